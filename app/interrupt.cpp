@@ -4,7 +4,6 @@
 #include <csignal>
 #include <cstdio>
 #include <thread>
-
 #include <unistd.h>
 
 namespace sonde::app {
@@ -21,10 +20,12 @@ void onInterrupt(int) {
 /// A stop source that follows the signal: request_stop may not be called from a handler.
 class SignalWatch {
   public:
-    SignalWatch() : m_thread([this](const std::stop_token& token) {
-        while (!token.stop_requested() && interrupts == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        if (interrupts != 0) m_source.request_stop();
-    }) {}
+    SignalWatch()
+        : m_thread([this](const std::stop_token& token) {
+              while (!token.stop_requested() && interrupts == 0)
+                  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+              if (interrupts != 0) m_source.request_stop();
+          }) {}
     std::stop_token token() const { return m_source.get_token(); }
 
   private:

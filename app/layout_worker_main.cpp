@@ -1,16 +1,15 @@
 // sonde-layout-worker: lays out graphs with Graphviz for Sonde. Reads requests on standard input and writes replies on
 // standard output (core/layout/engine/frames.h) until the input ends. It may be killed at any time.
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/time.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <fcntl.h>
 #include <span>
 #include <string>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
 #include <vector>
 
 #include "core/layout/engine/frames.h"

@@ -1,7 +1,6 @@
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
-
-#include <CLI/CLI.hpp>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
@@ -26,8 +25,8 @@ int parseError(const CLI::App& app, const CLI::ParseError& error) {
 
 int openWindow(int argc, char** argv, const std::vector<std::string>& models) {
     if (const auto open = sonde::app::windowOpener()) return open(argc, argv, models);
-    return report(sonde::base::usageError("this build has no window", {},
-                                          "sonde --help lists the verbs that work without one"));
+    return report(
+        sonde::base::usageError("this build has no window", {}, "sonde --help lists the verbs that work without one"));
 }
 
 int runVerb(const std::function<sonde::base::Result<int>()>& action) {
@@ -45,8 +44,9 @@ int runVerb(const std::function<sonde::base::Result<int>()>& action) {
 
 int main(int argc, char** argv) {
     sonde::app::installInterruptHandler();
-    CLI::App app("Sonde: a desktop debugger for neural networks.\n"
-                 "With a model file or zoo:NAME, or with nothing, opens the window; the verbs work without a display.");
+    CLI::App app(
+        "Sonde: a desktop debugger for neural networks.\n"
+        "With a model file or zoo:NAME, or with nothing, opens the window; the verbs work without a display.");
     app.name("sonde");
     app.set_version_flag("--version", "sonde " SONDE_VERSION);
     app.require_subcommand(0, 1);

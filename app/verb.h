@@ -15,9 +15,9 @@ namespace sonde::app {
 
 /// One verb of the command line. Adding one: a file in app/verbs and a line in verbs.cpp.
 struct Verb {
-    std::string_view id;        ///< "trace"
+    std::string_view id;           ///< "trace"
     std::string_view description;  ///< help text
-    std::string_view example;   ///< a complete command line
+    std::string_view example;      ///< a complete command line
     /// Adds the verb's options to its subcommand; the returned action runs it and gives the exit status. Errors are
     /// printed by main: base::Error::commandLineText.
     std::function<base::Result<int>()> (*setup)(CLI::App& command);

@@ -24,7 +24,8 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        infoVerb(), traceVerb(), runVerb(), checkVerb(), benchVerb(), dumpVerb(), opsVerb(), modelsVerb(), passesVerb(), conformanceVerb(), saveVerb(), problemsVerb(),
+        infoVerb(),   traceVerb(),  runVerb(),    checkVerb(),       benchVerb(), dumpVerb(),
+        opsVerb(),    modelsVerb(), passesVerb(), conformanceVerb(), saveVerb(),  problemsVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(), windowVerb(),
 #endif

@@ -1,13 +1,13 @@
 // Holds every include of core, ui and app against the table of folders, so that the picture of the architecture
 // (CONTRIBUTING.md, "Where things are") cannot drift from the code.
 
-#include "tests/support/source_tree.h"
-
 #include <QFileInfo>
 #include <QHash>
 #include <QRegularExpression>
 #include <QSet>
 #include <QtTest>
+
+#include "tests/support/source_tree.h"
 
 using sonde::test::sourceFiles;
 using sonde::test::sourceLines;
@@ -21,10 +21,12 @@ struct Rule {
     QStringList mayInclude;
 };
 
+// clang-format off
 const QStringList kCore{"core/base",   "core/tensor", "core/operators", "core/ops",          "core/graph",    "core/trace",
                         "core/nn",     "core/zoo",    "core/exec",         "core/analysis", "core/io",
                         "core/passes", "core/layout", "core/layout/engine", "core/io/torchscript",
                         "core/io/traced_module", "core/io/dump"};
+// clang-format on
 const QStringList kUi{"ui/context", "ui/models", "ui/theme",   "ui/actions",
                       "ui/widgets", "ui/canvas", "ui/dialogs", "ui/panels"};
 
@@ -118,13 +120,14 @@ void addIndirect(QHash<QString, QSet<QString>>& table) {
     }
 }
 
-/// CONTRIBUTING.md, "Where things are", row by row: `core/exec` | … | graph, ops. A name without a slash is a folder of the
-/// same top-level folder or itself such a folder: "core" and "all of core" are everything in it.
+/// CONTRIBUTING.md, "Where things are", row by row: `core/exec` | … | graph, ops. A name without a slash is a folder of
+/// the same top-level folder or itself such a folder: "core" and "all of core" are everything in it.
 QHash<QString, QSet<QString>> writtenTable() {
     static const QRegularExpression row(QStringLiteral(R"(^\| `((?:core|ui|app)(?:/[\w/]+)?)` \|[^|]*\| ([^|]*) \|$)"));
     QHash<QString, QStringList> cells;
     for (const QString& line : sourceLines(QStringLiteral("CONTRIBUTING.md")))
-        if (const QRegularExpressionMatch match = row.match(line); match.hasMatch()) cells[match.captured(1)] = match.captured(2).split(QStringLiteral(", "));
+        if (const QRegularExpressionMatch match = row.match(line); match.hasMatch())
+            cells[match.captured(1)] = match.captured(2).split(QStringLiteral(", "));
     QHash<QString, QSet<QString>> table;
     for (auto it = cells.cbegin(); it != cells.cend(); ++it) {
         QSet<QString>& targets = table[it.key()];
@@ -132,7 +135,9 @@ QHash<QString, QSet<QString>> writtenTable() {
             if (name == u"\u2013" || name == u"Qt") continue;
             name.remove(QStringLiteral("all of "));
             if (name != u"core" && name != u"ui") {
-                targets << (name.contains(u'/') && (name.startsWith(u"core/") || name.startsWith(u"ui/")) ? name : it.key().section(u'/', 0, 0) + u'/' + name);
+                targets << (name.contains(u'/') && (name.startsWith(u"core/") || name.startsWith(u"ui/"))
+                                ? name
+                                : it.key().section(u'/', 0, 0) + u'/' + name);
                 continue;
             }
             for (const QString& folder : cells.keys())
@@ -218,7 +223,8 @@ void TestIncludes::contributingHasTheSameTable() {
     for (auto it = m_allowed.cbegin(); it != m_allowed.cend(); ++it) {
         if (!written.contains(it.key())) differences << it.key() + " is missing in CONTRIBUTING.md";
         else if (written[it.key()] != it.value())
-            differences << QStringLiteral("%1 may include [%2], CONTRIBUTING.md says [%3]").arg(it.key(), listed(it.value()), listed(written[it.key()]));
+            differences << QStringLiteral("%1 may include [%2], CONTRIBUTING.md says [%3]")
+                               .arg(it.key(), listed(it.value()), listed(written[it.key()]));
     }
     for (auto it = written.cbegin(); it != written.cend(); ++it)
         if (!m_allowed.contains(it.key())) differences << it.key() + " of CONTRIBUTING.md has no rule here";

@@ -1,11 +1,11 @@
-// What an operator is stands in core/operators alone. Elsewhere nothing compares an operator's name with a literal or looks it
-// up in a table of names; creating a node by its operator's name is fine.
-
-#include "tests/support/source_tree.h"
+// What an operator is stands in core/operators alone. Elsewhere nothing compares an operator's name with a literal or
+// looks it up in a table of names; creating a node by its operator's name is fine.
 
 #include <QRegularExpression>
 #include <QSet>
 #include <QtTest>
+
+#include "tests/support/source_tree.h"
 
 using sonde::test::sourceFiles;
 using sonde::test::sourceLines;
@@ -28,7 +28,8 @@ constexpr Allowed kAllowed[] = {
     {"core/document/exporting/", "rules: ONNX for each operator of ATen"},
     {"core/passes/gradient.cpp", "rules: the derivative of each operator"},
     {"core/passes/gradient_rules.cpp", "rules: the derivative of each operator"},
-    {"core/analysis/infer.cpp", "rules: results whose length is a count of elements, by which their dimensions are named"},
+    {"core/analysis/infer.cpp",
+     "rules: results whose length is a count of elements, by which their dimensions are named"},
     {"core/analysis/known_values.cpp", "rules: arithmetic on symbols for each operator"},
     {"core/trace/at_once.cpp", "rules: which writes may read what they write, as PyTorch checks it"},
     {"core/trace/memory_overlap.cpp", "rules: the part of a tensor that each way of cutting shows"},
@@ -53,14 +54,18 @@ constexpr Allowed kAllowed[] = {
     {"ui/window/script.cpp", "commands of the window's scripts"},
 };
 
-/// Names of operators that other things have as well: arguments, attributes, overloads, columns, domains, methods of Python.
+/// Names of operators that other things have as well: arguments, attributes, overloads, columns, domains, methods of
+/// Python.
 const QSet<QString>& namesOfOtherThings() {
-    static const QSet<QString> names{"dim", "ndim", "int", "float", "bool", "real", "slice", "view", "max", "min", "mean", "std", "sum", "aten", "prim", "sonde", "Shape", "T", "__setitem__"};
+    static const QSet<QString> names{"dim",  "ndim",  "int",   "float", "bool",       "real", "slice",
+                                     "view", "max",   "min",   "mean",  "std",        "sum",  "aten",
+                                     "prim", "sonde", "Shape", "T",     "__setitem__"};
     return names;
 }
 
 bool isAllowed(const QString& file) {
-    return std::any_of(std::begin(kAllowed), std::end(kAllowed), [&](const Allowed& allowed) { return file.startsWith(QLatin1String(allowed.path)); });
+    return std::any_of(std::begin(kAllowed), std::end(kAllowed),
+                       [&](const Allowed& allowed) { return file.startsWith(QLatin1String(allowed.path)); });
 }
 
 /// From the rows of core/operators and from the list of ATen's operators.
@@ -94,12 +99,14 @@ class Scan {
         static const QRegularExpression comment(QStringLiteral(R"((^|\s)//.*$)"));
         static const QRegularExpression compared(QStringLiteral(R"lit([!=]=\s*u?"([\w.]+)"|"([\w.]+)"\s*[!=]=)lit"));
         // \x22 is a quotation mark: moc does not see the end of raw strings with an odd count of them.
-        static const QRegularExpression lookedUp(
-            QStringLiteral(R"(\b(?:contains|find|count|isOneOf|starts_with|ends_with|startsWith|endsWith)\((?:[^()\x22]*,\s*)?\{?u?\x22([\w.]+)\x22)"));
-        static const QRegularExpression row(QStringLiteral(R"lit((?:^\s*|[{,]\s*)(?:[A-Z]\w*)?\{\s*"([\w.]+)"\s*,)lit"));
+        static const QRegularExpression lookedUp(QStringLiteral(
+            R"(\b(?:contains|find|count|isOneOf|starts_with|ends_with|startsWith|endsWith)\((?:[^()\x22]*,\s*)?\{?u?\x22([\w.]+)\x22)"));
+        static const QRegularExpression row(
+            QStringLiteral(R"lit((?:^\s*|[{,]\s*)(?:[A-Z]\w*)?\{\s*"([\w.]+)"\s*,)lit"));
         line.remove(comment);
         QStringList found = operatorsIn(compared, line) + operatorsIn(lookedUp, line);
-        // Rows of a table, and lists of names. One name is no table: a call that makes a node has its own and its display.
+        // Rows of a table, and lists of names. One name is no table: a call that makes a node has its own and its
+        // display.
         const QStringList rows = operatorsIn(row, line);
         if (rows.size() >= 2) found += rows;
         static const QRegularExpression list(QStringLiteral(R"lit("[\w.]+"(?:\s*,\s*"[\w.]+")+)lit"));
@@ -164,13 +171,15 @@ void TestOperatorNames::scanFindsComparisons_data() {
     QTest::newRow("wrapped set") << R"lit(        "sigmoid", "tanh", "gelu", "silu",)lit" << true;
     QTest::newRow("map") << R"lit(    {"add", Meaning::Add}, {"sub", Meaning::Sub},)lit" << true;
     QTest::newRow("rows of a type") << R"lit(    Advice{"Log", "zero"}, Advice{"Sqrt", "negative"},)lit" << true;
-    QTest::newRow("rows on lines of their own") << "    Advice{\"Log\", \"zero\"},\n    Advice{\"Sqrt\", \"negative\"}," << true;
+    QTest::newRow("rows on lines of their own")
+        << "    Advice{\"Log\", \"zero\"},\n    Advice{\"Sqrt\", \"negative\"}," << true;
     QTest::newRow("helper") << R"lit(if (isOneOf(name, {"permute", "t"})) return;)lit" << true;
     QTest::newRow("comment") << R"lit(return x;  // name == "relu")lit" << false;
     QTest::newRow("trait") << R"lit(if (traitsOf(expr).opClass == OpClass::Relu) return;)lit" << false;
     QTest::newRow("new node") << R"lit(expr = callOf("aten", "view_as", {value, base});)lit" << false;
     QTest::newRow("key of a new node") << R"lit(made.op = {"aten", "ones_like", 0};)lit" << false;
-    QTest::newRow("new function") << R"lit(constexpr Function kSetItem{"setitem", "setitem", "operator.setitem", true, "prim"};)lit" << false;
+    QTest::newRow("new function")
+        << R"lit(constexpr Function kSetItem{"setitem", "setitem", "operator.setitem", true, "prim"};)lit" << false;
     QTest::newRow("argument") << R"lit(argumentOf(expr, 1, "dim"))lit" << false;
     QTest::newRow("no operator") << R"lit(if (format == "ONNX") return;)lit" << false;
 }

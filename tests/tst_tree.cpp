@@ -1,13 +1,13 @@
 // Facts about the tree that reviews forget: what stands at the top, where colours and keys may be written, that no
 // unfinished word is left, that every operator file and every test does what its name says.
 
-#include "tests/support/source_tree.h"
-
 #include <QFileInfo>
 #include <QProcess>
 #include <QRegularExpression>
 #include <QSet>
 #include <QtTest>
+
+#include "tests/support/source_tree.h"
 
 using sonde::test::sourceFiles;
 using sonde::test::sourceLines;
@@ -35,8 +35,11 @@ QString text(const QString& file) { return sourceLines(file).join(u'\n'); }
 
 /// Files whose comments may cite pages. This one has the patterns, and the one that finds the large sets their place.
 QStringList citingFiles() {
-    QStringList files = sourceFiles({"app", "core", "ui", "tests", "resources", "installer"}, {"*.h", "*.cpp", "*.py", "*.sh", "*.txt", "*.cmake", "*.in"});
-    files << ".ci/run" << ".ci/long" << "CMakeLists.txt";
+    QStringList files = sourceFiles({"app", "core", "ui", "tests", "resources", "installer"},
+                                    {"*.h", "*.cpp", "*.py", "*.sh", "*.txt", "*.cmake", "*.in"});
+    files << ".ci/run"
+          << ".ci/long"
+          << "CMakeLists.txt";
     files.removeAll("tests/tst_tree.cpp");
     files.removeAll("tests/support/reference_sets.h");
     return files;
@@ -44,17 +47,20 @@ QStringList citingFiles() {
 
 /// The part behind "//" or "#" of each line that has one.
 QStringList commentsOf(const QString& file) {
-    static const QRegularExpression cpp(QStringLiteral(R"((?:^|[\s;{})])//.*$)")), script(QStringLiteral(R"((?:^|\s)#(?!include|pragma|define|if|else|endif).*$)"));
+    static const QRegularExpression cpp(QStringLiteral(R"((?:^|[\s;{})])//.*$)")),
+        script(QStringLiteral(R"((?:^|\s)#(?!include|pragma|define|if|else|endif).*$)"));
     const bool isCpp = file.endsWith(u".h") || file.endsWith(u".cpp");
     QStringList comments;
     for (const QString& line : sourceLines(file))
-        if (const QRegularExpressionMatch match = (isCpp ? cpp : script).match(line); match.hasMatch()) comments << match.captured();
+        if (const QRegularExpressionMatch match = (isCpp ? cpp : script).match(line); match.hasMatch())
+            comments << match.captured();
     return comments;
 }
 
 /// The page that a comment of `file` means by `name`; empty if there is none.
 QString pageOf(const QString& file, const QString& name) {
-    for (const QString& page : {QStringLiteral("resources/reference/") + name, name, QFileInfo(file).path() + u'/' + name})
+    for (const QString& page :
+         {QStringLiteral("resources/reference/") + name, name, QFileInfo(file).path() + u'/' + name})
         if (QFileInfo::exists(sourcePath(page))) return page;
     return {};
 }
@@ -62,7 +68,8 @@ QString pageOf(const QString& file, const QString& name) {
 QSet<QString> headings(const QString& page) {
     QSet<QString> titles;
     for (const QString& line : sourceLines(page))
-        if (line.startsWith(u'#')) titles << QString(line).remove(QRegularExpression(QStringLiteral("^#+ +"))).trimmed();
+        if (line.startsWith(u'#'))
+            titles << QString(line).remove(QRegularExpression(QStringLiteral("^#+ +"))).trimmed();
     return titles;
 }
 
@@ -122,8 +129,8 @@ void TestTree::topLevelIsFixed() {
 }
 
 void TestTree::scriptsCanBeExecuted() {
-    for (const char* script :
-         {"installer/start.sh", "installer/test.sh", "installer/deps.sh", "installer/build.sh", "installer/skipped.sh", ".ci/run", ".ci/long"}) {
+    for (const char* script : {"installer/start.sh", "installer/test.sh", "installer/deps.sh", "installer/build.sh",
+                               "installer/skipped.sh", ".ci/run", ".ci/long"}) {
         QVERIFY2(QFileInfo(sourcePath(script)).isExecutable(), script);
     }
 }
@@ -163,7 +170,8 @@ void TestTree::nothingIsUnfinishedByItsOwnWords() {
         QStringLiteral(R"(TODO|FIXME|XXX|HACK|\bnot (yet )?implemented\b|\bdummy\b|\bfor now\b)"));
     QStringList found = linesThatMatch({"app", "core", "ui"}, word, false);
     // PyTorch's own message, word for word.
-    found.removeIf([](const QString& line) { return line.contains(u"LU without pivoting is not implemented on the CPU"); });
+    found.removeIf(
+        [](const QString& line) { return line.contains(u"LU without pivoting is not implemented on the CPU"); });
     QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
 }
 
@@ -185,11 +193,13 @@ void TestTree::everyTestAsserts() {
 
 void TestTree::testsAreSkippedOnlyForMissingReferenceSets() {
     const QString skip = QStringLiteral("QSK") + QStringLiteral("IP(");
-    const QString sets = QStringLiteral("tests/support/reference_sets.h"), variable = QStringLiteral("SONDE_") + QStringLiteral("SHARED");
+    const QString sets = QStringLiteral("tests/support/reference_sets.h"),
+                  variable = QStringLiteral("SONDE_") + QStringLiteral("SHARED");
     QVERIFY(text(sets).contains(variable));
     for (const QString& test : sourceFiles({"tests"}, {"*.cpp", "*.h"})) {
         const QString body = text(test);
-        // … or a tool that is no part of the set-up and only looks at what was made, or what takes so long that it is asked for.
+        // … or a tool that is no part of the set-up and only looks at what was made, or what takes so long that it is
+        // asked for.
         const bool reason = body.contains(u"findExecutable") || body.contains(u"qEnvironmentVariableIsSet");
         QVERIFY2(!body.contains(skip) || test == sets || reason, qPrintable(test));
         // What runs a second time with the sets is found by who includes that header: no other file may look for them.
@@ -250,7 +260,8 @@ void TestTree::commentsCitePagesOfTheRepository() {
                 ++cited;
                 const QString page = pageOf(file, name);
                 if (page.isEmpty()) broken << file + ": there is no page " + name;
-                else if (!section.isEmpty() && !headings(page).contains(section)) broken << file + ": " + page + " has no section \"" + section + '"';
+                else if (!section.isEmpty() && !headings(page).contains(section))
+                    broken << file + ": " + page + " has no section \"" + section + '"';
                 sections += section.isEmpty() ? 0 : 1;
             }
         }
@@ -260,7 +271,8 @@ void TestTree::commentsCitePagesOfTheRepository() {
 }
 
 void TestTree::commentsCiteNoUnnamedReference() {
-    // "reference 2, c5", "(c4)", "W1", "the design page": labels of pages that a reader of the repository does not have.
+    // "reference 2, c5", "(c4)", "W1", "the design page": labels of pages that a reader of the repository does not
+    // have.
     static const QRegularExpression label(QStringLiteral(
         R"(\b[Rr]eference \d|\((?:[bc]\d{1,2}|W\d{1,2})(?:, (?:[bc]\d{1,2}|W\d{1,2}))*\)|\b(?:trace-dump|robust-tracer|custom-tracer|module-path-tracer) [bc]\d|)"
         R"(\bdesign page\b|\b(?:case|cases) \d+ of the reference\b|\.\./shared)"));
@@ -273,7 +285,8 @@ void TestTree::commentsCiteNoUnnamedReference() {
 }
 
 void TestTree::theWindowHasOneWordForEachThing() {
-    // Baseline, Upstream, Consumers, Repeated Blocks, Std, Min, Max, Expand, Portrait, matches, Colormap: these are others for them.
+    // Baseline, Upstream, Consumers, Repeated Blocks, Std, Min, Max, Expand, Portrait, matches, Colormap: these are
+    // others for them.
     const QRegularExpression word(QStringLiteral(
         R"re("(Rea&?ders|De&?viation|Mi&?nimum|Ma&?ximum|Read by)"|)re"
         R"re("[^"]*\b([Ww]hat (it )?needs( it)?|[Kk]ept run|[Ee]qual &?[Bb]locks?|[Uu]sual colours|[Aa]s usual|Upright|[Nn]o hits|%1 hits|)re"

@@ -1,9 +1,9 @@
-// operator new and delete on mimalloc. Its own, in a library that is built as C (Debian's is), end the process where memory
-// is short; C++ says: ask the new handler, then throw std::bad_alloc. What the program defines serves the libraries it loads, too.
-
-#include <mimalloc.h>
+// operator new and delete on mimalloc. Its own, in a library that is built as C (Debian's is), end the process where
+// memory is short; C++ says: ask the new handler, then throw std::bad_alloc. What the program defines serves the
+// libraries it loads, too.
 
 #include <cstddef>
+#include <mimalloc.h>
 #include <new>
 
 namespace {
@@ -39,11 +39,17 @@ std::size_t bytes(std::align_val_t alignment) { return static_cast<std::size_t>(
 void* operator new(std::size_t size) { return allocateOrThrow(size, kDefaultAlignment); }
 void* operator new[](std::size_t size) { return allocateOrThrow(size, kDefaultAlignment); }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocateOrNull(size, kDefaultAlignment); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocateOrNull(size, kDefaultAlignment); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+    return allocateOrNull(size, kDefaultAlignment);
+}
 void* operator new(std::size_t size, std::align_val_t alignment) { return allocateOrThrow(size, bytes(alignment)); }
 void* operator new[](std::size_t size, std::align_val_t alignment) { return allocateOrThrow(size, bytes(alignment)); }
-void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept { return allocateOrNull(size, bytes(alignment)); }
-void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept { return allocateOrNull(size, bytes(alignment)); }
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return allocateOrNull(size, bytes(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return allocateOrNull(size, bytes(alignment));
+}
 
 // mimalloc finds size and alignment of a block by itself: every form of delete is the same.
 void operator delete(void* memory) noexcept { mi_free(memory); }

@@ -1,12 +1,10 @@
-#include <algorithm>
-#include <map>
-#include <numeric>
-
-#include <sys/resource.h>
-
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <sys/resource.h>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
@@ -116,8 +114,8 @@ class Bench {
         const std::vector<Hot> hot = hottest();
         for (std::size_t i = 0; i < std::min<std::size_t>(hot.size(), 10); ++i) {
             const graph::Expr& expr = m_document->graph->expr(hot[i].expr);
-            fmt::print("  {:8.3f} ms  {:20}  {}\n", milliseconds(hot[i].medianNs), expr.op.name.empty() ? expr.target : expr.op.name,
-                       shownAs(hot[i].expr));
+            fmt::print("  {:8.3f} ms  {:20}  {}\n", milliseconds(hot[i].medianNs),
+                       expr.op.name.empty() ? expr.target : expr.op.name, shownAs(hot[i].expr));
         }
     }
 
@@ -133,8 +131,10 @@ class Bench {
         root["nodes"] = nlohmann::ordered_json::array();
         for (const Hot& hot : hottest()) {
             const graph::Expr& expr = m_document->graph->expr(hot.expr);
-            root["nodes"].push_back({{"name", nameOf(hot.expr)}, {"op", expr.op.name}, {"median_ms", milliseconds(hot.medianNs)}});
-            if (const auto found = m_doneWith.find(hot.expr); found != m_doneWith.end()) root["nodes"].back()["done_with"] = nameOf(found->second);
+            root["nodes"].push_back(
+                {{"name", nameOf(hot.expr)}, {"op", expr.op.name}, {"median_ms", milliseconds(hot.medianNs)}});
+            if (const auto found = m_doneWith.find(hot.expr); found != m_doneWith.end())
+                root["nodes"].back()["done_with"] = nameOf(found->second);
         }
         fmt::print("{}\n", root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     }
@@ -158,7 +158,9 @@ Verb benchVerb() {
                 options->model.addTo(command);
                 options->inputs.addTo(command);
                 command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
-                command.add_option("--repeat", options->repeat, "Number of timed runs")->check(CLI::PositiveNumber)->capture_default_str();
+                command.add_option("--repeat", options->repeat, "Number of timed runs")
+                    ->check(CLI::PositiveNumber)
+                    ->capture_default_str();
                 command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
                 command.add_flag("--exact", options->exact, "No shortcuts that round differently from the definition");
                 command.add_flag("--json", options->json, "One JSON object instead of the table");

@@ -1,14 +1,14 @@
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include "core/analysis/conformance.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <set>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
-#include "core/analysis/conformance.h"
 #include "core/document/document.h"
 #include "core/exec/run.h"
 #include "core/graph/traits.h"
@@ -87,7 +87,8 @@ base::Result<std::vector<Value>> readValues(const fs::path& set, const char* ste
 }
 
 /// Nothing if the case passes, else why it does not.
-std::optional<std::string> runSet(const document::Document& document, const exec::Plan& plan, exec::Runner& runner, const fs::path& set) {
+std::optional<std::string> runSet(const document::Document& document, const exec::Plan& plan, exec::Runner& runner,
+                                  const fs::path& set) {
     const graph::InternalGraph& graph = *document.graph;
     const auto inputs = readValues(set, "input", graph, graph.inputs());
     if (!inputs) return inputs.error().text();
@@ -97,7 +98,8 @@ std::optional<std::string> runSet(const document::Document& document, const exec
     given.resize(graph.inputs().size());
     const exec::Recording recording = runner.run(plan, given, commandLineWork());
     if (recording.error) return recording.error->what;
-    if (expected->size() != recording.outputs.size()) return std::to_string(recording.outputs.size()) + " outputs instead of " + std::to_string(expected->size());
+    if (expected->size() != recording.outputs.size())
+        return std::to_string(recording.outputs.size()) + " outputs instead of " + std::to_string(expected->size());
     analysis::ConformanceTolerance tolerance;
     tolerance.typesOnly = isRandom(graph);
     for (std::size_t i = 0; i < expected->size(); ++i) {
@@ -116,7 +118,8 @@ std::optional<std::string> runCase(const fs::path& folder, exec::Runner& runner)
     if (!(*plan)->missingOperators().empty()) return "unknown operator " + (*plan)->missingOperators().front();
     std::size_t sets = 0;
     for (; fs::exists(folder / ("test_data_set_" + std::to_string(sets))); ++sets) {
-        if (auto reason = runSet(**document, **plan, runner, folder / ("test_data_set_" + std::to_string(sets)))) return reason;
+        if (auto reason = runSet(**document, **plan, runner, folder / ("test_data_set_" + std::to_string(sets))))
+            return reason;
     }
     return sets == 0 ? std::optional("it has no test data") : std::nullopt;
 }
@@ -148,13 +151,18 @@ base::Result<int> conformance(const ConformanceOptions& options) {
 }  // namespace
 
 Verb conformanceVerb() {
-    return {"conformance", "Run ONNX backend test cases, one line a case", "sonde conformance onnx/backend/test/data/node --failures",
-            [](CLI::App& command) {
+    return {"conformance", "Run ONNX backend test cases, one line a case",
+            "sonde conformance onnx/backend/test/data/node --failures", [](CLI::App& command) {
                 auto options = std::make_shared<ConformanceOptions>();
-                command.add_option("DIR", options->folders, "Folders that hold cases (model.onnx and test_data_set_N), at any depth")->required();
+                command
+                    .add_option("DIR", options->folders,
+                                "Folders that hold cases (model.onnx and test_data_set_N), at any depth")
+                    ->required();
                 command.add_option("--filter", options->filter, "Only cases whose name contains this");
-                command.add_option("--exceptions", options->exceptions, "File with names of cases that may fail, one a line, each with its reason");
-                command.add_option("--threads", options->threads, "Number of threads; 0: one per processor")->capture_default_str();
+                command.add_option("--exceptions", options->exceptions,
+                                   "File with names of cases that may fail, one a line, each with its reason");
+                command.add_option("--threads", options->threads, "Number of threads; 0: one per processor")
+                    ->capture_default_str();
                 command.add_flag("--failures", options->failuresOnly, "Leave out the lines of cases that pass");
                 return std::function<base::Result<int>()>([options] { return conformance(*options); });
             }};

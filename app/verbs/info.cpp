@@ -1,11 +1,10 @@
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <set>
-
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "app/verb.h"
 #include "app/verbs/options.h"
@@ -30,7 +29,7 @@ struct Info {
     analysis::ModelCounts counts;
     std::map<std::string, std::size_t> operators;  ///< "Conv", "com.microsoft::FusedConv"
     std::set<std::string> unsupported;
-    std::size_t nodes = 0;                         ///< values that are computed
+    std::size_t nodes = 0;  ///< values that are computed
 
     explicit Info(const document::Document& of)
         : document(of), counts(analysis::countParameters(*of.graph, *of.modules, of.original.get())) {
@@ -62,7 +61,8 @@ struct Info {
 
 Json listOf(const graph::InternalGraph& graph, const std::vector<document::NamedNode>& values) {
     Json list = Json::array();
-    for (const document::NamedNode& value : values) list.push_back({{"name", value.name}, {"type", graph.node(value.node).type.text()}});
+    for (const document::NamedNode& value : values)
+        list.push_back({{"name", value.name}, {"type", graph.node(value.node).type.text()}});
     return list;
 }
 
@@ -89,7 +89,8 @@ void printJson(const Info& info) {
 
 void printStored(const char* title, const analysis::StoredSum& sum) {
     fmt::print("{:12} {}", title, sum.elements);
-    if (sum.tensors > 0) fmt::print(" in {} tensors, {} of {}", sum.tensors, analysis::bytesText(sum.bytes), analysis::dtypesText(sum));
+    if (sum.tensors > 0)
+        fmt::print(" in {} tensors, {} of {}", sum.tensors, analysis::bytesText(sum.bytes), analysis::dtypesText(sum));
     fmt::print("\n");
 }
 
@@ -97,15 +98,20 @@ void printStored(const char* title, const analysis::StoredSum& sum) {
 void printDefaults(const document::Document& document) {
     for (const graph::NodeId node : document.graph->inputs()) {
         const graph::Expr& input = document.graph->expr(document.graph->node(node).producer);
-        const bool isListed = std::ranges::find(document.inputs, node, &document::NamedNode::node) != document.inputs.end();
-        const bool isPlain = !input.arguments.empty() && input.arguments.front().kind == graph::Argument::Kind::Constant;
-        if (!isListed && isPlain) fmt::print("{:12} {}: {}, not asked for\n", "input", input.target, input.arguments.front().constant.text());
+        const bool isListed =
+            std::ranges::find(document.inputs, node, &document::NamedNode::node) != document.inputs.end();
+        const bool isPlain =
+            !input.arguments.empty() && input.arguments.front().kind == graph::Argument::Kind::Constant;
+        if (!isListed && isPlain)
+            fmt::print("{:12} {}: {}, not asked for\n", "input", input.target, input.arguments.front().constant.text());
     }
 }
 
-/// Weights that operators before them make of constants (ConstantOfShape, random numbers): nothing of them is in the file.
+/// Weights that operators before them make of constants (ConstantOfShape, random numbers): nothing of them is in the
+/// file.
 std::size_t computedWeights(const graph::InternalGraph& graph) {
-    std::vector<bool> dependsOnInput(graph.nodeCount(), false), isStored(graph.nodeCount(), false), isCounted(graph.nodeCount(), false);
+    std::vector<bool> dependsOnInput(graph.nodeCount(), false), isStored(graph.nodeCount(), false),
+        isCounted(graph.nodeCount(), false);
     std::size_t count = 0;
     for (const graph::ExprId id : graph.main().order) {
         const graph::Expr& expr = graph.expr(id);
@@ -117,7 +123,9 @@ std::size_t computedWeights(const graph::InternalGraph& graph) {
             isStored[output.index()] = stored;
         }
         for (std::size_t i = 0; i < expr.arguments.size(); ++i) {
-            if (expr.arguments[i].kind != graph::Argument::Kind::Node || analysis::weightPosition(expr, i) != analysis::WeightPosition::Weight) continue;
+            if (expr.arguments[i].kind != graph::Argument::Kind::Node ||
+                analysis::weightPosition(expr, i) != analysis::WeightPosition::Weight)
+                continue;
             const std::size_t node = expr.arguments[i].node.index();
             if (dependsOnInput[node] || isStored[node] || isCounted[node]) continue;
             isCounted[node] = true;
@@ -131,13 +139,17 @@ void printText(const Info& info) {
     const document::Document& document = info.document;
     fmt::print("{} ({})\n", document.title, document.format);
     for (const auto& [key, value] : document.properties) fmt::print("{:12} {}\n", key, value);
-    for (const auto& input : document.inputs) fmt::print("{:12} {}: {}\n", "input", input.name, document.graph->node(input.node).type.text());
+    for (const auto& input : document.inputs)
+        fmt::print("{:12} {}: {}\n", "input", input.name, document.graph->node(input.node).type.text());
     printDefaults(document);
-    for (const auto& output : document.outputs) fmt::print("{:12} {}: {}\n", "output", output.name, document.graph->node(output.node).type.text());
+    for (const auto& output : document.outputs)
+        fmt::print("{:12} {}: {}\n", "output", output.name, document.graph->node(output.node).type.text());
     printStored("parameters", info.counts.parameters);
-    if (info.counts.unread.elements > 0) fmt::print("{:12} {} of them are read by no operation\n", "", info.counts.unread.elements);
+    if (info.counts.unread.elements > 0)
+        fmt::print("{:12} {} of them are read by no operation\n", "", info.counts.unread.elements);
     if (info.counts.parameters.elements == 0) {
-        if (const std::size_t computed = computedWeights(*document.graph)) fmt::print("{:12} {} weights are computed in the graph and not stored\n", "", computed);
+        if (const std::size_t computed = computedWeights(*document.graph))
+            fmt::print("{:12} {} weights are computed in the graph and not stored\n", "", computed);
     }
     printStored("buffers", info.counts.buffers);
     printStored("constants", info.counts.constants);
@@ -148,13 +160,15 @@ void printText(const Info& info) {
     }
     if (tied > 20) fmt::print("{:12} and {} more\n", "", tied - 20);
     fmt::print("{:12} {}\n{:12} {}\n", "modules", document.modules->modules().size(), "nodes", info.nodes);
-    for (const auto& [op, count] : info.operators) fmt::print("{:>12} {}{}\n", count, op, info.unsupported.contains(op) ? "  (cannot be run)" : "");
+    for (const auto& [op, count] : info.operators)
+        fmt::print("{:>12} {}{}\n", count, op, info.unsupported.contains(op) ? "  (cannot be run)" : "");
 }
 
 }  // namespace
 
 Verb infoVerb() {
-    return {"info", "Summarise a model: inputs, outputs, parameters, buffers, operators", "sonde info model.onnx --json", [](CLI::App& command) {
+    return {"info", "Summarise a model: inputs, outputs, parameters, buffers, operators",
+            "sonde info model.onnx --json", [](CLI::App& command) {
                 auto options = std::make_shared<InfoOptions>();
                 options->model.addTo(command);
                 command.add_flag("--json", options->json, "One JSON object instead of text");

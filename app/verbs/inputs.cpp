@@ -9,8 +9,9 @@
 namespace sonde::app {
 
 void InputChoice::addTo(CLI::App& command) {
-    command.add_option("--input-data", spec,
-                       "Inputs: x:image.png;mask:#rand(0,1), sr:16000, ids:[[1,2,3]], a.npy, #zeros, file.npz#case1, @list.txt (default: #rand(0,1))");
+    command.add_option(
+        "--input-data", spec,
+        "Inputs: x:image.png;mask:#rand(0,1), sr:16000, ids:[[1,2,3]], a.npy, #zeros, file.npz#case1, @list.txt (default: #rand(0,1))");
     std::vector<std::string> names;
     std::string help = "Conversion of images to numbers.";
     for (const io::ImagePreset& preset : io::imagePresets()) {
@@ -35,7 +36,8 @@ base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& doc
     return cases;
 }
 
-base::Result<std::vector<graph::NodeId>> nodesFor(const document::Document& document, const std::vector<std::string>& names) {
+base::Result<std::vector<graph::NodeId>> nodesFor(const document::Document& document,
+                                                  const std::vector<std::string>& names) {
     std::vector<graph::NodeId> nodes;
     for (const std::string& name : names) {
         SONDE_ASSIGN(const graph::NodeId node, document.findNode(name));

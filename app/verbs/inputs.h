@@ -29,6 +29,7 @@ void printNotes(const std::vector<std::string>& notes);
 base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice);
 
 /// Nodes by the names of the command line.
-base::Result<std::vector<graph::NodeId>> nodesFor(const document::Document& document, const std::vector<std::string>& names);
+base::Result<std::vector<graph::NodeId>> nodesFor(const document::Document& document,
+                                                  const std::vector<std::string>& names);
 
 }  // namespace sonde::app

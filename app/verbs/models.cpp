@@ -16,7 +16,8 @@ Verb modelsVerb() {
                         }
                         std::string settings;
                         for (const zoo::Setting& setting : model.settings) {
-                            settings += fmt::format("{}{}={:g}", settings.empty() ? "; settings: " : ", ", setting.name, setting.value);
+                            settings += fmt::format("{}{}={:g}", settings.empty() ? "; settings: " : ", ", setting.name,
+                                                    setting.value);
                         }
                         fmt::print("zoo:{:24} {} ({}{})\n", model.name, model.sentence, inputs, settings);
                     }

@@ -23,9 +23,11 @@ std::string dtypes(const ops::OpDef& op) {
 
 base::Result<int> list(const std::string& filter) {
     for (const ops::OpDef* op : ops::Registry::all().rows()) {
-        const std::string title = (op->domain.empty() ? "ai.onnx" : std::string(op->domain)) + "::" + std::string(op->name);
+        const std::string title =
+            (op->domain.empty() ? "ai.onnx" : std::string(op->domain)) + "::" + std::string(op->name);
         if (!filter.empty() && title.find(filter) == std::string::npos) continue;
-        fmt::print("{:44} {:>3}  {}  [{}]{}\n", title, op->since, op->summary, dtypes(*op), op->deprecated ? "  deprecated" : "");
+        fmt::print("{:44} {:>3}  {}  [{}]{}\n", title, op->since, op->summary, dtypes(*op),
+                   op->deprecated ? "  deprecated" : "");
     }
     return 0;
 }

@@ -1,8 +1,7 @@
 #include "app/verbs/options.h"
 
-#include <cstdio>
-
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "app/interrupt.h"
 #include "core/passes/report.h"
@@ -10,23 +9,37 @@
 namespace sonde::app {
 
 void ModelOptions::addTo(CLI::App& command) {
-    command.add_option("MODEL", model, "Model file (.onnx, TorchScript .pt; recognised by content) or zoo:NAME, zoo:NAME?classes=10&width=0.5")->required();
+    command
+        .add_option(
+            "MODEL", model,
+            "Model file (.onnx, TorchScript .pt; recognised by content) or zoo:NAME, zoo:NAME?classes=10&width=0.5")
+        ->required();
     command.add_option("--tracer", open.tracer, "module-path, traced-module, robust or custom")
         ->check(CLI::IsMember({"module-path", "traced-module", "robust", "custom"}));
-    command.add_option("--leaf", open.leaves, "Class whose modules are not traced into (again for more); none: trace into all")
+    command
+        .add_option("--leaf", open.leaves,
+                    "Class whose modules are not traced into (again for more); none: trace into all")
         ->allow_extra_args(false);
     command.add_option("--concrete", concrete, "NAME=VALUE: give a parameter a fixed value (again for more)")
         ->allow_extra_args(false);
-    command.add_option("--example", open.inputData,
-                       "Example inputs that the trace follows through decisions on the data: x:image.png;mask:#rand(0,1). Each decision becomes a "
-                       "guard, at which a run fails whose input decides otherwise");
-    command.add_option("--weights", open.weights,
-                       "For zoo:NAME: take parameters and buffers by name from FILE (state dict or TorchScript .pt, .npz, .onnx); all must fit");
-    command.add_flag("--allow-native", open.allowNative,
-                     "MODEL may be a shared library (.so): load it, which runs its code with your rights. Without, only libraries that you agreed to in "
-                     "the window are loaded");
-    command.add_option("--pass", open.passes, "Change the graph before use (again for more, in order); `sonde passes` lists them")->type_name("NAME")->allow_extra_args(false);
-    command.add_flag("!--no-groups", open.groups, "ONNX files without module names: do not group repeated and self-contained parts");
+    command.add_option(
+        "--example", open.inputData,
+        "Example inputs that the trace follows through decisions on the data: x:image.png;mask:#rand(0,1). Each decision becomes a "
+        "guard, at which a run fails whose input decides otherwise");
+    command.add_option(
+        "--weights", open.weights,
+        "For zoo:NAME: take parameters and buffers by name from FILE (state dict or TorchScript .pt, .npz, .onnx); all must fit");
+    command.add_flag(
+        "--allow-native", open.allowNative,
+        "MODEL may be a shared library (.so): load it, which runs its code with your rights. Without, only libraries that you agreed to in "
+        "the window are loaded");
+    command
+        .add_option("--pass", open.passes,
+                    "Change the graph before use (again for more, in order); `sonde passes` lists them")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
+    command.add_flag("!--no-groups", open.groups,
+                     "ONNX files without module names: do not group repeated and self-contained parts");
     command.add_flag("--flatten", open.flatten, "Flatten: replace every module call by its operations");
 }
 
@@ -49,7 +62,8 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const
                      finding.where.c_str(), finding.where.empty() ? "" : ")");
         if (!finding.hint.empty()) std::fprintf(stderr, "hint: %s\n", finding.hint.c_str());
     }
-    for (const passes::PassReport& report : (*document)->passReports) std::fprintf(stderr, "sonde: pass %s", report.text().c_str());
+    for (const passes::PassReport& report : (*document)->passReports)
+        std::fprintf(stderr, "sonde: pass %s", report.text().c_str());
     return document;
 }
 

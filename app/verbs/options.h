@@ -20,8 +20,8 @@ struct ModelOptions {
 
     /// Adds the arguments to a command; they are filled in when the command line is parsed.
     void addTo(CLI::App& command);
-    /// Opens the model, and tells its findings on standard error. `inputData`: what it is going to be run on, which is the
-    /// example for tracers that run it if no other one was given.
+    /// Opens the model, and tells its findings on standard error. `inputData`: what it is going to be run on, which is
+    /// the example for tracers that run it if no other one was given.
     base::Result<std::shared_ptr<const document::Document>> load(const std::string& inputData = {});
 };
 

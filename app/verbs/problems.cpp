@@ -1,15 +1,15 @@
-#include <algorithm>
-#include <fstream>
+#include "core/analysis/problems.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/format.h>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
-#include "core/analysis/problems.h"
 #include "core/exec/run.h"
 
 namespace sonde::app {
@@ -75,20 +75,25 @@ class ProblemsVerb {
     }
 
     std::size_t errorCount() const {
-        return static_cast<std::size_t>(std::ranges::count(m_problems, base::Severity::Error, &analysis::Problem::severity));
+        return static_cast<std::size_t>(
+            std::ranges::count(m_problems, base::Severity::Error, &analysis::Problem::severity));
     }
 
     void printTable() const {
         for (const analysis::Problem& problem : m_problems) {
-            fmt::print("{:7}  {:8}  {:7}  {}  {}: {}{}{}\n", severityName(problem.severity), name(problem.kind), name(problem.role), nameOf(problem),
-                       problem.qualname.empty() ? problem.operatorName : problem.qualname + " (" + problem.operatorName + ")", problem.message,
-                       problem.advice.empty() ? "" : "; ", problem.advice);
+            fmt::print(
+                "{:7}  {:8}  {:7}  {}  {}: {}{}{}\n", severityName(problem.severity), name(problem.kind),
+                name(problem.role), nameOf(problem),
+                problem.qualname.empty() ? problem.operatorName : problem.qualname + " (" + problem.operatorName + ")",
+                problem.message, problem.advice.empty() ? "" : "; ", problem.advice);
         }
-        fmt::print("{} {}, errors: {}\n", m_problems.size(), m_problems.size() == 1 ? "problem" : "problems", errorCount());
+        fmt::print("{} {}, errors: {}\n", m_problems.size(), m_problems.size() == 1 ? "problem" : "problems",
+                   errorCount());
     }
 
     void printJson() const {
-        nlohmann::ordered_json root{{"format", "sonde-problems"}, {"version", 1}, {"problems", nlohmann::ordered_json::array()}};
+        nlohmann::ordered_json root{
+            {"format", "sonde-problems"}, {"version", 1}, {"problems", nlohmann::ordered_json::array()}};
         for (const analysis::Problem& problem : m_problems) {
             root["problems"].push_back({{"kind", name(problem.kind)},
                                         {"role", name(problem.role)},
@@ -106,13 +111,16 @@ class ProblemsVerb {
     base::Result<void> writeJunit() const {
         std::ofstream file(m_options.junit);
         file << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-             << fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n", xml(m_document->title), std::max<std::size_t>(m_problems.size(), 1), errorCount());
+             << fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n", xml(m_document->title),
+                            std::max<std::size_t>(m_problems.size(), 1), errorCount());
         if (m_problems.empty()) file << "  <testcase name=\"no problems\"/>\n";
         for (const analysis::Problem& problem : m_problems) {
             const bool isError = problem.severity == base::Severity::Error;
-            const std::string said = isError ? fmt::format("<failure message=\"{}\">{}</failure>", xml(problem.message), xml(problem.advice))
-                                             : fmt::format("<system-out>{}</system-out>", xml(problem.message));
-            file << fmt::format("  <testcase classname=\"{}\" name=\"{} {}\">\n    {}\n  </testcase>\n", xml(problem.qualname), xml(nameOf(problem)), name(problem.kind), said);
+            const std::string said =
+                isError ? fmt::format("<failure message=\"{}\">{}</failure>", xml(problem.message), xml(problem.advice))
+                        : fmt::format("<system-out>{}</system-out>", xml(problem.message));
+            file << fmt::format("  <testcase classname=\"{}\" name=\"{} {}\">\n    {}\n  </testcase>\n",
+                                xml(problem.qualname), xml(nameOf(problem)), name(problem.kind), said);
         }
         file << "</testsuite>\n";
         file.flush();
@@ -128,12 +136,15 @@ class ProblemsVerb {
 }  // namespace
 
 Verb problemsVerb() {
-    return {"problems", "Run a model and list failures, NaN and infinity by the nodes that produced them first", "sonde problems model.onnx --input-data photo.png --json",
-            [](CLI::App& command) {
+    return {"problems", "Run a model and list failures, NaN and infinity by the nodes that produced them first",
+            "sonde problems model.onnx --input-data photo.png --json", [](CLI::App& command) {
                 auto options = std::make_shared<ProblemsOptions>();
                 options->model.addTo(command);
                 options->inputs.addTo(command);
-                command.add_option("--accept", options->accepted, "Node whose NaN and infinity are intended, as in masks (again for more)")->allow_extra_args(false);
+                command
+                    .add_option("--accept", options->accepted,
+                                "Node whose NaN and infinity are intended, as in masks (again for more)")
+                    ->allow_extra_args(false);
                 command.add_flag("--json", options->json, "Print one JSON object");
                 command.add_option("--junit", options->junit, "Also write the problems as JUnit XML");
                 command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");

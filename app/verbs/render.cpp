@@ -1,7 +1,6 @@
 #include <QGuiApplication>
 
 #include <CLI/CLI.hpp>
-
 #include <filesystem>
 #include <map>
 
@@ -40,8 +39,11 @@ struct RenderOptions {
 /// From this many equal blocks in a row on they are drawn as one, as in the window.
 constexpr std::size_t kFoldFrom = 3;
 
-const std::map<std::string, QPageSize::PageSizeId> kPageSizes{{"A3", QPageSize::A3}, {"A4", QPageSize::A4}, {"A5", QPageSize::A5},
-                                                              {"Letter", QPageSize::Letter}, {"Legal", QPageSize::Legal}};
+const std::map<std::string, QPageSize::PageSizeId> kPageSizes{{"A3", QPageSize::A3},
+                                                              {"A4", QPageSize::A4},
+                                                              {"A5", QPageSize::A5},
+                                                              {"Letter", QPageSize::Letter},
+                                                              {"Legal", QPageSize::Legal}};
 
 /// "{op}|{shape}", or "Conv Gemm=…" for some operators alone.
 base::Result<context::LabelRules> labelRules(const std::vector<std::string>& texts) {
@@ -50,14 +52,16 @@ base::Result<context::LabelRules> labelRules(const std::vector<std::string>& tex
         const QString whole = QString::fromStdString(text);
         const qsizetype equals = whole.indexOf(u'='), brace = whole.indexOf(u'{');
         const bool some = equals > 0 && (brace < 0 || equals < brace);
-        rules.push_back({some ? whole.left(equals).trimmed() : QStringLiteral("*"), (some ? whole.mid(equals + 1) : whole).split(u'|')});
+        rules.push_back({some ? whole.left(equals).trimmed() : QStringLiteral("*"),
+                         (some ? whole.mid(equals + 1) : whole).split(u'|')});
     }
     const QStringList unknown = context::unknownFields(rules);
     if (unknown.isEmpty()) return rules;
     QStringList known;
     for (const context::LabelField& field : context::labelFields())
         if (!field.ofRun) known << field.name;
-    return base::usageError("there is no field '" + unknown.front().toStdString() + "'", "--label", "fields are " + known.join(QStringLiteral(", ")).toStdString());
+    return base::usageError("there is no field '" + unknown.front().toStdString() + "'", "--label",
+                            "fields are " + known.join(QStringLiteral(", ")).toStdString());
 }
 
 const std::vector<std::string> kEndings{".svg", ".png", ".pdf", ".dot", ".json"};
@@ -90,7 +94,8 @@ base::Result<int> render(RenderOptions& options) {
         return base::usageError("no image can be written as '" + ending + "'", options.output,
                                 "the file's name must end in .svg, .png, .pdf, .dot or .json");
     if (!options.pages.empty() && ending != ".pdf")
-        return base::usageError("only a PDF file has pages", options.output, "the file's name must end in .pdf with --pages");
+        return base::usageError("only a PDF file has pages", options.output,
+                                "the file's name must end in .pdf with --pages");
     SONDE_ASSIGN(const context::LabelRules rules, labelRules(options.labels));
     SONDE_ASSIGN(const auto document, options.model.load());
     // Fonts need an application object; no display is needed, nor asked whether there is one.
@@ -111,15 +116,16 @@ base::Result<int> render(RenderOptions& options) {
     sceneOptions.metrics = canvas::itemMetrics(document->graph, style, measure, {}, {});
     SONDE_ASSIGN(auto scene, canvas::layOut(outline, view, sceneOptions, commandLineWork()));
     for (const std::string& note : scene->notes) std::fprintf(stderr, "%s\n", note.c_str());
-    const canvas::ScenePainter painter(std::make_shared<const canvas::SceneIndex>(std::move(scene)), document->graph, measure,
-                                       style);
+    const canvas::ScenePainter painter(std::make_shared<const canvas::SceneIndex>(std::move(scene)), document->graph,
+                                       measure, style);
     if (!options.pages.empty()) {
         canvas::Paging paging;
         paging.onePage = false;
         paging.landscape = options.landscape;
         paging.scale = options.pageScale;
         paging.size = kPageSizes.at(options.pages);
-        SONDE_TRY(canvas::exportPages(painter, {}, canvas::pictureOf(painter), QString::fromStdString(options.output), paging));
+        SONDE_TRY(canvas::exportPages(painter, {}, canvas::pictureOf(painter), QString::fromStdString(options.output),
+                                      paging));
         return 0;
     }
     SONDE_TRY(canvas::exportScene(painter, {}, QString::fromStdString(options.output), options.scale));
@@ -133,10 +139,14 @@ Verb renderVerb() {
             [](CLI::App& command) {
                 auto options = std::make_shared<RenderOptions>();
                 options->model.addTo(command);
-                command.add_option("-o,--output", options->output, "File to write; the extension selects the format: svg, png, pdf, dot, json")
+                command
+                    .add_option("-o,--output", options->output,
+                                "File to write; the extension selects the format: svg, png, pdf, dot, json")
                     ->required();
-                command.add_option("--depth", options->depth, "Expand modules to this depth; 0 collapses all (default 1, with --expand 0)");
-                command.add_option("--expand", options->expand, "Expand this module and those around it (again for more)")
+                command.add_option("--depth", options->depth,
+                                   "Expand modules to this depth; 0 collapses all (default 1, with --expand 0)");
+                command
+                    .add_option("--expand", options->expand, "Expand this module and those around it (again for more)")
                     ->type_name("QUALNAME")
                     ->allow_extra_args(false);
                 command.add_option("--theme", options->theme, "light or dark")
@@ -150,16 +160,20 @@ Verb renderVerb() {
                     ->capture_default_str();
                 command.add_flag("--constants", options->weights, "Draw weights and constants as nodes");
                 command.add_flag("--fold-shapes", options->foldShapes, "Hide operations that only compute shapes");
-                command.add_flag("--unfold", options->unfold, "Draw repeated blocks one by one, not as one box with their count");
-                command.add_option("--pages", options->pages, "PDF on as many pages as needed, of size A3, A4, A5, Letter or Legal")
+                command.add_flag("--unfold", options->unfold,
+                                 "Draw repeated blocks one by one, not as one box with their count");
+                command
+                    .add_option("--pages", options->pages,
+                                "PDF on as many pages as needed, of size A3, A4, A5, Letter or Legal")
                     ->check(CLI::IsMember({"A3", "A4", "A5", "Letter", "Legal"}));
                 command.add_flag("--landscape", options->landscape, "Pages in landscape orientation");
                 command.add_option("--page-scale", options->pageScale, "Points per unit on pages")
                     ->check(CLI::Range(canvas::Paging::kMinScale, canvas::Paging::kMaxScale))
                     ->capture_default_str();
-                command.add_option("--label", options->labels,
-                                   "Text on nodes: lines separated by |, fields in braces: '{op}|{qualname}|{shape}'; "
-                                   "'Conv=…' for one operator (again for more)")
+                command
+                    .add_option("--label", options->labels,
+                                "Text on nodes: lines separated by |, fields in braces: '{op}|{qualname}|{shape}'; "
+                                "'Conv=…' for one operator (again for more)")
                     ->type_name("LINES")
                     ->allow_extra_args(false);
                 command.add_flag("--attributes", options->attributes, "Write attributes on the nodes");

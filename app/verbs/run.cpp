@@ -1,8 +1,9 @@
-#include <algorithm>
-#include <unordered_map>
+#include "core/exec/run.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/format.h>
+#include <unordered_map>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
@@ -15,7 +16,6 @@
 #include "core/analysis/seen_types.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/exec/file_check.h"
-#include "core/exec/run.h"
 #include "core/graph/source_files.h"
 #include "core/io/npz/npz.h"
 
@@ -47,9 +47,12 @@ std::string valueText(const Row& row) {
     if (!row.value.isTensor()) return row.value.text();
     const analysis::TensorStats stats = analysis::tensorStats(row.value.tensor());
     // Of no finite element there is no minimum and no mean.
-    const std::string finite = stats.finiteCount() == 0 ? std::string() : fmt::format("  min {:<11.5g} max {:<11.5g} mean {:<11.5g} std {:<11.5g}", stats.minimum, stats.maximum,
-                                                                                       stats.mean, stats.deviation);
-    return fmt::format("{:24}{} nan {} inf {} zero {}", row.value.typeText(), finite.empty() ? " " : finite, stats.nanCount, stats.infCount, stats.zeroCount);
+    const std::string finite = stats.finiteCount() == 0
+                                   ? std::string()
+                                   : fmt::format("  min {:<11.5g} max {:<11.5g} mean {:<11.5g} std {:<11.5g}",
+                                                 stats.minimum, stats.maximum, stats.mean, stats.deviation);
+    return fmt::format("{:24}{} nan {} inf {} zero {}", row.value.typeText(), finite.empty() ? " " : finite,
+                       stats.nanCount, stats.infCount, stats.zeroCount);
 }
 
 /// The table of values. Made whole before it is printed: what is read for it may turn out to have changed.
@@ -60,7 +63,8 @@ std::string tableOf(const std::vector<Row>& rows) {
         qualnameWidth = std::max(qualnameWidth, row.qualname.size());
     }
     std::string table;
-    for (const Row& row : rows) table += fmt::format("{:{}}  {:{}}  {}\n", row.name, nameWidth, row.qualname, qualnameWidth, valueText(row));
+    for (const Row& row : rows)
+        table += fmt::format("{:{}}  {:{}}  {}\n", row.name, nameWidth, row.qualname, qualnameWidth, valueText(row));
     return table;
 }
 
@@ -69,7 +73,8 @@ void collect(const tensor::Value& value, const std::string& key, std::vector<io:
     if (const auto tensor = analysis::asTensor(value)) {
         arrays.emplace_back(key, *tensor);
     } else if (value.isListLike()) {
-        for (std::size_t i = 0; i < value.items().size(); ++i) collect(value.items()[i], key + "." + std::to_string(i), arrays);
+        for (std::size_t i = 0; i < value.items().size(); ++i)
+            collect(value.items()[i], key + "." + std::to_string(i), arrays);
     } else if (value.kind() == tensor::ValueKind::Dict) {
         for (const auto& [name, item] : value.dictItems()) collect(item, key + "." + name.text(), arrays);
     }
@@ -109,7 +114,8 @@ class RunVerb {
         for (const std::string& text : m_options.watch) {
             const std::size_t at = text.rfind('@');
             const bool hasPass = at != std::string::npos && at > 0 && at + 1 < text.size() &&
-                                 text.find_first_not_of("0123456789.", at + 1) == std::string::npos && !m_document->findNode(text);
+                                 text.find_first_not_of("0123456789.", at + 1) == std::string::npos &&
+                                 !m_document->findNode(text);
             SONDE_ASSIGN(const graph::NodeId node, m_document->findNode(hasPass ? text.substr(0, at) : text));
             nodes.push_back(node);
             if (hasPass) m_chosenPasses[node].push_back(text.substr(at + 1));
@@ -123,7 +129,9 @@ class RunVerb {
         // Runs that are observed do each step by itself, so that each has its own time.
         struct EveryStep : exec::RunObserver {
             explicit EveryStep(std::shared_ptr<const graph::InternalGraph> graph) : seen(std::move(graph)) {}
-            void exprFinished(graph::ExprId expr, std::span<const tensor::Value> outputs, std::int64_t) override { seen.add(expr, outputs); }
+            void exprFinished(graph::ExprId expr, std::span<const tensor::Value> outputs, std::int64_t) override {
+                seen.add(expr, outputs);
+            }
             analysis::SeenTypes seen;
         } everyStep(m_document->graph);
         if (!m_options.profile.empty()) options.observer = &everyStep;
@@ -134,14 +142,17 @@ class RunVerb {
         }
         SONDE_TRY(report(inputs, recording));
         // Dim sizes that the file leaves open are known by now: so are bytes.
-        if (!m_options.profile.empty()) SONDE_TRY(analysis::writeProfile(m_options.profile, analysis::typedFor(*m_document->graph, inputs, everyStep.seen.types()), recording));
+        if (!m_options.profile.empty())
+            SONDE_TRY(analysis::writeProfile(
+                m_options.profile, analysis::typedFor(*m_document->graph, inputs, everyStep.seen.types()), recording));
         return recording.error;
     }
 
     base::Result<void> report(const std::vector<tensor::Value>& inputs, const exec::Recording& recording) {
         const graph::InternalGraph& graph = *m_document->graph;
         std::vector<Row> rows;
-        for (std::size_t i = 0; i < inputs.size(); ++i) collect(inputs[i], key("in", m_document->inputs[i].name), m_arrays);
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            collect(inputs[i], key("in", m_document->inputs[i].name), m_arrays);
         for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
             for (graph::NodeId node : graph.expr(id).outputs) {
                 if (isReported(node)) addNode(node, recording, rows);
@@ -184,7 +195,8 @@ class RunVerb {
         }
         const auto end = std::find(options.end.begin(), options.end.end(), node);
         const auto position = static_cast<std::size_t>(end - options.end.begin());
-        if (!value && end != options.end.end() && position < recording.outputs.size()) value = &recording.outputs[position];
+        if (!value && end != options.end.end() && position < recording.outputs.size())
+            value = &recording.outputs[position];
         rows.push_back({name, qualnameText(graph, node), value ? *value : tensor::Value(), value != nullptr});
         if (!value) return;
         collect(*value, key("node", name), m_arrays);
@@ -219,9 +231,9 @@ class RunVerb {
         for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
             const std::vector<std::size_t>& taken = recording.branches(id);
             const graph::Expr& expr = graph.expr(id);
-            if (taken.empty() || expr.outputs.empty() || std::none_of(expr.outputs.begin(), expr.outputs.end(), [this](graph::NodeId node) {
-                    return isReported(node);
-                })) {
+            if (taken.empty() || expr.outputs.empty() ||
+                std::none_of(expr.outputs.begin(), expr.outputs.end(),
+                             [this](graph::NodeId node) { return isReported(node); })) {
                 continue;
             }
             std::string text;
@@ -243,8 +255,11 @@ class RunVerb {
             fmt::print(stderr, "sonde: warning: {}\n", bad);
         }
         for (const analysis::Problem& problem : analysis::findProblems(graph, recording)) {
-            const bool wentOn = problem.kind == analysis::ProblemKind::Failure && problem.severity == base::Severity::Warning;
-            if (wentOn) fmt::print(stderr, "sonde: warning: {} ({}, watched only: the run continued without it)\n", problem.message, analysis::placeText(graph, problem.node));
+            const bool wentOn =
+                problem.kind == analysis::ProblemKind::Failure && problem.severity == base::Severity::Warning;
+            if (wentOn)
+                fmt::print(stderr, "sonde: warning: {} ({}, watched only: the run continued without it)\n",
+                           problem.message, analysis::placeText(graph, problem.node));
         }
     }
 
@@ -268,23 +283,28 @@ class RunVerb {
 }  // namespace
 
 Verb runVerb() {
-    return {"run", "Run a model and show the values of watched nodes",
-            "sonde run zoo:resnet18 --input-data photo.png --image imagenet --watch layer1: --end fc --out values.npz", [](CLI::App& command) {
-                auto options = std::make_shared<RunVerbOptions>();
-                options->model.addTo(command);
-                options->inputs.addTo(command);
-                command.add_option("--watch", options->watch, "Node whose value is kept: name, #number or MODULE:, in loops with @ITERATION for one iteration (again for more)")
-                    ->allow_extra_args(false);
-                command.add_option("--end", options->end, "Node to stop at (again for more)")->allow_extra_args(false);
-                command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
-                command.add_option("--out", options->out, "Write inputs, watched values and outputs to this .npz");
-                command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
-                command.add_option("--repeat", options->repeat, "Number of runs")->check(CLI::PositiveNumber);
-                command.add_option("--profile", options->profile, "Write the times as a Chrome trace (JSON)");
-                command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
-                command.add_flag("--exact", options->exact, "No shortcuts that round differently from the definition");
-                return std::function<base::Result<int>()>([options] { return RunVerb(*options).run(); });
-            }};
+    return {
+        "run", "Run a model and show the values of watched nodes",
+        "sonde run zoo:resnet18 --input-data photo.png --image imagenet --watch layer1: --end fc --out values.npz",
+        [](CLI::App& command) {
+            auto options = std::make_shared<RunVerbOptions>();
+            options->model.addTo(command);
+            options->inputs.addTo(command);
+            command
+                .add_option(
+                    "--watch", options->watch,
+                    "Node whose value is kept: name, #number or MODULE:, in loops with @ITERATION for one iteration (again for more)")
+                ->allow_extra_args(false);
+            command.add_option("--end", options->end, "Node to stop at (again for more)")->allow_extra_args(false);
+            command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
+            command.add_option("--out", options->out, "Write inputs, watched values and outputs to this .npz");
+            command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
+            command.add_option("--repeat", options->repeat, "Number of runs")->check(CLI::PositiveNumber);
+            command.add_option("--profile", options->profile, "Write the times as a Chrome trace (JSON)");
+            command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+            command.add_flag("--exact", options->exact, "No shortcuts that round differently from the definition");
+            return std::function<base::Result<int>()>([options] { return RunVerb(*options).run(); });
+        }};
 }
 
 }  // namespace sonde::app

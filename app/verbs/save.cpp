@@ -28,7 +28,8 @@ base::Result<int> save(SaveOptions& options) {
         values = cases.front().values;
     }
     SONDE_ASSIGN(const document::OnnxGraph made, document::onnxGraph(*document, values, commandLineWork()));
-    for (const base::Diagnostic& note : made.notes) fmt::print(stderr, "sonde: warning: {} ({})\n", note.what, note.where);
+    for (const base::Diagnostic& note : made.notes)
+        fmt::print(stderr, "sonde: warning: {} ({})\n", note.what, note.where);
     io::OnnxWriteOptions write;
     write.sources = graph::filesOf(document->graph);
     SONDE_TRY(io::writeOnnx(options.output, *made.graph, write, commandLineWork()));
@@ -38,8 +39,8 @@ base::Result<int> save(SaveOptions& options) {
 }  // namespace
 
 Verb saveVerb() {
-    return {"save", "Write a model as an ONNX file, after passes if requested", "sonde save resnet18.trace.pt -o resnet18.onnx --input-data '#rand(0,1)'",
-            [](CLI::App& command) {
+    return {"save", "Write a model as an ONNX file, after passes if requested",
+            "sonde save resnet18.trace.pt -o resnet18.onnx --input-data '#rand(0,1)'", [](CLI::App& command) {
                 auto options = std::make_shared<SaveOptions>();
                 options->model.addTo(command);
                 options->inputs.addTo(command);

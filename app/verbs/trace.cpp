@@ -45,19 +45,22 @@ base::Result<int> trace(TraceOptions& options) {
         if (!document->tracedModule) {
             return base::usageError("only traced modules can be saved", "--save", "trace with --tracer traced-module");
         }
-        SONDE_TRY(io::saveTracedModule(*document->tracedModule, options.save, io::kTracedModuleLibrary, graph::filesOf(document->graph)));
+        SONDE_TRY(io::saveTracedModule(*document->tracedModule, options.save, io::kTracedModuleLibrary,
+                                       graph::filesOf(document->graph)));
     }
     const graph::InternalGraph& graph = *document->graph;
     if (!options.where.empty()) {
-        if (options.format != "nodes") return base::usageError("--where lists nodes", "--format " + options.format, "leave --format out");
+        if (options.format != "nodes")
+            return base::usageError("--where lists nodes", "--format " + options.format, "leave --format out");
         return list(*document, options.where);
     }
     const bool collection = options.model.open.tracer == "robust";
-    const std::string text = options.format == "nodes"   ? collection ? document::collectionListing(*document) : trace::originListing(graph)
-                             : options.format == "json"  ? document::documentJson(*document)
-                             : options.format == "dot"   ? trace::clusteredDot(graph)
-                             : document->text.empty()     ? graph::printed(graph)
-                                                          : document->text;
+    const std::string text = options.format == "nodes"
+                                 ? collection ? document::collectionListing(*document) : trace::originListing(graph)
+                             : options.format == "json" ? document::documentJson(*document)
+                             : options.format == "dot"  ? trace::clusteredDot(graph)
+                             : document->text.empty()   ? graph::printed(graph)
+                                                        : document->text;
     SONDE_TRY(graph::checkFiles(document->graph));
     fmt::print("{}", text);
     return 0;
@@ -66,23 +69,27 @@ base::Result<int> trace(TraceOptions& options) {
 }  // namespace
 
 Verb traceVerb() {
-    return {"trace", "Print a model's graph: its nodes and their modules",
-            "sonde trace zoo:resnet18 --format nodes", [](CLI::App& command) {
-                auto options = std::make_shared<TraceOptions>();
-                options->model.addTo(command);
-                command.add_option("--format", options->format, "nodes, graph, json or dot")
-                    ->check(CLI::IsMember({"nodes", "graph", "json", "dot"}))
-                    ->capture_default_str();
-                command.add_option("--where", options->where,
-                                   "Only the nodes that a query finds: 'op:Conv and shape:[*,64,*,*] and qualname:layer3.*'")
-                    ->type_name("QUERY");
-                command.add_option("--save", options->save,
-                                   "With --tracer traced-module: write the traced module with its parameters to FILE, which every verb opens")
-                    ->type_name("FILE");
-                command.add_option("--input-data", options->model.open.inputData,
-                                   "Example inputs, as --example: x:image.png;mask:#rand(0,1)");
-                return std::function<base::Result<int>()>([options] { return trace(*options); });
-            }};
+    return {
+        "trace", "Print a model's graph: its nodes and their modules", "sonde trace zoo:resnet18 --format nodes",
+        [](CLI::App& command) {
+            auto options = std::make_shared<TraceOptions>();
+            options->model.addTo(command);
+            command.add_option("--format", options->format, "nodes, graph, json or dot")
+                ->check(CLI::IsMember({"nodes", "graph", "json", "dot"}))
+                ->capture_default_str();
+            command
+                .add_option("--where", options->where,
+                            "Only the nodes that a query finds: 'op:Conv and shape:[*,64,*,*] and qualname:layer3.*'")
+                ->type_name("QUERY");
+            command
+                .add_option(
+                    "--save", options->save,
+                    "With --tracer traced-module: write the traced module with its parameters to FILE, which every verb opens")
+                ->type_name("FILE");
+            command.add_option("--input-data", options->model.open.inputData,
+                               "Example inputs, as --example: x:image.png;mask:#rand(0,1)");
+            return std::function<base::Result<int>()>([options] { return trace(*options); });
+        }};
 }
 
 }  // namespace sonde::app

@@ -18,11 +18,17 @@ bool isBad(const T& element) {
     return !std::isfinite(static_cast<float>(element));
 }
 template <>
-bool isBad(const double& element) { return !std::isfinite(element); }
+bool isBad(const double& element) {
+    return !std::isfinite(element);
+}
 template <>
-bool isBad(const std::complex<float>& element) { return !std::isfinite(element.real()) || !std::isfinite(element.imag()); }
+bool isBad(const std::complex<float>& element) {
+    return !std::isfinite(element.real()) || !std::isfinite(element.imag());
+}
 template <>
-bool isBad(const std::complex<double>& element) { return !std::isfinite(element.real()) || !std::isfinite(element.imag()); }
+bool isBad(const std::complex<double>& element) {
+    return !std::isfinite(element.real()) || !std::isfinite(element.imag());
+}
 
 /// Collects every index for which bad(index) holds.
 template <typename Bad>
@@ -46,9 +52,8 @@ std::vector<std::int64_t> badElements(const Tensor& tensor, std::size_t most, co
     const bool typed = tensor::dispatchAll(tensor.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         const T* data = tensor.data<T>();
-        found = collect(tensor.numel(), most, stop, [&](std::int64_t i) {
-            return isBad(data[contiguous ? i : tensor.elementOffset(i)]);
-        });
+        found = collect(tensor.numel(), most, stop,
+                        [&](std::int64_t i) { return isBad(data[contiguous ? i : tensor.elementOffset(i)]); });
     });
     if (typed) return found;
     return collect(tensor.numel(), most, stop, [&](std::int64_t i) { return !std::isfinite(tensor.toDouble(i)); });

@@ -30,12 +30,14 @@ struct Expected {
 /// Keys of one case, cut into what they mean.
 struct Case {
     std::string label;
-    std::map<std::string, std::string> inputs;                     ///< name → key
-    std::vector<std::pair<std::string, std::string>> outputs;      ///< name with summary suffix → key, in file order
+    std::map<std::string, std::string> inputs;                 ///< name → key
+    std::vector<std::pair<std::string, std::string>> outputs;  ///< name with summary suffix → key, in file order
     std::vector<std::pair<std::string, std::string>> nodes;
 };
 
-bool startsWith(const std::string& text, std::string_view prefix) { return text.compare(0, prefix.size(), prefix) == 0; }
+bool startsWith(const std::string& text, std::string_view prefix) {
+    return text.compare(0, prefix.size(), prefix) == 0;
+}
 
 /// "case12." at the start of a key, or nothing.
 std::string casePrefix(const std::string& key) {
@@ -50,7 +52,8 @@ std::vector<Case> casesOf(const std::vector<std::string>& keys) {
     for (const std::string& key : keys) {
         const std::string prefix = casePrefix(key);
         const std::string rest = prefix.empty() ? key : key.substr(prefix.size() + 1);
-        const bool isInput = startsWith(rest, "in."), isOutput = startsWith(rest, "out."), isNode = startsWith(rest, "node.");
+        const bool isInput = startsWith(rest, "in."), isOutput = startsWith(rest, "out."),
+                   isNode = startsWith(rest, "node.");
         if (!isInput && !isOutput && !isNode) continue;
         const std::string label = prefix.empty() ? "case 0" : prefix;
         auto found = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.label == label; });
@@ -118,12 +121,13 @@ void addDifference(Difference& total, const Difference& part) {
     total.ok = total.ok && part.ok;
 }
 
-/// Of summaries: what the largest magnitude of the whole value allows holds for its first elements, too; the mean of integers
-/// is rounded.
+/// Of summaries: what the largest magnitude of the whole value allows holds for its first elements, too; the mean of
+/// integers is rounded.
 Tolerance toleranceOf(const Tensor& actual, const Expected& expected, const Tolerances& tolerances) {
     Tolerance tolerance = tolerances.of(actual.dtype(), expected.whole ? expected.whole->dtype() : actual.dtype());
     if (tolerances.fixed || !expected.stats || expected.stats->numel() != 4) return tolerance;
-    tolerance.absolute = std::exchange(tolerance.ofLargest, 0) * std::max(std::abs(expected.stats->toDouble(2)), std::abs(expected.stats->toDouble(3)));
+    tolerance.absolute = std::exchange(tolerance.ofLargest, 0) *
+                         std::max(std::abs(expected.stats->toDouble(2)), std::abs(expected.stats->toDouble(3)));
     tolerance.relative = 1e-9;
     return tolerance;
 }
@@ -205,7 +209,8 @@ void flatten(const Value& value, std::vector<const Value*>& leaves) {
         for (const auto& [key, item] : value.dictItems()) flatten(item, leaves);
     } else if (value.isListLike()) {
         // A list of plain numbers is one value: a size.
-        const bool numbers = std::all_of(value.items().begin(), value.items().end(), [](const Value& v) { return v.isNumber(); });
+        const bool numbers =
+            std::all_of(value.items().begin(), value.items().end(), [](const Value& v) { return v.isNumber(); });
         if (numbers && !value.items().empty()) {
             leaves.push_back(&value);
         } else {
@@ -218,7 +223,8 @@ void flatten(const Value& value, std::vector<const Value*>& leaves) {
 
 class CaseComparison {
   public:
-    CaseComparison(const ComparedModel& model, const ReferenceValues& reference, const Tolerances& tolerance, const Case& names)
+    CaseComparison(const ComparedModel& model, const ReferenceValues& reference, const Tolerances& tolerance,
+                   const Case& names)
         : m_model(model), m_reference(reference), m_tolerance(tolerance), m_case(names) {
         m_result.label = names.label;
         std::size_t position = 0;
@@ -251,8 +257,8 @@ class CaseComparison {
             hasOutput = hasOutput || value.isOutput;
         }
         if (!hasOutput) return;
-        // A module's call is named after the module, by every tool: only names that are counted up may be another node's.
-        // (Results that nobody reads are left out of a recorded call, though.)
+        // A module's call is named after the module, by every tool: only names that are counted up may be another
+        // node's. (Results that nobody reads are left out of a recorded call, though.)
         const auto isAnother = [this](const ComparedValue& value) {
             if (value.ok || value.isOutput) return false;
             const graph::ExprKind kind = m_model.graph->expr(m_model.graph->node(value.node).producer).kind;
@@ -273,14 +279,17 @@ class CaseComparison {
 
     base::Result<void> readInto(Expected& expected, const std::string& suffix, const std::string& key) {
         SONDE_ASSIGN(Tensor tensor, m_reference.read(key));
-        (suffix.empty() ? expected.whole : suffix == "shape" ? expected.shape : suffix == "stats" ? expected.stats : expected.head) =
-            std::move(tensor);
+        (suffix.empty()      ? expected.whole
+         : suffix == "shape" ? expected.shape
+         : suffix == "stats" ? expected.stats
+                             : expected.head) = std::move(tensor);
         return {};
     }
 
     /// A key's name as it is, or without its summary suffix if only that names a node.
     base::Result<void> readExpectedNodes() {
-        std::unordered_map<std::string, std::size_t> placeOf;  // in m_wanted; a reference may have a hundred thousand names
+        std::unordered_map<std::string, std::size_t>
+            placeOf;  // in m_wanted; a reference may have a hundred thousand names
         for (const auto& [fullName, key] : m_case.nodes) {
             std::string suffix;
             std::string name = fullName;
@@ -298,14 +307,13 @@ class CaseComparison {
             SONDE_TRY(readInto(m_wanted[known->second].expected, suffix, key));
         }
         SONDE_TRY(dropNamesakes());
-        std::stable_sort(m_wanted.begin(), m_wanted.end(), [this](const Wanted& a, const Wanted& b) {
-            return orderOf(a.node) < orderOf(b.node);
-        });
+        std::stable_sort(m_wanted.begin(), m_wanted.end(),
+                         [this](const Wanted& a, const Wanted& b) { return orderOf(a.node) < orderOf(b.node); });
         return {};
     }
 
-    /// A reference made by another tool may hold a node that has an output's name but is not that output: its own out.NAME
-    /// then has another shape than its node.NAME.
+    /// A reference made by another tool may hold a node that has an output's name but is not that output: its own
+    /// out.NAME then has another shape than its node.NAME.
     base::Result<void> dropNamesakes() {
         std::unordered_map<std::string_view, const std::string*> outputs;  // the first key of each name
         for (const auto& [name, key] : m_case.outputs) outputs.try_emplace(name, &key);
@@ -366,7 +374,8 @@ class CaseComparison {
         std::vector<std::pair<std::string, Expected>> expected;
         std::unordered_map<std::string, std::size_t> placeOf;  // in expected
         for (const auto& [fullName, key] : m_case.outputs) {
-            const auto [name, suffix] = positions.contains(fullName) ? std::pair{fullName, std::string()} : summarySuffix(fullName);
+            const auto [name, suffix] =
+                positions.contains(fullName) ? std::pair{fullName, std::string()} : summarySuffix(fullName);
             const auto [known, isNew] = placeOf.try_emplace(name, expected.size());
             if (isNew) expected.push_back({name, {}});
             SONDE_TRY(readInto(expected[known->second].second, suffix, key));
@@ -379,7 +388,8 @@ class CaseComparison {
             const std::size_t position = named == positions.end() ? outputs.size() : named->second;
             const Value* value = nullptr;
             NodeId node;
-            if (position < outputs.size() && position < recording.outputs.size() && asTensor(recording.outputs[position])) {
+            if (position < outputs.size() && position < recording.outputs.size() &&
+                asTensor(recording.outputs[position])) {
                 value = &recording.outputs[position];
                 node = outputs[position].second;
             } else if (leaves.size() == expected.size()) {

@@ -30,28 +30,28 @@ struct ComparedModel {
     bool looseNames = false;
 };
 
-/// One reference value and how far the model's own is from it. ok: within the tolerance everywhere (see Tolerance), same
-/// shape; NaN equals NaN. Cosine and SNR are known of whole values only, not of summaries.
+/// One reference value and how far the model's own is from it. ok: within the tolerance everywhere (see Tolerance),
+/// same shape; NaN equals NaN. Cosine and SNR are known of whole values only, not of summaries.
 struct ComparedValue {
-    std::string name;       ///< node or output name, with the element's position in a tuple: "lstm.1.0"
-    std::string qualname;   ///< originating module; empty for the root
+    std::string name;      ///< node or output name, with the element's position in a tuple: "lstm.1.0"
+    std::string qualname;  ///< originating module; empty for the root
     graph::NodeId node;
     bool isOutput = false;
     double maxAbsolute = 0;
     double maxRelative = 0;
     bool ok = true;
-    bool hasValue = true;   ///< false: the run has no tensor there
-    std::string note;       ///< why it could not be compared element by element; empty if it was
+    bool hasValue = true;  ///< false: the run has no tensor there
+    std::string note;      ///< why it could not be compared element by element; empty if it was
     double cosine = std::numeric_limits<double>::quiet_NaN();
     double snr = std::numeric_limits<double>::quiet_NaN();  ///< dB
 };
 
 struct ComparedCase {
-    std::string label;                  ///< "case 0", "case1" …
-    std::vector<ComparedValue> values;  ///< nodes in graph order, then outputs
-    std::vector<std::string> unmatched; ///< keys that name nothing in the graph
-    std::optional<base::Error> error;   ///< the run's
-    std::vector<tensor::Value> inputs;  ///< what it was run on, in the order of graph->inputs(); empty of a sequence
+    std::string label;                   ///< "case 0", "case1" …
+    std::vector<ComparedValue> values;   ///< nodes in graph order, then outputs
+    std::vector<std::string> unmatched;  ///< keys that name nothing in the graph
+    std::optional<base::Error> error;    ///< the run's
+    std::vector<tensor::Value> inputs;   ///< what it was run on, in the order of graph->inputs(); empty of a sequence
     bool ok() const;
     /// The first value in graph order that is not ok; null if all are.
     const ComparedValue* firstDiverging() const;

@@ -16,7 +16,9 @@ namespace {
 constexpr std::string_view kInput = "seq.in.";
 constexpr std::string_view kOutput = "seq.out.";
 
-bool hasKey(const ReferenceValues& reference, const std::string& key) { return std::ranges::find(reference.keys, key) != reference.keys.end(); }
+bool hasKey(const ReferenceValues& reference, const std::string& key) {
+    return std::ranges::find(reference.keys, key) != reference.keys.end();
+}
 
 /// How one input gets its value in every frame.
 struct Feed {
@@ -40,7 +42,8 @@ base::Result<Feed> feedOf(const ComparedModel& model, const ReferenceValues& ref
         return feed;
     }
     if (!hasKey(reference, "in." + name)) {
-        return base::usageError("the reference has no input '" + name + "'", "seq", "its keys must be seq.in.NAME or in.NAME");
+        return base::usageError("the reference has no input '" + name + "'", "seq",
+                                "its keys must be seq.in.NAME or in.NAME");
     }
     SONDE_ASSIGN(Tensor first, reference.read("in." + name));
     for (std::size_t i = 0; i < model.outputs.size() && !feed.output; ++i) {
@@ -58,7 +61,8 @@ double largestMagnitude(const Tensor& tensor) {
     return std::max(std::abs(stats.minimum), std::abs(stats.maximum));
 }
 
-base::Result<std::vector<Wanted>> wantedOf(const ComparedModel& model, const ReferenceValues& reference, ComparedCase& result) {
+base::Result<std::vector<Wanted>> wantedOf(const ComparedModel& model, const ReferenceValues& reference,
+                                           ComparedCase& result) {
     std::vector<Wanted> all;
     for (const std::string& key : reference.keys) {
         if (!key.starts_with(kOutput)) continue;
@@ -75,21 +79,25 @@ base::Result<std::vector<Wanted>> wantedOf(const ComparedModel& model, const Ref
         row.isOutput = true;
         row.qualname = model.graph->expr(model.graph->node(row.node).producer).qualname.value_or("");
         const double largest = largestMagnitude(frames);
-        all.push_back({static_cast<std::size_t>(output - model.outputs.begin()), std::move(frames), std::move(row), largest});
+        all.push_back(
+            {static_cast<std::size_t>(output - model.outputs.begin()), std::move(frames), std::move(row), largest});
     }
     return all;
 }
 
 void compareFrame(Wanted& wanted, const std::vector<Value>& outputs, std::int64_t frame, const Tolerances& tolerances) {
     if (!wanted.row.ok) return;  // the first frame that differs is told
-    const std::optional<Tensor> actual = wanted.output < outputs.size() ? asTensor(outputs[wanted.output]) : std::nullopt;
+    const std::optional<Tensor> actual =
+        wanted.output < outputs.size() ? asTensor(outputs[wanted.output]) : std::nullopt;
     const auto fail = [&](const std::string& what) {
         wanted.row.ok = false;
         wanted.row.note = "frame " + std::to_string(frame) + (what.empty() ? "" : ": " + what);
     };
-    if (!actual || wanted.frames.rank() == 0 || frame >= wanted.frames.dim(0)) return fail("there is nothing to compare");
+    if (!actual || wanted.frames.rank() == 0 || frame >= wanted.frames.dim(0))
+        return fail("there is nothing to compare");
     const Tensor expected = wanted.frames.selected(0, frame);
-    if (actual->shape() != expected.shape()) return fail("shape " + actual->shape().text() + " instead of " + expected.shape().text());
+    if (actual->shape() != expected.shape())
+        return fail("shape " + actual->shape().text() + " instead of " + expected.shape().text());
     // A sequence is one value: what the largest magnitude of all frames allows holds in each of them.
     Tolerance tolerance = tolerances.of(actual->dtype(), expected.dtype());
     tolerance.absolute += std::exchange(tolerance.ofLargest, 0) * wanted.largest;
@@ -105,8 +113,9 @@ bool hasSequence(const ReferenceValues& reference) {
     return std::ranges::any_of(reference.keys, [](const std::string& key) { return key.starts_with(kInput); });
 }
 
-base::Result<ComparedCase> compareSequence(const ComparedModel& model, const ReferenceValues& reference, const Tolerances& tolerances,
-                                           exec::Runner& runner, const base::WorkContext& work) {
+base::Result<ComparedCase> compareSequence(const ComparedModel& model, const ReferenceValues& reference,
+                                           const Tolerances& tolerances, exec::Runner& runner,
+                                           const base::WorkContext& work) {
     ComparedCase result;
     result.label = "seq";
     std::vector<Feed> feeds;

@@ -8,9 +8,10 @@ namespace sonde::analysis {
 bool hasSequence(const ReferenceValues& reference);
 
 /// Runs the model on one frame after the other and compares every frame's outputs: one row for each `seq.out.NAME`.
-/// A state is an input without frames whose name begins an output's name ("state", "stateN"): it is zero at first, in the
-/// shape of `in.NAME`, and then what that output was. Other inputs keep their value of case 0.
-base::Result<ComparedCase> compareSequence(const ComparedModel& model, const ReferenceValues& reference, const Tolerances& tolerances,
-                                           exec::Runner& runner, const base::WorkContext& work);
+/// A state is an input without frames whose name begins an output's name ("state", "stateN"): it is zero at first, in
+/// the shape of `in.NAME`, and then what that output was. Other inputs keep their value of case 0.
+base::Result<ComparedCase> compareSequence(const ComparedModel& model, const ReferenceValues& reference,
+                                           const Tolerances& tolerances, exec::Runner& runner,
+                                           const base::WorkContext& work);
 
 }  // namespace sonde::analysis

@@ -15,7 +15,8 @@ namespace {
 bool wantsDemand(const InternalGraph& graph, NodeId input) {
     const graph::Node& node = graph.node(input);
     const bool hasDefault = !graph.expr(node.producer).arguments.empty();
-    return !hasDefault && !node.type.shape && node.type.dtype == DType::Undefined && (!node.type.kind || node.type.isTensor());
+    return !hasDefault && !node.type.shape && node.type.dtype == DType::Undefined &&
+           (!node.type.kind || node.type.isTensor());
 }
 
 }  // namespace
@@ -27,7 +28,8 @@ std::vector<TypeInfo> requiredByLayers(const InternalGraph& graph) {
         const graph::Expr& expr = graph.expr(id);
         if (expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr) continue;
         for (const NodeId node : expr.outputs) {
-            if (!graph.node(node).constant && graph.node(node).type.isTensor()) unrecorded.setType(node, TypeInfo::tensor(DType::Undefined));
+            if (!graph.node(node).constant && graph.node(node).type.isTensor())
+                unrecorded.setType(node, TypeInfo::tensor(DType::Undefined));
         }
     }
     demand::Demands demands(unrecorded);

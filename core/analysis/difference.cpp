@@ -14,8 +14,10 @@ namespace {
 double partOfLargest(DType dtype, double float32) {
     const double scale = float32 / Tolerances::kFloat32;
     switch (dtype) {
-        case DType::Float64: case DType::Complex128: return 1e-10 * scale;
-        case DType::Float32: case DType::Complex64: return float32;
+        case DType::Float64:
+        case DType::Complex128: return 1e-10 * scale;
+        case DType::Float32:
+        case DType::Complex64: return float32;
         case DType::Float16: return 1e-2 * scale;
         case DType::BFloat16: return 8e-2 * scale;
         default: return tensor::isFloating(dtype) ? 0.25 * scale : 0;
@@ -23,7 +25,9 @@ double partOfLargest(DType dtype, double float32) {
 }
 
 bool isFinite(double number) { return std::isfinite(number); }
-bool isFinite(const std::complex<double>& number) { return std::isfinite(number.real()) && std::isfinite(number.imag()); }
+bool isFinite(const std::complex<double>& number) {
+    return std::isfinite(number.real()) && std::isfinite(number.imag());
+}
 bool isNan(double number) { return std::isnan(number); }
 bool isNan(const std::complex<double>& number) { return std::isnan(number.real()) || std::isnan(number.imag()); }
 double product(double a, double r) { return a * r; }
@@ -63,7 +67,9 @@ Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& exp
     if (excess > tolerance.ofLargest * largest) result.ok = false;
     const double lengths = std::sqrt(ofActual) * std::sqrt(ofExpected);
     if (anyFinite) result.cosine = lengths > 0 ? std::clamp(dot / lengths, -1.0, 1.0) : ofActual == ofExpected ? 1 : 0;
-    result.snr = noise > 0 ? 10 * std::log10(ofExpected / noise) : result.ok ? std::numeric_limits<double>::infinity() : result.snr;
+    result.snr = noise > 0   ? 10 * std::log10(ofExpected / noise)
+                 : result.ok ? std::numeric_limits<double>::infinity()
+                             : result.snr;
     return result;
 }
 
@@ -103,14 +109,21 @@ Difference difference(const Tensor& actual, const Tensor& expected, const Tolera
     const std::int64_t count = expected.numel();
     if (areDense<float>(actual, expected)) {
         const float *a = actual.data<float>(), *r = expected.data<float>();
-        return compare(count, [a](std::int64_t i) -> double { return a[i]; }, [r](std::int64_t i) -> double { return r[i]; }, tolerance);
+        return compare(
+            count, [a](std::int64_t i) -> double { return a[i]; }, [r](std::int64_t i) -> double { return r[i]; },
+            tolerance);
     }
     if (tensor::isComplex(actual.dtype()) || tensor::isComplex(expected.dtype())) {
-        return compare(count, [&](std::int64_t i) { return complexAt(actual, i); }, [&](std::int64_t i) { return complexAt(expected, i); }, tolerance);
+        return compare(
+            count, [&](std::int64_t i) { return complexAt(actual, i); },
+            [&](std::int64_t i) { return complexAt(expected, i); }, tolerance);
     }
-    Difference result = compare(count, [&](std::int64_t i) { return actual.toDouble(i); }, [&](std::int64_t i) { return expected.toDouble(i); }, tolerance);
+    Difference result = compare(
+        count, [&](std::int64_t i) { return actual.toDouble(i); }, [&](std::int64_t i) { return expected.toDouble(i); },
+        tolerance);
     const bool exact = tolerance.absolute == 0 && tolerance.relative == 0 && tolerance.ofLargest == 0;
-    if (exact && result.ok && tensor::isInteger(actual.dtype()) && tensor::isInteger(expected.dtype())) result.ok = equalIntegers(actual, expected);
+    if (exact && result.ok && tensor::isInteger(actual.dtype()) && tensor::isInteger(expected.dtype()))
+        result.ok = equalIntegers(actual, expected);
     return result;
 }
 

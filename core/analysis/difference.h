@@ -8,22 +8,25 @@
 
 namespace sonde::analysis {
 
-/// What an element a may be apart from r: |a - r| <= absolute + relative * |r| + ofLargest * (largest finite |r| of the tensor).
+/// What an element a may be apart from r: |a - r| <= absolute + relative * |r| + ofLargest * (largest finite |r| of the
+/// tensor).
 struct Tolerance {
     double relative = 1e-3;
     double absolute = 1e-4;
     double ofLargest = 0;
 };
 
-/// The tolerance of a value by its element type: a part of the largest magnitude in it. Integers, booleans and strings must be
-/// equal. `fixed` takes the place of all of that.
+/// The tolerance of a value by its element type: a part of the largest magnitude in it. Integers, booleans and strings
+/// must be equal. `fixed` takes the place of all of that.
 struct Tolerances {
     static constexpr double kFloat32 = 1e-4;
-    double float32 = kFloat32;  ///< the others keep their ratio to it: float16 1e-2, bfloat16 8e-2, float64 1e-10, float8 0.25
+    double float32 =
+        kFloat32;  ///< the others keep their ratio to it: float16 1e-2, bfloat16 8e-2, float64 1e-10, float8 0.25
     std::optional<Tolerance> fixed;
 
     Tolerances() = default;
-    Tolerances(const Tolerance& tolerance) : fixed(tolerance) {}  // NOLINT(google-explicit-constructor): one for all is a set of them
+    Tolerances(const Tolerance& tolerance)
+        : fixed(tolerance) {}  // NOLINT(google-explicit-constructor): one for all is a set of them
 
     Tolerance of(tensor::DType dtype) const;
     /// The coarser of both: of a value that has another element type in the reference.
@@ -35,13 +38,15 @@ struct Difference {
     double maxAbsolute = 0;  ///< infinite if one is NaN or infinite where the other is not
     double maxRelative = 0;  ///< |a - r| / |r| where r is not 0
     bool ok = true;
-    /// Of the elements that are finite in both: Σ a·r / (|a|·|r|), 1 if both are all zero; NaN if there are none, or it is not known.
+    /// Of the elements that are finite in both: Σ a·r / (|a|·|r|), 1 if both are all zero; NaN if there are none, or it
+    /// is not known.
     double cosine = std::numeric_limits<double>::quiet_NaN();
     /// 10·log10(Σ r² / Σ (a - r)²) in dB, infinite if they are equal; NaN if it is not known.
     double snr = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Element by element, of one shape: NaN equals NaN, an infinity itself. Complex numbers by their modulus, integers exactly.
+/// Element by element, of one shape: NaN equals NaN, an infinity itself. Complex numbers by their modulus, integers
+/// exactly.
 Difference difference(const tensor::Tensor& actual, const tensor::Tensor& expected, const Tolerance& tolerance);
 
 }  // namespace sonde::analysis

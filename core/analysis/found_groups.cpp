@@ -19,10 +19,10 @@ using graph::NodeId;
 
 namespace {
 
-constexpr std::size_t kMaxSegment = 256;     ///< operations; larger ones are looked into instead
+constexpr std::size_t kMaxSegment = 256;  ///< operations; larger ones are looked into instead
 constexpr std::size_t kMinSegment = 4;
-constexpr std::size_t kMinBlock = 3;        ///< operations of a block that repeats
-constexpr std::size_t kSolidBlock = 8;           ///< so many are no accident
+constexpr std::size_t kMinBlock = 3;                 ///< operations of a block that repeats
+constexpr std::size_t kSolidBlock = 8;               ///< so many are no accident
 constexpr std::size_t kMaxComparisons = 10'000'000;  ///< on each level
 constexpr std::size_t kMaxPeriod = 4000;
 constexpr int kMaxLevels = 6;
@@ -105,13 +105,15 @@ class Finder {
 
     std::uint64_t labelOf(std::size_t position) const {
         const Expr& expr = op(position);
-        std::uint64_t label = mixed(std::hash<std::string>{}(expr.op.name.empty() ? expr.target : expr.op.name), expr.outputs.size() > 1 ? 2 : 1);
+        std::uint64_t label = mixed(std::hash<std::string>{}(expr.op.name.empty() ? expr.target : expr.op.name),
+                                    expr.outputs.size() > 1 ? 2 : 1);
         for (std::size_t i = 0; i < expr.inputs.size() && i < 3; ++i) {
             const graph::Node& node = m_graph.node(expr.inputs[i]);
             if (!isWeight(expr.inputs[i])) continue;
             label = mixed(label, i + 10);
             // A convolution of single points is another thing than one of windows.
-            if (i == 1 && node.type.shape && node.type.shape->size() > 2) label = mixed(label, node.type.shape->back().value == 1 ? 1 : 2);
+            if (i == 1 && node.type.shape && node.type.shape->size() > 2)
+                label = mixed(label, node.type.shape->back().value == 1 ? 1 : 2);
         }
         return label;
     }
@@ -134,7 +136,8 @@ class Finder {
             }
             // The last operation before a chain goes on: what lies between two cuts begins behind the first one.
             const bool isSegment = size >= kMinSegment && size <= kMaxSegment && 2 * size <= m_order.size();
-            if (isSegment) m_sequence.push_back(add({Item::Kind::Segment, label, size, begin, end - 1, std::move(ops)}));
+            if (isSegment)
+                m_sequence.push_back(add({Item::Kind::Segment, label, size, begin, end - 1, std::move(ops)}));
             else m_sequence.insert(m_sequence.end(), ops.begin(), ops.end());
             begin = end;
         }
@@ -149,7 +152,8 @@ class Finder {
         std::vector<std::size_t> next;
         std::size_t at = 0;
         for (const Repeat& repeat : chosen) {
-            next.insert(next.end(), m_sequence.begin() + static_cast<std::ptrdiff_t>(at), m_sequence.begin() + static_cast<std::ptrdiff_t>(repeat.start));
+            next.insert(next.end(), m_sequence.begin() + static_cast<std::ptrdiff_t>(at),
+                        m_sequence.begin() + static_cast<std::ptrdiff_t>(repeat.start));
             next.push_back(addRun(repeat));
             at = repeat.start + repeat.length;
         }
@@ -191,7 +195,8 @@ class Finder {
         std::vector<std::uint32_t> labels;
         std::vector<std::size_t> before{0};  // operations in front of each item
         for (std::size_t item : m_sequence) {
-            labels.push_back(numbers.emplace(m_items[item].label, static_cast<std::uint32_t>(numbers.size())).first->second);
+            labels.push_back(
+                numbers.emplace(m_items[item].label, static_cast<std::uint32_t>(numbers.size())).first->second);
             before.push_back(before.back() + m_items[item].ops);
         }
         std::vector<Repeat> result;
@@ -203,7 +208,8 @@ class Finder {
                 if (labels[i] != labels[i + period]) continue;
                 const std::size_t start = i;
                 while (i + period < count && labels[i] == labels[i + period]) ++i;
-                if (i - start >= period && isPrimitive(labels, start, period)) considerRepeat(start, i - start + period, period, before, result);
+                if (i - start >= period && isPrimitive(labels, start, period))
+                    considerRepeat(start, i - start + period, period, before, result);
             }
         }
         return result;
@@ -241,7 +247,8 @@ class Finder {
         return true;
     }
 
-    void considerRepeat(std::size_t start, std::size_t length, std::size_t period, const std::vector<std::size_t>& before, std::vector<Repeat>& result) const {
+    void considerRepeat(std::size_t start, std::size_t length, std::size_t period,
+                        const std::vector<std::size_t>& before, std::vector<Repeat>& result) const {
         const std::size_t times = length / period;
         // Where blocks begin is open by what is left over.
         std::size_t best = start;
@@ -282,8 +289,8 @@ class Finder {
         return std::ranges::any_of(op(position).inputs, [this](NodeId input) { return isWeight(input); });
     }
 
-    /// None over another, in order. Solid blocks with the shortest period come first: repeats of a higher order are built
-    /// from them on the next level. Of the rest those that cover most.
+    /// None over another, in order. Solid blocks with the shortest period come first: repeats of a higher order are
+    /// built from them on the next level. Of the rest those that cover most.
     static std::vector<Repeat> chooseRepeats(std::vector<Repeat> all) {
         const bool anySolid = std::ranges::any_of(all, &Repeat::isSolid);
         if (anySolid) std::erase_if(all, [](const Repeat& repeat) { return !repeat.isSolid; });
@@ -296,7 +303,9 @@ class Finder {
         for (const Repeat& repeat : all) {
             const auto after = chosen.lower_bound(repeat.start);
             if (after != chosen.end() && after->first < repeat.start + repeat.length) continue;
-            if (after != chosen.begin() && std::prev(after)->second.start + std::prev(after)->second.length > repeat.start) continue;
+            if (after != chosen.begin() &&
+                std::prev(after)->second.start + std::prev(after)->second.length > repeat.start)
+                continue;
             chosen.emplace(repeat.start, repeat);
         }
         std::vector<Repeat> result;
@@ -328,7 +337,9 @@ class Finder {
             return normalises ? "norm" : "block";
         }
         const Item& block = m_items[item.children.front()];
-        if (std::ranges::any_of(block.children, [this](std::size_t child) { return m_items[child].kind == Item::Kind::Run; })) return "stages";
+        if (std::ranges::any_of(block.children,
+                                [this](std::size_t child) { return m_items[child].kind == Item::Kind::Run; }))
+            return "stages";
         return attends && multiplies && !convolves ? "layers" : "blocks";
     }
 
@@ -363,14 +374,17 @@ class Finder {
             }
             case Item::Kind::Run: {
                 const std::string name = nameOf(item);  // "layers"
-                const std::size_t run = addGroup(unique(name, used), base::countText(static_cast<std::int64_t>(item.children.size())) + " " + name, parent);
+                const std::size_t run =
+                    addGroup(unique(name, used),
+                             base::countText(static_cast<std::int64_t>(item.children.size())) + " " + name, parent);
                 std::vector<std::string> names;
                 for (std::size_t child : item.children) names.push_back(weightFolder(m_items[child]));
                 std::vector<std::string> sorted = names;
                 std::ranges::sort(sorted);
                 const bool areNames = !sorted.front().empty() && std::ranges::adjacent_find(sorted) == sorted.end();
                 for (std::size_t i = 0; i < item.children.size(); ++i) {
-                    emitBlock(item.children[i], areNames ? names[i] : std::to_string(i), name.substr(0, name.size() - 1), run);
+                    emitBlock(item.children[i], areNames ? names[i] : std::to_string(i),
+                              name.substr(0, name.size() - 1), run);
                 }
                 return;
             }
@@ -383,14 +397,16 @@ class Finder {
         const std::vector<std::size_t> children = m_items[index].children;
         std::map<std::string, int> used;
         // One segment with little around it is the block itself.
-        const auto parts = std::ranges::count_if(children, [this](std::size_t child) { return m_items[child].kind != Item::Kind::Op; });
+        const auto parts = std::ranges::count_if(
+            children, [this](std::size_t child) { return m_items[child].kind != Item::Kind::Op; });
         for (std::size_t child : children) {
             if (parts == 1 && m_items[child].kind == Item::Kind::Segment) collect(child, m_groups[group].exprs);
             else emit(child, group, used);
         }
     }
 
-    /// The folder that all weights of an item have in their names and no others: "inception_3a" of "inception_3a/1x1_w_0".
+    /// The folder that all weights of an item have in their names and no others: "inception_3a" of
+    /// "inception_3a/1x1_w_0".
     std::string weightFolder(const Item& item) const {
         std::string folder;
         for (std::size_t i = item.first; i <= item.last; ++i) {
@@ -398,12 +414,14 @@ class Finder {
                 const std::string& name = m_graph.node(input).name;
                 const std::size_t slash = name.find('/');
                 if (!isWeight(input) || m_graph.node(input).users.size() > 1) continue;
-                if (slash == std::string::npos || slash == 0 || (!folder.empty() && name.substr(0, slash) != folder)) return {};
+                if (slash == std::string::npos || slash == 0 || (!folder.empty() && name.substr(0, slash) != folder))
+                    return {};
                 folder = name.substr(0, slash);
             }
         }
         const auto range = m_folders.find(folder);
-        const bool isOwn = range != m_folders.end() && range->second.first >= item.first && range->second.second <= item.last;
+        const bool isOwn =
+            range != m_folders.end() && range->second.first >= item.first && range->second.second <= item.last;
         return isOwn && folder.find('.') == std::string::npos ? folder : "";
     }
 
@@ -421,9 +439,9 @@ class Finder {
     const InternalGraph& m_graph;
     std::vector<ExprId> m_order;
     std::unordered_map<std::uint32_t, std::size_t> m_position;
-    std::vector<std::int64_t> m_crossings;   ///< over the gap behind each operation
+    std::vector<std::int64_t> m_crossings;  ///< over the gap behind each operation
     std::vector<Item> m_items;
-    std::vector<std::size_t> m_sequence;     ///< items, in order
+    std::vector<std::size_t> m_sequence;  ///< items, in order
     std::vector<FoundGroup> m_groups;
     std::map<std::string, std::pair<std::size_t, std::size_t>> m_folders;  ///< of weights' names: first and last reader
     std::size_t m_covered = 0;
@@ -438,7 +456,8 @@ std::vector<ExprId> fromTheResults(const InternalGraph& graph, const std::vector
     for (std::size_t r = exprs.size(); r-- > 0;) {
         // Begin with what nobody reads.
         const bool isRead = std::ranges::any_of(graph.expr(exprs[r]).outputs, [&](NodeId output) {
-            return std::ranges::any_of(graph.node(output).users, [&](ExprId user) { return state.contains(user.value); });
+            return std::ranges::any_of(graph.node(output).users,
+                                       [&](ExprId user) { return state.contains(user.value); });
         });
         if (isRead || state[exprs[r].value] != 0) continue;
         stack.emplace_back(exprs[r], 0);

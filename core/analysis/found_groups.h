@@ -16,10 +16,10 @@ struct FoundGroup {
     std::vector<graph::ExprId> exprs;   ///< those that are in no group inside it
 };
 
-/// Groups in a list of operations of one body, for files that name no modules. Two things make a group: operations between
-/// two points where a single value carries everything on (a residual block, an inception module), and sequences that
-/// repeat (layers of a transformer, stages of blocks). Deterministic; time grows with the number of operations, not
-/// with its square. Parents come before their children.
+/// Groups in a list of operations of one body, for files that name no modules. Two things make a group: operations
+/// between two points where a single value carries everything on (a residual block, an inception module), and sequences
+/// that repeat (layers of a transformer, stages of blocks). Deterministic; time grows with the number of operations,
+/// not with its square. Parents come before their children.
 std::vector<FoundGroup> findGroups(const graph::InternalGraph& graph, const std::vector<graph::ExprId>& exprs);
 
 }  // namespace sonde::analysis

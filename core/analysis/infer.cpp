@@ -15,13 +15,13 @@ using graph::Argument;
 using graph::BodyId;
 using graph::Expr;
 using graph::ExprId;
+using graph::InternalGraph;
 using graph::NodeId;
 using ops::Elements;
 using tensor::Dim;
 using tensor::TypeInfo;
 using tensor::Value;
 using tensor::ValueKind;
-using graph::InternalGraph;
 
 namespace {
 
@@ -41,15 +41,16 @@ void Inference::nameOpenExtents() {
         TypeInfo& type = m_declared[input.index()];
         const Expr& producer = m_graph.expr(m_graph.node(input).producer);
         // A parameter of Python is what its default is, unless that is None.
-        if (!type.kind && !producer.arguments.empty() && producer.arguments.front().kind == Argument::Kind::Constant && !producer.arguments.front().constant.isTensor() &&
-            !producer.arguments.front().constant.isNone()) {
+        if (!type.kind && !producer.arguments.empty() && producer.arguments.front().kind == Argument::Kind::Constant &&
+            !producer.arguments.front().constant.isTensor() && !producer.arguments.front().constant.isNone()) {
             type.kind = producer.arguments.front().constant.kind();
             m_graph.setType(input, type);
         }
         if (!type.isTensor() || !type.shape) continue;
         for (std::size_t i = 0; i < type.shape->size(); ++i) {
             Dim& dim = (*type.shape)[i];
-            if (!dim.known() && dim.symbol.empty()) dim.symbol = plainName(m_graph.node(input).name) + "." + std::to_string(i);
+            if (!dim.known() && dim.symbol.empty())
+                dim.symbol = plainName(m_graph.node(input).name) + "." + std::to_string(i);
         }
         m_graph.setType(input, type);
     }
@@ -85,7 +86,8 @@ void Inference::inferExpr(ExprId id, int depth) {
         return;
     }
     const operators::OpClass opClass = graph::traitsOf(expr).opClass;
-    const bool isControl = !expr.bodies.empty() && (expr.op.domain.empty() || expr.op.domain == "ai.onnx" || expr.op.domain == "prim");
+    const bool isControl =
+        !expr.bodies.empty() && (expr.op.domain.empty() || expr.op.domain == "ai.onnx" || expr.op.domain == "prim");
     if (isControl && opClass == operators::OpClass::If) inferBranches(expr, depth);
     else if (isControl && opClass == operators::OpClass::Loop) inferLoop(expr, depth);
     else if (isControl && opClass == operators::OpClass::Scan && expr.op.version >= 9) inferScan(expr, depth);
@@ -102,7 +104,8 @@ void Inference::inferExpr(ExprId id, int depth) {
 
 void Inference::inferOperator(const Expr& expr) {
     if (expr.kind == graph::ExprKind::Output) {
-        if (!expr.outputs.empty() && !expr.arguments.empty()) settle(expr.outputs.front(), typeOf(expr.arguments.front()), {});
+        if (!expr.outputs.empty() && !expr.arguments.empty())
+            settle(expr.outputs.front(), typeOf(expr.arguments.front()), {});
         return;
     }
     const ops::OpDef* op = m_registry.find(expr.op.domain, expr.op.name, expr.op.version);
@@ -132,26 +135,30 @@ void Inference::inferOperator(const Expr& expr) {
     for (std::size_t i = 0; i < known.size(); ++i) settle(expr.outputs[i], context.outputs()[i], std::move(known[i]));
 }
 
-void Inference::follow(const Expr& expr, const ops::OpDef& op, const ops::Attributes& attributes, Inputs& inputs, const std::vector<TypeInfo>& outputs,
-            std::vector<Known>& known) {
+void Inference::follow(const Expr& expr, const ops::OpDef& op, const ops::Attributes& attributes, Inputs& inputs,
+                       const std::vector<TypeInfo>& outputs, std::vector<Known>& known) {
     if (known.empty() || !known[0].value.isNone()) return;
     const KnownCall call{op, attributes, expr.op.version, inputs.types, inputs.values, inputs.elements, outputs};
     const std::vector<Value> values = foldedValues(call, m_environment);
     for (std::size_t i = 0; i < values.size() && i < known.size(); ++i) known[i].value = values[i];
-    const bool hasSymbols = std::ranges::any_of(inputs.elements, [](const auto& elements) { return elements.has_value(); });
+    const bool hasSymbols =
+        std::ranges::any_of(inputs.elements, [](const auto& elements) { return elements.has_value(); });
     if (!values.empty() || !hasSymbols || known[0].elements) return;
     for (std::size_t i = 0; i < inputs.elements.size(); ++i) {
         if (!inputs.elements[i] && !inputs.values[i].isNone()) inputs.elements[i] = ops::elementsOf(inputs.values[i]);
     }
-    std::vector<std::optional<Elements>> elements = symbolicElements({op, attributes, expr.op.version, inputs.types, inputs.values, inputs.elements, outputs}, m_environment);
+    std::vector<std::optional<Elements>> elements = symbolicElements(
+        {op, attributes, expr.op.version, inputs.types, inputs.values, inputs.elements, outputs}, m_environment);
     for (std::size_t i = 0; i < elements.size() && i < known.size(); ++i) known[i].elements = std::move(elements[i]);
 }
 
-void Inference::followPlain(const Expr& expr, const ops::OpDef& op, const ops::Attributes& attributes, const Inputs& inputs, const std::vector<TypeInfo>& outputs, std::vector<Known>& known) {
+void Inference::followPlain(const Expr& expr, const ops::OpDef& op, const ops::Attributes& attributes,
+                            const Inputs& inputs, const std::vector<TypeInfo>& outputs, std::vector<Known>& known) {
     if (known.empty()) return;
     if (graph::traitsOf(expr).opClass == operators::OpClass::Construct) known[0].isWhole = true;
     if (!known[0].value.isNone() || op.category == ops::Category::Control) return;
-    const std::vector<Value> values = foldedPlainValues({op, attributes, expr.op.version, inputs.types, inputs.values, inputs.elements, outputs}, m_environment);
+    const std::vector<Value> values = foldedPlainValues(
+        {op, attributes, expr.op.version, inputs.types, inputs.values, inputs.elements, outputs}, m_environment);
     for (std::size_t i = 0; i < values.size() && i < known.size(); ++i) known[i].value = values[i];
 }
 
@@ -159,9 +166,12 @@ void Inference::bind(const Expr& expr, const ops::OpDef& op, Inputs& inputs) con
     const auto add = [&](const Argument& argument) {
         inputs.types.push_back(typeOf(argument));
         Known known = knownOf(argument);
-        // A list that stands in the call has just what stands there; a list of one type elsewhere may hold any number of it.
-        const bool asksAll = op.domain == "aten" || operators::traitsOf(op.domain, op.name).query == operators::ShapeQuery::Length;
-        if (asksAll && known.isWhole && inputs.types.back().kind == ValueKind::List) inputs.types.back().kind = ValueKind::Tuple;
+        // A list that stands in the call has just what stands there; a list of one type elsewhere may hold any number
+        // of it.
+        const bool asksAll =
+            op.domain == "aten" || operators::traitsOf(op.domain, op.name).query == operators::ShapeQuery::Length;
+        if (asksAll && known.isWhole && inputs.types.back().kind == ValueKind::List)
+            inputs.types.back().kind = ValueKind::Tuple;
         inputs.values.push_back(std::move(known.value));
         inputs.elements.push_back(std::move(known.elements));
     };
@@ -182,11 +192,12 @@ void Inference::settle(NodeId node, const TypeInfo& inferred, Known known) {
     const TypeInfo& declared = m_declared[node.index()];
     if (disagree(declared, inferred)) {
         const Expr& producer = m_graph.expr(m_graph.node(node).producer);
-        m_findings->push_back({base::Severity::Warning,
-                               "the file declares " + declared.text() + " but its operators return " + inferred.text(),
-                               "node '" + m_graph.node(node).name + "'" +
-                                   (producer.qualname && !producer.qualname->empty() ? ", module '" + *producer.qualname + "'" : ""),
-                               {}});
+        m_findings->push_back(
+            {base::Severity::Warning,
+             "the file declares " + declared.text() + " but its operators return " + inferred.text(),
+             "node '" + m_graph.node(node).name + "'" +
+                 (producer.qualname && !producer.qualname->empty() ? ", module '" + *producer.qualname + "'" : ""),
+             {}});
     } else {
         TypeInfo type = merged(declared, inferred);
         nameCounts(node, type);
@@ -194,8 +205,10 @@ void Inference::settle(NodeId node, const TypeInfo& inferred, Known known) {
     }
     if (known.value.isNone() && known.elements) {
         const TypeInfo& type = m_graph.node(node).type;
-        const bool isInt = type.kind == ValueKind::Int && known.elements->size() == 1 && known.elements->front().constant();
-        known.value = isInt ? Value::ofInt(*known.elements->front().constant()) : analysis::valueOf(*known.elements, type);
+        const bool isInt =
+            type.kind == ValueKind::Int && known.elements->size() == 1 && known.elements->front().constant();
+        known.value =
+            isInt ? Value::ofInt(*known.elements->front().constant()) : analysis::valueOf(*known.elements, type);
     }
     const bool small = !known.value.isTensor() || known.value.tensor().numel() <= kMaxFollowed;
     if (!small) known.value = {};
@@ -203,13 +216,25 @@ void Inference::settle(NodeId node, const TypeInfo& inferred, Known known) {
 }
 
 void Inference::nameCounts(NodeId node, TypeInfo& type) const {
-    static constexpr std::string_view kCounting[] = {"NonZero", "Unique", "Compress", "NonMaxSuppression", "nonzero", "argwhere", "masked_select", "_unique", "_unique2",
-                                                     "unique_consecutive", "unique_dim", "unique_dim_consecutive", "nms"};
+    static constexpr std::string_view kCounting[] = {"NonZero",
+                                                     "Unique",
+                                                     "Compress",
+                                                     "NonMaxSuppression",
+                                                     "nonzero",
+                                                     "argwhere",
+                                                     "masked_select",
+                                                     "_unique",
+                                                     "_unique2",
+                                                     "unique_consecutive",
+                                                     "unique_dim",
+                                                     "unique_dim_consecutive",
+                                                     "nms"};
     const Expr& producer = m_graph.expr(m_graph.node(node).producer);
     if (m_loops > 0 || !type.shape || std::ranges::find(kCounting, producer.op.name) == std::end(kCounting)) return;
     for (std::size_t i = 0; i < type.shape->size(); ++i) {
         Dim& dim = (*type.shape)[i];
-        if (!dim.known() && dim.symbol.empty()) dim.symbol = plainName(m_graph.node(node).name) + "." + std::to_string(i);
+        if (!dim.known() && dim.symbol.empty())
+            dim.symbol = plainName(m_graph.node(node).name) + "." + std::to_string(i);
     }
 }
 

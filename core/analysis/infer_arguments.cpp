@@ -35,7 +35,9 @@ bool Inference::inferIndexed(const Expr& expr) {
 
 bool Inference::addIndexParts(const Argument& index, std::vector<IndexPart>& parts, bool isWhole) const {
     using Kind = IndexPart::Kind;
-    if (index.kind == Argument::Kind::Tuple && isWhole) return std::ranges::all_of(index.items, [&](const Argument& item) { return addIndexParts(item, parts, false); });
+    if (index.kind == Argument::Kind::Tuple && isWhole)
+        return std::ranges::all_of(index.items,
+                                   [&](const Argument& item) { return addIndexParts(item, parts, false); });
     if (index.kind == Argument::Kind::Slice) {
         IndexPart part{Kind::Range, {}, {}, {}};
         std::optional<Symbolic>* const bounds[] = {&part.start, &part.stop, &part.step};
@@ -50,11 +52,15 @@ bool Inference::addIndexParts(const Argument& index, std::vector<IndexPart>& par
     }
     const Value value = valueOf(index);
     if (value.kind() == ValueKind::Tuple && isWhole) {
-        return std::ranges::all_of(value.items(), [&](const Value& item) { return addIndexParts(Argument::of(item), parts, false); });
+        return std::ranges::all_of(value.items(),
+                                   [&](const Value& item) { return addIndexParts(Argument::of(item), parts, false); });
     }
     if (value.kind() == ValueKind::Object) {
         if (const auto* slice = dynamic_cast<const tensor::SliceValue*>(value.object().get())) {
-            return addIndexParts(Argument::container(Argument::Kind::Slice, {Argument::of(slice->start()), Argument::of(slice->stop()), Argument::of(slice->step())}), parts, false);
+            return addIndexParts(
+                Argument::container(Argument::Kind::Slice, {Argument::of(slice->start()), Argument::of(slice->stop()),
+                                                            Argument::of(slice->step())}),
+                parts, false);
         }
         if (!dynamic_cast<const tensor::EllipsisValue*>(value.object().get())) return false;
         parts.push_back({Kind::Ellipsis, {}, {}, {}});

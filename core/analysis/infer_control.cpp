@@ -47,7 +47,11 @@ void Inference::inferBranches(const Expr& expr, int depth) {
     for (std::size_t i = 0; i < expr.outputs.size() && i < one.outputs.size() && i < other.outputs.size(); ++i) {
         const TypeInfo &oneType = m_graph.node(one.outputs[i]).type, &otherType = m_graph.node(other.outputs[i]).type;
         Known known = m_known[one.outputs[i].index()];
-        if (first != second) known = {{}, {}, known.isWhole && m_known[other.outputs[i].index()].isWhole && oneType.elements.size() == otherType.elements.size()};
+        if (first != second)
+            known = {{},
+                     {},
+                     known.isWhole && m_known[other.outputs[i].index()].isWhole &&
+                         oneType.elements.size() == otherType.elements.size()};
         settle(expr.outputs[i], ops::commonType(oneType, otherType), std::move(known));
     }
 }
@@ -56,7 +60,8 @@ void Inference::inferConditional(const Expr& expr, int depth) {
     std::optional<TypeInfo> both;
     for (BodyId id : expr.bodies) {
         const Body& body = m_graph.body(id);
-        for (std::size_t i = 0; expr.arguments.size() > 3 && i < body.inputs.size() && i < expr.arguments[3].items.size(); ++i)
+        for (std::size_t i = 0;
+             expr.arguments.size() > 3 && i < body.inputs.size() && i < expr.arguments[3].items.size(); ++i)
             settle(body.inputs[i], typeOf(expr.arguments[3].items[i]), knownOf(expr.arguments[3].items[i]));
         inferBody(id, depth + 1);
         const TypeInfo type = resultOf(body);
@@ -65,11 +70,14 @@ void Inference::inferConditional(const Expr& expr, int depth) {
     if (both && expr.outputs.size() == 1) settle(expr.outputs.front(), *both, {});
 }
 
-TypeInfo Inference::resultOf(const Body& body) const { return body.outputs.size() == 1 ? m_graph.node(body.outputs.front()).type : typeOf(body.result); }
+TypeInfo Inference::resultOf(const Body& body) const {
+    return body.outputs.size() == 1 ? m_graph.node(body.outputs.front()).type : typeOf(body.result);
+}
 
 std::optional<bool> Inference::truthOf(const Value& value) {
     if (value.isNumber()) return value.number() != 0;
-    if (value.isTensor() && value.tensor().numel() == 1 && value.tensor().dtype() != DType::String) return value.tensor().toDouble(0) != 0;
+    if (value.isTensor() && value.tensor().numel() == 1 && value.tensor().dtype() != DType::String)
+        return value.tensor().toDouble(0) != 0;
     return std::nullopt;
 }
 
@@ -80,7 +88,8 @@ std::size_t Inference::branchOf(const Expr& expr, bool holds) {
     return std::min<std::size_t>(std::get<tensor::BodyRef>(*value).index, 1);
 }
 
-std::vector<TypeInfo> Inference::inferRepeated(const Body& body, std::vector<TypeInfo> carried, std::size_t firstInput, std::size_t firstResult, int depth) {
+std::vector<TypeInfo> Inference::inferRepeated(const Body& body, std::vector<TypeInfo> carried, std::size_t firstInput,
+                                               std::size_t firstResult, int depth) {
     base::Diagnostics* const findings = m_findings;
     ++m_loops;
     const int passes = m_loops > kMaxRepeatedDepth ? 1 : kMaxPasses;
@@ -93,7 +102,8 @@ std::vector<TypeInfo> Inference::inferRepeated(const Body& body, std::vector<Typ
         }
         base::Diagnostics ofPass;
         m_findings = &ofPass;
-        for (std::size_t i = 0; i < carried.size() && firstInput + i < body.inputs.size(); ++i) settle(body.inputs[firstInput + i], carried[i], {});
+        for (std::size_t i = 0; i < carried.size() && firstInput + i < body.inputs.size(); ++i)
+            settle(body.inputs[firstInput + i], carried[i], {});
         inferBody(body.id, depth + 1);
         bool isStable = true;
         for (std::size_t i = 0; i < carried.size() && firstResult + i < body.outputs.size(); ++i) {
@@ -117,7 +127,8 @@ void Inference::inferLoop(const Expr& expr, int depth) {
     std::vector<TypeInfo> carried;
     for (std::size_t i = 2; i < expr.arguments.size(); ++i) carried.push_back(typeOf(expr.arguments[i]));
     const auto exact = isScript ? passByPass(expr, body, depth) : std::nullopt;
-    if (!body.inputs.empty()) settle(body.inputs[0], isScript ? kindOf(ValueKind::Int) : TypeInfo::tensor(DType::Int64, Dims{}), {});
+    if (!body.inputs.empty())
+        settle(body.inputs[0], isScript ? kindOf(ValueKind::Int) : TypeInfo::tensor(DType::Int64, Dims{}), {});
     if (body.inputs.size() > 1) {
         // The body runs only while the condition holds.
         const Value yes = isScript ? Value::ofBool(true) : Value(tensor::Tensor::scalar<bool>(true));
@@ -134,13 +145,21 @@ void Inference::inferLoop(const Expr& expr, int depth) {
     }
 }
 
-auto Inference::passByPass(const Expr& expr, const Body& body, int depth) -> std::optional<std::vector<std::pair<TypeInfo, Known>>> {
-    if (expr.arguments.size() < 2 || body.inputs.size() != expr.arguments.size() || body.outputs.size() + 1 != body.inputs.size()) return std::nullopt;
+auto Inference::passByPass(const Expr& expr, const Body& body, int depth)
+    -> std::optional<std::vector<std::pair<TypeInfo, Known>>> {
+    if (expr.arguments.size() < 2 || body.inputs.size() != expr.arguments.size() ||
+        body.outputs.size() + 1 != body.inputs.size())
+        return std::nullopt;
     const Value trips = knownOf(expr.arguments[0]).value;
-    if (trips.kind() != ValueKind::Int || truthOf(knownOf(expr.arguments[1]).value) != true || m_loops >= kMaxUnrolledDepth) return std::nullopt;
-    if (trips.toInt() < 0 || trips.toInt() > kMaxUnrolled || trips.toInt() * static_cast<std::int64_t>(body.order.size()) > kMaxUnrolledExprs) return std::nullopt;
+    if (trips.kind() != ValueKind::Int || truthOf(knownOf(expr.arguments[1]).value) != true ||
+        m_loops >= kMaxUnrolledDepth)
+        return std::nullopt;
+    if (trips.toInt() < 0 || trips.toInt() > kMaxUnrolled ||
+        trips.toInt() * static_cast<std::int64_t>(body.order.size()) > kMaxUnrolledExprs)
+        return std::nullopt;
     std::vector<std::pair<TypeInfo, Known>> carried;
-    for (std::size_t i = 2; i < expr.arguments.size(); ++i) carried.emplace_back(typeOf(expr.arguments[i]), knownOf(expr.arguments[i]));
+    for (std::size_t i = 2; i < expr.arguments.size(); ++i)
+        carried.emplace_back(typeOf(expr.arguments[i]), knownOf(expr.arguments[i]));
     base::Diagnostics* const findings = m_findings;
     base::Diagnostics ofPasses;
     m_findings = &ofPasses;
@@ -149,9 +168,11 @@ auto Inference::passByPass(const Expr& expr, const Body& body, int depth) -> std
     for (std::int64_t pass = 0; pass < trips.toInt() && goesOn; ++pass) {
         settle(body.inputs[0], kindOf(ValueKind::Int), {Value::ofInt(pass), {}, false});
         settle(body.inputs[1], kindOf(ValueKind::Bool), {Value::ofBool(true), {}, false});
-        for (std::size_t i = 0; i < carried.size(); ++i) settle(body.inputs[i + 2], carried[i].first, carried[i].second);
+        for (std::size_t i = 0; i < carried.size(); ++i)
+            settle(body.inputs[i + 2], carried[i].first, carried[i].second);
         inferBody(body.id, depth + 1);
-        for (std::size_t i = 0; i < carried.size(); ++i) carried[i] = {m_graph.node(body.outputs[i + 1]).type, m_known[body.outputs[i + 1].index()]};
+        for (std::size_t i = 0; i < carried.size(); ++i)
+            carried[i] = {m_graph.node(body.outputs[i + 1]).type, m_known[body.outputs[i + 1].index()]};
         goesOn = truthOf(m_known[body.outputs[0].index()].value) == true;
     }
     --m_loops;
@@ -162,7 +183,8 @@ auto Inference::passByPass(const Expr& expr, const Body& body, int depth) -> std
 
 Symbolic Inference::tripCount(const Expr& expr, const Body& body) const {
     const bool goesOn = !body.outputs.empty() && truthOf(m_known[body.outputs[0].index()].value) == true;
-    const bool begins = expr.arguments.size() < 2 || expr.arguments[1].kind == Argument::Kind::Omitted || truthOf(knownOf(expr.arguments[1]).value) == true;
+    const bool begins = expr.arguments.size() < 2 || expr.arguments[1].kind == Argument::Kind::Omitted ||
+                        truthOf(knownOf(expr.arguments[1]).value) == true;
     if (!goesOn || !begins || expr.arguments.empty()) return {};
     const auto trips = elementsOf(expr.arguments[0]);
     return trips && trips->size() == 1 ? larger(trips->front(), Symbolic::of(std::int64_t{0})) : Symbolic();
@@ -173,14 +195,16 @@ void Inference::inferScan(const Expr& expr, int depth) {
     const std::int64_t count = expr.attributes.getInt("num_scan_inputs", 0);
     if (count < 1 || count > static_cast<std::int64_t>(expr.arguments.size())) return;
     const std::size_t states = expr.arguments.size() - static_cast<std::size_t>(count);
-    const std::vector<std::int64_t> inputAxes = expr.attributes.getInts("scan_input_axes"), outputAxes = expr.attributes.getInts("scan_output_axes");
+    const std::vector<std::int64_t> inputAxes = expr.attributes.getInts("scan_input_axes"),
+                                    outputAxes = expr.attributes.getInts("scan_output_axes");
     std::vector<TypeInfo> carried;
     for (std::size_t i = 0; i < states; ++i) carried.push_back(typeOf(expr.arguments[i]));
     Dim length;
     for (std::size_t i = states; i < expr.arguments.size() && i < body.inputs.size(); ++i) {
         TypeInfo type = typeOf(expr.arguments[i]);
         if (type.shape) {
-            const auto axis = tensor::normalizedAxis(i - states < inputAxes.size() ? inputAxes[i - states] : 0, type.shape->size());
+            const auto axis =
+                tensor::normalizedAxis(i - states < inputAxes.size() ? inputAxes[i - states] : 0, type.shape->size());
             if (!axis) return;
             const Dim& own = (*type.shape)[*axis];
             if (own.known() || (!length.known() && length.symbol.empty())) length = own;
@@ -233,7 +257,8 @@ void Inference::inferMap(const Expr& expr, int depth) {
     const Body& body = m_graph.body(expr.bodies.front());
     for (std::size_t i = 0; i < expr.arguments.size() && i < body.inputs.size(); ++i) {
         TypeInfo type = typeOf(expr.arguments[i]);
-        if (type.kind == ValueKind::Sequence) type = type.elements.empty() ? TypeInfo{} : TypeInfo(type.elements.front());
+        if (type.kind == ValueKind::Sequence)
+            type = type.elements.empty() ? TypeInfo{} : TypeInfo(type.elements.front());
         settle(body.inputs[i], type, {});
     }
     inferBody(body.id, depth + 1);

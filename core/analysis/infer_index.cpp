@@ -32,7 +32,9 @@ Dim rangeExtent(const Dim& dim, const IndexPart& part) {
     return ceilDiv(larger(stop - start, kZero), Symbolic::of(*step)).dim();
 }
 
-bool takesAxis(const IndexPart& part) { return part.kind == IndexPart::Kind::Select || part.kind == IndexPart::Kind::Range; }
+bool takesAxis(const IndexPart& part) {
+    return part.kind == IndexPart::Kind::Select || part.kind == IndexPart::Kind::Range;
+}
 
 }  // namespace
 
@@ -44,10 +46,14 @@ std::optional<Dims> indexedDims(const Dims& dims, const std::vector<IndexPart>& 
     for (std::size_t i = 0; i < parts.size(); ++i) {
         switch (parts[i].kind) {
             case IndexPart::Kind::Select: ++axis; break;
-            case IndexPart::Kind::Range: result.push_back(rangeExtent(dims[axis], parts[i])); ++axis; break;
+            case IndexPart::Kind::Range:
+                result.push_back(rangeExtent(dims[axis], parts[i]));
+                ++axis;
+                break;
             case IndexPart::Kind::NewAxis: result.push_back(Dim::of(1)); break;
             case IndexPart::Kind::Ellipsis: {
-                const auto behind = static_cast<std::size_t>(std::count_if(parts.begin() + static_cast<std::ptrdiff_t>(i), parts.end(), takesAxis));
+                const auto behind = static_cast<std::size_t>(
+                    std::count_if(parts.begin() + static_cast<std::ptrdiff_t>(i), parts.end(), takesAxis));
                 while (axis + behind < dims.size()) result.push_back(dims[axis++]);
                 break;
             }

@@ -41,12 +41,14 @@ TypeInfo merged(const TypeInfo& declared, const TypeInfo& inferred) {
     if (result.elements.empty()) {
         result.elements = inferred.elements;
     } else if (result.elements.size() == inferred.elements.size()) {
-        for (std::size_t i = 0; i < result.elements.size(); ++i) result.elements[i] = merged(result.elements[i], inferred.elements[i]);
+        for (std::size_t i = 0; i < result.elements.size(); ++i)
+            result.elements[i] = merged(result.elements[i], inferred.elements[i]);
     }
     if (!result.shape) {
         result.shape = inferred.shape;
     } else if (inferred.shape && inferred.shape->size() == result.shape->size()) {
-        for (std::size_t i = 0; i < result.shape->size(); ++i) (*result.shape)[i] = merged((*result.shape)[i], (*inferred.shape)[i]);
+        for (std::size_t i = 0; i < result.shape->size(); ++i)
+            (*result.shape)[i] = merged((*result.shape)[i], (*inferred.shape)[i]);
     }
     return result;
 }

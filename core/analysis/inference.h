@@ -42,15 +42,17 @@ class Inference {
     static std::optional<bool> truthOf(const tensor::Value& value);
     /// ONNX names the branches in attributes; in domain prim they stand in order.
     static std::size_t branchOf(const graph::Expr& expr, bool holds);
-    /// Infers a body that runs again and again with types that hold for every pass: `carried` are the types that go in at
-    /// the first, `places` its inputs for them; what comes out stands at `results` of the body's outputs.
-    std::vector<tensor::TypeInfo> inferRepeated(const graph::Body& body, std::vector<tensor::TypeInfo> carried, std::size_t firstInput, std::size_t firstResult, int depth);
+    /// Infers a body that runs again and again with types that hold for every pass: `carried` are the types that go in
+    /// at the first, `places` its inputs for them; what comes out stands at `results` of the body's outputs.
+    std::vector<tensor::TypeInfo> inferRepeated(const graph::Body& body, std::vector<tensor::TypeInfo> carried,
+                                                std::size_t firstInput, std::size_t firstResult, int depth);
     /// Trip count, condition, carried values; the body takes (i, condition, carried…) and gives (condition, carried…,
     /// stacked…).
     void inferLoop(const graph::Expr& expr, int depth);
-    /// What a short loop of a script carries out, if it is certain how often it runs: lists that grow in it are whole, and
-    /// numbers have their values. Leaves the body's nodes as the last pass has them.
-    std::optional<std::vector<std::pair<tensor::TypeInfo, Known>>> passByPass(const graph::Expr& expr, const graph::Body& body, int depth);
+    /// What a short loop of a script carries out, if it is certain how often it runs: lists that grow in it are whole,
+    /// and numbers have their values. Leaves the body's nodes as the last pass has them.
+    std::optional<std::vector<std::pair<tensor::TypeInfo, Known>>> passByPass(const graph::Expr& expr,
+                                                                              const graph::Body& body, int depth);
     tensor::Symbolic tripCount(const graph::Expr& expr, const graph::Body& body) const;
     /// States and sequences; the body takes (states…, elements…) and gives (states…, outputs…).
     void inferScan(const graph::Expr& expr, int depth);
@@ -74,11 +76,11 @@ class Inference {
         std::vector<std::optional<ops::Elements>> elements;
     };
     /// Values and expressions through an operator of ONNX.
-    void follow(const graph::Expr& expr, const ops::OpDef& op, const ops::Attributes& attributes, Inputs& inputs, const std::vector<tensor::TypeInfo>& outputs,
-                std::vector<Known>& known);
+    void follow(const graph::Expr& expr, const ops::OpDef& op, const ops::Attributes& attributes, Inputs& inputs,
+                const std::vector<tensor::TypeInfo>& outputs, std::vector<Known>& known);
     /// Numbers, texts and lists through Python's operators; a list made in place is whole.
-    void followPlain(const graph::Expr& expr, const ops::OpDef& op, const ops::Attributes& attributes, const Inputs& inputs, const std::vector<tensor::TypeInfo>& outputs,
-                     std::vector<Known>& known);
+    void followPlain(const graph::Expr& expr, const ops::OpDef& op, const ops::Attributes& attributes,
+                     const Inputs& inputs, const std::vector<tensor::TypeInfo>& outputs, std::vector<Known>& known);
     void bind(const graph::Expr& expr, const ops::OpDef& op, Inputs& inputs) const;
 
     // ---- Arguments ----

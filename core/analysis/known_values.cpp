@@ -29,7 +29,8 @@ bool isSmall(const TypeInfo& type, std::int64_t most) {
 /// Runs the kernel; empty if it fails.
 std::vector<Value> run(const KnownCall& call, const std::vector<Value>& inputs, ops::RunEnvironment& environment) {
     try {
-        auto results = ops::callPrepared(call.op, inputs, call.attributes, call.outputs.size(), environment, call.version, nullptr, nullptr, nullptr);
+        auto results = ops::callPrepared(call.op, inputs, call.attributes, call.outputs.size(), environment,
+                                         call.version, nullptr, nullptr, nullptr);
         if (results) return std::move(*results);
     } catch (const std::exception&) {
         // What cannot be computed before a run is simply not known.
@@ -38,7 +39,8 @@ std::vector<Value> run(const KnownCall& call, const std::vector<Value>& inputs, 
 }
 
 bool hasTensor(const Value& value) {
-    return value.isTensor() || (value.isListLike() && (value.items().size() > kMaxElements || std::ranges::any_of(value.items(), hasTensor)));
+    return value.isTensor() || (value.isListLike() &&
+                                (value.items().size() > kMaxElements || std::ranges::any_of(value.items(), hasTensor)));
 }
 
 // ---- Operators that move elements ----
@@ -49,18 +51,22 @@ struct Mover {
     std::array<int, 2> data;
 };
 constexpr std::array kMovers{
-    Mover{"Compress", {0, 0}},     Mover{"Concat", {-1, -1}},      Mover{"Expand", {0, 0}},    Mover{"Flatten", {0, 0}},
-    Mover{"Gather", {0, 0}},       Mover{"GatherElements", {0, 0}}, Mover{"GatherND", {0, 0}},  Mover{"Identity", {0, 0}},
-    Mover{"Reshape", {0, 0}},      Mover{"Scatter", {0, 2}},        Mover{"ScatterElements", {0, 2}}, Mover{"ScatterND", {0, 2}},
-    Mover{"Slice", {0, 0}},        Mover{"Split", {0, 0}},          Mover{"Squeeze", {0, 0}},   Mover{"Tile", {0, 0}},
-    Mover{"Transpose", {0, 0}},    Mover{"Unsqueeze", {0, 0}},      Mover{"Where", {1, 2}},
+    Mover{"Compress", {0, 0}}, Mover{"Concat", {-1, -1}},        Mover{"Expand", {0, 0}},
+    Mover{"Flatten", {0, 0}},  Mover{"Gather", {0, 0}},          Mover{"GatherElements", {0, 0}},
+    Mover{"GatherND", {0, 0}}, Mover{"Identity", {0, 0}},        Mover{"Reshape", {0, 0}},
+    Mover{"Scatter", {0, 2}},  Mover{"ScatterElements", {0, 2}}, Mover{"ScatterND", {0, 2}},
+    Mover{"Slice", {0, 0}},    Mover{"Split", {0, 0}},           Mover{"Squeeze", {0, 0}},
+    Mover{"Tile", {0, 0}},     Mover{"Transpose", {0, 0}},       Mover{"Unsqueeze", {0, 0}},
+    Mover{"Where", {1, 2}},
 };
 
 bool isData(const Mover& mover, std::size_t input) {
-    return mover.data[0] < 0 || static_cast<std::size_t>(mover.data[0]) == input || static_cast<std::size_t>(mover.data[1]) == input;
+    return mover.data[0] < 0 || static_cast<std::size_t>(mover.data[0]) == input ||
+           static_cast<std::size_t>(mover.data[1]) == input;
 }
 
-std::vector<std::optional<Elements>> movedElements(const KnownCall& call, const Mover& mover, ops::RunEnvironment& environment) {
+std::vector<std::optional<Elements>> movedElements(const KnownCall& call, const Mover& mover,
+                                                   ops::RunEnvironment& environment) {
     std::vector<std::optional<Elements>> result(call.outputs.size());
     Elements tokens;  // token k stands for element k of this list
     std::vector<Value> inputs(call.types.size());
@@ -72,7 +78,8 @@ std::vector<std::optional<Elements>> movedElements(const KnownCall& call, const 
             continue;
         }
         const std::optional<Shape> shape = call.types[i].staticShape();
-        if (!call.elements[i] || !shape || shape->checkedNumel() != static_cast<std::int64_t>(call.elements[i]->size())) return result;
+        if (!call.elements[i] || !shape || shape->checkedNumel() != static_cast<std::int64_t>(call.elements[i]->size()))
+            return result;
         std::vector<std::int64_t> numbers;
         for (const Symbolic& element : *call.elements[i]) {
             numbers.push_back(static_cast<std::int64_t>(tokens.size()));
@@ -82,7 +89,9 @@ std::vector<std::optional<Elements>> movedElements(const KnownCall& call, const 
     }
     const std::vector<Value> outputs = run(call, inputs, environment);
     for (std::size_t o = 0; o < outputs.size() && o < result.size(); ++o) {
-        if (!outputs[o].isTensor() || outputs[o].tensor().dtype() != DType::Int64 || outputs[o].tensor().numel() > static_cast<std::int64_t>(kMaxElements)) continue;
+        if (!outputs[o].isTensor() || outputs[o].tensor().dtype() != DType::Int64 ||
+            outputs[o].tensor().numel() > static_cast<std::int64_t>(kMaxElements))
+            continue;
         const auto packed = outputs[o].tensor().contiguous();
         if (!packed) continue;
         Elements elements;
@@ -128,7 +137,8 @@ constexpr std::array kBinary{
     BinaryRow{"Sub", [](const Symbolic& a, const Symbolic& b, bool) { return a - b; }},
     BinaryRow{"Mul", [](const Symbolic& a, const Symbolic& b, bool) { return a * b; }},
     // Integers are divided towards zero, which is downwards for extents.
-    BinaryRow{"Div", [](const Symbolic& a, const Symbolic& b, bool isFloat) { return isFloat ? a / b : floorDiv(a, b); }},
+    BinaryRow{"Div",
+              [](const Symbolic& a, const Symbolic& b, bool isFloat) { return isFloat ? a / b : floorDiv(a, b); }},
     BinaryRow{"Mod", [](const Symbolic& a, const Symbolic& b, bool) { return mod(a, b); }},
     BinaryRow{"Min", [](const Symbolic& a, const Symbolic& b, bool) { return smaller(a, b); }},
     BinaryRow{"Max", [](const Symbolic& a, const Symbolic& b, bool) { return larger(a, b); }},
@@ -184,7 +194,8 @@ std::optional<Elements> broadcastBinary(const KnownCall& call, Binary compute) {
     const bool isFloat = tensor::isFloating(call.types[0].dtype);
     for (std::size_t k = 0; k < call.types.size(); ++k) {
         const std::optional<Shape> own = call.types[k].staticShape();
-        if (!call.elements[k] || !own || own->checkedNumel() != static_cast<std::int64_t>(call.elements[k]->size())) return std::nullopt;
+        if (!call.elements[k] || !own || own->checkedNumel() != static_cast<std::int64_t>(call.elements[k]->size()))
+            return std::nullopt;
         if (!result) {
             result = call.elements[k];
             resultShape = *own;
@@ -195,7 +206,8 @@ std::optional<Elements> broadcastBinary(const KnownCall& call, Binary compute) {
         if (!count || *count > static_cast<std::int64_t>(kMaxElements)) return std::nullopt;
         Elements next;
         for (std::size_t i = 0; i < static_cast<std::size_t>(*count); ++i) {
-            next.push_back(compute((*result)[operandIndex(i, *both, resultShape)], (*call.elements[k])[operandIndex(i, *both, *own)], isFloat));
+            next.push_back(compute((*result)[operandIndex(i, *both, resultShape)],
+                                   (*call.elements[k])[operandIndex(i, *both, *own)], isFloat));
         }
         result = std::move(next);
         resultShape = *both;
@@ -224,7 +236,8 @@ std::optional<Elements> rangeElements(const KnownCall& call) {
     const std::optional<Shape> shape = call.outputs[0].staticShape();
     if (!shape || call.elements.size() < 3 || !call.elements[0] || !call.elements[2]) return std::nullopt;
     Elements result;
-    for (std::int64_t i = 0; i < shape->numel(); ++i) result.push_back(call.elements[0]->front() + number(i) * call.elements[2]->front());
+    for (std::int64_t i = 0; i < shape->numel(); ++i)
+        result.push_back(call.elements[0]->front() + number(i) * call.elements[2]->front());
     return result;
 }
 
@@ -234,7 +247,8 @@ std::optional<Elements> clipped(const KnownCall& call) {
     for (std::size_t i = 1; i < call.types.size() && i < 3; ++i) {
         if (call.types[i].kind == tensor::ValueKind::None) continue;
         if (!call.elements[i] || call.elements[i]->size() != 1) return std::nullopt;
-        for (Symbolic& element : result) element = i == 1 ? larger(element, call.elements[i]->front()) : smaller(element, call.elements[i]->front());
+        for (Symbolic& element : result)
+            element = i == 1 ? larger(element, call.elements[i]->front()) : smaller(element, call.elements[i]->front());
     }
     return result;
 }
@@ -242,7 +256,8 @@ std::optional<Elements> clipped(const KnownCall& call) {
 std::optional<Elements> computedElements(const KnownCall& call) {
     const std::string_view name = call.op.name;
     if (call.elements.empty()) return std::nullopt;
-    if (const auto row = std::ranges::find(kBinary, name, &BinaryRow::name); row != kBinary.end()) return broadcastBinary(call, row->compute);
+    if (const auto row = std::ranges::find(kBinary, name, &BinaryRow::name); row != kBinary.end())
+        return broadcastBinary(call, row->compute);
     if (name.starts_with("Reduce")) return reduced(call);
     if (name == "Range") return rangeElements(call);
     if (name == "Clip") return clipped(call);
@@ -284,7 +299,9 @@ std::vector<Value> foldedPlainValues(const KnownCall& call, ops::RunEnvironment&
 
 std::vector<std::optional<Elements>> symbolicElements(const KnownCall& call, ops::RunEnvironment& environment) {
     std::vector<std::optional<Elements>> result(call.outputs.size());
-    if (call.outputs.empty() || !std::ranges::any_of(call.elements, [](const auto& elements) { return elements.has_value(); })) return result;
+    if (call.outputs.empty() ||
+        !std::ranges::any_of(call.elements, [](const auto& elements) { return elements.has_value(); }))
+        return result;
     for (const TypeInfo& output : call.outputs) {
         // An output of unknown length may still turn out short: movers say so themselves.
         if (output.staticShape() && !isSmall(output, kMaxElements)) return result;
@@ -293,7 +310,8 @@ std::vector<std::optional<Elements>> symbolicElements(const KnownCall& call, ops
     if (mover != kMovers.end()) return movedElements(call, *mover, environment);
     if (!isSmall(call.outputs[0], kMaxElements)) return result;
     result[0] = computedElements(call);
-    if (result[0] && static_cast<std::int64_t>(result[0]->size()) != call.outputs[0].staticShape()->numel()) result[0].reset();
+    if (result[0] && static_cast<std::int64_t>(result[0]->size()) != call.outputs[0].staticShape()->numel())
+        result[0].reset();
     return result;
 }
 

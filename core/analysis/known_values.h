@@ -14,8 +14,8 @@ struct KnownCall {
     const ops::Attributes& attributes;  ///< complete
     int version = 0;
     std::span<const tensor::TypeInfo> types;
-    std::span<const tensor::Value> values;                       ///< None where not known
-    std::span<const std::optional<ops::Elements>> elements;      ///< in symbols, in row-major order
+    std::span<const tensor::Value> values;                   ///< None where not known
+    std::span<const std::optional<ops::Elements>> elements;  ///< in symbols, in row-major order
     std::span<const tensor::TypeInfo> outputs;
 };
 

@@ -1,8 +1,9 @@
 #include "core/analysis/largest.h"
 
+#include <queue>
+
 #include <algorithm>
 #include <cmath>
-#include <queue>
 #include <utility>
 
 namespace sonde::analysis {
@@ -11,7 +12,9 @@ std::vector<std::int64_t> largestElements(const tensor::Tensor& tensor, std::siz
     using Entry = std::pair<double, std::int64_t>;
     if (!tensor.defined() || tensor.dtype() == tensor::DType::String || most == 0) return {};
     // The worst of the best lies on top; of equal ones the later counts as worse.
-    const auto better = [](const Entry& a, const Entry& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; };
+    const auto better = [](const Entry& a, const Entry& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+    };
     std::priority_queue<Entry, std::vector<Entry>, decltype(better)> best(better);
     constexpr std::int64_t kPiece = 1 << 16;  // elements between two looks at the stop token
     for (std::int64_t i = 0; i < tensor.numel(); ++i) {

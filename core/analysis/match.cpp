@@ -41,8 +41,8 @@ std::map<Place, std::vector<NodeId>> byPlace(const InternalGraph& graph, const s
 using Call = std::pair<std::string, int>;
 
 bool isComputed(const Expr& expr) {
-    return expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::Constant && expr.kind != graph::ExprKind::GetAttr &&
-           expr.kind != graph::ExprKind::Output && expr.outputs.size() == 1;
+    return expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::Constant &&
+           expr.kind != graph::ExprKind::GetAttr && expr.kind != graph::ExprKind::Output && expr.outputs.size() == 1;
 }
 
 /// The last value that each call of a module computes itself, and the call of every value.
@@ -57,8 +57,7 @@ struct Results {
             if (!isComputed(expr) || !expr.qualname || expr.qualname->empty() || expr.body != graph.mainId()) continue;
             // A module that was not traced into is one operation for each call.
             int call = 0;
-            if (expr.kind == graph::ExprKind::CallModule)
-                call = calls[*expr.qualname]++;
+            if (expr.kind == graph::ExprKind::CallModule) call = calls[*expr.qualname]++;
             else if (expr.scope.valid() && graph.scope(expr.scope).qualname == *expr.qualname)
                 call = graph.scope(expr.scope).call;
             last[{*expr.qualname, call}] = node;
@@ -81,7 +80,9 @@ NodeId throughOwnModules(const InternalGraph& graph, NodeId node, const Results&
     return node;
 }
 
-bool mayBeEqual(const graph::Node& a, const graph::Node& b) { return !a.type.shape || !b.type.shape || a.type.shape->size() == b.type.shape->size(); }
+bool mayBeEqual(const graph::Node& a, const graph::Node& b) {
+    return !a.type.shape || !b.type.shape || a.type.shape->size() == b.type.shape->size();
+}
 
 }  // namespace
 
@@ -119,7 +120,8 @@ std::vector<NodeId> matchNodes(const InternalGraph& from, const InternalGraph& t
     for (const auto& [call, node] : given.last) {
         const auto there = othersGiven.last.find(call);
         if (there == othersGiven.last.end()) continue;
-        const NodeId a = throughOwnModules(from, node, given, othersGiven), b = throughOwnModules(to, there->second, othersGiven, given);
+        const NodeId a = throughOwnModules(from, node, given, othersGiven),
+                     b = throughOwnModules(to, there->second, othersGiven, given);
         if (mayBeEqual(from.node(a), to.node(b))) pair(a, b);
     }
     return match;

@@ -12,9 +12,10 @@ namespace sonde::analysis {
 ///  2. the same module, operator and output, and as manieth in its module, if both have equally many of those;
 ///  3. the same name, whatever makes it;
 ///  4. inputs and outputs by their position, if both graphs have equally many;
-///  5. what a call of a module computes last, by the module's name and the number of the call. Where the one graph has a module that
-///     the other has not, as its exporter folded it into the module before it (a batch normalisation into a convolution), what
-///     that gives stands for what the one before it gives. Not if both ranks are known and differ.
+///  5. what a call of a module computes last, by the module's name and the number of the call. Where the one graph has
+///  a module that
+///     the other has not, as its exporter folded it into the module before it (a batch normalisation into a
+///     convolution), what that gives stands for what the one before it gives. Not if both ranks are known and differ.
 /// Each node of `to` is used once. Linear in the number of nodes, but for the ordering of names.
 std::vector<graph::NodeId> matchNodes(const graph::InternalGraph& from, const graph::InternalGraph& to);
 

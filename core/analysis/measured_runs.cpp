@@ -20,7 +20,8 @@ constexpr std::int64_t kUnknownBytes = 1 << 20;  // of a value whose size is not
 
 bool isComputed(const InternalGraph& graph, NodeId node) {
     const graph::Expr& expr = graph.expr(graph.node(node).producer);
-    return expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::GetAttr && expr.kind != graph::ExprKind::Constant;
+    return expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::GetAttr &&
+           expr.kind != graph::ExprKind::Constant;
 }
 
 std::vector<NodeId> computedNodes(const InternalGraph& graph) {
@@ -32,7 +33,8 @@ std::vector<NodeId> computedNodes(const InternalGraph& graph) {
 }
 
 /// The nodes in their order, cut where the values of a part would pass the limit.
-std::vector<std::vector<NodeId>> parts(const InternalGraph& graph, const std::vector<NodeId>& nodes, std::int64_t heldBytes) {
+std::vector<std::vector<NodeId>> parts(const InternalGraph& graph, const std::vector<NodeId>& nodes,
+                                       std::int64_t heldBytes) {
     std::vector<std::vector<NodeId>> result;
     std::int64_t held = 0;
     for (const NodeId node : nodes) {
@@ -91,8 +93,8 @@ void addWorse(std::optional<NodeDifference>& worst, NodeDifference one) {
 }
 
 /// All iterations of a loop together.
-std::optional<NodeDifference> differenceOf(const Recording& actual, NodeId node, const Recording& expected, NodeId other,
-                                           const Tolerances& tolerances) {
+std::optional<NodeDifference> differenceOf(const Recording& actual, NodeId node, const Recording& expected,
+                                           NodeId other, const Tolerances& tolerances) {
     std::optional<NodeDifference> worst;
     const std::size_t passes = std::min(actual.iterations(node), expected.iterations(other));
     for (std::size_t pass = 0; pass < passes; ++pass) {
@@ -101,7 +103,8 @@ std::optional<NodeDifference> differenceOf(const Recording& actual, NodeId node,
     }
     if (worst && actual.iterations(node) != expected.iterations(other)) {
         worst->ok = false;
-        worst->note = std::to_string(actual.iterations(node)) + " iterations instead of " + std::to_string(expected.iterations(other));
+        worst->note = std::to_string(actual.iterations(node)) + " iterations instead of " +
+                      std::to_string(expected.iterations(other));
     }
     return worst;
 }
@@ -110,7 +113,8 @@ std::optional<NodeDifference> differenceOf(const Recording& actual, NodeId node,
 /// differences begin from where they are handed on.
 class Summary {
   public:
-    Summary(const InternalGraph& graph, RunDifferences& result) : m_graph(graph), m_result(result), m_isWrong(graph.nodeCount(), false) {}
+    Summary(const InternalGraph& graph, RunDifferences& result)
+        : m_graph(graph), m_result(result), m_isWrong(graph.nodeCount(), false) {}
 
     void make() {
         for (const NodeId input : m_result.differingInputs) m_isWrong[input.index()] = true;
@@ -149,7 +153,8 @@ class Summary {
         const std::vector<NodeId>& inputs = m_graph.body(body).inputs;
         const bool oneByOne = expr.op.name.empty() && inputs.size() <= expr.inputs.size();
         const bool any = anyWrong(expr.inputs);
-        for (std::size_t i = 0; i < inputs.size(); ++i) m_isWrong[inputs[i].index()] = oneByOne ? m_isWrong[expr.inputs[i].index()] : any;
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            m_isWrong[inputs[i].index()] = oneByOne ? m_isWrong[expr.inputs[i].index()] : any;
     }
 
     void handOut(const graph::Expr& expr) {
@@ -199,11 +204,13 @@ TensorStats together(const TensorStats& a, const TensorStats& b) {
     // Chan, Golub, LeVeque (1979): the squared deviations of both, and that of their means.
     const double apart = b.mean - a.mean;
     sum.mean = a.mean + apart * m / (n + m);
-    sum.deviation = std::sqrt((a.deviation * a.deviation * n + b.deviation * b.deviation * m + apart * apart * n * m / (n + m)) / (n + m));
+    sum.deviation = std::sqrt(
+        (a.deviation * a.deviation * n + b.deviation * b.deviation * m + apart * apart * n * m / (n + m)) / (n + m));
     return sum;
 }
 
-base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, const base::WorkContext& work, std::int64_t heldBytes) {
+base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, const base::WorkContext& work,
+                                  std::int64_t heldBytes) {
     RunStats result;
     result.ofNode.resize(run.graph->nodeCount());
     for (const std::vector<NodeId>& nodes : parts(*run.graph, computedNodes(*run.graph), heldBytes)) {
@@ -226,7 +233,8 @@ base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, 
 namespace {
 
 /// Inputs of `actual` that have a value of their own in both runs, and not the same.
-std::vector<NodeId> differingInputs(const MeasuredRun& actual, const MeasuredRun& reference, const std::vector<NodeId>& match) {
+std::vector<NodeId> differingInputs(const MeasuredRun& actual, const MeasuredRun& reference,
+                                    const std::vector<NodeId>& match) {
     std::vector<NodeId> found;
     const std::vector<NodeId>& theirs = reference.graph->inputs();
     for (std::size_t i = 0; i < actual.inputs.size() && i < actual.graph->inputs().size(); ++i) {
@@ -244,14 +252,17 @@ std::vector<NodeId> differingInputs(const MeasuredRun& actual, const MeasuredRun
 
 }  // namespace
 
-base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference, const Tolerances& tolerances,
-                                         exec::Runner& runner, const base::WorkContext& work, std::int64_t heldBytes) {
+base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference,
+                                         const Tolerances& tolerances, exec::Runner& runner,
+                                         const base::WorkContext& work, std::int64_t heldBytes) {
     RunDifferences result;
     result.ofNode.resize(actual.graph->nodeCount());
     const std::vector<NodeId> match = matchNodes(*actual.graph, *reference.graph);
     result.differingInputs = differingInputs(actual, reference, match);
     std::vector<NodeId> nodes = computedNodes(*actual.graph);
-    std::erase_if(nodes, [&](NodeId node) { return !match[node.index()].valid() || !isComputed(*reference.graph, match[node.index()]); });
+    std::erase_if(nodes, [&](NodeId node) {
+        return !match[node.index()].valid() || !isComputed(*reference.graph, match[node.index()]);
+    });
     // Both runs hold values at the same time.
     for (const std::vector<NodeId>& part : parts(*actual.graph, nodes, heldBytes / 2)) {
         std::vector<NodeId> others;

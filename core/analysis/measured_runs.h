@@ -20,8 +20,8 @@ struct MeasuredRun {
 /// that what is known of all nodes needs no more memory than what is known of a few.
 inline constexpr std::int64_t kHeldBytes = 256LL << 20;
 
-/// What is known of the values of one run, by NodeId; nothing of values that are no tensors, of weights, and of what was
-/// not computed. Inside loops all passes together.
+/// What is known of the values of one run, by NodeId; nothing of values that are no tensors, of weights, and of what
+/// was not computed. Inside loops all passes together.
 struct RunStats {
     std::vector<std::optional<TensorStats>> ofNode;
     std::optional<base::Error> error;  ///< why the run ended early; what was computed is there
@@ -37,25 +37,27 @@ struct NodeDifference {
     std::string note;        ///< why it could not be compared element by element; empty if it was
     double cosine = std::numeric_limits<double>::quiet_NaN();  ///< see Difference
     double snr = std::numeric_limits<double>::quiet_NaN();     ///< dB
-    bool isInherited = false;  ///< of one that is not ok: so is a value that it was computed from, or an input of the model
-    bool isMeasured = true;    ///< false: it could not be compared element by element (see note), and no number says anything
+    bool isInherited =
+        false;  ///< of one that is not ok: so is a value that it was computed from, or an input of the model
+    bool isMeasured =
+        true;  ///< false: it could not be compared element by element (see note), and no number says anything
 };
 
 /// By NodeId of `actual`; nothing where there is no counterpart or no tensor.
 struct RunDifferences {
     std::vector<std::optional<NodeDifference>> ofNode;
     std::size_t compared = 0;
-    std::size_t differing = 0;           ///< not ok
-    graph::NodeId firstDiverging;        ///< the first of them in order of execution
-    std::vector<graph::NodeId> diverging;  ///< all that are not ok, in order of execution
+    std::size_t differing = 0;                   ///< not ok
+    graph::NodeId firstDiverging;                ///< the first of them in order of execution
+    std::vector<graph::NodeId> diverging;        ///< all that are not ok, in order of execution
     std::vector<graph::NodeId> differingInputs;  ///< inputs of the model whose values are not those of the other run
-    std::optional<base::Error> error;    ///< why one of the runs ended early
+    std::optional<base::Error> error;            ///< why one of the runs ended early
 };
 
 /// Runs both and compares every value with that of its counterpart (see matchNodes()).
-base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference, const Tolerances& tolerances,
-                                         exec::Runner& runner, const base::WorkContext& work = {},
-                                         std::int64_t heldBytes = kHeldBytes);
+base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference,
+                                         const Tolerances& tolerances, exec::Runner& runner,
+                                         const base::WorkContext& work = {}, std::int64_t heldBytes = kHeldBytes);
 
 /// What one case of a reference file says of the nodes of `graph`.
 RunDifferences differencesOf(const graph::InternalGraph& graph, const ComparedCase& compared);

@@ -21,6 +21,8 @@ std::optional<std::int64_t> byteCount(const graph::Node& node, const tensor::Val
     return *elements * size;
 }
 
-std::vector<std::int64_t> parameterCounts(const graph::InternalGraph& graph) { return countParameters(graph, graph::ModuleTree()).ofExpr; }
+std::vector<std::int64_t> parameterCounts(const graph::InternalGraph& graph) {
+    return countParameters(graph, graph::ModuleTree()).ofExpr;
+}
 
 }  // namespace sonde::analysis

@@ -13,8 +13,8 @@ std::optional<std::int64_t> elementCount(const graph::Node& node, const tensor::
 /// The same in bytes of memory.
 std::optional<std::int64_t> byteCount(const graph::Node& node, const tensor::Value* value = nullptr);
 
-/// By ExprId: elements of the parameters that an operation reads (see countParameters()). A parameter with several readers
-/// counts for the first of them.
+/// By ExprId: elements of the parameters that an operation reads (see countParameters()). A parameter with several
+/// readers counts for the first of them.
 std::vector<std::int64_t> parameterCounts(const graph::InternalGraph& graph);
 
 }  // namespace sonde::analysis

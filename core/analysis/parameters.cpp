@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <tuple>
 #include <unordered_map>
-
-#include <fmt/format.h>
 
 #include "core/analysis/node_measures.h"
 #include "core/analysis/weight_positions.h"
@@ -28,8 +27,8 @@ StoredSum sizeOf(DType dtype, std::int64_t elements) {
     return {1, elements, bytes, {{dtype, elements}}};
 }
 
-/// The same memory under two names is one tensor, however it is seen (transposed, reshaped). The storage stands for its memory:
-/// to ask for its address would read weights that are read on first use.
+/// The same memory under two names is one tensor, however it is seen (transposed, reshaped). The storage stands for its
+/// memory: to ask for its address would read weights that are read on first use.
 using Identity = std::tuple<const tensor::Storage*, std::int64_t, DType, std::int64_t>;
 
 std::optional<Identity> identityOf(const Tensor& tensor) {
@@ -72,29 +71,34 @@ class Counter {
 
     static void addName(StoredTensor& stored, std::string name, std::optional<std::size_t> module) {
         if (std::ranges::find(stored.names, name) == stored.names.end()) stored.names.push_back(std::move(name));
-        if (module && std::ranges::find(stored.modules, *module) == stored.modules.end()) stored.modules.push_back(*module);
+        if (module && std::ranges::find(stored.modules, *module) == stored.modules.end())
+            stored.modules.push_back(*module);
     }
 
     void readRegistered() {
         for (std::size_t i = 0; i < m_modules.modules().size(); ++i) {
             const graph::ModuleInfo& module = m_modules.module(i);
             for (const graph::ParameterInfo& parameter : module.parameters) {
-                const std::optional<tensor::Shape> shape = parameter.value ? std::optional(parameter.value->shape()) : parameter.type.staticShape();
+                const std::optional<tensor::Shape> shape =
+                    parameter.value ? std::optional(parameter.value->shape()) : parameter.type.staticShape();
                 if (!shape) continue;
                 Entry& entry = m_entries[entryOf(parameter.value ? identityOf(*parameter.value) : std::nullopt)];
                 if (entry.stored.names.empty()) {
                     entry.stored.kind = parameter.isBuffer ? StoredKind::Buffer : StoredKind::Parameter;
-                    entry.stored.size = sizeOf(parameter.value ? parameter.value->dtype() : parameter.type.dtype, shape->numel());
+                    entry.stored.size =
+                        sizeOf(parameter.value ? parameter.value->dtype() : parameter.type.dtype, shape->numel());
                 }
                 // Registered as both: the optimiser changes it.
                 if (!parameter.isBuffer) entry.stored.kind = StoredKind::Parameter;
-                addName(entry.stored, module.qualname.empty() ? parameter.name : module.qualname + '.' + parameter.name, i);
+                addName(entry.stored, module.qualname.empty() ? parameter.name : module.qualname + '.' + parameter.name,
+                        i);
                 m_byName.emplace(entry.stored.names.back(), static_cast<std::size_t>(&entry - m_entries.data()));
             }
         }
     }
 
-    /// The entry of a stored node: by its memory, else (a graph without values) by the name that it is registered under.
+    /// The entry of a stored node: by its memory, else (a graph without values) by the name that it is registered
+    /// under.
     std::optional<std::size_t> registered(const graph::Node& node) const {
         if (node.constant && node.constant->isTensor())
             if (const auto identity = identityOf(node.constant->tensor())) {
@@ -112,7 +116,8 @@ class Counter {
         for (const ExprId id : m_graph.recursiveOrder(m_graph.mainId())) {
             const Expr& expr = m_graph.expr(id);
             if (isStored(expr)) {
-                for (const NodeId node : expr.outputs) entryOfNode[node.index()] = entryOfStored(node, kinds[node.index()]);
+                for (const NodeId node : expr.outputs)
+                    entryOfNode[node.index()] = entryOfStored(node, kinds[node.index()]);
                 continue;
             }
             if (expr.kind == ExprKind::Output) continue;
@@ -149,11 +154,13 @@ class Counter {
         entry.isRead = true;
         entry.stored.reader = reader;
         StoredTensor& stored = entry.stored;
-        if (stored.modules.empty()) stored.modules.push_back(expr.qualname ? m_modules.find(*expr.qualname).value_or(0) : 0);
+        if (stored.modules.empty())
+            stored.modules.push_back(expr.qualname ? m_modules.find(*expr.qualname).value_or(0) : 0);
         const std::int64_t held = stored.size.elements;
         for (std::size_t i = 0; i < expr.arguments.size(); ++i)
             if (expr.arguments[i].kind == graph::Argument::Kind::Node && expr.arguments[i].node == node)
-                stored.size.elements = std::max(stored.size.elements, weightsIn(expr, i, stored.size.byDType.begin()->first, held));
+                stored.size.elements =
+                    std::max(stored.size.elements, weightsIn(expr, i, stored.size.byDType.begin()->first, held));
         stored.size.byDType.begin()->second = stored.size.elements;
         if (stored.kind == StoredKind::Parameter) m_counts.ofExpr[reader.index()] += stored.size.elements;
     }
@@ -175,7 +182,8 @@ class Counter {
                 if (call == callOf.end()) continue;
                 entry.isRead = true;
                 entry.stored.reader = call->second;
-                if (entry.stored.kind == StoredKind::Parameter) m_counts.ofExpr[call->second.index()] += entry.stored.size.elements;
+                if (entry.stored.kind == StoredKind::Parameter)
+                    m_counts.ofExpr[call->second.index()] += entry.stored.size.elements;
             }
         }
     }
@@ -200,7 +208,8 @@ class Counter {
             if (entry.isGone) continue;
             const StoredTensor& stored = entry.stored;
             StoredSum& total = stored.kind == StoredKind::Parameter ? m_counts.parameters
-                               : stored.kind == StoredKind::Buffer ? m_counts.buffers : m_counts.constants;
+                               : stored.kind == StoredKind::Buffer  ? m_counts.buffers
+                                                                    : m_counts.constants;
             total.add(stored.size);
             if (stored.kind == StoredKind::Parameter && !entry.isRead) m_counts.unread.add(stored.size);
             m_counts.tensors.push_back(std::move(entry.stored));
@@ -244,7 +253,8 @@ void StoredSum::add(const StoredSum& other) {
     for (const auto& [dtype, count] : other.byDType) byDType[dtype] += count;
 }
 
-ModelCounts countParameters(const InternalGraph& graph, const graph::ModuleTree& modules, const InternalGraph* original) {
+ModelCounts countParameters(const InternalGraph& graph, const graph::ModuleTree& modules,
+                            const InternalGraph* original) {
     return Counter(graph, modules).count(original);
 }
 
@@ -253,7 +263,8 @@ void listParameters(const InternalGraph& graph, graph::ModuleTree& modules) {
     std::map<Identity, StoredKind> kindOf;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         const auto& constant = graph.node(NodeId(i)).constant;
-        const auto identity = kinds[i] && constant && constant->isTensor() ? identityOf(constant->tensor()) : std::nullopt;
+        const auto identity =
+            kinds[i] && constant && constant->isTensor() ? identityOf(constant->tensor()) : std::nullopt;
         if (!identity) continue;
         const auto [known, isNew] = kindOf.try_emplace(*identity, *kinds[i]);
         if (!isNew) known->second = std::min(known->second, *kinds[i]);
@@ -273,13 +284,16 @@ void listParameters(const InternalGraph& graph, graph::ModuleTree& modules) {
         const Expr& expr = graph.expr(id);
         if (!isStored(expr)) continue;
         const graph::Node& node = graph.node(expr.outputs.front());
-        const auto identity = node.constant && node.constant->isTensor() ? identityOf(node.constant->tensor()) : std::nullopt;
+        const auto identity =
+            node.constant && node.constant->isTensor() ? identityOf(node.constant->tensor()) : std::nullopt;
         const auto kind = identity ? kindOf.find(*identity) : kindOf.end();
-        if (kind == kindOf.end() || kind->second == StoredKind::Constant || !listed.try_emplace(*identity, true).second) continue;
+        if (kind == kindOf.end() || kind->second == StoredKind::Constant || !listed.try_emplace(*identity, true).second)
+            continue;
         // One without a reader is the result of a branch.
         const Expr& reader = node.users.empty() ? expr : graph.expr(node.users.front());
         const auto module = modules.find(reader.qualname.value_or(""));
-        graph::ParameterInfo parameter{node.name, node.type, node.constant->tensor(), kind->second == StoredKind::Buffer};
+        graph::ParameterInfo parameter{node.name, node.type, node.constant->tensor(),
+                                       kind->second == StoredKind::Buffer};
         modules.mutableModule(module.value_or(0)).parameters.push_back(std::move(parameter));
     }
 }
@@ -290,7 +304,10 @@ std::string dtypesText(const StoredSum& sum) {
     std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::string text;
     for (std::size_t i = 0; i < most.size(); ++i)
-        text += std::string(i == 0 ? "" : i + 1 == most.size() ? " and " : ", ") + std::string(tensor::name(most[i].second));
+        text += std::string(i == 0                 ? ""
+                            : i + 1 == most.size() ? " and "
+                                                   : ", ") +
+                std::string(tensor::name(most[i].second));
     return text;
 }
 

@@ -22,7 +22,7 @@ enum class StoredKind : std::uint8_t {
 struct StoredSum {
     std::int64_t tensors = 0;
     std::int64_t elements = 0;
-    std::int64_t bytes = 0;  ///< in the file; elements of few bits count as such
+    std::int64_t bytes = 0;                         ///< in the file; elements of few bits count as such
     std::map<tensor::DType, std::int64_t> byDType;  ///< elements
     void add(const StoredSum& other);
 };
@@ -39,35 +39,40 @@ struct StoredTensor {
 
 /// Of one module.
 struct ModuleSums {
-    StoredSum parameters;     ///< of it and all below, tied ones once
+    StoredSum parameters;  ///< of it and all below, tied ones once
     StoredSum buffers;
-    std::int64_t tied = 0;    ///< elements of parameters that another module has, too
+    std::int64_t tied = 0;  ///< elements of parameters that another module has, too
 };
 
 /// What a model stores, counted by one definition wherever a count is shown:
 ///  - a tensor that the model itself registers (C++, TorchScript) is the parameter or buffer that it is registered as;
 ///  - of other tensors the positions decide in which operators read them (weightPosition()), through casts, transposes,
-///    dequantisation and everything else that is computed of stored tensors alone: floating-point tensors, and integers of
-///    quantised weights, are parameters in positions of weights; running statistics are buffers; the rest is neither;
-///  - as an operand of any other operator a tensor of rank 1 or more is a parameter if it is one of the file's weights and no
+///    dequantisation and everything else that is computed of stored tensors alone: floating-point tensors, and integers
+///    of quantised weights, are parameters in positions of weights; running statistics are buffers; the rest is
+///    neither;
+///  - as an operand of any other operator a tensor of rank 1 or more is a parameter if it is one of the file's weights
+///  and no
 ///    mask (two values); one that stands in a Constant node only if it is added or multiplied channel by channel;
 ///  - tensors that are one memory count once.
 struct ModelCounts {
     std::vector<StoredTensor> tensors;  ///< in the order of the graph, then those that nothing reads
     StoredSum parameters, buffers, constants;
-    StoredSum unread;                   ///< of the parameters: registered, but no operation reads them
-    std::vector<std::int64_t> ofExpr;   ///< by ExprId: elements of the parameters that it is the first to read
-    std::vector<ModuleSums> ofModule;   ///< by index in the tree
+    StoredSum unread;                  ///< of the parameters: registered, but no operation reads them
+    std::vector<std::int64_t> ofExpr;  ///< by ExprId: elements of the parameters that it is the first to read
+    std::vector<ModuleSums> ofModule;  ///< by index in the tree
 };
 
-/// `original`: the graph before passes changed it, if any did; parameters that only it reads are gone. Linear in the graph.
-ModelCounts countParameters(const graph::InternalGraph& graph, const graph::ModuleTree& modules, const graph::InternalGraph* original = nullptr);
+/// `original`: the graph before passes changed it, if any did; parameters that only it reads are gone. Linear in the
+/// graph.
+ModelCounts countParameters(const graph::InternalGraph& graph, const graph::ModuleTree& modules,
+                            const graph::InternalGraph* original = nullptr);
 
 /// The kind of every stored tensor of `graph` (by NodeId; nothing of other nodes), by the positions alone.
 std::vector<std::optional<StoredKind>> storedKinds(const graph::InternalGraph& graph);
 
-/// For readers of files that do not say what is a parameter: makes the lists of `modules` say what countParameters() counts.
-/// Entries that are neither parameter nor buffer go; weights in Constant nodes come to the module that reads them first.
+/// For readers of files that do not say what is a parameter: makes the lists of `modules` say what countParameters()
+/// counts. Entries that are neither parameter nor buffer go; weights in Constant nodes come to the module that reads
+/// them first.
 void listParameters(const graph::InternalGraph& graph, graph::ModuleTree& modules);
 
 /// "float32", "float16 and int8".

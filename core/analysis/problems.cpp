@@ -25,9 +25,9 @@ namespace {
 struct Suspect {
     NodeId node;
     BadValues bad;
-    bool isQuiet = false;  ///< accepted, or a carrier of what was accepted
-    bool makesNan = false; ///< none of its inputs held NaN
-    bool makesInf = false; ///< all of its inputs were finite
+    bool isQuiet = false;   ///< accepted, or a carrier of what was accepted
+    bool makesNan = false;  ///< none of its inputs held NaN
+    bool makesInf = false;  ///< all of its inputs were finite
     bool isOrigin() const { return makesNan || makesInf; }
 };
 
@@ -59,14 +59,17 @@ class Suspects {
             if (m_sources[node.index()] == node && !isOutput) all.push_back({node, bad});
         }
         const std::vector<std::size_t> position = executionOrder(graph);
-        const auto key = [&](const Suspect& suspect) { return std::pair(position[graph.node(suspect.node).producer.index()], graph.node(suspect.node).outputIndex); };
+        const auto key = [&](const Suspect& suspect) {
+            return std::pair(position[graph.node(suspect.node).producer.index()], graph.node(suspect.node).outputIndex);
+        };
         std::ranges::sort(all, {}, key);
         for (std::size_t i = 0; i < all.size(); ++i) m_at[all[i].node.index()] = i;
         for (Suspect& suspect : all) {
             judge(suspect);
             suspect.isQuiet = !suspect.isOrigin() || quiet.contains(suspect.node);
         }
-        // A carrier is quiet as long as everything that it could carry is. Loops hand values back to where they came from.
+        // A carrier is quiet as long as everything that it could carry is. Loops hand values back to where they came
+        // from.
         for (bool changed = true; std::exchange(changed, false);) {
             for (Suspect& suspect : all) {
                 if (!suspect.isQuiet || quiet.contains(suspect.node)) continue;
@@ -104,12 +107,15 @@ class Suspects {
         return found;
     }
 
-    /// Infinity is made where all inputs are finite; NaN also where some are infinite: ∞ − ∞, 0 · ∞, softmax of −∞ alone.
+    /// Infinity is made where all inputs are finite; NaN also where some are infinite: ∞ − ∞, 0 · ∞, softmax of −∞
+    /// alone.
     void judge(Suspect& suspect) const {
         const auto inputs = badInputs(suspect);
         const bool isHandedIn = isBodyInput(suspect.node) && !inputs.empty();
         suspect.makesInf = suspect.bad.inf > 0 && suspect.bad.isOrigin && !isHandedIn;
-        suspect.makesNan = suspect.bad.nan > 0 && !isHandedIn && (suspect.bad.isOrigin || std::ranges::none_of(inputs, [](const Suspect* input) { return input->bad.nan > 0; }));
+        suspect.makesNan = suspect.bad.nan > 0 && !isHandedIn &&
+                           (suspect.bad.isOrigin ||
+                            std::ranges::none_of(inputs, [](const Suspect* input) { return input->bad.nan > 0; }));
     }
 
     bool isBodyInput(NodeId node) const {
@@ -132,7 +138,9 @@ std::string countText(const BadValues& bad) {
         return std::to_string(count) + (count == 1 ? " element is " : " elements are ") + what;
     };
     if (bad.inf == 0) return one(bad.nan, "NaN");
-    return bad.nan == 0 ? one(bad.inf, "infinite") : one(bad.nan, "NaN") + ", " + std::to_string(bad.inf) + (bad.inf == 1 ? " is infinite" : " are infinite");
+    return bad.nan == 0 ? one(bad.inf, "infinite")
+                        : one(bad.nan, "NaN") + ", " + std::to_string(bad.inf) +
+                              (bad.inf == 1 ? " is infinite" : " are infinite");
 }
 
 /// Constants among the inputs that are bad themselves: ", and its input 'running_var' holds NaN".
@@ -167,14 +175,16 @@ constexpr std::array kAdvice{
     Advice{operators::OpClass::MaskedFill, "if the mask is infinite on purpose, accept it"},
 };
 
-/// Something bad that is no mere overflow comes from what an operation is given; only where all of that is finite is the operator
-/// the one to check.
+/// Something bad that is no mere overflow comes from what an operation is given; only where all of that is finite is
+/// the operator the one to check.
 std::string adviceFor(const Expr& expr, const Suspect& suspect, bool hasBadConstant) {
     if (expr.kind == ExprKind::Input) return "the given input contains it: check the file and its normalisation";
     const operators::OpClass opClass = graph::traitsOf(expr).opClass;
-    const bool isMask = suspect.bad.nan == 0 && (opClass == operators::OpClass::Where || opClass == operators::OpClass::MaskedFill);
+    const bool isMask =
+        suspect.bad.nan == 0 && (opClass == operators::OpClass::Where || opClass == operators::OpClass::MaskedFill);
     if (hasBadConstant && !isMask) return "check where its weight comes from";
-    if (!suspect.bad.isOrigin) return "its inputs contain infinity: \u221e \u2212 \u221e, 0 \u00b7 \u221e, \u221e / \u221e and a softmax of \u2212\u221e alone are NaN";
+    if (!suspect.bad.isOrigin)
+        return "its inputs contain infinity: \u221e \u2212 \u221e, 0 \u00b7 \u221e, \u221e / \u221e and a softmax of \u2212\u221e alone are NaN";
     const auto found = std::ranges::find(kAdvice, opClass, &Advice::opClass);
     return found == kAdvice.end() ? "check the inputs of this node: all of them are finite" : std::string(found->text);
 }
@@ -185,9 +195,11 @@ Problem problemOf(const InternalGraph& graph, const Suspect& suspect) {
     Problem problem;
     problem.role = suspect.isOrigin() ? ProblemRole::Origin : ProblemRole::Carrier;
     const bool isNarrow = node.type.dtype == tensor::DType::Float16;
-    problem.kind = suspect.bad.nan > 0 ? ProblemKind::Nan : isNarrow && suspect.isOrigin() ? ProblemKind::Overflow : ProblemKind::Inf;
+    problem.kind = suspect.bad.nan > 0              ? ProblemKind::Nan
+                   : isNarrow && suspect.isOrigin() ? ProblemKind::Overflow
+                                                    : ProblemKind::Inf;
     problem.node = suspect.node;
-    problem.severity = !suspect.isOrigin()                     ? base::Severity::Info
+    problem.severity = !suspect.isOrigin()                ? base::Severity::Info
                        : problem.kind == ProblemKind::Inf ? base::Severity::Warning
                                                           : base::Severity::Error;
     problem.qualname = expr.qualname.value_or("");
@@ -223,7 +235,8 @@ std::string_view name(ProblemKind kind) {
 
 std::string_view name(ProblemRole role) { return role == ProblemRole::Origin ? "origin" : "carrier"; }
 
-std::vector<Problem> findProblems(const InternalGraph& graph, const exec::Recording& recording, std::span<const NodeId> accepted) {
+std::vector<Problem> findProblems(const InternalGraph& graph, const exec::Recording& recording,
+                                  std::span<const NodeId> accepted) {
     std::vector<Problem> problems, carriers;
     for (const Suspect& suspect : Suspects(graph, recording, accepted).all) {
         if (!suspect.isQuiet) (suspect.isOrigin() ? problems : carriers).push_back(problemOf(graph, suspect));
@@ -236,7 +249,8 @@ std::vector<Problem> findProblems(const InternalGraph& graph, const exec::Record
     return problems;
 }
 
-BadSummary summarizeBad(const InternalGraph& graph, const exec::Recording& recording, std::span<const NodeId> accepted) {
+BadSummary summarizeBad(const InternalGraph& graph, const exec::Recording& recording,
+                        std::span<const NodeId> accepted) {
     BadSummary summary;
     const std::vector<NodeId> sources = exec::valueSources(graph);
     std::set<NodeId> quiet;
@@ -250,8 +264,10 @@ BadSummary summarizeBad(const InternalGraph& graph, const exec::Recording& recor
         if (suspect.bad.nan > 0) ++summary.nanNodes;
         if (suspect.bad.inf > 0) ++summary.infNodes;
     }
-    if (const Suspect* const first = suspects.first(&BadValues::nan, &Suspect::makesNan)) summary.firstNan = first->node;
-    if (const Suspect* const first = suspects.first(&BadValues::inf, &Suspect::makesInf)) summary.firstInf = first->node;
+    if (const Suspect* const first = suspects.first(&BadValues::nan, &Suspect::makesNan))
+        summary.firstNan = first->node;
+    if (const Suspect* const first = suspects.first(&BadValues::inf, &Suspect::makesInf))
+        summary.firstInf = first->node;
     for (const auto& [node, bad] : recording.bad) {
         if (!quiet.contains(sources[node.index()])) summary.nodes.push_back(node);
     }

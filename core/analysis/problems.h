@@ -24,14 +24,14 @@ std::string_view name(ProblemRole role);  ///< "origin", "carrier"
 struct Problem {
     ProblemKind kind = ProblemKind::Nan;
     ProblemRole role = ProblemRole::Origin;
-    /// Error: NaN or an overflow was made here, or the run ended here. Warning: infinity (it may be meant), or a failure that the
-    /// run went on after. Info: carriers.
+    /// Error: NaN or an overflow was made here, or the run ended here. Warning: infinity (it may be meant), or a
+    /// failure that the run went on after. Info: carriers.
     base::Severity severity = base::Severity::Error;
     graph::NodeId node;
     std::string qualname;
     std::string operatorName;
-    std::string message;      ///< "3 elements are NaN, 1 is infinite"
-    std::string advice;       ///< what to look at; empty for carriers
+    std::string message;  ///< "3 elements are NaN, 1 is infinite"
+    std::string advice;   ///< what to look at; empty for carriers
 };
 
 /// What a run says about its values, besides that it finished.
@@ -44,15 +44,19 @@ struct BadSummary {
     std::string text(const graph::InternalGraph& graph) const;
 };
 
-/// Everything wrong in a run: origins first, in execution order, then carriers. A node is an origin of NaN if nothing that it was
-/// computed from held NaN, infinite as it may have been; of infinity if everything that it was computed from was finite.
+/// Everything wrong in a run: origins first, in execution order, then carriers. A node is an origin of NaN if nothing
+/// that it was computed from held NaN, infinite as it may have been; of infinity if everything that it was computed
+/// from was finite.
 ///
-/// `accepted`: nodes whose bad values are meant (masks of −Inf). They are no problem, nor is what only carries them; NaN that
-/// is made from their infinity is one, with an origin of its own.
-std::vector<Problem> findProblems(const graph::InternalGraph& graph, const exec::Recording& recording, std::span<const graph::NodeId> accepted = {});
-BadSummary summarizeBad(const graph::InternalGraph& graph, const exec::Recording& recording, std::span<const graph::NodeId> accepted = {});
+/// `accepted`: nodes whose bad values are meant (masks of −Inf). They are no problem, nor is what only carries them;
+/// NaN that is made from their infinity is one, with an origin of its own.
+std::vector<Problem> findProblems(const graph::InternalGraph& graph, const exec::Recording& recording,
+                                  std::span<const graph::NodeId> accepted = {});
+BadSummary summarizeBad(const graph::InternalGraph& graph, const exec::Recording& recording,
+                        std::span<const graph::NodeId> accepted = {});
 
-/// "features.3.1.bn (BatchNormalization)": the module and the operator of a node; of a node outside of modules, its name.
+/// "features.3.1.bn (BatchNormalization)": the module and the operator of a node; of a node outside of modules, its
+/// name.
 std::string placeText(const graph::InternalGraph& graph, graph::NodeId node);
 
 }  // namespace sonde::analysis

@@ -1,7 +1,6 @@
 #include "core/analysis/profile.h"
 
 #include <fstream>
-
 #include <nlohmann/json.hpp>
 
 #include "core/analysis/node_measures.h"
@@ -13,7 +12,8 @@ namespace {
 /// Of the results whose shape and dtype are known.
 std::uint64_t bytesOf(const graph::InternalGraph& graph, const graph::Expr& expr) {
     std::uint64_t bytes = 0;
-    for (const graph::NodeId node : expr.outputs) bytes += static_cast<std::uint64_t>(byteCount(graph.node(node)).value_or(0));
+    for (const graph::NodeId node : expr.outputs)
+        bytes += static_cast<std::uint64_t>(byteCount(graph.node(node)).value_or(0));
     return bytes;
 }
 

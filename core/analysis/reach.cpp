@@ -80,7 +80,8 @@ class Search {
     std::deque<ExprId> m_queue;
 };
 
-std::vector<ExprId> onTheWay(const InternalGraph& graph, const std::vector<ExprId>& from, const std::vector<ExprId>& to) {
+std::vector<ExprId> onTheWay(const InternalGraph& graph, const std::vector<ExprId>& from,
+                             const std::vector<ExprId>& to) {
     const std::vector<std::uint32_t> down = distances(graph, from, Flow::Downstream);
     const std::vector<std::uint32_t> up = distances(graph, to, Flow::Upstream);
     std::vector<ExprId> way;
@@ -91,11 +92,13 @@ std::vector<ExprId> onTheWay(const InternalGraph& graph, const std::vector<ExprI
 
 }  // namespace
 
-std::vector<std::uint32_t> distances(const InternalGraph& graph, const std::vector<ExprId>& from, Flow flow, std::size_t most) {
+std::vector<std::uint32_t> distances(const InternalGraph& graph, const std::vector<ExprId>& from, Flow flow,
+                                     std::size_t most) {
     return Search(graph, flow, most).run(from);
 }
 
-std::vector<ExprId> between(const InternalGraph& graph, const std::vector<ExprId>& from, const std::vector<ExprId>& to) {
+std::vector<ExprId> between(const InternalGraph& graph, const std::vector<ExprId>& from,
+                            const std::vector<ExprId>& to) {
     std::vector<ExprId> way = onTheWay(graph, from, to);
     return way.empty() ? onTheWay(graph, to, from) : way;
 }

@@ -18,8 +18,8 @@ enum class Flow : std::uint8_t { Upstream, Downstream };
 /// body's results, and are fed by what they capture and by their owner's inputs; going in or out costs no step.
 /// Linear in the graph.
 inline constexpr std::uint32_t kUnreached = 0xffffffff;
-std::vector<std::uint32_t> distances(const graph::InternalGraph& graph, const std::vector<graph::ExprId>& from, Flow flow,
-                                     std::size_t most = kAnyDistance);
+std::vector<std::uint32_t> distances(const graph::InternalGraph& graph, const std::vector<graph::ExprId>& from,
+                                     Flow flow, std::size_t most = kAnyDistance);
 
 /// Every expr on any way from one of `from` to one of `to`, both included, in the order of the program; if data flows
 /// only in the other direction, of that one. Empty: no way. Linear in the graph, however many ways there are.

@@ -16,7 +16,10 @@ constexpr std::size_t kMaxItems = 64;
 
 bool isShort(const Value& value) {
     switch (value.kind()) {
-        case ValueKind::Tuple: case ValueKind::List: case ValueKind::Sequence: return value.items().size() <= kMaxItems && std::ranges::all_of(value.items(), isShort);
+        case ValueKind::Tuple:
+        case ValueKind::List:
+        case ValueKind::Sequence:
+            return value.items().size() <= kMaxItems && std::ranges::all_of(value.items(), isShort);
         default: return value.isTensor();
     }
 }
@@ -25,7 +28,8 @@ bool isShort(const Value& value) {
 
 bool isExact(const TypeInfo& type) {
     if (type.isTensor()) return type.dtype != tensor::DType::Undefined && type.staticShape().has_value();
-    const bool holds = type.kind == ValueKind::Tuple || type.kind == ValueKind::List || type.kind == ValueKind::Sequence;
+    const bool holds =
+        type.kind == ValueKind::Tuple || type.kind == ValueKind::List || type.kind == ValueKind::Sequence;
     return holds && !type.elements.empty() && std::ranges::all_of(type.elements, isExact);
 }
 
@@ -33,17 +37,21 @@ bool agree(const TypeInfo& a, const TypeInfo& b) {
     if (a.isTensor() || b.isTensor() || a.kind != b.kind) return a == b;
     if (a.elements.empty() || b.elements.empty()) return a.elements.size() == b.elements.size();
     if (a.elements.size() == b.elements.size()) return std::ranges::equal(a.elements, b.elements, agree);
-    if (b.elements.size() == 1) return std::ranges::all_of(a.elements, [&](const TypeInfo& item) { return agree(item, b.elements.front()); });
+    if (b.elements.size() == 1)
+        return std::ranges::all_of(a.elements, [&](const TypeInfo& item) { return agree(item, b.elements.front()); });
     return a.elements.size() == 1 && agree(b, a);
 }
 
-SeenTypes::SeenTypes(std::shared_ptr<const graph::InternalGraph> graph) : m_graph(std::move(graph)), m_states(m_graph->exprCount()) {}
+SeenTypes::SeenTypes(std::shared_ptr<const graph::InternalGraph> graph)
+    : m_graph(std::move(graph)), m_states(m_graph->exprCount()) {}
 
 void SeenTypes::add(graph::ExprId id, std::span<const Value> outputs) {
     State& state = m_states[id.index()];
     const std::vector<NodeId>& nodes = m_graph->expr(id).outputs;
     if (state == State::Unknown)
-        state = std::ranges::all_of(nodes, [&](NodeId node) { return isExact(m_graph->node(node).type); }) ? State::Exact : State::Open;
+        state = std::ranges::all_of(nodes, [&](NodeId node) { return isExact(m_graph->node(node).type); })
+                    ? State::Exact
+                    : State::Open;
     if (state == State::Exact) return;
     for (std::size_t i = 0; i < std::min(nodes.size(), outputs.size()); ++i) {
         if (isExact(m_graph->node(nodes[i]).type) || !isShort(outputs[i])) continue;

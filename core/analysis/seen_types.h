@@ -28,8 +28,8 @@ class SeenTypes {
   private:
     enum class State : unsigned char { Unknown, Exact, Open };
     std::shared_ptr<const graph::InternalGraph> m_graph;
-    std::vector<State> m_states;                            ///< by expr
-    std::map<graph::NodeId, tensor::TypeInfo> m_seen;       ///< without a kind: differed
+    std::vector<State> m_states;                       ///< by expr
+    std::map<graph::NodeId, tensor::TypeInfo> m_seen;  ///< without a kind: differed
 };
 
 }  // namespace sonde::analysis

@@ -22,10 +22,12 @@ namespace {
 
 /// How a value is used, by itself or by what is made of it.
 struct Use {
-    bool weight = false, embedding = false, quantized = false, statistic = false, channelStatistic = false, affine = false, operand = false;
+    bool weight = false, embedding = false, quantized = false, statistic = false, channelStatistic = false,
+         affine = false, operand = false;
 
     void merge(const Use& other) {
-        weight |= other.weight, embedding |= other.embedding, quantized |= other.quantized, statistic |= other.statistic;
+        weight |= other.weight, embedding |= other.embedding, quantized |= other.quantized,
+            statistic |= other.statistic;
         channelStatistic |= other.channelStatistic, affine |= other.affine, operand |= other.operand;
     }
     void add(WeightPosition position) {
@@ -42,9 +44,11 @@ struct Use {
 bool isCall(const Expr& expr) { return !expr.bodies.empty() && expr.op.name.empty(); }
 
 bool isStatisticName(std::string_view name) {
-    constexpr std::array kNames{"running_mean", "running_var", "moving_mean", "moving_variance", "moving_var", "num_batches_tracked"};
+    constexpr std::array kNames{"running_mean",    "running_var", "moving_mean",
+                                "moving_variance", "moving_var",  "num_batches_tracked"};
     return std::ranges::any_of(kNames, [&](std::string_view known) {
-        return name.ends_with(known) && (name.size() == known.size() || name[name.size() - known.size() - 1] == '.' || name[name.size() - known.size() - 1] == '/');
+        return name.ends_with(known) && (name.size() == known.size() || name[name.size() - known.size() - 1] == '.' ||
+                                         name[name.size() - known.size() - 1] == '/');
     });
 }
 
@@ -72,7 +76,8 @@ bool isMask(const tensor::Tensor& tensor) {
 class KindFinder {
   public:
     explicit KindFinder(const InternalGraph& graph)
-        : m_graph(graph), m_use(graph.nodeCount()), m_isFixed(graph.nodeCount(), false), m_order(graph.recursiveOrder(graph.mainId())) {
+        : m_graph(graph), m_use(graph.nodeCount()), m_isFixed(graph.nodeCount(), false),
+          m_order(graph.recursiveOrder(graph.mainId())) {
         m_becomes.resize(graph.nodeCount());
     }
 
@@ -85,7 +90,8 @@ class KindFinder {
             const Expr& expr = m_graph.expr(id);
             if (!isStored(expr)) continue;
             for (const NodeId node : expr.outputs)
-                if (isTensor(m_graph.node(node))) kinds[node.index()] = kindOf(expr, m_graph.node(node), m_use[node.index()]);
+                if (isTensor(m_graph.node(node)))
+                    kinds[node.index()] = kindOf(expr, m_graph.node(node), m_use[node.index()]);
         }
         return kinds;
     }
@@ -94,20 +100,23 @@ class KindFinder {
     static bool isTensor(const Node& node) { return node.constant ? node.constant->isTensor() : node.type.isTensor(); }
 
     static bool isScalar(const Node& node) {
-        return node.constant && node.constant->isTensor() ? node.constant->tensor().rank() == 0 : node.type.shape && node.type.shape->empty();
+        return node.constant && node.constant->isTensor() ? node.constant->tensor().rank() == 0
+                                                          : node.type.shape && node.type.shape->empty();
     }
 
     /// Stored tensors, and what is computed of nothing else.
     void findFixed() {
         for (const ExprId id : m_order) {
             const Expr& expr = m_graph.expr(id);
-            const bool isApplied = !expr.op.name.empty() && expr.bodies.empty() && !expr.inputs.empty() &&
-                                   std::ranges::all_of(expr.inputs, [this](NodeId input) { return m_isFixed[input.index()]; });
+            const bool isApplied =
+                !expr.op.name.empty() && expr.bodies.empty() && !expr.inputs.empty() &&
+                std::ranges::all_of(expr.inputs, [this](NodeId input) { return m_isFixed[input.index()]; });
             if (isStored(expr) || isApplied)
                 for (const NodeId output : expr.outputs) m_isFixed[output.index()] = true;
             if (!isCall(expr)) continue;
             const auto& inputs = m_graph.body(expr.bodies.front()).inputs;
-            for (std::size_t i = 0; i < std::min(inputs.size(), expr.inputs.size()); ++i) m_isFixed[inputs[i].index()] = m_isFixed[expr.inputs[i].index()];
+            for (std::size_t i = 0; i < std::min(inputs.size(), expr.inputs.size()); ++i)
+                m_isFixed[inputs[i].index()] = m_isFixed[expr.inputs[i].index()];
         }
     }
 
@@ -117,7 +126,8 @@ class KindFinder {
             const Expr& expr = m_graph.expr(id);
             for (const graph::BodyId body : expr.bodies) {
                 const auto& results = m_graph.body(body).outputs;
-                for (std::size_t i = 0; i < std::min(results.size(), expr.outputs.size()); ++i) m_becomes[results[i].index()].push_back(expr.outputs[i]);
+                for (std::size_t i = 0; i < std::min(results.size(), expr.outputs.size()); ++i)
+                    m_becomes[results[i].index()].push_back(expr.outputs[i]);
             }
         }
     }
@@ -132,37 +142,45 @@ class KindFinder {
         if (isStored(expr) || expr.kind == ExprKind::Output || expr.kind == ExprKind::Input) return;
         if (isCall(expr)) {
             const auto& inputs = m_graph.body(expr.bodies.front()).inputs;
-            for (std::size_t i = 0; i < std::min(inputs.size(), expr.inputs.size()); ++i) m_use[expr.inputs[i].index()].merge(m_use[inputs[i].index()]);
+            for (std::size_t i = 0; i < std::min(inputs.size(), expr.inputs.size()); ++i)
+                m_use[expr.inputs[i].index()].merge(m_use[inputs[i].index()]);
             return;
         }
         const bool isFixed = !expr.outputs.empty() && m_isFixed[expr.outputs.front().index()];
-        for (std::size_t i = 0; i < expr.arguments.size(); ++i) use(expr, expr.arguments[i], weightPosition(expr, i), made, isFixed);
-        for (const auto& [name, argument] : expr.keywords) use(expr, argument, weightPosition(expr, 0, name), made, isFixed);
+        for (std::size_t i = 0; i < expr.arguments.size(); ++i)
+            use(expr, expr.arguments[i], weightPosition(expr, i), made, isFixed);
+        for (const auto& [name, argument] : expr.keywords)
+            use(expr, argument, weightPosition(expr, 0, name), made, isFixed);
     }
 
-    void use(const Expr& expr, const graph::Argument& argument, WeightPosition position, const Use& made, bool isFixed) {
+    void use(const Expr& expr, const graph::Argument& argument, WeightPosition position, const Use& made,
+             bool isFixed) {
         argument.forEachNode([&](NodeId input) {
             Use& use = m_use[input.index()];
-            // Of stored tensors alone: whatever it is (weight normalisation, a folded scale), the result is what counts; but
-            // a scalar in it (an epsilon) is a constant still.
+            // Of stored tensors alone: whatever it is (weight normalisation, a folded scale), the result is what
+            // counts; but a scalar in it (an epsilon) is a constant still.
             const bool isPartOfWeight = isFixed && position != WeightPosition::None && !isScalar(m_graph.node(input));
             if (position == WeightPosition::Through || isPartOfWeight) use.merge(made);
             if (!isFixed || position == WeightPosition::Embedding) use.add(position);
-            if (graph::traitsOf(expr).opClass == operators::OpClass::Dequantize && position == WeightPosition::Through) use.quantized = true;
+            if (graph::traitsOf(expr).opClass == operators::OpClass::Dequantize && position == WeightPosition::Through)
+                use.quantized = true;
         });
     }
 
     static StoredKind kindOf(const Expr& expr, const Node& node, const Use& use) {
         const DType dtype = node.constant ? node.constant->tensor().dtype() : node.type.dtype;
-        const std::optional<tensor::Shape> shape = node.constant ? std::optional(node.constant->tensor().shape()) : node.type.staticShape();
+        const std::optional<tensor::Shape> shape =
+            node.constant ? std::optional(node.constant->tensor().shape()) : node.type.staticShape();
         const bool isNumber = tensor::isFloating(dtype) || tensor::isComplex(dtype);
         const bool isNarrow = tensor::isInteger(dtype) && tensor::bitsInFile(dtype) <= 8;
         const bool isWeight = use.weight || (use.embedding && shape && shape->rank() >= 2);
-        if (isWeight && (isNumber || isNarrow || (use.quantized && tensor::isInteger(dtype)))) return StoredKind::Parameter;
+        if (isWeight && (isNumber || isNarrow || (use.quantized && tensor::isInteger(dtype))))
+            return StoredKind::Parameter;
         if (use.statistic || (expr.isParameter && isStatisticName(expr.target))) return StoredKind::Buffer;
         const bool isListed = expr.isParameter;
         const bool quantizedOperand = use.quantized && isNarrow && (use.affine || use.operand);
-        if ((!isNumber && !quantizedOperand) || !shape || shape->rank() == 0 || shape->numel() == 0) return StoredKind::Constant;
+        if ((!isNumber && !quantizedOperand) || !shape || shape->rank() == 0 || shape->numel() == 0)
+            return StoredKind::Constant;
         const bool perChannel = wideDimensions(*shape) <= 1;
         if (use.affine && perChannel) return StoredKind::Parameter;
         if (use.channelStatistic && perChannel) return isListed ? StoredKind::Buffer : StoredKind::Constant;
@@ -172,10 +190,11 @@ class KindFinder {
     }
 
     const InternalGraph& m_graph;
-    std::vector<Use> m_use;          ///< by NodeId
-    std::vector<bool> m_isFixed;     ///< by NodeId
+    std::vector<Use> m_use;       ///< by NodeId
+    std::vector<bool> m_isFixed;  ///< by NodeId
     std::vector<ExprId> m_order;
-    std::vector<std::vector<NodeId>> m_becomes;  ///< by NodeId: outputs of the owners of the bodies that it is a result of
+    std::vector<std::vector<NodeId>>
+        m_becomes;  ///< by NodeId: outputs of the owners of the bodies that it is a result of
 };
 
 }  // namespace

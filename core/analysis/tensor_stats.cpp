@@ -19,21 +19,37 @@ double asNumber(const T& element) {
     return static_cast<double>(static_cast<float>(element));
 }
 template <>
-double asNumber(const float& element) { return element; }
+double asNumber(const float& element) {
+    return element;
+}
 template <>
-double asNumber(const double& element) { return element; }
+double asNumber(const double& element) {
+    return element;
+}
 template <>
-double asNumber(const std::int32_t& element) { return element; }
+double asNumber(const std::int32_t& element) {
+    return element;
+}
 template <>
-double asNumber(const std::uint32_t& element) { return element; }
+double asNumber(const std::uint32_t& element) {
+    return element;
+}
 template <>
-double asNumber(const std::int64_t& element) { return static_cast<double>(element); }
+double asNumber(const std::int64_t& element) {
+    return static_cast<double>(element);
+}
 template <>
-double asNumber(const std::uint64_t& element) { return static_cast<double>(element); }
+double asNumber(const std::uint64_t& element) {
+    return static_cast<double>(element);
+}
 template <>
-double asNumber(const std::complex<float>& element) { return std::abs(element); }
+double asNumber(const std::complex<float>& element) {
+    return std::abs(element);
+}
 template <>
-double asNumber(const std::complex<double>& element) { return std::abs(element); }
+double asNumber(const std::complex<double>& element) {
+    return std::abs(element);
+}
 
 template <typename T, typename Visit>
 void visitContiguous(const Tensor& tensor, const std::stop_token& stop, Visit&& visit) {

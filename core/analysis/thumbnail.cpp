@@ -126,11 +126,12 @@ void drawTensor(Thumbnail& out, const Tensor& tensor, std::size_t edge) {
         drawColor(out, tensor, plane, edge);
     else if (rank >= 3 && channels > 1 && plane.height > 1 && plane.width > 1)
         drawMaps(out, tensor, plane, channels, edge);
-    else if (plane.height > 1 && plane.width > 1)
-        drawMap(out, tensor, plane, edge);
+    else if (plane.height > 1 && plane.width > 1) drawMap(out, tensor, plane, edge);
     else  // [.., C, 1, 1] and the like: what varies is further out
-        drawMap(out, tensor, Plane{0, tensor.numel() / shape[rank - 1] / std::max<std::int64_t>(1, shape[rank - 2]),
-                                   shape[rank - 2] * shape[rank - 1]}, edge);
+        drawMap(out, tensor,
+                Plane{0, tensor.numel() / shape[rank - 1] / std::max<std::int64_t>(1, shape[rank - 2]),
+                      shape[rank - 2] * shape[rank - 1]},
+                edge);
 }
 
 std::string containerText(const tensor::Value& value) {

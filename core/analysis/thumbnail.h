@@ -22,17 +22,17 @@ struct Thumbnail {
     Kind kind = Kind::None;
     std::size_t width = 0, height = 0;
     std::size_t mapWidth = 0, mapHeight = 0;  ///< Maps: of one of them
-    std::vector<double> cells;  ///< row-major; NaN in gaps, and where an element is NaN
+    std::vector<double> cells;                ///< row-major; NaN in gaps, and where an element is NaN
     /// Maps: whether a cell lies between maps or after the last one.
     bool isGap(std::size_t x, std::size_t y) const {
         return mapWidth > 0 && (x % (mapWidth + 1) == mapWidth || y % (mapHeight + 1) == mapHeight ||
                                 y / (mapHeight + 1) * ((width + 1) / (mapWidth + 1)) + x / (mapWidth + 1) >= mapCount);
     }
     std::size_t mapCount = 0;
-    double minimum = 0;         ///< of the finite elements of the whole value
+    double minimum = 0;  ///< of the finite elements of the whole value
     double maximum = 0;
-    bool hasBad = false;        ///< NaN or infinite elements somewhere in the whole value
-    std::string text;           ///< "3.25", "list of 4", …
+    bool hasBad = false;  ///< NaN or infinite elements somewhere in the whole value
+    std::string text;     ///< "3.25", "list of 4", …
 };
 
 /// The thumbnail of a value with at most `edge` cells along each side.

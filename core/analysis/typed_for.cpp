@@ -8,7 +8,8 @@ using graph::NodeId;
 using tensor::TypeInfo;
 using tensor::Value;
 
-InternalGraph typedFor(const InternalGraph& graph, std::span<const Value> inputs, const std::map<NodeId, TypeInfo>& seen, const ops::Registry& registry) {
+InternalGraph typedFor(const InternalGraph& graph, std::span<const Value> inputs,
+                       const std::map<NodeId, TypeInfo>& seen, const ops::Registry& registry) {
     InternalGraph copy = graph;
     // What was worked out for any input must not stand beside what is worked out for these.
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {

@@ -20,6 +20,7 @@ struct NamedRow {
     InputRole role;
 };
 
+// clang-format off
 constexpr NamedRow kNamedRows[] = {
     {"weight", InputRole::Weight}, {"bias", InputRole::Weight}, {"running_mean", InputRole::Statistic}, {"running_var", InputRole::Statistic},
     {"params", InputRole::Weight}, {"weights", InputRole::Weight}, {"w_ih", InputRole::Weight}, {"w_hh", InputRole::Weight}, {"b_ih", InputRole::Weight},
@@ -27,6 +28,7 @@ constexpr NamedRow kNamedRows[] = {
     {"in_proj_weight", InputRole::Weight}, {"in_proj_bias", InputRole::Weight}, {"out_proj_weight", InputRole::Weight}, {"out_proj_bias", InputRole::Weight},
     {"hx", InputRole::Data}, {"attn_mask", InputRole::Data}, {"mask", InputRole::Data}, {"indices", InputRole::Data}, {"index", InputRole::Data},
 };
+// clang-format on
 
 constexpr WeightPosition positionOf(InputRole role) {
     switch (role) {
@@ -49,7 +51,9 @@ bool isTorch(std::string_view domain) { return domain == "aten" || domain == "pr
 WeightPosition ofTorch(const graph::Expr& expr, std::size_t index, std::string_view name) {
     const graph::OpKey& op = expr.op;
     const ops::OpDef* def = ops::Registry::all().find(op.domain, op.name, op.version);
-    if (!name.empty() && def) index = static_cast<std::size_t>(std::ranges::find(def->parameters, name, &ops::Parameter::name) - def->parameters.begin());
+    if (!name.empty() && def)
+        index = static_cast<std::size_t>(std::ranges::find(def->parameters, name, &ops::Parameter::name) -
+                                         def->parameters.begin());
     if (name.empty() && def && index < def->parameters.size()) name = def->parameters[index].name;
     const operators::Traits& traits = graph::traitsOf(expr);
     const InputRole role = def ? traits.inputRole(index) : InputRole::Unsaid;
@@ -74,7 +78,9 @@ std::int64_t weightsIn(const graph::Expr& expr, std::size_t index, tensor::DType
     // A matrix says its size: what fills up the last block is no weight.
     const std::int64_t n = expr.attributes.getInt("N", 0), k = expr.attributes.getInt("K", 0);
     if (n > 0 && k > 0 && n <= INT64_MAX / k) return n * k;
-    const std::int64_t bits = traits.bitsAttribute.empty() ? traits.packedBits : expr.attributes.getInt(traits.bitsAttribute, traits.packedBits);
+    const std::int64_t bits = traits.bitsAttribute.empty()
+                                  ? traits.packedBits
+                                  : expr.attributes.getInt(traits.bitsAttribute, traits.packedBits);
     return bits > 0 && bits < 8 && 8 % bits == 0 ? elements * (8 / bits) : elements;
 }
 

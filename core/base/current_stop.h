@@ -4,8 +4,8 @@
 
 namespace sonde::base {
 
-/// Lends a stop token to everything that runs on this thread below: code without a WorkContext of its own (a script of a
-/// model that runs in the middle of a plan) can still be cancelled. Scopes nest.
+/// Lends a stop token to everything that runs on this thread below: code without a WorkContext of its own (a script of
+/// a model that runs in the middle of a plan) can still be cancelled. Scopes nest.
 class StopScope {
   public:
     explicit StopScope(std::stop_token token);

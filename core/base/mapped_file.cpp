@@ -4,12 +4,11 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <utility>
-
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace sonde::base {
 
@@ -42,7 +41,8 @@ int statSettled(int descriptor, struct stat& status) {
         timespec now{};
         ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
         if (::fstat(descriptor, &status) != 0) return -1;
-        const std::int64_t ahead = std::max(nanoseconds(status.st_ctim), nanoseconds(status.st_mtim)) - nanoseconds(now);
+        const std::int64_t ahead =
+            std::max(nanoseconds(status.st_ctim), nanoseconds(status.st_mtim)) - nanoseconds(now);
         if (ahead < 0 || ahead > kFarAhead || wait == kMaxWaits || !S_ISREG(status.st_mode)) return 0;
         ::nanosleep(&kPause, nullptr);
     }
@@ -83,7 +83,8 @@ MappedFile::~MappedFile() {
     if (m_data) ::munmap(const_cast<std::byte*>(m_data), m_sizeBytes);
 }
 
-/// By path: that also finds another file in its place. As long as this one is mapped no other can have its inode number.
+/// By path: that also finds another file in its place. As long as this one is mapped no other can have its inode
+/// number.
 bool MappedFile::isAsOpened() const {
     struct stat now {};
     if (::stat(m_location.c_str(), &now) != 0) return false;
@@ -102,8 +103,8 @@ bool MappedFile::hasChanged() const {
 
 Error MappedFile::changeError(std::string_view role) const {
     const bool isReadError = !m_changed.load() && isAsOpened();
-    return unreadable(std::string(role) + (isReadError ? " can no longer be read from disk" : " changed on disk"), m_path.string(),
-                      "run the command again: it reads the file anew");
+    return unreadable(std::string(role) + (isReadError ? " can no longer be read from disk" : " changed on disk"),
+                      m_path.string(), "run the command again: it reads the file anew");
 }
 
 Result<void> checkUnchanged(const MappedFiles& files, std::string_view role) {

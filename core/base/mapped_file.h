@@ -8,12 +8,11 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 #include "core/base/mapping_guard.h"
 #include "core/base/result.h"
-
-#include <sys/types.h>
 
 namespace sonde::base {
 
@@ -24,8 +23,8 @@ namespace sonde::base {
 class MappedFile {
   public:
     /// Error (Unreadable) that says why: no such file, a directory, no permission. An empty file maps to no bytes.
-    /// A file that was written within the last few milliseconds is waited for: two writes within one tick of the kernel's
-    /// clock have one time, and the second could not be told from the first.
+    /// A file that was written within the last few milliseconds is waited for: two writes within one tick of the
+    /// kernel's clock have one time, and the second could not be told from the first.
     static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path& path);
     ~MappedFile();
     MappedFile(const MappedFile&) = delete;
@@ -40,12 +39,14 @@ class MappedFile {
         return {m_data + offset, sizeBytes};
     }
 
-    /// Looks at the disk: whether the path no longer leads to the file that was opened (it was deleted, or another one took
-    /// its place), its size or a time of it (mtime, ctime) is another, or reading it failed. Once true, always true.
+    /// Looks at the disk: whether the path no longer leads to the file that was opened (it was deleted, or another one
+    /// took its place), its size or a time of it (mtime, ctime) is another, or reading it failed. Once true, always
+    /// true.
     bool hasChanged() const;
     /// hasChanged() without looking at the disk: what was found so far, and failed reads.
     bool isKnownChanged() const;
-    /// The error for hasChanged(): "model file changed on disk" for the role "model file", or that it can no longer be read.
+    /// The error for hasChanged(): "model file changed on disk" for the role "model file", or that it can no longer be
+    /// read.
     Error changeError(std::string_view role) const;
 
     /// The mapped file that holds the address; null if there is none. Valid for as long as something keeps the memory.

@@ -6,15 +6,14 @@
 #include <csignal>
 #include <cstdint>
 #include <mutex>
-
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 namespace sonde::base {
 
-/// One mapping. Writers hold the table's mutex; the handler reads without it, and a slot whose version is odd or changed in
-/// the meantime is being written, thus not the one whose memory the interrupted thread was reading.
+/// One mapping. Writers hold the table's mutex; the handler reads without it, and a slot whose version is odd or
+/// changed in the meantime is being written, thus not the one whose memory the interrupted thread was reading.
 struct detail::MappingSlot {
     std::atomic<std::uint32_t> version{0};
     std::atomic<std::uintptr_t> begin{0};
@@ -46,8 +45,8 @@ struct Range {
     const MappedFile* file = nullptr;
 };
 
-/// What a slot says, empty while it changes. The operations are sequentially consistent: whoever sees a new end or begin
-/// also sees the version that was set before it.
+/// What a slot says, empty while it changes. The operations are sequentially consistent: whoever sees a new end or
+/// begin also sees the version that was set before it.
 Range rangeOf(const MappingSlot& slot) {
     const std::uint32_t version = slot.version.load();
     const Range range{slot.begin.load(), slot.end.load(), slot.file.load()};
@@ -74,18 +73,22 @@ MappingSlot* slotAt(std::uintptr_t address, Range& found) {
     return nullptr;
 }
 
-/// Zeros in place of the whole mapping: one call, and no further signal. Page by page, a file of many gigabytes that was cut
-/// off would need more mappings than a process may have.
+/// Zeros in place of the whole mapping: one call, and no further signal. Page by page, a file of many gigabytes that
+/// was cut off would need more mappings than a process may have.
 bool mapZeros(const Range& range) {
-    // The system call itself: mmap() may be somebody's wrapper (sanitizers, allocators), and those are not made for handlers.
-    return syscall(SYS_mmap, range.begin, range.end - range.begin, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != -1;
+    // The system call itself: mmap() may be somebody's wrapper (sanitizers, allocators), and those are not made for
+    // handlers.
+    return syscall(SYS_mmap, range.begin, range.end - range.begin, PROT_READ,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != -1;
 }
 
 void callPrevious(int signal, siginfo_t* info, void* context) {
     if (previousAction.sa_flags & SA_SIGINFO) return previousAction.sa_sigaction(signal, info, context);
-    if (previousAction.sa_handler != SIG_DFL && previousAction.sa_handler != SIG_IGN) return previousAction.sa_handler(signal);
+    if (previousAction.sa_handler != SIG_DFL && previousAction.sa_handler != SIG_IGN)
+        return previousAction.sa_handler(signal);
     if (previousAction.sa_handler == SIG_IGN && info->si_code <= 0) return;
-    // The process ends as if there had been no handler: the access is tried again, and a signal that was sent comes again.
+    // The process ends as if there had been no handler: the access is tried again, and a signal that was sent comes
+    // again.
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
     sigaction(signal, &standard, nullptr);
@@ -96,7 +99,8 @@ void onBusError(int signal, siginfo_t* info, void* context) {
     const int error = errno;
     Range range;
     // Signals that a process sends (si_code <= 0) have no address.
-    MappingSlot* const slot = info->si_code > 0 ? slotAt(reinterpret_cast<std::uintptr_t>(info->si_addr), range) : nullptr;
+    MappingSlot* const slot =
+        info->si_code > 0 ? slotAt(reinterpret_cast<std::uintptr_t>(info->si_addr), range) : nullptr;
     // The flag comes first: nobody may see zeros without it.
     if (slot) slot->failed.store(true);
     if (!slot || !mapZeros(range)) callPrevious(signal, info, context);

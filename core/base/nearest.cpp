@@ -35,17 +35,20 @@ constexpr std::size_t kMaxLength = 200;  ///< longer names are not compared lett
 
 }  // namespace
 
-std::vector<std::string> nearestNames(std::string_view name, std::span<const std::string> candidates, std::size_t count) {
+std::vector<std::string> nearestNames(std::string_view name, std::span<const std::string> candidates,
+                                      std::size_t count) {
     const std::string wanted = lower(name);
     const std::size_t farthest = std::max<std::size_t>(1, wanted.size() / 3);
     std::vector<std::pair<std::size_t, const std::string*>> found;
     for (const std::string& candidate : candidates) {
         if (candidate.size() > kMaxLength || wanted.size() > kMaxLength) continue;
         const std::string text = lower(candidate);
-        const std::size_t lengths = text.size() > wanted.size() ? text.size() - wanted.size() : wanted.size() - text.size();
+        const std::size_t lengths =
+            text.size() > wanted.size() ? text.size() - wanted.size() : wanted.size() - text.size();
         const std::size_t apart = lengths > farthest ? lengths : distance(wanted, text);
         if (apart <= farthest) found.emplace_back(apart, &candidate);
-        else if (wanted.size() > 1 && text.find(wanted) != std::string::npos) found.emplace_back(1000 + text.size(), &candidate);
+        else if (wanted.size() > 1 && text.find(wanted) != std::string::npos)
+            found.emplace_back(1000 + text.size(), &candidate);
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> result;
@@ -58,7 +61,8 @@ std::vector<std::string> nearestNames(std::string_view name, std::span<const std
 
 std::string didYouMean(std::string_view name, std::span<const std::string> candidates) {
     std::string text;
-    for (const std::string& near : nearestNames(name, candidates)) text += (text.empty() ? "did you mean " : ", ") + near;
+    for (const std::string& near : nearestNames(name, candidates))
+        text += (text.empty() ? "did you mean " : ", ") + near;
     return text.empty() ? text : text + "?";
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-// Numbers as text and back. All of it is here because printf, strtod, std::stod and std::stringstream go by the process'
-// locale, which a window takes from the environment: 0.5 would be "0,5" in half of Europe.
+// Numbers as text and back. All of it is here because printf, strtod, std::stod and std::stringstream go by the
+// process' locale, which a window takes from the environment: 0.5 would be "0,5" in half of Europe.
 
 namespace sonde::base {
 
@@ -20,8 +20,8 @@ std::string roundedText(double value, int digits);
 /// 6, 9, 15 or 17 digits, the first that reads back as the same number, so "100000" and "0.1", but 17 for 0.1 + 0.2.
 std::string exactText(double value);
 
-/// The number that the whole of `text` is, without blanks and without '+'. Empty if it is none or does not fit. Floating
-/// point takes exponents, "inf" and "nan"; integers are decimal. Of int, int64, uint32, uint64, float, double.
+/// The number that the whole of `text` is, without blanks and without '+'. Empty if it is none or does not fit.
+/// Floating point takes exponents, "inf" and "nan"; integers are decimal. Of int, int64, uint32, uint64, float, double.
 template <typename Number>
 std::optional<Number> parseNumber(std::string_view text);
 

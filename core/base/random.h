@@ -14,10 +14,11 @@ constexpr std::uint64_t mixBits(std::uint64_t x) {
     return x ^ (x >> 31U);
 }
 
-/// The one generator of random numbers: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
-/// OOPSLA 2014). 64 bits of state, so that every seed is a stream of its own, and the same numbers on every machine. It
-/// is what weights of built-in models, random inputs and random operators have always come from: files and tests hold
-/// values made of them. PyTorch's and ONNX Runtime's streams are not reproduced; neither promises them between versions.
+/// The one generator of random numbers: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+/// generators", OOPSLA 2014). 64 bits of state, so that every seed is a stream of its own, and the same numbers on
+/// every machine. It is what weights of built-in models, random inputs and random operators have always come from:
+/// files and tests hold values made of them. PyTorch's and ONNX Runtime's streams are not reproduced; neither promises
+/// them between versions.
 ///
 /// A UniformRandomBitGenerator, for std::shuffle and distributions (whose results differ between standard libraries).
 class Random {

@@ -1,10 +1,9 @@
 #include "core/base/stack_room.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <pthread.h>
 
 namespace sonde::base {
 

@@ -1,17 +1,17 @@
 #include "core/base/thread_pool.h"
 
-#include "core/base/parallel_scope.h"
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "core/base/parallel_scope.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -100,11 +100,12 @@ struct ThreadPool::State {
     std::size_t grain = 1;
     std::vector<ChunkRange> ranges;  ///< by thread; the caller is 0
     std::atomic<bool> failed{false};
-    std::exception_ptr failure;        ///< the first that a chunk threw
+    std::exception_ptr failure;  ///< the first that a chunk threw
 
     void share(std::size_t chunks) {
         for (std::size_t t = 0; t < ranges.size(); ++t) {
-            ranges[t].set(static_cast<std::uint32_t>(chunks * t / ranges.size()), static_cast<std::uint32_t>(chunks * (t + 1) / ranges.size()));
+            ranges[t].set(static_cast<std::uint32_t>(chunks * t / ranges.size()),
+                          static_cast<std::uint32_t>(chunks * (t + 1) / ranges.size()));
         }
     }
 

@@ -32,7 +32,8 @@ CodePoint firstCodePoint(std::string_view text) {
     const auto byte = static_cast<unsigned char>(text.front());
     if (byte < 0x80) return {byte, 1, true};
     utf8proc_int32_t value = 0;
-    const utf8proc_ssize_t bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()), &value);
+    const utf8proc_ssize_t bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                                    static_cast<utf8proc_ssize_t>(text.size()), &value);
     if (bytes < 1) return {};
     return {static_cast<char32_t>(value), static_cast<std::size_t>(bytes), true};
 }

@@ -32,7 +32,8 @@ constexpr std::size_t kHeadBytes = 64 * 1024;
 Result<NodeId> nodeByNumber(const InternalGraph& graph, std::string_view text) {
     const auto number = base::parseNumber<std::uint64_t>(text.substr(1));
     if (!number || *number >= graph.nodeCount() || graph.isErased(graph.node(NodeId(*number)).producer)) {
-        return usageError("there is no node " + std::string(text), {}, "nodes have the numbers #0 to #" + std::to_string(graph.nodeCount() - 1));
+        return usageError("there is no node " + std::string(text), {},
+                          "nodes have the numbers #0 to #" + std::to_string(graph.nodeCount() - 1));
     }
     return NodeId(*number);
 }
@@ -42,7 +43,8 @@ Result<NodeId> nodeOfModule(const InternalGraph& graph, const graph::ModuleTree*
     // A leaf is one call; its first one counts, as with scopes.
     for (ExprId id : graph.main().order) {
         const Expr& expr = graph.expr(id);
-        if (expr.kind == graph::ExprKind::CallModule && expr.target == qualname && !expr.outputs.empty()) return expr.outputs.front();
+        if (expr.kind == graph::ExprKind::CallModule && expr.target == qualname && !expr.outputs.empty())
+            return expr.outputs.front();
     }
     const std::vector<ExprId> order = graph.recursiveOrder(graph.mainId());
     for (const graph::Scope& scope : graph.scopes()) {
@@ -52,7 +54,8 @@ Result<NodeId> nodeOfModule(const InternalGraph& graph, const graph::ModuleTree*
     std::vector<std::string> names;
     if (modules) {
         for (const graph::ModuleInfo& module : modules->modules()) names.push_back(module.qualname);
-        if (modules->find(qualname)) return usageError("module '" + std::string(qualname) + "' has no output: it is never called");
+        if (modules->find(qualname))
+            return usageError("module '" + std::string(qualname) + "' has no output: it is never called");
     }
     return usageError("there is no module '" + std::string(qualname) + "'", {}, base::didYouMean(qualname, names));
 }
@@ -82,14 +85,16 @@ Result<void> complete(Document& document, const OpenOptions& options, const base
     return {};
 }
 
-Result<std::shared_ptr<Document>> openAny(const std::string& model, const OpenOptions& options, const base::WorkContext& work) {
+Result<std::shared_ptr<Document>> openAny(const std::string& model, const OpenOptions& options,
+                                          const base::WorkContext& work) {
     if (std::string_view(model).starts_with(kZoo)) {
         SONDE_ASSIGN(const std::shared_ptr<Document> document, openZooModel(model.substr(kZoo.size()), options, work));
         SONDE_TRY(complete(*document, options, work));
         return document;
     }
     const std::filesystem::path path(model);
-    SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(splitModelPath(model).first));
+    SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file,
+                 base::MappedFile::open(splitModelPath(model).first));
     const std::span<const std::byte> head = file->window(0, std::min(file->sizeBytes(), kHeadBytes));
     for (const Format& format : formats()) {
         if (!format.recognises(head, path)) continue;
@@ -109,7 +114,8 @@ base::MappedFiles withoutRepeats(const base::MappedFiles& files) {
     base::MappedFiles kept;
     std::ranges::copy_if(files, std::back_inserter(kept), [](const auto& file) { return file.use_count() > 1; });
     for (const auto& file : files) {
-        if (std::ranges::none_of(kept, [&](const auto& other) { return other->path() == file->path(); })) kept.push_back(file);
+        if (std::ranges::none_of(kept, [&](const auto& other) { return other->path() == file->path(); }))
+            kept.push_back(file);
     }
     return kept;
 }
@@ -124,7 +130,8 @@ void keepFiles(Document& document, const base::MappedFiles& opened) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Document>> open(const std::string& model, const OpenOptions& options, const base::WorkContext& work) {
+Result<std::shared_ptr<const Document>> open(const std::string& model, const OpenOptions& options,
+                                             const base::WorkContext& work) {
     const base::StopScope stop(work.stop);
     const base::MappedFilesScope files;
     auto document = openAny(model, options, work);

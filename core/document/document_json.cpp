@@ -6,7 +6,8 @@ namespace sonde::document {
 
 std::string documentJson(const Document& document) {
     std::vector<io::JsonPart> parts;
-    for (const Part& part : document.parts) parts.push_back({part.qualname, part.moduleClass, part.failure, part.note, part.graph.get()});
+    for (const Part& part : document.parts)
+        parts.push_back({part.qualname, part.moduleClass, part.failure, part.note, part.graph.get()});
     std::vector<io::JsonFailure> failures;
     for (const graph::ModuleInfo& module : document.modules->modules()) {
         if (!module.failure.empty()) failures.push_back({module.qualname, module.moduleClass, module.failure});

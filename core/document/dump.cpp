@@ -26,7 +26,8 @@ using tensor::Value;
 
 /// "ADD" of aten::add.Tensor, "FC" of a called module fc.
 std::string operatorName(const Expr& expr) {
-    return base::upperCase(expr.op.name.empty() ? expr.target.substr(expr.target.rfind('.') + 1) : expr.op.name.substr(0, expr.op.name.find('.')));
+    return base::upperCase(expr.op.name.empty() ? expr.target.substr(expr.target.rfind('.') + 1)
+                                                : expr.op.name.substr(0, expr.op.name.find('.')));
 }
 
 /// Equal names get numbers: name[0], name[1].
@@ -34,7 +35,10 @@ void makeUnique(std::vector<std::string>& names) {
     const std::vector<std::string> before = names;
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (std::ranges::count(before, before[i]) < 2) continue;
-        names[i] += '[' + std::to_string(std::count(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(i), before[i])) + ']';
+        names[i] +=
+            '[' +
+            std::to_string(std::count(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(i), before[i])) +
+            ']';
     }
 }
 
@@ -43,15 +47,19 @@ base::Result<std::vector<std::string>> outputNames(const InternalGraph& graph, c
     if (count == 0) return base::usageError("Can't dump empty graph: the model returns no value");
     const Argument& result = graph.main().result;
     if (result.kind == Argument::Kind::Dict) {
-        if (!options.outputNames.empty()) return base::usageError("TypeError: the outputs are a dict and have names already", "--output-names");
+        if (!options.outputNames.empty())
+            return base::usageError("TypeError: the outputs are a dict and have names already", "--output-names");
     }
     if (!options.outputNames.empty()) {
-        if (options.outputNames.size() != count) return base::usageError("wrong number of output_names, should be " + std::to_string(count) + " values", "--output-names");
+        if (options.outputNames.size() != count)
+            return base::usageError("wrong number of output_names, should be " + std::to_string(count) + " values",
+                                    "--output-names");
         return options.outputNames;
     }
     std::vector<std::string> names;
     for (std::size_t i = 0; i < count; ++i) {
-        const bool isKey = result.kind == Argument::Kind::Dict && result.items.size() == count && result.keys[i].kind() == tensor::ValueKind::String;
+        const bool isKey = result.kind == Argument::Kind::Dict && result.items.size() == count &&
+                           result.keys[i].kind() == tensor::ValueKind::String;
         if (isKey) names.push_back(result.keys[i].toString());
         else if (options.keepVarName == 0) names.push_back("unnamed" + std::to_string(i));
         else names.push_back(operatorName(graph.expr(graph.node(graph.outputs()[i]).producer)));
@@ -70,8 +78,9 @@ base::Result<void> rename(InternalGraph& graph, NodeId node, const std::string& 
     return graph.rename(node, name);
 }
 
-base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& document, const std::vector<std::string>& inputData, const DumpOptions& options,
-                                                         const base::WorkContext& work) {
+base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& document,
+                                                         const std::vector<std::string>& inputData,
+                                                         const DumpOptions& options, const base::WorkContext& work) {
     const std::vector<io::InputInfo> infos = inputInfos(document);
     io::InputOptions how = options.input;
     how.hasDefault = defaultsOf(document);
@@ -79,14 +88,16 @@ base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& documen
     std::vector<std::vector<Value>> cases;
     for (const std::string& spec : inputData) {
         if ((options.resizeInput || !options.inputTransform.empty()) && spec.find("#rand") != std::string::npos) {
-            return base::usageError("random numbers are neither resized nor transformed", spec, "leave out --resize-input and --input-transform, or use files");
+            return base::usageError("random numbers are neither resized nor transformed", spec,
+                                    "leave out --resize-input and --input-transform, or use files");
         }
         SONDE_ASSIGN(auto made, io::makeInputs(spec, infos, how, work));
         for (io::InputCase& each : made) {
             for (Value& value : each.values) {
                 if (options.inputTransform.empty() || !value.isTensor()) continue;
                 const tensor::DType dtype = value.tensor().dtype();
-                SONDE_ASSIGN(const tensor::Tensor changed, io::dump::transformed(options.inputTransform, value.tensor()));
+                SONDE_ASSIGN(const tensor::Tensor changed,
+                             io::dump::transformed(options.inputTransform, value.tensor()));
                 SONDE_ASSIGN(tensor::Tensor back, changed.cast(dtype));
                 value = Value(std::move(back));
             }
@@ -101,7 +112,8 @@ void addAsserts(InternalGraph& graph, const std::vector<std::string>& names, dou
     std::vector<Argument> errors;
     const std::vector<NodeId> outputs = graph.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-        const NodeId expected = graph.addInput(graph.mainId(), names[i] + ":expect", graph.node(outputs[i]).type, names[i] + ":expect");
+        const NodeId expected =
+            graph.addInput(graph.mainId(), names[i] + ":expect", graph.node(outputs[i]).type, names[i] + ":expect");
         Expr check;
         check.kind = ExprKind::Apply;
         check.op = {"sonde", "AssertEqual", 1};
@@ -115,32 +127,40 @@ void addAsserts(InternalGraph& graph, const std::vector<std::string>& names, dou
         // The expr of kind Output stays the last one.
         const std::vector<ExprId>& order = graph.main().order;
         const bool endsInOutput = !order.empty() && graph.expr(order.back()).kind == ExprKind::Output;
-        const ExprId id = graph.addExpr(std::move(check), std::span(&name, 1), endsInOutput ? order.size() - 1 : order.size());
+        const ExprId id =
+            graph.addExpr(std::move(check), std::span(&name, 1), endsInOutput ? order.size() - 1 : order.size());
         errors.push_back(Argument::of(graph.expr(id).outputs.front()));
     }
     const Argument result = Argument::container(Argument::Kind::Tuple, std::move(errors));
-    if (const ExprId last = graph.main().order.back(); graph.expr(last).kind == ExprKind::Output) graph.setArguments(last, {result});
+    if (const ExprId last = graph.main().order.back(); graph.expr(last).kind == ExprKind::Output)
+        graph.setArguments(last, {result});
     graph.setResult(graph.mainId(), result);
 }
 
-base::Result<void> addCases(io::dump::DumpFile& dump, const std::shared_ptr<InternalGraph>& graph, const std::vector<std::string>& argNames,
-                            std::vector<std::vector<Value>> inputs, const Document& document, const DumpOptions& options, const base::WorkContext& work) {
+base::Result<void> addCases(io::dump::DumpFile& dump, const std::shared_ptr<InternalGraph>& graph,
+                            const std::vector<std::string>& argNames, std::vector<std::vector<Value>> inputs,
+                            const Document& document, const DumpOptions& options, const base::WorkContext& work) {
     SONDE_ASSIGN(const auto plan, exec::Plan::make(graph, {}));
     exec::Runner runner(0);
     for (const std::vector<Value>& values : inputs) {
         io::dump::TestCase test;
         std::vector<Value> all(graph->inputs().size());
         for (std::size_t i = 0; i < values.size(); ++i) {
-            const auto at = static_cast<std::size_t>(std::ranges::find(graph->inputs(), document.inputs[i].node) - graph->inputs().begin());
-            if (!values[i].isTensor()) return base::usageError("an input that is not a tensor cannot be dumped", argNames[i]);
+            const auto at = static_cast<std::size_t>(std::ranges::find(graph->inputs(), document.inputs[i].node) -
+                                                     graph->inputs().begin());
+            if (!values[i].isTensor())
+                return base::usageError("an input that is not a tensor cannot be dumped", argNames[i]);
             all[at] = values[i];
             test.emplace_back(argNames[i], values[i].tensor());
         }
         if (!options.noAssert) {
             const exec::Recording recording = runner.run(*plan, all, work);
-            if (recording.error) return base::Error(*recording.error).withNote("while computing what a test case expects");
+            if (recording.error)
+                return base::Error(*recording.error).withNote("while computing what a test case expects");
             for (std::size_t i = 0; i < recording.outputs.size(); ++i) {
-                if (!recording.outputs[i].isTensor()) return base::usageError("an output that is not a tensor cannot be an expected value", dump.outputNames[i]);
+                if (!recording.outputs[i].isTensor())
+                    return base::usageError("an output that is not a tensor cannot be an expected value",
+                                            dump.outputNames[i]);
                 test.emplace_back(dump.outputNames[i] + ":expect", recording.outputs[i].tensor());
             }
         }
@@ -161,25 +181,30 @@ base::Result<void> checkModel(const Document& document) {
     for (const NamedNode& input : document.inputs) {
         const auto& kind = document.graph->node(input.node).type.kind;
         if (kind && *kind != tensor::ValueKind::Tensor) {
-            return base::usageError("Only support tensor type args when capture_as_const is enabled", input.name, "fix its value when the model is traced (--concrete " + input.name + "=VALUE)");
+            return base::usageError("Only support tensor type args when capture_as_const is enabled", input.name,
+                                    "fix its value when the model is traced (--concrete " + input.name + "=VALUE)");
         }
     }
     for (const ExprId id : document.graph->recursiveOrder(document.graph->mainId())) {
         const Expr& expr = document.graph->expr(id);
         if (passes::meaningOf(expr) != passes::Meaning::BatchNorm || !trains(*document.graph, expr)) continue;
-        return base::usageError("can not dump BatchNorm in training mode, call eval() on the model before", document.graph->node(expr.outputs.front()).name);
+        return base::usageError("can not dump BatchNorm in training mode, call eval() on the model before",
+                                document.graph->node(expr.outputs.front()).name);
     }
     return {};
 }
 
 /// The names of the inputs, given to their nodes.
-base::Result<std::vector<std::string>> nameInputs(InternalGraph& graph, const Document& document, const DumpOptions& options) {
+base::Result<std::vector<std::string>> nameInputs(InternalGraph& graph, const Document& document,
+                                                  const DumpOptions& options) {
     std::vector<std::string> names = options.argNames;
     if (names.empty()) {
         for (std::size_t i = 0; i < document.inputs.size(); ++i) names.push_back("arg_" + std::to_string(i));
     }
     if (names.size() != document.inputs.size()) {
-        return base::usageError("wrong number of arg_names, should be " + std::to_string(document.inputs.size()) + " values", "--arg-names");
+        return base::usageError(
+            "wrong number of arg_names, should be " + std::to_string(document.inputs.size()) + " values",
+            "--arg-names");
     }
     for (std::size_t i = 0; i < names.size(); ++i) SONDE_TRY(rename(graph, document.inputs[i].node, names[i]));
     return names;
@@ -194,9 +219,10 @@ base::Result<void> nameOutputs(InternalGraph& graph, const std::vector<std::stri
     return {};
 }
 
-/// Values that the model is run on to write it in static form: those of the first test case, or numbers of the usual shape.
-base::Result<std::vector<Value>> exampleInputs(const Document& document, const std::vector<std::vector<Value>>& cases, const DumpOptions& options,
-                                               const base::WorkContext& work) {
+/// Values that the model is run on to write it in static form: those of the first test case, or numbers of the usual
+/// shape.
+base::Result<std::vector<Value>> exampleInputs(const Document& document, const std::vector<std::vector<Value>>& cases,
+                                               const DumpOptions& options, const base::WorkContext& work) {
     if (!cases.empty()) return cases.front();
     SONDE_ASSIGN(const auto made, io::makeInputs("", inputInfos(document), options.input, work));
     return made.front().values;
@@ -211,7 +237,8 @@ void storeScalars(InternalGraph& graph, const Document& document, std::vector<st
         any = true;
         graph.setType(document.inputs[i].node, tensor::TypeInfo::tensor(type.dtype, tensor::Shape{1}));
         for (std::vector<Value>& values : cases) {
-            if (values[i].isTensor() && values[i].tensor().rank() == 0) values[i] = Value(values[i].tensor().unsqueezed(0));
+            if (values[i].isTensor() && values[i].tensor().rank() == 0)
+                values[i] = Value(values[i].tensor().unsqueezed(0));
         }
     }
     if (!any) return;
@@ -228,8 +255,8 @@ void storeScalars(InternalGraph& graph, const Document& document, std::vector<st
 
 }  // namespace
 
-base::Result<io::dump::DumpFile> makeDump(const Document& source, const std::vector<std::string>& inputData, const DumpOptions& options,
-                                          const base::WorkContext& work) {
+base::Result<io::dump::DumpFile> makeDump(const Document& source, const std::vector<std::string>& inputData,
+                                          const DumpOptions& options, const base::WorkContext& work) {
     if (options.optimize) SONDE_TRY(checkInferenceOptions(options.inference));
     SONDE_TRY(checkModel(source));
     io::dump::DumpFile dump;
@@ -239,8 +266,10 @@ base::Result<io::dump::DumpFile> makeDump(const Document& source, const std::vec
     if (options.optimize && needsStaticForm(options.inference)) {
         SONDE_ASSIGN(const std::vector<Value> example, exampleInputs(source, inputs, options, work));
         SONDE_ASSIGN(document, staticForm(source, example, work));
-        if (document.inputs.size() != source.inputs.size() || document.graph->outputs().size() != dump.outputNames.size()) {
-            return base::usageError("layouts, float16 and fusions are for models whose inputs and outputs are tensors", source.location);
+        if (document.inputs.size() != source.inputs.size() ||
+            document.graph->outputs().size() != dump.outputNames.size()) {
+            return base::usageError("layouts, float16 and fusions are for models whose inputs and outputs are tensors",
+                                    source.location);
         }
     }
     auto graph = std::make_shared<InternalGraph>(*document.graph);
@@ -267,20 +296,25 @@ base::Result<std::vector<Value>> inputsOfCase(const InternalGraph& graph, const 
     std::vector<Value> values;
     std::size_t given = 0;
     for (const NodeId input : graph.inputs()) {
-        const auto found = std::ranges::find(test, graph.node(input).name, &std::pair<std::string, tensor::Tensor>::first);
+        const auto found =
+            std::ranges::find(test, graph.node(input).name, &std::pair<std::string, tensor::Tensor>::first);
         given += found == test.end() ? 0 : 1;
         values.push_back(found == test.end() ? Value() : Value(found->second));
     }
-    if (given != test.size()) return base::unreadable("extra inputs provided in testcase: " + std::to_string(test.size()) + " values for " + std::to_string(given) + " inputs");
+    if (given != test.size())
+        return base::unreadable("extra inputs provided in testcase: " + std::to_string(test.size()) + " values for " +
+                                std::to_string(given) + " inputs");
     return values;
 }
 
-void collectStripInfo(const InternalGraph& graph, std::set<std::string>& operators, std::set<std::string>& dtypes, std::set<std::string>& modes) {
+void collectStripInfo(const InternalGraph& graph, std::set<std::string>& operators, std::set<std::string>& dtypes,
+                      std::set<std::string>& modes) {
     for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
         for (const NodeId node : expr.outputs) {
             const graph::Node& output = graph.node(node);
-            const tensor::DType dtype = output.constant && output.constant->isTensor() ? output.constant->tensor().dtype() : output.type.dtype;
+            const tensor::DType dtype =
+                output.constant && output.constant->isTensor() ? output.constant->tensor().dtype() : output.type.dtype;
             if (dtype != tensor::DType::Undefined) dtypes.emplace(tensor::name(dtype));
         }
         if (expr.op.name.empty()) continue;

@@ -30,17 +30,19 @@ struct DumpOptions {
     int modelVersion = io::dump::kModelVersion;
 };
 
-/// A model as a static graph, optimised if asked for, with a test case for each entry of `inputData` (an entry @FILE gives
-/// one for each line). A case holds the inputs and, unless `noAssert`, what the graph gave before it was optimised; each
-/// output is then the error value of an AssertEqual.
-/// Errors (Usage): a wrong number of names, two outputs of one name, options of other engines, input data that does not fit.
-base::Result<io::dump::DumpFile> makeDump(const Document& document, const std::vector<std::string>& inputData, const DumpOptions& options,
-                                          const base::WorkContext& work = {});
+/// A model as a static graph, optimised if asked for, with a test case for each entry of `inputData` (an entry @FILE
+/// gives one for each line). A case holds the inputs and, unless `noAssert`, what the graph gave before it was
+/// optimised; each output is then the error value of an AssertEqual. Errors (Usage): a wrong number of names, two
+/// outputs of one name, options of other engines, input data that does not fit.
+base::Result<io::dump::DumpFile> makeDump(const Document& document, const std::vector<std::string>& inputData,
+                                          const DumpOptions& options, const base::WorkContext& work = {});
 
 /// The inputs of a graph by their names. Errors: one is missing; there are more than the graph has.
-base::Result<std::vector<tensor::Value>> inputsOfCase(const graph::InternalGraph& graph, const io::dump::TestCase& test);
+base::Result<std::vector<tensor::Value>> inputsOfCase(const graph::InternalGraph& graph,
+                                                      const io::dump::TestCase& test);
 
 /// What a runtime must have: operators, dtypes, and which elementwise operators.
-void collectStripInfo(const graph::InternalGraph& graph, std::set<std::string>& operators, std::set<std::string>& dtypes, std::set<std::string>& modes);
+void collectStripInfo(const graph::InternalGraph& graph, std::set<std::string>& operators,
+                      std::set<std::string>& dtypes, std::set<std::string>& modes);
 
 }  // namespace sonde::document

@@ -47,8 +47,9 @@ class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTab
         return names;
     }
 
-    std::vector<std::string> overloadsFor(std::string_view name, const std::vector<trace::ArgumentKind>& arguments,
-                                          const std::vector<std::pair<std::string, trace::ArgumentKind>>& keywords) const override {
+    std::vector<std::string> overloadsFor(
+        std::string_view name, const std::vector<trace::ArgumentKind>& arguments,
+        const std::vector<std::pair<std::string, trace::ArgumentKind>>& keywords) const override {
         std::vector<std::string> closest;
         int best = 0;
         for (const ops::OpDef* row : overloadRows(name)) {
@@ -67,7 +68,8 @@ class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTab
         static const auto table = [] {
             std::map<std::string, std::vector<const ops::OpDef*>, std::less<>> rows;
             for (const ops::OpDef* row : ops::Registry::all().rows()) {
-                if (row->domain == "aten" && !row->parameters.empty()) rows[std::string(row->name.substr(0, row->name.find('.')))].push_back(row);
+                if (row->domain == "aten" && !row->parameters.empty())
+                    rows[std::string(row->name.substr(0, row->name.find('.')))].push_back(row);
             }
             return rows;
         }();
@@ -84,14 +86,17 @@ class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTab
             type.remove_suffix(1);
         }
         if (kind == Unknown) return 1;
-        const auto fits = [](bool exactly, bool converted) { return exactly ? std::optional(2) : converted ? std::optional(1) : std::nullopt; };
+        const auto fits = [](bool exactly, bool converted) {
+            return exactly ? std::optional(2) : converted ? std::optional(1) : std::nullopt;
+        };
         if (type == "Tensor") return fits(kind == Tensor, false);
         if (type == "Scalar") return fits(kind == Int || kind == Float, kind == Bool);
         if (type == "int" || type == "SymInt") return fits(kind == Int, kind == Bool);
         if (type == "float") return fits(kind == Float, kind == Int);
         if (type == "bool") return fits(kind == Bool, false);
         if (type == "str") return fits(kind == String, false);
-        if (type.starts_with("int[") || type.starts_with("SymInt[")) return fits(kind == Ints, kind == Int && type.size() > type.find('[') + 2);
+        if (type.starts_with("int[") || type.starts_with("SymInt["))
+            return fits(kind == Ints, kind == Int && type.size() > type.find('[') + 2);
         if (type.starts_with("Tensor")) return fits(kind == Tensors, kind == Ints);  // an empty list
         return 1;
     }
@@ -103,7 +108,8 @@ class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTab
         for (std::size_t i = 0; i < row.parameters.size(); ++i) {
             const ops::Parameter& parameter = row.parameters[i];
             std::optional<int> fit;
-            const auto named = std::ranges::find(keywords, parameter.name, [](const auto& entry) { return std::string_view(entry.first); });
+            const auto named = std::ranges::find(keywords, parameter.name,
+                                                 [](const auto& entry) { return std::string_view(entry.first); });
             if (i < arguments.size() && !parameter.keywordOnly) {
                 fit = fitOf(parameter.type, arguments[i]);
             } else if (named != keywords.end()) {
@@ -126,7 +132,8 @@ class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTab
         const std::string name(op.name);
         if (parameters.empty() && keywords.empty()) return {};  // an operator without a schema takes what it is given
         if (values.size() > parameters.size()) {
-            return base::runError(name + " takes " + std::to_string(parameters.size()) + " arguments, not " + std::to_string(values.size()));
+            return base::runError(name + " takes " + std::to_string(parameters.size()) + " arguments, not " +
+                                  std::to_string(values.size()));
         }
         std::vector<bool> given(parameters.size(), false);
         std::fill_n(given.begin(), values.size(), true);
@@ -140,7 +147,8 @@ class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTab
         }
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             if (given[i]) continue;
-            if (!parameters[i].fallback) return base::runError(name + " lacks its argument '" + std::string(parameters[i].name) + "'");
+            if (!parameters[i].fallback)
+                return base::runError(name + " lacks its argument '" + std::string(parameters[i].name) + "'");
             values[i] = *parameters[i].fallback;
         }
         return {};

@@ -36,9 +36,9 @@ void findUnknownOperators(Document& document) {
         const graph::Expr& expr = graph.expr(use.first);
         const std::string node = expr.outputs.empty() ? expr.name : graph.node(expr.outputs.front()).name;
         document.diagnostics.push_back({base::Severity::Warning,
-                            "operator " + title + " is not known: " + std::to_string(use.count) + (use.count == 1 ? " node" : " nodes") +
-                                " cannot be run",
-                            "node '" + node + "'", "everything before can be run: set end points"});
+                                        "operator " + title + " is not known: " + std::to_string(use.count) +
+                                            (use.count == 1 ? " node" : " nodes") + " cannot be run",
+                                        "node '" + node + "'", "everything before can be run: set end points"});
     }
 }
 
@@ -49,16 +49,18 @@ bool isSmallOrIndex(const tensor::Tensor& tensor) {
     using tensor::DType;
     constexpr std::size_t kSmallBytes = 4096;
     const DType dtype = tensor.dtype();
-    return dtype == DType::Bool || dtype == DType::Int32 || dtype == DType::Int64 || tensor.storage()->sizeBytes() <= kSmallBytes;
+    return dtype == DType::Bool || dtype == DType::Int32 || dtype == DType::Int64 ||
+           tensor.storage()->sizeBytes() <= kSmallBytes;
 }
 
-/// Kernels check shapes and indices once and use them later. A file that is overwritten meanwhile must not come in between,
-/// so those are copied from it; weights stay mapped. What shared memory in the file shares the copy.
+/// Kernels check shapes and indices once and use them later. A file that is overwritten meanwhile must not come in
+/// between, so those are copied from it; weights stay mapped. What shared memory in the file shares the copy.
 class OwnedIndices {
   public:
     /// The tensor on memory of its own; nothing if it may stay where it is.
     std::optional<tensor::Tensor> of(const tensor::Tensor& tensor) {
-        if (!tensor.defined() || tensor.dtype() == tensor::DType::String || !isSmallOrIndex(tensor)) return std::nullopt;
+        if (!tensor.defined() || tensor.dtype() == tensor::DType::String || !isSmallOrIndex(tensor))
+            return std::nullopt;
         if (!base::MappedFile::at(tensor.storage()->data())) return std::nullopt;
         std::shared_ptr<tensor::Storage>& copy = m_copies[tensor.storage().get()];
         if (!copy) {
@@ -68,7 +70,8 @@ class OwnedIndices {
             copy = tensor::Storage::view((*owned)->data(), (*owned)->sizeBytes(), *owned);
             m_originals.push_back(tensor.storage());
         }
-        return tensor::Tensor::onStorage(tensor.dtype(), tensor.shape(), tensor.strides(), copy, tensor.offsetElements());
+        return tensor::Tensor::onStorage(tensor.dtype(), tensor.shape(), tensor.strides(), copy,
+                                         tensor.offsetElements());
     }
     bool empty() const { return m_copies.empty(); }
 
@@ -83,7 +86,8 @@ void ownIndices(graph::InternalGraph& graph, std::shared_ptr<const graph::Module
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
         const auto& constant = graph.node(graph::NodeId(i)).constant;
         if (!constant || !constant->isTensor()) continue;
-        if (auto owned = copies.of(constant->tensor())) graph.setConstant(graph::NodeId(i), tensor::Value(std::move(*owned)));
+        if (auto owned = copies.of(constant->tensor()))
+            graph.setConstant(graph::NodeId(i), tensor::Value(std::move(*owned)));
     }
     if (!modules || copies.empty()) return;
     auto changed = std::make_shared<graph::ModuleTree>(*modules);

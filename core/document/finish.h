@@ -12,7 +12,8 @@ void finish(Document& document, graph::InternalGraph graph, const base::WorkCont
 /// Adds a finding for every operator that the engine cannot run, with how often it occurs. Done for every format.
 void findUnknownOperators(Document& document);
 
-/// A number that tells contents apart: FNV-1a (Fowler, Noll, Vo) by words of 64 bits over the size and the first and last MiB.
+/// A number that tells contents apart: FNV-1a (Fowler, Noll, Vo) by words of 64 bits over the size and the first and
+/// last MiB.
 std::uint64_t fingerprintOf(std::span<const std::byte> content);
 
 /// Puts every expr into the root's scope (--flatten); the modules' names stay on the nodes.

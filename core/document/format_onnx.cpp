@@ -21,9 +21,12 @@ bool recognisesOnnx(std::span<const std::byte> head, const std::filesystem::path
     return !code && io::looksLikeOnnx(head, static_cast<std::size_t>(size));
 }
 
-/// Gradients become operators, for whose rules shapes are inferred first; the findings of that come again when it is done.
+/// Gradients become operators, for whose rules shapes are inferred first; the findings of that come again when it is
+/// done.
 void unfoldGradients(Document& document, graph::InternalGraph& graph) {
-    const auto isGradient = [&graph](graph::ExprId id) { return graph::traitsOf(graph.expr(id)).opClass == operators::OpClass::Gradient; };
+    const auto isGradient = [&graph](graph::ExprId id) {
+        return graph::traitsOf(graph.expr(id)).opClass == operators::OpClass::Gradient;
+    };
     if (std::none_of(graph.main().order.begin(), graph.main().order.end(), isGradient)) return;
     base::Diagnostics ignored;
     analysis::inferTypes(graph, ignored);

@@ -1,9 +1,8 @@
 #include "core/document/format_plugin.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstring>
+#include <dlfcn.h>
 
 #include "core/base/mapped_file.h"
 #include "core/base/nearest.h"
@@ -21,13 +20,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-base::Result<PluginEntry> chosenEntry(const std::vector<PluginEntry>& entries, const std::string& name, const std::string& location) {
+base::Result<PluginEntry> chosenEntry(const std::vector<PluginEntry>& entries, const std::string& name,
+                                      const std::string& location) {
     for (const PluginEntry& entry : entries) {
         if (entry.abi != SONDE_PLUGIN_ABI) {
-            return base::unreadable("the model was built for " + entry.abi + "; this is " SONDE_PLUGIN_ABI, location, kRebuildHint);
+            return base::unreadable("the model was built for " + entry.abi + "; this is " SONDE_PLUGIN_ABI, location,
+                                    kRebuildHint);
         }
         if (entry.layout != nn::pluginLayout()) {
-            return base::unreadable("the model was built with other headers of the same version", location, kRebuildHint);
+            return base::unreadable("the model was built with other headers of the same version", location,
+                                    kRebuildHint);
         }
     }
     if (name.empty()) return entries.front();
@@ -40,7 +42,8 @@ base::Result<PluginEntry> chosenEntry(const std::vector<PluginEntry>& entries, c
         known += (known.empty() ? "" : ", ") + entry.model;
     }
     const std::string near = base::didYouMean(name, names);
-    return base::unreadable("the library has no model '" + name + "'", location, near.empty() ? "it has: " + known : near);
+    return base::unreadable("the library has no model '" + name + "'", location,
+                            near.empty() ? "it has: " + known : near);
 }
 
 /// Runs code of the library; what it throws becomes an error.
@@ -49,16 +52,20 @@ auto guarded(const char* what, const std::string& location, Run&& run) -> declty
     try {
         return run();
     } catch (...) {
-        return base::unreadable(std::string(what) + " failed: " + trace::TraceError::ofCurrentException().message(), location);
+        return base::unreadable(std::string(what) + " failed: " + trace::TraceError::ofCurrentException().message(),
+                                location);
     }
 }
 
-base::Result<nn::PluginModel> make(const PluginEntry& entry, const NativeLibrary& library, const std::string& location) {
+base::Result<nn::PluginModel> make(const PluginEntry& entry, const NativeLibrary& library,
+                                   const std::string& location) {
     return guarded("the model's constructor", location, [&]() -> base::Result<nn::PluginModel> {
         SONDE_ASSIGN(void* const loaded, library.load());
         const std::string symbol = "sonde_model_" + entry.className;
         const auto function = reinterpret_cast<nn::PluginFunction>(dlsym(loaded, symbol.c_str()));
-        if (!function) return base::unreadable("the library does not export " + symbol, location, "use SONDE_MODEL, and do not hide its symbols");
+        if (!function)
+            return base::unreadable("the library does not export " + symbol, location,
+                                    "use SONDE_MODEL, and do not hide its symbols");
         nn::PluginModel model;
         function(model);
         SONDE_TRY(trace::checkHierarchy(*model.root));
@@ -70,40 +77,53 @@ base::Result<nn::PluginModel> make(const PluginEntry& entry, const NativeLibrary
 /// Code runs only with the user's agreement to what it is.
 base::Result<void> checkAgreed(const NativeLibrary& library, const OpenOptions& options, const std::string& location) {
     if (options.allowNative || isNativeAgreed(library.hash())) return {};
-    return base::unreadable("this is a shared library: opening it runs its code with your rights, and you have not agreed to that", location,
-                            "--allow-native agrees for this command; the window asks, and remembers it for this content (SHA-256 " + library.hash() + ")");
+    return base::unreadable(
+        "this is a shared library: opening it runs its code with your rights, and you have not agreed to that",
+        location,
+        "--allow-native agrees for this command; the window asks, and remembers it for this content (SHA-256 " +
+            library.hash() + ")");
 }
 
 bool recognisesPlugin(std::span<const std::byte> head, const fs::path& path) {
-    constexpr std::string_view kMagic("\x7f" "ELF", 4);
+    constexpr std::string_view kMagic(
+        "\x7f"
+        "ELF",
+        4);
     if (head.size() < kMagic.size() || std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0) return false;
     const auto file = base::MappedFile::open(splitModelPath(path.string()).first);
     return file && !readPluginNotes((*file)->bytes()).empty();
 }
 
-/// Parameters whose default is None, and that the model does not list among its inputs: C++ asks `isNone()` while it is traced,
-/// and a symbolic value is not. Without a tracer that was asked for they are None; else it is told how they are.
+/// Parameters whose default is None, and that the model does not list among its inputs: C++ asks `isNone()` while it is
+/// traced, and a symbolic value is not. Without a tracer that was asked for they are None; else it is told how they
+/// are.
 void settleOptional(const nn::PluginModel& model, OpenOptions& options, base::Diagnostics& diagnostics) {
     for (const trace::ForwardParameter& parameter : model.root->signature()) {
-        const bool isListed = std::ranges::find(model.inputs, parameter.name, &nn::ModelInput::name) != model.inputs.end();
-        const bool isFixed = std::ranges::find(options.concrete, parameter.name, &std::pair<std::string, std::string>::first) != options.concrete.end();
+        const bool isListed =
+            std::ranges::find(model.inputs, parameter.name, &nn::ModelInput::name) != model.inputs.end();
+        const bool isFixed = std::ranges::find(options.concrete, parameter.name,
+                                               &std::pair<std::string, std::string>::first) != options.concrete.end();
         if (!parameter.fallback || !parameter.fallback->isNone() || isListed || isFixed) continue;
         const std::string input = "the input '" + parameter.name + "'";
         if (options.tracer.empty()) {
             options.concrete.emplace_back(parameter.name, "None");
-            diagnostics.push_back({base::Severity::Info, input + " is None, its default", model.root->className(),
-                                   "list it in SONDE_MODEL (nn::input(\"" + parameter.name + "\", {…})) to accept values for it"});
+            diagnostics.push_back(
+                {base::Severity::Info, input + " is None, its default", model.root->className(),
+                 "list it in SONDE_MODEL (nn::input(\"" + parameter.name + "\", {…})) to accept values for it"});
         } else if (options.tracer == "module-path" || options.tracer == "custom") {
             // A custom trace only annotates with concrete values; an example settles defaults.
-            const std::string without = options.tracer == "custom" ? "--example '#rand(0,1)'" : "--concrete " + parameter.name + "=None";
+            const std::string without =
+                options.tracer == "custom" ? "--example '#rand(0,1)'" : "--concrete " + parameter.name + "=None";
             if (options.tracer == "custom" && !options.inputData.empty()) continue;
-            diagnostics.push_back({base::Severity::Warning, input + " is None by default, but traced as if it was given", model.root->className(),
-                                   without + " traces the model without it"});
+            diagnostics.push_back({base::Severity::Warning,
+                                   input + " is None by default, but traced as if it was given",
+                                   model.root->className(), without + " traces the model without it"});
         }
     }
 }
 
-base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const OpenOptions& options, const base::WorkContext& work) {
+base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const OpenOptions& options,
+                                                   const base::WorkContext& work) {
     const auto [given, name] = splitModelPath(path.string());
     work.report("loading " + given.filename().string());
     if (!isNamedAsLibrary(given)) {
@@ -112,7 +132,8 @@ base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const O
     }
     SONDE_ASSIGN(const auto library, NativeLibrary::read(given));
     const std::vector<PluginEntry> entries = readPluginNotes(library->bytes());
-    if (entries.empty()) return base::unreadable("the file changed while it was opened", path.string(), "open it again");
+    if (entries.empty())
+        return base::unreadable("the file changed while it was opened", path.string(), "open it again");
     SONDE_TRY(checkAgreed(*library, options, path.string()));
     SONDE_ASSIGN(const PluginEntry entry, chosenEntry(entries, name, path.string()));
     const trace::EvaluatorScope evaluator(kernelEvaluator());
@@ -123,21 +144,24 @@ base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const O
     OpenOptions settled = options;
     base::Diagnostics notes;
     SONDE_ASSIGN(const auto document, guarded("the model's forward", path.string(), [&] {
-        settleOptional(model, settled, notes);
-        return traceModel(model.root, settled, inputs, work);
-    }));
+                     settleOptional(model, settled, notes);
+                     return traceModel(model.root, settled, inputs, work);
+                 }));
     document->diagnostics.insert(document->diagnostics.end(), notes.begin(), notes.end());
     document->title = entry.model;
     document->location = path.string();
     document->format = "C++ model";
-    document->properties = {{"class", entry.className}, {"built for", entry.abi}, {"file size", std::to_string(library->bytes().size()) + " bytes"}};
+    document->properties = {{"class", entry.className},
+                            {"built for", entry.abi},
+                            {"file size", std::to_string(library->bytes().size()) + " bytes"}};
     document->fingerprint = fingerprintOf(library->bytes()) ^ std::hash<std::string>{}(entry.model);
     if (name.empty() && entries.size() > 1) {
         std::string others;
         for (const PluginEntry& other : entries) {
             if (other.model != entry.model) others += (others.empty() ? "" : ", ") + given.string() + '#' + other.model;
         }
-        document->diagnostics.push_back({base::Severity::Warning, "this is the library's model '" + entry.model + "'; there are also " + others,
+        document->diagnostics.push_back({base::Severity::Warning,
+                                         "this is the library's model '" + entry.model + "'; there are also " + others,
                                          given.string(), "PATH#NAME opens one of them"});
     }
     return document;
@@ -155,7 +179,8 @@ std::pair<fs::path, std::string> splitModelPath(const std::string& model) {
 bool isNamedAsLibrary(const fs::path& path) { return path.filename().string().ends_with(".so"); }
 
 Format pluginFormat() {
-    return {"plugin", "C++ model", "models of one's own, compiled to a shared library with SONDE_MODEL (.so)", {"so"}, recognisesPlugin, openPlugin,
+    return {"plugin", "C++ model",      "models of one's own, compiled to a shared library with SONDE_MODEL (.so)",
+            {"so"},   recognisesPlugin, openPlugin,
             true};
 }
 

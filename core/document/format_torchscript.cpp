@@ -43,8 +43,12 @@ base::Result<std::shared_ptr<Document>> openTorchScript(const std::filesystem::p
 }  // namespace
 
 Format torchScriptFormat() {
-    return {"torchscript", "TorchScript", "TorchScript archives of torch.jit.trace and torch.jit.script (.pt)", {"pt", "pth"},
-            io::script::looksLikeTorchFile, openTorchScript};
+    return {"torchscript",
+            "TorchScript",
+            "TorchScript archives of torch.jit.trace and torch.jit.script (.pt)",
+            {"pt", "pth"},
+            io::script::looksLikeTorchFile,
+            openTorchScript};
 }
 
 }  // namespace sonde::document

@@ -50,8 +50,13 @@ base::Result<std::shared_ptr<Document>> openTracedModule(const std::filesystem::
 }  // namespace
 
 Format tracedModuleFormat() {
-    return {"traced-module", "TracedModule", "Traced modules that Sonde has saved (.sondetm)", {"sondetm"},
-            [](std::span<const std::byte> head, const std::filesystem::path&) { return io::looksLikeTracedModule(head); }, openTracedModule};
+    return {
+        "traced-module",
+        "TracedModule",
+        "Traced modules that Sonde has saved (.sondetm)",
+        {"sondetm"},
+        [](std::span<const std::byte> head, const std::filesystem::path&) { return io::looksLikeTracedModule(head); },
+        openTracedModule};
 }
 
 }  // namespace sonde::document

@@ -95,8 +95,10 @@ class Adder {
             const std::vector<ExprId>& users = m_graph.node(expr.outputs.front()).users;
             if (users.empty() || m_graph.expr(users.front()).scope == m_base) continue;
             put(*it, m_graph.expr(users.front()).scope);
-            const bool isShared = std::ranges::any_of(users, [&](ExprId user) { return m_graph.expr(user).scope != m_graph.expr(users.front()).scope; });
-            if (m_graph.expr(*it).isParameter && !isShared) owners.emplace(m_graph.expr(*it).name, *m_graph.expr(*it).qualname);
+            const bool isShared = std::ranges::any_of(
+                users, [&](ExprId user) { return m_graph.expr(user).scope != m_graph.expr(users.front()).scope; });
+            if (m_graph.expr(*it).isParameter && !isShared)
+                owners.emplace(m_graph.expr(*it).name, *m_graph.expr(*it).qualname);
         }
         const auto base = m_modules.find(m_graph.scope(m_base).qualname);
         if (!base) return;
@@ -131,8 +133,10 @@ void addFoundModules(InternalGraph& graph, graph::ModuleTree& modules, base::Dia
     const std::vector<analysis::FoundGroup> groups = analysis::findGroups(graph, inside);
     if (groups.empty()) return;
     Adder(graph, modules, base, depends).add(groups);
-    findings.push_back({base::Severity::Info, "the file names no modules: " + std::to_string(groups.size()) + " groups were found in the graph",
-                        modules.module(0).moduleClass, "--no-groups shows the graph as it is"});
+    findings.push_back(
+        {base::Severity::Info,
+         "the file names no modules: " + std::to_string(groups.size()) + " groups were found in the graph",
+         modules.module(0).moduleClass, "--no-groups shows the graph as it is"});
 }
 
 }  // namespace sonde::document

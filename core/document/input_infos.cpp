@@ -17,12 +17,13 @@ void addHints(std::vector<io::InputInfo>& infos, const Document& document) {
     for (std::size_t i = 0; i < infos.size(); ++i) {
         const auto at = std::ranges::find(graph.inputs(), document.inputs[i].node);
         const bool asks = document.inputs[i].isDemanded || !infos[i].type.kind;
-        if (asks && at != graph.inputs().end()) infos[i].usual = usual[static_cast<std::size_t>(at - graph.inputs().begin())];
+        if (asks && at != graph.inputs().end())
+            infos[i].usual = usual[static_cast<std::size_t>(at - graph.inputs().begin())];
     }
 }
 
-/// What is known of a traced model's input is what it usually takes, or took in the example: other sizes may come, unless
-/// its layers say otherwise.
+/// What is known of a traced model's input is what it usually takes, or took in the example: other sizes may come,
+/// unless its layers say otherwise.
 tensor::TypeInfo requirement(const tensor::TypeInfo& type, const tensor::TypeInfo& byLayers) {
     tensor::TypeInfo required = tensor::TypeInfo::tensor(type.dtype);
     if (!type.shape) return required;
@@ -54,14 +55,17 @@ std::vector<io::InputInfo> requiredInputInfos(const Document& document) {
     std::vector<io::InputInfo> infos = inputInfos(document);
     std::vector<tensor::TypeInfo> byLayers;
     const graph::InternalGraph& graph = document.original ? *document.original : *document.graph;
-    const bool anyRecorded = std::ranges::any_of(document.inputs, [](const NamedNode& input) { return !input.isDemanded; });
+    const bool anyRecorded =
+        std::ranges::any_of(document.inputs, [](const NamedNode& input) { return !input.isDemanded; });
     if (document.traced && anyRecorded) byLayers = analysis::requiredByLayers(graph);
     for (std::size_t i = 0; i < infos.size(); ++i) {
         io::InputInfo& info = infos[i];
         info.isRequiredByLayers = document.traced;
-        const auto at = static_cast<std::size_t>(std::ranges::find(graph.inputs(), document.inputs[i].node) - graph.inputs().begin());
+        const auto at = static_cast<std::size_t>(std::ranges::find(graph.inputs(), document.inputs[i].node) -
+                                                 graph.inputs().begin());
         const bool isRecorded = document.traced && !info.isGuide && info.type.isTensor();
-        info.required = isRecorded ? requirement(info.type, at < byLayers.size() ? byLayers[at] : tensor::TypeInfo()) : info.type;
+        info.required =
+            isRecorded ? requirement(info.type, at < byLayers.size() ? byLayers[at] : tensor::TypeInfo()) : info.type;
     }
     return infos;
 }

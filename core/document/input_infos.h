@@ -9,16 +9,16 @@
 
 namespace sonde::document {
 
-/// What values of a document's inputs have to be, in the order of Document::inputs; where the file says nothing, with what
-/// the layers tell of it.
+/// What values of a document's inputs have to be, in the order of Document::inputs; where the file says nothing, with
+/// what the layers tell of it.
 std::vector<io::InputInfo> inputInfos(const Document& document);
 
-/// The same with what a run demands of values (io::InputInfo::required): the type that the file declares; of a traced model,
-/// whose input types are usual or recorded ones, the rank and what its layers cannot do without.
+/// The same with what a run demands of values (io::InputInfo::required): the type that the file declares; of a traced
+/// model, whose input types are usual or recorded ones, the rank and what its layers cannot do without.
 std::vector<io::InputInfo> requiredInputInfos(const Document& document);
 
-/// Whether a name is that of an input which needs no value: a parameter with a default, an initializer that the file also
-/// lists as an input. For io::InputOptions::hasDefault.
+/// Whether a name is that of an input which needs no value: a parameter with a default, an initializer that the file
+/// also lists as an input. For io::InputOptions::hasDefault.
 std::function<bool(const std::string& name)> defaultsOf(const Document& document);
 
 /// The type with the dim sizes that a first run takes, if anything tells how many there are.

@@ -26,14 +26,19 @@ void nameOutputs(const Argument& structure, const std::string& name, std::vector
 
 }  // namespace
 
-void nameInputsAndOutputs(Document& document, const graph::InternalGraph& graph, const std::function<bool(const std::string&)>& isListed) {
+void nameInputsAndOutputs(Document& document, const graph::InternalGraph& graph,
+                          const std::function<bool(const std::string&)>& isListed) {
     for (graph::NodeId node : graph.inputs()) {
-        // What has a default need not be given, unless it is None and the model lists it. Values go to inputs in their order,
-        // so nothing comes after one that is left out.
+        // What has a default need not be given, unless it is None and the model lists it. Values go to inputs in their
+        // order, so nothing comes after one that is left out.
         const graph::Expr& input = graph.expr(graph.node(node).producer);
-        const bool isInOrder = document.inputs.size() == static_cast<std::size_t>(std::ranges::find(graph.inputs(), node) - graph.inputs().begin());
-        const bool isNone = !input.arguments.empty() && input.arguments.front().kind == Argument::Kind::Constant && input.arguments.front().constant.isNone();
-        if (input.arguments.empty() || (isNone && isInOrder && isListed && isListed(input.target))) document.inputs.push_back({input.target, node});
+        const bool isInOrder =
+            document.inputs.size() ==
+            static_cast<std::size_t>(std::ranges::find(graph.inputs(), node) - graph.inputs().begin());
+        const bool isNone = !input.arguments.empty() && input.arguments.front().kind == Argument::Kind::Constant &&
+                            input.arguments.front().constant.isNone();
+        if (input.arguments.empty() || (isNone && isInOrder && isListed && isListed(input.target)))
+            document.inputs.push_back({input.target, node});
     }
     nameOutputs(graph.main().result, "out", document.outputs);
 }

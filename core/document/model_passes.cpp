@@ -42,15 +42,17 @@ base::Result<std::vector<std::vector<Value>>> verificationInputs(const Document&
     return values;
 }
 
-base::Result<bool> sameOutputs(const std::shared_ptr<const InternalGraph>& before, const std::shared_ptr<const InternalGraph>& after,
-                               const std::vector<Value>& inputs, exec::Runner& runner, const base::WorkContext& work) {
+base::Result<bool> sameOutputs(const std::shared_ptr<const InternalGraph>& before,
+                               const std::shared_ptr<const InternalGraph>& after, const std::vector<Value>& inputs,
+                               exec::Runner& runner, const base::WorkContext& work) {
     SONDE_ASSIGN(const auto planBefore, exec::Plan::make(before, {}));
     SONDE_ASSIGN(const auto planAfter, exec::Plan::make(after, {}));
     const exec::Recording expected = runner.run(*planBefore, inputs, work);
     if (expected.error && expected.error->kind == base::ErrorKind::Cancelled) return *expected.error;
     const exec::Recording actual = runner.run(*planAfter, inputs, work);
     if (expected.error) {
-        if (actual.error) return actual.error->kind == base::ErrorKind::Cancelled ? base::Result<bool>(*actual.error) : false;
+        if (actual.error)
+            return actual.error->kind == base::ErrorKind::Cancelled ? base::Result<bool>(*actual.error) : false;
         return base::Error(*expected.error).withNote("that was an error before, and gives values now");
     }
     if (actual.error) return base::Error(*actual.error).withNote("the graph could be run before");
@@ -60,10 +62,13 @@ base::Result<bool> sameOutputs(const std::shared_ptr<const InternalGraph>& befor
         const auto b = analysis::asTensor(expected.outputs[i]);
         if (!a || !b) continue;
         const std::string where = "output " + std::to_string(i);
-        if (a->dtype() != b->dtype()) return base::runError("the dtype of an output changed: " + b->typeText() + " is " + a->typeText(), where);
-        if (a->shape() != b->shape()) return base::runError("the shape of an output changed: " + b->typeText() + " is " + a->typeText(), where);
+        if (a->dtype() != b->dtype())
+            return base::runError("the dtype of an output changed: " + b->typeText() + " is " + a->typeText(), where);
+        if (a->shape() != b->shape())
+            return base::runError("the shape of an output changed: " + b->typeText() + " is " + a->typeText(), where);
         const analysis::Difference difference = analysis::difference(*a, *b, {1e-4, 1e-4});
-        if (!difference.ok) return base::runError("an output changed by " + std::to_string(difference.maxAbsolute), where);
+        if (!difference.ok)
+            return base::runError("an output changed by " + std::to_string(difference.maxAbsolute), where);
     }
     return true;
 }
@@ -76,7 +81,8 @@ void keepOutputNames(Document& document, InternalGraph& graph) {
         if (graph.node(outputs[i]).name == name) continue;
         const Expr& producer = graph.expr(graph.node(outputs[i]).producer);
         const bool isShared = std::count(outputs.begin(), outputs.end(), outputs[i]) > 1;
-        const bool isPlain = producer.kind == ExprKind::Input || producer.kind == ExprKind::Constant || producer.kind == ExprKind::GetAttr;
+        const bool isPlain = producer.kind == ExprKind::Input || producer.kind == ExprKind::Constant ||
+                             producer.kind == ExprKind::GetAttr;
         if (graph.findNode(name).valid()) continue;
         if (!isShared && !isPlain) {
             (void)graph.rename(outputs[i], name);
@@ -84,7 +90,8 @@ void keepOutputNames(Document& document, InternalGraph& graph) {
             Expr identity;
             identity.op = {"", "Identity", 13};
             for (graph::ExprId id : graph.main().order) {
-                if (graph.expr(id).op.domain.empty() && graph.expr(id).op.version > 0) identity.op.version = graph.expr(id).op.version;
+                if (graph.expr(id).op.domain.empty() && graph.expr(id).op.version > 0)
+                    identity.op.version = graph.expr(id).op.version;
             }
             identity.target = "Identity";
             identity.arguments = {graph::Argument::of(outputs[i])};
@@ -101,7 +108,8 @@ void keepOutputNames(Document& document, InternalGraph& graph) {
     }
     std::vector<graph::Argument> items;
     for (NodeId output : outputs) items.push_back(graph::Argument::of(output));
-    if (graph.main().result.kind == graph::Argument::Kind::Node) graph.setResult(graph.mainId(), std::move(items.front()));
+    if (graph.main().result.kind == graph::Argument::Kind::Node)
+        graph.setResult(graph.mainId(), std::move(items.front()));
     else if (graph.main().result.items.size() == items.size()) {
         graph.setResult(graph.mainId(), graph::Argument::container(graph.main().result.kind, std::move(items)));
     }
@@ -148,10 +156,12 @@ passes::Evaluate passEvaluator() {
     };
 }
 
-decltype(passes::PassContext::compare) outputComparer(std::vector<std::vector<Value>> cases, const base::WorkContext& work) {
+decltype(passes::PassContext::compare) outputComparer(std::vector<std::vector<Value>> cases,
+                                                      const base::WorkContext& work) {
     const auto runner = std::make_shared<exec::Runner>();
-    return [cases = std::move(cases), runner, work](const std::shared_ptr<const InternalGraph>& before,
-                                                    const std::shared_ptr<const InternalGraph>& after) -> base::Result<bool> {
+    return [cases = std::move(cases), runner, work](
+               const std::shared_ptr<const InternalGraph>& before,
+               const std::shared_ptr<const InternalGraph>& after) -> base::Result<bool> {
         bool compared = false;
         for (const std::vector<Value>& inputs : cases) {
             SONDE_ASSIGN(const bool same, sameOutputs(before, after, inputs, *runner, work));
@@ -167,7 +177,9 @@ base::Result<void> applyPasses(Document& document, const OpenOptions& options, c
     context.evaluate = passEvaluator();
     SONDE_ASSIGN(auto cases, verificationInputs(document, options, work));
     if (cases.empty()) {
-        document.diagnostics.push_back({base::Severity::Info, "the passes were not verified: the model does not say what inputs it takes", {},
+        document.diagnostics.push_back({base::Severity::Info,
+                                        "the passes were not verified: the model does not say what inputs it takes",
+                                        {},
                                         "--input-data provides inputs to compare the outputs on"});
     } else {
         context.compare = outputComparer(std::move(cases), work);
@@ -177,7 +189,8 @@ base::Result<void> applyPasses(Document& document, const OpenOptions& options, c
     document.diagnostics.insert(document.diagnostics.end(), result.diagnostics.begin(), result.diagnostics.end());
     if (document.format == "ONNX") keepOutputNames(document, *result.graph);
     const std::vector<NodeId>& outputs = result.graph->outputs();
-    for (std::size_t i = 0; i < outputs.size() && i < document.outputs.size(); ++i) document.outputs[i].node = outputs[i];
+    for (std::size_t i = 0; i < outputs.size() && i < document.outputs.size(); ++i)
+        document.outputs[i].node = outputs[i];
     // Diagnostics about types were given for the graph before; only what is new is of interest now.
     base::Diagnostics findings;
     analysis::inferTypes(*result.graph, findings);

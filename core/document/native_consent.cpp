@@ -1,7 +1,6 @@
 #include <cstdlib>
-#include <fstream>
-
 #include <fcntl.h>
+#include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,10 +37,13 @@ bool isNativeAgreed(const std::string& hash) {
     // Whoever may write the list decides what runs with this user's rights.
     struct stat status {};
     if (path.empty() || ::stat(path.c_str(), &status) != 0) return false;
-    if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return false;
+    if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return false;
     std::ifstream list(path);
     for (std::string line; std::getline(list, line);) {
-        if (hash.size() == kHashDigits && line.starts_with(hash) && (line.size() == kHashDigits || line[kHashDigits] == ' ')) return true;
+        if (hash.size() == kHashDigits && line.starts_with(hash) &&
+            (line.size() == kHashDigits || line[kHashDigits] == ' '))
+            return true;
     }
     return false;
 }
@@ -49,7 +51,9 @@ bool isNativeAgreed(const std::string& hash) {
 base::Result<void> agreeToNative(const std::string& hash, const fs::path& path) {
     if (isNativeAgreed(hash)) return {};
     const fs::path list = nativeAgreementsFile();
-    const auto failure = [&list](const std::string& why) { return base::runError("the agreement cannot be remembered: " + why, list.string()); };
+    const auto failure = [&list](const std::string& why) {
+        return base::runError("the agreement cannot be remembered: " + why, list.string());
+    };
     if (list.empty()) return failure("this user has no home folder");
     std::error_code code;
     fs::create_directories(list.parent_path(), code);
@@ -62,7 +66,8 @@ base::Result<void> agreeToNative(const std::string& hash, const fs::path& path) 
     const std::string line = hash + "  " + name + '\n';
     const int file = ::open(list.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return failure("it cannot be opened");
-    const bool good = ::fchmod(file, 0600) == 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+    const bool good =
+        ::fchmod(file, 0600) == 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
     ::close(file);
     return good ? base::Result<void>() : failure("it cannot be written");
 }

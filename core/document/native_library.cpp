@@ -2,15 +2,14 @@
 
 #include <cerrno>
 #include <cstring>
-#include <map>
-#include <mutex>
-#include <utility>
-
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <map>
+#include <mutex>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include "core/document/sha256.h"
 
@@ -68,13 +67,16 @@ class Libraries {
     base::Result<void*> load(const std::string& hash, int descriptor, const fs::path& path) {
         const std::scoped_lock lock(m_mutex);
         if (const auto known = m_loaded.find(hash); known != m_loaded.end()) return known->second;
-        // The loader knows libraries by their path: the number must not come again for another content, so it stays open.
+        // The loader knows libraries by their path: the number must not come again for another content, so it stays
+        // open.
         const int kept = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
         if (kept < 0) return systemError("the library cannot be loaded", path);
         void* const handle = dlopen(("/proc/self/fd/" + std::to_string(kept)).c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!handle) {
             const char* const why = dlerror();
-            const auto error = base::unreadable("the library cannot be loaded: " + std::string(why ? why : "no reason given"), path.string(), kRebuildHint);
+            const auto error =
+                base::unreadable("the library cannot be loaded: " + std::string(why ? why : "no reason given"),
+                                 path.string(), kRebuildHint);
             ::close(kept);
             return error;
         }
@@ -101,8 +103,10 @@ base::Result<std::shared_ptr<const NativeLibrary>> NativeLibrary::read(const fs:
     if (::fstat(file.number(), &status) != 0) return systemError("the file cannot be read", path);
     if (!S_ISREG(status.st_mode)) return base::unreadable("this is not a regular file", path.string());
     Descriptor copy(memoryFile());
-    if (copy.number() < 0 || !copyAll(file.number(), copy.number())) return systemError("the library cannot be copied into memory", path);
-    if (::fcntl(copy.number(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 || ::fstat(copy.number(), &status) != 0) {
+    if (copy.number() < 0 || !copyAll(file.number(), copy.number()))
+        return systemError("the library cannot be copied into memory", path);
+    if (::fcntl(copy.number(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 ||
+        ::fstat(copy.number(), &status) != 0) {
         return systemError("the copy of the library cannot be sealed", path);
     }
     const std::shared_ptr<NativeLibrary> library(new NativeLibrary);

@@ -6,7 +6,8 @@ namespace sonde::document {
 namespace {
 
 /// Everything but graph, inputs and outputs. What is remembered of it is its own.
-std::shared_ptr<Document> besides(const Document& whole, const std::string& name, const std::shared_ptr<const graph::InternalGraph>& graph) {
+std::shared_ptr<Document> besides(const Document& whole, const std::string& name,
+                                  const std::shared_ptr<const graph::InternalGraph>& graph) {
     auto document = std::make_shared<Document>();
     document->title = name + " of " + whole.title;
     document->location = whole.location + '#' + name;
@@ -37,7 +38,8 @@ std::shared_ptr<const Document> documentBeforePasses(const Document& whole) {
     document->inputs = whole.inputs;
     const std::vector<graph::NodeId>& results = whole.original->outputs();
     for (std::size_t i = 0; i < results.size(); ++i)
-        document->outputs.push_back({i < whole.outputs.size() ? whole.outputs[i].name : "out_" + std::to_string(i), results[i]});
+        document->outputs.push_back(
+            {i < whole.outputs.size() ? whole.outputs[i].name : "out_" + std::to_string(i), results[i]});
     return document;
 }
 

@@ -30,7 +30,9 @@ Bytes part(Bytes bytes, std::uint64_t offset, std::uint64_t size) {
 }
 
 /// Text of a field that ends with a zero or with the field.
-std::string textOf(const char* field, std::size_t size) { return std::string(field, std::find(field, field + size, '\0')); }
+std::string textOf(const char* field, std::size_t size) {
+    return std::string(field, std::find(field, field + size, '\0'));
+}
 
 PluginEntry entryOf(Bytes content) {
     PluginNote::Content note{};
@@ -71,7 +73,10 @@ void readNotes(Bytes notes, std::vector<PluginEntry>& into) {
 }  // namespace
 
 std::vector<PluginEntry> readPluginNotes(Bytes file) {
-    constexpr std::string_view kMagic("\x7f" "ELF\x02\x01", 6);  // 64-bit, little-endian
+    constexpr std::string_view kMagic(
+        "\x7f"
+        "ELF\x02\x01",
+        6);  // 64-bit, little-endian
     constexpr std::uint32_t kNoteSegment = 4;
     std::vector<PluginEntry> entries;
     if (file.size() < 64 || std::memcmp(file.data(), kMagic.data(), kMagic.size()) != 0) return entries;

@@ -17,8 +17,9 @@ struct PluginEntry {
     std::string className;     ///< "MyNet"
 };
 
-/// Reads the notes of SONDE_MODEL from a shared library without running any of it: 64-bit little-endian ELF (System V ABI,
-/// "Program Header", "Note Section"). In the order of the source. Nothing for any other content, and for what does not lie inside the file.
+/// Reads the notes of SONDE_MODEL from a shared library without running any of it: 64-bit little-endian ELF (System V
+/// ABI, "Program Header", "Note Section"). In the order of the source. Nothing for any other content, and for what does
+/// not lie inside the file.
 std::vector<PluginEntry> readPluginNotes(std::span<const std::byte> file);
 
 }  // namespace sonde::document

@@ -37,8 +37,10 @@ base::Result<Tensor> arrayFor(const io::InputInfo& input, Tensor array, const st
 
 class ReferenceReader {
   public:
-    ReferenceReader(const Document& document, std::string path, const std::map<std::string, Tensor>& given, std::shared_ptr<const io::NpzFile> file)
-        : m_inputs(requiredInputInfos(document)), m_hasDefault(defaultsOf(document)), m_path(std::move(path)), m_given(given), m_file(std::move(file)) {}
+    ReferenceReader(const Document& document, std::string path, const std::map<std::string, Tensor>& given,
+                    std::shared_ptr<const io::NpzFile> file)
+        : m_inputs(requiredInputInfos(document)), m_hasDefault(defaultsOf(document)), m_path(std::move(path)),
+          m_given(given), m_file(std::move(file)) {}
 
     base::Result<Reference> read() {
         m_keys = m_file->keys();
@@ -50,9 +52,9 @@ class ReferenceReader {
         Reference reference;
         reference.notes = std::move(m_notes);
         reference.values = {std::move(m_keys), [file = m_file, values = std::move(m_values)](const std::string& key) {
-            const auto own = values.find(key);
-            return own == values.end() ? file->read(key) : base::Result<Tensor>(own->second);
-        }};
+                                const auto own = values.find(key);
+                                return own == values.end() ? file->read(key) : base::Result<Tensor>(own->second);
+                            }};
         return reference;
     }
 
@@ -78,7 +80,8 @@ class ReferenceReader {
             SONDE_TRY(readInput(prefix, i, match.keys[i], values[i]));
         }
         auto found = io::contradictions(m_inputs, values);
-        if (!found.empty()) return found.front().error.at(m_path + (prefix.empty() ? "" : ", " + prefix.substr(0, prefix.size() - 1)));
+        if (!found.empty())
+            return found.front().error.at(m_path + (prefix.empty() ? "" : ", " + prefix.substr(0, prefix.size() - 1)));
         return {};
     }
 
@@ -108,7 +111,8 @@ std::vector<std::string> comparableKeys(const Document& document, std::vector<st
         const std::string key = "node." + document.graph->node(node).name;
         std::erase_if(keys, [&](const std::string& each) {
             const std::size_t at = each.find(key);
-            const bool isCase = at == 0 || (at != std::string::npos && each.starts_with("case") && each.find('.') + 1 == at);
+            const bool isCase =
+                at == 0 || (at != std::string::npos && each.starts_with("case") && each.find('.') + 1 == at);
             return isCase && (each.size() == at + key.size() || each[at + key.size()] == '.');
         });
     }
@@ -117,10 +121,12 @@ std::vector<std::string> comparableKeys(const Document& document, std::vector<st
 
 }  // namespace
 
-base::Result<Reference> openReference(const Document& document, const std::string& path, const std::map<std::string, Tensor>& given) {
+base::Result<Reference> openReference(const Document& document, const std::string& path,
+                                      const std::map<std::string, Tensor>& given) {
     const base::MappedFilesScope files;
     SONDE_ASSIGN(io::NpzFile file, io::NpzFile::open(path));
-    auto reference = ReferenceReader(document, path, given, std::make_shared<const io::NpzFile>(std::move(file))).read();
+    auto reference =
+        ReferenceReader(document, path, given, std::make_shared<const io::NpzFile>(std::move(file))).read();
     SONDE_TRY(base::checkUnchanged(files.files(), "reference file"));
     if (reference) reference->files = files.files();
     return reference;
@@ -140,14 +146,16 @@ base::Result<void> checkCompared(const std::vector<analysis::ComparedCase>& case
     for (std::size_t i = 0; i < std::min(unmatched.size(), kMaxListed); ++i) names += (i ? ", " : "") + unmatched[i];
     if (unmatched.size() > kMaxListed) names += " and " + std::to_string(unmatched.size() - kMaxListed) + " more";
     base::Error error{base::ErrorKind::Comparison, "nothing was compared", path};
-    return error.withHint(names.empty() ? "the reference holds no values beside inputs: its keys must be out.NAME and node.NAME"
-                                        : "the model has no node or output of these names: " + names);
+    return error.withHint(names.empty()
+                              ? "the reference holds no values beside inputs: its keys must be out.NAME and node.NAME"
+                              : "the model has no node or output of these names: " + names);
 }
 
 }  // namespace
 
-base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path, const analysis::Tolerances& tolerances,
-                                                       exec::Runner& runner, const std::map<std::string, tensor::Tensor>& given,
+base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path,
+                                                       const analysis::Tolerances& tolerances, exec::Runner& runner,
+                                                       const std::map<std::string, tensor::Tensor>& given,
                                                        const base::WorkContext& work) {
     analysis::ComparedModel model;
     model.graph = document.graph;

@@ -18,10 +18,11 @@ struct Reference {
 };
 
 /// Opens an .npz with reference values. In every case the arrays are given to the inputs as a run would be given them
-/// (io::matchArrays): by name, or the one array that is left to the one input that is left; they have the input's dtype.
-/// `given`: values under in.NAME for inputs of which the file holds none.
-/// Errors: the file cannot be read; an input has no array while arrays are left; an array contradicts what the model declares.
-base::Result<Reference> openReference(const Document& document, const std::string& path, const std::map<std::string, tensor::Tensor>& given = {});
+/// (io::matchArrays): by name, or the one array that is left to the one input that is left; they have the input's
+/// dtype. `given`: values under in.NAME for inputs of which the file holds none. Errors: the file cannot be read; an
+/// input has no array while arrays are left; an array contradicts what the model declares.
+base::Result<Reference> openReference(const Document& document, const std::string& path,
+                                      const std::map<std::string, tensor::Tensor>& given = {});
 
 /// What a comparison with a reference file found; see analysis::compare().
 struct ReferenceComparison {
@@ -30,11 +31,12 @@ struct ReferenceComparison {
     base::MappedFiles files = {};  ///< what the reference was read from
 };
 
-/// Runs the document on every case of the reference and compares all that it holds, as `sonde check` and the window do. Nodes
-/// that a pass gave the work of others are left out. Errors: those of openReference() and of analysis::compare();
+/// Runs the document on every case of the reference and compares all that it holds, as `sonde check` and the window do.
+/// Nodes that a pass gave the work of others are left out. Errors: those of openReference() and of analysis::compare();
 /// nothing was compared (Comparison).
-base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path, const analysis::Tolerances& tolerances,
-                                                       exec::Runner& runner, const std::map<std::string, tensor::Tensor>& given = {},
+base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path,
+                                                       const analysis::Tolerances& tolerances, exec::Runner& runner,
+                                                       const std::map<std::string, tensor::Tensor>& given = {},
                                                        const base::WorkContext& work = {});
 
 }  // namespace sonde::document

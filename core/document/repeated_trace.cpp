@@ -29,9 +29,11 @@ RepeatedTrace::Function catching(const RepeatedTrace::Function& function, std::e
 
 }  // namespace
 
-base::Result<std::vector<tensor::Value>> RepeatedTrace::call(std::span<const tensor::Value> inputs, const base::WorkContext& work) {
+base::Result<std::vector<tensor::Value>> RepeatedTrace::call(std::span<const tensor::Value> inputs,
+                                                             const base::WorkContext& work) {
     if (inputs.size() != m_parameters.size()) {
-        return base::usageError(std::to_string(inputs.size()) + " inputs for a function of " + std::to_string(m_parameters.size()));
+        return base::usageError(std::to_string(inputs.size()) + " inputs for a function of " +
+                                std::to_string(m_parameters.size()));
     }
     std::map<std::string, tensor::Value> examples;
     for (std::size_t i = 0; i < inputs.size(); ++i) examples.emplace(m_parameters[i].name, inputs[i]);
@@ -46,7 +48,8 @@ base::Result<std::vector<tensor::Value>> RepeatedTrace::call(std::span<const ten
     SONDE_ASSIGN(const auto graph, std::move(traced));
     values->finish(*graph);
     if (m_recorded) {
-        if (const auto reason = trace::repetitionMismatch(*m_recorded, *graph)) return base::runError("trace error because " + *reason);
+        if (const auto reason = trace::repetitionMismatch(*m_recorded, *graph))
+            return base::runError("trace error because " + *reason);
     }
     SONDE_ASSIGN(const auto plan, exec::Plan::make(graph, {}));
     exec::Runner runner(0);

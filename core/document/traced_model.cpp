@@ -28,8 +28,8 @@ Value valueFromText(const std::string& text) {
     return Value(text);
 }
 
-/// What is known of the inputs when examples are made for them. Where neither the model nor its file says a shape, a trace
-/// without an example tells what the layers want, as it does for a model that is opened without one.
+/// What is known of the inputs when examples are made for them. Where neither the model nor its file says a shape, a
+/// trace without an example tells what the layers want, as it does for a model that is opened without one.
 std::vector<KnownInput> inputsForExamples(const std::shared_ptr<trace::Module>& root, const OpenOptions& options,
                                           const std::vector<KnownInput>& inputs, const base::WorkContext& work) {
     const auto isOpen = [&](const trace::ForwardParameter& parameter) {
@@ -52,28 +52,33 @@ std::vector<KnownInput> inputsForExamples(const std::shared_ptr<trace::Module>& 
     return known;
 }
 
-/// A parameter with a fixed value is an input that is checked to be just that: a run that is given nothing else takes it.
+/// A parameter with a fixed value is an input that is checked to be just that: a run that is given nothing else takes
+/// it.
 void settleFixed(graph::InternalGraph& graph, const OpenOptions& options) {
     for (const auto& [name, text] : options.concrete) {
         for (const graph::NodeId input : graph.inputs()) {
             const graph::ExprId expr = graph.node(input).producer;
-            if (graph.expr(expr).target == name + "_1") graph.setArguments(expr, {graph::Argument::of(valueFromText(text))});
+            if (graph.expr(expr).target == name + "_1")
+                graph.setArguments(expr, {graph::Argument::of(valueFromText(text))});
         }
     }
 }
 
 }  // namespace
 
-base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root, const OpenOptions& options,
-                                                   const std::vector<KnownInput>& inputs, const base::WorkContext& work) {
+base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root,
+                                                   const OpenOptions& options, const std::vector<KnownInput>& inputs,
+                                                   const base::WorkContext& work) {
     SONDE_ASSIGN(const TracerInfo* tracer, findTracer(options.tracer));
     const trace::EvaluatorScope evaluator(kernelEvaluator());
     TraceRequest request{root, options, {}, work, inputsForExamples(root, options, inputs, work)};
     for (const auto& [name, text] : options.concrete) request.concrete[name] = valueFromText(text);
     // What may be left out but is listed as an input stays symbolic where defaults would be settled: a tensor says so.
-    const bool settlesDefaults = options.tracer.empty() || options.tracer == "robust" || options.tracer == "module-path";
+    const bool settlesDefaults =
+        options.tracer.empty() || options.tracer == "robust" || options.tracer == "module-path";
     for (const trace::ForwardParameter& parameter : root->signature()) {
-        if (settlesDefaults && parameter.fallback && takesValue(parameter, inputs)) request.concrete.emplace(parameter.name, tensor::Tensor::scalar<float>(0));
+        if (settlesDefaults && parameter.fallback && takesValue(parameter, inputs))
+            request.concrete.emplace(parameter.name, tensor::Tensor::scalar<float>(0));
     }
     work.report("tracing");
     SONDE_ASSIGN(TracedGraph traced, tracer->trace(request));
@@ -81,8 +86,8 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
     return documentOf(std::move(traced), options, inputs, work);
 }
 
-std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& options, const std::vector<KnownInput>& inputs,
-                                     const base::WorkContext& work) {
+std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& options,
+                                     const std::vector<KnownInput>& inputs, const base::WorkContext& work) {
     auto document = std::make_shared<Document>();
     document->diagnostics = std::move(traced.diagnostics);
     document->parts = std::move(traced.parts);
@@ -95,15 +100,19 @@ std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& opti
         for (const KnownInput& input : inputs) {
             // What an example has said is more than what is known beforehand.
             const bool isOpen = !graph->node(node).type.shape;
-            if (isOpen && input.name == graph->expr(graph->node(node).producer).target) graph->setType(node, input.type);
+            if (isOpen && input.name == graph->expr(graph->node(node).producer).target)
+                graph->setType(node, input.type);
         }
     }
     settleFixed(*graph, options);
     const std::vector<graph::NodeId> demanded = analysis::demandInputTypes(*graph);
     if (options.flatten) removeHierarchy(*graph);
-    const auto isListed = [&inputs](const std::string& name) { return std::ranges::find(inputs, name, &KnownInput::name) != inputs.end(); };
+    const auto isListed = [&inputs](const std::string& name) {
+        return std::ranges::find(inputs, name, &KnownInput::name) != inputs.end();
+    };
     nameInputsAndOutputs(*document, *graph, isListed);
-    for (NamedNode& input : document->inputs) input.isDemanded = std::ranges::find(demanded, input.node) != demanded.end();
+    for (NamedNode& input : document->inputs)
+        input.isDemanded = std::ranges::find(demanded, input.node) != demanded.end();
     finish(*document, std::move(*graph), work);
     return document;
 }
@@ -123,7 +132,7 @@ base::Result<std::shared_ptr<Document>> openZooModel(const std::string& name, co
     document->title = name;
     document->location = "zoo:" + name;
     document->format = "built-in model";
-    document->properties = {{"description", std::string(entry.sentence)}, 
+    document->properties = {{"description", std::string(entry.sentence)},
                             {"weights", options.weights.empty() ? "random, from seed 0" : options.weights}};
     document->fingerprint = std::hash<std::string>{}("zoo:" + name + '\n' + options.weights);
     return document;

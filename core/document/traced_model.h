@@ -8,12 +8,13 @@ namespace sonde::document {
 
 /// Traces a module as the options say and makes the document's graph, module tree, inputs, outputs and diagnostics.
 /// Errors: what the forward did that cannot be followed; a usage error for an unknown tracer or a bad concrete value.
-base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root, const OpenOptions& options,
-                                                   const std::vector<KnownInput>& inputs, const base::WorkContext& work);
+base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root,
+                                                   const OpenOptions& options, const std::vector<KnownInput>& inputs,
+                                                   const base::WorkContext& work);
 
 /// The document of what a tracer made: graph with inferred types, module tree, inputs, outputs, diagnostics.
-std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& options, const std::vector<KnownInput>& inputs,
-                                     const base::WorkContext& work);
+std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& options,
+                                     const std::vector<KnownInput>& inputs, const base::WorkContext& work);
 
 /// Opens a built-in model, "resnet18" (what follows "zoo:").
 base::Result<std::shared_ptr<Document>> openZooModel(const std::string& name, const OpenOptions& options,

@@ -13,7 +13,8 @@ base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequ
     std::vector<io::InputInfo> infos;
     for (const trace::ForwardParameter& parameter : request.root->signature()) {
         const auto fixed = request.concrete.find(parameter.name);
-        if (!takesValue(parameter, request.inputs) || (fixed != request.concrete.end() && !fixed->second.isTensor())) continue;
+        if (!takesValue(parameter, request.inputs) || (fixed != request.concrete.end() && !fixed->second.isTensor()))
+            continue;
         io::InputInfo info{parameter.name, {}};
         const auto known = std::ranges::find(request.inputs, parameter.name, &KnownInput::name);
         if (known != request.inputs.end()) info = {parameter.name, known->type, known->isGuide, known->usual};
@@ -21,7 +22,8 @@ base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequ
     }
     SONDE_ASSIGN(const auto cases, io::makeInputs(request.options.inputData, infos, {}, request.work));
     if (cases.empty()) return base::usageError("the example has no inputs", request.options.inputData);
-    for (std::size_t i = 0; i < infos.size() && i < cases.front().values.size(); ++i) examples.emplace(infos[i].name, cases.front().values[i]);
+    for (std::size_t i = 0; i < infos.size() && i < cases.front().values.size(); ++i)
+        examples.emplace(infos[i].name, cases.front().values[i]);
     return examples;
 }
 

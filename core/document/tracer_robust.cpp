@@ -125,8 +125,8 @@ base::Result<TracedGraph> traceRobust(const TraceRequest& request) {
     traced.parts = partsOf(collection, *request.root);
     for (const graph::ModuleInfo& module : traced.tree.modules()) {
         if (module.failure.empty() || module.qualname.empty()) continue;
-        traced.diagnostics.push_back({base::Severity::Info, "is a leaf because it fails: " + module.failure, module.qualname,
-                                      "what is inside of it has graphs of its own"});
+        traced.diagnostics.push_back({base::Severity::Info, "is a leaf because it fails: " + module.failure,
+                                      module.qualname, "what is inside of it has graphs of its own"});
     }
     return traced;
 }

@@ -4,8 +4,9 @@
 
 namespace sonde::document {
 
-/// RobustTracer and recursive_trace (robust-trace.md): the root's graph, and as parts those of the children of what failed.
-/// A root that fails becomes one call that runs it on values. The tree says what failed and what was never reached.
+/// RobustTracer and recursive_trace (robust-trace.md): the root's graph, and as parts those of the children of what
+/// failed. A root that fails becomes one call that runs it on values. The tree says what failed and what was never
+/// reached.
 base::Result<TracedGraph> traceRobust(const TraceRequest& request);
 
 /// Adds the parts of a robust trace to what another tracer made of the same model.

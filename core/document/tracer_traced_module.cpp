@@ -13,8 +13,8 @@ namespace {
 
 using tensor::Value;
 
-/// Values for the parameters: what --concrete fixes, the example, else random ones of the known types. Parameters with a
-/// default keep it.
+/// Values for the parameters: what --concrete fixes, the example, else random ones of the known types. Parameters with
+/// a default keep it.
 base::Result<std::vector<std::pair<std::string, Value>>> example(const TraceRequest& request) {
     SONDE_ASSIGN(auto given, exampleInputs(request));
     std::vector<std::pair<std::string, Value>> values;
@@ -28,9 +28,11 @@ base::Result<std::vector<std::pair<std::string, Value>>> example(const TraceRequ
             const auto input = std::ranges::find(request.inputs, parameter.name, &KnownInput::name);
             const bool isKnown = input != request.inputs.end() && input->type.isTensor() && input->type.shape;
             if (!isKnown) {
-                return base::usageError("tracing as a traced module runs the model, and the shape of its input '" + parameter.name +
-                                            "' is not known",
-                                        "--tracer traced-module", "provide an example: --example '" + parameter.name + ":#rand(0,1,1,3,224,224)'");
+                return base::usageError(
+                    "tracing as a traced module runs the model, and the shape of its input '" + parameter.name +
+                        "' is not known",
+                    "--tracer traced-module",
+                    "provide an example: --example '" + parameter.name + ":#rand(0,1,1,3,224,224)'");
             }
             missing.push_back({parameter.name, input->type});
         }

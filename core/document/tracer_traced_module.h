@@ -4,8 +4,8 @@
 
 namespace sonde::document {
 
-/// TracedModule (traced-module.md): runs the model on an example (options.inputData, else random values of the known types) and
-/// records what was done. options.leaves are built-in classes, options.flatten removes the hierarchy.
+/// TracedModule (traced-module.md): runs the model on an example (options.inputData, else random values of the known
+/// types) and records what was done. options.leaves are built-in classes, options.flatten removes the hierarchy.
 base::Result<TracedGraph> traceAsTracedModule(const TraceRequest& request);
 
 /// The graph of a traced module, without hierarchy if options.flatten says so; the module itself goes with it.

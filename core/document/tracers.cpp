@@ -10,16 +10,20 @@
 namespace sonde::document {
 
 bool takesValue(const trace::ForwardParameter& parameter, const std::vector<KnownInput>& inputs) {
-    return !parameter.fallback || (parameter.fallback->isNone() && std::ranges::find(inputs, parameter.name, &KnownInput::name) != inputs.end());
+    return !parameter.fallback || (parameter.fallback->isNone() &&
+                                   std::ranges::find(inputs, parameter.name, &KnownInput::name) != inputs.end());
 }
 
 const std::vector<TracerInfo>& tracers() {
     static const std::vector<TracerInfo> table{
         {"", "Automatic", "traces what can be traced; the rest becomes opaque calls", traceWhatCanBe},
         {"module-path", "Module path", "symbolic trace like torch.fx, with the module of each node", traceModulePath},
-        {"traced-module", "Traced module", "runs the model on an example and records the operations; branches are followed", traceAsTracedModule},
+        {"traced-module", "Traced module",
+         "runs the model on an example and records the operations; branches are followed", traceAsTracedModule},
         {"robust", "Robust", "symbolic trace that turns modules that cannot be traced into leaves", traceRobust},
-        {"custom", "Custom", "symbolic trace that records indexed assignment, in-place operations and conditions, then removes the writes", traceCustom},
+        {"custom", "Custom",
+         "symbolic trace that records indexed assignment, in-place operations and conditions, then removes the writes",
+         traceCustom},
     };
     return table;
 }

@@ -15,12 +15,12 @@ namespace sonde::document {
 struct KnownInput {
     std::string name;
     tensor::TypeInfo type;
-    bool isGuide = false;           ///< the type is what the layers want
+    bool isGuide = false;            ///< the type is what the layers want
     tensor::ExtentHints usual = {};  ///< what an example should have where the type is open
 };
 
-/// Whether a parameter takes a value of the user: it has no default, or the model lists it among its inputs although its
-/// default is None.
+/// Whether a parameter takes a value of the user: it has no default, or the model lists it among its inputs although
+/// its default is None.
 bool takesValue(const trace::ForwardParameter& parameter, const std::vector<KnownInput>& inputs);
 
 /// What a tracer is given.
@@ -36,9 +36,9 @@ struct TraceRequest {
 struct TracedGraph {
     trace::Tracer::GraphPtr graph;
     graph::ModuleTree tree;
-    std::vector<Part> parts;       ///< see Document::parts
+    std::vector<Part> parts;  ///< see Document::parts
     base::Diagnostics diagnostics;
-    std::string text = {};         ///< see Document::text
+    std::string text = {};                                         ///< see Document::text
     std::shared_ptr<const trace::TracedModule> tracedModule = {};  ///< see Document::tracedModule
 };
 

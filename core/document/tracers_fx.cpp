@@ -31,9 +31,10 @@ base::Result<TracedGraph> opaqueRoot(trace::Tracer& tracer, const TraceRequest& 
     SONDE_ASSIGN(auto graph, tracer.traceOpaque(request.root));
     TracedGraph traced = tracedGraph(tracer, std::move(graph));
     traced.tree.mutableModule(0).failure = failure;
-    traced.diagnostics.insert(traced.diagnostics.begin(),
-                              {base::Severity::Info, "the model cannot be traced and runs as one opaque call: " + failure,
-                               request.root->className(), "export it with torch.jit.trace to see its inside"});
+    traced.diagnostics.insert(
+        traced.diagnostics.begin(),
+        {base::Severity::Info, "the model cannot be traced and runs as one opaque call: " + failure,
+         request.root->className(), "export it with torch.jit.trace to see its inside"});
     return traced;
 }
 

@@ -22,18 +22,24 @@ constexpr std::string_view kGiveAsInput = "use it as input: sonde run MODEL --in
 constexpr std::string_view kConvert = "convert it to ONNX or TorchScript";
 
 constexpr std::array kSignatures{
-    Signature{0, "version https://git-lfs", "a pointer to a file in Git LFS, not the file itself", "fetch it with `git lfs pull`"},
+    Signature{0, "version https://git-lfs", "a pointer to a file in Git LFS, not the file itself",
+              "fetch it with `git lfs pull`"},
     Signature{0, "\x89HDF\r\n\x1a\n", "an HDF5 file, perhaps of Keras", kConvert},
     Signature{4, "TFL3", "a TensorFlow Lite model", kConvert},
     Signature{0, "GGUF", "a GGUF file", kConvert},
     Signature{0, "\x93NUMPY", "a numpy array", kGiveAsInput},
     Signature{0, "\x89PNG", "a PNG image", kGiveAsInput},
     Signature{0, "\xff\xd8\xff", "a JPEG image", kGiveAsInput},
-    Signature{0, "\x80\x02", "a Python pickle (an old PyTorch file?)", "pickles are never executed; save it with torch.jit.save"},
+    Signature{0, "\x80\x02", "a Python pickle (an old PyTorch file?)",
+              "pickles are never executed; save it with torch.jit.save"},
     Signature{0, "\x80\x04", "a Python pickle", "pickles are never executed; save the model with torch.jit.save"},
-    Signature{0, "PK\x03\x04", "a zip archive without a known model", "a TorchScript archive is made with torch.jit.save; a .npz file is an input"},
+    Signature{0, "PK\x03\x04", "a zip archive without a known model",
+              "a TorchScript archive is made with torch.jit.save; a .npz file is an input"},
     Signature{0, "\x1f\x8b", "a gzip archive", "unpack it first"},
-    Signature{0, "\x7f" "ELF", "a program or library", "a library with a model of your own needs SONDE_MODEL in it"},
+    Signature{0,
+              "\x7f"
+              "ELF",
+              "a program or library", "a library with a model of your own needs SONDE_MODEL in it"},
     Signature{0, "%PDF", "a PDF document", ""},
     Signature{0, "<!DOCTYPE", "a web page, perhaps of a download that failed", "download the model again"},
     Signature{0, "<html", "a web page, perhaps of a download that failed", "download the model again"},
@@ -60,7 +66,8 @@ bool looksLikeText(std::span<const std::byte> head) {
 
 base::Error unknownFile(const std::filesystem::path& path, std::span<const std::byte> head, std::size_t sizeBytes) {
     const auto error = [&path](std::string_view what, std::string_view hint) {
-        return base::unreadable("this is not a model that Sonde knows; it looks like " + std::string(what), path.string(), std::string(hint));
+        return base::unreadable("this is not a model that Sonde knows; it looks like " + std::string(what),
+                                path.string(), std::string(hint));
     };
     if (sizeBytes == 0) return base::unreadable("the file is empty", path.string(), "download or export it again");
     for (const Signature& signature : kSignatures) {
@@ -69,7 +76,8 @@ base::Error unknownFile(const std::filesystem::path& path, std::span<const std::
             return error(signature.what, signature.hint);
         }
     }
-    if (looksLikeSafetensors(head, sizeBytes)) return error("safetensors: weights without a model", "open the model that they belong to");
+    if (looksLikeSafetensors(head, sizeBytes))
+        return error("safetensors: weights without a model", "open the model that they belong to");
     if (looksLikeText(head)) return error("text", "");
     std::string known;
     for (const Format& format : formats()) known += (known.empty() ? "" : ", ") + std::string(format.name);

@@ -97,7 +97,8 @@ base::Result<void> loadWeights(trace::Module& root, const std::filesystem::path&
         if (found == weights.end()) {
             if (!named.path.ends_with("num_batches_tracked")) missing.add(named.path);
         } else if (found->second.dtype() != own.dtype() || found->second.shape() != own.shape()) {
-            unfit.add(named.path + " is " + own.typeText() + " in the model and " + found->second.typeText() + " in the file");
+            unfit.add(named.path + " is " + own.typeText() + " in the model and " + found->second.typeText() +
+                      " in the file");
         } else {
             pairs.emplace_back(named.slot.get(), &found->second);
         }
@@ -110,8 +111,9 @@ base::Result<void> loadWeights(trace::Module& root, const std::filesystem::path&
     unexpected.appendTo(problems, "unexpected");
     unfit.appendTo(problems, "of another type");
     if (!problems.empty()) {
-        return base::unreadable("the weights do not fit the model; " + problems, path.string(),
-                                "names, shapes and dtypes must be the model's; `sonde models` lists the settings that change them");
+        return base::unreadable(
+            "the weights do not fit the model; " + problems, path.string(),
+            "names, shapes and dtypes must be the model's; `sonde models` lists the settings that change them");
     }
     for (const auto& [slot, value] : pairs) slot->value = *value;
     return {};

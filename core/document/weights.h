@@ -16,6 +16,7 @@ namespace sonde::document {
 /// The file must have just what the model has, with the same shapes and dtypes; only BatchNorm's counters
 /// (num_batches_tracked), which no result depends on, may be missing. Tensors stay where they are in the file.
 /// Errors: the file's own; else one that lists what is missing, what is unexpected and what does not fit.
-base::Result<void> loadWeights(trace::Module& root, const std::filesystem::path& path, const base::WorkContext& work = {});
+base::Result<void> loadWeights(trace::Module& root, const std::filesystem::path& path,
+                               const base::WorkContext& work = {});
 
 }  // namespace sonde::document

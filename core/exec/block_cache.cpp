@@ -1,7 +1,6 @@
 #include "core/exec/block_cache.h"
 
 #include <iterator>
-
 #include <sys/mman.h>
 
 namespace sonde::exec {

@@ -12,9 +12,9 @@
 namespace sonde::exec {
 
 /// Memory for the outputs of kernels that is kept between runs, so that a run touches pages that are already mapped
-/// (a fresh page costs about six times as much as the write itself). Blocks come back when the last tensor on them goes,
-/// from whatever thread. Blocks may outlive the cache. What no run has used lately is given back to the system: another
-/// input size has blocks of other sizes.
+/// (a fresh page costs about six times as much as the write itself). Blocks come back when the last tensor on them
+/// goes, from whatever thread. Blocks may outlive the cache. What no run has used lately is given back to the system:
+/// another input size has blocks of other sizes.
 class BlockCache : public ops::OutputAllocator {
   public:
     BlockCache();

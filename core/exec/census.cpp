@@ -21,7 +21,8 @@ bool anyTensor(const Value& value, const Use& use) {
     if (value.kind() == ValueKind::Dict) {
         return std::ranges::any_of(value.dictItems(), [&](const auto& item) { return anyTensor(item.second, use); });
     }
-    return value.isListLike() && std::ranges::any_of(value.items(), [&](const Value& item) { return anyTensor(item, use); });
+    return value.isListLike() &&
+           std::ranges::any_of(value.items(), [&](const Value& item) { return anyTensor(item, use); });
 }
 
 /// Whether every element of `part` is an element of `whole`.
@@ -30,7 +31,8 @@ bool isWithin(const Tensor& part, const Tensor& whole) {
     const auto start = ops::kernels::denseStart(whole);
     if (!start) return false;
     std::int64_t first = part.offsetElements(), last = first;
-    for (std::size_t i = 0; i < part.rank(); ++i) (part.strides()[i] < 0 ? first : last) += (part.dim(i) - 1) * part.strides()[i];
+    for (std::size_t i = 0; i < part.rank(); ++i)
+        (part.strides()[i] < 0 ? first : last) += (part.dim(i) - 1) * part.strides()[i];
     const std::int64_t begin = whole.offsetElements() + *start;
     return first >= begin && last < begin + whole.numel();
 }
@@ -65,18 +67,21 @@ void CensusMemory::select(const std::shared_ptr<const InternalGraph>& graph) {
 bool CensusMemory::isFinite(NodeId node, base::ThreadPool& pool) {
     const auto [entry, isNew] = m_finite.try_emplace(node, true);
     if (isNew) {
-        entry->second = !anyTensor(*m_graph->node(node).constant, [&](const Tensor& tensor) { return ops::kernels::countBad(tensor, pool).any(); });
+        entry->second = !anyTensor(*m_graph->node(node).constant,
+                                   [&](const Tensor& tensor) { return ops::kernels::countBad(tensor, pool).any(); });
     }
     return entry->second;
 }
 
 Census::Census(const Plan::Impl& plan, const std::vector<Value>& values, CensusMemory& memory, base::ThreadPool& pool)
-    : m_plan(plan), m_graph(*plan.graph), m_values(values), m_memory(memory), m_pool(pool), m_isBad(m_graph.nodeCount(), false) {}
+    : m_plan(plan), m_graph(*plan.graph), m_values(values), m_memory(memory), m_pool(pool),
+      m_isBad(m_graph.nodeCount(), false) {}
 
 ops::kernels::Followers::Census Census::modeFor(const Step& step) const {
     using Mode = ops::kernels::Followers::Census;
     const auto getsBad = [this](const Step& one) {
-        return std::ranges::any_of(m_graph.expr(one.expr).inputs, [this](NodeId input) { return m_isBad[sourceOf(input).index()]; });
+        return std::ranges::any_of(m_graph.expr(one.expr).inputs,
+                                   [this](NodeId input) { return m_isBad[sourceOf(input).index()]; });
     };
     // One value alone is counted as quickly as it is looked at.
     if (step.followers.empty() || m_memory.wasBad(step.expr) || getsBad(step)) return Mode::Count;
@@ -107,7 +112,9 @@ void Census::note(NodeId node, const BadCount& count, bool isOrigin) {
 BadCount Census::countIn(const Value& value, NodeId node, std::size_t position) {
     if (value.isTensor()) {
         const bool canBeBad = tensor::isFloating(value.tensor().dtype()) || tensor::isComplex(value.tensor().dtype());
-        return !canBeBad || sharesFinite(value.tensor(), node, position) ? BadCount{} : ops::kernels::countBad(value.tensor(), m_pool);
+        return !canBeBad || sharesFinite(value.tensor(), node, position)
+                   ? BadCount{}
+                   : ops::kernels::countBad(value.tensor(), m_pool);
     }
     BadCount count;
     if (value.kind() == ValueKind::Float) {
@@ -127,13 +134,15 @@ bool Census::sharesFinite(const Tensor& tensor, NodeId node, std::size_t positio
     for (NodeId input : m_graph.expr(m_graph.node(node).producer).inputs) {
         const NodeId source = sourceOf(input);
         const auto& constant = m_graph.node(source).constant;
-        if (m_isBad[source.index()] || !isPartOf(tensor, position, constant ? *constant : m_values[source.index()])) continue;
+        if (m_isBad[source.index()] || !isPartOf(tensor, position, constant ? *constant : m_values[source.index()]))
+            continue;
         if (!constant || m_memory.isFinite(source, m_pool)) return true;
     }
     return false;
 }
 
-/// Everything that it was computed from was finite. (Weights do not count: whoever reads a bad one first is the origin.)
+/// Everything that it was computed from was finite. (Weights do not count: whoever reads a bad one first is the
+/// origin.)
 bool Census::isOrigin(NodeId node) const {
     const Expr& expr = m_graph.expr(m_graph.node(node).producer);
     if (expr.kind == ExprKind::Output) return false;
@@ -143,7 +152,9 @@ bool Census::isOrigin(NodeId node) const {
     for (graph::BodyId body : expr.bodies) {
         if (std::ranges::any_of(m_graph.body(body).outputs, isBad)) return false;
         for (ExprId inner : m_graph.recursiveOrder(body)) {
-            if (std::ranges::any_of(m_graph.expr(inner).outputs, [this](NodeId made) { return m_found.contains(made); })) return false;
+            if (std::ranges::any_of(m_graph.expr(inner).outputs,
+                                    [this](NodeId made) { return m_found.contains(made); }))
+                return false;
         }
     }
     return true;

@@ -28,16 +28,16 @@ class CensusMemory {
     std::unordered_set<ExprId> m_bad;
 };
 
-/// Counts the NaN and infinite elements of everything that a run computes, right when it is made, and tells origins from
-/// carriers. Kernels that let others follow count by themselves, piece by piece (ops::kernels::Followers); other values are
-/// read once while they are in the cache, unless they share the memory of an input that is finite.
+/// Counts the NaN and infinite elements of everything that a run computes, right when it is made, and tells origins
+/// from carriers. Kernels that let others follow count by themselves, piece by piece (ops::kernels::Followers); other
+/// values are read once while they are in the cache, unless they share the memory of an input that is finite.
 class Census {
   public:
     /// `values` is by source node: what the run has at the moment.
     Census(const Plan::Impl& plan, const std::vector<Value>& values, CensusMemory& memory, base::ThreadPool& pool);
 
-    /// How a step is to look at its values while it runs: one that is likely to have bad ones, because it had or because they
-    /// come in, counts them; others only find out whether there are any, and then run again to count.
+    /// How a step is to look at its values while it runs: one that is likely to have bad ones, because it had or
+    /// because they come in, counts them; others only find out whether there are any, and then run again to count.
     ops::kernels::Followers::Census modeFor(const Step& step) const;
     void detectedIn(const Step& step) { m_memory.noteBad(step.expr); }
     /// A node has a new value; `counted` if its kernel has counted already.
@@ -56,7 +56,7 @@ class Census {
     const std::vector<Value>& m_values;
     CensusMemory& m_memory;
     base::ThreadPool& m_pool;
-    std::vector<bool> m_isBad;  ///< by source node: its present value
+    std::vector<bool> m_isBad;                                 ///< by source node: its present value
     std::unordered_map<NodeId, ops::kernels::BadCount> m_now;  ///< of those
     std::unordered_map<NodeId, BadValues> m_found;
 };

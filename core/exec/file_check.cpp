@@ -49,9 +49,11 @@ std::optional<base::Error> FileCheck::changed() {
 }
 
 std::optional<base::Error> FileCheck::changedMeanwhile() {
-    const bool isKnown = base::anyKnownChanged(m_graphFiles) ||
-                         std::ranges::any_of(m_inputFiles, [](const base::MappedFile* file) { return file->isKnownChanged(); });
-    if (isKnown || ((!m_graphFiles.empty() || !m_inputFiles.empty()) && nowNs() - m_lookedNs >= kPauseNs)) return changed();
+    const bool isKnown =
+        base::anyKnownChanged(m_graphFiles) ||
+        std::ranges::any_of(m_inputFiles, [](const base::MappedFile* file) { return file->isKnownChanged(); });
+    if (isKnown || ((!m_graphFiles.empty() || !m_inputFiles.empty()) && nowNs() - m_lookedNs >= kPauseNs))
+        return changed();
     return std::nullopt;
 }
 

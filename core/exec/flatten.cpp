@@ -13,7 +13,8 @@ namespace {
 /// Calls that are nested deeper stay steps of their own.
 constexpr int kMaxDepth = 200;
 
-void append(std::vector<Step>& row, const std::vector<BodyPlan>& bodies, BodyId body, const InternalGraph& graph, int depth) {
+void append(std::vector<Step>& row, const std::vector<BodyPlan>& bodies, BodyId body, const InternalGraph& graph,
+            int depth) {
     for (const Step& step : bodies[body.index()].steps) {
         if (step.kind != Step::Kind::Body || depth >= kMaxDepth) {
             row.push_back(step);
@@ -42,11 +43,13 @@ std::vector<NodeId> valueSources(const InternalGraph& graph) {
         }
         if (!isCall(expr)) continue;
         const Body& body = graph.body(expr.bodies.front());
-        for (std::size_t k = 0; k < body.inputs.size() && k < expr.inputs.size(); ++k) next[body.inputs[k].index()] = expr.inputs[k];
+        for (std::size_t k = 0; k < body.inputs.size() && k < expr.inputs.size(); ++k)
+            next[body.inputs[k].index()] = expr.inputs[k];
         if (expr.outputs.size() == 1) {
             if (body.result.kind == Argument::Kind::Node) next[expr.outputs.front().index()] = body.result.node;
         } else {
-            for (std::size_t k = 0; k < expr.outputs.size() && k < body.outputs.size(); ++k) next[expr.outputs[k].index()] = body.outputs[k];
+            for (std::size_t k = 0; k < expr.outputs.size() && k < body.outputs.size(); ++k)
+                next[expr.outputs[k].index()] = body.outputs[k];
         }
     }
     std::vector<NodeId> sources(graph.nodeCount());

@@ -13,7 +13,8 @@ bool isCall(const graph::Expr& expr);
 /// outputs are the body's results; everything else is itself. A run keeps one value for all of them.
 std::vector<NodeId> valueSources(const InternalGraph& graph);
 
-/// The body in whose row of steps a body's steps run: itself, or, of a called one, the body that the call is in, and so on.
+/// The body in whose row of steps a body's steps run: itself, or, of a called one, the body that the call is in, and so
+/// on.
 graph::BodyId rowOf(const InternalGraph& graph, graph::BodyId body);
 
 /// The steps of a body with those of called bodies (given by body) between an Enter and a Leave in their place, so that

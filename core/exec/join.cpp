@@ -17,8 +17,8 @@ using ops::kernels::kNoInput;
 class Joiner {
   public:
     Joiner(const std::vector<Step>& steps, const Plan::Impl& plan, const InternalGraph& graph)
-        : m_steps(steps), m_plan(plan), m_graph(graph), m_taken(steps.size(), false), m_readers(graph.nodeCount(), 0), m_wanted(graph.nodeCount(), false),
-          m_kept(graph.nodeCount(), false), m_ends(graph.nodeCount(), false) {
+        : m_steps(steps), m_plan(plan), m_graph(graph), m_taken(steps.size(), false), m_readers(graph.nodeCount(), 0),
+          m_wanted(graph.nodeCount(), false), m_kept(graph.nodeCount(), false), m_ends(graph.nodeCount(), false) {
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const Expr& expr = graph.expr(steps[i].expr);
             if (steps[i].kind == Step::Kind::Enter) continue;
@@ -52,13 +52,14 @@ class Joiner {
   private:
     NodeId source(NodeId node) const { return m_plan.source[node.index()]; }
 
-    /// Readers anywhere: exprs that did not make it into the plan count too, they only make values live longer. Calls hand
-    /// their inputs on and do not read them.
+    /// Readers anywhere: exprs that did not make it into the plan count too, they only make values live longer. Calls
+    /// hand their inputs on and do not read them.
     void countReaders() {
         for (std::size_t i = 0; i < m_graph.exprCount(); ++i) {
             if (m_graph.isErased(graph::ExprId(i))) continue;
             const Expr& expr = m_graph.expr(graph::ExprId(i));
-            for (std::size_t k = isCall(expr) ? m_graph.body(expr.bodies.front()).inputs.size() : 0; k < expr.inputs.size(); ++k) {
+            for (std::size_t k = isCall(expr) ? m_graph.body(expr.bodies.front()).inputs.size() : 0;
+                 k < expr.inputs.size(); ++k) {
                 ++m_readers[source(expr.inputs[k]).index()];
             }
         }
@@ -117,13 +118,15 @@ class Joiner {
     }
 
     /// Sets where the step reads the result and what else of this chain it reads.
-    bool canFollow(Step& step, NodeId result, std::size_t leader, const std::unordered_map<NodeId, std::size_t>& own) const {
+    bool canFollow(Step& step, NodeId result, std::size_t leader,
+                   const std::unordered_map<NodeId, std::size_t>& own) const {
         if (!isPlain(step) || !ops::kernels::followerOf(*step.op)) return false;
         step.ownInputs.assign(step.arguments.size(), kNoInput);
         step.followsAt = kNoInput;
         for (std::size_t i = 0; i < step.arguments.size(); ++i) {
             const Argument* argument = step.arguments[i];
-            if (!argument || argument->kind == Argument::Kind::Constant || argument->kind == Argument::Kind::Omitted) continue;
+            if (!argument || argument->kind == Argument::Kind::Constant || argument->kind == Argument::Kind::Omitted)
+                continue;
             if (argument->kind != Argument::Kind::Node) return false;
             const NodeId node = source(argument->node);
             if (node == result) {
@@ -142,13 +145,13 @@ class Joiner {
     const std::vector<Step>& m_steps;
     const Plan::Impl& m_plan;
     const InternalGraph& m_graph;
-    std::vector<bool> m_taken;                               ///< by step: follows another one
-    std::vector<std::size_t> m_readers;                      ///< by source node
-    std::vector<bool> m_wanted;                              ///< by source node: kept, or an end point
-    std::vector<bool> m_kept;                                ///< by source node
-    std::vector<bool> m_ends;                                ///< by source node
-    std::vector<std::size_t> m_effects;                      ///< steps that have one, in order
-    std::unordered_map<NodeId, std::size_t> m_made;          ///< by source node: the step, or its leader
+    std::vector<bool> m_taken;                                      ///< by step: follows another one
+    std::vector<std::size_t> m_readers;                             ///< by source node
+    std::vector<bool> m_wanted;                                     ///< by source node: kept, or an end point
+    std::vector<bool> m_kept;                                       ///< by source node
+    std::vector<bool> m_ends;                                       ///< by source node
+    std::vector<std::size_t> m_effects;                             ///< steps that have one, in order
+    std::unordered_map<NodeId, std::size_t> m_made;                 ///< by source node: the step, or its leader
     std::unordered_map<NodeId, std::vector<std::size_t>> m_readBy;  ///< by source node
 };
 

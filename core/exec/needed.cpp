@@ -93,8 +93,8 @@ class Finder {
         }
     }
 
-    /// Marks what comes after the last of the end points, which are somewhere in the body; of a body that the last one is in,
-    /// its rest. A loop may come by again: its body has no such rest.
+    /// Marks what comes after the last of the end points, which are somewhere in the body; of a body that the last one
+    /// is in, its rest. A loop may come by again: its body has no such rest.
     void findBehind(BodyId id, const std::vector<ExprId>& ends) {
         const std::vector<ExprId>& order = m_graph.body(id).order;
         std::set<ExprId> holders;

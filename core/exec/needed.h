@@ -8,15 +8,16 @@ namespace sonde::exec {
 
 /// Which exprs a plan runs, and for whom.
 struct Needed {
-    std::vector<bool> runs;      ///< by expr
-    /// By expr: what the results are made from, and every check on the way. The same whatever is watched, so that watching
-    /// neither adds a reason to fail nor takes one away.
+    std::vector<bool> runs;  ///< by expr
+    /// By expr: what the results are made from, and every check on the way. The same whatever is watched, so that
+    /// watching neither adds a reason to fail nor takes one away.
     std::vector<bool> required;
-    std::vector<bool> effect;    ///< by expr: it, or an expr in its bodies, has an effect (ops::hasEffect) or is opaque code
+    std::vector<bool>
+        effect;  ///< by expr: it, or an expr in its bodies, has an effect (ops::hasEffect) or is opaque code
 };
 
-/// Dead code does not run. Alive is what end points (or, without any, the outputs) need, what has an effect and comes before
-/// the last end point, and what watch points need. Whatever is in a body needs the body's owner.
+/// Dead code does not run. Alive is what end points (or, without any, the outputs) need, what has an effect and comes
+/// before the last end point, and what watch points need. Whatever is in a body needs the body's owner.
 Needed neededExprs(const InternalGraph& graph, const PlanOptions& options, const ops::Registry& registry);
 
 }  // namespace sonde::exec

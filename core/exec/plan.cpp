@@ -21,7 +21,8 @@ namespace {
 class Planner {
   public:
     Planner(Plan::Impl& plan, const ops::Registry& registry)
-        : m_plan(plan), m_graph(*plan.graph), m_registry(registry), m_needed(neededExprs(m_graph, plan.options, registry)) {}
+        : m_plan(plan), m_graph(*plan.graph), m_registry(registry),
+          m_needed(neededExprs(m_graph, plan.options, registry)) {}
 
     void run() {
         const PlanOptions& options = m_plan.options;
@@ -120,10 +121,12 @@ class Planner {
         step.op = m_registry.find(expr.op.domain, expr.op.name, expr.op.version);
         if (!step.op || !step.op->kernel) {
             const bool known = m_registry.knows(expr.op.domain, expr.op.name);
-            const std::string what = known ? "operator " + title + " is not known in version " + std::to_string(expr.op.version)
-                                           : "operator " + title + " is not known";
+            const std::string what =
+                known ? "operator " + title + " is not known in version " + std::to_string(expr.op.version)
+                      : "operator " + title + " is not known";
             m_missing.insert(title + (known ? " (version " + std::to_string(expr.op.version) + ")" : ""));
-            impossible(step, base::runError(what, {}, "everything before this node can still be run: set an end point there"));
+            impossible(
+                step, base::runError(what, {}, "everything before this node can still be run: set an end point there"));
             return;
         }
         auto attributes = ops::completeAttributes(*step.op, expr.attributes);
@@ -136,7 +139,8 @@ class Planner {
         if (!step.op->parameters.empty() || !expr.keywords.empty()) bindParameters(expr, step);
     }
 
-    /// Operators with a schema see one value for each parameter, whether it was given by position, by name or not at all.
+    /// Operators with a schema see one value for each parameter, whether it was given by position, by name or not at
+    /// all.
     void bindParameters(const Expr& expr, Step& step) {
         const std::vector<ops::Parameter>& parameters = step.op->parameters;
         if (step.arguments.size() > parameters.size()) {
@@ -147,8 +151,9 @@ class Planner {
         step.arguments.resize(parameters.size(), nullptr);
         step.fallbacks.resize(parameters.size());
         for (const auto& [key, argument] : expr.keywords) {
-            const auto found = std::find_if(parameters.begin(), parameters.end(),
-                                            [&key = key](const ops::Parameter& parameter) { return parameter.name == key; });
+            const auto found =
+                std::find_if(parameters.begin(), parameters.end(),
+                             [&key = key](const ops::Parameter& parameter) { return parameter.name == key; });
             if (found == parameters.end()) {
                 impossible(step, base::runError(std::string(step.op->name) + " has no parameter '" + key + "'"));
                 return;
@@ -175,7 +180,8 @@ class Planner {
         };
         if (step.kind == Step::Kind::Leave) results(expr.bodies.front());
         else reads.insert(reads.end(), expr.inputs.begin(), expr.inputs.end());
-        if (step.kind != Step::Kind::Enter) reads.insert(reads.end(), expr.outputs.begin(), expr.outputs.end());  // never read at all
+        if (step.kind != Step::Kind::Enter)
+            reads.insert(reads.end(), expr.outputs.begin(), expr.outputs.end());  // never read at all
         if (step.kind == Step::Kind::Enter || step.kind == Step::Kind::Leave) return;
         for (BodyId inner : expr.bodies) {
             for (ExprId id : m_graph.recursiveOrder(inner)) {
@@ -204,7 +210,8 @@ class Planner {
                 if (done[node.index()]) continue;
                 done[node.index()] = true;
                 const BodyId home = m_home[node.index()];
-                if ((isRow ? rowOf(m_graph, home) : home) == id && !m_graph.node(node).constant) steps[i].release.push_back(node);
+                if ((isRow ? rowOf(m_graph, home) : home) == id && !m_graph.node(node).constant)
+                    steps[i].release.push_back(node);
             }
         }
     }
@@ -253,10 +260,12 @@ base::Result<void> checkNodes(const InternalGraph& graph, const std::vector<Node
 base::Result<void> refuseWritesInPlace(const InternalGraph& graph) {
     for (std::size_t i = 0; i < graph.exprCount(); ++i) {
         const Expr& expr = graph.expr(ExprId(i));
-        const bool mayWrite = !graph.isErased(ExprId(i)) && (expr.op.domain == "aten" || expr.op.domain == "prim" || expr.op.name.empty());
+        const bool mayWrite = !graph.isErased(ExprId(i)) &&
+                              (expr.op.domain == "aten" || expr.op.domain == "prim" || expr.op.name.empty());
         if (!mayWrite || expr.attributes.getInt(graph::kWritesInPlace, 0) == 0) continue;
         return base::runError("the graph has an in-place operation whose result is read later through another node",
-                              "node '" + (expr.outputs.empty() ? expr.target : graph.node(expr.outputs.front()).name) + "', " + expr.target,
+                              "node '" + (expr.outputs.empty() ? expr.target : graph.node(expr.outputs.front()).name) +
+                                  "', " + expr.target,
                               "run the pass remove-inplace on it first");
     }
     return {};

@@ -11,39 +11,40 @@ namespace sonde::exec {
 /// How one expr is executed.
 struct Step {
     enum class Kind : std::uint8_t {
-        Operator,  ///< a registered kernel
-        Body,      ///< the expr's first body, in place: a called module, a model-local function
-        Callable,  ///< opaque code
-        Collect,   ///< Output: the structure of its arguments becomes the value
-        Impossible,///< fails when reached: `problem` says why
-        Enter,     ///< of a called body whose steps follow in the same row: its inputs get their values
-        Leave      ///< the call's outputs get theirs
+        Operator,    ///< a registered kernel
+        Body,        ///< the expr's first body, in place: a called module, a model-local function
+        Callable,    ///< opaque code
+        Collect,     ///< Output: the structure of its arguments becomes the value
+        Impossible,  ///< fails when reached: `problem` says why
+        Enter,       ///< of a called body whose steps follow in the same row: its inputs get their values
+        Leave        ///< the call's outputs get theirs
     };
     ExprId expr;
     Kind kind = Kind::Operator;
     const ops::OpDef* op = nullptr;
-    ops::Attributes attributes;                        ///< completed with defaults
-    std::vector<const graph::Argument*> arguments;     ///< by parameter position; null: use the fallback
-    std::vector<Value> fallbacks;                      ///< for null arguments
-    std::vector<NodeId> release;                       ///< values whose last consumer this step is
-    /// Element-wise steps that may be done piece by piece while this one's result is in the cache. Each reads the result of
-    /// the one before as argument `followsAt`; `ownInputs` tells which of its other arguments come from this step (0) or an
-    /// earlier follower (number + 1); `overwrites`: nobody else wants what it follows. They keep their place in the row.
+    ops::Attributes attributes;                     ///< completed with defaults
+    std::vector<const graph::Argument*> arguments;  ///< by parameter position; null: use the fallback
+    std::vector<Value> fallbacks;                   ///< for null arguments
+    std::vector<NodeId> release;                    ///< values whose last consumer this step is
+    /// Element-wise steps that may be done piece by piece while this one's result is in the cache. Each reads the
+    /// result of the one before as argument `followsAt`; `ownInputs` tells which of its other arguments come from this
+    /// step (0) or an earlier follower (number + 1); `overwrites`: nobody else wants what it follows. They keep their
+    /// place in the row.
     std::vector<Step> followers;
     std::size_t followsAt = 0;
     std::vector<std::size_t> ownInputs;
     bool overwrites = false;
-    bool onlyKept = false; ///< what it follows is kept for later, and no other step reads it
-    bool isKept = false;   ///< of a follower: its result is kept for later
+    bool onlyKept = false;    ///< what it follows is kept for later, and no other step reads it
+    bool isKept = false;      ///< of a follower: its result is kept for later
     bool leads = false;       ///< its kernel lets others follow it, see ops::kernels::Followers
     bool hasEffect = false;   ///< see Needed::effect: nothing of what comes after it is done before it
     bool isOptional = false;  ///< only watched: if it fails, it and what reads it are missing, and the run goes on
-    bool follows = false;  ///< is in another step's `followers`: nothing to do if that one's kernel did it
+    bool follows = false;     ///< is in another step's `followers`: nothing to do if that one's kernel did it
     base::Error problem;
 };
 
-/// The steps of one body that are needed, in order; and, for runs that nobody observes step by step, the same with the steps
-/// of called bodies in their place and followers joined (empty for called bodies).
+/// The steps of one body that are needed, in order; and, for runs that nobody observes step by step, the same with the
+/// steps of called bodies in their place and followers joined (empty for called bodies).
 struct BodyPlan {
     std::vector<Step> steps;
     std::vector<Step> joined;
@@ -53,10 +54,10 @@ struct BodyPlan {
 struct Plan::Impl {
     std::shared_ptr<const InternalGraph> graph;
     PlanOptions options;
-    std::vector<BodyPlan> bodies;       ///< by body
-    std::vector<bool> keep;             ///< by node: its value goes into the recording
-    std::vector<bool> isEnd;            ///< by node
-    std::vector<NodeId> source;         ///< by node: the one whose value it has, see valueSources
+    std::vector<BodyPlan> bodies;  ///< by body
+    std::vector<bool> keep;        ///< by node: its value goes into the recording
+    std::vector<bool> isEnd;       ///< by node
+    std::vector<NodeId> source;    ///< by node: the one whose value it has, see valueSources
     std::vector<ExprId> mainSteps;
     std::vector<std::string> missing;
 };

@@ -14,8 +14,8 @@ const std::optional<Value>& constantOf(const Plan::Impl& plan, NodeId node) {
         const graph::Node& n = graph.node(node);
         if (n.constant) return n.constant;
         const graph::Expr& producer = graph.expr(n.producer);
-        if (graph::traitsOf(producer).opClass != operators::OpClass::Identity || !producer.op.domain.empty() || producer.arguments.size() != 1 ||
-            producer.arguments.front().kind != graph::Argument::Kind::Node) {
+        if (graph::traitsOf(producer).opClass != operators::OpClass::Identity || !producer.op.domain.empty() ||
+            producer.arguments.size() != 1 || producer.arguments.front().kind != graph::Argument::Kind::Node) {
             break;
         }
         node = plan.source[producer.arguments.front().node.index()];
@@ -47,14 +47,14 @@ void PreparedCache::select(const std::shared_ptr<const InternalGraph>& graph, bo
     m_exact = exact;
 }
 
-base::Result<std::shared_ptr<const ops::PreparedState>> PreparedCache::find(const Step& step,
-                                                                            const std::function<std::vector<Value>()>& constants,
-                                                                            ops::RunEnvironment& environment) {
+base::Result<std::shared_ptr<const ops::PreparedState>> PreparedCache::find(
+    const Step& step, const std::function<std::vector<Value>()>& constants, ops::RunEnvironment& environment) {
     if (!step.op->prepare) return std::shared_ptr<const ops::PreparedState>();
     const auto found = m_states.find(step.expr);
     if (found != m_states.end()) return found->second;
     const std::vector<Value> values = constants();
-    SONDE_ASSIGN(std::shared_ptr<const ops::PreparedState> state, step.op->prepare(values, step.attributes, environment));
+    SONDE_ASSIGN(std::shared_ptr<const ops::PreparedState> state,
+                 step.op->prepare(values, step.attributes, environment));
     return m_states.emplace(step.expr, std::move(state)).first->second;
 }
 

@@ -19,7 +19,8 @@ class PreparedCache {
     /// Forgets everything if the graph or the setting is another one.
     void select(const std::shared_ptr<const InternalGraph>& graph, bool exact);
     /// Null if the operator prepares nothing.
-    base::Result<std::shared_ptr<const ops::PreparedState>> find(const Step& step, const std::function<std::vector<Value>()>& constants,
+    base::Result<std::shared_ptr<const ops::PreparedState>> find(const Step& step,
+                                                                 const std::function<std::vector<Value>()>& constants,
                                                                  ops::RunEnvironment& environment);
 
   private:

@@ -45,7 +45,9 @@ const std::vector<std::size_t>& Recording::branches(ExprId expr) const {
     return found == branchesTaken.end() ? none : found->second;
 }
 
-bool Recording::computed(NodeId node) const { return node.index() < computedNodes.size() && computedNodes[node.index()]; }
+bool Recording::computed(NodeId node) const {
+    return node.index() < computedNodes.size() && computedNodes[node.index()];
+}
 
 ExprState Recording::state(ExprId expr) const {
     return expr.index() < states.size() ? states[expr.index()] : ExprState::NotReached;
@@ -57,7 +59,8 @@ ExprId Recording::doneWith(const InternalGraph& graph, ExprId expr) const {
     ExprId leader;
     for (ExprId step : graph.recursiveOrder(graph.expr(expr).bodies.front())) {
         const graph::Expr& inner = graph.expr(step);
-        if (inner.op.name.empty() || inner.kind == graph::ExprKind::Output || state(step) == ExprState::NotReached) continue;
+        if (inner.op.name.empty() || inner.kind == graph::ExprKind::Output || state(step) == ExprState::NotReached)
+            continue;
         if (inner.outputs.size() == 1 && graph.node(inner.outputs.front()).constant) continue;
         const ExprId with = joinedTo[step.index()];
         if (!with.valid() || (leader.valid() && leader != with)) return {};
@@ -71,7 +74,9 @@ const Failure* Recording::failure(ExprId expr) const {
     return found == failures.end() ? nullptr : &*found;
 }
 
-std::int64_t Recording::elapsedNs(ExprId expr) const { return expr.index() < elapsed.size() ? elapsed[expr.index()] : 0; }
+std::int64_t Recording::elapsedNs(ExprId expr) const {
+    return expr.index() < elapsed.size() ? elapsed[expr.index()] : 0;
+}
 std::int64_t Recording::startNs(ExprId expr) const { return expr.index() < started.size() ? started[expr.index()] : 0; }
 
 }  // namespace sonde::exec

@@ -29,11 +29,12 @@ enum class Outcome : std::uint8_t { Finished, AllEndsReached, Failed };
 /// One run of one plan. Lives on the stack of Runner::run.
 class Execution {
   public:
-    Execution(const Plan& plan, const base::WorkContext& work, const RunOptions& options, ops::RunEnvironment& environment,
-              BlockCache& blocks, PreparedCache& prepared, CensusMemory& censusMemory, FileCheck& files)
+    Execution(const Plan& plan, const base::WorkContext& work, const RunOptions& options,
+              ops::RunEnvironment& environment, BlockCache& blocks, PreparedCache& prepared, CensusMemory& censusMemory,
+              FileCheck& files)
         : m_plan(plan.impl()), m_graph(plan.graph()), m_work(work), m_options(options), m_environment(environment),
-          m_blocks(blocks), m_prepared(prepared), m_files(files), m_values(m_graph.nodeCount()), m_isMissing(m_graph.nodeCount(), false),
-          m_followed(m_graph.exprCount(), false) {
+          m_blocks(blocks), m_prepared(prepared), m_files(files), m_values(m_graph.nodeCount()),
+          m_isMissing(m_graph.nodeCount(), false), m_followed(m_graph.exprCount(), false) {
         if (options.countsBad) m_census.emplace(m_plan, m_values, censusMemory, *environment.pool);
         m_recording.states.assign(m_graph.exprCount(), ExprState::NotReached);
         m_recording.elapsed.assign(m_graph.exprCount(), 0);
@@ -50,7 +51,8 @@ class Execution {
         if (outcome == Outcome::Finished) outcome = runBody(m_graph.mainId(), 0);
         m_recording.totalNs = nowNs() - m_startNs;
         if (outcome != Outcome::Failed) collectOutputs();
-        else if (m_failure.expr.valid() && m_recording.error->kind != base::ErrorKind::Cancelled) m_recording.failures.insert(m_recording.failures.begin(), std::move(m_failure));
+        else if (m_failure.expr.valid() && m_recording.error->kind != base::ErrorKind::Cancelled)
+            m_recording.failures.insert(m_recording.failures.begin(), std::move(m_failure));
         if (m_census) m_recording.bad = m_census->take();
         return std::move(m_recording);
     }
@@ -101,18 +103,18 @@ class Execution {
     BlockCache& m_blocks;
     PreparedCache& m_prepared;
     FileCheck& m_files;
-    std::vector<Value> m_values;  ///< by source node
+    std::vector<Value> m_values;    ///< by source node
     std::vector<bool> m_isMissing;  ///< by source node: an operation that is only watched failed before it
     std::optional<Census> m_census;
-    Failure m_failure;  ///< the last one
+    Failure m_failure;                           ///< the last one
     std::unordered_map<NodeId, Value> m_keptAs;  ///< by source node: what is kept instead of the value
     struct Call {
         ExprId expr;
         std::int64_t startNs;
     };
-    std::vector<Call> m_calls;    ///< entered and not left, outermost first
+    std::vector<Call> m_calls;             ///< entered and not left, outermost first
     const std::string* m_title = nullptr;  ///< of the step of the main body that the run is in
-    std::vector<std::int64_t> m_passes;  ///< of the loops that are running, outermost first
+    std::vector<std::int64_t> m_passes;    ///< of the loops that are running, outermost first
     Recording m_recording;
     std::size_t m_endsLeft = 0;
     std::vector<bool> m_followed;  ///< by expr: done by the kernel of the step that it follows, the last time that ran
@@ -122,9 +124,11 @@ class Execution {
 /// Lets control-flow kernels run the bodies of their expr.
 class KernelBodies final : public ops::BodyRunner {
   public:
-    KernelBodies(Execution& execution, const Expr& expr, int depth) : m_execution(execution), m_expr(expr), m_depth(depth) {}
+    KernelBodies(Execution& execution, const Expr& expr, int depth)
+        : m_execution(execution), m_expr(expr), m_depth(depth) {}
 
-    base::Result<std::vector<Value>> run(std::size_t index, std::span<const Value> inputs, std::int64_t iteration) override {
+    base::Result<std::vector<Value>> run(std::size_t index, std::span<const Value> inputs,
+                                         std::int64_t iteration) override {
         if (index >= m_expr.bodies.size()) return base::runError("there is no body " + std::to_string(index));
         const Body& body = m_execution.graph().body(m_expr.bodies[index]);
         if (inputs.size() > body.inputs.size()) {
@@ -153,7 +157,8 @@ class KernelBodies final : public ops::BodyRunner {
     /// While it lives, a pass of a loop is running.
     class PassScope {
       public:
-        PassScope(std::vector<std::int64_t>& passes, std::optional<std::int64_t> pass) : m_passes(pass ? &passes : nullptr) {
+        PassScope(std::vector<std::int64_t>& passes, std::optional<std::int64_t> pass)
+            : m_passes(pass ? &passes : nullptr) {
             if (m_passes) m_passes->push_back(*pass);
         }
         ~PassScope() {
@@ -174,7 +179,8 @@ class KernelBodies final : public ops::BodyRunner {
 Outcome Execution::bindInputs(std::span<const Value> inputs) {
     const std::vector<NodeId>& nodes = m_graph.inputs();
     if (inputs.size() > nodes.size()) {
-        fail(base::usageError("the model has " + std::to_string(nodes.size()) + " inputs, not " + std::to_string(inputs.size())));
+        fail(base::usageError("the model has " + std::to_string(nodes.size()) + " inputs, not " +
+                              std::to_string(inputs.size())));
         return Outcome::Failed;
     }
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -363,9 +369,7 @@ Outcome Execution::execute(const Step& step, const Expr& expr, int depth) {
             fail(described(results.error(), step, expr));
             return Outcome::Failed;
         }
-        case Step::Kind::Impossible:
-            fail(described(step.problem, step, expr));
-            return Outcome::Failed;
+        case Step::Kind::Impossible: fail(described(step.problem, step, expr)); return Outcome::Failed;
         case Step::Kind::Enter:
         case Step::Kind::Leave: break;  // see runRowStep
     }
@@ -389,8 +393,9 @@ Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
                 const bool leads = step.leads && (m_census || !step.followers.empty()) && areFloats(inputs);
                 if (leads) followers.emplace(linksOf(step), m_blocks, mode);
                 const Followers::Scope scope(leads ? &*followers : nullptr);
-                results = ops::callPrepared(*step.op, inputs, step.attributes, expr.outputs.size(), m_environment, expr.op.version,
-                                            prepared->get(), expr.bodies.empty() ? nullptr : &bodies, &m_blocks);
+                results = ops::callPrepared(*step.op, inputs, step.attributes, expr.outputs.size(), m_environment,
+                                            expr.op.version, prepared->get(), expr.bodies.empty() ? nullptr : &bodies,
+                                            &m_blocks);
             };
             call(m_census && step.leads ? m_census->modeFor(step) : Followers::Census::None);
             if (results && followers && followers->detected()) {
@@ -427,10 +432,14 @@ bool Execution::areFloats(std::span<const Value> inputs) {
 std::vector<Execution::Followers::Link> Execution::linksOf(const Step& step) {
     std::vector<Followers::Link> links;
     for (const Step& follower : step.followers) {
-        Followers::Link link{follower.op, {}, follower.followsAt, follower.ownInputs, &follower.attributes, nullptr, follower.overwrites, follower.onlyKept, follower.isKept};
+        Followers::Link link{follower.op,          {},      follower.followsAt,  follower.ownInputs,
+                             &follower.attributes, nullptr, follower.overwrites, follower.onlyKept,
+                             follower.isKept};
         for (std::size_t i = 0; i < follower.arguments.size(); ++i) {
             const bool isMadeHere = i == follower.followsAt || follower.ownInputs[i] != ops::kernels::kNoInput;
-            link.inputs.push_back(isMadeHere ? Value() : follower.arguments[i] ? build(*follower.arguments[i]) : follower.fallbacks[i]);
+            link.inputs.push_back(isMadeHere              ? Value()
+                                  : follower.arguments[i] ? build(*follower.arguments[i])
+                                                          : follower.fallbacks[i]);
         }
         const auto constantsOf = [&] { return constantInputs(m_plan, follower); };
         if (auto prepared = m_prepared.find(follower, constantsOf, m_environment)) link.prepared = *prepared;
@@ -487,7 +496,8 @@ Outcome Execution::publishInputs(const Expr& call) {
 
 Outcome Execution::publishResults(const Expr& call) {
     const Body& body = m_graph.body(call.bodies.front());
-    if (std::ranges::any_of(body.outputs, [this](NodeId output) { return isMissing(output); })) return goOnWithout(call);
+    if (std::ranges::any_of(body.outputs, [this](NodeId output) { return isMissing(output); }))
+        return goOnWithout(call);
     if (call.outputs.size() == 1) return publish(call.outputs.front(), build(body.result));
     std::vector<Value> results;
     for (NodeId output : body.outputs) results.push_back(read(output));
@@ -497,7 +507,8 @@ Outcome Execution::publishResults(const Expr& call) {
 Outcome Execution::publishAll(const Expr& expr, std::vector<Value> values) {
     Outcome outcome = Outcome::Finished;
     for (std::size_t i = 0; i < expr.outputs.size() && i < values.size(); ++i) {
-        if (publish(expr.outputs[i], std::move(values[i])) == Outcome::AllEndsReached) outcome = Outcome::AllEndsReached;
+        if (publish(expr.outputs[i], std::move(values[i])) == Outcome::AllEndsReached)
+            outcome = Outcome::AllEndsReached;
     }
     return outcome;
 }
@@ -510,7 +521,8 @@ Value Execution::build(const Argument& argument) const {
         case Argument::Kind::Constant: return argument.constant;
         case Argument::Kind::Dict: {
             ValueDict dict;
-            for (std::size_t i = 0; i < argument.items.size(); ++i) dict.emplace_back(argument.keys[i], build(argument.items[i]));
+            for (std::size_t i = 0; i < argument.items.size(); ++i)
+                dict.emplace_back(argument.keys[i], build(argument.items[i]));
             return Value::dict(std::move(dict));
         }
         default: break;
@@ -538,7 +550,8 @@ base::Error Execution::described(base::Error error, const Step& step, const Expr
     if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";
     // The call of a model that is one opaque call has no target: the class says what is called.
     const bool isRootCall = expr.op.name.empty() && expr.target.empty();
-    where += isRootCall ? ", model " + expr.moduleClass : ", operator " + (expr.op.name.empty() ? expr.target : expr.op.name);
+    where += isRootCall ? ", model " + expr.moduleClass
+                        : ", operator " + (expr.op.name.empty() ? expr.target : expr.op.name);
     where += ", inputs (" + types + ")";
     if (error.where.empty()) error.where = std::move(where);
     else error.notes.push_back(std::move(where));
@@ -573,7 +586,8 @@ Recording Runner::run(const Plan& plan, std::span<const Value> inputs, const bas
     Recording recording;
     std::optional<base::Error> changed = files.changed();
     if (!changed) {
-        recording = Execution(plan, work, options, environment, m_impl->blocks, m_impl->prepared, m_impl->census, files).run(inputs);
+        recording = Execution(plan, work, options, environment, m_impl->blocks, m_impl->prepared, m_impl->census, files)
+                        .run(inputs);
         changed = files.changed();
     }
     return changed ? recordingOfChangedFiles(plan, std::move(*changed), recording.totalNs) : std::move(recording);

@@ -15,13 +15,18 @@ struct Argument {
     enum class Kind : std::uint8_t { Omitted, Node, Constant, List, Tuple, Dict, Slice };
 
     Kind kind = Kind::Omitted;
-    NodeId node;                                        ///< Kind::Node
-    tensor::Value constant;                             ///< Kind::Constant
-    std::vector<Argument> items;                        ///< List, Tuple, Slice (start, stop, step), Dict (values)
-    std::vector<tensor::Value> keys;                    ///< Dict: one per item
+    NodeId node;                      ///< Kind::Node
+    tensor::Value constant;           ///< Kind::Constant
+    std::vector<Argument> items;      ///< List, Tuple, Slice (start, stop, step), Dict (values)
+    std::vector<tensor::Value> keys;  ///< Dict: one per item
 
     static Argument omitted() { return {}; }
-    static Argument of(NodeId node) { Argument a; a.kind = Kind::Node; a.node = node; return a; }
+    static Argument of(NodeId node) {
+        Argument a;
+        a.kind = Kind::Node;
+        a.node = node;
+        return a;
+    }
     static Argument of(tensor::Value constant) {
         Argument a;
         a.kind = Kind::Constant;

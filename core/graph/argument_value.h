@@ -35,7 +35,9 @@ std::optional<tensor::Value> argumentValue(const Argument& argument, const Read&
             for (std::size_t i = 0; i < items.size(); ++i) dict.emplace_back(argument.keys[i], std::move(items[i]));
             return tensor::Value::dict(std::move(dict));
         }
-        default: items.resize(3); return tensor::Value::object(std::make_shared<tensor::SliceValue>(items[0], items[1], items[2]));
+        default:
+            items.resize(3);
+            return tensor::Value::object(std::make_shared<tensor::SliceValue>(items[0], items[1], items[2]));
     }
 }
 

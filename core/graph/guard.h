@@ -14,9 +14,10 @@ inline constexpr const char* kGuardName = "guard";
 inline constexpr const char* kGuardKind = "kind";          ///< "bool", "int", "float", "length" or "iteration"
 inline constexpr const char* kGuardExpected = "expected";  ///< int (a truth is 0 or 1), or float
 inline constexpr const char* kGuardSentence = "sentence";  ///< "took the branch because x.sum() > 0 was true"
-inline constexpr const char* kGuardTraced = "traced";      ///< "traced with size(0) = 1 of x", where a size decided; else empty
-inline constexpr const char* kGuardSource = "source";      ///< qualname of the module that decided; "" is the root
-inline constexpr const char* kGuardClass = "class";        ///< class of that module
+inline constexpr const char* kGuardTraced =
+    "traced";  ///< "traced with size(0) = 1 of x", where a size decided; else empty
+inline constexpr const char* kGuardSource = "source";  ///< qualname of the module that decided; "" is the root
+inline constexpr const char* kGuardClass = "class";    ///< class of that module
 
 inline bool isGuard(const Expr& expr) { return expr.op.name == kGuardName && expr.op.domain == kGuardDomain; }
 

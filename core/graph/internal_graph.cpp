@@ -56,7 +56,8 @@ bool InternalGraph::encloses(ScopeId a, ScopeId b) const {
     return false;
 }
 
-ScopeId InternalGraph::addScope(ScopeId parent, std::string qualname, std::string moduleClass, int call, bool inferred) {
+ScopeId InternalGraph::addScope(ScopeId parent, std::string qualname, std::string moduleClass, int call,
+                                bool inferred) {
     const ScopeId id(m_scopes.size());
     m_scopes.push_back(Scope{id, parent, std::move(qualname), std::move(moduleClass), call, inferred});
     return id;
@@ -69,7 +70,8 @@ BodyId InternalGraph::addBody(ExprId owner, std::string label) {
     return id;
 }
 
-ExprId InternalGraph::addExpr(Expr newExpr, std::span<const std::string> outputNames, std::optional<std::size_t> position) {
+ExprId InternalGraph::addExpr(Expr newExpr, std::span<const std::string> outputNames,
+                              std::optional<std::size_t> position) {
     const ExprId id(m_exprs.size());
     newExpr.id = id;
     if (!newExpr.body.valid()) newExpr.body = mainId();
@@ -110,7 +112,8 @@ NodeId InternalGraph::addInput(BodyId bodyId, std::string nodeName, TypeInfo typ
     } else {
         input.qualname = "";
     }
-    const ExprId id = addExpr(std::move(input), std::span<const std::string>(&nodeName, 1), position.value_or(list.inputs.size()));
+    const ExprId id =
+        addExpr(std::move(input), std::span<const std::string>(&nodeName, 1), position.value_or(list.inputs.size()));
     const NodeId node = expr(id).outputs.front();
     m_nodes[node.index()].type = std::move(type);
     m_bodies[bodyId.index()].inputs.push_back(node);

@@ -52,18 +52,18 @@ struct Expr {
     /// Input: parameter name. GetAttr: dotted attribute path. CallModule: the module's path. CallMethod, CallFunction:
     /// name of the method or function. Apply, Constant: the operator's name. Output: "output".
     std::string target;
-    std::string name;                    ///< the file's name of the operation (ONNX node name); may be empty
-    std::vector<Argument> arguments;     ///< positional; operators see one Value for each
+    std::string name;                 ///< the file's name of the operation (ONNX node name); may be empty
+    std::vector<Argument> arguments;  ///< positional; operators see one Value for each
     std::vector<std::pair<std::string, Argument>> keywords;
-    std::vector<NodeId> inputs;          ///< nodes in arguments and keywords, in order, with multiplicity (kept by the graph)
+    std::vector<NodeId> inputs;  ///< nodes in arguments and keywords, in order, with multiplicity (kept by the graph)
     std::vector<NodeId> outputs;
     Attributes attributes;
-    std::vector<BodyId> bodies;          ///< branches, loop bodies, or the inside of a called module
-    BodyId body;                         ///< the list that this expr is in
-    ScopeId scope;                       ///< the module call during which it was recorded
-    std::optional<std::string> qualname; ///< originating module; none: not made by any ("None" in listings)
-    std::string moduleClass;             ///< class of that module, e.g. "torch.nn.modules.conv.Conv2d"; may be empty
-    bool isParameter = false;            ///< Constant or GetAttr: a weight or buffer of the model
+    std::vector<BodyId> bodies;           ///< branches, loop bodies, or the inside of a called module
+    BodyId body;                          ///< the list that this expr is in
+    ScopeId scope;                        ///< the module call during which it was recorded
+    std::optional<std::string> qualname;  ///< originating module; none: not made by any ("None" in listings)
+    std::string moduleClass;              ///< class of that module, e.g. "torch.nn.modules.conv.Conv2d"; may be empty
+    bool isParameter = false;             ///< Constant or GetAttr: a weight or buffer of the model
     Source source;
     std::vector<Origin> origins;
     std::shared_ptr<const Callable> callable;
@@ -75,34 +75,34 @@ struct Node {
     std::string name;  ///< unique in the graph
     ExprId producer;
     std::size_t outputIndex = 0;
-    TypeInfo type;                ///< as declared, recorded or inferred
+    TypeInfo type;                  ///< as declared, recorded or inferred
     std::optional<Value> constant;  ///< of Constant and GetAttr exprs
-    std::vector<ExprId> users;    ///< with multiplicity, in order
+    std::vector<ExprId> users;      ///< with multiplicity, in order
 };
 
 /// One call of one module. Scope 0 is the root's.
 struct Scope {
     ScopeId id;
-    ScopeId parent;            ///< none for the root
-    std::string qualname;      ///< "layer1.0.conv1", "" for the root
-    std::string moduleClass;   ///< "Conv2d"; may be empty
-    int call = 0;              ///< 0 for the module's first call, 1 for the second …
-    bool inferred = false;     ///< a group found in the graph, not named by the file
+    ScopeId parent;           ///< none for the root
+    std::string qualname;     ///< "layer1.0.conv1", "" for the root
+    std::string moduleClass;  ///< "Conv2d"; may be empty
+    int call = 0;             ///< 0 for the module's first call, 1 for the second …
+    bool inferred = false;    ///< a group found in the graph, not named by the file
 };
 
 /// A list of exprs with its own inputs and results; captured values are simply nodes of an enclosing body.
 /// An expr without an operator but with a body runs its first body in place (a called module, a model-local function):
-/// the body's inputs are then Expr::inputs, one by one, and its result is the expr's output (several outputs: one each).
-/// Operators of control flow run their bodies themselves. An expr of kind Output has one node whose value is the
+/// the body's inputs are then Expr::inputs, one by one, and its result is the expr's output (several outputs: one
+/// each). Operators of control flow run their bodies themselves. An expr of kind Output has one node whose value is the
 /// structure of its first argument.
 struct Body {
     BodyId id;
-    ExprId owner;               ///< none for the main body
-    std::string label;          ///< "then_branch", "body", …; empty for the main body
+    ExprId owner;       ///< none for the main body
+    std::string label;  ///< "then_branch", "body", …; empty for the main body
     std::vector<NodeId> inputs;
-    Argument result;            ///< structure of result nodes
+    Argument result;              ///< structure of result nodes
     std::vector<NodeId> outputs;  ///< nodes of `result` in order
-    std::vector<ExprId> order;  ///< execution order
+    std::vector<ExprId> order;    ///< execution order
 };
 
 /// The recorded program in SSA form: exprs and nodes, with the tree of scopes beside them. Ids are dense and are never
@@ -141,7 +141,8 @@ class InternalGraph {
     bool encloses(ScopeId a, ScopeId b) const;
 
     // Building.
-    ScopeId addScope(ScopeId parent, std::string qualname, std::string moduleClass, int call = 0, bool inferred = false);
+    ScopeId addScope(ScopeId parent, std::string qualname, std::string moduleClass, int call = 0,
+                     bool inferred = false);
     BodyId addBody(ExprId owner, std::string label);
     /// Appends (or inserts before `position` in the body's order) an expr. `inputs` is derived from the arguments;
     /// `outputs` are made from outputNames (made unique only if `uniqueNames`). The expr's body and scope must be set.
@@ -165,8 +166,8 @@ class InternalGraph {
     void erase(ExprId id);
     base::Result<void> rename(NodeId id, std::string name);
 
-    /// Every rule of the form: known kinds, unique names, arguments defined before use in scope of their body, use lists
-    /// right in both directions, scopes form a tree. The first broken one, by name.
+    /// Every rule of the form: known kinds, unique names, arguments defined before use in scope of their body, use
+    /// lists right in both directions, scopes form a tree. The first broken one, by name.
     base::Result<void> validate() const;
 
   private:

@@ -22,7 +22,8 @@ enum class Indexing : std::uint8_t { View, Copy, Unknown };
 Indexing indexing(const InternalGraph& graph, const Argument& part) {
     switch (part.kind) {
         case Argument::Kind::Slice: return Indexing::View;
-        case Argument::Kind::Constant: return sharingOfIndex(part.constant) == Sharing::View ? Indexing::View : Indexing::Copy;
+        case Argument::Kind::Constant:
+            return sharingOfIndex(part.constant) == Sharing::View ? Indexing::View : Indexing::Copy;
         case Argument::Kind::Tuple: {
             Indexing whole = Indexing::View;
             for (const Argument& item : part.items) {
@@ -35,14 +36,17 @@ Indexing indexing(const InternalGraph& graph, const Argument& part) {
         case Argument::Kind::Node: {
             const auto& type = graph.node(part.node).type;
             if (type.kind == ValueKind::Int) return Indexing::View;
-            return type.isTensor() && !(type.shape && type.shape->empty() && type.dtype != tensor::DType::Bool) ? Indexing::Copy : Indexing::Unknown;
+            return type.isTensor() && !(type.shape && type.shape->empty() && type.dtype != tensor::DType::Bool)
+                       ? Indexing::Copy
+                       : Indexing::Unknown;
         }
         default: return Indexing::Copy;
     }
 }
 
 const Argument* given(const Expr& expr, std::size_t index, std::string_view keyword) {
-    if (index < expr.arguments.size()) return expr.arguments[index].kind == Argument::Kind::Omitted ? nullptr : &expr.arguments[index];
+    if (index < expr.arguments.size())
+        return expr.arguments[index].kind == Argument::Kind::Omitted ? nullptr : &expr.arguments[index];
     const auto found = std::ranges::find(expr.keywords, keyword, &std::pair<std::string, Argument>::first);
     return found == expr.keywords.end() ? nullptr : &found->second;
 }
@@ -82,10 +86,12 @@ MemoryEffect dropoutEffect(const InternalGraph& graph, const Expr& expr) {
 
 const Argument* outArgument(const Expr& expr) {
     if (expr.op.domain != "aten") return nullptr;
-    const auto found = std::ranges::find(expr.keywords, std::string_view("out"), &std::pair<std::string, Argument>::first);
+    const auto found =
+        std::ranges::find(expr.keywords, std::string_view("out"), &std::pair<std::string, Argument>::first);
     if (found == expr.keywords.end()) return nullptr;
     const Argument& out = found->second;
-    const bool isNone = out.kind == Argument::Kind::Omitted || (out.kind == Argument::Kind::Constant && out.constant.isNone());
+    const bool isNone =
+        out.kind == Argument::Kind::Omitted || (out.kind == Argument::Kind::Constant && out.constant.isNone());
     return isNone ? nullptr : &out;
 }
 
@@ -106,16 +112,21 @@ Sharing sharingOfIndex(const tensor::Value& index) {
         case ValueKind::Tensor: {
             // One integer counts as a number.
             const tensor::DType dtype = index.tensor().dtype();
-            return index.tensor().rank() == 0 && tensor::isInteger(dtype) && dtype != tensor::DType::UInt8 ? Sharing::View : Sharing::Fresh;
+            return index.tensor().rank() == 0 && tensor::isInteger(dtype) && dtype != tensor::DType::UInt8
+                       ? Sharing::View
+                       : Sharing::Fresh;
         }
         default: return Sharing::Fresh;
     }
 }
 
-MemoryEffect memoryEffect(std::string_view domain, std::string_view operatorName) { return operators::traitsOf(domain, operatorName).memory; }
+MemoryEffect memoryEffect(std::string_view domain, std::string_view operatorName) {
+    return operators::traitsOf(domain, operatorName).memory;
+}
 
 MemoryEffect memoryEffect(const InternalGraph& graph, const Expr& expr) {
-    if (expr.op.name.empty()) return expr.kind == ExprKind::CallMethod && expr.target == "__setitem__" ? kWrite : MemoryEffect{};
+    if (expr.op.name.empty())
+        return expr.kind == ExprKind::CallMethod && expr.target == "__setitem__" ? kWrite : MemoryEffect{};
     const operators::Traits& traits = traitsOf(expr);
     if (traits.form == operators::ViewForm::Index) return getItemEffect(graph, expr);
     if (traits.opClass == operators::OpClass::GetAttr) return attributeEffect(graph, expr);

@@ -13,8 +13,8 @@ std::optional<std::size_t> ModuleTree::find(std::string_view qualname) const {
 }
 
 std::size_t ModuleTree::add(std::string_view qualname, std::string_view moduleClass) {
-    // Back to what is there already, mostly the module around, and from there on what is missing: without recursion, for
-    // names may be of any depth.
+    // Back to what is there already, mostly the module around, and from there on what is missing: without recursion,
+    // for names may be of any depth.
     std::size_t known = qualname.size();
     std::optional<std::size_t> at = find(qualname);
     while (!at && known > 0) {
@@ -60,7 +60,8 @@ std::int64_t ModuleTree::parameterCount(std::size_t index, bool recursive) const
 
 namespace {
 
-std::string reasonNotVisited(const ModuleTree& tree, std::size_t index, const std::function<bool(const std::string&)>& isLeaf) {
+std::string reasonNotVisited(const ModuleTree& tree, std::size_t index,
+                             const std::function<bool(const std::string&)>& isLeaf) {
     std::size_t above = tree.module(index).parent;
     while (above != 0 && !tree.module(above).visited) above = tree.module(above).parent;
     const ModuleInfo& caller = tree.module(above);

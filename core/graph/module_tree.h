@@ -26,10 +26,10 @@ struct ModuleInfo {
     std::size_t parent = 0;   ///< index; the root is its own parent
     std::vector<std::size_t> children;
     std::vector<ParameterInfo> parameters;
-    std::string failure;      ///< why it could not be traced; empty if it could
-    bool visited = true;      ///< false: its forward was never reached while tracing
-    std::string note;         ///< the reason, of one that was not visited; may be empty
-    bool inferred = false;    ///< the file does not name it; read from names or repeated structure
+    std::string failure;    ///< why it could not be traced; empty if it could
+    bool visited = true;    ///< false: its forward was never reached while tracing
+    std::string note;       ///< the reason, of one that was not visited; may be empty
+    bool inferred = false;  ///< the file does not name it; read from names or repeated structure
 };
 
 /// The hierarchy as a flat list in registration order, parents before children. Index 0 is the root.
@@ -52,8 +52,8 @@ class ModuleTree {
     std::unordered_map<std::string, std::size_t> m_index;
 };
 
-/// Completes the marks of a tree in which the modules that were called are marked visited: those without a call of their
-/// own that hold a visited one (lists, dicts) are visited, too; the others get the reason as their note.
+/// Completes the marks of a tree in which the modules that were called are marked visited: those without a call of
+/// their own that hold a visited one (lists, dicts) are visited, too; the others get the reason as their note.
 void explainUnvisited(ModuleTree& tree, const std::function<bool(const std::string& qualname)>& isLeaf);
 
 }  // namespace sonde::graph

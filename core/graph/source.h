@@ -7,10 +7,10 @@ namespace sonde::graph {
 
 /// Where in the model's own source an operation comes from.
 struct SourcePlace {
-    std::string file;     ///< empty: not known
+    std::string file;  ///< empty: not known
     int line = 0;
-    std::string stack;    ///< a stack trace, innermost line last; may be empty
-    std::string problem;  ///< why no more is known: the file's record of its sources is damaged. Mostly empty
+    std::string stack;         ///< a stack trace, innermost line last; may be empty
+    std::string problem;       ///< why no more is known: the file's record of its sources is damaged. Mostly empty
     std::string text() const;  ///< "resnet.py:102"
 };
 

@@ -21,7 +21,9 @@ class Validator {
     }
 
   private:
-    static base::Error broken(std::string what, std::string where) { return base::unreadable(std::move(what), std::move(where)); }
+    static base::Error broken(std::string what, std::string where) {
+        return base::unreadable(std::move(what), std::move(where));
+    }
 
     std::string nodeText(NodeId id) const { return "node '" + m_graph.node(id).name + "'"; }
 
@@ -56,7 +58,8 @@ class Validator {
             if (expr.body != id) return broken("expr is in another body", "expr " + std::to_string(exprId.value));
             for (NodeId input : expr.inputs) {
                 if (!m_defined[input.index()]) {
-                    return broken("argument is not defined before its use", nodeText(input) + " in expr " + std::to_string(exprId.value));
+                    return broken("argument is not defined before its use",
+                                  nodeText(input) + " in expr " + std::to_string(exprId.value));
                 }
             }
             for (BodyId inner : expr.bodies) SONDE_TRY(checkBody(inner, depth + 1));

@@ -1,7 +1,5 @@
 #include "core/layout/cache.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -12,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <system_error>
+#include <unistd.h>
 #include <unordered_map>
 
 namespace sonde::layout {

@@ -59,16 +59,19 @@ std::string dotId(ItemId id) { return "n" + std::to_string(id.value); }
 
 /// The node that stands for an item as the end of an edge: clusters cannot be, so their first child is.
 ItemId endOf(const SceneLayout& scene, ItemId id) {
-    while (id.valid() && scene.item(id).what.open && !scene.item(id).children.empty()) id = scene.item(id).children.front();
+    while (id.valid() && scene.item(id).what.open && !scene.item(id).children.empty())
+        id = scene.item(id).children.front();
     return id;
 }
 
 const char* shapeOf(const SceneItem& item) {
     switch (item.what.kind) {
-        case ItemKind::Input: case ItemKind::Output: return "ellipse";
+        case ItemKind::Input:
+        case ItemKind::Output: return "ellipse";
         case ItemKind::Module: return "box3d";
         case ItemKind::Stub: return "plaintext";
-        case ItemKind::Expr: case ItemKind::Body: break;
+        case ItemKind::Expr:
+        case ItemKind::Body: break;
     }
     return "box";
 }
@@ -125,7 +128,8 @@ std::string sceneDot(const InternalGraph& graph, const SceneLayout& scene) {
 }
 
 std::string sceneJson(const InternalGraph& graph, const SceneLayout& scene) {
-    ordered_json out{{"format", "sonde-scene"}, {"version", 1}, {"name", graph.name}, {"bounds", rectJson(scene.bounds)}};
+    ordered_json out{
+        {"format", "sonde-scene"}, {"version", 1}, {"name", graph.name}, {"bounds", rectJson(scene.bounds)}};
     ordered_json items = ordered_json::array(), edges = ordered_json::array();
     for (std::size_t i = 0; i < scene.items.size(); ++i) {
         const SceneItem& item = scene.items[i];
@@ -144,11 +148,15 @@ std::string sceneJson(const InternalGraph& graph, const SceneLayout& scene) {
         for (const NodeId node : edge.values) values.push_back(graph.node(node).name);
         for (const Point& p : edge.path.points)
             points.push_back(ordered_json::array({std::round(p.x * 100) / 100, std::round(p.y * 100) / 100}));
-        edges.push_back({{"from", edge.from.value}, {"to", edge.to.value}, {"values", std::move(values)}, {"points", std::move(points)}});
+        edges.push_back({{"from", edge.from.value},
+                         {"to", edge.to.value},
+                         {"values", std::move(values)},
+                         {"points", std::move(points)}});
     }
     out["items"] = std::move(items);
     out["edges"] = std::move(edges);
-    out["hidden"] = {{"operations", scene.hiddenExprs}, {"constants", scene.hiddenConstants}, {"shapes", scene.shapeExprs}};
+    out["hidden"] = {
+        {"operations", scene.hiddenExprs}, {"constants", scene.hiddenConstants}, {"shapes", scene.shapeExprs}};
     // Names that are no UTF-8 are written with replacement characters instead of failing.
     return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }

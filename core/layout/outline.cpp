@@ -11,7 +11,8 @@ class Outline::Builder {
     void run() {
         m_outline.m_groupOfExpr.assign(m_graph.exprCount(), GroupId());
         m_outline.m_groupOfScope.assign(m_graph.scopeCount(), GroupId());
-        m_pending.push_back({m_graph.mainId(), add({.kind = Kind::Body, .scope = m_graph.rootScope(), .body = m_graph.mainId()})});
+        m_pending.push_back(
+            {m_graph.mainId(), add({.kind = Kind::Body, .scope = m_graph.rootScope(), .body = m_graph.mainId()})});
         // A queue, not recursion: bodies and modules nest as deep as the file says.
         for (std::size_t next = 0; next < m_pending.size(); ++next) {
             const auto [body, group] = m_pending[next];
@@ -43,9 +44,11 @@ class Outline::Builder {
             m_outline.m_groupOfExpr[id.index()] = home;
             Member member{id, {}};
             if (!expr.bodies.empty()) {
-                member.group = add({.kind = Kind::Operation, .parent = home, .scope = expr.scope, .expr = id, .body = body});
+                member.group =
+                    add({.kind = Kind::Operation, .parent = home, .scope = expr.scope, .expr = id, .body = body});
                 for (const BodyId inner : expr.bodies) {
-                    const GroupId box = add({.kind = Kind::Body, .parent = member.group, .scope = expr.scope, .body = inner});
+                    const GroupId box =
+                        add({.kind = Kind::Body, .parent = member.group, .scope = expr.scope, .body = inner});
                     group(member.group).members.push_back({{}, box});
                     m_pending.push_back({inner, box});
                 }

@@ -33,21 +33,21 @@ class Outline {
 
     struct Group {
         Kind kind = Kind::Module;
-        GroupId parent;          ///< none for the main body's
-        ScopeId scope;           ///< Module: its call. Others: the scope that they are in
-        ExprId expr;             ///< Operation: the expr
-        BodyId body;             ///< Module, Operation: the body that they are in. Body: the body
-        std::vector<Member> members;    ///< in the order of execution (groups by their first expr)
+        GroupId parent;               ///< none for the main body's
+        ScopeId scope;                ///< Module: its call. Others: the scope that they are in
+        ExprId expr;                  ///< Operation: the expr
+        BodyId body;                  ///< Module, Operation: the body that they are in. Body: the body
+        std::vector<Member> members;  ///< in the order of execution (groups by their first expr)
         /// Inside, at any depth; of an Operation without itself. The inside of a called leaf module (see isCall) counts
         /// for its own group only: those around it have the call.
         std::uint32_t exprs = 0;
-        std::uint32_t constants = 0;    ///< of these: constants and attributes
-        std::uint32_t depth = 0;        ///< 0 for the main body, bodies not counted
+        std::uint32_t constants = 0;  ///< of these: constants and attributes
+        std::uint32_t depth = 0;      ///< 0 for the main body, bodies not counted
     };
 
-    /// Equal modules called one after another, each reading what the one before made: blocks that differ in their weights
-    /// only. "Equal" is exact: operators, attributes, literals, types and wiring, at any depth.
-    /// Several modules in turn, A B A B A B, are a run of period 2 with three instances.
+    /// Equal modules called one after another, each reading what the one before made: blocks that differ in their
+    /// weights only. "Equal" is exact: operators, attributes, literals, types and wiring, at any depth. Several modules
+    /// in turn, A B A B A B, are a run of period 2 with three instances.
     struct Run {
         GroupId parent;
         std::vector<GroupId> instances;  ///< at least two (three of a longer period), in order; of each its first group

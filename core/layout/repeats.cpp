@@ -90,8 +90,8 @@ class Stretch {
         }
     }
 
-    /// How many groups from the `begin`-th on repeat the first `period` of them, in whole turns each of which reads what the
-    /// one before makes; 0 if there are not enough. Two turns are enough for a single block, not for several.
+    /// How many groups from the `begin`-th on repeat the first `period` of them, in whole turns each of which reads
+    /// what the one before makes; 0 if there are not enough. Two turns are enough for a single block, not for several.
     std::size_t repeated(std::size_t begin, std::size_t period) const {
         std::size_t turns = 1;
         for (std::size_t next = begin + period; next + period <= m_groups.size(); next += period, ++turns) {
@@ -99,7 +99,8 @@ class Stretch {
                 if (m_number[next + k] != m_number[begin + k]) return turns >= least(period) ? turns * period : 0;
             bool reads = false;
             for (std::size_t a = next; a-- > next - period && !reads;)
-                for (std::size_t b = next; b < next + period && !reads; ++b) reads = follows(m_outline, m_groups[a], m_groups[b]);
+                for (std::size_t b = next; b < next + period && !reads; ++b)
+                    reads = follows(m_outline, m_groups[a], m_groups[b]);
             if (!reads) break;
         }
         return turns >= least(period) ? turns * period : 0;
@@ -153,7 +154,8 @@ std::vector<NodeId> Outline::counterparts(NodeId node) const {
     for (std::size_t i = 0; i < run.instances.size(); ++i) {
         NodeId same;
         forEachPair(*this, at, run.groups[i * run.period + place], [&](const Member& mine, const Member& theirs) {
-            if (mine.expr == made && mine.expr.valid()) same = m_graph->expr(theirs.expr).outputs[m_graph->node(node).outputIndex];
+            if (mine.expr == made && mine.expr.valid())
+                same = m_graph->expr(theirs.expr).outputs[m_graph->node(node).outputIndex];
         });
         if (same.valid()) found.push_back(same);
     }

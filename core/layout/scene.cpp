@@ -78,7 +78,8 @@ ItemId SceneLayout::find(const ItemKey& key) const {
 ItemId SceneLayout::itemAt(Point p) const {
     ItemId found;
     for (const std::vector<ItemId>* among = &top;; among = &item(found).children) {
-        const auto hit = std::find_if(among->begin(), among->end(), [&](ItemId id) { return item(id).rect.contains(p); });
+        const auto hit =
+            std::find_if(among->begin(), among->end(), [&](ItemId id) { return item(id).rect.contains(p); });
         if (hit == among->end()) return found;
         found = *hit;
     }

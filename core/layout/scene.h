@@ -41,12 +41,13 @@ struct ItemKey {
 /// What the text metrics are asked about.
 struct ItemDescription {
     ItemKind kind = ItemKind::Expr;
-    bool open = false;           ///< asks for the least size of the title bar of an open box
+    bool open = false;  ///< asks for the least size of the title bar of an open box
     bool expandable = false;
-    ExprId expr;                 ///< Input, Output, Expr
-    ScopeId scope;               ///< Module: the call. Others: the scope that they are in
-    BodyId body;                 ///< Body
-    std::vector<NodeId> values;  ///< Stub: what it stands for, more than one if folded. Output that is no expr: its value
+    ExprId expr;    ///< Input, Output, Expr
+    ScopeId scope;  ///< Module: the call. Others: the scope that they are in
+    BodyId body;    ///< Body
+    std::vector<NodeId>
+        values;  ///< Stub: what it stands for, more than one if folded. Output that is no expr: its value
     std::uint32_t hiddenExprs = 0;      ///< inside a closed box, constants not counted
     std::uint32_t hiddenConstants = 0;  ///< hidden inside a closed box, or read by a drawn operation
     std::uint32_t shapeExprs = 0;       ///< that compute shapes for it and are folded into it
@@ -64,20 +65,20 @@ using ItemMetrics = std::function<Size(const ItemDescription&)>;
 struct SceneItem {
     ItemDescription what;
     ItemKey key;
-    ItemId parent;                ///< the open box around it; none at the top
-    std::vector<ItemId> children; ///< of an open box, in the order of execution, stubs last
-    GroupId group;                ///< Module, Body, and Expr with bodies: what setOpen wants
-    Rect rect;                    ///< absolute
-    double titleHeight = 0;       ///< of an open box
-    ItemId source;                ///< Stub: the visible item that makes the value or hides its producer; may be none
-    std::uint32_t stubs = 0;      ///< how many stubs stand for values made here
-    std::uint32_t rank = 0;       ///< position along the flow among its siblings
+    ItemId parent;                 ///< the open box around it; none at the top
+    std::vector<ItemId> children;  ///< of an open box, in the order of execution, stubs last
+    GroupId group;                 ///< Module, Body, and Expr with bodies: what setOpen wants
+    Rect rect;                     ///< absolute
+    double titleHeight = 0;        ///< of an open box
+    ItemId source;                 ///< Stub: the visible item that makes the value or hides its producer; may be none
+    std::uint32_t stubs = 0;       ///< how many stubs stand for values made here
+    std::uint32_t rank = 0;        ///< position along the flow among its siblings
 };
 
 /// One line from a border to a border; several lines may share stretches where values fan out.
 struct SceneEdge {
-    Path path;                   ///< absolute, the arrow's tip at its end
-    ItemId from;                 ///< never an open box, unless the value has no other visible producer
+    Path path;    ///< absolute, the arrow's tip at its end
+    ItemId from;  ///< never an open box, unless the value has no other visible producer
     ItemId to;
     std::vector<NodeId> values;  ///< that it carries, in the order of the reader's arguments
     Point labelAt;               ///< where text may stand: half way along
@@ -88,7 +89,7 @@ struct SceneEdge {
 /// these, and the path of an edge only to set it off.
 struct SceneStroke {
     Path path;
-    bool arrow = false;     ///< ends at a reader and not at a border
+    bool arrow = false;  ///< ends at a reader and not at a border
     bool fromStub = false;
     std::vector<std::uint32_t> edges;  ///< indices in SceneLayout::edges
 };
@@ -97,7 +98,7 @@ struct SceneLayout {
     std::vector<SceneItem> items;  ///< parents before children, stubs last
     std::vector<SceneEdge> edges;
     std::vector<SceneStroke> strokes;
-    std::vector<ItemId> top;       ///< items without a parent
+    std::vector<ItemId> top;  ///< items without a parent
     Rect bounds;
     Direction direction = Direction::TopDown;
     std::uint32_t hiddenExprs = 0;      ///< inside closed boxes
@@ -111,12 +112,14 @@ struct SceneLayout {
     std::uint32_t piecesFromCache = 0;  ///< … and levels that were known already
 
     const SceneItem& item(ItemId id) const { return items[id.index()]; }
-    /// The item that shows an expr: itself, the closed box that hides it, its counterpart in the block that stands for its
-    /// own, or the reader that stands for a hidden constant or for
-    /// what computes its shapes; none for an erased, unread or filtered one.
+    /// The item that shows an expr: itself, the closed box that hides it, its counterpart in the block that stands for
+    /// its own, or the reader that stands for a hidden constant or for what computes its shapes; none for an erased,
+    /// unread or filtered one.
     ItemId itemOf(ExprId expr) const { return expr.index() < exprItems.size() ? exprItems[expr.index()] : ItemId(); }
     /// The item of a scope, open or closed or inlined, or the closed box that hides it; none for the root.
-    ItemId itemOf(ScopeId scope) const { return scope.index() < scopeItems.size() ? scopeItems[scope.index()] : ItemId(); }
+    ItemId itemOf(ScopeId scope) const {
+        return scope.index() < scopeItems.size() ? scopeItems[scope.index()] : ItemId();
+    }
     ItemId find(const ItemKey& key) const;
     /// The innermost item at a place; none on empty ground. Linear in the children of the boxes there.
     ItemId itemAt(Point p) const;
@@ -133,12 +136,13 @@ ItemId neighbour(const SceneLayout& scene, ItemId from, Move move);
 std::vector<std::size_t> edgesAt(const SceneLayout& scene, ItemId item);
 
 struct SceneOptions {
-    ItemMetrics metrics;  ///< must be set
+    ItemMetrics metrics;                                               ///< must be set
     std::chrono::milliseconds budget = LayoutWorkers::kDefaultBudget;  ///< for one level
-    /// Of Graphviz for all levels together, as it is expected to take, summed over the helpers; the layered engine does the
-    /// rest, and says so.
+    /// Of Graphviz for all levels together, as it is expected to take, summed over the helpers; the layered engine does
+    /// the rest, and says so.
     std::chrono::milliseconds allowance{250};
-    /// Told a picture with some levels laid out coarsely, when the whole takes longer than `partialAfter`; may be empty.
+    /// Told a picture with some levels laid out coarsely, when the whole takes longer than `partialAfter`; may be
+    /// empty.
     std::function<void(std::shared_ptr<const SceneLayout>)> onPartial;
     std::chrono::milliseconds partialAfter{200};
 };

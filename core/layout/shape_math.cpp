@@ -21,14 +21,17 @@ bool asksForShape(const Expr& expr) {
 }
 
 /// Operations whose results are as small as what they read, for results of unknown rank.
-bool staysSmall(const Expr& expr) { return expr.op.domain == "prim" || graph::traitsOf(expr).is(operators::Trait::StaysSmall); }
+bool staysSmall(const Expr& expr) {
+    return expr.op.domain == "prim" || graph::traitsOf(expr).is(operators::Trait::StaysSmall);
+}
 
 bool isConstant(const Expr& expr) { return expr.kind == ExprKind::Constant || expr.kind == ExprKind::GetAttr; }
 
 class Finder {
   public:
     explicit Finder(const InternalGraph& graph)
-        : m_graph(graph), m_state(graph.exprCount(), kData), m_found(graph.exprCount(), false), m_isResult(graph.nodeCount(), false) {
+        : m_graph(graph), m_state(graph.exprCount(), kData), m_found(graph.exprCount(), false),
+          m_isResult(graph.nodeCount(), false) {
         for (std::size_t i = 0; i < graph.bodyCount(); ++i) {
             for (const NodeId output : graph.body(graph::BodyId(i)).outputs) {
                 if (graph.expr(graph.node(output).producer).body == graph::BodyId(i)) m_isResult[output.index()] = true;
@@ -53,7 +56,8 @@ class Finder {
     State stateOf(const Expr& expr) const {
         if (isConstant(expr)) return kFixed;
         if (!expr.bodies.empty() || expr.outputs.empty() || expr.inputs.empty()) return kData;
-        if (expr.kind != ExprKind::Apply && expr.kind != ExprKind::CallFunction && expr.kind != ExprKind::CallMethod) return kData;
+        if (expr.kind != ExprKind::Apply && expr.kind != ExprKind::CallFunction && expr.kind != ExprKind::CallMethod)
+            return kData;
         if (expr.op.name.empty() || isResult(expr)) return kData;
         if (asksForShape(expr)) return kShape;
         State state = kFixed;
@@ -71,7 +75,8 @@ class Finder {
 
     /// What leaves a body is data for those around it.
     bool isResult(const Expr& expr) const {
-        return std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return m_isResult[output.index()]; });
+        return std::any_of(expr.outputs.begin(), expr.outputs.end(),
+                           [&](NodeId output) { return m_isResult[output.index()]; });
     }
 
     bool readByFoundOnly(const Expr& expr) const {

@@ -11,8 +11,8 @@
 
 namespace sonde::layout {
 
-/// What a group is, as numbers: two groups are equal if these are. Values are numbered as they appear, so that names and
-/// ids do not count; weights do not count either.
+/// What a group is, as numbers: two groups are equal if these are. Values are numbered as they appear, so that names
+/// and ids do not count; weights do not count either.
 class Signature {
   public:
     explicit Signature(const Outline& outline) : m_outline(outline), m_graph(outline.graph()) {}
@@ -82,7 +82,9 @@ class Signature {
         switch (value.kind()) {
             case tensor::ValueKind::Tensor: return addTensor(value.tensor());
             case tensor::ValueKind::Float: return addNumber(value.toFloat());
-            case tensor::ValueKind::List: case tensor::ValueKind::Tuple: case tensor::ValueKind::Sequence:
+            case tensor::ValueKind::List:
+            case tensor::ValueKind::Tuple:
+            case tensor::ValueKind::Sequence:
                 m_tokens.push_back(value.items().size());
                 for (const tensor::Value& item : value.items()) addValue(item);
                 return;
@@ -112,9 +114,11 @@ class Signature {
     /// Weights differ from block to block, numbers that steer the computation do not: shapes, axes, conditions.
     static bool steers(const tensor::Value& value) {
         constexpr std::int64_t kMaxElements = 64;
-        if (value.kind() != tensor::ValueKind::Tensor || !value.tensor().defined()) return value.kind() != tensor::ValueKind::Tensor;
+        if (value.kind() != tensor::ValueKind::Tensor || !value.tensor().defined())
+            return value.kind() != tensor::ValueKind::Tensor;
         const tensor::DType dtype = value.tensor().dtype();
-        return value.tensor().numel() <= kMaxElements && (dtype == tensor::DType::Int64 || dtype == tensor::DType::Bool);
+        return value.tensor().numel() <= kMaxElements &&
+               (dtype == tensor::DType::Int64 || dtype == tensor::DType::Bool);
     }
 
     void addExpr(const graph::Expr& expr) {
@@ -122,7 +126,9 @@ class Signature {
         add(expr.op.domain);
         add(expr.op.name);
         m_tokens.push_back(static_cast<std::uint64_t>(expr.op.version));
-        if (expr.kind == graph::ExprKind::CallFunction || expr.kind == graph::ExprKind::CallMethod || expr.kind == graph::ExprKind::Apply) add(expr.target);
+        if (expr.kind == graph::ExprKind::CallFunction || expr.kind == graph::ExprKind::CallMethod ||
+            expr.kind == graph::ExprKind::Apply)
+            add(expr.target);
         for (const tensor::Attribute& attribute : expr.attributes.items()) {
             add(attribute.name);
             addAttribute(attribute.value);

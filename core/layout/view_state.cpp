@@ -27,7 +27,8 @@ bool isLeafCall(const Outline& outline, const Outline::Group& group) {
 void showInstancesAround(const Outline& outline, ViewState& view, GroupId id) {
     for (; id.valid(); id = outline.group(id).parent) {
         const std::uint32_t run = outline.runOf(id);
-        if (run != Outline::kNoRun && isFolded(outline, view, run)) showInstance(outline, view, run, outline.instanceOf(id));
+        if (run != Outline::kNoRun && isFolded(outline, view, run))
+            showInstance(outline, view, run, outline.instanceOf(id));
     }
 }
 
@@ -74,7 +75,9 @@ void reveal(const Outline& outline, ViewState& view, ScopeId scope) {
     openFrom(outline, view, outline.group(group).parent);
 }
 
-ScopeId scopeOf(const Outline& outline, std::uint32_t run) { return outline.group(outline.runs()[run].instances.front()).scope; }
+ScopeId scopeOf(const Outline& outline, std::uint32_t run) {
+    return outline.group(outline.runs()[run].instances.front()).scope;
+}
 
 bool isFolded(const Outline& outline, const ViewState& view, std::uint32_t run) {
     return run != Outline::kNoRun && view.foldFrom > 0 && outline.runs()[run].instances.size() >= view.foldFrom &&

@@ -15,11 +15,12 @@ struct ViewState {
     std::set<ScopeId> openScopes;  ///< module calls shown from inside; the root always is
     std::set<ExprId> openExprs;    ///< operations with bodies shown from inside
     Direction direction = Direction::TopDown;
-    bool hideConstants = true;     ///< weights, constants and attribute reads are not drawn (but counted)
-    bool foldShapes = false;       ///< what only computes shapes (shapeMath) is part of its consumer (and counted)
-    bool inlineSingles = true;     ///< a module that is one operation is drawn as that operation
+    bool hideConstants = true;  ///< weights, constants and attribute reads are not drawn (but counted)
+    bool foldShapes = false;    ///< what only computes shapes (shapeMath) is part of its consumer (and counted)
+    bool inlineSingles = true;  ///< a module that is one operation is drawn as that operation
 
-    /// A value read by at least this many items, on average far away, is drawn as named stubs at its consumers; 0: never.
+    /// A value read by at least this many items, on average far away, is drawn as named stubs at its consumers; 0:
+    /// never.
     std::size_t hubReaders = 6;
     /// An edge over more ranks than this is drawn as a stub; 0: never.
     std::size_t longSpan = 24;
@@ -34,9 +35,9 @@ struct ViewState {
     /// By ExprId: operations that are not drawn (but counted), because the user hid or isolated something. May be null.
     std::shared_ptr<const std::vector<bool>> filtered;
 
-    double nodeSep = 24;   ///< least distance of items side by side
-    double rankSep = 40;   ///< least distance of items after one another
-    double padding = 16;   ///< between an open box's border and what is in it
+    double nodeSep = 24;  ///< least distance of items side by side
+    double rankSep = 40;  ///< least distance of items after one another
+    double padding = 16;  ///< between an open box's border and what is in it
 
     bool operator==(const ViewState&) const = default;
 };

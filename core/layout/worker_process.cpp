@@ -1,5 +1,7 @@
 #include "core/layout/worker_process.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -7,9 +9,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 
 #include "core/layout/engine/frames.h"
 

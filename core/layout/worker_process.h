@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -9,6 +7,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace sonde::layout {

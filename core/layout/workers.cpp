@@ -1,11 +1,10 @@
 #include "core/layout/workers.h"
 
-#include <unistd.h>
-
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <unistd.h>
 #include <vector>
 
 #include "core/layout/engine/layered.h"
@@ -27,15 +26,15 @@ bool isProgram(const fs::path& path) {
 }
 
 /// How long `dot` takes by experience, in milliseconds: measured on chains with skip edges, random, dense and complete
-/// graphs of up to 9000 boxes and places; right within a factor of two above 20 ms, but for one graph in a dozen that takes
-/// five times as long.
+/// graphs of up to 9000 boxes and places; right within a factor of two above 20 ms, but for one graph in a dozen that
+/// takes five times as long.
 double msForEffort(std::size_t effort) {
     const double size = static_cast<double>(effort) / 1000;
     return 10 * size + 14 * size * size;
 }
 
-/// What is expected must be so many times shorter than the budget: whoever opens a level waits for the unlucky graphs too,
-/// and for a machine that does something else besides.
+/// What is expected must be so many times shorter than the budget: whoever opens a level waits for the unlucky graphs
+/// too, and for a machine that does something else besides.
 constexpr double kCaution = 10;
 
 /// Of writing a graph, waking the helper, and reading the answer.
@@ -54,7 +53,8 @@ bool isChain(const BoxGraph& graph) {
 
 class LayoutWorkers::Impl {
   public:
-    explicit Impl(Options options) : program(std::move(options.program)), slots(std::max<std::size_t>(1, options.processes)) {
+    explicit Impl(Options options)
+        : program(std::move(options.program)), slots(std::max<std::size_t>(1, options.processes)) {
         if (program.empty()) program = findProgram();
     }
 
@@ -147,13 +147,15 @@ base::Result<BoxLayout> LayoutWorkers::layout(const BoxGraph& graph, const base:
     SONDE_TRY(validate(graph));
     const auto begin = std::chrono::steady_clock::now();
     return layoutParts(graph, [&](const BoxGraph& part) {
-        const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+        const auto gone =
+            std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
         // Many small parts, each quick, may take longer than one budget together.
         return m_impl->layoutPart(part, work, {budget, std::max(budget - gone, std::min(budget, kMinBudget))});
     });
 }
 
-base::Result<BoxLayout> LayoutWorkers::Impl::layoutPart(const BoxGraph& graph, const base::WorkContext& work, Budget budget) {
+base::Result<BoxLayout> LayoutWorkers::Impl::layoutPart(const BoxGraph& graph, const base::WorkContext& work,
+                                                        Budget budget) {
     auto layered = [&](std::string why) -> base::Result<BoxLayout> {
         SONDE_ASSIGN(BoxLayout layout, layoutLayered(graph, work));
         layout.note = std::move(why);
@@ -163,7 +165,8 @@ base::Result<BoxLayout> LayoutWorkers::Impl::layoutPart(const BoxGraph& graph, c
     if (program.empty()) return layered("the layout helper (sonde-layout-worker) is not installed");
     const std::size_t effort = layoutEffort(graph);
     if (kCaution * msForEffort(effort) > static_cast<double>(budget.left.count())) {
-        return layered("too large to be sure that Graphviz ends within " + std::to_string(budget.whole.count()) + " ms");
+        return layered("too large to be sure that Graphviz ends within " + std::to_string(budget.whole.count()) +
+                       " ms");
     }
     const std::vector<std::byte> request = encode(graph);
     Slot* slot = acquire(work.stop);

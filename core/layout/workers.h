@@ -39,8 +39,8 @@ class LayoutWorkers {
     base::Result<BoxLayout> layout(const BoxGraph& graph, const base::WorkContext& work = {},
                                    std::chrono::milliseconds budget = kDefaultBudget);
 
-    /// How long Graphviz takes for a graph by experience, with the way to the helper and back; milliseconds. 0 for what it
-    /// would not be given with such a budget.
+    /// How long Graphviz takes for a graph by experience, with the way to the helper and back; milliseconds. 0 for what
+    /// it would not be given with such a budget.
     static double expectedMs(const BoxGraph& graph, std::chrono::milliseconds budget = kDefaultBudget);
 
     /// Where the helper is: `sonde-layout-worker` named by the environment variable SONDE_LAYOUT_WORKER, else beside

@@ -42,7 +42,8 @@ struct CELU : ActivationLayer {  ///< max(x, 0) + min(0, alpha (e^(x / alpha) - 
 struct SELU : ActivationLayer {  ///< scale (max(x, 0) + min(0, alpha (e^x - 1))), arXiv:1706.02515
     SELU() : ActivationLayer("SELU", [](const Var& x) { return selu(x); }) {}
 };
-struct GELU : ActivationLayer {  ///< x Phi(x), arXiv:1606.08415; "tanh": x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+struct GELU
+    : ActivationLayer {  ///< x Phi(x), arXiv:1606.08415; "tanh": x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
     explicit GELU(const std::string& approximate = "none");
 };
 struct SiLU : ActivationLayer {  ///< x sigmoid(x), arXiv:1710.05941
@@ -84,7 +85,8 @@ struct Hardsigmoid : ActivationLayer {  ///< min(max(x + 3, 0), 6) / 6
 struct Threshold : ActivationLayer {  ///< x if x > threshold, else value
     Threshold(double threshold, double value);
 };
-struct GLU : ActivationLayer {  ///< first half times sigmoid of the second half along dim, which is halved; arXiv:1612.08083
+struct GLU
+    : ActivationLayer {  ///< first half times sigmoid of the second half along dim, which is halved; arXiv:1612.08083
     explicit GLU(std::int64_t dim = -1);
 };
 struct Softmax : ActivationLayer {  ///< e^x / sum e^x along dim

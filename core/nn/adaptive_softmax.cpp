@@ -7,20 +7,24 @@
 
 namespace sonde::nn {
 
-AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(std::int64_t inFeatures, std::int64_t classes, Ints cutoffs, AdaptiveSoftmaxOptions options)
+AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(std::int64_t inFeatures, std::int64_t classes, Ints cutoffs,
+                                                       AdaptiveSoftmaxOptions options)
     : Layer("AdaptiveLogSoftmaxWithLoss"), m_cutoffs(std::move(cutoffs)) {
     m_cutoffs.push_back(classes);
     const bool rises = std::ranges::adjacent_find(m_cutoffs, std::ranges::greater_equal()) == m_cutoffs.end();
     if (m_cutoffs.size() < 2 || m_cutoffs.front() < 1 || !rises) {
-        throw trace::TraceError(trace::TraceErrorKind::Value, "cutoffs should be rising numbers between 1 and the number of classes");
+        throw trace::TraceError(trace::TraceErrorKind::Value,
+                                "cutoffs should be rising numbers between 1 and the number of classes");
     }
     const auto clusters = static_cast<std::int64_t>(m_cutoffs.size()) - 1;
     m_head = add("head", std::make_shared<Linear>(inFeatures, m_cutoffs.front() + clusters, options.headBias));
     m_tail = add("tail", std::make_shared<ModuleList>());
     for (std::size_t i = 0; i + 1 < m_cutoffs.size(); ++i) {
-        const auto inside = static_cast<std::int64_t>(std::floor(static_cast<double>(inFeatures) / std::pow(options.divisor, static_cast<double>(i + 1))));
+        const auto inside = static_cast<std::int64_t>(
+            std::floor(static_cast<double>(inFeatures) / std::pow(options.divisor, static_cast<double>(i + 1))));
         m_tail->append(std::make_shared<Sequential>(std::vector<std::shared_ptr<Module>>{
-            std::make_shared<Linear>(inFeatures, inside, false), std::make_shared<Linear>(inside, m_cutoffs[i + 1] - m_cutoffs[i], false)}));
+            std::make_shared<Linear>(inFeatures, inside, false),
+            std::make_shared<Linear>(inside, m_cutoffs[i + 1] - m_cutoffs[i], false)}));
     }
 }
 

@@ -7,18 +7,22 @@ namespace sonde::nn {
 
 /// What has defaults of torch.
 struct AdaptiveSoftmaxOptions {
-    double divisor = 4;      ///< how much narrower each cluster's inside is than the one before it
+    double divisor = 4;  ///< how much narrower each cluster's inside is than the one before it
     bool headBias = false;
 };
 
-/// Softmax over many classes of which the frequent ones come first (Grave et al. 2017, arXiv:1609.04309): a head over the
-/// first cutoffs[0] classes and one number for each cluster of the rest, and for cluster i a narrow product of its own:
-/// ln p(c) = ln p_head(cluster) + ln p_i(c).  x [N,D] or [D], target [N] or [] -> (ln p of each target [N], -mean of them).
+/// Softmax over many classes of which the frequent ones come first (Grave et al. 2017, arXiv:1609.04309): a head over
+/// the first cutoffs[0] classes and one number for each cluster of the rest, and for cluster i a narrow product of its
+/// own: ln p(c) = ln p_head(cluster) + ln p_i(c).  x [N,D] or [D], target [N] or [] -> (ln p of each target [N], -mean
+/// of them).
 class AdaptiveLogSoftmaxWithLoss : public Layer {
   public:
     /// `cutoffs` rise and lie below `classes`. Throws TraceError (ValueError) for others.
-    AdaptiveLogSoftmaxWithLoss(std::int64_t inFeatures, std::int64_t classes, Ints cutoffs, AdaptiveSoftmaxOptions options = {});
-    std::vector<ForwardParameter> signature() const override { return {{"input", {}, false, true}, {"target", {}, false, true}}; }
+    AdaptiveLogSoftmaxWithLoss(std::int64_t inFeatures, std::int64_t classes, Ints cutoffs,
+                               AdaptiveSoftmaxOptions options = {});
+    std::vector<ForwardParameter> signature() const override {
+        return {{"input", {}, false, true}, {"target", {}, false, true}};
+    }
     bool makesTensor() const override { return false; }
     Var forward(std::span<const Var> in) override;
     /// Of all classes: x [N,D] -> [N,classes].

@@ -15,7 +15,8 @@ constexpr const char* kProjections[] = {"q_proj_weight", "k_proj_weight", "v_pro
 
 /// A mask as numbers to be added to the scores.
 Var additive(const Var& mask) {
-    return callFunction(Function{"_canonical_mask", "_canonical_mask", "torch.nn.functional._canonical_mask", true, "prim"}, {mask});
+    return callFunction(
+        Function{"_canonical_mask", "_canonical_mask", "torch.nn.functional._canonical_mask", true, "prim"}, {mask});
 }
 
 Var withZeros(const Var& mask, std::int64_t columns) {
@@ -35,7 +36,8 @@ MultiheadAttention::MultiheadAttention(std::int64_t embedSize, std::int64_t head
         m_joinedWeight = addParameter("in_proj_weight", zeros({3 * embedSize, embedSize}));
     } else {
         const std::int64_t sizes[] = {embedSize, keySize, valueSize};
-        for (std::size_t i = 0; i < 3; ++i) m_weights.push_back(addParameter(kProjections[i], zeros({embedSize, sizes[i]})));
+        for (std::size_t i = 0; i < 3; ++i)
+            m_weights.push_back(addParameter(kProjections[i], zeros({embedSize, sizes[i]})));
     }
     if (options.bias) m_bias = addParameter("in_proj_bias", zeros({3 * embedSize}));
     if (options.addBiasKv) {
@@ -47,13 +49,19 @@ MultiheadAttention::MultiheadAttention(std::int64_t embedSize, std::int64_t head
 
 std::vector<ForwardParameter> MultiheadAttention::signature() const {
     using tensor::Value;
-    return {{"query", {}, false, true}, {"key", {}, false, true}, {"value", {}, false, true}, {"key_padding_mask", Value()},
-            {"need_weights", Value::ofBool(true)}, {"attn_mask", Value()}, {"average_attn_weights", Value::ofBool(true)}};
+    return {{"query", {}, false, true},
+            {"key", {}, false, true},
+            {"value", {}, false, true},
+            {"key_padding_mask", Value()},
+            {"need_weights", Value::ofBool(true)},
+            {"attn_mask", Value()},
+            {"average_attn_weights", Value::ofBool(true)}};
 }
 
 Var MultiheadAttention::projected(const Var& x, std::size_t which) const {
     const std::int64_t first = static_cast<std::int64_t>(which) * m_embedSize;
-    const Var weight = m_joinedWeight.defined() ? narrow(m_joinedWeight.read(), 0, first, m_embedSize) : m_weights[which].read();
+    const Var weight =
+        m_joinedWeight.defined() ? narrow(m_joinedWeight.read(), 0, first, m_embedSize) : m_weights[which].read();
     return linear(x, weight, m_bias.defined() ? narrow(m_bias.read(), 0, first, m_embedSize) : Var());
 }
 

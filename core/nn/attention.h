@@ -8,8 +8,8 @@ namespace sonde::nn {
 struct AttentionOptions {
     double dropout = 0;  ///< of the weights, while training
     bool bias = true;
-    bool addBiasKv = false;    ///< a learned key and value after those given
-    bool addZeroAttn = false;  ///< a key and value of zeros after those given
+    bool addBiasKv = false;      ///< a learned key and value after those given
+    bool addZeroAttn = false;    ///< a key and value of zeros after those given
     std::int64_t keySize = 0;    ///< kdim, 0: embed_dim
     std::int64_t valueSize = 0;  ///< vdim, 0: embed_dim
     bool batchFirst = false;

@@ -8,7 +8,9 @@ Sequential::Sequential(std::vector<std::shared_ptr<Module>> modules) {
     for (auto& module : modules) append(std::move(module));
 }
 
-void Sequential::append(std::shared_ptr<Module> module) { addChild(std::to_string(children().size()), std::move(module)); }
+void Sequential::append(std::shared_ptr<Module> module) {
+    addChild(std::to_string(children().size()), std::move(module));
+}
 
 Var Sequential::forward(std::span<const Var> in) {
     Var x = in[0];
@@ -20,7 +22,9 @@ ModuleList::ModuleList(std::vector<std::shared_ptr<Module>> modules) : Layer("Mo
     for (auto& module : modules) append(std::move(module));
 }
 
-void ModuleList::append(std::shared_ptr<Module> module) { addChild(std::to_string(children().size()), std::move(module)); }
+void ModuleList::append(std::shared_ptr<Module> module) {
+    addChild(std::to_string(children().size()), std::move(module));
+}
 
 ModuleDict::ModuleDict(std::vector<std::pair<std::string, std::shared_ptr<Module>>> modules) : Layer("ModuleDict") {
     for (auto& [key, module] : modules) addChild(std::move(key), std::move(module));
@@ -48,10 +52,13 @@ Attribute ParameterDict::operator[](std::string_view key) const {
 
 Var Flatten::forward(std::span<const Var> in) { return flatten(in[0], m_start, m_end); }
 
-std::string Flatten::extraText() const { return "start_dim=" + std::to_string(m_start) + ", end_dim=" + std::to_string(m_end); }
+std::string Flatten::extraText() const {
+    return "start_dim=" + std::to_string(m_start) + ", end_dim=" + std::to_string(m_end);
+}
 
 Var Unflatten::forward(std::span<const Var> in) {
-    return trace::callFunction(trace::Function{"unflatten.int", "unflatten", "torch.unflatten"}, {in[0], m_dim, m_sizes});
+    return trace::callFunction(trace::Function{"unflatten.int", "unflatten", "torch.unflatten"},
+                               {in[0], m_dim, m_sizes});
 }
 
 std::string Unflatten::extraText() const {

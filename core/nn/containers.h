@@ -34,7 +34,9 @@ class ModuleDict : public Layer {
 class ParameterList : public Layer {
   public:
     explicit ParameterList(std::vector<Tensor> values = {});
-    void append(Tensor value) { m_parameters.push_back(addParameter(std::to_string(m_parameters.size()), std::move(value))); }
+    void append(Tensor value) {
+        m_parameters.push_back(addParameter(std::to_string(m_parameters.size()), std::move(value)));
+    }
     std::size_t size() const { return m_parameters.size(); }
     const Attribute& operator[](std::size_t index) const { return m_parameters[index]; }
 

@@ -16,11 +16,14 @@ std::int64_t perGroup(std::int64_t channels, std::int64_t groups, const char* na
     return channels / groups;
 }
 
-std::string convSetting(const char* name, const Var& value) { return std::string(", ") + name + '=' + value.value().text(); }
+std::string convSetting(const char* name, const Var& value) {
+    return std::string(", ") + name + '=' + value.value().text();
+}
 
 /// Of a convolution [K, C / groups, kernel…], of a transposed one [C, K / groups, kernel…].
 tensor::Shape weightShape(std::int64_t in, std::int64_t out, const Ints& kernel, std::int64_t groups, bool transposed) {
-    tensor::Shape shape = transposed ? tensor::Shape{in, perGroup(out, groups, "out_channels")} : tensor::Shape{out, perGroup(in, groups, "in_channels")};
+    tensor::Shape shape = transposed ? tensor::Shape{in, perGroup(out, groups, "out_channels")}
+                                     : tensor::Shape{out, perGroup(in, groups, "in_channels")};
     for (std::int64_t extent : kernel) shape.push_back(extent);
     return shape;
 }
@@ -29,31 +32,31 @@ tensor::Shape weightShape(std::int64_t in, std::int64_t out, const Ints& kernel,
 
 ConvPadding::ConvPadding(const char* name) : same(std::string_view(name) == "same") {
     if (!same && std::string_view(name) != "valid") {
-        throw trace::TraceError(trace::TraceErrorKind::Value, "padding is 'valid', 'same' or numbers, not '" + std::string(name) + "'");
+        throw trace::TraceError(trace::TraceErrorKind::Value,
+                                "padding is 'valid', 'same' or numbers, not '" + std::string(name) + "'");
     }
 }
 
-ConvLayer::ConvLayer(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels, const Sizes& kernel,
-                     const ConvOptions& options, bool transposed)
-    : Layer(std::move(className)),
-      m_axes(axes),
-      m_inChannels(inChannels),
-      m_outChannels(outChannels),
-      m_kernel(kernel.of(axes)),
-      m_options(options),
-      m_weight(addParameter("weight", zeros(weightShape(inChannels, outChannels, m_kernel, options.groups, transposed)))) {
+ConvLayer::ConvLayer(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels,
+                     const Sizes& kernel, const ConvOptions& options, bool transposed)
+    : Layer(std::move(className)), m_axes(axes), m_inChannels(inChannels), m_outChannels(outChannels),
+      m_kernel(kernel.of(axes)), m_options(options),
+      m_weight(
+          addParameter("weight", zeros(weightShape(inChannels, outChannels, m_kernel, options.groups, transposed)))) {
     (void)perGroup(transposed ? inChannels : outChannels, options.groups, transposed ? "in_channels" : "out_channels");
     if (options.bias) m_bias = addParameter("bias", zeros({outChannels}));
 }
 
 std::string ConvLayer::extraText() const {
     const ConvOptions& options = m_options;
-    std::string text = std::to_string(m_inChannels) + ", " + std::to_string(m_outChannels) + convSetting("kernel_size", m_kernel) +
-                       convSetting("stride", options.stride.of(m_axes));
+    std::string text = std::to_string(m_inChannels) + ", " + std::to_string(m_outChannels) +
+                       convSetting("kernel_size", m_kernel) + convSetting("stride", options.stride.of(m_axes));
     if (options.padding.same) text += ", padding=same";
-    else if (options.padding.sizes.of(m_axes) != Ints(m_axes, 0)) text += convSetting("padding", options.padding.sizes.of(m_axes));
+    else if (options.padding.sizes.of(m_axes) != Ints(m_axes, 0))
+        text += convSetting("padding", options.padding.sizes.of(m_axes));
     if (options.dilation.of(m_axes) != Ints(m_axes, 1)) text += convSetting("dilation", options.dilation.of(m_axes));
-    if (options.outputPadding.of(m_axes) != Ints(m_axes, 0)) text += convSetting("output_padding", options.outputPadding.of(m_axes));
+    if (options.outputPadding.of(m_axes) != Ints(m_axes, 0))
+        text += convSetting("output_padding", options.outputPadding.of(m_axes));
     if (options.groups != 1) text += ", groups=" + std::to_string(options.groups);
     if (!options.bias) text += ", bias=False";
     if (options.paddingMode != "zeros") text += ", padding_mode=" + options.paddingMode;

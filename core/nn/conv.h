@@ -32,8 +32,8 @@ class ConvLayer : public Layer {
     std::string extraText() const override;
 
   protected:
-    ConvLayer(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels, const Sizes& kernel,
-              const ConvOptions& options, bool transposed);
+    ConvLayer(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels,
+              const Sizes& kernel, const ConvOptions& options, bool transposed);
 
     std::size_t m_axes;
     std::int64_t m_inChannels;
@@ -49,8 +49,8 @@ class ConvLayer : public Layer {
 ///   weight [K, C / groups, kernel…], bias [K]; cross-correlation, by default in neural networks.
 class Conv : public ConvLayer {
   public:
-    Conv(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels, const Sizes& kernel,
-         const ConvOptions& options)
+    Conv(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels,
+         const Sizes& kernel, const ConvOptions& options)
         : ConvLayer(std::move(className), axes, inChannels, outChannels, kernel, options, false) {}
     Var forward(std::span<const Var> in) override;
 
@@ -74,8 +74,8 @@ struct Conv3d : Conv {
 
 /// Transposed convolution: the gradient of Conv with respect to its input.
 ///   x [N,C,L…] -> y [N,K,L'…],  L' = (L - 1) stride - 2 padding + dilation (kernel - 1) + outputPadding + 1
-///   weight [C, K / groups, kernel…], bias [K]. forward(input, output_size=None): output_size says L', one number for each
-///   axis (batch and channels may precede), and replaces outputPadding.
+///   weight [C, K / groups, kernel…], bias [K]. forward(input, output_size=None): output_size says L', one number for
+///   each axis (batch and channels may precede), and replaces outputPadding.
 class ConvTranspose : public ConvLayer {
   public:
     ConvTranspose(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels,

@@ -5,8 +5,8 @@
 
 namespace sonde::nn {
 
-/// Drops values with probability p while training (Hinton et al. 2012, arXiv:1207.0580); y = x otherwise. x -> y of that
-/// shape.
+/// Drops values with probability p while training (Hinton et al. 2012, arXiv:1207.0580); y = x otherwise. x -> y of
+/// that shape.
 class DropoutLayer : public Layer {
   public:
     Var forward(std::span<const Var> in) override { return m_drop(in[0], m_p, isTraining()); }

@@ -44,8 +44,8 @@ Var EmbeddingBag::forward(std::span<const Var> in) {
         ids = reshape(ids, {-1});
         if (!scales.isNone()) scales = reshape(scales, {-1});
     }
-    return embeddingBag(ids, m_weight.read(), offsets, m_options.mode, scales, m_options.includeLastOffset && !in[1].isNone(),
-                        m_options.paddingIndex);
+    return embeddingBag(ids, m_weight.read(), offsets, m_options.mode, scales,
+                        m_options.includeLastOffset && !in[1].isNone(), m_options.paddingIndex);
 }
 
 std::string EmbeddingBag::extraText() const { return tableText(m_weight) + ", mode='" + m_options.mode + "'"; }

@@ -24,9 +24,9 @@ struct EmbeddingBagOptions {
     std::int64_t paddingIndex = -1;  ///< these ids do not count; -1: all count
 };
 
-/// Sum, mean or largest of the rows of each bag: ids [B,L] -> y [B,D], each row of ids a bag; or ids [M] with offsets [B],
-/// where each bag begins (includeLastOffset: [B + 1], the last one is M). per_sample_weights, like ids, scale the rows of
-/// a sum. An empty bag gives zeros. weight [n,D].
+/// Sum, mean or largest of the rows of each bag: ids [B,L] -> y [B,D], each row of ids a bag; or ids [M] with offsets
+/// [B], where each bag begins (includeLastOffset: [B + 1], the last one is M). per_sample_weights, like ids, scale the
+/// rows of a sum. An empty bag gives zeros. weight [n,D].
 class EmbeddingBag : public Layer {
   public:
     EmbeddingBag(std::int64_t count, std::int64_t dim, EmbeddingBagOptions options = {});

@@ -9,7 +9,8 @@ namespace sonde::nn {
 class Unfold : public Layer {
   public:
     explicit Unfold(const Sizes& kernel, const Sizes& dilation = 1, const Sizes& padding = 0, const Sizes& stride = 1)
-        : Layer("Unfold"), m_kernel(kernel.of(2)), m_dilation(dilation.of(2)), m_padding(padding.of(2)), m_stride(stride.of(2)) {}
+        : Layer("Unfold"), m_kernel(kernel.of(2)), m_dilation(dilation.of(2)), m_padding(padding.of(2)),
+          m_stride(stride.of(2)) {}
     Var forward(std::span<const Var> in) override;
     std::string extraText() const override;
 
@@ -24,9 +25,10 @@ class Unfold : public Layer {
 ///   x [N,C kernel_h kernel_w,P] -> y [N,C,outputSize…].
 class Fold : public Layer {
   public:
-    Fold(const Sizes& outputSize, const Sizes& kernel, const Sizes& dilation = 1, const Sizes& padding = 0, const Sizes& stride = 1)
-        : Layer("Fold"), m_size(outputSize.of(2)), m_kernel(kernel.of(2)), m_dilation(dilation.of(2)), m_padding(padding.of(2)),
-          m_stride(stride.of(2)) {}
+    Fold(const Sizes& outputSize, const Sizes& kernel, const Sizes& dilation = 1, const Sizes& padding = 0,
+         const Sizes& stride = 1)
+        : Layer("Fold"), m_size(outputSize.of(2)), m_kernel(kernel.of(2)), m_dilation(dilation.of(2)),
+          m_padding(padding.of(2)), m_stride(stride.of(2)) {}
     Var forward(std::span<const Var> in) override;
     std::string extraText() const override;
 

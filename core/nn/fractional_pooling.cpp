@@ -7,13 +7,16 @@ namespace sonde::nn {
 using trace::callFunction;
 using trace::Function;
 
-FractionalMaxPool::FractionalMaxPool(std::string className, std::size_t axes, const Sizes& kernel, FractionalPoolOptions options)
+FractionalMaxPool::FractionalMaxPool(std::string className, std::size_t axes, const Sizes& kernel,
+                                     FractionalPoolOptions options)
     : Layer(std::move(className)), m_kernel(kernel.of(axes)), m_options(std::move(options)) {
     if (m_options.outputSize.empty() == m_options.outputRatio.empty()) {
-        throw trace::TraceError(trace::TraceErrorKind::Value, this->className() + " needs either an output size or an output ratio");
+        throw trace::TraceError(trace::TraceErrorKind::Value,
+                                this->className() + " needs either an output size or an output ratio");
     }
     for (const double ratio : m_options.outputRatio) {
-        if (!(ratio > 0 && ratio < 1)) throw trace::TraceError(trace::TraceErrorKind::Value, "an output ratio must be between 0 and 1");
+        if (!(ratio > 0 && ratio < 1))
+            throw trace::TraceError(trace::TraceErrorKind::Value, "an output ratio must be between 0 and 1");
     }
     if (!m_options.outputSize.empty()) m_options.outputSize = Sizes(m_options.outputSize).of(axes);
     if (!m_options.outputRatio.empty()) m_options.outputRatio.resize(axes, m_options.outputRatio.front());
@@ -35,7 +38,8 @@ Var FractionalMaxPool::forward(std::span<const Var> in) {
     Var samples = m_samples.read();
     if (samples.isNone()) {
         // One example alone gets more numbers than it has planes: its channels count for the batch, too.
-        samples = callFunction(Function{"rand", "rand", "torch.rand"}, {Var::list({size(x, 0), size(x, -axes - 1), axes})});
+        samples =
+            callFunction(Function{"rand", "rand", "torch.rand"}, {Var::list({size(x, 0), size(x, -axes - 1), axes})});
     }
     const std::string_view name = axes == 2 ? "fractional_max_pool2d" : "fractional_max_pool3d";
     const Var both = callFunction(Function{name, name, name, true, "aten", 2}, {x, m_kernel, output, samples});

@@ -6,15 +6,15 @@ namespace sonde::nn {
 
 /// How large the output of a fractional pooling is: in numbers, or as a share of the input; one of the two.
 struct FractionalPoolOptions {
-    Ints outputSize = {};                 ///< one number for all axes or one each
-    std::vector<double> outputRatio = {}; ///< 0…1
+    Ints outputSize = {};                  ///< one number for all axes or one each
+    std::vector<double> outputRatio = {};  ///< 0…1
     bool returnIndices = false;
-    Tensor samples = {};                  ///< [N,C,axes] in 0…1: fixed places of the windows; none: random ones at each call
+    Tensor samples = {};  ///< [N,C,axes] in 0…1: fixed places of the windows; none: random ones at each call
 };
 
-/// Largest number of windows that begin at random places (Graham 2014, arXiv:1412.6071): with a = (L - k) / (L' - 1) and u
-/// random in 0…1, window i of an axis begins at floor((i + u) a) - floor(u a), the last one at L - k.
-/// x [N,C,…] or [C,…]; with returnIndices the pair with places as MaxPool's.
+/// Largest number of windows that begin at random places (Graham 2014, arXiv:1412.6071): with a = (L - k) / (L' - 1)
+/// and u random in 0…1, window i of an axis begins at floor((i + u) a) - floor(u a), the last one at L - k. x [N,C,…]
+/// or [C,…]; with returnIndices the pair with places as MaxPool's.
 class FractionalMaxPool : public Layer {
   public:
     bool makesTensor() const override { return !m_options.returnIndices; }
@@ -30,10 +30,12 @@ class FractionalMaxPool : public Layer {
     Attribute m_samples;
 };
 struct FractionalMaxPool2d : FractionalMaxPool {
-    FractionalMaxPool2d(const Sizes& kernel, FractionalPoolOptions options) : FractionalMaxPool("FractionalMaxPool2d", 2, kernel, std::move(options)) {}
+    FractionalMaxPool2d(const Sizes& kernel, FractionalPoolOptions options)
+        : FractionalMaxPool("FractionalMaxPool2d", 2, kernel, std::move(options)) {}
 };
 struct FractionalMaxPool3d : FractionalMaxPool {
-    FractionalMaxPool3d(const Sizes& kernel, FractionalPoolOptions options) : FractionalMaxPool("FractionalMaxPool3d", 3, kernel, std::move(options)) {}
+    FractionalMaxPool3d(const Sizes& kernel, FractionalPoolOptions options)
+        : FractionalMaxPool("FractionalMaxPool3d", 3, kernel, std::move(options)) {}
 };
 
 }  // namespace sonde::nn

@@ -5,8 +5,8 @@
 namespace sonde::nn {
 
 // Functions as models call them (torch.nn.functional, torch, methods of tensors), on values and on proxies. Each is one
-// operator of the ATen set under its usual name, or a few of them; shapes and formulas stand with the layers of that name
-// and with the operators. A bias or weight of None is left out.
+// operator of the ATen set under its usual name, or a few of them; shapes and formulas stand with the layers of that
+// name and with the operators. A bias or weight of None is left out.
 
 // Functions of each number: formulas in activation.h.
 Var relu(const Var& x);
@@ -39,8 +39,8 @@ Var sign(const Var& x);
 Var sqrt(const Var& number);  ///< of a number, not of a tensor
 Var clamp(const Var& x, const Var& min, const Var& max);
 Var maskedFill(const Var& x, const Var& mask, double value);
-/// x where the condition holds, else y; both may be numbers, which are then of PyTorch's type (1.0: float32, 1: int64, beside a
-/// tensor its own unless the number is of a higher kind).
+/// x where the condition holds, else y; both may be numbers, which are then of PyTorch's type (1.0: float32, 1: int64,
+/// beside a tensor its own unless the number is of a higher kind).
 Var where(const Var& condition, const Var& x, const Var& y);
 
 // Functions along an axis.
@@ -59,16 +59,17 @@ Var linear(const Var& x, const Var& weight, const Var& bias);
 Var bilinear(const Var& a, const Var& b, const Var& weight, const Var& bias = {});
 Var embedding(const Var& ids, const Var& weight, std::int64_t paddingIndex = -1);
 /// Bags of `ids` [M] begin at `offsets`.
-Var embeddingBag(const Var& ids, const Var& weight, const Var& offsets, const std::string& mode = "mean", const Var& scales = {},
-                 bool includeLastOffset = false, std::int64_t paddingIndex = -1);
+Var embeddingBag(const Var& ids, const Var& weight, const Var& offsets, const std::string& mode = "mean",
+                 const Var& scales = {}, bool includeLastOffset = false, std::int64_t paddingIndex = -1);
 /// softmax(q k^T / sqrt(d) + mask) v over the last two axes. A boolean mask is true where a key counts.
-Var scaledDotProductAttention(const Var& q, const Var& k, const Var& v, const Var& mask = {}, double dropout = 0, bool causal = false);
+Var scaledDotProductAttention(const Var& q, const Var& k, const Var& v, const Var& mask = {}, double dropout = 0,
+                              bool causal = false);
 
 // Convolutions: conv.h. `axes` is 1, 2 or 3.
 Var conv(std::size_t axes, const Var& x, const Var& weight, const Var& bias, const Sizes& stride, const Sizes& padding,
          const Sizes& dilation, std::int64_t groups);
-Var convTranspose(std::size_t axes, const Var& x, const Var& weight, const Var& bias, const Sizes& stride, const Sizes& padding,
-                  const Var& outputPadding, std::int64_t groups, const Sizes& dilation);
+Var convTranspose(std::size_t axes, const Var& x, const Var& weight, const Var& bias, const Sizes& stride,
+                  const Sizes& padding, const Var& outputPadding, std::int64_t groups, const Sizes& dilation);
 Var conv1d(const Var& x, const Var& weight, const Var& bias = {}, const Sizes& stride = 1, const Sizes& padding = 0,
            const Sizes& dilation = 1, std::int64_t groups = 1);
 Var conv2d(const Var& x, const Var& weight, const Var& bias = {}, const Sizes& stride = 1, const Sizes& padding = 0,
@@ -80,12 +81,13 @@ Var conv3d(const Var& x, const Var& weight, const Var& bias = {}, const Sizes& s
 Var maxPool(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0,
             const Sizes& dilation = 1, bool ceilMode = false);
 /// The pair of values and of their places in each plane.
-Var maxPoolWithIndices(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0,
-                       const Sizes& dilation = 1, bool ceilMode = false);
+Var maxPoolWithIndices(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride = Ints{},
+                       const Sizes& padding = 0, const Sizes& dilation = 1, bool ceilMode = false);
 Var maxUnpool(std::size_t axes, const Var& x, const Var& indices, const Var& outputSize);
 Var avgPool(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0,
             bool ceilMode = false, bool countPadding = true, const Var& divisor = {});
-Var lpPool(std::size_t axes, const Var& x, double norm, const Sizes& kernel, const Sizes& stride = Ints{}, bool ceilMode = false);
+Var lpPool(std::size_t axes, const Var& x, double norm, const Sizes& kernel, const Sizes& stride = Ints{},
+           bool ceilMode = false);
 Var adaptiveAvgPool(std::size_t axes, const Var& x, const Var& size);
 Var adaptiveMaxPool(std::size_t axes, const Var& x, const Var& size);
 Var adaptiveMaxPoolWithIndices(std::size_t axes, const Var& x, const Var& size);
@@ -101,10 +103,10 @@ inline Var avgPool2d(const Var& x, const Sizes& kernel, const Sizes& stride = In
 inline Var adaptiveAvgPool2d(const Var& x, const Var& size) { return adaptiveAvgPool(2, x, size); }
 
 // Normalisations: normalization.h.
-Var batchNorm(const Var& x, const Var& mean, const Var& variance, const Var& weight, const Var& bias, bool training, double momentum,
-              double eps);
-Var instanceNorm(const Var& x, const Var& mean, const Var& variance, const Var& weight, const Var& bias, bool useInputStats,
-                 double momentum, double eps);
+Var batchNorm(const Var& x, const Var& mean, const Var& variance, const Var& weight, const Var& bias, bool training,
+              double momentum, double eps);
+Var instanceNorm(const Var& x, const Var& mean, const Var& variance, const Var& weight, const Var& bias,
+                 bool useInputStats, double momentum, double eps);
 Var layerNorm(const Var& x, const Ints& shape, const Var& weight = {}, const Var& bias = {}, double eps = 1e-5);
 Var groupNorm(const Var& x, std::int64_t groups, const Var& weight = {}, const Var& bias = {}, double eps = 1e-5);
 Var rmsNorm(const Var& x, const Ints& shape, const Var& weight = {}, const Var& eps = {});
@@ -120,15 +122,17 @@ Var featureAlphaDropout(const Var& x, double p, bool training);
 /// Images [N,C,H,W] alone.
 Var interpolate(const Var& x, double scale, const std::string& mode, const Var& alignCorners);
 /// Signals, images and volumes; size and scaleFactor as in UpsampleOptions.
-Var interpolate(const Var& x, const Var& size, const Var& scaleFactor, const std::string& mode, const Var& alignCorners = {});
+Var interpolate(const Var& x, const Var& size, const Var& scaleFactor, const std::string& mode,
+                const Var& alignCorners = {});
 Var pixelShuffle(const Var& x, std::int64_t factor);
 Var pixelUnshuffle(const Var& x, std::int64_t factor);
 Var channelShuffle(const Var& x, std::int64_t groups);
 /// `padding` counts from the last axis on: left, right, top, bottom …; mode constant, reflect, replicate or circular.
 Var pad(const Var& x, const Ints& padding, const std::string& mode = "constant", const Var& value = {});
-Var unfold(const Var& x, const Sizes& kernel, const Sizes& dilation = 1, const Sizes& padding = 0, const Sizes& stride = 1);
-Var fold(const Var& x, const Sizes& outputSize, const Sizes& kernel, const Sizes& dilation = 1, const Sizes& padding = 0,
-         const Sizes& stride = 1);
+Var unfold(const Var& x, const Sizes& kernel, const Sizes& dilation = 1, const Sizes& padding = 0,
+           const Sizes& stride = 1);
+Var fold(const Var& x, const Sizes& outputSize, const Sizes& kernel, const Sizes& dilation = 1,
+         const Sizes& padding = 0, const Sizes& stride = 1);
 
 // Whole tensors.
 Var flatten(const Var& x, std::int64_t startDim = 0, std::int64_t endDim = -1);

@@ -24,8 +24,9 @@ constexpr PerAxes kConv{{"conv1d", "conv2d", "conv3d"}, {"conv1d", "conv2d", "co
 constexpr PerAxes kConvTranspose{{"conv_transpose1d", "conv_transpose2d.input", "conv_transpose3d.input"},
                                  {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"}};
 constexpr PerAxes kMaxPools{{kMaxPool[0], kMaxPool[1], kMaxPool[2]}, {kMaxPool[0], kMaxPool[1], kMaxPool[2]}};
-constexpr PerAxes kMaxPoolsWithIndices{{"max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices"},
-                                       {kMaxPool[0], kMaxPool[1], kMaxPool[2]}};
+constexpr PerAxes kMaxPoolsWithIndices{
+    {"max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices"},
+    {kMaxPool[0], kMaxPool[1], kMaxPool[2]}};
 constexpr PerAxes kMaxUnpool{{"", "max_unpool2d", "max_unpool3d"}, {"", "max_unpool2d", "max_unpool3d"}};
 constexpr PerAxes kAvgPool{{"avg_pool1d", "avg_pool2d", "avg_pool3d"}, {"avg_pool1d", "avg_pool2d", "avg_pool3d"}};
 constexpr PerAxes kAdaptiveAvg{{"adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"},
@@ -33,8 +34,8 @@ constexpr PerAxes kAdaptiveAvg{{"adaptive_avg_pool1d", "adaptive_avg_pool2d", "a
 constexpr PerAxes kAdaptiveMax{{"adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"},
                                {"adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"}};
 
-std::vector<Var> maxPoolArguments(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
-                                  const Sizes& dilation, bool ceilMode) {
+std::vector<Var> maxPoolArguments(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride,
+                                  const Sizes& padding, const Sizes& dilation, bool ceilMode) {
     const Ints extents = kernel.of(axes);
     return {x, extents, strideOr(stride, extents), padding.of(axes), dilation.of(axes), ceilMode};
 }
@@ -43,48 +44,51 @@ std::vector<Var> maxPoolArguments(std::size_t axes, const Var& x, const Sizes& k
 
 Var conv(std::size_t axes, const Var& x, const Var& weight, const Var& bias, const Sizes& stride, const Sizes& padding,
          const Sizes& dilation, std::int64_t groups) {
-    return callFunction(kConv.of(axes), {x, weight, bias, stride.of(axes), padding.of(axes), dilation.of(axes), groups});
+    return callFunction(kConv.of(axes),
+                        {x, weight, bias, stride.of(axes), padding.of(axes), dilation.of(axes), groups});
 }
 
-Var convTranspose(std::size_t axes, const Var& x, const Var& weight, const Var& bias, const Sizes& stride, const Sizes& padding,
-                  const Var& outputPadding, std::int64_t groups, const Sizes& dilation) {
+Var convTranspose(std::size_t axes, const Var& x, const Var& weight, const Var& bias, const Sizes& stride,
+                  const Sizes& padding, const Var& outputPadding, std::int64_t groups, const Sizes& dilation) {
     return callFunction(kConvTranspose.of(axes),
                         {x, weight, bias, stride.of(axes), padding.of(axes), outputPadding, groups, dilation.of(axes)});
 }
 
-Var conv1d(const Var& x, const Var& weight, const Var& bias, const Sizes& stride, const Sizes& padding, const Sizes& dilation,
-           std::int64_t groups) {
+Var conv1d(const Var& x, const Var& weight, const Var& bias, const Sizes& stride, const Sizes& padding,
+           const Sizes& dilation, std::int64_t groups) {
     return conv(1, x, weight, bias, stride, padding, dilation, groups);
 }
-Var conv2d(const Var& x, const Var& weight, const Var& bias, const Sizes& stride, const Sizes& padding, const Sizes& dilation,
-           std::int64_t groups) {
+Var conv2d(const Var& x, const Var& weight, const Var& bias, const Sizes& stride, const Sizes& padding,
+           const Sizes& dilation, std::int64_t groups) {
     return conv(2, x, weight, bias, stride, padding, dilation, groups);
 }
-Var conv3d(const Var& x, const Var& weight, const Var& bias, const Sizes& stride, const Sizes& padding, const Sizes& dilation,
-           std::int64_t groups) {
+Var conv3d(const Var& x, const Var& weight, const Var& bias, const Sizes& stride, const Sizes& padding,
+           const Sizes& dilation, std::int64_t groups) {
     return conv(3, x, weight, bias, stride, padding, dilation, groups);
 }
 
-Var maxPool(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding, const Sizes& dilation,
-            bool ceilMode) {
+Var maxPool(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
+            const Sizes& dilation, bool ceilMode) {
     return callFunction(kMaxPools.of(axes), maxPoolArguments(axes, x, kernel, stride, padding, dilation, ceilMode));
 }
 
 Var maxPoolWithIndices(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
                        const Sizes& dilation, bool ceilMode) {
-    return callFunction(kMaxPoolsWithIndices.of(axes, 2), maxPoolArguments(axes, x, kernel, stride, padding, dilation, ceilMode));
+    return callFunction(kMaxPoolsWithIndices.of(axes, 2),
+                        maxPoolArguments(axes, x, kernel, stride, padding, dilation, ceilMode));
 }
 
 Var maxUnpool(std::size_t axes, const Var& x, const Var& indices, const Var& outputSize) {
     if (axes == 2) return callFunction(kMaxUnpool.of(axes), {x, indices, outputSize});
     if (axes == 3) return callFunction(kMaxUnpool.of(axes), {x, indices, outputSize, Ints(3, 1), Ints(3, 0)});
     // A signal is an image of one column.
-    const Var column = callFunction(kMaxUnpool.of(2), {unsqueeze(x, -1), unsqueeze(indices, -1), outputSize + Var::list({1})});
+    const Var column =
+        callFunction(kMaxUnpool.of(2), {unsqueeze(x, -1), unsqueeze(indices, -1), outputSize + Var::list({1})});
     return squeeze(column, -1);
 }
 
-Var avgPool(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding, bool ceilMode,
-            bool countPadding, const Var& divisor) {
+Var avgPool(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
+            bool ceilMode, bool countPadding, const Var& divisor) {
     const Ints extents = kernel.of(axes);
     std::vector<Var> arguments{x, extents, strideOr(stride, extents), padding.of(axes), ceilMode, countPadding};
     if (axes > 1 && !divisor.isNone()) arguments.push_back(divisor);
@@ -100,30 +104,36 @@ Var lpPool(std::size_t axes, const Var& x, double norm, const Sizes& kernel, con
     return pow(sign(means) * relu(abs(means)) * static_cast<double>(cells), 1 / norm);
 }
 
-Var adaptiveAvgPool(std::size_t axes, const Var& x, const Var& size) { return callFunction(kAdaptiveAvg.of(axes), {x, size}); }
-Var adaptiveMaxPool(std::size_t axes, const Var& x, const Var& size) { return adaptiveMaxPoolWithIndices(axes, x, size)[0]; }
+Var adaptiveAvgPool(std::size_t axes, const Var& x, const Var& size) {
+    return callFunction(kAdaptiveAvg.of(axes), {x, size});
+}
+Var adaptiveMaxPool(std::size_t axes, const Var& x, const Var& size) {
+    return adaptiveMaxPoolWithIndices(axes, x, size)[0];
+}
 Var adaptiveMaxPoolWithIndices(std::size_t axes, const Var& x, const Var& size) {
     return callFunction(kAdaptiveMax.of(axes, 2), {x, size});
 }
 
-Var batchNorm(const Var& x, const Var& mean, const Var& variance, const Var& weight, const Var& bias, bool training, double momentum,
-              double eps) {
+Var batchNorm(const Var& x, const Var& mean, const Var& variance, const Var& weight, const Var& bias, bool training,
+              double momentum, double eps) {
     return callFunction(Function{"batch_norm", "batch_norm", "torch.nn.functional.batch_norm"},
                         {x, weight, bias, mean, variance, training, momentum, eps, false});
 }
 
-Var instanceNorm(const Var& x, const Var& mean, const Var& variance, const Var& weight, const Var& bias, bool useInputStats,
-                 double momentum, double eps) {
+Var instanceNorm(const Var& x, const Var& mean, const Var& variance, const Var& weight, const Var& bias,
+                 bool useInputStats, double momentum, double eps) {
     return callFunction(Function{"instance_norm", "instance_norm", "torch.nn.functional.instance_norm"},
                         {x, weight, bias, mean, variance, useInputStats, momentum, eps, false});
 }
 
 Var layerNorm(const Var& x, const Ints& shape, const Var& weight, const Var& bias, double eps) {
-    return callFunction(Function{"layer_norm", "layer_norm", "torch.nn.functional.layer_norm"}, {x, shape, weight, bias, eps});
+    return callFunction(Function{"layer_norm", "layer_norm", "torch.nn.functional.layer_norm"},
+                        {x, shape, weight, bias, eps});
 }
 
 Var groupNorm(const Var& x, std::int64_t groups, const Var& weight, const Var& bias, double eps) {
-    return callFunction(Function{"group_norm", "group_norm", "torch.nn.functional.group_norm"}, {x, groups, weight, bias, eps});
+    return callFunction(Function{"group_norm", "group_norm", "torch.nn.functional.group_norm"},
+                        {x, groups, weight, bias, eps});
 }
 
 Var rmsNorm(const Var& x, const Ints& shape, const Var& weight, const Var& eps) {
@@ -145,10 +155,12 @@ Var featureDropout(const Var& x, double p, bool training) {
     return callFunction(Function{"feature_dropout", "feature_dropout", "torch.feature_dropout"}, {x, p, training});
 }
 Var alphaDropout(const Var& x, double p, bool training) {
-    return callFunction(Function{"alpha_dropout", "alpha_dropout", "torch.nn.functional.alpha_dropout"}, {x, p, training});
+    return callFunction(Function{"alpha_dropout", "alpha_dropout", "torch.nn.functional.alpha_dropout"},
+                        {x, p, training});
 }
 Var featureAlphaDropout(const Var& x, double p, bool training) {
-    return callFunction(Function{"feature_alpha_dropout", "feature_alpha_dropout", "torch.feature_alpha_dropout"}, {x, p, training});
+    return callFunction(Function{"feature_alpha_dropout", "feature_alpha_dropout", "torch.feature_alpha_dropout"},
+                        {x, p, training});
 }
 
 }  // namespace sonde::nn

@@ -52,10 +52,12 @@ Var perAxis(const Var& given, std::size_t axes) {
 }
 
 std::string_view upsampleOperator(const std::string& mode, std::size_t axes) {
-    constexpr std::string_view kNearest[] = {"upsample_nearest1d.vec", "upsample_nearest2d.vec", "upsample_nearest3d.vec"};
+    constexpr std::string_view kNearest[] = {"upsample_nearest1d.vec", "upsample_nearest2d.vec",
+                                             "upsample_nearest3d.vec"};
     constexpr std::string_view kExact[] = {"_upsample_nearest_exact1d.vec", "_upsample_nearest_exact2d.vec",
                                            "_upsample_nearest_exact3d.vec"};
-    constexpr std::string_view kLinear[] = {"upsample_linear1d.vec", "upsample_bilinear2d.vec", "upsample_trilinear3d.vec"};
+    constexpr std::string_view kLinear[] = {"upsample_linear1d.vec", "upsample_bilinear2d.vec",
+                                            "upsample_trilinear3d.vec"};
     if (axes < 1 || axes > 3) return {};
     if (mode == "nearest") return kNearest[axes - 1];
     if (mode == "nearest-exact") return kExact[axes - 1];
@@ -65,12 +67,15 @@ std::string_view upsampleOperator(const std::string& mode, std::size_t axes) {
 
 }  // namespace
 
-Var interpolate(const Var& x, const Var& size, const Var& scaleFactor, const std::string& mode, const Var& alignCorners) {
+Var interpolate(const Var& x, const Var& size, const Var& scaleFactor, const std::string& mode,
+                const Var& alignCorners) {
     constexpr std::string_view kTarget = "torch.nn.functional.interpolate";
     const std::size_t axes = spatialAxes(size, scaleFactor, mode);
     const std::string_view op = upsampleOperator(mode, axes);
     // "nearest" with one factor fits signals, images and volumes: the operator is then chosen in the run.
-    if (op.empty()) return callFunction(Function{"interpolate", "interpolate", kTarget, true, "prim"}, {x, size, scaleFactor, mode, alignCorners});
+    if (op.empty())
+        return callFunction(Function{"interpolate", "interpolate", kTarget, true, "prim"},
+                            {x, size, scaleFactor, mode, alignCorners});
     std::vector<Var> arguments{x, perAxis(size, axes)};
     if (!mode.starts_with("nearest")) arguments.emplace_back(!alignCorners.isNone() && alignCorners.toBool());
     arguments.push_back(perAxis(scaleFactor, axes));
@@ -96,7 +101,8 @@ Var unfold(const Var& x, const Sizes& kernel, const Sizes& dilation, const Sizes
                         {x, kernel.of(2), dilation.of(2), padding.of(2), stride.of(2)});
 }
 
-Var fold(const Var& x, const Sizes& outputSize, const Sizes& kernel, const Sizes& dilation, const Sizes& padding, const Sizes& stride) {
+Var fold(const Var& x, const Sizes& outputSize, const Sizes& kernel, const Sizes& dilation, const Sizes& padding,
+         const Sizes& stride) {
     return callFunction(Function{"col2im", "fold", "torch.nn.functional.fold"},
                         {x, outputSize.of(2), kernel.of(2), dilation.of(2), padding.of(2), stride.of(2)});
 }
@@ -105,7 +111,9 @@ Var view(const Var& x, std::vector<Var> shape) {
     return callMethod(Function{"view", "view", "view"}, {x, Var::list(std::move(shape))});
 }
 Var reshape(const Var& x, std::vector<Var> shape) { return reshapeTo(x, Var::list(std::move(shape))); }
-Var reshapeTo(const Var& x, const Var& shape) { return callMethod(Function{"reshape", "reshape", "reshape"}, {x, shape}); }
+Var reshapeTo(const Var& x, const Var& shape) {
+    return callMethod(Function{"reshape", "reshape", "reshape"}, {x, shape});
+}
 Var unflatten(const Var& x, std::int64_t dim, const Var& sizes) {
     return callMethod(Function{"unflatten.int", "unflatten", "unflatten"}, {x, dim, sizes});
 }
@@ -127,13 +135,20 @@ Var mean(const Var& x, const Ints& dims, bool keepDim) {
     if (keepDim) keywords.emplace_back("keepdim", true);
     return callMethod(Function{"mean.dim", "mean", "mean"}, {x}, std::move(keywords));
 }
-Var unsqueeze(const Var& x, std::int64_t dim) { return callMethod(Function{"unsqueeze", "unsqueeze", "unsqueeze"}, {x, dim}); }
-Var squeeze(const Var& x, std::int64_t dim) { return callMethod(Function{"squeeze.dim", "squeeze", "squeeze"}, {x, dim}); }
+Var unsqueeze(const Var& x, std::int64_t dim) {
+    return callMethod(Function{"unsqueeze", "unsqueeze", "unsqueeze"}, {x, dim});
+}
+Var squeeze(const Var& x, std::int64_t dim) {
+    return callMethod(Function{"squeeze.dim", "squeeze", "squeeze"}, {x, dim});
+}
 Var expand(const Var& x, std::vector<Var> shape) {
     return callMethod(Function{"expand", "expand", "expand"}, {x, Var::list(std::move(shape))});
 }
-Var newZeros(const Var& x, const Var& shape) { return callMethod(Function{"new_zeros", "new_zeros", "new_zeros"}, {x, shape}); }
-Var pow(const Var& x, double exponent) { return callMethod(Function{"pow.Tensor_Scalar", "pow", "pow"}, {x, exponent}); }
-
+Var newZeros(const Var& x, const Var& shape) {
+    return callMethod(Function{"new_zeros", "new_zeros", "new_zeros"}, {x, shape});
+}
+Var pow(const Var& x, double exponent) {
+    return callMethod(Function{"pow.Tensor_Scalar", "pow", "pow"}, {x, exponent});
+}
 
 }  // namespace sonde::nn

@@ -24,7 +24,8 @@ void fillUniform(std::span<float> values, double bound, std::uint64_t stream) {
     while (i < values.size()) {
         const std::uint64_t bits = random.bits();
         values[i++] = static_cast<float>(static_cast<std::int32_t>(bits >> 40U) - 8388608) * scale;
-        if (i < values.size()) values[i++] = static_cast<float>(static_cast<std::int32_t>((bits >> 8U) & 0xffffffU) - 8388608) * scale;
+        if (i < values.size())
+            values[i++] = static_cast<float>(static_cast<std::int32_t>((bits >> 8U) & 0xffffffU) - 8388608) * scale;
     }
 }
 
@@ -46,8 +47,8 @@ void initialize(Module& root, std::uint64_t seed) {
         const std::string moduleClass = module->className();
         if (moduleClass.find("Norm") != std::string::npos) continue;
         for (const Module::NamedSlot& named : module->ownTensors()) {
-            const bool fills = named.slot->kind == trace::Slot::Kind::Parameter &&
-                               named.slot->value.dtype() == tensor::DType::Float32;
+            const bool fills =
+                named.slot->kind == trace::Slot::Kind::Parameter && named.slot->value.dtype() == tensor::DType::Float32;
             if (!fills || !done.insert(named.slot.get()).second) continue;
             const std::string full = path.empty() ? named.name : path + '.' + named.name;
             Tensor& value = named.slot->value;
@@ -56,7 +57,8 @@ void initialize(Module& root, std::uint64_t seed) {
             if (value.numel() < kDeferredNumel) {
                 fillUniform(value.mutableSpan<float>(), bound, stream);
             } else {
-                value = deferred(value.shape(), [bound, stream](std::span<float> values) { fillUniform(values, bound, stream); });
+                value = deferred(value.shape(),
+                                 [bound, stream](std::span<float> values) { fillUniform(values, bound, stream); });
             }
         }
     }

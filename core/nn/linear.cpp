@@ -4,7 +4,8 @@
 
 namespace sonde::nn {
 
-Linear::Linear(std::int64_t inFeatures, std::int64_t outFeatures, bool bias) : Linear("Linear", inFeatures, outFeatures, bias) {}
+Linear::Linear(std::int64_t inFeatures, std::int64_t outFeatures, bool bias)
+    : Linear("Linear", inFeatures, outFeatures, bias) {}
 
 Linear::Linear(std::string className, std::int64_t inFeatures, std::int64_t outFeatures, bool bias)
     : Layer(std::move(className)), m_weight(addParameter("weight", zeros({outFeatures, inFeatures}))) {

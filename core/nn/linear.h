@@ -27,7 +27,9 @@ class Linear : public Layer {
 class Bilinear : public Layer {
   public:
     Bilinear(std::int64_t in1, std::int64_t in2, std::int64_t out, bool bias = true);
-    std::vector<ForwardParameter> signature() const override { return {{"input1", {}, false, true}, {"input2", {}, false, true}}; }
+    std::vector<ForwardParameter> signature() const override {
+        return {{"input1", {}, false, true}, {"input2", {}, false, true}};
+    }
     Var forward(std::span<const Var> in) override;
 
   private:

@@ -24,10 +24,16 @@ Var reduced(const Var& elements, Reduction reduction) {
     return sum(elements);
 }
 
-Var atLeast(const Var& x, double bound) { return callMethod(Function{"clamp_min", "clamp_min", "clamp_min"}, {x, bound}); }
-Var sumAlong(const Var& x, std::int64_t dim) { return callMethod(Function{"sum.dim_IntList", "sum", "sum"}, {x, Ints{dim}}); }
+Var atLeast(const Var& x, double bound) {
+    return callMethod(Function{"clamp_min", "clamp_min", "clamp_min"}, {x, bound});
+}
+Var sumAlong(const Var& x, std::int64_t dim) {
+    return callMethod(Function{"sum.dim_IntList", "sum", "sum"}, {x, Ints{dim}});
+}
 Var zerosLike(const Var& x) { return callFunction(Function{"zeros_like", "zeros_like", "torch.zeros_like"}, {x}); }
-Var smaller(const Var& a, const Var& b) { return callFunction(Function{"minimum", "minimum", "torch.minimum"}, {a, b}); }
+Var smaller(const Var& a, const Var& b) {
+    return callFunction(Function{"minimum", "minimum", "torch.minimum"}, {a, b});
+}
 
 /// `positive` where t is 1, `negative` where it is -1.
 Var byTarget(const Var& t, const Var& positive, const Var& negative) {
@@ -45,8 +51,8 @@ Var poisson(const Var& x, const Var& t, bool logInput, bool full, double eps) {
 ForwardParameter tensorParameter(const char* name) { return {name, {}, false, true}; }
 
 /// max(0, margin + d(a, p) - d(a, n)); with swap the smaller of d(a, n) and d(p, n).
-Var tripletMargin(std::span<const Var> in, const std::function<Var(const Var&, const Var&)>& distance, double margin, bool swap,
-                  Reduction reduction) {
+Var tripletMargin(std::span<const Var> in, const std::function<Var(const Var&, const Var&)>& distance, double margin,
+                  bool swap, Reduction reduction) {
     const Var near = distance(in[0], in[1]);
     Var far = distance(in[0], in[2]);
     if (swap) far = smaller(far, distance(in[1], in[2]));
@@ -56,62 +62,95 @@ Var tripletMargin(std::span<const Var> in, const std::function<Var(const Var&, c
 }  // namespace
 
 std::string Loss::extraText() const {
-    return m_reduction == Reduction::Mean ? std::string() : m_reduction == Reduction::Sum ? "reduction='sum'" : "reduction='none'";
+    return m_reduction == Reduction::Mean  ? std::string()
+           : m_reduction == Reduction::Sum ? "reduction='sum'"
+                                           : "reduction='none'";
 }
 
 L1Loss::L1Loss(Reduction reduction)
-    : PlainLoss("L1Loss", [](const Var& x, const Var& t, Reduction r) {
-          return callFunction(Function{"l1_loss", "l1_loss", "torch.nn.functional.l1_loss"}, {x, t, number(r)});
-      }, reduction) {}
+    : PlainLoss(
+          "L1Loss",
+          [](const Var& x, const Var& t, Reduction r) {
+              return callFunction(Function{"l1_loss", "l1_loss", "torch.nn.functional.l1_loss"}, {x, t, number(r)});
+          },
+          reduction) {}
 
 MSELoss::MSELoss(Reduction reduction)
-    : PlainLoss("MSELoss", [](const Var& x, const Var& t, Reduction r) {
-          return callFunction(Function{"mse_loss", "mse_loss", "torch.nn.functional.mse_loss"}, {x, t, number(r)});
-      }, reduction) {}
+    : PlainLoss(
+          "MSELoss",
+          [](const Var& x, const Var& t, Reduction r) {
+              return callFunction(Function{"mse_loss", "mse_loss", "torch.nn.functional.mse_loss"}, {x, t, number(r)});
+          },
+          reduction) {}
 
 SmoothL1Loss::SmoothL1Loss(Reduction reduction, double beta)
-    : PlainLoss("SmoothL1Loss", [beta](const Var& x, const Var& t, Reduction r) {
-          return callFunction(Function{"smooth_l1_loss", "smooth_l1_loss", "torch.nn.functional.smooth_l1_loss"}, {x, t, number(r), beta});
-      }, reduction) {}
+    : PlainLoss(
+          "SmoothL1Loss",
+          [beta](const Var& x, const Var& t, Reduction r) {
+              return callFunction(Function{"smooth_l1_loss", "smooth_l1_loss", "torch.nn.functional.smooth_l1_loss"},
+                                  {x, t, number(r), beta});
+          },
+          reduction) {}
 
 HuberLoss::HuberLoss(Reduction reduction, double delta)
-    : PlainLoss("HuberLoss", [delta](const Var& x, const Var& t, Reduction r) {
-          return callFunction(Function{"huber_loss", "huber_loss", "torch.nn.functional.huber_loss"}, {x, t, number(r), delta});
-      }, reduction) {}
+    : PlainLoss(
+          "HuberLoss",
+          [delta](const Var& x, const Var& t, Reduction r) {
+              return callFunction(Function{"huber_loss", "huber_loss", "torch.nn.functional.huber_loss"},
+                                  {x, t, number(r), delta});
+          },
+          reduction) {}
 
 KLDivLoss::KLDivLoss(Reduction reduction, bool logTarget)
-    : PlainLoss("KLDivLoss", [logTarget](const Var& x, const Var& t, Reduction r) {
-          return callFunction(Function{"kl_div", "kl_div", "torch.nn.functional.kl_div"}, {x, t, number(r)}, {{"log_target", logTarget}});
-      }, reduction) {}
+    : PlainLoss(
+          "KLDivLoss",
+          [logTarget](const Var& x, const Var& t, Reduction r) {
+              return callFunction(Function{"kl_div", "kl_div", "torch.nn.functional.kl_div"}, {x, t, number(r)},
+                                  {{"log_target", logTarget}});
+          },
+          reduction) {}
 
 PoissonNLLLoss::PoissonNLLLoss(bool logInput, bool full, double eps, Reduction reduction)
-    : PlainLoss("PoissonNLLLoss", [=](const Var& x, const Var& t, Reduction r) {
-          return reduced(poisson(x, t, logInput, full, eps), r);
-      }, reduction) {}
+    : PlainLoss(
+          "PoissonNLLLoss",
+          [=](const Var& x, const Var& t, Reduction r) { return reduced(poisson(x, t, logInput, full, eps), r); },
+          reduction) {}
 
 SoftMarginLoss::SoftMarginLoss(Reduction reduction)
-    : PlainLoss("SoftMarginLoss", [](const Var& x, const Var& t, Reduction r) {
-          return reduced(callFunction(Function{"log1p", "log1p", "torch.log1p"}, {exp(-t * x)}), r);
-      }, reduction) {}
+    : PlainLoss(
+          "SoftMarginLoss",
+          [](const Var& x, const Var& t, Reduction r) {
+              return reduced(callFunction(Function{"log1p", "log1p", "torch.log1p"}, {exp(-t * x)}), r);
+          },
+          reduction) {}
 
 HingeEmbeddingLoss::HingeEmbeddingLoss(double margin, Reduction reduction)
-    : PlainLoss("HingeEmbeddingLoss", [margin](const Var& x, const Var& t, Reduction r) {
-          return reduced(byTarget(t, x, atLeast(margin - x, 0)), r);
-      }, reduction) {}
+    : PlainLoss(
+          "HingeEmbeddingLoss",
+          [margin](const Var& x, const Var& t, Reduction r) {
+              return reduced(byTarget(t, x, atLeast(margin - x, 0)), r);
+          },
+          reduction) {}
 
 MultiLabelMarginLoss::MultiLabelMarginLoss(Reduction reduction)
-    : PlainLoss("MultiLabelMarginLoss", [](const Var& x, const Var& t, Reduction r) {
-          constexpr std::string_view kName = "multilabel_margin_loss";
-          return callFunction(Function{kName, kName, "torch.nn.functional.multilabel_margin_loss"}, {x, t, number(r)});
-      }, reduction) {}
+    : PlainLoss(
+          "MultiLabelMarginLoss",
+          [](const Var& x, const Var& t, Reduction r) {
+              constexpr std::string_view kName = "multilabel_margin_loss";
+              return callFunction(Function{kName, kName, "torch.nn.functional.multilabel_margin_loss"},
+                                  {x, t, number(r)});
+          },
+          reduction) {}
 
-WeightedLoss::WeightedLoss(std::string className, Tensor weight, Reduction reduction) : Loss(std::move(className), reduction) {
+WeightedLoss::WeightedLoss(std::string className, Tensor weight, Reduction reduction)
+    : Loss(std::move(className), reduction) {
     if (weight.defined()) m_weight = addBuffer("weight", std::move(weight));
 }
 
 Var BCELoss::forward(std::span<const Var> in) {
-    return callFunction(Function{"binary_cross_entropy", "binary_cross_entropy", "torch.nn.functional.binary_cross_entropy"},
-                        {in[0], in[1], m_weight.read(), number(m_reduction)});
+    return callFunction(
+        Function{"binary_cross_entropy", "binary_cross_entropy", "torch.nn.functional.binary_cross_entropy"},
+        {in[0], in[1], m_weight.read(), number(m_reduction)});
 }
 
 BCEWithLogitsLoss::BCEWithLogitsLoss(Tensor weight, Reduction reduction, Tensor posWeight)
@@ -149,7 +188,10 @@ Var MultiMarginLoss::forward(std::span<const Var> in) {
     const Var wanted = callMethod(Function{"gather", "gather", "gather"}, {x, -1, column});
     Var parts = atLeast(m_margin - wanted + x, 0);
     if (m_p != 1) parts = pow(parts, static_cast<double>(m_p));
-    if (m_weight.defined()) parts = parts * unsqueeze(callMethod(Function{"index_select", "index_select", "index_select"}, {m_weight.read(), 0, in[1]}), -1);
+    if (m_weight.defined())
+        parts = parts * unsqueeze(callMethod(Function{"index_select", "index_select", "index_select"},
+                                             {m_weight.read(), 0, in[1]}),
+                                  -1);
     parts = callMethod(Function{"scatter.value", "scatter", "scatter"}, {parts, -1, column, 0.0});
     return reduced(mean(parts, {-1}), m_reduction);
 }
@@ -190,7 +232,9 @@ std::vector<ForwardParameter> TripletMarginLoss::signature() const {
 }
 
 Var TripletMarginLoss::forward(std::span<const Var> in) {
-    return tripletMargin(in, [this](const Var& a, const Var& b) { return pairwiseDistance(a, b, m_p, m_eps); }, m_margin, m_swap, m_reduction);
+    return tripletMargin(
+        in, [this](const Var& a, const Var& b) { return pairwiseDistance(a, b, m_p, m_eps); }, m_margin, m_swap,
+        m_reduction);
 }
 
 std::vector<ForwardParameter> TripletMarginWithDistanceLoss::signature() const {
@@ -203,14 +247,18 @@ Var TripletMarginWithDistanceLoss::forward(std::span<const Var> in) {
 }
 
 std::vector<ForwardParameter> CTCLoss::signature() const {
-    return {tensorParameter("log_probs"), tensorParameter("targets"), {"input_lengths", {}, false}, {"target_lengths", {}, false}};
+    return {tensorParameter("log_probs"),
+            tensorParameter("targets"),
+            {"input_lengths", {}, false},
+            {"target_lengths", {}, false}};
 }
 
 Var CTCLoss::forward(std::span<const Var> in) {
     const bool isList = in[2].kind() == Var::Kind::List || in[2].kind() == Var::Kind::Tuple ||
                         (in[2].kind() == Var::Kind::Value && in[2].value().isListLike());
-    return callFunction(Function{isList ? "ctc_loss.IntList" : "ctc_loss.Tensor", "ctc_loss", "torch.nn.functional.ctc_loss"},
-                        {in[0], in[1], in[2], in[3], m_blank, number(m_reduction), m_zeroInfinity});
+    return callFunction(
+        Function{isList ? "ctc_loss.IntList" : "ctc_loss.Tensor", "ctc_loss", "torch.nn.functional.ctc_loss"},
+        {in[0], in[1], in[2], in[3], m_blank, number(m_reduction), m_zeroInfinity});
 }
 
 }  // namespace sonde::nn

@@ -13,7 +13,9 @@ enum class Reduction : std::uint8_t { None = 0, Mean = 1, Sum = 2 };
 /// x is the input, t the target; both broadcast. Formulas are for one element.
 class Loss : public Layer {
   public:
-    std::vector<ForwardParameter> signature() const override { return {{"input", {}, false, true}, {"target", {}, false, true}}; }
+    std::vector<ForwardParameter> signature() const override {
+        return {{"input", {}, false, true}, {"target", {}, false, true}};
+    }
     std::string extraText() const override;
 
   protected:
@@ -50,8 +52,10 @@ struct HuberLoss : PlainLoss {  ///< d^2 / 2 if d = |x - t| < delta, else delta 
 struct KLDivLoss : PlainLoss {  ///< t (ln t - x), x a logarithm; e^t (t - x) with logTarget
     explicit KLDivLoss(Reduction reduction = Reduction::Mean, bool logTarget = false);
 };
-struct PoissonNLLLoss : PlainLoss {  ///< e^x - t x, or x - t ln(x + eps) without logInput; full: + Stirling's ln t! where t > 1
-    explicit PoissonNLLLoss(bool logInput = true, bool full = false, double eps = 1e-8, Reduction reduction = Reduction::Mean);
+struct PoissonNLLLoss
+    : PlainLoss {  ///< e^x - t x, or x - t ln(x + eps) without logInput; full: + Stirling's ln t! where t > 1
+    explicit PoissonNLLLoss(bool logInput = true, bool full = false, double eps = 1e-8,
+                            Reduction reduction = Reduction::Mean);
 };
 struct SoftMarginLoss : PlainLoss {  ///< ln(1 + e^(-t x)), t = 1 or -1
     explicit SoftMarginLoss(Reduction reduction = Reduction::Mean);
@@ -69,7 +73,8 @@ class WeightedLoss : public Loss {
 
 /// -(t ln x + (1 - t) ln(1 - x)) weight, logarithms not below -100. x in 0…1.
 struct BCELoss : WeightedLoss {
-    explicit BCELoss(Tensor weight = {}, Reduction reduction = Reduction::Mean) : WeightedLoss("BCELoss", std::move(weight), reduction) {}
+    explicit BCELoss(Tensor weight = {}, Reduction reduction = Reduction::Mean)
+        : WeightedLoss("BCELoss", std::move(weight), reduction) {}
     Var forward(std::span<const Var> in) override;
 };
 
@@ -96,13 +101,14 @@ class NLLLoss : public WeightedLoss {
     std::int64_t m_ignoreIndex;
 };
 
-/// NLLLoss of log_softmax(x) over the classes; t may be probabilities [N,C,…], too. With labelSmoothing s (arXiv:1512.00567)
-/// the target is (1 - s) t + s / C.
+/// NLLLoss of log_softmax(x) over the classes; t may be probabilities [N,C,…], too. With labelSmoothing s
+/// (arXiv:1512.00567) the target is (1 - s) t + s / C.
 class CrossEntropyLoss : public WeightedLoss {
   public:
-    explicit CrossEntropyLoss(Tensor weight = {}, std::int64_t ignoreIndex = -100, Reduction reduction = Reduction::Mean,
-                              double labelSmoothing = 0)
-        : WeightedLoss("CrossEntropyLoss", std::move(weight), reduction), m_ignoreIndex(ignoreIndex), m_labelSmoothing(labelSmoothing) {}
+    explicit CrossEntropyLoss(Tensor weight = {}, std::int64_t ignoreIndex = -100,
+                              Reduction reduction = Reduction::Mean, double labelSmoothing = 0)
+        : WeightedLoss("CrossEntropyLoss", std::move(weight), reduction), m_ignoreIndex(ignoreIndex),
+          m_labelSmoothing(labelSmoothing) {}
     Var forward(std::span<const Var> in) override;
 
   private:
@@ -120,7 +126,8 @@ struct MultiLabelSoftMarginLoss : WeightedLoss {
 /// 1 / C sum over i ≠ t of weight_t max(0, margin - x_t + x_i)^p: x [N,C], t [N].
 class MultiMarginLoss : public WeightedLoss {
   public:
-    explicit MultiMarginLoss(std::int64_t p = 1, double margin = 1, Tensor weight = {}, Reduction reduction = Reduction::Mean)
+    explicit MultiMarginLoss(std::int64_t p = 1, double margin = 1, Tensor weight = {},
+                             Reduction reduction = Reduction::Mean)
         : WeightedLoss("MultiMarginLoss", std::move(weight), reduction), m_p(p), m_margin(margin) {}
     Var forward(std::span<const Var> in) override;
 
@@ -166,11 +173,12 @@ class CosineEmbeddingLoss : public Loss {
     double m_margin;
 };
 
-/// max(0, |a - p| - |a - n| + margin), the distances as PairwiseDistance's; with swap the smaller of |a - n| and |p - n|.
-/// forward(anchor, positive, negative). Balntas et al. 2016.
+/// max(0, |a - p| - |a - n| + margin), the distances as PairwiseDistance's; with swap the smaller of |a - n| and |p -
+/// n|. forward(anchor, positive, negative). Balntas et al. 2016.
 class TripletMarginLoss : public Loss {
   public:
-    explicit TripletMarginLoss(double margin = 1, double p = 2, double eps = 1e-6, bool swap = false, Reduction reduction = Reduction::Mean)
+    explicit TripletMarginLoss(double margin = 1, double p = 2, double eps = 1e-6, bool swap = false,
+                               Reduction reduction = Reduction::Mean)
         : Loss("TripletMarginLoss", reduction), m_margin(margin), m_p(p), m_eps(eps), m_swap(swap) {}
     std::vector<ForwardParameter> signature() const override;
     Var forward(std::span<const Var> in) override;
@@ -186,8 +194,10 @@ class TripletMarginLoss : public Loss {
 class TripletMarginWithDistanceLoss : public Loss {
   public:
     using Distance = std::function<Var(const Var& a, const Var& b)>;
-    explicit TripletMarginWithDistanceLoss(Distance distance = {}, double margin = 1, bool swap = false, Reduction reduction = Reduction::Mean)
-        : Loss("TripletMarginWithDistanceLoss", reduction), m_distance(std::move(distance)), m_margin(margin), m_swap(swap) {}
+    explicit TripletMarginWithDistanceLoss(Distance distance = {}, double margin = 1, bool swap = false,
+                                           Reduction reduction = Reduction::Mean)
+        : Loss("TripletMarginWithDistanceLoss", reduction), m_distance(std::move(distance)), m_margin(margin),
+          m_swap(swap) {}
     std::vector<ForwardParameter> signature() const override;
     Var forward(std::span<const Var> in) override;
 
@@ -197,15 +207,16 @@ class TripletMarginWithDistanceLoss : public Loss {
     bool m_swap;
 };
 
-/// 1 / C sum over labels j and classes i that are none of max(0, 1 - (x_j - x_i)): x [N,C] or [C], t of the same shape holds
-/// the labels of a row, then -1.
+/// 1 / C sum over labels j and classes i that are none of max(0, 1 - (x_j - x_i)): x [N,C] or [C], t of the same shape
+/// holds the labels of a row, then -1.
 struct MultiLabelMarginLoss : PlainLoss {
     explicit MultiLabelMarginLoss(Reduction reduction = Reduction::Mean);
 };
 
-/// -ln of the probability of all alignments of the labels to the steps (Graves et al. 2006): log_probs [T,N,C] or [T,C],
-/// targets [N,S] or all after each other, lengths [N]. The mean is one over labels first. zeroInfinity: labels that do not
-/// fit into their steps give 0. forward(log_probs, targets, input_lengths, target_lengths); lengths as tensors or tuples.
+/// -ln of the probability of all alignments of the labels to the steps (Graves et al. 2006): log_probs [T,N,C] or
+/// [T,C], targets [N,S] or all after each other, lengths [N]. The mean is one over labels first. zeroInfinity: labels
+/// that do not fit into their steps give 0. forward(log_probs, targets, input_lengths, target_lengths); lengths as
+/// tensors or tuples.
 class CTCLoss : public Loss {
   public:
     explicit CTCLoss(std::int64_t blank = 0, Reduction reduction = Reduction::Mean, bool zeroInfinity = false)

@@ -17,10 +17,13 @@ Tensor made(base::Result<Tensor> result) {
 Tensor deferred(const tensor::Shape& shape, std::function<void(std::span<float>)> fill) {
     const std::optional<std::int64_t> count = shape.checkedNumel();
     const auto numel = static_cast<std::size_t>(count.value_or(0));
-    if (!count || numel > tensor::memoryLimit() / sizeof(float)) return made(Tensor::allocate(tensor::DType::Float32, shape));
+    if (!count || numel > tensor::memoryLimit() / sizeof(float))
+        return made(Tensor::allocate(tensor::DType::Float32, shape));
     std::function<void(std::byte*)> fillBytes;
     if (fill) {
-        fillBytes = [fill = std::move(fill), numel](std::byte* bytes) { fill({reinterpret_cast<float*>(bytes), numel}); };
+        fillBytes = [fill = std::move(fill), numel](std::byte* bytes) {
+            fill({reinterpret_cast<float*>(bytes), numel});
+        };
     }
     auto storage = tensor::Storage::deferred(numel * sizeof(float), std::move(fillBytes));
     if (!storage) throw trace::TraceError(trace::TraceErrorKind::Runtime, storage.error().text());

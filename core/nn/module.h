@@ -20,12 +20,12 @@
 
 namespace sonde::nn {
 
+using tensor::Tensor;
 using trace::Attribute;
 using trace::ForwardParameter;
 using trace::Keywords;
 using trace::Module;
 using trace::Var;
-using tensor::Tensor;
 
 using Ints = std::vector<std::int64_t>;
 
@@ -58,10 +58,14 @@ struct Sizes {
     Sizes(int value) : values{value} {}
     Sizes(Ints list) : values(std::move(list)) {}
     Sizes(std::initializer_list<std::int64_t> list) : values(list) {}
-    Ints of(std::size_t n) const { return values.size() == n ? values : repeated(values.empty() ? 0 : values.front(), n); }
+    Ints of(std::size_t n) const {
+        return values.size() == n ? values : repeated(values.empty() ? 0 : values.front(), n);
+    }
 };
 
 /// A window moves by its own size unless a stride is given.
-inline Ints strideOr(const Sizes& stride, const Ints& kernel) { return stride.values.empty() ? kernel : stride.of(kernel.size()); }
+inline Ints strideOr(const Sizes& stride, const Ints& kernel) {
+    return stride.values.empty() ? kernel : stride.of(kernel.size());
+}
 
 }  // namespace sonde::nn

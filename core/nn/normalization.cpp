@@ -11,7 +11,8 @@ std::string text(const Var& value) { return value.value().text(); }
 
 }  // namespace
 
-ChannelNorm::ChannelNorm(std::string className, std::int64_t channels, double eps, double momentum, bool affine, bool tracks)
+ChannelNorm::ChannelNorm(std::string className, std::int64_t channels, double eps, double momentum, bool affine,
+                         bool tracks)
     : Layer(std::move(className)), m_channels(channels), m_eps(eps), m_momentum(momentum) {
     if (affine) {
         m_weight = addParameter("weight", ones({channels}));
@@ -32,16 +33,19 @@ std::string ChannelNorm::extraText() const {
 Var BatchNorm::forward(std::span<const Var> in) {
     const Var weight = m_weight.read();
     const Var bias = m_bias.read();
-    return batchNorm(in[0], m_mean.read(), m_var.read(), weight, bias, isTraining() || !m_mean.defined(), m_momentum, m_eps);
+    return batchNorm(in[0], m_mean.read(), m_var.read(), weight, bias, isTraining() || !m_mean.defined(), m_momentum,
+                     m_eps);
 }
 
 Var InstanceNorm::forward(std::span<const Var> in) {
     const Var weight = m_weight.read();
     const Var bias = m_bias.read();
-    return instanceNorm(in[0], m_mean.read(), m_var.read(), weight, bias, isTraining() || !m_mean.defined(), m_momentum, m_eps);
+    return instanceNorm(in[0], m_mean.read(), m_var.read(), weight, bias, isTraining() || !m_mean.defined(), m_momentum,
+                        m_eps);
 }
 
-LayerNorm::LayerNorm(Ints shape, double eps, bool affine, bool bias) : Layer("LayerNorm"), m_shape(std::move(shape)), m_eps(eps) {
+LayerNorm::LayerNorm(Ints shape, double eps, bool affine, bool bias)
+    : Layer("LayerNorm"), m_shape(std::move(shape)), m_eps(eps) {
     if (affine) m_weight = addParameter("weight", ones(shapeOf(m_shape)));
     if (affine && bias) m_bias = addParameter("bias", zeros(shapeOf(m_shape)));
 }
@@ -72,7 +76,8 @@ std::string GroupNorm::extraText() const {
            (m_weight.defined() ? "" : ", affine=False");
 }
 
-RMSNorm::RMSNorm(Ints shape, Var eps, bool affine) : Layer("RMSNorm"), m_shape(std::move(shape)), m_eps(std::move(eps)) {
+RMSNorm::RMSNorm(Ints shape, Var eps, bool affine)
+    : Layer("RMSNorm"), m_shape(std::move(shape)), m_eps(std::move(eps)) {
     if (affine) m_weight = addParameter("weight", ones(shapeOf(m_shape)));
 }
 
@@ -86,14 +91,17 @@ std::string ResponseNorm::extraText() const {
     return std::to_string(m_size) + ", alpha=" + text(m_alpha) + ", beta=" + text(m_beta) + ", k=" + text(m_k);
 }
 
-Var LocalResponseNorm::forward(std::span<const Var> in) { return localResponseNorm(in[0], m_size, m_alpha, m_beta, m_k); }
+Var LocalResponseNorm::forward(std::span<const Var> in) {
+    return localResponseNorm(in[0], m_size, m_alpha, m_beta, m_k);
+}
 
 Var CrossMapLRN2d::forward(std::span<const Var> in) {
     const std::int64_t reach = (m_size + 1) / 2 - 1, window = 2 * reach + 1;
     const Var squares = unsqueeze(flatten(in[0] * in[0], 2), 1);
     const Var all = Var::slice({}, {}, {});
     const Var first = squares[Var::tuple({all, all, Var::slice(0, 1, {})})];
-    const Var others = pad(squares[Var::tuple({all, all, Var::slice(1, {}, {})})], {0, 0, 1 + reach, reach}, "constant", 0.0);
+    const Var others =
+        pad(squares[Var::tuple({all, all, Var::slice(1, {}, {})})], {0, 0, 1 + reach, reach}, "constant", 0.0);
     const Var sums = squeeze(avgPool(2, others, Ints{window, 1}, 1) * static_cast<double>(window) + first, 1);
     return in[0] / pow(reshapeTo(sums, nn::size(in[0])) * (m_alpha / static_cast<double>(m_size)) + m_k, m_beta);
 }

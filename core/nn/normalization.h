@@ -25,8 +25,8 @@ class ChannelNorm : public Layer {
 
 /// Batch normalisation (Ioffe, Szegedy 2015, arXiv:1502.03167):
 ///   y = (x - mean_c) / sqrt(var_c + eps) * weight_c + bias_c.  x [N,C,…] -> y of that shape.
-/// Mean and variance are the running statistics; those of the batch while training or if none are tracked. A run changes
-/// no module: running statistics stay as they are.
+/// Mean and variance are the running statistics; those of the batch while training or if none are tracked. A run
+/// changes no module: running statistics stay as they are.
 class BatchNorm : public ChannelNorm {
   public:
     BatchNorm(std::string className, std::int64_t channels, double eps, double momentum, bool affine, bool tracks)
@@ -34,19 +34,23 @@ class BatchNorm : public ChannelNorm {
     Var forward(std::span<const Var> in) override;
 };
 struct BatchNorm1d : BatchNorm {  ///< x [N,C] or [N,C,L]
-    explicit BatchNorm1d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = true, bool tracks = true)
+    explicit BatchNorm1d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = true,
+                         bool tracks = true)
         : BatchNorm("BatchNorm1d", c, eps, momentum, affine, tracks) {}
 };
 struct BatchNorm2d : BatchNorm {  ///< x [N,C,H,W]
-    explicit BatchNorm2d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = true, bool tracks = true)
+    explicit BatchNorm2d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = true,
+                         bool tracks = true)
         : BatchNorm("BatchNorm2d", c, eps, momentum, affine, tracks) {}
 };
 struct BatchNorm3d : BatchNorm {  ///< x [N,C,D,H,W]
-    explicit BatchNorm3d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = true, bool tracks = true)
+    explicit BatchNorm3d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = true,
+                         bool tracks = true)
         : BatchNorm("BatchNorm3d", c, eps, momentum, affine, tracks) {}
 };
 struct SyncBatchNorm : BatchNorm {  ///< BatchNorm over several machines; on one it is the same
-    explicit SyncBatchNorm(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = true, bool tracks = true)
+    explicit SyncBatchNorm(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = true,
+                           bool tracks = true)
         : BatchNorm("SyncBatchNorm", c, eps, momentum, affine, tracks) {}
 };
 
@@ -59,15 +63,18 @@ class InstanceNorm : public ChannelNorm {
     Var forward(std::span<const Var> in) override;
 };
 struct InstanceNorm1d : InstanceNorm {  ///< x [N,C,L]
-    explicit InstanceNorm1d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = false, bool tracks = false)
+    explicit InstanceNorm1d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = false,
+                            bool tracks = false)
         : InstanceNorm("InstanceNorm1d", c, eps, momentum, affine, tracks) {}
 };
 struct InstanceNorm2d : InstanceNorm {  ///< x [N,C,H,W]
-    explicit InstanceNorm2d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = false, bool tracks = false)
+    explicit InstanceNorm2d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = false,
+                            bool tracks = false)
         : InstanceNorm("InstanceNorm2d", c, eps, momentum, affine, tracks) {}
 };
 struct InstanceNorm3d : InstanceNorm {  ///< x [N,C,D,H,W]
-    explicit InstanceNorm3d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = false, bool tracks = false)
+    explicit InstanceNorm3d(std::int64_t c, double eps = 1e-5, double momentum = 0.1, bool affine = false,
+                            bool tracks = false)
         : InstanceNorm("InstanceNorm3d", c, eps, momentum, affine, tracks) {}
 };
 
@@ -86,8 +93,8 @@ class LayerNorm : public Layer {
     Attribute m_bias;
 };
 
-/// Group normalisation (Wu, He 2018, arXiv:1803.08494): mean and variance over each of `groups` groups of channels of each
-/// image. x [N,C,…] -> y of that shape; weight and bias [C].
+/// Group normalisation (Wu, He 2018, arXiv:1803.08494): mean and variance over each of `groups` groups of channels of
+/// each image. x [N,C,…] -> y of that shape; weight and bias [C].
 class GroupNorm : public Layer {
   public:
     GroupNorm(std::int64_t groups, std::int64_t channels, double eps = 1e-5, bool affine = true);

@@ -5,8 +5,8 @@
 namespace sonde::nn {
 
 /// More numbers at the edges of the last n axes: x […,L…] -> y […,L + before + after…].
-/// `padding` is one number for all edges, or before and after for each axis, the LAST axis first: left, right, top, bottom,
-/// front, back. Negative numbers cut off. What is there, at distance d from the edge:
+/// `padding` is one number for all edges, or before and after for each axis, the LAST axis first: left, right, top,
+/// bottom, front, back. Negative numbers cut off. What is there, at distance d from the edge:
 ///   constant: a number;  reflection: x at d (the edge itself is not repeated);  replication: the edge;
 ///   circular: what is at the opposite edge.
 class PadLayer : public Layer {
@@ -26,23 +26,28 @@ class PadLayer : public Layer {
 /// The layers for 1, 2 and 3 axes, with PyTorch's names.
 template <std::size_t axes>
 struct ConstantPad : PadLayer {
-    ConstantPad(const Sizes& padding, double value) : PadLayer("ConstantPad" + std::to_string(axes) + 'd', axes, padding, "constant", value) {}
+    ConstantPad(const Sizes& padding, double value)
+        : PadLayer("ConstantPad" + std::to_string(axes) + 'd', axes, padding, "constant", value) {}
 };
 template <std::size_t axes>
 struct ZeroPad : PadLayer {
-    explicit ZeroPad(const Sizes& padding) : PadLayer("ZeroPad" + std::to_string(axes) + 'd', axes, padding, "constant", 0.0) {}
+    explicit ZeroPad(const Sizes& padding)
+        : PadLayer("ZeroPad" + std::to_string(axes) + 'd', axes, padding, "constant", 0.0) {}
 };
 template <std::size_t axes>
 struct ReflectionPad : PadLayer {
-    explicit ReflectionPad(const Sizes& padding) : PadLayer("ReflectionPad" + std::to_string(axes) + 'd', axes, padding, "reflect") {}
+    explicit ReflectionPad(const Sizes& padding)
+        : PadLayer("ReflectionPad" + std::to_string(axes) + 'd', axes, padding, "reflect") {}
 };
 template <std::size_t axes>
 struct ReplicationPad : PadLayer {
-    explicit ReplicationPad(const Sizes& padding) : PadLayer("ReplicationPad" + std::to_string(axes) + 'd', axes, padding, "replicate") {}
+    explicit ReplicationPad(const Sizes& padding)
+        : PadLayer("ReplicationPad" + std::to_string(axes) + 'd', axes, padding, "replicate") {}
 };
 template <std::size_t axes>
 struct CircularPad : PadLayer {
-    explicit CircularPad(const Sizes& padding) : PadLayer("CircularPad" + std::to_string(axes) + 'd', axes, padding, "circular") {}
+    explicit CircularPad(const Sizes& padding)
+        : PadLayer("CircularPad" + std::to_string(axes) + 'd', axes, padding, "circular") {}
 };
 
 using ConstantPad1d = ConstantPad<1>;

@@ -7,9 +7,10 @@
 // after its class, in the class's namespace, and compile it to a shared library (sonde_add_model of the installed CMake
 // package). `sonde my_net.so` opens it. A library may hold several: `sonde my_net.so#my_net`.
 //
-// The macro puts a note into the file, from which Sonde learns what it holds and for which Sonde it was built before any
-// of its code runs, and a function that makes the model. The class is made with its default constructor; weights are what
-// that leaves (layers begin with zeros: nn::initialize(*this, seed) fills them), or come from `--weights FILE`.
+// The macro puts a note into the file, from which Sonde learns what it holds and for which Sonde it was built before
+// any of its code runs, and a function that makes the model. The class is made with its default constructor; weights
+// are what that leaves (layers begin with zeros: nn::initialize(*this, seed) fills them), or come from `--weights
+// FILE`.
 
 #include <cstdint>
 #include <initializer_list>
@@ -33,11 +34,13 @@ inline ModelInput input(std::string name, const tensor::Shape& shape, tensor::DT
     return {std::move(name), tensor::TypeInfo::tensor(dtype, shape)};
 }
 /// Sizes as they are in the text: input("x", {1, 3, 32, 32}), input("x", {4}).
-inline ModelInput input(std::string name, std::initializer_list<std::int64_t> shape, tensor::DType dtype = tensor::DType::Float32) {
+inline ModelInput input(std::string name, std::initializer_list<std::int64_t> shape,
+                        tensor::DType dtype = tensor::DType::Float32) {
     return input(std::move(name), tensor::Shape(shape), dtype);
 }
 /// With dim sizes that are only named: input("x", {Dim::named("N"), Dim::of(4)}).
-inline ModelInput input(std::string name, std::vector<tensor::Dim> shape, tensor::DType dtype = tensor::DType::Float32) {
+inline ModelInput input(std::string name, std::vector<tensor::Dim> shape,
+                        tensor::DType dtype = tensor::DType::Float32) {
     return {std::move(name), tensor::TypeInfo::tensor(dtype, std::move(shape))};
 }
 
@@ -76,8 +79,9 @@ using PluginFunction = void (*)(PluginModel&);
 /// A number of the sizes of the classes that cross the border, for headers that changed within a version.
 constexpr std::uint32_t pluginLayout() {
     std::uint32_t hash = 0x811c9dc5u;  // FNV-1a (Fowler, Noll, Vo)
-    for (const std::size_t size : {sizeof(Module), sizeof(Layer), sizeof(Var), sizeof(tensor::Value), sizeof(Tensor), sizeof(tensor::TypeInfo),
-                                   sizeof(ForwardParameter), sizeof(trace::Slot), sizeof(Attribute), sizeof(trace::Function), sizeof(PluginModel)}) {
+    for (const std::size_t size : {sizeof(Module), sizeof(Layer), sizeof(Var), sizeof(tensor::Value), sizeof(Tensor),
+                                   sizeof(tensor::TypeInfo), sizeof(ForwardParameter), sizeof(trace::Slot),
+                                   sizeof(Attribute), sizeof(trace::Function), sizeof(PluginModel)}) {
         hash = (hash ^ static_cast<std::uint32_t>(size)) * 0x01000193u;
     }
     return hash;
@@ -99,16 +103,18 @@ struct PluginNote {
     char owner[8] = "Sonde";
     Content content;
 };
-static_assert(sizeof(PluginNote) == 12 + 8 + sizeof(PluginNote::Content) && sizeof(PluginNote::Content) == 128 + 8 + 64 + 64);
+static_assert(sizeof(PluginNote) == 12 + 8 + sizeof(PluginNote::Content) &&
+              sizeof(PluginNote::Content) == 128 + 8 + 64 + 64);
 
 }  // namespace sonde::nn
 
 /// SONDE_MODEL(Class, "name", inputs…): see above. Class stands without its namespace.
-#define SONDE_MODEL(Class, modelName, ...)                                                                        \
-    [[gnu::used, gnu::section(".note.sonde"), gnu::aligned(4)]] static constexpr ::sonde::nn::PluginNote          \
-        sondePluginNote_##Class{.content = {.line = __LINE__, .model = modelName, .className = #Class}};          \
-    extern "C" [[gnu::visibility("default")]] void sonde_model_##Class(::sonde::nn::PluginModel& model) {          \
-        model.root = std::make_shared<Class>();                                                                   \
-        model.inputs = {__VA_ARGS__};                                                                             \
-    }                                                                                                             \
+#define SONDE_MODEL(Class, modelName, ...)                                                                \
+    [[gnu::used, gnu::section(".note.sonde"),                                                             \
+      gnu::aligned(4)]] static constexpr ::sonde::nn::PluginNote sondePluginNote_##Class{                 \
+        .content = {.line = __LINE__, .model = modelName, .className = #Class}};                          \
+    extern "C" [[gnu::visibility("default")]] void sonde_model_##Class(::sonde::nn::PluginModel& model) { \
+        model.root = std::make_shared<Class>();                                                           \
+        model.inputs = {__VA_ARGS__};                                                                     \
+    }                                                                                                     \
     static_assert(true, "")

@@ -8,7 +8,8 @@ namespace sonde::nn {
 //   L' = floor((L + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, ceil with ceilMode.
 // No stride means that of the kernel.
 
-/// Largest value under a window. With returnIndices the result is (y, places): where in its plane each value stood, int64.
+/// Largest value under a window. With returnIndices the result is (y, places): where in its plane each value stood,
+/// int64.
 class MaxPool : public Layer {
   public:
     MaxPool(std::string className, std::size_t axes, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
@@ -26,18 +27,18 @@ class MaxPool : public Layer {
     bool m_ceilMode;
 };
 struct MaxPool1d : MaxPool {
-    explicit MaxPool1d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0, const Sizes& dilation = 1,
-                       bool returnIndices = false, bool ceilMode = false)
+    explicit MaxPool1d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0,
+                       const Sizes& dilation = 1, bool returnIndices = false, bool ceilMode = false)
         : MaxPool("MaxPool1d", 1, kernel, stride, padding, dilation, returnIndices, ceilMode) {}
 };
 struct MaxPool2d : MaxPool {
-    explicit MaxPool2d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0, const Sizes& dilation = 1,
-                       bool returnIndices = false, bool ceilMode = false)
+    explicit MaxPool2d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0,
+                       const Sizes& dilation = 1, bool returnIndices = false, bool ceilMode = false)
         : MaxPool("MaxPool2d", 2, kernel, stride, padding, dilation, returnIndices, ceilMode) {}
 };
 struct MaxPool3d : MaxPool {
-    explicit MaxPool3d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0, const Sizes& dilation = 1,
-                       bool returnIndices = false, bool ceilMode = false)
+    explicit MaxPool3d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0,
+                       const Sizes& dilation = 1, bool returnIndices = false, bool ceilMode = false)
         : MaxPool("MaxPool3d", 3, kernel, stride, padding, dilation, returnIndices, ceilMode) {}
 };
 
@@ -72,8 +73,8 @@ struct MaxUnpool3d : MaxUnpool {
 /// the window's size (2d and 3d).
 class AvgPool : public Layer {
   public:
-    AvgPool(std::string className, std::size_t axes, const Sizes& kernel, const Sizes& stride, const Sizes& padding, bool ceilMode,
-            bool countPadding, Var divisor);
+    AvgPool(std::string className, std::size_t axes, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
+            bool ceilMode, bool countPadding, Var divisor);
     Var forward(std::span<const Var> in) override;
     std::string extraText() const override;
 
@@ -86,25 +87,26 @@ class AvgPool : public Layer {
     Var m_divisor;
 };
 struct AvgPool1d : AvgPool {
-    explicit AvgPool1d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0, bool ceilMode = false,
-                       bool countPadding = true)
+    explicit AvgPool1d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0,
+                       bool ceilMode = false, bool countPadding = true)
         : AvgPool("AvgPool1d", 1, kernel, stride, padding, ceilMode, countPadding, {}) {}
 };
 struct AvgPool2d : AvgPool {
-    explicit AvgPool2d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0, bool ceilMode = false,
-                       bool countPadding = true, Var divisor = {})
+    explicit AvgPool2d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0,
+                       bool ceilMode = false, bool countPadding = true, Var divisor = {})
         : AvgPool("AvgPool2d", 2, kernel, stride, padding, ceilMode, countPadding, std::move(divisor)) {}
 };
 struct AvgPool3d : AvgPool {
-    explicit AvgPool3d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0, bool ceilMode = false,
-                       bool countPadding = true, Var divisor = {})
+    explicit AvgPool3d(const Sizes& kernel, const Sizes& stride = Ints{}, const Sizes& padding = 0,
+                       bool ceilMode = false, bool countPadding = true, Var divisor = {})
         : AvgPool("AvgPool3d", 3, kernel, stride, padding, ceilMode, countPadding, std::move(divisor)) {}
 };
 
 /// (sum x^norm)^(1 / norm) under a window, without padding.
 class LPPool : public Layer {
   public:
-    LPPool(std::string className, std::size_t axes, double norm, const Sizes& kernel, const Sizes& stride, bool ceilMode);
+    LPPool(std::string className, std::size_t axes, double norm, const Sizes& kernel, const Sizes& stride,
+           bool ceilMode);
     Var forward(std::span<const Var> in) override;
     std::string extraText() const override;
 
@@ -140,7 +142,8 @@ class AdaptivePool : public Layer {
 };
 /// Mean of each cell.
 struct AdaptiveAvgPool : AdaptivePool {
-    AdaptiveAvgPool(std::string className, std::size_t axes, const Var& size) : AdaptivePool(std::move(className), axes, size) {}
+    AdaptiveAvgPool(std::string className, std::size_t axes, const Var& size)
+        : AdaptivePool(std::move(className), axes, size) {}
     Var forward(std::span<const Var> in) override;
 };
 struct AdaptiveAvgPool1d : AdaptiveAvgPool {

@@ -7,9 +7,10 @@ namespace sonde::nn {
 using trace::callFunction;
 using trace::Function;
 
-Recurrent::Recurrent(std::string className, std::string_view op, std::int64_t gates, std::int64_t inputSize, std::int64_t hiddenSize,
-                     RecurrentOptions options)
-    : Layer(std::move(className)), m_op(op), m_inputSize(inputSize), m_hiddenSize(hiddenSize), m_options(std::move(options)) {
+Recurrent::Recurrent(std::string className, std::string_view op, std::int64_t gates, std::int64_t inputSize,
+                     std::int64_t hiddenSize, RecurrentOptions options)
+    : Layer(std::move(className)), m_op(op), m_inputSize(inputSize), m_hiddenSize(hiddenSize),
+      m_options(std::move(options)) {
     const std::int64_t stateSize = m_options.projection > 0 ? m_options.projection : m_hiddenSize;
     for (std::int64_t layer = 0; layer < m_options.layers; ++layer) {
         const std::int64_t size = layer == 0 ? inputSize : stateSize * (m_options.bidirectional ? 2 : 1);
@@ -28,7 +29,8 @@ void Recurrent::addWeights(std::int64_t gates, std::int64_t inputSize, const std
         m_weights.push_back(addParameter("bias_ih" + suffix, zeros({rows})));
         m_weights.push_back(addParameter("bias_hh" + suffix, zeros({rows})));
     }
-    if (m_options.projection > 0) m_weights.push_back(addParameter("weight_hr" + suffix, zeros({m_options.projection, m_hiddenSize})));
+    if (m_options.projection > 0)
+        m_weights.push_back(addParameter("weight_hr" + suffix, zeros({m_options.projection, m_hiddenSize})));
 }
 
 std::vector<ForwardParameter> Recurrent::signature() const {
@@ -56,8 +58,8 @@ Var Recurrent::forward(std::span<const Var> in) {
     for (const Attribute& weight : m_weights) weights.push_back(weight.read());
     const std::string_view name = m_op.substr(0, m_op.find('.'));
     const Var result = callFunction(Function{m_op, name, name, true, "aten", pair ? 3U : 2U},
-                                    {x, state, Var::list(std::move(weights)), m_options.bias, m_options.layers, m_options.dropout,
-                                     isTraining(), m_options.bidirectional, m_options.batchFirst});
+                                    {x, state, Var::list(std::move(weights)), m_options.bias, m_options.layers,
+                                     m_options.dropout, isTraining(), m_options.bidirectional, m_options.batchFirst});
     if (!pair) return Var::tuple({result[0], result[1]});
     return Var::tuple({result[0], Var::tuple({result[1], result[2]})});
 }
@@ -85,7 +87,8 @@ bool isRelu(const std::string& nonlinearity) {
 }  // namespace
 
 RNN::RNN(std::int64_t inputSize, std::int64_t hiddenSize, const RecurrentOptions& options)
-    : Recurrent("RNN", isRelu(options.nonlinearity) ? "rnn_relu.input" : "rnn_tanh.input", 1, inputSize, hiddenSize, options) {}
+    : Recurrent("RNN", isRelu(options.nonlinearity) ? "rnn_relu.input" : "rnn_tanh.input", 1, inputSize, hiddenSize,
+                options) {}
 
 LSTM::LSTM(std::int64_t inputSize, std::int64_t hiddenSize, const RecurrentOptions& options)
     : Recurrent("LSTM", "lstm.input", 4, inputSize, hiddenSize, options) {}
@@ -93,9 +96,9 @@ LSTM::LSTM(std::int64_t inputSize, std::int64_t hiddenSize, const RecurrentOptio
 GRU::GRU(std::int64_t inputSize, std::int64_t hiddenSize, const RecurrentOptions& options)
     : Recurrent("GRU", "gru.input", 3, inputSize, hiddenSize, options) {}
 
-RecurrentCell::RecurrentCell(std::string className, std::int64_t gates, std::int64_t inputSize, std::int64_t hiddenSize, bool bias)
-    : Layer(std::move(className)),
-      m_hiddenSize(hiddenSize),
+RecurrentCell::RecurrentCell(std::string className, std::int64_t gates, std::int64_t inputSize, std::int64_t hiddenSize,
+                             bool bias)
+    : Layer(std::move(className)), m_hiddenSize(hiddenSize),
       m_inputWeight(addParameter("weight_ih", zeros({gates * hiddenSize, inputSize}))),
       m_stateWeight(addParameter("weight_hh", zeros({gates * hiddenSize, hiddenSize}))) {
     if (!bias) return;

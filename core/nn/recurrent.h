@@ -15,7 +15,8 @@ struct RecurrentOptions {
     std::int64_t projection = 0;  ///< proj_size of LSTM: h is W_hr h', of that many numbers; 0: none
 };
 
-/// Layers that read a sequence step by step. With D = 2 if bidirectional, else 1, S = hidden (projection, if there is one):
+/// Layers that read a sequence step by step. With D = 2 if bidirectional, else 1, S = hidden (projection, if there is
+/// one):
 ///   x [T,N,I], or [N,T,I] if batchFirst, or [T,I] for one sequence; initial state [layers D,N,S] (without N for one
 ///   sequence), zeros if None.
 ///   Result: (y [T,N,D S], last state). y holds the last layer's state at each step, forward before backward.
@@ -29,8 +30,8 @@ class Recurrent : public Layer {
     std::string extraText() const override;
 
   protected:
-    Recurrent(std::string className, std::string_view op, std::int64_t gates, std::int64_t inputSize, std::int64_t hiddenSize,
-              RecurrentOptions options);
+    Recurrent(std::string className, std::string_view op, std::int64_t gates, std::int64_t inputSize,
+              std::int64_t hiddenSize, RecurrentOptions options);
 
   private:
     void addWeights(std::int64_t gates, std::int64_t inputSize, const std::string& suffix);
@@ -54,7 +55,8 @@ struct LSTM : Recurrent {
     LSTM(std::int64_t inputSize, std::int64_t hiddenSize, const RecurrentOptions& options = {});
 };
 
-/// Gated recurrent unit (Cho et al. 2014, arXiv:1406.1078). Gates r, z, n in this order; x_g and h_g are the parts of a gate:
+/// Gated recurrent unit (Cho et al. 2014, arXiv:1406.1078). Gates r, z, n in this order; x_g and h_g are the parts of a
+/// gate:
 ///   n' = tanh(x_n + sigmoid(r) h_n),  h' = (1 - sigmoid(z)) n' + sigmoid(z) h.
 struct GRU : Recurrent {
     GRU(std::int64_t inputSize, std::int64_t hiddenSize, const RecurrentOptions& options = {});
@@ -67,7 +69,8 @@ class RecurrentCell : public Layer {
     std::vector<ForwardParameter> signature() const override;
 
   protected:
-    RecurrentCell(std::string className, std::int64_t gates, std::int64_t inputSize, std::int64_t hiddenSize, bool bias);
+    RecurrentCell(std::string className, std::int64_t gates, std::int64_t inputSize, std::int64_t hiddenSize,
+                  bool bias);
     Var zeroState(const Var& x) const;
     Var fromInput(const Var& x) const;      ///< W_ih x + b_ih
     Var fromState(const Var& state) const;  ///< W_hh h + b_hh

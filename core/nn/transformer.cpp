@@ -23,7 +23,8 @@ std::vector<ForwardParameter> decoderParameters(ForwardParameter targetIsCausal)
 }
 
 template <typename L>
-std::vector<std::shared_ptr<Module>> copies(std::int64_t count, std::int64_t size, std::int64_t heads, const TransformerOptions& options) {
+std::vector<std::shared_ptr<Module>> copies(std::int64_t count, std::int64_t size, std::int64_t heads,
+                                            const TransformerOptions& options) {
     std::vector<std::shared_ptr<Module>> result;
     for (std::int64_t i = 0; i < count; ++i) result.push_back(std::make_shared<L>(size, heads, options));
     return result;
@@ -31,13 +32,15 @@ std::vector<std::shared_ptr<Module>> copies(std::int64_t count, std::int64_t siz
 
 }  // namespace
 
-TransformerLayer::TransformerLayer(std::string className, std::int64_t size, std::int64_t heads, const TransformerOptions& options,
-                                   bool decodes)
+TransformerLayer::TransformerLayer(std::string className, std::int64_t size, std::int64_t heads,
+                                   const TransformerOptions& options, bool decodes)
     : Layer(std::move(className)), m_options(options) {
     if (options.activation != "relu" && options.activation != "gelu") {
-        throw trace::TraceError(trace::TraceErrorKind::Runtime, "activation should be relu/gelu, not " + options.activation);
+        throw trace::TraceError(trace::TraceErrorKind::Runtime,
+                                "activation should be relu/gelu, not " + options.activation);
     }
-    const AttentionOptions attention{.dropout = options.dropout, .bias = options.bias, .batchFirst = options.batchFirst};
+    const AttentionOptions attention{
+        .dropout = options.dropout, .bias = options.bias, .batchFirst = options.batchFirst};
     m_selfAttention = add("self_attn", std::make_shared<MultiheadAttention>(size, heads, attention));
     if (decodes) m_crossAttention = add("multihead_attn", std::make_shared<MultiheadAttention>(size, heads, attention));
     m_linear1 = add("linear1", std::make_shared<Linear>(size, options.feedForwardSize, options.bias));
@@ -45,18 +48,21 @@ TransformerLayer::TransformerLayer(std::string className, std::int64_t size, std
     m_linear2 = add("linear2", std::make_shared<Linear>(options.feedForwardSize, size, options.bias));
     const int parts = decodes ? 3 : 2;
     for (int i = 1; i <= parts; ++i) {
-        m_norms.push_back(add("norm" + std::to_string(i), std::make_shared<LayerNorm>(Ints{size}, options.eps, true, options.bias)));
+        m_norms.push_back(
+            add("norm" + std::to_string(i), std::make_shared<LayerNorm>(Ints{size}, options.eps, true, options.bias)));
     }
-    for (int i = 1; i <= parts; ++i) m_dropouts.push_back(add("dropout" + std::to_string(i), std::make_shared<Dropout>(options.dropout)));
+    for (int i = 1; i <= parts; ++i)
+        m_dropouts.push_back(add("dropout" + std::to_string(i), std::make_shared<Dropout>(options.dropout)));
 }
 
 Var TransformerLayer::around(const Var& x, LayerNorm& norm, const std::function<Var(const Var&)>& part) const {
     return m_options.normFirst ? x + part(norm(x)) : norm(x + part(x));
 }
 
-Var TransformerLayer::attend(MultiheadAttention& attention, Dropout& dropout, const Var& x, const Var& keys, const Var& mask,
-                             const Var& paddingMask) const {
-    const Var result = attention.call({x, keys, keys}, {{"attn_mask", mask}, {"key_padding_mask", paddingMask}, {"need_weights", false}});
+Var TransformerLayer::attend(MultiheadAttention& attention, Dropout& dropout, const Var& x, const Var& keys,
+                             const Var& mask, const Var& paddingMask) const {
+    const Var result = attention.call(
+        {x, keys, keys}, {{"attn_mask", mask}, {"key_padding_mask", paddingMask}, {"need_weights", false}});
     return dropout(result[0]);
 }
 
@@ -77,7 +83,9 @@ Var TransformerEncoderLayer::forward(std::span<const Var> in) {
     return around(x, *m_norms[1], [&](const Var& part) { return feedForward(part); });
 }
 
-std::vector<ForwardParameter> TransformerDecoderLayer::signature() const { return decoderParameters(flag("tgt_is_causal")); }
+std::vector<ForwardParameter> TransformerDecoderLayer::signature() const {
+    return decoderParameters(flag("tgt_is_causal"));
+}
 
 Var TransformerDecoderLayer::forward(std::span<const Var> in) {
     const Var x = around(in[0], *m_norms[0], [&](const Var& part) {
@@ -90,11 +98,13 @@ Var TransformerDecoderLayer::forward(std::span<const Var> in) {
 }
 
 TransformerEncoder::TransformerEncoder(std::vector<std::shared_ptr<Module>> layers, std::shared_ptr<Module> norm)
-    : Layer("TransformerEncoder"), m_layers(add("layers", std::make_shared<ModuleList>(std::move(layers)))), m_norm(std::move(norm)) {
+    : Layer("TransformerEncoder"), m_layers(add("layers", std::make_shared<ModuleList>(std::move(layers)))),
+      m_norm(std::move(norm)) {
     if (m_norm) addChild("norm", m_norm);
 }
 
-TransformerEncoder::TransformerEncoder(std::int64_t size, std::int64_t heads, std::int64_t layers, const TransformerOptions& options)
+TransformerEncoder::TransformerEncoder(std::int64_t size, std::int64_t heads, std::int64_t layers,
+                                       const TransformerOptions& options)
     : TransformerEncoder(copies<TransformerEncoderLayer>(layers, size, heads, options)) {}
 
 std::vector<ForwardParameter> TransformerEncoder::signature() const {
@@ -110,14 +120,18 @@ Var TransformerEncoder::forward(std::span<const Var> in) {
 }
 
 TransformerDecoder::TransformerDecoder(std::vector<std::shared_ptr<Module>> layers, std::shared_ptr<Module> norm)
-    : Layer("TransformerDecoder"), m_layers(add("layers", std::make_shared<ModuleList>(std::move(layers)))), m_norm(std::move(norm)) {
+    : Layer("TransformerDecoder"), m_layers(add("layers", std::make_shared<ModuleList>(std::move(layers)))),
+      m_norm(std::move(norm)) {
     if (m_norm) addChild("norm", m_norm);
 }
 
-TransformerDecoder::TransformerDecoder(std::int64_t size, std::int64_t heads, std::int64_t layers, const TransformerOptions& options)
+TransformerDecoder::TransformerDecoder(std::int64_t size, std::int64_t heads, std::int64_t layers,
+                                       const TransformerOptions& options)
     : TransformerDecoder(copies<TransformerDecoderLayer>(layers, size, heads, options)) {}
 
-std::vector<ForwardParameter> TransformerDecoder::signature() const { return decoderParameters(optional("tgt_is_causal")); }
+std::vector<ForwardParameter> TransformerDecoder::signature() const {
+    return decoderParameters(optional("tgt_is_causal"));
+}
 
 Var TransformerDecoder::forward(std::span<const Var> in) {
     Var x = in[0];

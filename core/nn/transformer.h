@@ -23,7 +23,8 @@ struct TransformerOptions {
 /// What encoder and decoder layers share: linear1, dropout, linear2 between two sums.
 class TransformerLayer : public Layer {
   protected:
-    TransformerLayer(std::string className, std::int64_t size, std::int64_t heads, const TransformerOptions& options, bool decodes);
+    TransformerLayer(std::string className, std::int64_t size, std::int64_t heads, const TransformerOptions& options,
+                     bool decodes);
     /// x + part(norm(x)) if normFirst, else norm(x + part(x)).
     Var around(const Var& x, LayerNorm& norm, const std::function<Var(const Var&)>& part) const;
     Var attend(MultiheadAttention& attention, Dropout& dropout, const Var& x, const Var& keys, const Var& mask,
@@ -40,10 +41,11 @@ class TransformerLayer : public Layer {
     std::vector<std::shared_ptr<Dropout>> m_dropouts;
 };
 
-/// A layer of the encoder of Vaswani et al. 2017 (arXiv:1706.03762): x [L,N,E] ([N,L,E] if batchFirst) -> y of that shape,
+/// A layer of the encoder of Vaswani et al. 2017 (arXiv:1706.03762): x [L,N,E] ([N,L,E] if batchFirst) -> y of that
+/// shape,
 ///   x = norm1(x + self_attn(x)),  y = norm2(x + linear2(activation(linear1(x)))).
-/// Masks as MultiheadAttention's: src_mask [L,L], src_key_padding_mask [N,L]. is_causal says what the mask is and changes
-/// nothing.
+/// Masks as MultiheadAttention's: src_mask [L,L], src_key_padding_mask [N,L]. is_causal says what the mask is and
+/// changes nothing.
 class TransformerEncoderLayer : public TransformerLayer {
   public:
     TransformerEncoderLayer(std::int64_t size, std::int64_t heads, const TransformerOptions& options = {})
@@ -66,7 +68,8 @@ class TransformerDecoderLayer : public TransformerLayer {
 class TransformerEncoder : public Layer {
   public:
     explicit TransformerEncoder(std::vector<std::shared_ptr<Module>> layers, std::shared_ptr<Module> norm = {});
-    TransformerEncoder(std::int64_t size, std::int64_t heads, std::int64_t layers, const TransformerOptions& options = {});
+    TransformerEncoder(std::int64_t size, std::int64_t heads, std::int64_t layers,
+                       const TransformerOptions& options = {});
     std::vector<ForwardParameter> signature() const override;
     Var forward(std::span<const Var> in) override;
 
@@ -78,7 +81,8 @@ class TransformerEncoder : public Layer {
 class TransformerDecoder : public Layer {
   public:
     explicit TransformerDecoder(std::vector<std::shared_ptr<Module>> layers, std::shared_ptr<Module> norm = {});
-    TransformerDecoder(std::int64_t size, std::int64_t heads, std::int64_t layers, const TransformerOptions& options = {});
+    TransformerDecoder(std::int64_t size, std::int64_t heads, std::int64_t layers,
+                       const TransformerOptions& options = {});
     std::vector<ForwardParameter> signature() const override;
     Var forward(std::span<const Var> in) override;
 
@@ -90,8 +94,8 @@ class TransformerDecoder : public Layer {
 /// Both, each with a norm at its end: src [S,N,E], tgt [T,N,E] -> y [T,N,E]. Children `encoder` and `decoder`.
 class Transformer : public Layer {
   public:
-    Transformer(std::int64_t size = 512, std::int64_t heads = 8, std::int64_t encoderLayers = 6, std::int64_t decoderLayers = 6,
-                const TransformerOptions& options = {});
+    Transformer(std::int64_t size = 512, std::int64_t heads = 8, std::int64_t encoderLayers = 6,
+                std::int64_t decoderLayers = 6, const TransformerOptions& options = {});
     std::vector<ForwardParameter> signature() const override;
     Var forward(std::span<const Var> in) override;
 

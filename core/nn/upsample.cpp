@@ -10,7 +10,8 @@ Var Upsample::forward(std::span<const Var> in) {
 
 std::string Upsample::extraText() const {
     const bool bySize = !m_options.size.isNone();
-    return (bySize ? "size=" + m_options.size.toValue().text() : "scale_factor=" + m_options.scaleFactor.toValue().text()) +
+    return (bySize ? "size=" + m_options.size.toValue().text()
+                   : "scale_factor=" + m_options.scaleFactor.toValue().text()) +
            ", mode='" + m_options.mode + "'";
 }
 

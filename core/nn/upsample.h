@@ -22,7 +22,8 @@ class Upsample : public Layer {
     std::string extraText() const override;
 
   protected:
-    Upsample(std::string className, UpsampleOptions options) : Layer(std::move(className)), m_options(std::move(options)) {}
+    Upsample(std::string className, UpsampleOptions options)
+        : Layer(std::move(className)), m_options(std::move(options)) {}
 
   private:
     UpsampleOptions m_options;

@@ -1,4 +1,5 @@
-// New tensors, random numbers, writes, checks and marks. Random: what native_functions.yaml tags `nondeterministic_seeded`.
+// New tensors, random numbers, writes, checks and marks. Random: what native_functions.yaml tags
+// `nondeterministic_seeded`.
 
 #include "core/operators/tables.h"
 
@@ -10,10 +11,14 @@ using enum Trait;
 
 constexpr Traits kNew{.opClass = OpClass::Create, .density = Density::Always};
 constexpr Traits kLike{.opClass = OpClass::Create, .density = Density::LikeArguments, .bits = KeepsShape | KeepsRank};
-constexpr Traits kRandom{.opClass = OpClass::Random, .density = Density::Always, .bits = static_cast<std::uint32_t>(Random)};
-constexpr Traits kRandomLike{.opClass = OpClass::Random, .density = Density::LikeArguments, .bits = KeepsShape | KeepsRank | Random};
+constexpr Traits kRandom{
+    .opClass = OpClass::Random, .density = Density::Always, .bits = static_cast<std::uint32_t>(Random)};
+constexpr Traits kRandomLike{
+    .opClass = OpClass::Random, .density = Density::LikeArguments, .bits = KeepsShape | KeepsRank | Random};
 constexpr Traits kDraws = kRandom.of(Density::Unknown);
-constexpr Traits kDrawsInto{.opClass = OpClass::Random, .memory = {Sharing::Written, false, true}, .bits = KeepsShape | KeepsRank | Random | InPlace};
+constexpr Traits kDrawsInto{.opClass = OpClass::Random,
+                            .memory = {Sharing::Written, false, true},
+                            .bits = KeepsShape | KeepsRank | Random | InPlace};
 constexpr Traits kWrites{.bits = KeepsShape | KeepsDType | KeepsRank | HasInPlaceForm};
 constexpr Traits kMarker{.opClass = OpClass::Marker};
 
@@ -22,7 +27,10 @@ constexpr Row kRows[] = {
     {"zeros_like ones_like full_like empty_like", kLike},
     {"arange linspace eye scalar_tensor", kNew.as(OpClass::Range)},
     {"tensor", kNew.as(OpClass::Range).with(StaysSmall)},
-    {"clone", Traits{.opClass = OpClass::Clone, .density = Density::LikeArguments, .bits = KeepsShape | KeepsDType | KeepsRank | MovesData, .inputs = "T "}},
+    {"clone", Traits{.opClass = OpClass::Clone,
+                     .density = Density::LikeArguments,
+                     .bits = KeepsShape | KeepsDType | KeepsRank | MovesData,
+                     .inputs = "T "}},
     {"lift_fresh_copy", Traits{.opClass = OpClass::Clone, .bits = static_cast<std::uint32_t>(MovesData)}},
 
     {"rand randn randint", kRandom},
@@ -39,7 +47,8 @@ constexpr Row kRows[] = {
     {"item", Traits{.opClass = OpClass::Arithmetic, .bits = static_cast<std::uint32_t>(StaysSmall)}},
     {"Int ScalarImplicit", Traits{.bits = static_cast<std::uint32_t>(StaysSmall)}},
     {"_assert_async", Traits{.opClass = OpClass::Assertion, .bits = Effect | ChecksFirst}},
-    {"_assert_scalar _assert_tensor_metadata _set_grad_enabled _log_api_usage_once _enter_autocast _exit_autocast", kMarker},
+    {"_assert_scalar _assert_tensor_metadata _set_grad_enabled _log_api_usage_once _enter_autocast _exit_autocast",
+     kMarker},
 };
 
 }  // namespace

@@ -15,7 +15,8 @@ constexpr Traits kTest = kUnary.without(KeepsDType);
 constexpr Traits kBinary{.density = Density::LikeArguments, .bits = ElementWise | Broadcasts};
 constexpr Traits kBinaryInPlace = kBinary.with(HasInPlaceForm);
 /// With three inputs, the others broadcast to the first one's rank at most in all models that are known.
-constexpr Traits kMasked{.density = Density::LikeArguments, .bits = ElementWise | Broadcasts | KeepsRank | HasInPlaceForm};
+constexpr Traits kMasked{.density = Density::LikeArguments,
+                         .bits = ElementWise | Broadcasts | KeepsRank | HasInPlaceForm};
 /// Elements of a row depend on each other.
 constexpr Traits kAlongDim{.density = Density::LikeArguments, .bits = KeepsShape | KeepsDType | KeepsRank};
 
@@ -52,7 +53,8 @@ constexpr Row kRows[] = {
     {"ne", kBinaryInPlace.as(OpClass::NotEqual)},
     {"ge gt le lt", kBinaryInPlace},
     {"floor_divide remainder", kBinaryInPlace.with(StaysSmall)},
-    {"atan2 bitwise_left_shift bitwise_right_shift copysign fmod heaviside hypot logical_xor nextafter xlogy", kBinaryInPlace},
+    {"atan2 bitwise_left_shift bitwise_right_shift copysign fmod heaviside hypot logical_xor nextafter xlogy",
+     kBinaryInPlace},
     {"bitwise_and logical_and __and__", kBinaryInPlace.as(OpClass::And)},
     {"bitwise_or logical_or __or__", kBinaryInPlace.as(OpClass::Or)},
     {"bitwise_xor __xor__ __lshift__ __rshift__", kBinaryInPlace},
@@ -69,7 +71,9 @@ constexpr Row kRows[] = {
     {"tril triu", kAlongDim.with(HasInPlaceForm)},
 
     {"dropout feature_dropout alpha_dropout feature_alpha_dropout",
-     Traits{.opClass = OpClass::Dropout, .memory = {Sharing::MaybeView}, .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank | Random | HasInPlaceForm}},
+     Traits{.opClass = OpClass::Dropout,
+            .memory = {Sharing::MaybeView},
+            .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank | Random | HasInPlaceForm}},
     {"native_dropout", Traits{.memory = {Sharing::MaybeView}, .bits = ElementWise | Random}},
 };
 

@@ -10,7 +10,8 @@ using enum Trait;
 
 constexpr Traits kConv{.opClass = OpClass::Conv, .density = Density::LikeArguments, .bits = KeepsRank | Convolves};
 constexpr Traits kTransposed{.opClass = OpClass::ConvTranspose, .bits = KeepsRank | Convolves};
-constexpr Traits kMaxPool{.opClass = OpClass::MaxPool, .density = Density::LikeArguments, .bits = KeepsRank | KeepsChannels | SlidesWindow};
+constexpr Traits kMaxPool{
+    .opClass = OpClass::MaxPool, .density = Density::LikeArguments, .bits = KeepsRank | KeepsChannels | SlidesWindow};
 constexpr Traits kAveragePool = kMaxPool.as(OpClass::AveragePool);
 constexpr Traits kAdaptiveAverage = kAveragePool.without(SlidesWindow);
 constexpr Traits kAdaptiveMax{.bits = KeepsRank | KeepsChannels};
@@ -57,9 +58,11 @@ constexpr Row kRows[] = {
     {"adaptive_max_pool2d fractional_max_pool2d max_unpool2d", kAdaptiveMax.dims(2)},
     {"adaptive_max_pool3d fractional_max_pool3d max_unpool3d", kAdaptiveMax.dims(3)},
     {"upsample_nearest1d upsample_linear1d", kResample.dims(1)},
-    {"upsample_nearest2d upsample_bilinear2d upsample_bicubic2d _upsample_nearest_exact2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa", kResample.dims(2)},
+    {"upsample_nearest2d upsample_bilinear2d upsample_bicubic2d _upsample_nearest_exact2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa",
+     kResample.dims(2)},
     {"upsample_nearest3d upsample_trilinear3d", kResample.dims(3)},
-    {"pad constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d", kPad},
+    {"pad constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d",
+     kPad},
 
     {"batch_norm", kNorm.as(OpClass::BatchNorm)},
     {"native_batch_norm", Traits{.opClass = OpClass::BatchNormWithStatistics}},

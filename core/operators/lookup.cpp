@@ -46,7 +46,8 @@ class Table {
         for (const Alias& alias : aliases()) {
             const Traits* original = find(alias.original);
             if (!original) continue;
-            Traits traits = alias.hasInPlaceForm ? original->with(Trait::HasInPlaceForm) : original->without(Trait::HasInPlaceForm);
+            Traits traits =
+                alias.hasInPlaceForm ? original->with(Trait::HasInPlaceForm) : original->without(Trait::HasInPlaceForm);
             if (alias.copies) {
                 traits.memory = {};
                 traits.form = ViewForm::None;
@@ -86,7 +87,8 @@ const Table& atenTable() {
 }
 
 const Table* tableOf(std::string_view domain) {
-    static const Table onnx{onnxRows()}, contrib{contribRows()}, preview{previewRows()}, training{previewTrainingRows()}, python{pythonRows()}, own{ownRows()};
+    static const Table onnx{onnxRows()}, contrib{contribRows()}, preview{previewRows()},
+        training{previewTrainingRows()}, python{pythonRows()}, own{ownRows()};
     if (domain.empty() || domain == "ai.onnx") return &onnx;
     if (domain == "aten") return &atenTable();
     if (domain == "prim") return &python;

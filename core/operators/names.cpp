@@ -13,6 +13,7 @@ namespace {
 constexpr Alias both(std::string_view name, std::string_view original) { return {name, original, true, false}; }
 constexpr Alias copying(std::string_view name, std::string_view original) { return {name, original, false, true}; }
 
+// clang-format off
 constexpr Alias kAliases[] = {
     both("absolute", "abs"), both("negative", "neg"), both("multiply", "mul"), both("subtract", "sub"), both("divide", "div"),
     both("true_divide", "div"), both("greater", "gt"), both("greater_equal", "ge"), both("less", "lt"), both("less_equal", "le"),
@@ -31,17 +32,26 @@ constexpr Alias kAliases[] = {
     copying("unbind_copy", "unbind"), copying("split_copy", "split"), copying("unfold_copy", "unfold"), copying("_conj_copy", "_conj"),
     copying("as_strided_copy", "as_strided"), copying("diagonal_copy", "diagonal"),
 };
+// clang-format on
 
 constexpr Alias kExactAliases[] = {
-    {"swapaxes", "transpose.int"}, {"swapdims", "transpose.int"}, {"transpose_", "transpose.int"}, {"swapaxes_", "transpose.int"},
-    {"swapdims_", "transpose.int"}, {"special_softmax", "softmax.int"}, {"special_log_softmax", "log_softmax.int"},
-    {"pow_.Scalar", "pow.Tensor_Scalar"}, {"pow_.Tensor", "pow.Tensor_Tensor"}, {"float_power_.Scalar", "float_power.Tensor_Scalar"},
+    {"swapaxes", "transpose.int"},
+    {"swapdims", "transpose.int"},
+    {"transpose_", "transpose.int"},
+    {"swapaxes_", "transpose.int"},
+    {"swapdims_", "transpose.int"},
+    {"special_softmax", "softmax.int"},
+    {"special_log_softmax", "log_softmax.int"},
+    {"pow_.Scalar", "pow.Tensor_Scalar"},
+    {"pow_.Tensor", "pow.Tensor_Tensor"},
+    {"float_power_.Scalar", "float_power.Tensor_Scalar"},
     {"float_power_.Tensor", "float_power.Tensor_Tensor"},
 };
 
 /// Methods of Python that write.
-constexpr std::array<std::string_view, 14> kWritingMethods{"__iadd__", "__isub__", "__imul__", "__itruediv__", "__idiv__", "__ifloordiv__", "__imod__", "__ipow__",
-                                                           "__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__", "__setitem__"};
+constexpr std::array<std::string_view, 14> kWritingMethods{
+    "__iadd__", "__isub__", "__imul__", "__itruediv__", "__idiv__",    "__ifloordiv__", "__imod__",
+    "__ipow__", "__iand__", "__ior__",  "__ixor__",     "__ilshift__", "__irshift__",   "__setitem__"};
 
 bool isDunder(std::string_view name) { return name.size() > 4 && name.starts_with("__") && name.ends_with("__"); }
 
@@ -71,7 +81,8 @@ std::string outOfPlaceName(std::string_view name) {
 
 std::string_view operatorOfAttribute(std::string_view attribute) {
     static constexpr std::pair<std::string_view, std::string_view> kOperators[] = {
-        {"T", "numpy_T"}, {"H", "matrix_H"}, {"mT", "mT"}, {"mH", "mH"}, {"data", "data"}, {"real", "real"}, {"imag", "imag"}};
+        {"T", "numpy_T"}, {"H", "matrix_H"}, {"mT", "mT"},    {"mH", "mH"},
+        {"data", "data"}, {"real", "real"},  {"imag", "imag"}};
     const auto found = std::ranges::find(kOperators, attribute, [](const auto& row) { return row.first; });
     return found == std::end(kOperators) ? std::string_view() : found->second;
 }
@@ -83,7 +94,8 @@ std::string_view originalName(std::string_view name) {
     static const std::unordered_map<std::string_view, std::string_view> originals = [] {
         std::unordered_map<std::string_view, std::string_view> made;
         for (const Alias& alias : kAliases) made.emplace(alias.name, alias.original);
-        for (const Alias& alias : kExactAliases) made.emplace(withoutOverload(alias.name), withoutOverload(alias.original));
+        for (const Alias& alias : kExactAliases)
+            made.emplace(withoutOverload(alias.name), withoutOverload(alias.original));
         return made;
     }();
     const auto found = originals.find(name);

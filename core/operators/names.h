@@ -36,8 +36,8 @@ struct Alias {
 std::span<const Alias> aliases();
 /// Names whose overload is called otherwise than that of the operator that they mean: "swapaxes" is "transpose.int".
 std::span<const Alias> exactAliases();
-/// The operator of ATen that is meant by another name of it, both without overloads ("subtract" is "sub"); `name` itself if there
-/// is none.
+/// The operator of ATen that is meant by another name of it, both without overloads ("subtract" is "sub"); `name`
+/// itself if there is none.
 std::string_view originalName(std::string_view name);
 
 }  // namespace sonde::operators

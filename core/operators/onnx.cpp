@@ -77,7 +77,9 @@ constexpr Row kRows[] = {
     {"RMSNormalization SimplifiedLayerNormalization", kNorm.takes("-W")},
     {"MaxPool GlobalMaxPool", Traits{.opClass = OpClass::MaxPool, .bits = KeepsRank | KeepsChannels}},
     {"AveragePool GlobalAveragePool", Traits{.opClass = OpClass::AveragePool, .bits = KeepsRank | KeepsChannels}},
-    {"Dropout", Traits{.opClass = OpClass::Dropout, .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank | Random, .inputs = "T-"}},
+    {"Dropout", Traits{.opClass = OpClass::Dropout,
+                       .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank | Random,
+                       .inputs = "T-"}},
     {"Resize Upsample", Traits{.opClass = OpClass::Resample, .inputs = "o-"}},
 
     // Reductions.
@@ -87,7 +89,9 @@ constexpr Row kRows[] = {
     {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare", kReduced},
 
     // What moves elements.
-    {"Identity", Traits{.opClass = OpClass::Identity, .bits = KeepsShape | KeepsDType | KeepsRank | MovesData | StaysSmall, .inputs = "T"}},
+    {"Identity", Traits{.opClass = OpClass::Identity,
+                        .bits = KeepsShape | KeepsDType | KeepsRank | MovesData | StaysSmall,
+                        .inputs = "T"}},
     {"Transpose", kMoves.as(OpClass::Transpose).with(KeepsRank).with(KeepsDType).takes("T")},
     {"Reshape", kMoves.as(OpClass::Reshape).takes("T-")},
     {"Flatten", kMoves.as(OpClass::Reshape).takes("T")},

@@ -12,7 +12,9 @@ constexpr Traits kBinary{.density = Density::LikeArguments, .bits = ElementWise 
 constexpr Traits kIntBinary = kBinary.with(KeepsInts);
 constexpr Traits kUnary{.density = Density::LikeArguments, .bits = ElementWise | KeepsShape | KeepsRank | StaysSmall};
 constexpr Traits kHolds{.memory = {Sharing::Holds}};
-constexpr Traits kWritten{.opClass = OpClass::SetItem, .memory = {Sharing::Written, false, true}, .density = Density::LikeArguments,
+constexpr Traits kWritten{.opClass = OpClass::SetItem,
+                          .memory = {Sharing::Written, false, true},
+                          .density = Density::LikeArguments,
                           .bits = KeepsShape | KeepsDType | KeepsRank | InPlace};
 constexpr Traits kAssertion{.opClass = OpClass::Assertion, .bits = static_cast<std::uint32_t>(Effect)};
 

@@ -1,4 +1,5 @@
-// Views and what may be one. Sources: PyTorch's page "Tensor Views", and the alias annotations of its operators' schemas.
+// Views and what may be one. Sources: PyTorch's page "Tensor Views", and the alias annotations of its operators'
+// schemas.
 
 #include "core/operators/tables.h"
 
@@ -9,7 +10,11 @@ namespace {
 using enum Trait;
 
 constexpr Traits view(ViewForm form, OpClass opClass = OpClass::View) {
-    return Traits{.opClass = opClass, .form = form, .memory = {Sharing::View}, .bits = static_cast<std::uint32_t>(MovesData), .inputs = "T "};
+    return Traits{.opClass = opClass,
+                  .form = form,
+                  .memory = {Sharing::View},
+                  .bits = static_cast<std::uint32_t>(MovesData),
+                  .inputs = "T "};
 }
 /// A copy where the elements are not in the order that a view would need.
 constexpr Traits maybe(ViewForm form, OpClass opClass = OpClass::View) {
@@ -43,14 +48,17 @@ constexpr Row kRows[] = {
     {"unsqueeze", view(ViewForm::Unsqueeze, OpClass::ExpandDims).with(HasInPlaceForm).with(StaysSmall)},
     {"atleast_1d atleast_2d atleast_3d", view(ViewForm::AtLeast)},
     // Another order.
-    {"transpose swapaxes swapdims t", view(ViewForm::Transpose, OpClass::Transpose).with(KeepsRank).with(HasInPlaceForm)},
+    {"transpose swapaxes swapdims t",
+     view(ViewForm::Transpose, OpClass::Transpose).with(KeepsRank).with(HasInPlaceForm)},
     {"numpy_T mT", view(ViewForm::Transpose, OpClass::Transpose).with(KeepsRank)},
     {"mH adjoint matrix_H", view(ViewForm::Adjoint).with(KeepsRank).without(MovesData)},
     {"permute", view(ViewForm::Permute, OpClass::Transpose).with(KeepsRank)},
     {"movedim moveaxis", view(ViewForm::MoveDim, OpClass::Transpose).with(KeepsRank)},
     {"conj _conj", view(ViewForm::Conjugate).with(KeepsShape).with(KeepsDType).with(KeepsRank).without(MovesData)},
-    {"conj_physical", Traits{.memory = {Sharing::MaybeView}, .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank | HasInPlaceForm}},
-    {"resolve_conj resolve_neg", Traits{.memory = {Sharing::MaybeView}, .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank}},
+    {"conj_physical", Traits{.memory = {Sharing::MaybeView},
+                             .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank | HasInPlaceForm}},
+    {"resolve_conj resolve_neg",
+     Traits{.memory = {Sharing::MaybeView}, .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank}},
     // Parts.
     {"slice", view(ViewForm::Slice, OpClass::Slice).with(KeepsRank).with(StaysSmall)},
     {"select", view(ViewForm::Select, OpClass::Select).with(StaysSmall)},
@@ -68,12 +76,14 @@ constexpr Row kRows[] = {
     {"expand expand_as broadcast_to", view(ViewForm::Expand).with(Overlaps)},
     {"unfold", view(ViewForm::Window).with(Overlaps)},
     {"as_strided", view(ViewForm::Window).with(Overlaps).with(HasInPlaceForm)},
-    {"broadcast_tensors meshgrid", Traits{.form = ViewForm::Broadcast, .memory = {Sharing::MaybeView, true}, .bits = MovesData | Overlaps}},
+    {"broadcast_tensors meshgrid",
+     Traits{.form = ViewForm::Broadcast, .memory = {Sharing::MaybeView, true}, .bits = MovesData | Overlaps}},
     // The same bytes.
     {"view_as_real", view(ViewForm::AsReal)},
     {"view_as_complex", view(ViewForm::AsComplex)},
     // Another memory in place of the tensor's.
-    {"resize_ resize_as_ set_", Traits{.memory = {Sharing::Written, false, true, true}, .bits = static_cast<std::uint32_t>(InPlace)}},
+    {"resize_ resize_as_ set_",
+     Traits{.memory = {Sharing::Written, false, true, true}, .bits = static_cast<std::uint32_t>(InPlace)}},
     // What is asked of a shape.
     {"size", Traits{.opClass = OpClass::Shape, .query = ShapeQuery::Shape}},
     {"_shape_as_tensor sym_size", Traits{.query = ShapeQuery::Shape}},

@@ -28,13 +28,15 @@ base::Result<void> assertEqual(KernelContext& context) {
     const Tensor& got = context.in(1);
     const auto name = context.attributes().getString("name", "");
     if (expected.shape() != got.shape()) {
-        return opError("AssertEqual: " + expected.typeText() + " is expected for " + name + ", but it is " + got.typeText());
+        return opError("AssertEqual: " + expected.typeText() + " is expected for " + name + ", but it is " +
+                       got.typeText());
     }
     const double error = errorOf(expected, got);
     const double limit = context.attributes().getFloat("maxerr", 1e-4);
     // Not a number is no agreement.
     if (!(error >= 0 && error <= limit)) {
-        return opError("AssertEqual: err=" + std::to_string(error) + " (name=" + name + "), and " + std::to_string(limit) + " is allowed");
+        return opError("AssertEqual: err=" + std::to_string(error) + " (name=" + name + "), and " +
+                       std::to_string(limit) + " is allowed");
     }
     context.setOutput(0, Value(Tensor::scalar<double>(error)));
     return {};
@@ -43,8 +45,13 @@ base::Result<void> assertEqual(KernelContext& context) {
 }  // namespace
 
 void define_assert_equal(Registry& registry) {
-    registry.add(Row("AssertEqual", 1, "fails unless a tensor is what is expected, up to an error", Category::Control).domain("sonde").anyIn("expect").anyIn("got").out("error")
-                     .attrFloat("maxerr", 1e-4).attrString("name", "")
+    registry.add(Row("AssertEqual", 1, "fails unless a tensor is what is expected, up to an error", Category::Control)
+                     .domain("sonde")
+                     .anyIn("expect")
+                     .anyIn("got")
+                     .out("error")
+                     .attrFloat("maxerr", 1e-4)
+                     .attrString("name", "")
                      .runs(assertEqual, [](InferContext& context) -> base::Result<void> {
                          context.set(0, TypeInfo::tensor(DType::Float64, Shape{}));
                          return {};

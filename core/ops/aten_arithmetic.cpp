@@ -41,9 +41,12 @@ base::Result<void> run(KernelContext& context, Arithmetic operation, bool hasAlp
 base::Result<void> inferPair(InferContext& context, bool trueDivision, bool truth) {
     const TypeInfo types[] = {context.in(0), context.in(1)};
     DType dtype = promotedTypes(types);
-    if (trueDivision && dtype != DType::Undefined && !tensor::isFloating(dtype) && !tensor::isComplex(dtype)) dtype = DType::Float32;
+    if (trueDivision && dtype != DType::Undefined && !tensor::isFloating(dtype) && !tensor::isComplex(dtype))
+        dtype = DType::Float32;
     std::optional<Dims> shape;
-    const auto dims = [](const TypeInfo& type) { return type.isTensor() ? type.shape : type.kind ? std::optional(Dims{}) : std::nullopt; };
+    const auto dims = [](const TypeInfo& type) {
+        return type.isTensor() ? type.shape : type.kind ? std::optional(Dims{}) : std::nullopt;
+    };
     if (dims(types[0]) && dims(types[1])) {
         SONDE_ASSIGN(shape, broadcastDims(*dims(types[0]), *dims(types[1])));
     }
@@ -51,29 +54,34 @@ base::Result<void> inferPair(InferContext& context, bool trueDivision, bool trut
     return {};
 }
 
-void add(Registry& registry, std::initializer_list<std::string_view> schemas, std::string_view summary, Arithmetic operation, bool hasAlpha) {
+void add(Registry& registry, std::initializer_list<std::string_view> schemas, std::string_view summary,
+         Arithmetic operation, bool hasAlpha) {
     for (std::string_view schema : schemas) {
-        registry.add(atenRow(schema, summary, Category::Elementwise,
-                             [operation, hasAlpha](KernelContext& context) { return run(context, operation, hasAlpha); },
-                             [operation](InferContext& context) { return inferPair(context, operation == Arithmetic::Div, false); }));
+        registry.add(atenRow(
+            schema, summary, Category::Elementwise,
+            [operation, hasAlpha](KernelContext& context) { return run(context, operation, hasAlpha); },
+            [operation](InferContext& context) { return inferPair(context, operation == Arithmetic::Div, false); }));
     }
 }
 
-void compareRow(Registry& registry, std::initializer_list<std::string_view> schemas, std::string_view summary, Comparison operation) {
+void compareRow(Registry& registry, std::initializer_list<std::string_view> schemas, std::string_view summary,
+                Comparison operation) {
     for (std::string_view schema : schemas) {
-        registry.add(atenRow(schema, summary, Category::Logic,
-                             [operation](KernelContext& context) -> base::Result<void> {
-                                 SONDE_ASSIGN(const auto pair, operands(context, false));
-                                 return kernels::compare(context, operation, pair.first, pair.second);
-                             },
-                             [](InferContext& context) { return inferPair(context, false, true); }));
+        registry.add(atenRow(
+            schema, summary, Category::Logic,
+            [operation](KernelContext& context) -> base::Result<void> {
+                SONDE_ASSIGN(const auto pair, operands(context, false));
+                return kernels::compare(context, operation, pair.first, pair.second);
+            },
+            [](InferContext& context) { return inferPair(context, false, true); }));
     }
 }
 
 /// rsub: b − alpha·a.
 base::Result<void> reverseSub(KernelContext& context) {
     SONDE_ASSIGN(auto pair, operands(context, false));
-    SONDE_ASSIGN(const Tensor factor, asTensor(context.has(2) ? context.value(2) : Value::ofInt(1), pair.first.dtype()));
+    SONDE_ASSIGN(const Tensor factor,
+                 asTensor(context.has(2) ? context.value(2) : Value::ofInt(1), pair.first.dtype()));
     SONDE_ASSIGN(const Tensor scaled, kernels::arithmeticTensor(context.pool(), Arithmetic::Mul, pair.first, factor));
     SONDE_TRY(kernels::arithmetic(context, Arithmetic::Sub, pair.second, scaled));
     return {};
@@ -90,7 +98,8 @@ base::Result<void> divideRounded(KernelContext& context) {
     }
     if (mode != "trunc") return opError("rounding_mode must be 'floor' or 'trunc', but is '" + mode + "'");
     if (tensor::isFloating(pair.first.dtype())) {
-        SONDE_ASSIGN(const Tensor quotient, kernels::arithmeticTensor(context.pool(), Arithmetic::Div, pair.first, pair.second));
+        SONDE_ASSIGN(const Tensor quotient,
+                     kernels::arithmeticTensor(context.pool(), Arithmetic::Div, pair.first, pair.second));
         return kernels::applyUnary(context, {[](double x, double, double) { return std::trunc(x); }}, quotient);
     }
     SONDE_TRY(kernels::arithmetic(context, Arithmetic::Div, pair.first, pair.second));
@@ -100,49 +109,85 @@ base::Result<void> divideRounded(KernelContext& context) {
 /// Two tensors can follow; alpha, if there is one, must be 1.
 void addFollowing(const std::string& name, kernels::Binary operation) {
     const bool isInPlace = name.find("_.") != std::string::npos;
-    kernels::addFollower("aten", name, [operation, isInPlace](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
-        if (isInPlace && call.at != 0) return nullptr;  // the result has the shape and dtype of the other one
-        if (call.inputs.size() > 2 && !(call.inputs[2].isNumber() && call.inputs[2].number() == 1)) return nullptr;
-        return kernels::binaryFollower(call, operation);
-    });
+    kernels::addFollower(
+        "aten", name, [operation, isInPlace](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
+            if (isInPlace && call.at != 0) return nullptr;  // the result has the shape and dtype of the other one
+            if (call.inputs.size() > 2 && !(call.inputs[2].isNumber() && call.inputs[2].number() == 1)) return nullptr;
+            return kernels::binaryFollower(call, operation);
+        });
 }
 
 }  // namespace
 
 void define_aten_arithmetic(Registry& registry) {
-    for (const auto& [name, operation] : {std::pair("add", kernels::Binary::Add), std::pair("sub", kernels::Binary::Sub),
-                                          std::pair("mul", kernels::Binary::Mul), std::pair("div", kernels::Binary::Div)}) {
+    for (const auto& [name, operation] :
+         {std::pair("add", kernels::Binary::Add), std::pair("sub", kernels::Binary::Sub),
+          std::pair("mul", kernels::Binary::Mul), std::pair("div", kernels::Binary::Div)}) {
         for (const char* form : {".Tensor", "_.Tensor"}) addFollowing(std::string(name) + form, operation);
     }
-    add(registry, {"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-                   "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-                   "add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"}, "a + alpha·b", Arithmetic::Add, true);
-    add(registry, {"sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-                   "sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-                   "sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"}, "a − alpha·b", Arithmetic::Sub, true);
-    add(registry, {"mul.Tensor(Tensor self, Tensor other) -> Tensor", "mul.Scalar(Tensor self, Scalar other) -> Tensor",
-                   "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", "mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"},
+    add(registry,
+        {"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+         "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+         "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+         "add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"},
+        "a + alpha·b", Arithmetic::Add, true);
+    add(registry,
+        {"sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+         "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+         "sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+         "sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"},
+        "a − alpha·b", Arithmetic::Sub, true);
+    add(registry,
+        {"mul.Tensor(Tensor self, Tensor other) -> Tensor", "mul.Scalar(Tensor self, Scalar other) -> Tensor",
+         "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+         "mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"},
         "a · b", Arithmetic::Mul, false);
-    add(registry, {"div.Tensor(Tensor self, Tensor other) -> Tensor", "div.Scalar(Tensor self, Scalar other) -> Tensor",
-                   "div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", "div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-                   "true_divide.Tensor(Tensor self, Tensor other) -> Tensor"}, "a / b as floating point", Arithmetic::Div, false);
-    add(registry, {"pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-                   "pow.Scalar(Scalar self, Tensor exponent) -> Tensor"}, "a to the power of b", Arithmetic::Pow, false);
-    add(registry, {"remainder.Scalar(Tensor self, Scalar other) -> Tensor", "remainder.Tensor(Tensor self, Tensor other) -> Tensor"},
+    add(registry,
+        {"div.Tensor(Tensor self, Tensor other) -> Tensor", "div.Scalar(Tensor self, Scalar other) -> Tensor",
+         "div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+         "div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+         "true_divide.Tensor(Tensor self, Tensor other) -> Tensor"},
+        "a / b as floating point", Arithmetic::Div, false);
+    add(registry,
+        {"pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+         "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+         "pow.Scalar(Scalar self, Tensor exponent) -> Tensor"},
+        "a to the power of b", Arithmetic::Pow, false);
+    add(registry,
+        {"remainder.Scalar(Tensor self, Scalar other) -> Tensor",
+         "remainder.Tensor(Tensor self, Tensor other) -> Tensor"},
         "remainder with the sign of the divisor", Arithmetic::Mod, false);
-    add(registry, {"fmod.Scalar(Tensor self, Scalar other) -> Tensor", "fmod.Tensor(Tensor self, Tensor other) -> Tensor"},
+    add(registry,
+        {"fmod.Scalar(Tensor self, Scalar other) -> Tensor", "fmod.Tensor(Tensor self, Tensor other) -> Tensor"},
         "remainder with the sign of the dividend", Arithmetic::FMod, false);
-    add(registry, {"floor_divide(Tensor self, Tensor other) -> Tensor", "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"},
+    add(registry,
+        {"floor_divide(Tensor self, Tensor other) -> Tensor",
+         "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"},
         "a / b, rounded down", Arithmetic::FloorDiv, false);
-    add(registry, {"maximum(Tensor self, Tensor other) -> Tensor", "max.other(Tensor self, Tensor other) -> Tensor"}, "the larger of both", Arithmetic::Max, false);
-    add(registry, {"minimum(Tensor self, Tensor other) -> Tensor", "min.other(Tensor self, Tensor other) -> Tensor"}, "the smaller of both", Arithmetic::Min, false);
-    add(registry, {"atan2(Tensor self, Tensor other) -> Tensor"}, "angle of the point (b, a)", Arithmetic::Atan2, false);
-    compareRow(registry, {"eq.Tensor(Tensor self, Tensor other) -> Tensor", "eq.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where equal", Comparison::Equal);
-    compareRow(registry, {"ne.Tensor(Tensor self, Tensor other) -> Tensor", "ne.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where not equal", Comparison::NotEqual);
-    compareRow(registry, {"lt.Tensor(Tensor self, Tensor other) -> Tensor", "lt.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where a < b", Comparison::Less);
-    compareRow(registry, {"le.Tensor(Tensor self, Tensor other) -> Tensor", "le.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where a ≤ b", Comparison::LessOrEqual);
-    compareRow(registry, {"gt.Tensor(Tensor self, Tensor other) -> Tensor", "gt.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where a > b", Comparison::Greater);
-    compareRow(registry, {"ge.Tensor(Tensor self, Tensor other) -> Tensor", "ge.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where a ≥ b", Comparison::GreaterOrEqual);
+    add(registry, {"maximum(Tensor self, Tensor other) -> Tensor", "max.other(Tensor self, Tensor other) -> Tensor"},
+        "the larger of both", Arithmetic::Max, false);
+    add(registry, {"minimum(Tensor self, Tensor other) -> Tensor", "min.other(Tensor self, Tensor other) -> Tensor"},
+        "the smaller of both", Arithmetic::Min, false);
+    add(registry, {"atan2(Tensor self, Tensor other) -> Tensor"}, "angle of the point (b, a)", Arithmetic::Atan2,
+        false);
+    compareRow(registry,
+               {"eq.Tensor(Tensor self, Tensor other) -> Tensor", "eq.Scalar(Tensor self, Scalar other) -> Tensor"},
+               "true where equal", Comparison::Equal);
+    compareRow(registry,
+               {"ne.Tensor(Tensor self, Tensor other) -> Tensor", "ne.Scalar(Tensor self, Scalar other) -> Tensor"},
+               "true where not equal", Comparison::NotEqual);
+    compareRow(registry,
+               {"lt.Tensor(Tensor self, Tensor other) -> Tensor", "lt.Scalar(Tensor self, Scalar other) -> Tensor"},
+               "true where a < b", Comparison::Less);
+    compareRow(registry,
+               {"le.Tensor(Tensor self, Tensor other) -> Tensor", "le.Scalar(Tensor self, Scalar other) -> Tensor"},
+               "true where a ≤ b", Comparison::LessOrEqual);
+    compareRow(registry,
+               {"gt.Tensor(Tensor self, Tensor other) -> Tensor", "gt.Scalar(Tensor self, Scalar other) -> Tensor"},
+               "true where a > b", Comparison::Greater);
+    compareRow(registry,
+               {"ge.Tensor(Tensor self, Tensor other) -> Tensor", "ge.Scalar(Tensor self, Scalar other) -> Tensor"},
+               "true where a ≥ b", Comparison::GreaterOrEqual);
     for (std::string_view schema : {"rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
                                     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"}) {
         registry.add(atenRow(schema, "b − alpha·a", Category::Elementwise, reverseSub,

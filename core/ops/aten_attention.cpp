@@ -37,14 +37,15 @@ base::Result<void> baddbmm(KernelContext& context) {
 }
 
 /// softmax(q k^T / sqrt(d) + mask) v over the last two dimensions; also gives the weights.
-base::Result<std::pair<Tensor, Tensor>> attend(KernelContext& context, const Tensor& q, const Tensor& k, const Tensor& v, const Value& mask,
-                                               double scale) {
+base::Result<std::pair<Tensor, Tensor>> attend(KernelContext& context, const Tensor& q, const Tensor& k,
+                                               const Tensor& v, const Value& mask, double scale) {
     SONDE_ASSIGN(const Tensor transposed, k.transposed(k.rank() - 2, k.rank() - 1).contiguous());
     SONDE_ASSIGN(Tensor scores, invokeAten(context, "matmul", {Value(q), Value(transposed)}));
     SONDE_ASSIGN(scores, invokeAten(context, "mul.Scalar", {Value(scores), Value::ofFloat(scale)}));
     if (mask.isTensor() && mask.tensor().dtype() == DType::Bool) {
         SONDE_ASSIGN(Tensor hidden, invokeAten(context, "logical_not", {mask}));
-        SONDE_ASSIGN(scores, invokeAten(context, "masked_fill.Scalar", {Value(scores), Value(std::move(hidden)), Value::ofFloat(-INFINITY)}));
+        SONDE_ASSIGN(scores, invokeAten(context, "masked_fill.Scalar",
+                                        {Value(scores), Value(std::move(hidden)), Value::ofFloat(-INFINITY)}));
     } else if (mask.isTensor()) {
         SONDE_ASSIGN(scores, invokeAten(context, "add.Tensor", {Value(scores), mask}));
     }
@@ -57,7 +58,8 @@ base::Result<std::pair<Tensor, Tensor>> attend(KernelContext& context, const Ten
 base::Result<Tensor> repeatedHeads(KernelContext& context, const Tensor& x, const Tensor& q) {
     if (q.rank() < 3 || x.rank() < 3) return opError("grouped heads need three dimensions");
     const std::int64_t heads = q.dim(q.rank() - 3), own = x.dim(x.rank() - 3);
-    if (own < 1 || heads % own != 0) return opError(std::to_string(own) + " heads cannot serve " + std::to_string(heads));
+    if (own < 1 || heads % own != 0)
+        return opError(std::to_string(own) + " heads cannot serve " + std::to_string(heads));
     return invokeAten(context, "repeat_interleave.self_int", {Value(x), Value::ofInt(heads / own), Value::ofInt(-3)});
 }
 
@@ -69,7 +71,9 @@ base::Result<void> scaledDotProduct(KernelContext& context) {
     Value mask = context.value(3);
     SONDE_ASSIGN(const double causal, numberOf(context.value(5)));
     if (causal != 0) {
-        SONDE_ASSIGN(Tensor all, invokeAten(context, "ones", {ints({q.dim(q.rank() - 2), k.dim(k.rank() - 2)}), Value::ofInt(torchFromDType(DType::Bool))}));
+        SONDE_ASSIGN(Tensor all, invokeAten(context, "ones",
+                                            {ints({q.dim(q.rank() - 2), k.dim(k.rank() - 2)}),
+                                             Value::ofInt(torchFromDType(DType::Bool))}));
         SONDE_ASSIGN(Tensor lower, invokeAten(context, "tril", {Value(std::move(all))}));
         mask = Value(std::move(lower));
     }
@@ -119,27 +123,32 @@ base::Result<Value> keptOf(KernelContext& context) {
     return Value(std::move(kept));
 }
 
-/// _native_multi_head_attention(query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias, mask,
-/// need_weights, average_attn_weights, mask_type): self-attention with one projection for the three inputs.
+/// _native_multi_head_attention(query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias,
+/// mask, need_weights, average_attn_weights, mask_type): self-attention with one projection for the three inputs.
 base::Result<void> multiHead(KernelContext& context) {
     SONDE_ASSIGN(const std::int64_t heads, intOf(context.value(4)));
     const Tensor& weight = context.in(5);
     const Tensor& bias = context.in(6);
     const std::int64_t embed = weight.rank() == 2 ? weight.dim(1) : 0;
-    bool good = heads > 0 && embed > 0 && embed % heads == 0 && weight.dim(0) == 3 * embed && bias.rank() == 1 && bias.dim(0) == 3 * embed;
+    bool good = heads > 0 && embed > 0 && embed % heads == 0 && weight.dim(0) == 3 * embed && bias.rank() == 1 &&
+                bias.dim(0) == 3 * embed;
     for (std::size_t i = 0; i < 3; ++i) good = good && context.in(i).rank() == 3 && context.in(i).dim(2) == embed;
     if (!good) return opError("the sizes of a multi-head attention do not go together");
     SONDE_ASSIGN(const Value keep, keptOf(context));
     std::array<Tensor, 3> parts;
     for (std::size_t i = 0; i < 3; ++i) {
         const auto start = static_cast<std::int64_t>(i) * embed;
-        SONDE_ASSIGN(Tensor projected, invokeAten(context, "linear", {context.value(i), Value(weight.sliced(0, start, embed)), Value(bias.sliced(0, start, embed))}));
+        SONDE_ASSIGN(Tensor projected, invokeAten(context, "linear",
+                                                  {context.value(i), Value(weight.sliced(0, start, embed)),
+                                                   Value(bias.sliced(0, start, embed))}));
         SONDE_ASSIGN(parts[i], split(projected, heads));
     }
-    SONDE_ASSIGN(auto result, attend(context, parts[0], parts[1], parts[2], keep, 1 / std::sqrt(static_cast<double>(embed / heads))));
+    SONDE_ASSIGN(auto result, attend(context, parts[0], parts[1], parts[2], keep,
+                                     1 / std::sqrt(static_cast<double>(embed / heads))));
     SONDE_ASSIGN(const Tensor joined, result.first.transposed(1, 2).contiguous());
     SONDE_ASSIGN(Tensor flat, joined.reshaped(context.in(0).shape()));
-    SONDE_ASSIGN(Tensor output, invokeAten(context, "linear", {Value(std::move(flat)), context.value(7), context.value(8)}));
+    SONDE_ASSIGN(Tensor output,
+                 invokeAten(context, "linear", {Value(std::move(flat)), context.value(7), context.value(8)}));
     context.setOutput(0, Value(std::move(output)));
     if (context.wants(1)) {
         SONDE_ASSIGN(const double average, numberOf(context.value(11)));
@@ -152,8 +161,8 @@ base::Result<void> multiHead(KernelContext& context) {
     return {};
 }
 
-void add(Registry& registry, std::string_view schema, std::string_view summary, Category category, base::Result<void> (*kernel)(KernelContext&),
-         base::Result<void> (*infer)(InferContext&)) {
+void add(Registry& registry, std::string_view schema, std::string_view summary, Category category,
+         base::Result<void> (*kernel)(KernelContext&), base::Result<void> (*infer)(InferContext&)) {
     OpDef def = atenRow(schema, summary, category, kernel, infer);
     for (Formal& input : def.inputs) input.tensorOnly = false;
     registry.add(std::move(def));
@@ -162,12 +171,17 @@ void add(Registry& registry, std::string_view schema, std::string_view summary, 
 }  // namespace
 
 void define_aten_attention(Registry& registry) {
-    add(registry, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", "beta self + alpha batch1 batch2", Category::Layer,
-        baddbmm, [](InferContext& c) { constexpr std::size_t kFactors[] = {1, 2}; return inferAs(c, "aten", "bmm", kFactors); });
-    add(registry, "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+    add(registry, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        "beta self + alpha batch1 batch2", Category::Layer, baddbmm, [](InferContext& c) {
+            constexpr std::size_t kFactors[] = {1, 2};
+            return inferAs(c, "aten", "bmm", kFactors);
+        });
+    add(registry,
+        "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
         "softmax(q k^T / sqrt(d) + mask) v", Category::Attention, scaledDotProduct, inferScaledDotProduct);
-    add(registry, "_native_multi_head_attention(Tensor query, Tensor key, Tensor value, int embed_dim, int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, "
-                  "Tensor proj_bias, Tensor? mask=None, bool need_weights=True, bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)",
+    add(registry,
+        "_native_multi_head_attention(Tensor query, Tensor key, Tensor value, int embed_dim, int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, "
+        "Tensor proj_bias, Tensor? mask=None, bool need_weights=True, bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)",
         "self-attention with its projections", Category::Attention, multiHead, inferSame);
 }
 

@@ -59,7 +59,8 @@ EagerResult bincount(Eager& e) {
     const Tensor weights = weighted ? e.get(wide(e.at(1))) : Tensor();
     if (weighted && weights.numel() != x.numel()) e.fail("expected a weight for each element");
     Tensor result = e.get(wideZeros(Shape{size}));
-    for (std::int64_t i = 0; i < x.numel(); ++i) result.mutableData<double>()[x.data<std::int64_t>()[i]] += weighted ? weights.data<double>()[i] : 1;
+    for (std::int64_t i = 0; i < x.numel(); ++i)
+        result.mutableData<double>()[x.data<std::int64_t>()[i]] += weighted ? weights.data<double>()[i] : 1;
     if (!weighted) return e.as(result, DType::Int64);
     return e.as(result, e.at(1).dtype() == DType::Float32 ? DType::Float32 : DType::Float64);
 }
@@ -72,8 +73,12 @@ EagerResult unique(Eager& e, std::optional<std::int64_t> dim, bool consecutive) 
     const std::int64_t n = flat.dim(axis);
     const Tensor rows = n == 0 ? Tensor() : e.get(wide(e.get(flat.transposed(0, axis).contiguous())));
     const std::int64_t width = n == 0 ? 0 : rows.numel() / n;
-    const auto row = [&](std::int64_t i) { return std::span(rows.data<double>() + i * width, static_cast<std::size_t>(width)); };
-    const auto less = [&](std::int64_t a, std::int64_t b) { return std::ranges::lexicographical_compare(row(a), row(b)); };
+    const auto row = [&](std::int64_t i) {
+        return std::span(rows.data<double>() + i * width, static_cast<std::size_t>(width));
+    };
+    const auto less = [&](std::int64_t a, std::int64_t b) {
+        return std::ranges::lexicographical_compare(row(a), row(b));
+    };
     std::vector<std::int64_t> order(static_cast<std::size_t>(n)), kept, counts;
     std::iota(order.begin(), order.end(), 0);
     if (!consecutive) std::stable_sort(order.begin(), order.end(), less);
@@ -102,30 +107,51 @@ EagerResult nonzeroPerDimension(Eager& e) {
 }  // namespace
 
 void define_aten_counts(Registry& registry) {
-    registry.add(eagerRow("count_nonzero(Tensor self, int? dim=None) -> Tensor", "how many elements are not 0", kRed, countNonzero));
-    registry.add(eagerRow("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", "how many elements are not 0", kRed, countNonzero));
-    registry.add(eagerRow("nonzero(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row", kRed, [](Eager& e) -> EagerResult {
-        if (e.at(0).rank() == 0) return e.get(Tensor::zeros(DType::Int64, Shape{e.at(0).toDouble(0) != 0 ? 1 : 0, 0}));
-        return e.get(e.onnx("NonZero", {e.value(0)}).transposed(0, 1).contiguous());
-    }, [](InferContext& c) -> base::Result<void> {
-        const auto& in = c.in(0).shape;
-        c.set(0, TypeInfo::tensor(DType::Int64, Dims{Dim{}, in ? Dim::of(static_cast<std::int64_t>(in->size())) : Dim{}}));
-        return {};
-    }));
-    registry.add(eagerRow("argwhere(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row", kRed, [](Eager& e) -> EagerResult { return e("nonzero", e.at(0)); }));
-    registry.add(eagerRow("nonzero_numpy(Tensor self) -> Tensor[]", "indices of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
-    registry.add(eagerRow("where(Tensor condition) -> Tensor[]", "indices of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
-    registry.add(eagerRow("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", "how many elements fall into each of equal ranges", kRed, histogram));
-    registry.add(eagerRow("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor", "how often each number occurs", kRed, bincount));
-    registry.add(eagerRow("_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "the different elements, where they are and how often", kRed,
+    registry.add(eagerRow("count_nonzero(Tensor self, int? dim=None) -> Tensor", "how many elements are not 0", kRed,
+                          countNonzero));
+    registry.add(eagerRow("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", "how many elements are not 0",
+                          kRed, countNonzero));
+    registry.add(eagerRow(
+        "nonzero(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row", kRed,
+        [](Eager& e) -> EagerResult {
+            if (e.at(0).rank() == 0)
+                return e.get(Tensor::zeros(DType::Int64, Shape{e.at(0).toDouble(0) != 0 ? 1 : 0, 0}));
+            return e.get(e.onnx("NonZero", {e.value(0)}).transposed(0, 1).contiguous());
+        },
+        [](InferContext& c) -> base::Result<void> {
+            const auto& in = c.in(0).shape;
+            c.set(0, TypeInfo::tensor(DType::Int64,
+                                      Dims{Dim{}, in ? Dim::of(static_cast<std::int64_t>(in->size())) : Dim{}}));
+            return {};
+        }));
+    registry.add(eagerRow("argwhere(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row",
+                          kRed, [](Eager& e) -> EagerResult { return e("nonzero", e.at(0)); }));
+    registry.add(eagerRow("nonzero_numpy(Tensor self) -> Tensor[]",
+                          "indices of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
+    registry.add(eagerRow("where(Tensor condition) -> Tensor[]", "indices of all elements that are not 0, by dimension",
+                          kRed, nonzeroPerDimension));
+    registry.add(eagerRow("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+                          "how many elements fall into each of equal ranges", kRed, histogram));
+    registry.add(eagerRow("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
+                          "how often each number occurs", kRed, bincount));
+    registry.add(eagerRow(
+        "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+        "the different elements, where they are and how often", kRed,
+        [](Eager& e) { return unique(e, std::nullopt, false); }));
+    registry.add(eagerRow("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
+                          "the different elements and where they are", kRed,
                           [](Eager& e) { return unique(e, std::nullopt, false); }));
-    registry.add(eagerRow("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", "the different elements and where they are", kRed, [](Eager& e) { return unique(e, std::nullopt, false); }));
-    registry.add(eagerRow("unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "the different slices, where they are and how often", kRed,
-                          [](Eager& e) { return unique(e, e.integer(1), false); }));
-    registry.add(eagerRow("unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "slices without repetitions", kRed,
-                          [](Eager& e) { return unique(e, e.integer(1), true); }));
-    registry.add(eagerRow("unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)", "elements without repetitions", kRed,
-                          [](Eager& e) { return unique(e, e.has(3) ? std::optional(e.integer(3)) : std::nullopt, true); }));
+    registry.add(eagerRow(
+        "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+        "the different slices, where they are and how often", kRed,
+        [](Eager& e) { return unique(e, e.integer(1), false); }));
+    registry.add(eagerRow(
+        "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+        "slices without repetitions", kRed, [](Eager& e) { return unique(e, e.integer(1), true); }));
+    registry.add(eagerRow(
+        "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
+        "elements without repetitions", kRed,
+        [](Eager& e) { return unique(e, e.has(3) ? std::optional(e.integer(3)) : std::nullopt, true); }));
 }
 
 }  // namespace sonde::ops

@@ -53,17 +53,24 @@ base::Result<void> inferFilled(InferContext& context, std::size_t size, DType dt
     return {};
 }
 
-base::Result<void> inferOfSize(InferContext& context) { return inferFilled(context, 0, dtypeNamed(context, 1, DType::Float32)); }
+base::Result<void> inferOfSize(InferContext& context) {
+    return inferFilled(context, 0, dtypeNamed(context, 1, DType::Float32));
+}
 
 /// full(size, number, dtype): of the number's kind.
 base::Result<void> inferFull(InferContext& context) {
     const auto kind = context.in(1).kind;
-    const DType natural = kind == ValueKind::Int ? DType::Int64 : kind == ValueKind::Bool ? DType::Bool : kind == ValueKind::Float ? DType::Float32 : DType::Undefined;
+    const DType natural = kind == ValueKind::Int     ? DType::Int64
+                          : kind == ValueKind::Bool  ? DType::Bool
+                          : kind == ValueKind::Float ? DType::Float32
+                                                     : DType::Undefined;
     return inferFilled(context, 0, dtypeNamed(context, 2, natural));
 }
 
 /// new_zeros, new_full (self, size, …)
-base::Result<void> inferNew(InferContext& context, std::size_t dtypeAt) { return inferFilled(context, 1, dtypeNamed(context, dtypeAt, context.in(0).dtype)); }
+base::Result<void> inferNew(InferContext& context, std::size_t dtypeAt) {
+    return inferFilled(context, 1, dtypeNamed(context, dtypeAt, context.in(0).dtype));
+}
 
 /// arange(end), (start, end), (start, end, step): ceil((end - start) / step) elements.
 base::Result<void> inferArange(InferContext& context, std::size_t parameters) {
@@ -80,12 +87,15 @@ base::Result<void> inferArange(InferContext& context, std::size_t parameters) {
     const tensor::Symbolic start = parameters > 1 ? one(0, 0) : tensor::Symbolic::of(std::int64_t{0});
     const tensor::Symbolic count = ceilDiv(one(parameters > 1 ? 1 : 0, 0) - start, one(2, 1));
     const auto known = count.constant();
-    context.set(0, TypeInfo::tensor(dtypeNamed(context, parameters, natural), Dims{known ? tensor::Dim::of(std::max<std::int64_t>(*known, 0)) : count.dim()}));
+    context.set(0, TypeInfo::tensor(dtypeNamed(context, parameters, natural),
+                                    Dims{known ? tensor::Dim::of(std::max<std::int64_t>(*known, 0)) : count.dim()}));
     return {};
 }
 
 DType naturalType(const Value& value) {
-    return value.kind() == ValueKind::Int ? DType::Int64 : value.kind() == ValueKind::Bool ? DType::Bool : DType::Float32;
+    return value.kind() == ValueKind::Int    ? DType::Int64
+           : value.kind() == ValueKind::Bool ? DType::Bool
+                                             : DType::Float32;
 }
 
 base::Result<void> full(KernelContext& context) {
@@ -106,8 +116,10 @@ base::Result<void> fullLike(KernelContext& context) {
 
 base::Result<void> inferLike(InferContext& context) {
     const Value& dtype = context.constant(1);
-    context.set(0, TypeInfo::tensor(dtype.kind() == ValueKind::Int ? dtypeFromTorch(dtype.toInt()).value_or(DType::Undefined) : context.in(0).dtype,
-                                    context.in(0).shape));
+    context.set(
+        0, TypeInfo::tensor(dtype.kind() == ValueKind::Int ? dtypeFromTorch(dtype.toInt()).value_or(DType::Undefined)
+                                                           : context.in(0).dtype,
+                            context.in(0).shape));
     return {};
 }
 
@@ -130,11 +142,15 @@ base::Result<void> arange(KernelContext& context, std::size_t parameters) {
     SONDE_ASSIGN(const double by, numberOf(step));
     const double count = std::ceil((last - first) / by);
     if (by == 0 || !(count < 1e15)) return opError("arange has no end");
-    const bool whole = naturalType(start) == DType::Int64 && naturalType(end) == DType::Int64 && naturalType(step) == DType::Int64;
+    const bool whole =
+        naturalType(start) == DType::Int64 && naturalType(end) == DType::Int64 && naturalType(step) == DType::Int64;
     SONDE_ASSIGN(const DType dtype, dtypeOr(context, parameters, whole ? DType::Int64 : DType::Float32));
-    SONDE_ASSIGN(Tensor values, Tensor::allocate(whole ? DType::Int64 : DType::Float64, {std::max<std::int64_t>(static_cast<std::int64_t>(count), 0)}));
+    SONDE_ASSIGN(Tensor values, Tensor::allocate(whole ? DType::Int64 : DType::Float64,
+                                                 {std::max<std::int64_t>(static_cast<std::int64_t>(count), 0)}));
     for (std::int64_t i = 0; i < values.numel(); ++i) {
-        if (whole) values.mutableData<std::int64_t>()[i] = static_cast<std::int64_t>(first) + i * static_cast<std::int64_t>(by);
+        if (whole)
+            values.mutableData<std::int64_t>()[i] =
+                static_cast<std::int64_t>(first) + i * static_cast<std::int64_t>(by);
         else values.mutableData<double>()[i] = first + static_cast<double>(i) * by;
     }
     SONDE_ASSIGN(Tensor result, values.cast(dtype));
@@ -156,7 +172,9 @@ base::Result<void> triangle(KernelContext& context, bool lower) {
         const std::int64_t edge = row % rows + diagonal;  // the last column of the lower part
         const std::int64_t from = std::clamp<std::int64_t>(lower ? edge + 1 : 0, 0, columns);
         const std::int64_t to = std::clamp<std::int64_t>(lower ? columns : edge, 0, columns);
-        if (from < to) std::fill(line + static_cast<std::size_t>(from) * item, line + static_cast<std::size_t>(to) * item, std::byte{0});
+        if (from < to)
+            std::fill(line + static_cast<std::size_t>(from) * item, line + static_cast<std::size_t>(to) * item,
+                      std::byte{0});
     }
     context.setOutput(0, Value(std::move(result)));
     return {};
@@ -181,7 +199,8 @@ EagerResult spaced(Eager& e, std::optional<double> base, std::size_t dtypeAt) {
     for (std::int64_t i = 0; i < steps; ++i) {
         const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
         // From the nearer end, so that both ends are exact.
-        const double at = i < steps / 2 || steps == 1 ? start + step * static_cast<double>(i) : end - step * static_cast<double>(steps - 1 - i);
+        const double at = i < steps / 2 || steps == 1 ? start + step * static_cast<double>(i)
+                                                      : end - step * static_cast<double>(steps - 1 - i);
         y.mutableData<double>()[i] = base ? std::pow(*base, at) : at;
     }
     return e.as(y, e.dtype(dtypeAt, DType::Float32));
@@ -194,7 +213,8 @@ enum class Draw : std::uint8_t { Uniform, Normal, Integers };
 /// a and b: bounds, or mean and deviation.
 Tensor drawn(Eager& e, Draw how, const Shape& shape, DType dtype, double a, double b) {
     if (!shape.checkedNumel()) e.fail("no tensor has the shape " + shape.text());
-    base::Random random(e.context().environment().seed * base::Random::kStep + static_cast<std::uint64_t>(shape.numel()) * 3 + static_cast<std::uint64_t>(how));
+    base::Random random(e.context().environment().seed * base::Random::kStep +
+                        static_cast<std::uint64_t>(shape.numel()) * 3 + static_cast<std::uint64_t>(how));
     Tensor y = e.get(wideZeros(shape));
     for (double& v : y.mutableSpan<double>()) {
         if (how == Draw::Normal) v = a + b * random.normal();
@@ -219,7 +239,8 @@ EagerResult randomOrder(Eager& e) {
 
 /// 1 with the probability p, or with that of each element.
 EagerResult bernoulli(Eager& e, bool own) {
-    const Tensor chances = own ? e.at(0) : e.get(e.get(Tensor::scalar<double>(e.number(1)).expanded(e.at(0).shape())).clone());
+    const Tensor chances =
+        own ? e.at(0) : e.get(e.get(Tensor::scalar<double>(e.number(1)).expanded(e.at(0).shape())).clone());
     const Tensor at = drawn(e, Draw::Uniform, e.at(0).shape(), DType::Float64, 0, 1);
     return e.as(e("lt.Tensor", at, e.as(chances, DType::Float64)), e.at(0).dtype());
 }
@@ -229,7 +250,8 @@ EagerResult multinomial(Eager& e) {
     Tensor weights = e.get(e.get(wide(e.at(0))).clone());
     const std::int64_t count = e.integer(1), classes = weights.rank() > 0 ? weights.dim(weights.rank() - 1) : 0;
     const bool again = e.flag(2);
-    if (weights.rank() < 1 || weights.rank() > 2 || classes < 1 || count < 0 || (!again && count > classes)) e.fail("cannot draw " + std::to_string(count) + " classes from " + e.at(0).typeText());
+    if (weights.rank() < 1 || weights.rank() > 2 || classes < 1 || count < 0 || (!again && count > classes))
+        e.fail("cannot draw " + std::to_string(count) + " classes from " + e.at(0).typeText());
     const std::int64_t rows = weights.numel() / classes;
     Tensor y = e.get(Tensor::allocate(DType::Int64, weights.rank() == 1 ? Shape{count} : Shape{rows, count}));
     base::Random random(e.context().environment().seed + 17);
@@ -255,30 +277,55 @@ void defineRandom(Registry& registry) {
         def.random = true;
         registry.add(std::move(def));
     };
-    add("rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random numbers from 0 to 1",
-        [](Eager& e) -> EagerResult { return drawn(e, Draw::Uniform, Shape(e.integers(0)), e.dtype(1, DType::Float32), 0, 1); });
-    add("randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random numbers of a normal distribution",
-        [](Eager& e) -> EagerResult { return drawn(e, Draw::Normal, Shape(e.integers(0)), e.dtype(1, DType::Float32), 0, 1); });
-    add("rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor", "random numbers from 0 to 1",
-        [](Eager& e) -> EagerResult { return drawn(e, Draw::Uniform, e.at(0).shape(), e.dtype(1, e.at(0).dtype()), 0, 1); });
-    add("randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor", "random numbers of a normal distribution",
-        [](Eager& e) -> EagerResult { return drawn(e, Draw::Normal, e.at(0).shape(), e.dtype(1, e.at(0).dtype()), 0, 1); });
-    add("randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random integers",
-        [](Eager& e) -> EagerResult { return drawn(e, Draw::Integers, Shape(e.integers(1)), e.dtype(2, DType::Int64), 0, e.number(0)); });
-    add("randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random integers",
-        [](Eager& e) -> EagerResult { return drawn(e, Draw::Integers, Shape(e.integers(2)), e.dtype(3, DType::Int64), e.number(0), e.number(1)); });
-    add("randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor", "random integers",
-        [](Eager& e) -> EagerResult { return drawn(e, Draw::Integers, e.at(0).shape(), e.dtype(2, e.at(0).dtype()), 0, e.number(1)); });
-    add("randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "integers in a random order", randomOrder);
-    add("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", "1 with the probability of each element", [](Eager& e) { return bernoulli(e, true); });
-    add("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", "1 with a probability", [](Eager& e) { return bernoulli(e, false); });
-    add("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor", "classes drawn by weight", multinomial);
-    add("uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor", "random numbers between two bounds in x's shape",
-        [](Eager& e) -> EagerResult { return drawn(e, Draw::Uniform, e.at(0).shape(), e.at(0).dtype(), e.number(1), e.number(2)); });
-    add("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)", "random numbers of a normal distribution in x's shape",
-        [](Eager& e) -> EagerResult { return drawn(e, Draw::Normal, e.at(0).shape(), e.at(0).dtype(), e.number(1), e.number(2)); });
-    add("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor", "random numbers of normal distributions",
-        [](Eager& e) -> EagerResult { return e("add.Tensor", e.at(0), e("mul.Tensor", e.at(1), drawn(e, Draw::Normal, e.at(0).shape(), e.at(0).dtype(), 0, 1))); });
+    add("rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "random numbers from 0 to 1", [](Eager& e) -> EagerResult {
+            return drawn(e, Draw::Uniform, Shape(e.integers(0)), e.dtype(1, DType::Float32), 0, 1);
+        });
+    add("randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "random numbers of a normal distribution", [](Eager& e) -> EagerResult {
+            return drawn(e, Draw::Normal, Shape(e.integers(0)), e.dtype(1, DType::Float32), 0, 1);
+        });
+    add("rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "random numbers from 0 to 1", [](Eager& e) -> EagerResult {
+            return drawn(e, Draw::Uniform, e.at(0).shape(), e.dtype(1, e.at(0).dtype()), 0, 1);
+        });
+    add("randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "random numbers of a normal distribution", [](Eager& e) -> EagerResult {
+            return drawn(e, Draw::Normal, e.at(0).shape(), e.dtype(1, e.at(0).dtype()), 0, 1);
+        });
+    add("randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "random integers", [](Eager& e) -> EagerResult {
+            return drawn(e, Draw::Integers, Shape(e.integers(1)), e.dtype(2, DType::Int64), 0, e.number(0));
+        });
+    add("randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "random integers", [](Eager& e) -> EagerResult {
+            return drawn(e, Draw::Integers, Shape(e.integers(2)), e.dtype(3, DType::Int64), e.number(0), e.number(1));
+        });
+    add("randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "random integers", [](Eager& e) -> EagerResult {
+            return drawn(e, Draw::Integers, e.at(0).shape(), e.dtype(2, e.at(0).dtype()), 0, e.number(1));
+        });
+    add("randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "integers in a random order", randomOrder);
+    add("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", "1 with the probability of each element",
+        [](Eager& e) { return bernoulli(e, true); });
+    add("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", "1 with a probability",
+        [](Eager& e) { return bernoulli(e, false); });
+    add("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
+        "classes drawn by weight", multinomial);
+    add("uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
+        "random numbers between two bounds in x's shape", [](Eager& e) -> EagerResult {
+            return drawn(e, Draw::Uniform, e.at(0).shape(), e.at(0).dtype(), e.number(1), e.number(2));
+        });
+    add("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
+        "random numbers of a normal distribution in x's shape", [](Eager& e) -> EagerResult {
+            return drawn(e, Draw::Normal, e.at(0).shape(), e.at(0).dtype(), e.number(1), e.number(2));
+        });
+    add("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
+        "random numbers of normal distributions", [](Eager& e) -> EagerResult {
+            return e("add.Tensor", e.at(0),
+                     e("mul.Tensor", e.at(1), drawn(e, Draw::Normal, e.at(0).shape(), e.at(0).dtype(), 0, 1)));
+        });
 }
 
 /// torch.tensor(number or nested list)
@@ -312,20 +359,40 @@ EagerResult windowOf(Eager& e, double a0, double a1, double a2, bool periodic, s
 }
 
 void defineMore(Registry& registry) {
-    registry.add(eagerRow("eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "ones on the diagonal", kData, [](Eager& e) { return eye(e, e.integer(0), e.integer(0), 1); }));
-    registry.add(eagerRow("eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "ones on the diagonal", kData, [](Eager& e) { return eye(e, e.integer(0), e.integer(1), 2); }));
-    registry.add(eagerRow("linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "evenly spaced numbers", kData, [](Eager& e) { return spaced(e, std::nullopt, 3); }));
-    registry.add(eagerRow("logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "powers of a base", kData, [](Eager& e) { return spaced(e, e.number(3), 4); }));
-    registry.add(eagerRow("new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "a new tensor of x's type, here zeros", kData,
-                          [](Eager& e) -> EagerResult { return e("zeros", e.integers(1), torchFromDType(e.dtype(2, e.at(0).dtype()))); }));
-    registry.add(eagerRow("empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "a new tensor, here zeros", kData,
-                          [](Eager& e) -> EagerResult { return e("zeros", e.integers(0), torchFromDType(e.dtype(2, DType::Float32))); }));
-    registry.add(eagerRow("scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "a number as a tensor", kData,
-                          [](Eager& e) -> EagerResult { return e.get(asTensor(e.value(0), e.dtype(1, DType::Float32))); }));
-    for (std::string_view schema : {"tensor(t[] data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", "tensor.float(float t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
-                                    "tensor.int(int t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", "tensor.bool(bool t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
-                                    "as_tensor(Tensor data, *, ScalarType? dtype=None, Device? device=None) -> Tensor", "as_tensor.list(t[] data, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-                                    "as_tensor.float(float t, *, ScalarType? dtype=None, Device? device=None) -> Tensor", "as_tensor.int(int t, *, ScalarType? dtype=None, Device? device=None) -> Tensor"}) {
+    registry.add(eagerRow(
+        "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "ones on the diagonal", kData, [](Eager& e) { return eye(e, e.integer(0), e.integer(0), 1); }));
+    registry.add(eagerRow(
+        "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "ones on the diagonal", kData, [](Eager& e) { return eye(e, e.integer(0), e.integer(1), 2); }));
+    registry.add(eagerRow(
+        "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "evenly spaced numbers", kData, [](Eager& e) { return spaced(e, std::nullopt, 3); }));
+    registry.add(eagerRow(
+        "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "powers of a base", kData, [](Eager& e) { return spaced(e, e.number(3), 4); }));
+    registry.add(eagerRow(
+        "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "a new tensor of x's type, here zeros", kData, [](Eager& e) -> EagerResult {
+            return e("zeros", e.integers(1), torchFromDType(e.dtype(2, e.at(0).dtype())));
+        }));
+    registry.add(eagerRow(
+        "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "a new tensor, here zeros", kData,
+        [](Eager& e) -> EagerResult { return e("zeros", e.integers(0), torchFromDType(e.dtype(2, DType::Float32))); }));
+    registry.add(eagerRow(
+        "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "a number as a tensor", kData,
+        [](Eager& e) -> EagerResult { return e.get(asTensor(e.value(0), e.dtype(1, DType::Float32))); }));
+    for (std::string_view schema :
+         {"tensor(t[] data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
+          "tensor.float(float t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
+          "tensor.int(int t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
+          "tensor.bool(bool t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
+          "as_tensor(Tensor data, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+          "as_tensor.list(t[] data, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+          "as_tensor.float(float t, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+          "as_tensor.int(int t, *, ScalarType? dtype=None, Device? device=None) -> Tensor"}) {
         registry.add(eagerRow(schema, "numbers as a tensor", kData, tensorOf));
     }
     const struct {
@@ -333,15 +400,20 @@ void defineMore(Registry& registry) {
         double a0, a1, a2;
     } windows[] = {
         {"hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-         "hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "Hann's window", 0.5, 0.5, 0},
+         "hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+         "Hann's window", 0.5, 0.5, 0},
         {"hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-         "hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "Hamming's window", 0.54, 0.46, 0},
+         "hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+         "Hamming's window", 0.54, 0.46, 0},
         {"blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-         "blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "Blackman's window", 0.42, 0.5, 0.08},
+         "blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+         "Blackman's window", 0.42, 0.5, 0.08},
     };
     for (const auto& row : windows) {
-        registry.add(eagerRow(row.plain, row.summary, kData, [row](Eager& e) { return windowOf(e, row.a0, row.a1, row.a2, true, 1); }));
-        registry.add(eagerRow(row.periodic, row.summary, kData, [row](Eager& e) { return windowOf(e, row.a0, row.a1, row.a2, e.flag(1), 2); }));
+        registry.add(eagerRow(row.plain, row.summary, kData,
+                              [row](Eager& e) { return windowOf(e, row.a0, row.a1, row.a2, true, 1); }));
+        registry.add(eagerRow(row.periodic, row.summary, kData,
+                              [row](Eager& e) { return windowOf(e, row.a0, row.a1, row.a2, e.flag(1), 2); }));
     }
 }
 
@@ -364,7 +436,8 @@ base::Result<void> atenOneHot(KernelContext& context) {
     return {};
 }
 
-void add(Registry& registry, std::string_view schema, std::string_view summary, std::function<base::Result<void>(KernelContext&)> kernel,
+void add(Registry& registry, std::string_view schema, std::string_view summary,
+         std::function<base::Result<void>(KernelContext&)> kernel,
          std::function<base::Result<void>(InferContext&)> infer = {}) {
     OpDef def = atenRow(schema, summary, Category::Data, std::move(kernel), std::move(infer));
     for (Formal& input : def.inputs) input.tensorOnly = false;
@@ -374,41 +447,76 @@ void add(Registry& registry, std::string_view schema, std::string_view summary, 
 }  // namespace
 
 void define_aten_create(Registry& registry) {
-    add(registry, "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "zeros",
-        [](KernelContext& c) { return ofSize(c, 0); }, inferOfSize);
-    add(registry, "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "ones",
-        [](KernelContext& c) { return ofSize(c, 1); }, inferOfSize);
-    add(registry, "empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    add(
+        registry,
+        "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "zeros", [](KernelContext& c) { return ofSize(c, 0); }, inferOfSize);
+    add(
+        registry,
+        "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "ones", [](KernelContext& c) { return ofSize(c, 1); }, inferOfSize);
+    add(
+        registry,
+        "empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "a new tensor, here zeros", [](KernelContext& c) { return ofSize(c, 0); }, inferOfSize);
-    add(registry, "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    add(registry,
+        "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         "one number everywhere", full, inferFull);
-    add(registry, "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    add(
+        registry,
+        "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "zeros in x's shape", [](KernelContext& c) { return like(c, 0); }, inferLike);
-    add(registry, "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    add(
+        registry,
+        "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "ones in x's shape", [](KernelContext& c) { return like(c, 1); }, inferLike);
-    add(registry, "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    add(
+        registry,
+        "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "a new tensor in x's shape, here zeros", [](KernelContext& c) { return like(c, 0); }, inferLike);
-    add(registry, "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    add(registry,
+        "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "one number in x's shape", fullLike, [](InferContext& c) -> base::Result<void> {
             c.set(0, TypeInfo::tensor(dtypeNamed(c, 2, c.in(0).dtype), c.in(0).shape));
             return {};
         });
-    add(registry, "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "zeros of x's type",
-        [](KernelContext& c) { return newFilled(c, 2, Value::ofInt(0)); }, [](InferContext& c) { return inferNew(c, 2); });
-    add(registry, "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "ones of x's type",
-        [](KernelContext& c) { return newFilled(c, 2, Value::ofInt(1)); }, [](InferContext& c) { return inferNew(c, 2); });
-    add(registry, "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "one number of x's type", [](KernelContext& c) { return newFilled(c, 3, c.value(2)); }, [](InferContext& c) { return inferNew(c, 3); });
-    add(registry, "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "0, 1, 2 …",
-        [](KernelContext& c) { return arange(c, 1); }, [](InferContext& c) { return inferArange(c, 1); });
-    add(registry, "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "start, start + 1 …",
-        [](KernelContext& c) { return arange(c, 2); }, [](InferContext& c) { return inferArange(c, 2); });
-    add(registry, "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "start, start + step …", [](KernelContext& c) { return arange(c, 3); }, [](InferContext& c) { return inferArange(c, 3); });
+    add(
+        registry,
+        "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "zeros of x's type", [](KernelContext& c) { return newFilled(c, 2, Value::ofInt(0)); },
+        [](InferContext& c) { return inferNew(c, 2); });
+    add(
+        registry,
+        "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "ones of x's type", [](KernelContext& c) { return newFilled(c, 2, Value::ofInt(1)); },
+        [](InferContext& c) { return inferNew(c, 2); });
+    add(
+        registry,
+        "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "one number of x's type", [](KernelContext& c) { return newFilled(c, 3, c.value(2)); },
+        [](InferContext& c) { return inferNew(c, 3); });
+    add(
+        registry,
+        "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "0, 1, 2 …", [](KernelContext& c) { return arange(c, 1); }, [](InferContext& c) { return inferArange(c, 1); });
+    add(
+        registry,
+        "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "start, start + 1 …", [](KernelContext& c) { return arange(c, 2); },
+        [](InferContext& c) { return inferArange(c, 2); });
+    add(
+        registry,
+        "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "start, start + step …", [](KernelContext& c) { return arange(c, 3); },
+        [](InferContext& c) { return inferArange(c, 3); });
     defineRandom(registry);
     defineMore(registry);
-    add(registry, "tril(Tensor self, int diagonal=0) -> Tensor", "the lower triangle, 0 elsewhere", [](KernelContext& c) { return triangle(c, true); }, inferSame);
-    add(registry, "triu(Tensor self, int diagonal=0) -> Tensor", "the upper triangle, 0 elsewhere", [](KernelContext& c) { return triangle(c, false); }, inferSame);
+    add(
+        registry, "tril(Tensor self, int diagonal=0) -> Tensor", "the lower triangle, 0 elsewhere",
+        [](KernelContext& c) { return triangle(c, true); }, inferSame);
+    add(
+        registry, "triu(Tensor self, int diagonal=0) -> Tensor", "the upper triangle, 0 elsewhere",
+        [](KernelContext& c) { return triangle(c, false); }, inferSame);
     add(registry, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "1 at the class, 0 elsewhere", atenOneHot);
 }
 

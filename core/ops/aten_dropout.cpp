@@ -81,8 +81,9 @@ void define_aten_dropout(Registry& registry) {
         {"feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", kFeatureAlpha},
     };
     for (const auto& row : rows) {
-        registry.add(atenRow(row.schema, "the input itself, except while training", Category::Dropout,
-                             [form = row.form](KernelContext& context) { return dropout(context, form); }, inferSame));
+        registry.add(atenRow(
+            row.schema, "the input itself, except while training", Category::Dropout,
+            [form = row.form](KernelContext& context) { return dropout(context, form); }, inferSame));
     }
 }
 

@@ -23,7 +23,8 @@ Tensor pairwise(Eager& e, const Value& a, const Value& b, bool toFloat, double (
     const Tensor p = e.get(e.get(e.get(wide(x)).expanded(shape)).contiguous());
     const Tensor q = e.get(e.get(e.get(wide(y)).expanded(shape)).contiguous());
     Tensor result = e.get(wideZeros(shape));
-    for (std::int64_t i = 0; i < result.numel(); ++i) result.mutableData<double>()[i] = f(p.data<double>()[i], q.data<double>()[i]);
+    for (std::int64_t i = 0; i < result.numel(); ++i)
+        result.mutableData<double>()[i] = f(p.data<double>()[i], q.data<double>()[i]);
     return e.as(result, dtype);
 }
 
@@ -41,11 +42,16 @@ void definePairs(Registry& registry) {
         bool toFloat;
         double (*f)(double, double);
     } rows[] = {
-        {"hypot(Tensor self, Tensor other) -> Tensor", "√(a² + b²)", false, [](double a, double b) { return std::hypot(a, b); }},
-        {"copysign.Tensor(Tensor self, Tensor other) -> Tensor", "|a| with the sign of b", true, [](double a, double b) { return std::copysign(a, b); }},
-        {"copysign.Scalar(Tensor self, Scalar other) -> Tensor", "|a| with the sign of b", true, [](double a, double b) { return std::copysign(a, b); }},
-        {"fmax(Tensor self, Tensor other) -> Tensor", "the larger of both; a missing one loses", false, [](double a, double b) { return std::fmax(a, b); }},
-        {"fmin(Tensor self, Tensor other) -> Tensor", "the smaller of both; a missing one loses", false, [](double a, double b) { return std::fmin(a, b); }},
+        {"hypot(Tensor self, Tensor other) -> Tensor", "√(a² + b²)", false,
+         [](double a, double b) { return std::hypot(a, b); }},
+        {"copysign.Tensor(Tensor self, Tensor other) -> Tensor", "|a| with the sign of b", true,
+         [](double a, double b) { return std::copysign(a, b); }},
+        {"copysign.Scalar(Tensor self, Scalar other) -> Tensor", "|a| with the sign of b", true,
+         [](double a, double b) { return std::copysign(a, b); }},
+        {"fmax(Tensor self, Tensor other) -> Tensor", "the larger of both; a missing one loses", false,
+         [](double a, double b) { return std::fmax(a, b); }},
+        {"fmin(Tensor self, Tensor other) -> Tensor", "the smaller of both; a missing one loses", false,
+         [](double a, double b) { return std::fmin(a, b); }},
         {"xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "a·ln b, 0 where a is 0", true, xlogyOf},
         {"xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", "a·ln b, 0 where a is 0", true, xlogyOf},
         {"xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", "a·ln b, 0 where a is 0", true, xlogyOf},
@@ -53,10 +59,13 @@ void definePairs(Registry& registry) {
         {"logaddexp2(Tensor self, Tensor other) -> Tensor", "log2(2^a + 2^b)", true, logAddExp2Of},
         {"heaviside(Tensor self, Tensor values) -> Tensor", "0 below 0, 1 above, b at 0", false, heavisideOf},
         {"nextafter(Tensor self, Tensor other) -> Tensor", "the next number toward b", true,
-         [](double a, double b) { return static_cast<double>(std::nextafter(static_cast<float>(a), static_cast<float>(b))); }},
+         [](double a, double b) {
+             return static_cast<double>(std::nextafter(static_cast<float>(a), static_cast<float>(b)));
+         }},
     };
     for (const auto& row : rows) {
-        registry.add(eagerRow(row.schema, row.summary, kEl, [row](Eager& e) { return pairwise(e, e.value(0), e.value(1), row.toFloat, row.f); }));
+        registry.add(eagerRow(row.schema, row.summary, kEl,
+                              [row](Eager& e) { return pairwise(e, e.value(0), e.value(1), row.toFloat, row.f); }));
     }
 }
 
@@ -81,8 +90,10 @@ EagerResult logit(Eager& e) {
 EagerResult nanToNum(Eager& e) {
     Tensor x = e.at(0);
     if (!tensor::isFloating(x.dtype())) return x;
-    const double largest = x.dtype() == DType::Float64 ? std::numeric_limits<double>::max() : x.dtype() == DType::Float16 ? 65504.0
-                           : x.dtype() == DType::BFloat16 ? 0x1.FEp127 : static_cast<double>(std::numeric_limits<float>::max());
+    const double largest = x.dtype() == DType::Float64    ? std::numeric_limits<double>::max()
+                           : x.dtype() == DType::Float16  ? 65504.0
+                           : x.dtype() == DType::BFloat16 ? 0x1.FEp127
+                                                          : static_cast<double>(std::numeric_limits<float>::max());
     const auto replace = [&](const char* test, double value) { x = e("masked_fill.Scalar", x, e(test, x), value); };
     const double above = e.has(2) ? e.number(2) : largest, below = e.has(3) ? e.number(3) : -largest;
     const Tensor positive = e("isposinf", x), negative = e("isneginf", x);
@@ -94,7 +105,8 @@ EagerResult nanToNum(Eager& e) {
 EagerResult glu(Eager& e) {
     const Tensor x = e.at(0);
     const std::size_t axis = e.axis(1, x.rank());
-    if (x.dim(axis) % 2 != 0) e.fail("half of " + x.typeText() + " along dimension " + std::to_string(axis) + " is not an integer");
+    if (x.dim(axis) % 2 != 0)
+        e.fail("half of " + x.typeText() + " along dimension " + std::to_string(axis) + " is not an integer");
     const std::int64_t half = x.dim(axis) / 2;
     return e("mul.Tensor", x.sliced(axis, 0, half), e("sigmoid", x.sliced(axis, half, half)));
 }
@@ -104,7 +116,8 @@ EagerResult prelu(Eager& e) {
     const Tensor x = e.at(0);
     Tensor slope = e.at(1);
     if (slope.numel() > 1) {
-        if (x.rank() < 2 || slope.numel() != x.dim(1)) e.fail("slopes " + slope.typeText() + " do not fit the channels of " + x.typeText());
+        if (x.rank() < 2 || slope.numel() != x.dim(1))
+            e.fail("slopes " + slope.typeText() + " do not fit the channels of " + x.typeText());
         std::vector<std::int64_t> dims(x.rank(), 1);
         dims[1] = slope.numel();
         slope = e.reshape(slope, Shape(dims));
@@ -160,7 +173,8 @@ EagerResult shift(Eager& e, bool left) {
     for (std::int64_t i = 0; i < result.numel(); ++i) {
         const std::int64_t a = p.data<std::int64_t>()[i], n = q.data<std::int64_t>()[i];
         const bool far = n < 0 || n > 63;
-        result.mutableData<std::int64_t>()[i] = left ? (far ? 0 : static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << n)) : a >> (far ? 63 : n);
+        result.mutableData<std::int64_t>()[i] =
+            left ? (far ? 0 : static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << n)) : a >> (far ? 63 : n);
     }
     return e.as(result, x.dtype());
 }
@@ -170,50 +184,72 @@ void defineBits(Registry& registry) {
         std::string_view tensor, scalar, dunder, dunderScalar, summary;
         const char *onTruths, *onIntegers;
     } rows[] = {
-        {"bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", "bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor", "__and__.Tensor(Tensor self, Tensor other) -> Tensor",
-         "__and__.Scalar(Tensor self, Scalar other) -> Tensor", "bits set in both", "And", "BitwiseAnd"},
-        {"bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", "bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor", "__or__.Tensor(Tensor self, Tensor other) -> Tensor",
+        {"bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor",
+         "bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor",
+         "__and__.Tensor(Tensor self, Tensor other) -> Tensor", "__and__.Scalar(Tensor self, Scalar other) -> Tensor",
+         "bits set in both", "And", "BitwiseAnd"},
+        {"bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor",
+         "bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor", "__or__.Tensor(Tensor self, Tensor other) -> Tensor",
          "__or__.Scalar(Tensor self, Scalar other) -> Tensor", "bits set in one", "Or", "BitwiseOr"},
-        {"bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", "bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor", "__xor__.Tensor(Tensor self, Tensor other) -> Tensor",
-         "__xor__.Scalar(Tensor self, Scalar other) -> Tensor", "bits set in just one", "Xor", "BitwiseXor"},
+        {"bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor",
+         "bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor",
+         "__xor__.Tensor(Tensor self, Tensor other) -> Tensor", "__xor__.Scalar(Tensor self, Scalar other) -> Tensor",
+         "bits set in just one", "Xor", "BitwiseXor"},
     };
     for (const auto& row : rows) {
         for (std::string_view schema : {row.tensor, row.scalar, row.dunder, row.dunderScalar}) {
-            registry.add(eagerRow(schema, row.summary, kLogic, [row](Eager& e) { return bits(e, row.onTruths, row.onIntegers); }));
+            registry.add(eagerRow(schema, row.summary, kLogic,
+                                  [row](Eager& e) { return bits(e, row.onTruths, row.onIntegers); }));
         }
     }
-    for (std::string_view schema : {"bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", "bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor",
-                                    "__lshift__.Tensor(Tensor self, Tensor other) -> Tensor", "__lshift__.Scalar(Tensor self, Scalar other) -> Tensor"}) {
+    for (std::string_view schema : {"bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor",
+                                    "bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor",
+                                    "__lshift__.Tensor(Tensor self, Tensor other) -> Tensor",
+                                    "__lshift__.Scalar(Tensor self, Scalar other) -> Tensor"}) {
         registry.add(eagerRow(schema, "bits moved up", kLogic, [](Eager& e) { return shift(e, true); }));
     }
-    for (std::string_view schema : {"bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", "bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor",
-                                    "__rshift__.Tensor(Tensor self, Tensor other) -> Tensor", "__rshift__.Scalar(Tensor self, Scalar other) -> Tensor"}) {
+    for (std::string_view schema : {"bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor",
+                                    "bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor",
+                                    "__rshift__.Tensor(Tensor self, Tensor other) -> Tensor",
+                                    "__rshift__.Scalar(Tensor self, Scalar other) -> Tensor"}) {
         registry.add(eagerRow(schema, "bits moved down", kLogic, [](Eager& e) { return shift(e, false); }));
     }
 }
 
 void defineChoices(Registry& registry) {
-    for (std::string_view schema : {"where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
+    for (std::string_view schema : {"where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
+                                    "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
                                     "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor"}) {
-        registry.add(eagerRow(schema, "self where the condition is true, else other", kLogic, [](Eager& e) -> EagerResult {
-            auto [a, b] = e.get(promotedPair(e.value(1), e.value(2)));
-            return e("where.self", e.at(0), a, b);
-        }));
+        registry.add(
+            eagerRow(schema, "self where the condition is true, else other", kLogic, [](Eager& e) -> EagerResult {
+                auto [a, b] = e.get(promotedPair(e.value(1), e.value(2)));
+                return e("where.self", e.at(0), a, b);
+            }));
     }
-    registry.add(eagerRow("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor", "|a − b| ≤ atol + rtol·|b|", kLogic,
-                          [](Eager& e) { return close(e); }, inferBroadcastBool));
-    registry.add(eagerRow("allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool", "whether all elements are close", kLogic,
-                          [](Eager& e) -> EagerResult { return Value::ofBool(allTrue(e, close(e))); }));
-    registry.add(eagerRow("equal(Tensor self, Tensor other) -> bool", "whether shapes and elements are equal", kLogic, equalAll));
-    registry.add(eagerRow("is_nonzero(Tensor self) -> bool", "whether the one element is not 0", kLogic, [](Eager& e) -> EagerResult {
-        if (e.at(0).numel() != 1) e.fail("expected a tensor with one element, not " + e.at(0).typeText());
-        return Value::ofBool(e.at(0).toDouble(0) != 0);
-    }));
-    for (std::string_view schema : {"clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"}) {
+    registry.add(eagerRow(
+        "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+        "|a − b| ≤ atol + rtol·|b|", kLogic, [](Eager& e) { return close(e); }, inferBroadcastBool));
+    registry.add(eagerRow(
+        "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+        "whether all elements are close", kLogic,
+        [](Eager& e) -> EagerResult { return Value::ofBool(allTrue(e, close(e))); }));
+    registry.add(eagerRow("equal(Tensor self, Tensor other) -> bool", "whether shapes and elements are equal", kLogic,
+                          equalAll));
+    registry.add(eagerRow("is_nonzero(Tensor self) -> bool", "whether the one element is not 0", kLogic,
+                          [](Eager& e) -> EagerResult {
+                              if (e.at(0).numel() != 1)
+                                  e.fail("expected a tensor with one element, not " + e.at(0).typeText());
+                              return Value::ofBool(e.at(0).toDouble(0) != 0);
+                          }));
+    for (std::string_view schema : {"clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+                                    "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"}) {
         registry.add(eagerRow(schema, "x held between two bounds", kEl, clampTensors));
     }
-    registry.add(eagerRow("clamp_max(Tensor self, Scalar max) -> Tensor", "x held below a bound", kEl, [](Eager& e) -> EagerResult { return e("clamp", e.at(0), nullptr, e.value(1)); }, inferSame));
-    registry.add(eagerRow("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", "x held below a bound", kEl, [](Eager& e) -> EagerResult { return e("minimum", e.at(0), e.at(1)); }));
+    registry.add(eagerRow(
+        "clamp_max(Tensor self, Scalar max) -> Tensor", "x held below a bound", kEl,
+        [](Eager& e) -> EagerResult { return e("clamp", e.at(0), nullptr, e.value(1)); }, inferSame));
+    registry.add(eagerRow("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", "x held below a bound", kEl,
+                          [](Eager& e) -> EagerResult { return e("minimum", e.at(0), e.at(1)); }));
 }
 
 }  // namespace
@@ -222,29 +258,43 @@ void define_aten_elementwise(Registry& registry) {
     definePairs(registry);
     defineBits(registry);
     defineChoices(registry);
-    registry.add(eagerRow("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", "x + value·a·b", kEl, [](Eager& e) { return addCombined(e, "mul.Tensor"); }));
-    registry.add(eagerRow("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", "x + value·a/b", kEl, [](Eager& e) { return addCombined(e, "div.Tensor"); }));
-    registry.add(eagerRow("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", "x + weight·(end − x)", kEl, lerp));
-    registry.add(eagerRow("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", "x + weight·(end − x)", kEl, lerp));
+    registry.add(eagerRow("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+                          "x + value·a·b", kEl, [](Eager& e) { return addCombined(e, "mul.Tensor"); }));
+    registry.add(eagerRow("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+                          "x + value·a/b", kEl, [](Eager& e) { return addCombined(e, "div.Tensor"); }));
+    registry.add(
+        eagerRow("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", "x + weight·(end − x)", kEl, lerp));
+    registry.add(
+        eagerRow("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", "x + weight·(end − x)", kEl, lerp));
     registry.add(eagerRow("logit(Tensor self, float? eps=None) -> Tensor", "ln(x / (1 − x))", kEl, logit));
-    registry.add(eagerRow("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", "x with numbers for what is missing or infinite", kEl, nanToNum, inferSame));
-    registry.add(eagerRow("round.decimals(Tensor self, *, int decimals) -> Tensor", "x rounded to decimals", kEl, roundDecimals, inferSame));
-    for (std::string_view schema : {"float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    registry.add(eagerRow("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+                          "x with numbers for what is missing or infinite", kEl, nanToNum, inferSame));
+    registry.add(eagerRow("round.decimals(Tensor self, *, int decimals) -> Tensor", "x rounded to decimals", kEl,
+                          roundDecimals, inferSame));
+    for (std::string_view schema : {"float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+                                    "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
                                     "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"}) {
         registry.add(eagerRow(schema, "a to the power of b in double precision", kEl, [](Eager& e) -> EagerResult {
             return e("pow.Tensor_Tensor", e.as(e.at(0), DType::Float64), e.as(e.at(1), DType::Float64));
         }));
     }
     registry.add(eagerRow("glu(Tensor self, int dim=-1) -> Tensor", "first half · sigmoid(second half)", kAct, glu));
-    registry.add(eagerRow("prelu(Tensor self, Tensor weight) -> Tensor", "x, or slope·x below 0", kAct, prelu, inferSame));
-    registry.add(eagerRow("rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor", "x, or the mean slope·x below 0", kAct,
-                          [](Eager& e) -> EagerResult { return e("leaky_relu", e.at(0), (e.number(1) + e.number(2)) / 2); }, inferSame));
-    registry.add(eagerRow("sgn(Tensor self) -> Tensor", "−1, 0 or 1; of a complex number its direction", kEl, [](Eager& e) -> EagerResult {
-        if (!tensor::isComplex(e.at(0).dtype())) return e("sign", e.at(0));
-        const Tensor size = e("abs", e.at(0));
-        return e("div.Tensor", e.at(0), e("masked_fill.Scalar", size, e("eq.Scalar", size, 0), 1.0));
-    }));
-    registry.add(eagerRow("positive(Tensor self) -> Tensor", "x itself", kEl, [](Eager& e) -> EagerResult { return e.at(0); }, inferSame));
+    registry.add(
+        eagerRow("prelu(Tensor self, Tensor weight) -> Tensor", "x, or slope·x below 0", kAct, prelu, inferSame));
+    registry.add(eagerRow(
+        "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor",
+        "x, or the mean slope·x below 0", kAct,
+        [](Eager& e) -> EagerResult { return e("leaky_relu", e.at(0), (e.number(1) + e.number(2)) / 2); }, inferSame));
+    registry.add(eagerRow("sgn(Tensor self) -> Tensor", "−1, 0 or 1; of a complex number its direction", kEl,
+                          [](Eager& e) -> EagerResult {
+                              if (!tensor::isComplex(e.at(0).dtype())) return e("sign", e.at(0));
+                              const Tensor size = e("abs", e.at(0));
+                              return e("div.Tensor", e.at(0),
+                                       e("masked_fill.Scalar", size, e("eq.Scalar", size, 0), 1.0));
+                          }));
+    registry.add(eagerRow(
+        "positive(Tensor self) -> Tensor", "x itself", kEl, [](Eager& e) -> EagerResult { return e.at(0); },
+        inferSame));
 }
 
 }  // namespace sonde::ops

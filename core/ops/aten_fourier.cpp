@@ -33,13 +33,15 @@ Tensor parts(Eager& e, const Tensor& x) {
 
 /// [.., 2] -> [..]
 Tensor joined(Eager& e, const Tensor& given) {
-    if (given.rank() == 0 || given.dim(given.rank() - 1) != 2 || (given.dtype() != DType::Float32 && given.dtype() != DType::Float64)) {
+    if (given.rank() == 0 || given.dim(given.rank() - 1) != 2 ||
+        (given.dtype() != DType::Float32 && given.dtype() != DType::Float64)) {
         e.fail("expected pairs of real numbers, not " + given.typeText());
     }
     Tensor x = e.get(given.contiguous());
     if (x.offsetElements() % 2 != 0) x = e.get(x.clone());
     Ints dims(x.shape().begin(), x.shape().end() - 1);
-    return Tensor::onStorage(complexOf(x.dtype()), Shape(dims), Shape(dims).contiguousStrides(), x.storage(), x.offsetElements() / 2);
+    return Tensor::onStorage(complexOf(x.dtype()), Shape(dims), Shape(dims).contiguousStrides(), x.storage(),
+                             x.offsetElements() / 2);
 }
 
 Tensor pairOf(Eager& e, const Tensor& real, const Tensor& imaginary) {
@@ -48,7 +50,9 @@ Tensor pairOf(Eager& e, const Tensor& real, const Tensor& imaginary) {
 
 Tensor asComplex(Eager& e, const Tensor& x) {
     if (isComplex(x)) return x;
-    const Tensor real = tensor::isFloating(x.dtype()) && x.dtype() != DType::Float16 && x.dtype() != DType::BFloat16 ? x : e.as(x, DType::Float32);
+    const Tensor real = tensor::isFloating(x.dtype()) && x.dtype() != DType::Float16 && x.dtype() != DType::BFloat16
+                            ? x
+                            : e.as(x, DType::Float32);
     return pairOf(e, real, e("zeros_like", real));
 }
 
@@ -78,16 +82,22 @@ double scaleOf(Eager& e, const std::string& norm, bool inverse, std::int64_t n) 
     return inverse ? scale : 1 / scale;
 }
 
-Tensor transformed(Eager& e, const Tensor& given, Kind kind, std::optional<std::int64_t> length, std::int64_t dim, const std::string& norm, bool inverse) {
+Tensor transformed(Eager& e, const Tensor& given, Kind kind, std::optional<std::int64_t> length, std::int64_t dim,
+                   const std::string& norm, bool inverse) {
     const Tensor x = kind == Kind::RealToHalf ? given : asComplex(e, given);
     if (kind == Kind::RealToHalf && isComplex(x)) e.fail("expected real numbers, not " + x.typeText());
     const std::size_t axis = e.axisOf(dim, x.rank());
     const std::int64_t n = length.value_or(kind == Kind::HalfToReal ? 2 * (x.dim(axis) - 1) : x.dim(axis));
     if (n < 1) e.fail("a Fourier transform of length " + std::to_string(n));
-    Tensor pairs = kind == Kind::RealToHalf ? (tensor::isFloating(x.dtype()) ? x : e.as(x, DType::Float32)).unsqueezed(x.rank()) : parts(e, x);
+    Tensor pairs = kind == Kind::RealToHalf
+                       ? (tensor::isFloating(x.dtype()) ? x : e.as(x, DType::Float32)).unsqueezed(x.rank())
+                       : parts(e, x);
     if (kind == Kind::HalfToReal && x.dim(axis) > n / 2 + 1) pairs = pairs.sliced(axis, 0, n / 2 + 1);
     const Attributes attributes{{"inverse", std::int64_t{inverse}}, {"onesided", std::int64_t{kind != Kind::Complex}}};
-    Tensor y = e.onnx("DFT", {Value(pairs), Value(Tensor::scalar<std::int64_t>(n)), Value(Tensor::scalar<std::int64_t>(static_cast<std::int64_t>(axis)))}, attributes);
+    Tensor y = e.onnx("DFT",
+                      {Value(pairs), Value(Tensor::scalar<std::int64_t>(n)),
+                       Value(Tensor::scalar<std::int64_t>(static_cast<std::int64_t>(axis)))},
+                      attributes);
     const double scale = scaleOf(e, norm, inverse, n);
     if (scale != 1) y = e("mul.Scalar", y, scale);
     if (kind == Kind::HalfToReal) return e.reshape(y, Shape(Ints(y.shape().begin(), y.shape().end() - 1)));
@@ -98,7 +108,8 @@ std::string normOf(Eager& e, std::size_t input) { return e.has(input) ? e.text(i
 
 /// (self, n, dim, norm)
 EagerResult single(Eager& e, Kind kind, bool inverse) {
-    return transformed(e, e.at(0), kind, e.has(1) ? std::optional(e.integer(1)) : std::nullopt, e.integer(2), normOf(e, 3), inverse);
+    return transformed(e, e.at(0), kind, e.has(1) ? std::optional(e.integer(1)) : std::nullopt, e.integer(2),
+                       normOf(e, 3), inverse);
 }
 
 /// (self, s, dim, norm): along several dimensions; the real one is the last.
@@ -107,12 +118,17 @@ EagerResult several(Eager& e, Kind kind, bool inverse) {
     Ints sizes, dims;
     if (e.has(1)) sizes = e.integers(1);
     if (e.has(2)) dims = e.integers(2);
-    else for (std::size_t i = e.has(1) ? x.rank() - std::min(x.rank(), sizes.size()) : 0; i < x.rank(); ++i) dims.push_back(static_cast<std::int64_t>(i));
+    else
+        for (std::size_t i = e.has(1) ? x.rank() - std::min(x.rank(), sizes.size()) : 0; i < x.rank(); ++i)
+            dims.push_back(static_cast<std::int64_t>(i));
     if (dims.empty() || (!sizes.empty() && sizes.size() != dims.size())) e.fail("expected a size for each dimension");
     const std::string norm = normOf(e, 3);
-    const auto length = [&](std::size_t i) { return sizes.empty() || sizes[i] == -1 ? std::nullopt : std::optional(sizes[i]); };
+    const auto length = [&](std::size_t i) {
+        return sizes.empty() || sizes[i] == -1 ? std::nullopt : std::optional(sizes[i]);
+    };
     if (kind == Kind::RealToHalf) x = transformed(e, x, kind, length(dims.size() - 1), dims.back(), norm, inverse);
-    for (std::size_t i = 0; i + (kind == Kind::Complex ? 0 : 1) < dims.size(); ++i) x = transformed(e, x, Kind::Complex, length(i), dims[i], norm, inverse);
+    for (std::size_t i = 0; i + (kind == Kind::Complex ? 0 : 1) < dims.size(); ++i)
+        x = transformed(e, x, Kind::Complex, length(i), dims[i], norm, inverse);
     if (kind == Kind::HalfToReal) x = transformed(e, x, kind, length(dims.size() - 1), dims.back(), norm, inverse);
     return x;
 }
@@ -133,23 +149,30 @@ EagerResult frequencies(Eager& e, bool half, std::size_t dtypeAt) {
     const std::int64_t n = e.integer(0), bins = half ? n / 2 + 1 : n;
     if (n < 1 || n > 1'000'000'000) e.fail("frequencies of " + std::to_string(n) + " bins");
     std::vector<double> f;
-    for (std::int64_t i = 0; i < bins; ++i) f.push_back(static_cast<double>(!half && i > (n - 1) / 2 ? i - n : i) / (static_cast<double>(n) * e.number(1)));
+    for (std::int64_t i = 0; i < bins; ++i)
+        f.push_back(static_cast<double>(!half && i > (n - 1) / 2 ? i - n : i) / (static_cast<double>(n) * e.number(1)));
     return e.as(Tensor::of<double>({bins}, f), e.dtype(dtypeAt, DType::Float32));
 }
 
-/// (self, n_fft, hop_length, win_length, window, normalized, onesided, return_complex): [.., frames of L] -> [.., bins, frames]
+/// (self, n_fft, hop_length, win_length, window, normalized, onesided, return_complex): [.., frames of L] -> [.., bins,
+/// frames]
 EagerResult stft(Eager& e) {
     Tensor x = e.at(0);
     const bool single = x.rank() == 1;
     if (single) x = x.unsqueezed(0);
     const std::int64_t n = e.integer(1), hop = e.has(2) ? e.integer(2) : n / 4, length = e.has(3) ? e.integer(3) : n;
-    if (x.rank() != 2 || n < 1 || hop < 1 || length < 1 || length > n || n > x.dim(1)) e.fail("frames of " + std::to_string(n) + " every " + std::to_string(hop) + " do not fit " + e.at(0).typeText());
-    Tensor window = e.has(4) ? e.at(4) : e("ones", Ints{length}, torchFromDType(isComplex(x) ? realOf(x.dtype()) : x.dtype()));
-    if (window.rank() != 1 || window.numel() != length) e.fail("the window " + window.typeText() + " is not of length " + std::to_string(length));
+    if (x.rank() != 2 || n < 1 || hop < 1 || length < 1 || length > n || n > x.dim(1))
+        e.fail("frames of " + std::to_string(n) + " every " + std::to_string(hop) + " do not fit " +
+               e.at(0).typeText());
+    Tensor window =
+        e.has(4) ? e.at(4) : e("ones", Ints{length}, torchFromDType(isComplex(x) ? realOf(x.dtype()) : x.dtype()));
+    if (window.rank() != 1 || window.numel() != length)
+        e.fail("the window " + window.typeText() + " is not of length " + std::to_string(length));
     if (length < n) window = e("constant_pad_nd", window, Ints{(n - length) / 2, n - length - (n - length) / 2});
     const bool oneSided = e.has(6) ? e.flag(6) : !isComplex(x);
     const Tensor frames = e("mul.Tensor", e("unfold", x, 1, n, hop), window);
-    Tensor y = transformed(e, frames, oneSided ? Kind::RealToHalf : Kind::Complex, std::nullopt, -1, e.flag(5) ? "ortho" : "backward", false);
+    Tensor y = transformed(e, frames, oneSided ? Kind::RealToHalf : Kind::Complex, std::nullopt, -1,
+                           e.flag(5) ? "ortho" : "backward", false);
     y = e.get(y.transposed(1, 2).contiguous());
     if (single) y = y.selected(0, 0);
     return e.has(7) && !e.flag(7) ? parts(e, y) : y;
@@ -162,26 +185,32 @@ EagerResult istft(Eager& e) {
     const bool single = x.rank() == 2;
     if (single) x = x.unsqueezed(0);
     const std::int64_t n = e.integer(1), hop = e.has(2) ? e.integer(2) : n / 4, length = e.has(3) ? e.integer(3) : n;
-    if (x.rank() != 3 || n < 1 || hop < 1 || length < 1 || length > n) e.fail("frames of " + std::to_string(n) + " every " + std::to_string(hop) + " do not fit " + e.at(0).typeText());
+    if (x.rank() != 3 || n < 1 || hop < 1 || length < 1 || length > n)
+        e.fail("frames of " + std::to_string(n) + " every " + std::to_string(hop) + " do not fit " +
+               e.at(0).typeText());
     const bool oneSided = e.has(7) ? e.flag(7) : x.dim(1) != n;
     const DType real = realOf(x.dtype());
     Tensor window = e.has(4) ? e.as(e.at(4), real) : e("ones", Ints{length}, torchFromDType(real));
-    if (window.numel() != length) e.fail("the window " + window.typeText() + " is not of length " + std::to_string(length));
+    if (window.numel() != length)
+        e.fail("the window " + window.typeText() + " is not of length " + std::to_string(length));
     if (length < n) window = e("constant_pad_nd", window, Ints{(n - length) / 2, n - length - (n - length) / 2});
     const Tensor spectrum = e.get(x.transposed(1, 2).contiguous());
-    Tensor frames = transformed(e, spectrum, oneSided ? Kind::HalfToReal : Kind::Complex, n, -1, e.flag(6) ? "ortho" : "backward", true);
+    Tensor frames = transformed(e, spectrum, oneSided ? Kind::HalfToReal : Kind::Complex, n, -1,
+                                e.flag(6) ? "ortho" : "backward", true);
     if (!oneSided && !e.flag(9)) frames = e.get(part(e, frames, 0).contiguous());
     frames = e.get(e("mul.Tensor", frames, window).contiguous());
     const std::int64_t batch = frames.dim(0), count = frames.dim(1), total = n + hop * (count - 1);
     const bool centred = e.flag(5);
     const std::int64_t start = centred ? n / 2 : 0;
     const std::int64_t wanted = e.has(8) ? e.integer(8) : total - (centred ? 2 * (n / 2) : 0);
-    if (wanted < 0 || wanted > total - start || isComplex(frames)) e.fail("a signal of length " + std::to_string(wanted) + " from " + e.at(0).typeText());
+    if (wanted < 0 || wanted > total - start || isComplex(frames))
+        e.fail("a signal of length " + std::to_string(wanted) + " from " + e.at(0).typeText());
     std::vector<double> sums(static_cast<std::size_t>(batch * total)), weights(static_cast<std::size_t>(total));
     for (std::int64_t f = 0; f < count; ++f) {
         for (std::int64_t i = 0; i < n; ++i) {
             weights[static_cast<std::size_t>(f * hop + i)] += window.toDouble(i) * window.toDouble(i);
-            for (std::int64_t b = 0; b < batch; ++b) sums[static_cast<std::size_t>(b * total + f * hop + i)] += frames.toDouble((b * count + f) * n + i);
+            for (std::int64_t b = 0; b < batch; ++b)
+                sums[static_cast<std::size_t>(b * total + f * hop + i)] += frames.toDouble((b * count + f) * n + i);
         }
     }
     std::vector<double> signal;
@@ -201,64 +230,104 @@ void defineTransforms(Registry& registry) {
         bool inverse;
     };
     const Row ones[] = {
-        {"fft_fft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor", "Fourier transform along a dimension", Kind::Complex, false},
-        {"fft_ifft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor", "inverse Fourier transform along a dimension", Kind::Complex, true},
-        {"fft_rfft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor", "first half of the Fourier transform of real numbers", Kind::RealToHalf, false},
-        {"fft_irfft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor", "real numbers from half of a Fourier transform", Kind::HalfToReal, true},
+        {"fft_fft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
+         "Fourier transform along a dimension", Kind::Complex, false},
+        {"fft_ifft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
+         "inverse Fourier transform along a dimension", Kind::Complex, true},
+        {"fft_rfft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
+         "first half of the Fourier transform of real numbers", Kind::RealToHalf, false},
+        {"fft_irfft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
+         "real numbers from half of a Fourier transform", Kind::HalfToReal, true},
     };
-    for (const Row& row : ones) registry.add(eagerRow(row.schema, row.summary, kMove, [row](Eager& e) { return single(e, row.kind, row.inverse); }));
+    for (const Row& row : ones)
+        registry.add(
+            eagerRow(row.schema, row.summary, kMove, [row](Eager& e) { return single(e, row.kind, row.inverse); }));
     const Row many[] = {
-        {"fft_fft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor", "Fourier transform of two dimensions", Kind::Complex, false},
-        {"fft_ifft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor", "inverse Fourier transform of two dimensions", Kind::Complex, true},
-        {"fft_rfft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor", "Fourier transform of two dimensions of real numbers", Kind::RealToHalf, false},
-        {"fft_irfft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor", "real numbers from a Fourier transform of two dimensions", Kind::HalfToReal, true},
-        {"fft_fftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", "Fourier transform", Kind::Complex, false},
-        {"fft_ifftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", "inverse Fourier transform", Kind::Complex, true},
-        {"fft_rfftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", "Fourier transform of real numbers", Kind::RealToHalf, false},
-        {"fft_irfftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", "real numbers from a Fourier transform", Kind::HalfToReal, true},
+        {"fft_fft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor",
+         "Fourier transform of two dimensions", Kind::Complex, false},
+        {"fft_ifft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor",
+         "inverse Fourier transform of two dimensions", Kind::Complex, true},
+        {"fft_rfft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor",
+         "Fourier transform of two dimensions of real numbers", Kind::RealToHalf, false},
+        {"fft_irfft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor",
+         "real numbers from a Fourier transform of two dimensions", Kind::HalfToReal, true},
+        {"fft_fftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", "Fourier transform",
+         Kind::Complex, false},
+        {"fft_ifftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+         "inverse Fourier transform", Kind::Complex, true},
+        {"fft_rfftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+         "Fourier transform of real numbers", Kind::RealToHalf, false},
+        {"fft_irfftn(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+         "real numbers from a Fourier transform", Kind::HalfToReal, true},
     };
-    for (const Row& row : many) registry.add(eagerRow(row.schema, row.summary, kMove, [row](Eager& e) { return several(e, row.kind, row.inverse); }));
-    registry.add(eagerRow("fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor", "frequency 0 in the middle", kMove, [](Eager& e) { return shifted(e, false); }, inferSame));
-    registry.add(eagerRow("fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", "frequency 0 at the beginning", kMove, [](Eager& e) { return shifted(e, true); }, inferSame));
-    registry.add(eagerRow("fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "frequencies of the bins", Category::Data, [](Eager& e) { return frequencies(e, false, 2); }));
-    registry.add(eagerRow("fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "frequencies of the bins of half a transform", Category::Data,
-                          [](Eager& e) { return frequencies(e, true, 2); }));
-    registry.add(eagerRow("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None) -> Tensor",
-                          "Fourier transforms of overlapping frames", kMove, stft));
-    registry.add(eagerRow("istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor",
-                          "a signal from the transforms of overlapping frames", kMove, istft));
+    for (const Row& row : many)
+        registry.add(
+            eagerRow(row.schema, row.summary, kMove, [row](Eager& e) { return several(e, row.kind, row.inverse); }));
+    registry.add(eagerRow(
+        "fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor", "frequency 0 in the middle", kMove,
+        [](Eager& e) { return shifted(e, false); }, inferSame));
+    registry.add(eagerRow(
+        "fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", "frequency 0 at the beginning", kMove,
+        [](Eager& e) { return shifted(e, true); }, inferSame));
+    registry.add(eagerRow(
+        "fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "frequencies of the bins", Category::Data, [](Eager& e) { return frequencies(e, false, 2); }));
+    registry.add(eagerRow(
+        "fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "frequencies of the bins of half a transform", Category::Data,
+        [](Eager& e) { return frequencies(e, true, 2); }));
+    registry.add(eagerRow(
+        "stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None) -> Tensor",
+        "Fourier transforms of overlapping frames", kMove, stft));
+    registry.add(eagerRow(
+        "istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor",
+        "a signal from the transforms of overlapping frames", kMove, istft));
 }
 
 }  // namespace
 
 void define_aten_fourier(Registry& registry) {
     defineTransforms(registry);
-    registry.add(eagerRow("view_as_real(Tensor self) -> Tensor", "real and imaginary parts along a new dimension", Category::Shape, [](Eager& e) -> EagerResult { return parts(e, e.at(0)); }));
-    registry.add(eagerRow("view_as_complex(Tensor self) -> Tensor", "pairs as complex numbers", Category::Shape, [](Eager& e) -> EagerResult { return joined(e, e.at(0)); }));
-    registry.add(eagerRow("real(Tensor self) -> Tensor", "real parts", kEl, [](Eager& e) -> EagerResult { return isComplex(e.at(0)) ? part(e, e.at(0), 0) : e.at(0); }));
-    registry.add(eagerRow("imag(Tensor self) -> Tensor", "imaginary parts", kEl, [](Eager& e) -> EagerResult { return part(e, e.at(0), 1); }));
-    registry.add(eagerRow("complex(Tensor real, Tensor imag) -> Tensor", "complex numbers of their parts", kEl, [](Eager& e) -> EagerResult {
-        const Shape shape = e.get(broadcast(e.at(0).shape(), e.at(1).shape()));
-        return pairOf(e, e.get(e.at(0).expanded(shape)), e.get(e.at(1).expanded(shape)));
-    }));
-    registry.add(eagerRow("polar(Tensor abs, Tensor angle) -> Tensor", "complex numbers of size and angle", kEl, [](Eager& e) -> EagerResult {
-        return pairOf(e, e("mul.Tensor", e.at(0), e("cos", e.at(1))), e("mul.Tensor", e.at(0), e("sin", e.at(1))));
-    }));
-    for (std::string_view schema : {"conj(Tensor self) -> Tensor", "_conj(Tensor self) -> Tensor", "conj_physical(Tensor self) -> Tensor", "_conj_physical(Tensor self) -> Tensor"}) {
-        registry.add(eagerRow(schema, "complex numbers with the other sign of the imaginary part", kEl, [](Eager& e) -> EagerResult {
-            return isComplex(e.at(0)) ? mapped(e, e.at(0), [](Complex z) { return std::conj(z); }) : e.at(0);
-        }, inferSame));
+    registry.add(eagerRow("view_as_real(Tensor self) -> Tensor", "real and imaginary parts along a new dimension",
+                          Category::Shape, [](Eager& e) -> EagerResult { return parts(e, e.at(0)); }));
+    registry.add(eagerRow("view_as_complex(Tensor self) -> Tensor", "pairs as complex numbers", Category::Shape,
+                          [](Eager& e) -> EagerResult { return joined(e, e.at(0)); }));
+    registry.add(eagerRow("real(Tensor self) -> Tensor", "real parts", kEl,
+                          [](Eager& e) -> EagerResult { return isComplex(e.at(0)) ? part(e, e.at(0), 0) : e.at(0); }));
+    registry.add(eagerRow("imag(Tensor self) -> Tensor", "imaginary parts", kEl,
+                          [](Eager& e) -> EagerResult { return part(e, e.at(0), 1); }));
+    registry.add(eagerRow("complex(Tensor real, Tensor imag) -> Tensor", "complex numbers of their parts", kEl,
+                          [](Eager& e) -> EagerResult {
+                              const Shape shape = e.get(broadcast(e.at(0).shape(), e.at(1).shape()));
+                              return pairOf(e, e.get(e.at(0).expanded(shape)), e.get(e.at(1).expanded(shape)));
+                          }));
+    registry.add(eagerRow("polar(Tensor abs, Tensor angle) -> Tensor", "complex numbers of size and angle", kEl,
+                          [](Eager& e) -> EagerResult {
+                              return pairOf(e, e("mul.Tensor", e.at(0), e("cos", e.at(1))),
+                                            e("mul.Tensor", e.at(0), e("sin", e.at(1))));
+                          }));
+    for (std::string_view schema : {"conj(Tensor self) -> Tensor", "_conj(Tensor self) -> Tensor",
+                                    "conj_physical(Tensor self) -> Tensor", "_conj_physical(Tensor self) -> Tensor"}) {
+        registry.add(eagerRow(
+            schema, "complex numbers with the other sign of the imaginary part", kEl,
+            [](Eager& e) -> EagerResult {
+                return isComplex(e.at(0)) ? mapped(e, e.at(0), [](Complex z) { return std::conj(z); }) : e.at(0);
+            },
+            inferSame));
     }
     for (std::string_view schema : {"resolve_conj(Tensor self) -> Tensor", "resolve_neg(Tensor self) -> Tensor"}) {
-        registry.add(eagerRow(schema, "x itself", Category::Shape, [](Eager& e) -> EagerResult { return e.at(0); }, inferSame));
+        registry.add(eagerRow(
+            schema, "x itself", Category::Shape, [](Eager& e) -> EagerResult { return e.at(0); }, inferSame));
     }
-    registry.add(eagerRow("angle(Tensor self) -> Tensor", "angles of complex numbers; π for negative ones", kEl, [](Eager& e) -> EagerResult {
-        const Tensor x = e.at(0);
-        if (isComplex(x)) return e("atan2", part(e, x, 1), part(e, x, 0));
-        const Tensor real = tensor::isFloating(x.dtype()) ? x : e.as(x, DType::Float32);
-        return e("atan2", e("zeros_like", real), real);
-    }));
-    registry.add(eagerRow("is_complex(Tensor self) -> bool", "whether x is complex", Category::Shape, [](Eager& e) -> EagerResult { return Value::ofBool(isComplex(e.at(0))); }));
+    registry.add(eagerRow("angle(Tensor self) -> Tensor", "angles of complex numbers; π for negative ones", kEl,
+                          [](Eager& e) -> EagerResult {
+                              const Tensor x = e.at(0);
+                              if (isComplex(x)) return e("atan2", part(e, x, 1), part(e, x, 0));
+                              const Tensor real = tensor::isFloating(x.dtype()) ? x : e.as(x, DType::Float32);
+                              return e("atan2", e("zeros_like", real), real);
+                          }));
+    registry.add(eagerRow("is_complex(Tensor self) -> bool", "whether x is complex", Category::Shape,
+                          [](Eager& e) -> EagerResult { return Value::ofBool(isComplex(e.at(0))); }));
 }
 
 }  // namespace sonde::ops

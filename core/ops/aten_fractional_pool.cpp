@@ -11,8 +11,8 @@ namespace sonde::ops {
 
 namespace {
 
-/// Where the windows of one axis begin: floor((i + u) a) - floor(u a), a = (extent - kernel) / (output - 1), u the random
-/// number in 0…1; the last one ends at the end. In the numbers' own precision T, for the rounding to be torch's.
+/// Where the windows of one axis begin: floor((i + u) a) - floor(u a), a = (extent - kernel) / (output - 1), u the
+/// random number in 0…1; the last one ends at the end. In the numbers' own precision T, for the rounding to be torch's.
 template <typename T>
 std::vector<std::int64_t> beginnings(T u, std::int64_t extent, std::int64_t output, std::int64_t kernel) {
     std::vector<std::int64_t> result(static_cast<std::size_t>(output));
@@ -33,8 +33,11 @@ struct PoolAxis {
 
 /// The largest number of each window of a plane and where it lies; not-a-number is larger than all.
 template <typename T>
-void poolPlane(const T* plane, const std::array<PoolAxis, 3>& axes, const std::array<std::vector<std::int64_t>, 3>& begin, T* values, std::int64_t* places) {
-    const auto at = [&](std::int64_t d, std::int64_t h, std::int64_t w) { return (d * axes[1].extent + h) * axes[2].extent + w; };
+void poolPlane(const T* plane, const std::array<PoolAxis, 3>& axes,
+               const std::array<std::vector<std::int64_t>, 3>& begin, T* values, std::int64_t* places) {
+    const auto at = [&](std::int64_t d, std::int64_t h, std::int64_t w) {
+        return (d * axes[1].extent + h) * axes[2].extent + w;
+    };
     for (std::int64_t d0 : begin[0]) {
         for (std::int64_t h0 : begin[1]) {
             for (std::int64_t w0 : begin[2]) {
@@ -68,14 +71,17 @@ EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         const std::int64_t extent = x.dim(x.rank() - count + i);
         axes[3 - count + i] = {extent, kernel[i], output[i]};
-        if (kernel[i] < 1 || output[i] < 1 || kernel[i] > extent || output[i] > extent - kernel[i] + 1) e.fail("the windows do not fit into " + x.typeText());
+        if (kernel[i] < 1 || output[i] < 1 || kernel[i] > extent || output[i] > extent - kernel[i] + 1)
+            e.fail("the windows do not fit into " + x.typeText());
         dims.push_back(output[i]);
     }
     const Tensor samples = e.as(e.get(e.at(3).contiguous()), x.dtype());
-    const bool isEnough = samples.rank() == 3 && samples.dim(2) == static_cast<std::int64_t>(count) && samples.numel() >= planes * samples.dim(2);
+    const bool isEnough = samples.rank() == 3 && samples.dim(2) == static_cast<std::int64_t>(count) &&
+                          samples.numel() >= planes * samples.dim(2);
     if (!isEnough) e.fail("random numbers [N,C," + std::to_string(count) + "] expected, not " + samples.typeText());
     const Shape shape(dims);
-    const Tensor values = e.get(Tensor::allocate(x.dtype(), shape)), places = e.get(Tensor::allocate(DType::Int64, shape));
+    const Tensor values = e.get(Tensor::allocate(x.dtype(), shape)),
+                 places = e.get(Tensor::allocate(DType::Int64, shape));
     const bool done = tensor::dispatchFloating(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         using Number = std::conditional_t<sizeof(T) < sizeof(float), float, T>;
@@ -86,9 +92,11 @@ EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
             for (std::size_t i = 0; i < count; ++i) {
                 // Of planes the first number is for the width, of volumes for the depth.
                 const PoolAxis& axis = axes[3 - count + i];
-                begin[3 - count + i] = beginnings(static_cast<Number>(own[count == 2 ? 1 - i : i]), axis.extent, axis.output, axis.kernel);
+                begin[3 - count + i] =
+                    beginnings(static_cast<Number>(own[count == 2 ? 1 - i : i]), axis.extent, axis.output, axis.kernel);
             }
-            poolPlane<T>(x.data<T>() + p * size, axes, begin, const_cast<T*>(values.data<T>()) + p * each, const_cast<std::int64_t*>(places.data<std::int64_t>()) + p * each);
+            poolPlane<T>(x.data<T>() + p * size, axes, begin, const_cast<T*>(values.data<T>()) + p * each,
+                         const_cast<std::int64_t*>(places.data<std::int64_t>()) + p * each);
         }
     });
     if (!done) e.fail("expected floating point numbers, not " + x.typeText());
@@ -98,10 +106,14 @@ EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
 }  // namespace
 
 void define_aten_fractional_pool(Registry& registry) {
-    registry.add(eagerRow("fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)",
-                          "maximum of windows at random positions, and its index", Category::Pool, [](Eager& e) { return fractionalMaxPool(e, 2); }));
-    registry.add(eagerRow("fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)",
-                          "maximum of windows at random positions, and its index", Category::Pool, [](Eager& e) { return fractionalMaxPool(e, 3); }));
+    registry.add(eagerRow(
+        "fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)",
+        "maximum of windows at random positions, and its index", Category::Pool,
+        [](Eager& e) { return fractionalMaxPool(e, 2); }));
+    registry.add(eagerRow(
+        "fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)",
+        "maximum of windows at random positions, and its index", Category::Pool,
+        [](Eager& e) { return fractionalMaxPool(e, 3); }));
 }
 
 }  // namespace sonde::ops

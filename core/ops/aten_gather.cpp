@@ -15,15 +15,21 @@ using kernels::Reduction;
 using Ints = std::vector<std::int64_t>;
 
 /// A copy of x with updates at index along an axis; both may be smaller than x in every dimension.
-Tensor scattered(Eager& e, const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& updates, Reduction how) {
+Tensor scattered(Eager& e, const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& updates,
+                 Reduction how) {
     if (index.numel() == 0) return x;
-    if (x.rank() == 0) return e.reshape(scattered(e, e.reshape(x, Shape{1}), 0, e.reshape(index, Shape{index.numel()}), e.reshape(updates, Shape{updates.numel()}), how), Shape{});
+    if (x.rank() == 0)
+        return e.reshape(scattered(e, e.reshape(x, Shape{1}), 0, e.reshape(index, Shape{index.numel()}),
+                                   e.reshape(updates, Shape{updates.numel()}), how),
+                         Shape{});
     const std::size_t axis = e.axisOf(dim, x.rank());
-    if (index.rank() != x.rank() || updates.rank() != x.rank()) e.fail("index " + index.typeText() + " does not go with " + x.typeText());
+    if (index.rank() != x.rank() || updates.rank() != x.rank())
+        e.fail("index " + index.typeText() + " does not go with " + x.typeText());
     // Only the part of the updates that the index covers counts.
     Tensor part = updates;
     for (std::size_t i = 0; i < x.rank(); ++i) {
-        if (index.dim(i) > part.dim(i) || (i != axis && index.dim(i) > x.dim(i))) e.fail("index " + index.typeText() + " does not go with " + updates.typeText());
+        if (index.dim(i) > part.dim(i) || (i != axis && index.dim(i) > x.dim(i)))
+            e.fail("index " + index.typeText() + " does not go with " + updates.typeText());
         if (index.dim(i) < part.dim(i)) part = part.sliced(i, 0, index.dim(i));
     }
     const Tensor values = e.as(e.get(part.contiguous()), x.dtype());
@@ -53,14 +59,19 @@ EagerResult scatterReduce(Eager& e) {
     Tensor start = x;
     if (!withSelf) {
         double neutral = how == Reduction::Mul ? 1 : 0;
-        if (how == Reduction::Max) neutral = tensor::isFloating(x.dtype()) ? -INFINITY : static_cast<double>(std::numeric_limits<std::int32_t>::min());
-        if (how == Reduction::Min) neutral = tensor::isFloating(x.dtype()) ? INFINITY : static_cast<double>(std::numeric_limits<std::int32_t>::max());
+        if (how == Reduction::Max)
+            neutral = tensor::isFloating(x.dtype()) ? -INFINITY
+                                                    : static_cast<double>(std::numeric_limits<std::int32_t>::min());
+        if (how == Reduction::Min)
+            neutral = tensor::isFloating(x.dtype()) ? INFINITY
+                                                    : static_cast<double>(std::numeric_limits<std::int32_t>::max());
         start = scattered(e, x, dim, index, filledLike(e, index, Value::ofFloat(neutral), x.dtype()), Reduction::None);
     }
     const Tensor result = scattered(e, start, dim, index, source, how);
     if (name != "mean") return result;
     const Tensor ones = filledLike(e, index, Value::ofInt(1), x.dtype());
-    const Tensor counts = scattered(e, withSelf ? e("ones_like", x) : e("zeros_like", x), dim, index, ones, Reduction::Add);
+    const Tensor counts =
+        scattered(e, withSelf ? e("ones_like", x) : e("zeros_like", x), dim, index, ones, Reduction::Add);
     const Tensor divisor = e("clamp_min", counts, 1);
     return tensor::isFloating(x.dtype()) ? e("div.Tensor", result, divisor) : e("floor_divide", result, divisor);
 }
@@ -81,8 +92,11 @@ Tensor indexed(Eager& e, const Tensor& source, Reduction how) {
     Shape shape = x.shape();
     shape[axis] = e.at(2).numel();
     const Tensor values = source.rank() == 0 ? e.get(source.expanded(shape)) : source;
-    if (values.shape() != shape) e.fail("the source " + source.typeText() + " does not fit " + std::to_string(e.at(2).numel()) + " slices of " + x.typeText());
-    const Tensor result = scattered(e, x, static_cast<std::int64_t>(axis), spreadIndex(e, x, axis, e.at(2)), e.get(values.contiguous()), how);
+    if (values.shape() != shape)
+        e.fail("the source " + source.typeText() + " does not fit " + std::to_string(e.at(2).numel()) + " slices of " +
+               x.typeText());
+    const Tensor result = scattered(e, x, static_cast<std::int64_t>(axis), spreadIndex(e, x, axis, e.at(2)),
+                                    e.get(values.contiguous()), how);
     return e.at(0).rank() == 0 ? e.reshape(result, Shape{}) : result;
 }
 
@@ -97,7 +111,8 @@ Tensor flat(Eager& e, const Tensor& x) { return e.reshape(x, Shape{x.numel()}); 
 EagerResult take(Eager& e) {
     const Tensor index = e.at(1);
     Ints places;
-    for (std::int64_t i = 0; i < index.numel(); ++i) places.push_back(index.toInt64(i) + (index.toInt64(i) < 0 ? e.at(0).numel() : 0));
+    for (std::int64_t i = 0; i < index.numel(); ++i)
+        places.push_back(index.toInt64(i) + (index.toInt64(i) < 0 ? e.at(0).numel() : 0));
     const Tensor from = Tensor::of<std::int64_t>({static_cast<std::int64_t>(places.size())}, places);
     return e.reshape(e("index_select", flat(e, e.at(0)), 0, from), index.shape());
 }
@@ -112,17 +127,20 @@ EagerResult takeAlong(Eager& e) {
     Shape common = e.get(broadcast(xs, is)), mine = common, theirs = common;
     mine[axis] = x.dim(axis);
     theirs[axis] = index.dim(axis);
-    return e("gather", e.get(e.get(x.expanded(mine)).contiguous()), axis, e.get(e.get(index.expanded(theirs)).contiguous()));
+    return e("gather", e.get(e.get(x.expanded(mine)).contiguous()), axis,
+             e.get(e.get(index.expanded(theirs)).contiguous()));
 }
 
 EagerResult maskedSelect(Eager& e) {
     const Shape shape = e.get(broadcast(e.at(0).shape(), e.at(1).shape()));
-    const Tensor x = e.get(e.get(e.at(0).expanded(shape)).contiguous()), mask = e.get(e.get(e.at(1).expanded(shape)).contiguous());
+    const Tensor x = e.get(e.get(e.at(0).expanded(shape)).contiguous()),
+                 mask = e.get(e.get(e.at(1).expanded(shape)).contiguous());
     Ints places;
     for (std::int64_t i = 0; i < mask.numel(); ++i) {
         if (mask.toInt64(i) != 0) places.push_back(i);
     }
-    return e("index_select", flat(e, x), 0, Tensor::of<std::int64_t>({static_cast<std::int64_t>(places.size())}, places));
+    return e("index_select", flat(e, x), 0,
+             Tensor::of<std::int64_t>({static_cast<std::int64_t>(places.size())}, places));
 }
 
 /// The elements of source, in their order, where the mask is true.
@@ -135,7 +153,8 @@ EagerResult maskedScatter(Eager& e) {
     for (std::int64_t i = 0; i < x.numel(); ++i) {
         if (mask.toInt64(i) == 0) continue;
         if (next >= source.numel()) e.fail("the mask has more true elements than the source has elements");
-        std::copy_n(source.bytes() + static_cast<std::size_t>(next++) * item, item, y.mutableBytes() + static_cast<std::size_t>(i) * item);
+        std::copy_n(source.bytes() + static_cast<std::size_t>(next++) * item, item,
+                    y.mutableBytes() + static_cast<std::size_t>(i) * item);
     }
     return y;
 }
@@ -143,17 +162,21 @@ EagerResult maskedScatter(Eager& e) {
 /// put: source's elements at places of the flattened tensor.
 EagerResult put(Eager& e) {
     const Tensor x = e.at(0);
-    return e.reshape(scattered(e, flat(e, x), 0, flat(e, e.at(1)), flat(e, e.at(2)), e.flag(3) ? Reduction::Add : Reduction::None), x.shape());
+    return e.reshape(
+        scattered(e, flat(e, x), 0, flat(e, e.at(1)), flat(e, e.at(2)), e.flag(3) ? Reduction::Add : Reduction::None),
+        x.shape());
 }
 
 /// Rows of the weight summed, averaged or reduced to the largest, in bags that begin at offsets (mode 0, 1, 2).
 EagerResult embeddingBag(Eager& e, bool hasPadding) {
-    const Tensor weight = e.at(0), indices = e.as(flat(e, e.at(1)), DType::Int64), offsets = e.as(e.at(2), DType::Int64);
+    const Tensor weight = e.at(0), indices = e.as(flat(e, e.at(1)), DType::Int64),
+                 offsets = e.as(e.at(2), DType::Int64);
     const std::int64_t mode = e.integer(4);
     const bool lastOffset = e.flag(7);
     const std::int64_t padding = hasPadding && e.has(8) ? e.integer(8) : -1;
     const std::int64_t bags = std::max<std::int64_t>(offsets.numel() - (lastOffset ? 1 : 0), 0);
-    if (weight.rank() != 2 || mode < 0 || mode > 2) e.fail("bags of " + weight.typeText() + " in mode " + std::to_string(mode));
+    if (weight.rank() != 2 || mode < 0 || mode > 2)
+        e.fail("bags of " + weight.typeText() + " in mode " + std::to_string(mode));
     std::vector<Tensor> rows;
     Ints bagOf(static_cast<std::size_t>(indices.numel()), -1), sizes;
     for (std::int64_t bag = 0; bag < bags; ++bag) {
@@ -174,12 +197,16 @@ EagerResult embeddingBag(Eager& e, bool hasPadding) {
         }
         Tensor part = e("index_select", weight, 0, Tensor::of<std::int64_t>({sizes.back()}, kept));
         if (e.has(6)) {
-            const Tensor factors = e("index_select", flat(e, e.at(6)), 0, Tensor::of<std::int64_t>({sizes.back()}, places));
+            const Tensor factors =
+                e("index_select", flat(e, e.at(6)), 0, Tensor::of<std::int64_t>({sizes.back()}, places));
             part = e("mul.Tensor", part, factors.unsqueezed(1));
         }
-        rows.push_back(mode == 0 ? e("sum.dim_IntList", part, Ints{0}) : mode == 1 ? e("mean.dim", part, Ints{0}) : e("amax", part, Ints{0}));
+        rows.push_back(mode == 0   ? e("sum.dim_IntList", part, Ints{0})
+                       : mode == 1 ? e("mean.dim", part, Ints{0})
+                                   : e("amax", part, Ints{0}));
     }
-    const Tensor result = rows.empty() ? e.get(Tensor::zeros(weight.dtype(), Shape{0, weight.dim(1)})) : e("stack", rows);
+    const Tensor result =
+        rows.empty() ? e.get(Tensor::zeros(weight.dtype(), Shape{0, weight.dim(1)})) : e("stack", rows);
     const Tensor members = Tensor::of<std::int64_t>({static_cast<std::int64_t>(bagOf.size())}, bagOf);
     const Tensor counts = Tensor::of<std::int64_t>({bags}, sizes);
     return std::vector<Value>{Value(result), Value(members), Value(counts), Value(counts)};
@@ -188,33 +215,71 @@ EagerResult embeddingBag(Eager& e, bool hasPadding) {
 }  // namespace
 
 void define_aten_gather(Registry& registry) {
-    registry.add(eagerRow("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", "x with y[index[i][j]][j] = src[i][j]", kTensor, [](Eager& e) -> EagerResult { return scattered(e, e.at(0), e.integer(1), e.at(2), e.at(3), Reduction::None); }, inferSame));
-    registry.add(eagerRow("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", "x with y[index[i][j]][j] = value", kTensor, [](Eager& e) -> EagerResult {
-        return scattered(e, e.at(0), e.integer(1), e.at(2), filledLike(e, e.at(2), e.value(3), e.at(0).dtype()), Reduction::None);
-    }, inferSame));
-    registry.add(eagerRow("scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor", "x with sources added or multiplied in", kTensor, [](Eager& e) -> EagerResult {
-        return scattered(e, e.at(0), e.integer(1), e.at(2), e.at(3), namedReduction(e, e.text(4)));
-    }, inferSame));
-    registry.add(eagerRow("scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor", "x with a number added or multiplied in", kTensor, [](Eager& e) -> EagerResult {
-        return scattered(e, e.at(0), e.integer(1), e.at(2), filledLike(e, e.at(2), e.value(3), e.at(0).dtype()), namedReduction(e, e.text(4)));
-    }, inferSame));
-    registry.add(eagerRow("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", "x with y[index[i][j]][j] += src[i][j]", kTensor, [](Eager& e) -> EagerResult { return scattered(e, e.at(0), e.integer(1), e.at(2), e.at(3), Reduction::Add); }, inferSame));
-    registry.add(eagerRow("scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor", "x with sources combined in", kTensor, scatterReduce, inferSame));
-    registry.add(eagerRow("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", "x with slices added at indices", kTensor, [](Eager& e) -> EagerResult {
-        return indexed(e, e.number(4) == 1 ? e.at(3) : e("mul.Scalar", e.at(3), e.value(4)), Reduction::Add);
-    }, inferSame));
-    registry.add(eagerRow("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", "x with slices replaced at indices", kTensor, [](Eager& e) -> EagerResult { return indexed(e, e.at(3), Reduction::None); }, inferSame));
-    registry.add(eagerRow("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", "x with one number in slices", kTensor, indexFill, inferSame));
-    registry.add(eagerRow("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", "x with one number in slices", kTensor, indexFill, inferSame));
+    registry.add(eagerRow(
+        "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", "x with y[index[i][j]][j] = src[i][j]",
+        kTensor,
+        [](Eager& e) -> EagerResult { return scattered(e, e.at(0), e.integer(1), e.at(2), e.at(3), Reduction::None); },
+        inferSame));
+    registry.add(eagerRow(
+        "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", "x with y[index[i][j]][j] = value",
+        kTensor,
+        [](Eager& e) -> EagerResult {
+            return scattered(e, e.at(0), e.integer(1), e.at(2), filledLike(e, e.at(2), e.value(3), e.at(0).dtype()),
+                             Reduction::None);
+        },
+        inferSame));
+    registry.add(eagerRow(
+        "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+        "x with sources added or multiplied in", kTensor,
+        [](Eager& e) -> EagerResult {
+            return scattered(e, e.at(0), e.integer(1), e.at(2), e.at(3), namedReduction(e, e.text(4)));
+        },
+        inferSame));
+    registry.add(eagerRow(
+        "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+        "x with a number added or multiplied in", kTensor,
+        [](Eager& e) -> EagerResult {
+            return scattered(e, e.at(0), e.integer(1), e.at(2), filledLike(e, e.at(2), e.value(3), e.at(0).dtype()),
+                             namedReduction(e, e.text(4)));
+        },
+        inferSame));
+    registry.add(eagerRow(
+        "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+        "x with y[index[i][j]][j] += src[i][j]", kTensor,
+        [](Eager& e) -> EagerResult { return scattered(e, e.at(0), e.integer(1), e.at(2), e.at(3), Reduction::Add); },
+        inferSame));
+    registry.add(eagerRow(
+        "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+        "x with sources combined in", kTensor, scatterReduce, inferSame));
+    registry.add(eagerRow(
+        "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+        "x with slices added at indices", kTensor,
+        [](Eager& e) -> EagerResult {
+            return indexed(e, e.number(4) == 1 ? e.at(3) : e("mul.Scalar", e.at(3), e.value(4)), Reduction::Add);
+        },
+        inferSame));
+    registry.add(eagerRow(
+        "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", "x with slices replaced at indices",
+        kTensor, [](Eager& e) -> EagerResult { return indexed(e, e.at(3), Reduction::None); }, inferSame));
+    registry.add(eagerRow("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+                          "x with one number in slices", kTensor, indexFill, inferSame));
+    registry.add(eagerRow("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+                          "x with one number in slices", kTensor, indexFill, inferSame));
     registry.add(eagerRow("take(Tensor self, Tensor index) -> Tensor", "elements by their number", kTensor, take));
-    registry.add(eagerRow("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", "y[i][j] = x[index[i][j]][j]", kTensor, takeAlong));
-    registry.add(eagerRow("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", "x with elements replaced by number", kTensor, put, inferSame));
-    registry.add(eagerRow("masked_select(Tensor self, Tensor mask) -> Tensor", "the elements where the mask is true", kTensor, maskedSelect));
-    registry.add(eagerRow("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", "x with elements of source where the mask is true", kTensor, maskedScatter, inferSame));
-    registry.add(eagerRow("embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)",
-                          "rows of a table, summed in bags", Category::Layer, [](Eager& e) { return embeddingBag(e, false); }));
-    registry.add(eagerRow("embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
-                          "rows of a table, summed in bags", Category::Layer, [](Eager& e) { return embeddingBag(e, true); }));
+    registry.add(eagerRow("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+                          "y[i][j] = x[index[i][j]][j]", kTensor, takeAlong));
+    registry.add(eagerRow("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+                          "x with elements replaced by number", kTensor, put, inferSame));
+    registry.add(eagerRow("masked_select(Tensor self, Tensor mask) -> Tensor", "the elements where the mask is true",
+                          kTensor, maskedSelect));
+    registry.add(eagerRow("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+                          "x with elements of source where the mask is true", kTensor, maskedScatter, inferSame));
+    registry.add(eagerRow(
+        "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)",
+        "rows of a table, summed in bags", Category::Layer, [](Eager& e) { return embeddingBag(e, false); }));
+    registry.add(eagerRow(
+        "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
+        "rows of a table, summed in bags", Category::Layer, [](Eager& e) { return embeddingBag(e, true); }));
 }
 
 }  // namespace sonde::ops

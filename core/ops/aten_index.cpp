@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "core/ops/kernels/move.h"
+#include "core/ops/support/indices.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
-#include "core/ops/support/indices.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
@@ -57,7 +57,8 @@ base::Result<std::vector<Tensor>> positions(const Tensor& mask) {
         }
     }
     std::vector<Tensor> result;
-    for (const auto& list : found) result.push_back(Tensor::of<std::int64_t>({static_cast<std::int64_t>(list.size())}, list));
+    for (const auto& list : found)
+        result.push_back(Tensor::of<std::int64_t>({static_cast<std::int64_t>(list.size())}, list));
     return result;
 }
 
@@ -81,7 +82,8 @@ base::Result<Indices> readIndices(const Tensor& x, const Value& list) {
         std::vector<Tensor> parts{item.tensor()};
         if (item.tensor().dtype() == DType::Bool || item.tensor().dtype() == DType::UInt8) {
             for (std::size_t i = 0; i < item.tensor().rank(); ++i) {
-                if (axis + i >= x.rank() || x.dim(axis + i) != item.tensor().dim(i)) return opError("the mask " + item.typeText() + " does not fit " + x.typeText());
+                if (axis + i >= x.rank() || x.dim(axis + i) != item.tensor().dim(i))
+                    return opError("the mask " + item.typeText() + " does not fit " + x.typeText());
             }
             SONDE_ASSIGN(parts, positions(item.tensor()));
         }
@@ -99,15 +101,17 @@ base::Result<Indices> readIndices(const Tensor& x, const Value& list) {
         for (std::int64_t k = 0; k < packed.numel(); ++k) {
             const std::int64_t at = packed.data<std::int64_t>()[k];
             const std::int64_t extent = x.dim(result.axes[i]);
-            if (at < -extent || at >= extent) return opError("index " + std::to_string(at) + " is out of range for dimension " + std::to_string(result.axes[i]) + " of " + x.typeText());
+            if (at < -extent || at >= extent)
+                return opError("index " + std::to_string(at) + " is out of range for dimension " +
+                               std::to_string(result.axes[i]) + " of " + x.typeText());
         }
         result.tensors[i] = std::move(packed);
     }
     return result;
 }
 
-/// For indices [i1, i2, …] on axes that stand next to each other: x[.., i1, i2, .., :]. The indexed axes are replaced by the
-/// indices' dimensions; if they are not neighbours, these come first (numpy's rule).
+/// For indices [i1, i2, …] on axes that stand next to each other: x[.., i1, i2, .., :]. The indexed axes are replaced
+/// by the indices' dimensions; if they are not neighbours, these come first (numpy's rule).
 struct IndexPlan {
     Indices indices;
     std::vector<std::size_t> order;  ///< x's axes with the indexed ones in front
@@ -131,7 +135,8 @@ base::Result<IndexPlan> planIndex(const Tensor& x, const Value& list) {
 
 /// Row number in the front axes for each element of the indices.
 std::vector<std::int64_t> rowNumbers(const Tensor& x, const IndexPlan& plan) {
-    std::vector<std::int64_t> rows(plan.indices.tensors.empty() ? 1 : static_cast<std::size_t>(plan.indices.tensors.front().numel()), 0);
+    std::vector<std::int64_t> rows(
+        plan.indices.tensors.empty() ? 1 : static_cast<std::size_t>(plan.indices.tensors.front().numel()), 0);
     for (std::size_t i = 0; i < plan.indices.tensors.size(); ++i) {
         const std::int64_t extent = x.dim(plan.indices.axes[i]);
         const std::int64_t* at = plan.indices.tensors[i].data<std::int64_t>();
@@ -164,7 +169,8 @@ base::Result<void> index(KernelContext& context) {
     SONDE_ASSIGN(Tensor result, Tensor::allocate(x.dtype(), shape));
     const std::size_t bytes = static_cast<std::size_t>(plan.rest.numel()) * tensor::itemSize(x.dtype());
     for (std::size_t k = 0; k < rows.size(); ++k) {
-        std::copy_n(source.bytes() + static_cast<std::size_t>(rows[k]) * bytes, bytes, result.mutableBytes() + k * bytes);
+        std::copy_n(source.bytes() + static_cast<std::size_t>(rows[k]) * bytes, bytes,
+                    result.mutableBytes() + k * bytes);
     }
     SONDE_ASSIGN(Tensor packed, placed(result, n, plan.place).contiguous());
     context.setOutput(0, Value(std::move(packed)));
@@ -172,7 +178,8 @@ base::Result<void> index(KernelContext& context) {
 }
 
 /// target[rows[k]] += values[k], rows of `width` elements.
-base::Result<void> addRows(Tensor& target, const Tensor& values, const std::vector<std::int64_t>& rows, std::int64_t width) {
+base::Result<void> addRows(Tensor& target, const Tensor& values, const std::vector<std::int64_t>& rows,
+                           std::int64_t width) {
     const bool done = tensor::dispatchNumbers(target.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -212,7 +219,8 @@ base::Result<void> indexPut(KernelContext& context) {
         SONDE_TRY(addRows(target, values, rows, plan.rest.numel()));
     } else {
         for (std::size_t k = 0; k < rows.size(); ++k) {
-            std::copy_n(values.bytes() + k * bytes, bytes, target.mutableBytes() + static_cast<std::size_t>(rows[k]) * bytes);
+            std::copy_n(values.bytes() + k * bytes, bytes,
+                        target.mutableBytes() + static_cast<std::size_t>(rows[k]) * bytes);
         }
     }
     std::vector<std::size_t> inverse(plan.order.size());
@@ -226,7 +234,8 @@ base::Result<void> indexPut(KernelContext& context) {
 base::Result<void> maskedFill(KernelContext& context) {
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(Tensor value, asTensor(context.value(2), x.dtype()));
-    SONDE_ASSIGN(Tensor result, invokeAten(context, "where.self", {context.value(1), Value(std::move(value)), context.value(0)}));
+    SONDE_ASSIGN(Tensor result,
+                 invokeAten(context, "where.self", {context.value(1), Value(std::move(value)), context.value(0)}));
     context.setOutput(0, Value(std::move(result)));
     return {};
 }
@@ -263,7 +272,8 @@ base::Result<void> roll(KernelContext& context) {
     SONDE_ASSIGN(const std::vector<std::int64_t> dims, intsOf(context.value(2)));
     if (dims.empty() && shifts.size() == 1) {  // all elements in one line
         SONDE_ASSIGN(Tensor line, x.reshaped(Shape{x.numel()}));
-        SONDE_ASSIGN(line, invokeAten(context, "roll", {Value(line), context.value(1), Value::list({Value::ofInt(0)})}));
+        SONDE_ASSIGN(line,
+                     invokeAten(context, "roll", {Value(line), context.value(1), Value::list({Value::ofInt(0)})}));
         SONDE_ASSIGN(Tensor result, line.reshaped(x.shape()));
         context.setOutput(0, Value(std::move(result)));
         return {};
@@ -274,14 +284,16 @@ base::Result<void> roll(KernelContext& context) {
         const std::int64_t extent = x.dim(axis);
         if (extent == 0) continue;
         const std::int64_t shift = ((shifts[i] % extent) + extent) % extent;
-        const Value parts = Value::list({Value(x.sliced(axis, extent - shift, shift)), Value(x.sliced(axis, 0, extent - shift))});
+        const Value parts =
+            Value::list({Value(x.sliced(axis, extent - shift, shift)), Value(x.sliced(axis, 0, extent - shift))});
         SONDE_ASSIGN(x, invokeAten(context, "cat", {parts, Value::ofInt(static_cast<std::int64_t>(axis))}));
     }
     context.setOutput(0, Value(std::move(x)));
     return {};
 }
 
-void add(Registry& registry, std::string_view schema, std::string_view summary, Category category, std::function<base::Result<void>(KernelContext&)> kernel,
+void add(Registry& registry, std::string_view schema, std::string_view summary, Category category,
+         std::function<base::Result<void>(KernelContext&)> kernel,
          std::function<base::Result<void>(InferContext&)> infer = {}) {
     OpDef def = atenRow(schema, summary, category, std::move(kernel), std::move(infer));
     for (Formal& input : def.inputs) input.tensorOnly = false;
@@ -291,22 +303,38 @@ void add(Registry& registry, std::string_view schema, std::string_view summary, 
 }  // namespace
 
 void define_aten_index(Registry& registry) {
-    add(registry, "index_select(Tensor self, int dim, Tensor index) -> Tensor", "slices of x by number", Category::Tensor, indexSelect, inferIndexSelect);
-    add(registry, "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", "y[i][j] = x[index[i][j]][j]", Category::Tensor, atenGather, inferAtenGather);
-    add(registry, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", "x[i, j, …] with tensors or masks as indices", Category::Tensor, index);
-    for (std::string_view schema : {"index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-                                    "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"}) {
+    add(registry, "index_select(Tensor self, int dim, Tensor index) -> Tensor", "slices of x by number",
+        Category::Tensor, indexSelect, inferIndexSelect);
+    add(registry, "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+        "y[i][j] = x[index[i][j]][j]", Category::Tensor, atenGather, inferAtenGather);
+    add(registry, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+        "x[i, j, …] with tensors or masks as indices", Category::Tensor, index);
+    for (std::string_view schema :
+         {"index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+          "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"}) {
         add(registry, schema, "x with x[i, j, …] = values", Category::Tensor, indexPut, inferSame);
     }
-    for (std::string_view schema : {"masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"}) {
+    for (std::string_view schema : {"masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+                                    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"}) {
         add(registry, schema, "a number where the mask is true, x elsewhere", Category::Tensor, maskedFill, inferSame);
     }
-    add(registry, "logical_and(Tensor self, Tensor other) -> Tensor", "both are not 0", Category::Logic, [](KernelContext& c) { return logical(c, "And"); }, inferBroadcastBool);
-    add(registry, "logical_or(Tensor self, Tensor other) -> Tensor", "one of them is not 0", Category::Logic, [](KernelContext& c) { return logical(c, "Or"); }, inferBroadcastBool);
-    add(registry, "logical_xor(Tensor self, Tensor other) -> Tensor", "just one of them is not 0", Category::Logic, [](KernelContext& c) { return logical(c, "Xor"); }, inferBroadcastBool);
-    add(registry, "logical_not(Tensor self) -> Tensor", "is 0", Category::Logic, [](KernelContext& c) { return logical(c, "Not"); }, inferBroadcastBool);
-    add(registry, "bitwise_not(Tensor self) -> Tensor", "bits inverted", Category::Logic, [](KernelContext& c) { return bitwise(c, "Not", "BitwiseNot"); }, inferSame);
-    add(registry, "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", "elements moved round", Category::Tensor, roll, inferSame);
+    add(
+        registry, "logical_and(Tensor self, Tensor other) -> Tensor", "both are not 0", Category::Logic,
+        [](KernelContext& c) { return logical(c, "And"); }, inferBroadcastBool);
+    add(
+        registry, "logical_or(Tensor self, Tensor other) -> Tensor", "one of them is not 0", Category::Logic,
+        [](KernelContext& c) { return logical(c, "Or"); }, inferBroadcastBool);
+    add(
+        registry, "logical_xor(Tensor self, Tensor other) -> Tensor", "just one of them is not 0", Category::Logic,
+        [](KernelContext& c) { return logical(c, "Xor"); }, inferBroadcastBool);
+    add(
+        registry, "logical_not(Tensor self) -> Tensor", "is 0", Category::Logic,
+        [](KernelContext& c) { return logical(c, "Not"); }, inferBroadcastBool);
+    add(
+        registry, "bitwise_not(Tensor self) -> Tensor", "bits inverted", Category::Logic,
+        [](KernelContext& c) { return bitwise(c, "Not", "BitwiseNot"); }, inferSame);
+    add(registry, "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", "elements moved round",
+        Category::Tensor, roll, inferSame);
 }
 
 }  // namespace sonde::ops

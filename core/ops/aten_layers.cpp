@@ -16,15 +16,18 @@ using Ints = std::vector<std::int64_t>;
 
 // ---- Transformer layers
 
-/// (src, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, proj_bias, use_gelu, norm_first, eps, norm weights and
-/// biases, feed-forward weights and biases, mask, mask_type). Vaswani et al. 2017, figure 1, left.
+/// (src, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, proj_bias, use_gelu, norm_first, eps, norm weights
+/// and biases, feed-forward weights and biases, mask, mask_type). Vaswani et al. 2017, figure 1, left.
 EagerResult encoderLayer(Eager& e) {
     Tensor x = e.at(0);
     const bool first = e.flag(8);
     const Ints width{e.integer(1)};
-    const auto normed = [&](const Tensor& y, std::size_t at) { return e("layer_norm", y, width, e.value(at), e.value(at + 1), e.number(9)); };
+    const auto normed = [&](const Tensor& y, std::size_t at) {
+        return e("layer_norm", y, width, e.value(at), e.value(at + 1), e.number(9));
+    };
     const auto attended = [&](const Tensor& y) {
-        return e("_native_multi_head_attention", y, y, y, e.value(1), e.value(2), e.value(3), e.value(4), e.value(5), e.value(6), e.value(18), false, true, e.value(19));
+        return e("_native_multi_head_attention", y, y, y, e.value(1), e.value(2), e.value(3), e.value(4), e.value(5),
+                 e.value(6), e.value(18), false, true, e.value(19));
     };
     const auto fed = [&](const Tensor& y) {
         const Tensor hidden = e("linear", y, e.value(14), e.value(15));
@@ -41,7 +44,8 @@ EagerResult encoderLayer(Eager& e) {
 // ---- Cells: one step for a batch
 
 /// x·W_ihᵀ + b_ih and h·W_hhᵀ + b_hh, cut into gates.
-std::pair<std::vector<Tensor>, std::vector<Tensor>> gates(Eager& e, const Tensor& x, const Tensor& h, std::int64_t count) {
+std::pair<std::vector<Tensor>, std::vector<Tensor>> gates(Eager& e, const Tensor& x, const Tensor& h,
+                                                          std::int64_t count) {
     const auto cut = [&](const Tensor& y) {
         const std::size_t axis = y.rank() - 1;
         if (y.dim(axis) % count != 0) e.fail("the weights of a cell do not go together");
@@ -57,8 +61,11 @@ EagerResult lstmCell(Eager& e) {
     const std::vector<Tensor> state = e.tensors(1);
     if (state.size() != 2) e.fail("an LSTM cell has two states");
     const auto [a, b] = gates(e, e.at(0), state[0], 4);
-    const auto gate = [&, &a = a, &b = b](std::size_t i, const char* function) { return e(function, e("add.Tensor", a[i], b[i])); };
-    const Tensor c = e("add.Tensor", e("mul.Tensor", gate(1, "sigmoid"), state[1]), e("mul.Tensor", gate(0, "sigmoid"), gate(2, "tanh")));
+    const auto gate = [&, &a = a, &b = b](std::size_t i, const char* function) {
+        return e(function, e("add.Tensor", a[i], b[i]));
+    };
+    const Tensor c = e("add.Tensor", e("mul.Tensor", gate(1, "sigmoid"), state[1]),
+                       e("mul.Tensor", gate(0, "sigmoid"), gate(2, "tanh")));
     return std::vector<Value>{Value(e("mul.Tensor", gate(3, "sigmoid"), e("tanh", c))), Value(c)};
 }
 
@@ -82,7 +89,8 @@ Ints lengthsOf(Eager& e, const Tensor& batchSizes) {
     std::int64_t before = -1;
     for (std::int64_t t = 0; t < batchSizes.numel(); ++t) {
         const std::int64_t n = batchSizes.toInt64(t);
-        if (n < 1 || (before >= 0 && n > before) || n > 100'000'000) e.fail("the batch sizes of packed sequences must fall");
+        if (n < 1 || (before >= 0 && n > before) || n > 100'000'000)
+            e.fail("the batch sizes of packed sequences must fall");
         if (before < 0) lengths.assign(static_cast<std::size_t>(n), 0);
         for (std::int64_t i = 0; i < n; ++i) ++lengths[static_cast<std::size_t>(i)];
         before = n;
@@ -105,7 +113,8 @@ Tensor rowsOf(Eager& e, const Tensor& data, const Tensor& batchSizes, std::int64
 Tensor packedOf(Eager& e, const std::vector<Tensor>& sequences, const Tensor& batchSizes) {
     std::vector<Tensor> rows;
     for (std::int64_t t = 0; t < batchSizes.numel(); ++t) {
-        for (std::int64_t n = 0; n < batchSizes.toInt64(t); ++n) rows.push_back(sequences[static_cast<std::size_t>(n)].selected(0, t));
+        for (std::int64_t n = 0; n < batchSizes.toInt64(t); ++n)
+            rows.push_back(sequences[static_cast<std::size_t>(n)].selected(0, t));
     }
     return e("stack", rows);
 }
@@ -115,12 +124,14 @@ EagerResult packPadded(Eager& e) {
     if (x.rank() < 2) e.fail("expected padded sequences, not " + x.typeText());
     if (!e.flag(2)) x = x.transposed(0, 1);
     const Tensor lengths = e.as(e.at(1), DType::Int64);
-    if (lengths.rank() != 1 || lengths.numel() != x.dim(0) || lengths.numel() == 0) e.fail("expected a length for each sequence");
+    if (lengths.rank() != 1 || lengths.numel() != x.dim(0) || lengths.numel() == 0)
+        e.fail("expected a length for each sequence");
     std::vector<Tensor> sequences;
     Ints sizes;
     for (std::int64_t n = 0; n < lengths.numel(); ++n) {
         const std::int64_t length = lengths.toInt64(n);
-        if (length < 1 || length > x.dim(1) || (n > 0 && length > lengths.toInt64(n - 1))) e.fail("lengths must fall, between 1 and the padded one");
+        if (length < 1 || length > x.dim(1) || (n > 0 && length > lengths.toInt64(n - 1)))
+            e.fail("lengths must fall, between 1 and the padded one");
         sequences.push_back(x.selected(0, n));
         if (n == 0) sizes.assign(static_cast<std::size_t>(length), 0);
         for (std::int64_t t = 0; t < length; ++t) ++sizes[static_cast<std::size_t>(t)];
@@ -135,7 +146,8 @@ EagerResult padPacked(Eager& e) {
     const std::int64_t steps = std::max(batchSizes.numel(), e.has(4) ? e.integer(4) : std::int64_t{-1});
     std::int64_t rows = 0;
     for (std::int64_t length : lengths) rows += length;
-    if (data.rank() < 1 || data.dim(0) != rows || steps > 100'000'000) e.fail("batch sizes do not fit " + data.typeText());
+    if (data.rank() < 1 || data.dim(0) != rows || steps > 100'000'000)
+        e.fail("batch sizes do not fit " + data.typeText());
     std::vector<Tensor> sequences;
     for (std::size_t n = 0; n < lengths.size(); ++n) {
         const Tensor own = rowsOf(e, data, batchSizes, static_cast<std::int64_t>(n), lengths[n]);
@@ -144,7 +156,8 @@ EagerResult padPacked(Eager& e) {
         sequences.push_back(e("constant_pad_nd", own, padding, e.value(3)));
     }
     const Tensor padded = e("stack", sequences, e.flag(2) ? 0 : 1);
-    return std::vector<Value>{Value(padded), Value(Tensor::of<std::int64_t>({static_cast<std::int64_t>(lengths.size())}, lengths))};
+    return std::vector<Value>{Value(padded),
+                              Value(Tensor::of<std::int64_t>({static_cast<std::int64_t>(lengths.size())}, lengths))};
 }
 
 /// (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional): each sequence by itself.
@@ -167,7 +180,10 @@ EagerResult recurrentPacked(Eager& e, const char* name, std::size_t stateCount) 
         }
         const Tensor x = rowsOf(e, data, batchSizes, at, lengths[n]).unsqueezed(1);
         const Value hx = e.value(2).isListLike() ? Eager::Argument::listOf(own) : Value(own.front());
-        const std::vector<Value> results = e.all("aten", name, {Value(x), hx, e.value(3), e.value(4), e.value(5), e.value(6), e.value(7), e.value(8), Value::ofBool(false)}, {}, 1 + stateCount);
+        const std::vector<Value> results = e.all("aten", name,
+                                                 {Value(x), hx, e.value(3), e.value(4), e.value(5), e.value(6),
+                                                  e.value(7), e.value(8), Value::ofBool(false)},
+                                                 {}, 1 + stateCount);
         sequences.push_back(results[0].tensor().selected(1, 0));
         for (std::size_t i = 0; i < stateCount; ++i) last[i].push_back(results[1 + i].tensor());
     }
@@ -196,7 +212,8 @@ EagerResult groupNormWithMoments(Eager& e) {
     if (n < 1 || groups < 1 || x.numel() % (n * groups) != 0) e.fail("groups do not fit " + x.typeText());
     const Tensor rows = e.reshape(x, Shape{n, groups, x.numel() / (n * groups)});
     const Tensor variance = e("var.dim", rows, Ints{2}, false);
-    return std::vector<Value>{Value(y), Value(e("mean.dim", rows, Ints{2})), Value(e("rsqrt", e("add.Scalar", variance, e.number(7))))};
+    return std::vector<Value>{Value(y), Value(e("mean.dim", rows, Ints{2})),
+                              Value(e("rsqrt", e("add.Scalar", variance, e.number(7))))};
 }
 
 /// (input, weight, bias, running_mean, running_var, training, momentum, eps): also mean and 1/√(var + ε) of the batch
@@ -206,7 +223,8 @@ EagerResult batchNormWithMoments(Eager& e, bool hasRunning) {
     const std::size_t at = hasRunning ? 5 : 3;
     const Value mean = hasRunning ? e.value(3) : Value(), variance = hasRunning ? e.value(4) : Value();
     const bool training = e.flag(at);
-    const Tensor y = e("batch_norm", x, e.value(1), e.value(2), mean, variance, training, e.value(at + 1), e.value(at + 2), false);
+    const Tensor y =
+        e("batch_norm", x, e.value(1), e.value(2), mean, variance, training, e.value(at + 1), e.value(at + 2), false);
     if (!training) {
         const Tensor nothing = e.get(Tensor::zeros(x.dtype(), Shape{0}));
         return std::vector<Value>{Value(y), Value(nothing), Value(nothing)};
@@ -216,7 +234,8 @@ EagerResult batchNormWithMoments(Eager& e, bool hasRunning) {
         if (i != 1) axes.push_back(static_cast<std::int64_t>(i));
     }
     const Tensor spread = e("var.dim", x, axes, false);
-    return std::vector<Value>{Value(y), Value(e("mean.dim", x, axes)), Value(e("rsqrt", e("add.Scalar", spread, e.number(at + 2))))};
+    return std::vector<Value>{Value(y), Value(e("mean.dim", x, axes)),
+                              Value(e("rsqrt", e("add.Scalar", spread, e.number(at + 2))))};
 }
 
 /// x / √(mean of squares + eps) · weight over the last dimensions; eps is the dtype's precision if it is left out.
@@ -226,7 +245,10 @@ EagerResult rmsNorm(Eager& e) {
     if (count > x.rank()) e.fail("normalized_shape does not fit " + x.typeText());
     Ints axes;
     for (std::size_t i = x.rank() - count; i < x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
-    double eps = x.dtype() == DType::Float64 ? 0x1p-52 : x.dtype() == DType::Float16 ? 0x1p-10 : x.dtype() == DType::BFloat16 ? 0x1p-7 : 0x1p-23;
+    double eps = x.dtype() == DType::Float64    ? 0x1p-52
+                 : x.dtype() == DType::Float16  ? 0x1p-10
+                 : x.dtype() == DType::BFloat16 ? 0x1p-7
+                                                : 0x1p-23;
     if (e.has(3)) eps = e.number(3);
     const Tensor y = e("mul.Tensor", x, e("rsqrt", e("add.Scalar", e("mean.dim", e("square", x), axes, true), eps)));
     return e.has(2) ? e("mul.Tensor", y, e.at(2)) : y;
@@ -258,7 +280,8 @@ EagerResult smoothLoss(Eager& e, bool huber) {
     const double beta = e.number(3);
     const Tensor d = e("abs", e("sub.Tensor", e.at(0), e.at(1)));
     if (beta == 0) return reduced(e, d, 2);
-    Tensor loss = e("where.self", e("lt.Scalar", d, beta), e("mul.Scalar", e("square", d), 0.5 / beta), e("sub.Scalar", d, 0.5 * beta));
+    Tensor loss = e("where.self", e("lt.Scalar", d, beta), e("mul.Scalar", e("square", d), 0.5 / beta),
+                    e("sub.Scalar", d, 0.5 * beta));
     if (huber) loss = e("mul.Scalar", loss, beta);
     return reduced(e, loss, 2);
 }
@@ -271,11 +294,14 @@ const char* reductionName(Eager& e, std::size_t at) {
 }
 
 /// (self, target, weight, reduction, ignore_index) on logarithms of probabilities.
-Tensor negativeLogLikelihood(Eager& e, const Tensor& x, const Value& weight, const char* reduction, std::int64_t ignored) {
+Tensor negativeLogLikelihood(Eager& e, const Tensor& x, const Value& weight, const char* reduction,
+                             std::int64_t ignored) {
     const bool single = x.rank() == 1;
-    std::vector<Value> inputs{Value(single ? x.unsqueezed(0) : x), Value(single ? e.reshape(e.at(1), Shape{1}) : e.at(1))};
+    std::vector<Value> inputs{Value(single ? x.unsqueezed(0) : x),
+                              Value(single ? e.reshape(e.at(1), Shape{1}) : e.at(1))};
     if (!weight.isNone()) inputs.push_back(weight);
-    const Tensor loss = e.onnx("NegativeLogLikelihoodLoss", std::move(inputs), Attributes{{"reduction", std::string(reduction)}, {"ignore_index", ignored}});
+    const Tensor loss = e.onnx("NegativeLogLikelihoodLoss", std::move(inputs),
+                               Attributes{{"reduction", std::string(reduction)}, {"ignore_index", ignored}});
     return single && loss.rank() == 1 ? e.reshape(loss, Shape{}) : loss;
 }
 
@@ -287,7 +313,8 @@ Tensor weighted(Eager& e, const Tensor& x, std::int64_t axis) {
     return e("mul.Tensor", x, e.reshape(e.at(2), std::move(shape)));
 }
 
-/// (1 − s)·w_t·l_t + s/C·Σ w_c·l_c, l = −ln p (arXiv:1512.00567, section 7); ignored labels give 0, the mean is weighted.
+/// (1 − s)·w_t·l_t + s/C·Σ w_c·l_c, l = −ln p (arXiv:1512.00567, section 7); ignored labels give 0, the mean is
+/// weighted.
 EagerResult smoothedLoss(Eager& e, const Tensor& logarithms, std::int64_t axis, double smoothing) {
     const std::int64_t ignored = e.integer(4);
     const Tensor labels = negativeLogLikelihood(e, logarithms, e.value(2), "none", ignored);
@@ -308,8 +335,11 @@ EagerResult crossEntropy(Eager& e) {
     const double smoothing = e.number(5);
     if (tensor::isFloating(e.at(1).dtype())) {  // probabilities of the classes
         Tensor target = e.at(1);
-        if (smoothing > 0) target = e("add.Scalar", e("mul.Scalar", target, 1 - smoothing), smoothing / static_cast<double>(x.dim(static_cast<std::size_t>(axis))));
-        const Tensor loss = e("neg", e("sum.dim_IntList", weighted(e, e("mul.Tensor", logarithms, target), axis), Ints{axis}));
+        if (smoothing > 0)
+            target = e("add.Scalar", e("mul.Scalar", target, 1 - smoothing),
+                       smoothing / static_cast<double>(x.dim(static_cast<std::size_t>(axis))));
+        const Tensor loss =
+            e("neg", e("sum.dim_IntList", weighted(e, e("mul.Tensor", logarithms, target), axis), Ints{axis}));
         return reduced(e, loss, 3);
     }
     if (smoothing > 0) return smoothedLoss(e, logarithms, axis, smoothing);
@@ -320,7 +350,8 @@ EagerResult crossEntropy(Eager& e) {
 EagerResult binaryCrossEntropy(Eager& e) {
     const auto bounded = [&](const Tensor& p) { return e("clamp_min", e("log", p), -100.0); };
     const Tensor x = e.at(0), y = e.at(1);
-    Tensor loss = e("neg", e("add.Tensor", e("mul.Tensor", y, bounded(x)), e("mul.Tensor", e("rsub.Scalar", y, 1.0), bounded(e("rsub.Scalar", x, 1.0)))));
+    Tensor loss = e("neg", e("add.Tensor", e("mul.Tensor", y, bounded(x)),
+                             e("mul.Tensor", e("rsub.Scalar", y, 1.0), bounded(e("rsub.Scalar", x, 1.0)))));
     if (e.has(2)) loss = e("mul.Tensor", loss, e.at(2));
     return reduced(e, loss, 3);
 }
@@ -338,76 +369,131 @@ EagerResult binaryCrossEntropyOfLogits(Eager& e) {
 /// y·(ln y − x), or e^y·(y − x) if the target is logarithms too.
 EagerResult divergence(Eager& e) {
     const Tensor x = e.at(0), y = e.at(1);
-    const Tensor loss = e.flag(3) ? e("mul.Tensor", e("exp", y), e("sub.Tensor", y, x)) : e("sub.Tensor", e("xlogy.Tensor", y, y), e("mul.Tensor", y, x));
+    const Tensor loss = e.flag(3) ? e("mul.Tensor", e("exp", y), e("sub.Tensor", y, x))
+                                  : e("sub.Tensor", e("xlogy.Tensor", y, y), e("mul.Tensor", y, x));
     return reduced(e, loss, 2);
 }
 
 void defineLosses(Registry& registry) {
-    registry.add(eagerRow("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", "(a − b)²", kRed, [](Eager& e) { return reduced(e, e("square", e("sub.Tensor", e.at(0), e.at(1))), 2); }));
-    registry.add(eagerRow("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", "|a − b|", kRed, [](Eager& e) { return reduced(e, e("abs", e("sub.Tensor", e.at(0), e.at(1))), 2); }));
-    registry.add(eagerRow("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor", "(a − b)² near 0, |a − b| beyond", kRed, [](Eager& e) { return smoothLoss(e, false); }));
-    registry.add(eagerRow("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", "(a − b)² near 0, |a − b| beyond", kRed, [](Eager& e) { return smoothLoss(e, true); }));
-    for (std::string_view schema : {"nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
-                                    "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
-                                    "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor"}) {
-        registry.add(eagerRow(schema, "minus the log probability of the labels", kRed, [](Eager& e) -> EagerResult { return negativeLogLikelihood(e, e.at(0), e.value(2), reductionName(e, 3), e.integer(4)); }));
+    registry.add(eagerRow("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", "(a − b)²", kRed,
+                          [](Eager& e) { return reduced(e, e("square", e("sub.Tensor", e.at(0), e.at(1))), 2); }));
+    registry.add(eagerRow("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", "|a − b|", kRed,
+                          [](Eager& e) { return reduced(e, e("abs", e("sub.Tensor", e.at(0), e.at(1))), 2); }));
+    registry.add(eagerRow("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor",
+                          "(a − b)² near 0, |a − b| beyond", kRed, [](Eager& e) { return smoothLoss(e, false); }));
+    registry.add(eagerRow("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor",
+                          "(a − b)² near 0, |a − b| beyond", kRed, [](Eager& e) { return smoothLoss(e, true); }));
+    for (
+        std::string_view schema :
+        {"nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
+         "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
+         "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor"}) {
+        registry.add(eagerRow(schema, "minus the log probability of the labels", kRed, [](Eager& e) -> EagerResult {
+            return negativeLogLikelihood(e, e.at(0), e.value(2), reductionName(e, 3), e.integer(4));
+        }));
     }
-    registry.add(eagerRow("cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, float label_smoothing=0.0) -> Tensor", "minus the log softmax of the labels", kRed, crossEntropy));
-    registry.add(eagerRow("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor", "minus the log probability of yes or no", kRed, binaryCrossEntropy));
-    registry.add(eagerRow("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor", "minus the log probability of yes or no", kRed, binaryCrossEntropyOfLogits));
-    registry.add(eagerRow("kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor", "divergence of two distributions", kRed, divergence));
+    registry.add(eagerRow(
+        "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, float label_smoothing=0.0) -> Tensor",
+        "minus the log softmax of the labels", kRed, crossEntropy));
+    registry.add(
+        eagerRow("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor",
+                 "minus the log probability of yes or no", kRed, binaryCrossEntropy));
+    registry.add(eagerRow(
+        "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor",
+        "minus the log probability of yes or no", kRed, binaryCrossEntropyOfLogits));
+    registry.add(eagerRow("kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor",
+                          "divergence of two distributions", kRed, divergence));
 }
 
 void defineNorms(Registry& registry) {
-    registry.add(eagerRow("native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)", "layer_norm with mean and 1/√(var + ε)", kNorm, layerNormWithMoments, inferSame));
-    registry.add(eagerRow("native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)", "group_norm with mean and 1/√(var + ε)", kNorm, groupNormWithMoments, inferSame));
-    for (std::string_view schema : {"native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-                                    "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"}) {
-        registry.add(eagerRow(schema, "batch_norm with mean and 1/√(var + ε)", kNorm, [](Eager& e) { return batchNormWithMoments(e, true); }, inferSame));
+    registry.add(eagerRow(
+        "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
+        "layer_norm with mean and 1/√(var + ε)", kNorm, layerNormWithMoments, inferSame));
+    registry.add(eagerRow(
+        "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+        "group_norm with mean and 1/√(var + ε)", kNorm, groupNormWithMoments, inferSame));
+    for (
+        std::string_view schema :
+        {"native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+         "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"}) {
+        registry.add(eagerRow(
+            schema, "batch_norm with mean and 1/√(var + ε)", kNorm,
+            [](Eager& e) { return batchNormWithMoments(e, true); }, inferSame));
     }
-    registry.add(eagerRow("_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)", "batch_norm of this batch", kNorm,
-                          [](Eager& e) { return batchNormWithMoments(e, false); }, inferSame));
-    registry.add(eagerRow("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor", "x divided by its root mean square over the last axes", kNorm, rmsNorm, inferSame));
-    registry.add(eagerRow("norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", "norms over all dimensions but one", kNorm, [](Eager& e) -> EagerResult { return normExcept(e, e.at(0), e.integer(1), e.integer(2)); }));
-    registry.add(eagerRow("_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", "g·v / ‖v‖ (Salimans, Kingma 2016)", kNorm, [](Eager& e) -> EagerResult {
-        return e("mul.Tensor", e.at(0), e("div.Tensor", e.at(1), normExcept(e, e.at(0), 2, e.integer(2))));
-    }));
-    registry.add(eagerRow("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", "slices held below a norm", kNorm, [](Eager& e) -> EagerResult {
-        const Tensor x = e.at(0);
-        Ints axes;
-        const std::size_t kept = e.axis(2, x.rank());
-        for (std::size_t i = 0; i < x.rank(); ++i) {
-            if (i != kept) axes.push_back(static_cast<std::int64_t>(i));
-        }
-        const Tensor norm = e("norm.ScalarOpt_dim", x, e.value(1), axes, true);
-        const Tensor factor = e("div.Tensor", e.number(3), e("add.Scalar", norm, 1e-7));
-        return e("where.self", e("gt.Scalar", norm, e.number(3)), e("mul.Tensor", x, factor), x);
-    }, inferSame));
+    registry.add(eagerRow(
+        "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        "batch_norm of this batch", kNorm, [](Eager& e) { return batchNormWithMoments(e, false); }, inferSame));
+    registry.add(
+        eagerRow("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+                 "x divided by its root mean square over the last axes", kNorm, rmsNorm, inferSame));
+    registry.add(eagerRow("norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
+                          "norms over all dimensions but one", kNorm,
+                          [](Eager& e) -> EagerResult { return normExcept(e, e.at(0), e.integer(1), e.integer(2)); }));
+    registry.add(eagerRow("_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", "g·v / ‖v‖ (Salimans, Kingma 2016)",
+                          kNorm, [](Eager& e) -> EagerResult {
+                              return e("mul.Tensor", e.at(0),
+                                       e("div.Tensor", e.at(1), normExcept(e, e.at(0), 2, e.integer(2))));
+                          }));
+    registry.add(eagerRow(
+        "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", "slices held below a norm", kNorm,
+        [](Eager& e) -> EagerResult {
+            const Tensor x = e.at(0);
+            Ints axes;
+            const std::size_t kept = e.axis(2, x.rank());
+            for (std::size_t i = 0; i < x.rank(); ++i) {
+                if (i != kept) axes.push_back(static_cast<std::int64_t>(i));
+            }
+            const Tensor norm = e("norm.ScalarOpt_dim", x, e.value(1), axes, true);
+            const Tensor factor = e("div.Tensor", e.number(3), e("add.Scalar", norm, 1e-7));
+            return e("where.self", e("gt.Scalar", norm, e.number(3)), e("mul.Tensor", x, factor), x);
+        },
+        inferSame));
 }
 
 void defineRecurrent(Registry& registry) {
-    registry.add(eagerRow("lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)", "one step of long short-term memory", kLayer, lstmCell));
-    registry.add(eagerRow("gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor", "one step of a gated recurrent unit", kLayer, gruCell));
-    registry.add(eagerRow("rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor", "one step of a recurrent layer with tanh", kLayer, [](Eager& e) { return plainCell(e, "tanh"); }));
-    registry.add(eagerRow("rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor", "one step of a recurrent layer with max(x, 0)", kLayer, [](Eager& e) { return plainCell(e, "relu"); }));
-    registry.add(eagerRow("lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)",
-                          "long short-term memory on packed sequences", kLayer, [](Eager& e) { return recurrentPacked(e, "lstm.input", 2); }));
-    registry.add(eagerRow("gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
-                          "gated recurrent unit on packed sequences", kLayer, [](Eager& e) { return recurrentPacked(e, "gru.input", 1); }));
-    registry.add(eagerRow("rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
-                          "recurrent layer with tanh on packed sequences", kLayer, [](Eager& e) { return recurrentPacked(e, "rnn_tanh.input", 1); }));
-    registry.add(eagerRow("rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
-                          "recurrent layer with max(x, 0) on packed sequences", kLayer, [](Eager& e) { return recurrentPacked(e, "rnn_relu.input", 1); }));
-    registry.add(eagerRow("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)", "sequences of different length without their padding", Category::Tensor, packPadded));
-    registry.add(eagerRow("_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, int total_length) -> (Tensor, Tensor)", "packed sequences with padding", Category::Tensor, padPacked));
+    registry.add(eagerRow(
+        "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)",
+        "one step of long short-term memory", kLayer, lstmCell));
+    registry.add(eagerRow(
+        "gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
+        "one step of a gated recurrent unit", kLayer, gruCell));
+    registry.add(eagerRow(
+        "rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
+        "one step of a recurrent layer with tanh", kLayer, [](Eager& e) { return plainCell(e, "tanh"); }));
+    registry.add(eagerRow(
+        "rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
+        "one step of a recurrent layer with max(x, 0)", kLayer, [](Eager& e) { return plainCell(e, "relu"); }));
+    registry.add(eagerRow(
+        "lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)",
+        "long short-term memory on packed sequences", kLayer,
+        [](Eager& e) { return recurrentPacked(e, "lstm.input", 2); }));
+    registry.add(eagerRow(
+        "gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
+        "gated recurrent unit on packed sequences", kLayer,
+        [](Eager& e) { return recurrentPacked(e, "gru.input", 1); }));
+    registry.add(eagerRow(
+        "rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
+        "recurrent layer with tanh on packed sequences", kLayer,
+        [](Eager& e) { return recurrentPacked(e, "rnn_tanh.input", 1); }));
+    registry.add(eagerRow(
+        "rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
+        "recurrent layer with max(x, 0) on packed sequences", kLayer,
+        [](Eager& e) { return recurrentPacked(e, "rnn_relu.input", 1); }));
+    registry.add(eagerRow("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)",
+                          "sequences of different length without their padding", Category::Tensor, packPadded));
+    registry.add(eagerRow(
+        "_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, int total_length) -> (Tensor, Tensor)",
+        "packed sequences with padding", Category::Tensor, padPacked));
 }
 
 }  // namespace
 
 void define_aten_layers(Registry& registry) {
-    registry.add(eagerRow("_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, bool use_gelu, bool norm_first, float eps, "
-                          "Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, "
-                          "int? mask_type=None) -> Tensor", "one layer of a transformer encoder", Category::Attention, encoderLayer, inferSame));
+    registry.add(eagerRow(
+        "_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, bool use_gelu, bool norm_first, float eps, "
+        "Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, "
+        "int? mask_type=None) -> Tensor",
+        "one layer of a transformer encoder", Category::Attention, encoderLayer, inferSame));
     defineRecurrent(registry);
     defineNorms(registry);
     defineLosses(registry);

@@ -95,17 +95,28 @@ Tensor batchedSum(Eager& e, const Tensor& a, const Tensor& b) { return e("sum.di
 }  // namespace
 
 void define_aten_linear(Registry& registry) {
-    registry.add(eagerRow("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", "beta·c + alpha·Σ a_b·b_b", kLayer, [](Eager& e) { return scaledSum(e, batchedSum(e, e.at(1), e.at(2)), 3); }));
-    registry.add(eagerRow("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", "beta·c + alpha·A·v", kLayer, [](Eager& e) { return scaledSum(e, e("mv", e.at(1), e.at(2)), 3); }));
-    registry.add(eagerRow("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", "beta·c + alpha·v·wᵀ", kLayer, [](Eager& e) { return scaledSum(e, outer(e, e.at(1), e.at(2)), 3); }));
-    registry.add(eagerRow("outer(Tensor self, Tensor vec2) -> Tensor", "v·wᵀ", kLayer, [](Eager& e) -> EagerResult { return outer(e, e.at(0), e.at(1)); }));
-    registry.add(eagerRow("inner(Tensor self, Tensor other) -> Tensor", "sums over the last dimensions", kLayer, [](Eager& e) -> EagerResult {
-        if (e.at(0).rank() == 0 || e.at(1).rank() == 0) return e("mul.Tensor", e.at(0), e.at(1));
-        return e("tensordot", e.at(0), e.at(1), Ints{-1}, Ints{-1});
-    }));
-    registry.add(eagerRow("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", "sums over pairs of dimensions", kLayer, tensordot));
-    registry.add(eagerRow("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", "sums of products as an equation says", kLayer, einsumOf));
-    registry.add(eagerRow("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", "x1ᵀ·W·x2 + bias", kLayer, bilinear));
+    registry.add(eagerRow(
+        "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        "beta·c + alpha·Σ a_b·b_b", kLayer, [](Eager& e) { return scaledSum(e, batchedSum(e, e.at(1), e.at(2)), 3); }));
+    registry.add(eagerRow("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                          "beta·c + alpha·A·v", kLayer,
+                          [](Eager& e) { return scaledSum(e, e("mv", e.at(1), e.at(2)), 3); }));
+    registry.add(eagerRow("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                          "beta·c + alpha·v·wᵀ", kLayer,
+                          [](Eager& e) { return scaledSum(e, outer(e, e.at(1), e.at(2)), 3); }));
+    registry.add(eagerRow("outer(Tensor self, Tensor vec2) -> Tensor", "v·wᵀ", kLayer,
+                          [](Eager& e) -> EagerResult { return outer(e, e.at(0), e.at(1)); }));
+    registry.add(eagerRow("inner(Tensor self, Tensor other) -> Tensor", "sums over the last dimensions", kLayer,
+                          [](Eager& e) -> EagerResult {
+                              if (e.at(0).rank() == 0 || e.at(1).rank() == 0) return e("mul.Tensor", e.at(0), e.at(1));
+                              return e("tensordot", e.at(0), e.at(1), Ints{-1}, Ints{-1});
+                          }));
+    registry.add(eagerRow("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
+                          "sums over pairs of dimensions", kLayer, tensordot));
+    registry.add(eagerRow("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
+                          "sums of products as an equation says", kLayer, einsumOf));
+    registry.add(eagerRow("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
+                          "x1ᵀ·W·x2 + bias", kLayer, bilinear));
     registry.add(eagerRow("kron(Tensor self, Tensor other) -> Tensor", "Kronecker product", kLayer, kron));
 }
 

@@ -17,7 +17,8 @@ using Ints = std::vector<std::int64_t>;
 EagerResult pad(Eager& e, const std::string& mode, const Value& fill) {
     const Tensor x = e.at(0);
     const Ints pairs = e.integers(1);
-    if (pairs.size() % 2 != 0 || pairs.size() / 2 > x.rank()) e.fail("a padding of " + std::to_string(pairs.size()) + " numbers for " + x.typeText());
+    if (pairs.size() % 2 != 0 || pairs.size() / 2 > x.rank())
+        e.fail("a padding of " + std::to_string(pairs.size()) + " numbers for " + x.typeText());
     Ints before(x.rank(), 0), after(x.rank(), 0);
     for (std::size_t i = 0; i < pairs.size() / 2; ++i) {
         before[x.rank() - 1 - i] = pairs[2 * i];
@@ -50,19 +51,38 @@ base::Result<void> inferAtenPad(InferContext& context) {
 }  // namespace
 
 void define_aten_pad(Registry& registry) {
-    registry.add(eagerRow("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", "x with a number around it, or cut", kMove, [](Eager& e) { return pad(e, "constant", e.value(2)); }, inferAtenPad));
-    registry.add(eagerRow("pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor", "x padded by a constant, reflection, replication or wrapping", kMove, [](Eager& e) { return pad(e, e.text(2), e.value(3)); }, inferAtenPad));
-    registry.add(eagerRow("_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor", "x padded by a constant, reflection, replication or wrapping", kMove, [](Eager& e) {
-        static constexpr const char* kModes[] = {"constant", "reflect", "replicate", "circular"};
-        const std::int64_t mode = e.integer(2);
-        return pad(e, mode >= 0 && mode < 4 ? kModes[mode] : "?", e.value(3));
-    }, inferAtenPad));
-    registry.add(eagerRow("_pad_circular(Tensor self, int[] pad) -> Tensor", "x with its other end around it", kMove, [](Eager& e) { return pad(e, "circular", Value()); }, inferAtenPad));
-    for (std::string_view schema : {"reflection_pad1d(Tensor self, int[2] padding) -> Tensor", "reflection_pad2d(Tensor self, int[4] padding) -> Tensor", "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"}) {
-        registry.add(eagerRow(schema, "x with its mirror image around it", kMove, [](Eager& e) { return pad(e, "reflect", Value()); }, inferAtenPad));
+    registry.add(eagerRow(
+        "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", "x with a number around it, or cut", kMove,
+        [](Eager& e) { return pad(e, "constant", e.value(2)); }, inferAtenPad));
+    registry.add(eagerRow(
+        "pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor",
+        "x padded by a constant, reflection, replication or wrapping", kMove,
+        [](Eager& e) { return pad(e, e.text(2), e.value(3)); }, inferAtenPad));
+    registry.add(eagerRow(
+        "_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor",
+        "x padded by a constant, reflection, replication or wrapping", kMove,
+        [](Eager& e) {
+            static constexpr const char* kModes[] = {"constant", "reflect", "replicate", "circular"};
+            const std::int64_t mode = e.integer(2);
+            return pad(e, mode >= 0 && mode < 4 ? kModes[mode] : "?", e.value(3));
+        },
+        inferAtenPad));
+    registry.add(eagerRow(
+        "_pad_circular(Tensor self, int[] pad) -> Tensor", "x with its other end around it", kMove,
+        [](Eager& e) { return pad(e, "circular", Value()); }, inferAtenPad));
+    for (std::string_view schema : {"reflection_pad1d(Tensor self, int[2] padding) -> Tensor",
+                                    "reflection_pad2d(Tensor self, int[4] padding) -> Tensor",
+                                    "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"}) {
+        registry.add(eagerRow(
+            schema, "x with its mirror image around it", kMove, [](Eager& e) { return pad(e, "reflect", Value()); },
+            inferAtenPad));
     }
-    for (std::string_view schema : {"replication_pad1d(Tensor self, int[2] padding) -> Tensor", "replication_pad2d(Tensor self, int[4] padding) -> Tensor", "replication_pad3d(Tensor self, int[6] padding) -> Tensor"}) {
-        registry.add(eagerRow(schema, "x with its edge around it", kMove, [](Eager& e) { return pad(e, "replicate", Value()); }, inferAtenPad));
+    for (std::string_view schema : {"replication_pad1d(Tensor self, int[2] padding) -> Tensor",
+                                    "replication_pad2d(Tensor self, int[4] padding) -> Tensor",
+                                    "replication_pad3d(Tensor self, int[6] padding) -> Tensor"}) {
+        registry.add(eagerRow(
+            schema, "x with its edge around it", kMove, [](Eager& e) { return pad(e, "replicate", Value()); },
+            inferAtenPad));
     }
 }
 

@@ -1,5 +1,5 @@
-// The counting of Python's `for i in range(start, end, step)` as TorchScript writes it: how often the loop runs, and the value
-// of its variable in an iteration.
+// The counting of Python's `for i in range(start, end, step)` as TorchScript writes it: how often the loop runs, and
+// the value of its variable in an iteration.
 
 #include <limits>
 
@@ -18,13 +18,15 @@ base::Result<std::int64_t> rangeLength(std::int64_t start, std::int64_t end, std
     const std::uint64_t span = step > 0 ? unsignedOf(end) - unsignedOf(start) : unsignedOf(start) - unsignedOf(end);
     const std::uint64_t stride = step > 0 ? unsignedOf(step) : 0 - unsignedOf(step);
     const std::uint64_t length = (span - 1) / stride + 1;
-    if (length > unsignedOf(std::numeric_limits<std::int64_t>::max())) return opError("the range has too many elements");
+    if (length > unsignedOf(std::numeric_limits<std::int64_t>::max()))
+        return opError("the range has too many elements");
     return static_cast<std::int64_t>(length);
 }
 
 base::Result<std::int64_t> derivedIndex(std::int64_t index, std::int64_t start, std::int64_t step) {
     std::int64_t result = 0;
-    if (__builtin_mul_overflow(index, step, &result) || __builtin_add_overflow(result, start, &result)) return opError("integer overflow");
+    if (__builtin_mul_overflow(index, step, &result) || __builtin_add_overflow(result, start, &result))
+        return opError("integer overflow");
     return result;
 }
 
@@ -43,7 +45,8 @@ base::Result<void> infer(InferContext& context, Count count) {
     TypeInfo type;
     type.kind = ValueKind::Int;
     context.set(0, std::move(type));
-    if (!context.constant(0).isNumber() || !context.constant(1).isNumber() || !context.constant(2).isNumber()) return {};
+    if (!context.constant(0).isNumber() || !context.constant(1).isNumber() || !context.constant(2).isNumber())
+        return {};
     SONDE_ASSIGN(const std::int64_t first, intOf(context.constant(0)));
     SONDE_ASSIGN(const std::int64_t second, intOf(context.constant(1)));
     SONDE_ASSIGN(const std::int64_t third, intOf(context.constant(2)));
@@ -55,13 +58,15 @@ base::Result<void> infer(InferContext& context, Count count) {
 
 void define_aten_range(Registry& registry) {
     const auto add = [&registry](std::string_view schema, std::string_view summary, Count count) {
-        OpDef def = atenRow(schema, summary, Category::Shape, [count](KernelContext& context) { return run(context, count); },
-                            [count](InferContext& context) { return infer(context, count); });
+        OpDef def = atenRow(
+            schema, summary, Category::Shape, [count](KernelContext& context) { return run(context, count); },
+            [count](InferContext& context) { return infer(context, count); });
         def.acceptsStrided = true;
         registry.add(std::move(def));
     };
     add("__range_length(int lo, int hi, int step) -> int", "number of elements of range(lo, hi, step)", rangeLength);
-    add("__derive_index(int index, int start, int step) -> int", "start + index * step, the element of a range", derivedIndex);
+    add("__derive_index(int index, int start, int step) -> int", "start + index * step, the element of a range",
+        derivedIndex);
 }
 
 }  // namespace sonde::ops

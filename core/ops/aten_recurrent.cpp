@@ -50,15 +50,17 @@ struct Direction {
 };
 
 /// x [T,N,I] -> y [T,N,S], written at `column` of rows of `width`. `state` [N,S] and `memory` [N,H] are changed.
-base::Result<void> runDirection(KernelContext& context, const Layout& layout, const Tensor& x, const Direction& weights, bool backward,
-                                Tensor& state, Tensor& memory, float* y, std::int64_t width) {
-    SONDE_ASSIGN(const Tensor fromInput, invokeAten(context, "linear", {Value(x), weights.inputWeight, weights.inputBias}));
+base::Result<void> runDirection(KernelContext& context, const Layout& layout, const Tensor& x, const Direction& weights,
+                                bool backward, Tensor& state, Tensor& memory, float* y, std::int64_t width) {
+    SONDE_ASSIGN(const Tensor fromInput,
+                 invokeAten(context, "linear", {Value(x), weights.inputWeight, weights.inputBias}));
     const std::int64_t gateRow = layout.gates() * layout.hidden;
     if (fromInput.dim(2) != gateRow) return opError("the weights of a recurrent layer do not go together");
     for (std::int64_t t = 0; t < layout.steps; ++t) {
         if (context.cancelled()) return opError("cancelled");
         const std::int64_t at = backward ? layout.steps - 1 - t : t;
-        SONDE_ASSIGN(const Tensor fromState, invokeAten(context, "linear", {Value(state), weights.stateWeight, weights.stateBias}));
+        SONDE_ASSIGN(const Tensor fromState,
+                     invokeAten(context, "linear", {Value(state), weights.stateWeight, weights.stateBias}));
         if (fromState.dim(1) != gateRow) return opError("the weights of a recurrent layer do not go together");
         if (weights.projection.isNone()) {
             SONDE_ASSIGN(state, state.clone());
@@ -66,13 +68,14 @@ base::Result<void> runDirection(KernelContext& context, const Layout& layout, co
             SONDE_ASSIGN(state, Tensor::allocate(DType::Float32, {layout.batch, layout.hidden}));
         }
         for (std::int64_t n = 0; n < layout.batch; ++n) {
-            step(layout.cell, layout.hidden, fromInput.data<float>() + (at * layout.batch + n) * gateRow, fromState.data<float>() + n * gateRow,
-                 state.mutableData<float>() + n * layout.hidden,
+            step(layout.cell, layout.hidden, fromInput.data<float>() + (at * layout.batch + n) * gateRow,
+                 fromState.data<float>() + n * gateRow, state.mutableData<float>() + n * layout.hidden,
                  layout.cell == Cell::Lstm ? memory.mutableData<float>() + n * layout.hidden : nullptr);
         }
         if (!weights.projection.isNone()) {
             SONDE_ASSIGN(state, invokeAten(context, "linear", {Value(state), weights.projection, Value()}));
-            if (state.dim(1) != layout.state) return opError("the projection of a recurrent layer does not fit its state");
+            if (state.dim(1) != layout.state)
+                return opError("the projection of a recurrent layer does not fit its state");
         }
         for (std::int64_t n = 0; n < layout.batch; ++n) {
             std::copy_n(state.data<float>() + n * layout.state, layout.state, y + (at * layout.batch + n) * width);
@@ -84,10 +87,13 @@ base::Result<void> runDirection(KernelContext& context, const Layout& layout, co
 /// (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first). A single sequence [T,I] has
 /// states without the batch's axis.
 base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
-    if (!context.value(0).isTensor() || !context.value(2).isListLike()) return opError("a recurrent layer expects a tensor and a list of weights");
+    if (!context.value(0).isTensor() || !context.value(2).isListLike())
+        return opError("a recurrent layer expects a tensor and a list of weights");
     Tensor x = context.in(0);
-    tensor::ValueList states = context.value(1).isListLike() ? context.value(1).items() : tensor::ValueList{context.value(1)};
-    if ((x.rank() != 3 && x.rank() != 2) || x.dtype() != DType::Float32) return opError("a recurrent layer expects float32[T,N,I], not " + x.typeText());
+    tensor::ValueList states =
+        context.value(1).isListLike() ? context.value(1).items() : tensor::ValueList{context.value(1)};
+    if ((x.rank() != 3 && x.rank() != 2) || x.dtype() != DType::Float32)
+        return opError("a recurrent layer expects float32[T,N,I], not " + x.typeText());
     const tensor::ValueList& parameters = context.value(2).items();
     SONDE_ASSIGN(const double hasBiases, numberOf(context.value(3)));
     SONDE_ASSIGN(const std::int64_t layers, intOf(context.value(4)));
@@ -97,7 +103,8 @@ base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
     SONDE_ASSIGN(double batchFirst, numberOf(context.value(8)));
     const std::size_t directions = bidirectional != 0 ? 2 : 1;
     const std::size_t wantedStates = cell == Cell::Lstm ? 2 : 1;
-    if (layers < 1 || layers > 1000 || states.size() < wantedStates) return opError("the weights or states of a recurrent layer do not go together");
+    if (layers < 1 || layers > 1000 || states.size() < wantedStates)
+        return opError("the weights or states of a recurrent layer do not go together");
     const std::size_t biases = hasBiases != 0 ? 4 : 2;
     const std::size_t count = static_cast<std::size_t>(layers) * directions;
     const bool projects = cell == Cell::Lstm && parameters.size() == count * (biases + 1);
@@ -106,7 +113,8 @@ base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
     bool good = parameters.size() == count * perDirection;
     for (const Value& value : parameters) good = good && value.isTensor();
     for (const Value& value : states) {
-        good = good && value.isTensor() && value.tensor().rank() == (single ? 2U : 3U) && value.tensor().dtype() == DType::Float32;
+        good = good && value.isTensor() && value.tensor().rank() == (single ? 2U : 3U) &&
+               value.tensor().dtype() == DType::Float32;
     }
     if (!good) return opError("the weights or states of a recurrent layer do not go together");
     if (single) {
@@ -119,8 +127,11 @@ base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
     }
     const Layout layout{cell, x.dim(0), x.dim(1), states[wantedStates - 1].tensor().dim(2), states[0].tensor().dim(2)};
     for (std::size_t i = 0; i < wantedStates; ++i) {
-        const tensor::Shape wanted{static_cast<std::int64_t>(count), layout.batch, i == 0 && projects ? layout.state : layout.hidden};
-        if (states[i].tensor().shape() != wanted) return opError("the state of a recurrent layer is " + states[i].typeText() + " instead of " + wanted.text());
+        const tensor::Shape wanted{static_cast<std::int64_t>(count), layout.batch,
+                                   i == 0 && projects ? layout.state : layout.hidden};
+        if (states[i].tensor().shape() != wanted)
+            return opError("the state of a recurrent layer is " + states[i].typeText() + " instead of " +
+                           wanted.text());
     }
     std::vector<Value> lastStates, lastMemories;
     const std::int64_t width = layout.state * static_cast<std::int64_t>(directions);
@@ -129,13 +140,15 @@ base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
         for (std::size_t d = 0; d < directions; ++d) {
             const std::size_t index = layer * directions + d;
             const Value* at = &parameters[index * perDirection];
-            const Direction weights{at[0], at[1], hasBiases != 0 ? at[2] : Value(), hasBiases != 0 ? at[3] : Value(), projects ? at[biases] : Value()};
+            const Direction weights{at[0], at[1], hasBiases != 0 ? at[2] : Value(), hasBiases != 0 ? at[3] : Value(),
+                                    projects ? at[biases] : Value()};
             SONDE_ASSIGN(Tensor state, states[0].tensor().selected(0, static_cast<std::int64_t>(index)).clone());
             Tensor memory;
             if (cell == Cell::Lstm) {
                 SONDE_ASSIGN(memory, states[1].tensor().selected(0, static_cast<std::int64_t>(index)).clone());
             }
-            SONDE_TRY(runDirection(context, layout, x, weights, d == 1, state, memory, y.mutableData<float>() + static_cast<std::int64_t>(d) * layout.state, width));
+            SONDE_TRY(runDirection(context, layout, x, weights, d == 1, state, memory,
+                                   y.mutableData<float>() + static_cast<std::int64_t>(d) * layout.state, width));
             lastStates.emplace_back(std::move(state));
             if (cell == Cell::Lstm) lastMemories.emplace_back(std::move(memory));
         }
@@ -159,7 +172,8 @@ base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
 }
 
 void add(Registry& registry, std::string_view schema, std::string_view summary, Cell cell) {
-    OpDef def = atenRow(schema, summary, Category::Layer, [cell](KernelContext& context) { return runRecurrent(context, cell); });
+    OpDef def = atenRow(schema, summary, Category::Layer,
+                        [cell](KernelContext& context) { return runRecurrent(context, cell); });
     for (Formal& input : def.inputs) input.tensorOnly = false;
     registry.add(std::move(def));
 }
@@ -167,13 +181,17 @@ void add(Registry& registry, std::string_view schema, std::string_view summary, 
 }  // namespace
 
 void define_aten_recurrent(Registry& registry) {
-    add(registry, "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
+    add(registry,
+        "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
         "long short-term memory (Hochreiter, Schmidhuber 1997)", Cell::Lstm);
-    add(registry, "gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+    add(registry,
+        "gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
         "gated recurrent unit (Cho et al. 2014)", Cell::Gru);
-    add(registry, "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+    add(registry,
+        "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
         "recurrent layer with tanh", Cell::Tanh);
-    add(registry, "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+    add(registry,
+        "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
         "recurrent layer with max(x, 0)", Cell::Relu);
 }
 

@@ -27,10 +27,9 @@ std::vector<std::int64_t> lengths(Eager& e, std::size_t input) {
     return result;
 }
 
-/// ln p of the labels of one sequence (Graves et al. 2006, equations 5 to 8): labels with blanks between and around them are
-/// l'_0 … l'_2S; alpha_t(s) is the probability of l'_0 … l'_s after t steps:
-/// alpha_t(s) = (alpha_t-1(s) + alpha_t-1(s-1) + [l'_s is no blank and not l'_s-2] alpha_t-1(s-2)) y_t(l'_s).
-/// `y` gives ln y_t(label).
+/// ln p of the labels of one sequence (Graves et al. 2006, equations 5 to 8): labels with blanks between and around
+/// them are l'_0 … l'_2S; alpha_t(s) is the probability of l'_0 … l'_s after t steps: alpha_t(s) = (alpha_t-1(s) +
+/// alpha_t-1(s-1) + [l'_s is no blank and not l'_s-2] alpha_t-1(s-2)) y_t(l'_s). `y` gives ln y_t(label).
 template <typename Y>
 double logAlignments(const Y& y, std::int64_t steps, const std::vector<std::int64_t>& labels, std::int64_t blank) {
     const std::size_t count = 2 * labels.size() + 1;
@@ -59,10 +58,12 @@ EagerResult ctcLoss(Eager& e) {
     const std::int64_t steps = given.dim(0), batch = isBatch ? given.dim(1) : 1, classes = given.dim(given.rank() - 1);
     const Tensor targets = e.as(e.get(e.at(1).contiguous()), DType::Int64);
     const bool isPadded = targets.rank() == 2;
-    if (targets.rank() > 2 || (isPadded && targets.dim(0) != batch)) e.fail("targets " + targets.typeText() + " do not go with " + given.typeText());
+    if (targets.rank() > 2 || (isPadded && targets.dim(0) != batch))
+        e.fail("targets " + targets.typeText() + " do not go with " + given.typeText());
     const std::vector<std::int64_t> stepsOf = lengths(e, 2), labelsOf = lengths(e, 3);
     const auto wanted = static_cast<std::size_t>(batch);
-    if (stepsOf.size() != wanted || labelsOf.size() != wanted) e.fail("a batch of " + std::to_string(batch) + " needs as many lengths");
+    if (stepsOf.size() != wanted || labelsOf.size() != wanted)
+        e.fail("a batch of " + std::to_string(batch) + " needs as many lengths");
     const std::int64_t blank = e.integer(4);
     if (blank < 0 || blank >= classes) e.fail("the blank is not one of the " + std::to_string(classes) + " classes");
 
@@ -74,12 +75,16 @@ EagerResult ctcLoss(Eager& e) {
     for (std::size_t n = 0; n < wanted; ++n) {
         if (e.context().cancelled()) e.fail(base::cancelled("aten::ctc_loss"));
         const std::int64_t most = isPadded ? targets.dim(1) : targets.numel() - begin;
-        if (stepsOf[n] < 0 || stepsOf[n] > steps || labelsOf[n] < 0 || labelsOf[n] > most) e.fail("a length is larger than what is given");
+        if (stepsOf[n] < 0 || stepsOf[n] > steps || labelsOf[n] < 0 || labelsOf[n] > most)
+            e.fail("a length is larger than what is given");
         const std::int64_t* first = labels + (isPadded ? static_cast<std::int64_t>(n) * targets.dim(1) : begin);
         const std::vector<std::int64_t> own(first, first + labelsOf[n]);
-        if (std::ranges::any_of(own, [&](std::int64_t label) { return label < 0 || label >= classes; })) e.fail("a target is not one of the classes");
+        if (std::ranges::any_of(own, [&](std::int64_t label) { return label < 0 || label >= classes; }))
+            e.fail("a target is not one of the classes");
         begin += labelsOf[n];
-        const auto y = [&](std::int64_t t, std::int64_t label) { return probabilities[(t * batch + static_cast<std::int64_t>(n)) * classes + label]; };
+        const auto y = [&](std::int64_t t, std::int64_t label) {
+            return probabilities[(t * batch + static_cast<std::int64_t>(n)) * classes + label];
+        };
         losses[n] = -logAlignments(y, stepsOf[n], own, blank);
         if (e.flag(6) && std::isinf(losses[n])) losses[n] = 0;
         shares[n] = losses[n] / static_cast<double>(std::max<std::int64_t>(labelsOf[n], 1));
@@ -95,8 +100,10 @@ EagerResult ctcLoss(Eager& e) {
 /// (self [N,C] or [C], target of the same shape, reduction): 1/C sum over labels j and other classes i of
 /// max(0, 1 - (x_j - x_i)). The labels of a row end at the first -1.
 EagerResult multiLabelMargin(Eager& e) {
-    const Tensor x = e.as(e.get(e.at(0).contiguous()), DType::Float64), targets = e.as(e.get(e.at(1).contiguous()), DType::Int64);
-    if (x.rank() < 1 || x.rank() > 2 || x.shape() != targets.shape()) e.fail(x.typeText() + " and " + targets.typeText() + " do not go together");
+    const Tensor x = e.as(e.get(e.at(0).contiguous()), DType::Float64),
+                 targets = e.as(e.get(e.at(1).contiguous()), DType::Int64);
+    if (x.rank() < 1 || x.rank() > 2 || x.shape() != targets.shape())
+        e.fail(x.typeText() + " and " + targets.typeText() + " do not go together");
     const std::int64_t classes = x.dim(x.rank() - 1), rows = x.rank() == 2 ? x.dim(0) : 1;
     std::vector<double> losses(static_cast<std::size_t>(rows));
     std::vector<bool> isLabel;
@@ -126,11 +133,15 @@ EagerResult multiLabelMargin(Eager& e) {
 }  // namespace
 
 void define_aten_sequence_losses(Registry& registry) {
-    for (std::string_view schema : {"ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor",
-                                    "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"}) {
-        registry.add(eagerRow(schema, "minus the log probability of all alignments of the labels", Category::Reduction, ctcLoss));
+    for (
+        std::string_view schema :
+        {"ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor",
+         "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"}) {
+        registry.add(eagerRow(schema, "minus the log probability of all alignments of the labels", Category::Reduction,
+                              ctcLoss));
     }
-    registry.add(eagerRow("multilabel_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", "labels above all other classes by a margin", Category::Reduction, multiLabelMargin));
+    registry.add(eagerRow("multilabel_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor",
+                          "labels above all other classes by a margin", Category::Reduction, multiLabelMargin));
 }
 
 }  // namespace sonde::ops

@@ -18,10 +18,11 @@ namespace sonde::ops {
 
 namespace {
 
-
 using Ints = std::vector<std::int64_t>;
 
-Tensor flipped(const Tensor& x, std::size_t axis) { return x.dim(axis) > 0 ? x.sliced(axis, x.dim(axis) - 1, x.dim(axis), -1) : x; }
+Tensor flipped(const Tensor& x, std::size_t axis) {
+    return x.dim(axis) > 0 ? x.sliced(axis, x.dim(axis) - 1, x.dim(axis), -1) : x;
+}
 
 EagerResult flip(Eager& e, const Ints& dims) {
     Tensor x = e.at(0);
@@ -79,11 +80,13 @@ EagerResult meshgrid(Eager& e, bool swap) {
 
 /// 0 repeats[0] times, 1 repeats[1] times …
 Tensor repeatedIndex(Eager& e, const Tensor& repeats, std::int64_t n) {
-    if (repeats.numel() != n && repeats.numel() != 1) e.fail("repeats " + repeats.typeText() + " do not fit " + std::to_string(n) + " elements");
+    if (repeats.numel() != n && repeats.numel() != 1)
+        e.fail("repeats " + repeats.typeText() + " do not fit " + std::to_string(n) + " elements");
     std::vector<std::int64_t> index;
     for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t times = repeats.toInt64(repeats.numel() == 1 ? 0 : i);
-        if (times < 0 || times > 500'000'000 - static_cast<std::int64_t>(index.size())) e.fail("an element cannot be repeated " + std::to_string(times) + " times");
+        if (times < 0 || times > 500'000'000 - static_cast<std::int64_t>(index.size()))
+            e.fail("an element cannot be repeated " + std::to_string(times) + " times");
         index.insert(index.end(), static_cast<std::size_t>(times), i);
     }
     return Tensor::of<std::int64_t>({static_cast<std::int64_t>(index.size())}, index);
@@ -172,7 +175,8 @@ EagerResult unfoldAxis(Eager& e) {
     const std::int64_t size = e.integer(2), step = e.integer(3);
     if (x.rank() == 0) e.fail("a number has no windows");
     const std::size_t axis = e.axis(1, x.rank());
-    if (size < 0 || step < 1 || size > x.dim(axis)) e.fail("windows of " + std::to_string(size) + " every " + std::to_string(step) + " do not fit " + x.typeText());
+    if (size < 0 || step < 1 || size > x.dim(axis))
+        e.fail("windows of " + std::to_string(size) + " every " + std::to_string(step) + " do not fit " + x.typeText());
     Shape shape = x.shape();
     Ints strides = x.strides();
     shape[axis] = (x.dim(axis) - size) / step + 1;
@@ -206,7 +210,8 @@ EagerResult pixelShuffle(Eager& e, bool back) {
     if (x.rank() < 3 || r < 1 || r > 10'000) e.fail("blocks of " + std::to_string(r) + " in " + x.typeText());
     const std::size_t n = x.rank() - 3;
     const std::int64_t c = x.dim(n), h = x.dim(n + 1), w = x.dim(n + 2);
-    if (back ? h % r != 0 || w % r != 0 : c % (r * r) != 0) e.fail("blocks of " + std::to_string(r) + " do not fit " + x.typeText());
+    if (back ? h % r != 0 || w % r != 0 : c % (r * r) != 0)
+        e.fail("blocks of " + std::to_string(r) + " do not fit " + x.typeText());
     Ints parted(x.shape().begin(), x.shape().begin() + static_cast<std::ptrdiff_t>(n)), whole = parted;
     std::vector<std::size_t> order(n);
     std::iota(order.begin(), order.end(), 0);
@@ -225,7 +230,8 @@ EagerResult pixelShuffle(Eager& e, bool back) {
 EagerResult channelShuffle(Eager& e) {
     const Tensor x = e.at(0);
     const std::int64_t groups = e.integer(1);
-    if (x.rank() < 3 || groups < 1 || x.dim(1) % groups != 0) e.fail(std::to_string(groups) + " groups do not fit the channels of " + x.typeText());
+    if (x.rank() < 3 || groups < 1 || x.dim(1) % groups != 0)
+        e.fail(std::to_string(groups) + " groups do not fit the channels of " + x.typeText());
     Ints parted(x.shape().begin(), x.shape().end());
     parted[1] /= groups;
     parted.insert(parted.begin() + 1, groups);
@@ -238,7 +244,9 @@ EagerResult diagonal(Eager& e, std::int64_t offset, std::int64_t dim1, std::int6
     const std::size_t a = e.axisOf(dim1, x.rank()), b = e.axisOf(dim2, x.rank());
     if (a == b) e.fail("a diagonal needs two dimensions");
     const std::int64_t rows = x.dim(a), columns = x.dim(b);
-    const std::int64_t length = std::max<std::int64_t>(offset >= 0 ? std::min(rows, columns - std::min(offset, columns)) : std::min(rows + std::max(offset, -rows), columns), 0);
+    const std::int64_t length = std::max<std::int64_t>(offset >= 0 ? std::min(rows, columns - std::min(offset, columns))
+                                                                   : std::min(rows + std::max(offset, -rows), columns),
+                                                       0);
     Shape shape;
     Ints strides;
     for (std::size_t i = 0; i < x.rank(); ++i) {
@@ -264,7 +272,9 @@ EagerResult diagonalEmbedded(Eager& e, std::int64_t offset, std::int64_t dim1, s
     const std::int64_t row = offset < 0 ? shift : 0, column = offset > 0 ? shift : 0;
     for (std::int64_t i = 0; i < x.numel(); ++i) {
         const std::int64_t matrix = i / n, at = i % n;
-        std::copy_n(x.bytes() + static_cast<std::size_t>(i) * item, item, y.mutableBytes() + static_cast<std::size_t>((matrix * side + row + at) * side + column + at) * item);
+        std::copy_n(
+            x.bytes() + static_cast<std::size_t>(i) * item, item,
+            y.mutableBytes() + static_cast<std::size_t>((matrix * side + row + at) * side + column + at) * item);
     }
     return e.get(moved(e, y, {-2, -1}, {dim1, dim2}).contiguous());
 }
@@ -272,7 +282,8 @@ EagerResult diagonalEmbedded(Eager& e, std::int64_t offset, std::int64_t dim1, s
 /// Row and column numbers of a triangle: [2, count].
 EagerResult triangleIndices(Eager& e, bool lower) {
     const std::int64_t rows = e.integer(0), columns = e.integer(1), offset = e.integer(2);
-    if (rows < 0 || columns < 0 || rows > 100'000 || columns > 100'000) e.fail("a triangle of " + std::to_string(rows) + " by " + std::to_string(columns));
+    if (rows < 0 || columns < 0 || rows > 100'000 || columns > 100'000)
+        e.fail("a triangle of " + std::to_string(rows) + " by " + std::to_string(columns));
     std::vector<std::int64_t> r, c;
     for (std::int64_t i = 0; i < rows; ++i) {
         for (std::int64_t j = 0; j < columns; ++j) {
@@ -287,20 +298,31 @@ EagerResult triangleIndices(Eager& e, bool lower) {
 }
 
 void defineDiagonals(Registry& registry) {
-    registry.add(eagerRow("diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor", "the diagonal of two dimensions", kTensor, [](Eager& e) { return diagonal(e, e.integer(1), e.integer(2), e.integer(3)); }));
-    registry.add(eagerRow("linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", "the diagonal of two dimensions", kTensor, [](Eager& e) { return diagonal(e, e.integer(1), e.integer(2), e.integer(3)); }));
-    registry.add(eagerRow("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", "zeros with x on the diagonal", kTensor, [](Eager& e) { return diagonalEmbedded(e, e.integer(1), e.integer(2), e.integer(3)); }));
-    registry.add(eagerRow("diag(Tensor self, int diagonal=0) -> Tensor", "the diagonal of a matrix, or a matrix of one", kTensor, [](Eager& e) {
-        return e.at(0).rank() == 1 ? diagonalEmbedded(e, e.integer(1), -2, -1) : diagonal(e, e.integer(1), 0, 1);
-    }));
-    registry.add(eagerRow("diagflat(Tensor self, int offset=0) -> Tensor", "a matrix with all elements on the diagonal", kTensor, [](Eager& e) -> EagerResult {
-        return e("diag", e.reshape(e.at(0), Shape{e.at(0).numel()}), e.integer(1));
-    }));
-    registry.add(eagerRow("trace(Tensor self) -> Tensor", "sum of the diagonal", Category::Reduction, [](Eager& e) -> EagerResult { return e("sum", e("diagonal", e.at(0))); }));
-    registry.add(eagerRow("tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "indices of the lower triangle", kTensor,
-                          [](Eager& e) { return triangleIndices(e, true); }));
-    registry.add(eagerRow("triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "indices of the upper triangle", kTensor,
-                          [](Eager& e) { return triangleIndices(e, false); }));
+    registry.add(eagerRow("diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+                          "the diagonal of two dimensions", kTensor,
+                          [](Eager& e) { return diagonal(e, e.integer(1), e.integer(2), e.integer(3)); }));
+    registry.add(eagerRow("linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+                          "the diagonal of two dimensions", kTensor,
+                          [](Eager& e) { return diagonal(e, e.integer(1), e.integer(2), e.integer(3)); }));
+    registry.add(eagerRow("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+                          "zeros with x on the diagonal", kTensor,
+                          [](Eager& e) { return diagonalEmbedded(e, e.integer(1), e.integer(2), e.integer(3)); }));
+    registry.add(eagerRow("diag(Tensor self, int diagonal=0) -> Tensor", "the diagonal of a matrix, or a matrix of one",
+                          kTensor, [](Eager& e) {
+                              return e.at(0).rank() == 1 ? diagonalEmbedded(e, e.integer(1), -2, -1)
+                                                         : diagonal(e, e.integer(1), 0, 1);
+                          }));
+    registry.add(eagerRow(
+        "diagflat(Tensor self, int offset=0) -> Tensor", "a matrix with all elements on the diagonal", kTensor,
+        [](Eager& e) -> EagerResult { return e("diag", e.reshape(e.at(0), Shape{e.at(0).numel()}), e.integer(1)); }));
+    registry.add(eagerRow("trace(Tensor self) -> Tensor", "sum of the diagonal", Category::Reduction,
+                          [](Eager& e) -> EagerResult { return e("sum", e("diagonal", e.at(0))); }));
+    registry.add(eagerRow(
+        "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "indices of the lower triangle", kTensor, [](Eager& e) { return triangleIndices(e, true); }));
+    registry.add(eagerRow(
+        "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "indices of the upper triangle", kTensor, [](Eager& e) { return triangleIndices(e, false); }));
 }
 
 /// A copy of x with a part replaced by `source`; the part is a view of the copy.
@@ -315,127 +337,207 @@ Tensor withPart(Eager& e, const Tensor& source, View&& view) {
 }
 
 void defineScatters(Registry& registry) {
-    registry.add(eagerRow("select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", "x with one slice replaced", kTensor, [](Eager& e) -> EagerResult {
-        const std::size_t axis = e.axis(2, e.at(0).rank());
-        return withPart(e, e.at(1), [&](const Tensor& y) { return e.get(selectedView(y, axis, e.integer(3))); });
-    }, inferSame));
-    registry.add(eagerRow("slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor", "x with a range replaced", kTensor, [](Eager& e) -> EagerResult {
-        const std::size_t axis = e.axis(2, e.at(0).rank());
-        return withPart(e, e.at(1), [&](const Tensor& y) { return e.get(slicedView(y, axis, e.value(3), e.value(4), e.value(5))); });
-    }, inferSame));
-    registry.add(eagerRow("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", "x with a diagonal replaced", kTensor, [](Eager& e) -> EagerResult {
-        return withPart(e, e.at(1), [&](const Tensor& y) {
-            const std::vector<Value> part = e.all("aten", "diagonal", {Value(y), e.value(2), e.value(3), e.value(4)}, {}, 1);
-            return part.front().tensor();
-        });
-    }, inferSame));
-    registry.add(eagerRow("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", "another tensor in x's shape and type", kTensor, [](Eager& e) -> EagerResult {
-        return e.get(e.get(e.as(e.at(1), e.at(0).dtype()).expanded(e.at(0).shape())).clone());
-    }, inferSame));
-    registry.add(eagerRow("zero(Tensor self) -> Tensor", "zeros in x's shape and type", Category::Data, [](Eager& e) -> EagerResult { return e("zeros_like", e.at(0)); }, inferSame));
-    for (std::string_view schema : {"fill.Scalar(Tensor self, Scalar value) -> Tensor", "fill.Tensor(Tensor self, Tensor value) -> Tensor"}) {
-        registry.add(eagerRow(schema, "one number in x's shape and type", Category::Data, [](Eager& e) -> EagerResult {
-            return e.get(e.get(e.get(asTensor(e.value(1), e.at(0).dtype())).expanded(e.at(0).shape())).clone());
-        }, inferSame));
+    registry.add(eagerRow(
+        "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", "x with one slice replaced", kTensor,
+        [](Eager& e) -> EagerResult {
+            const std::size_t axis = e.axis(2, e.at(0).rank());
+            return withPart(e, e.at(1), [&](const Tensor& y) { return e.get(selectedView(y, axis, e.integer(3))); });
+        },
+        inferSame));
+    registry.add(eagerRow(
+        "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
+        "x with a range replaced", kTensor,
+        [](Eager& e) -> EagerResult {
+            const std::size_t axis = e.axis(2, e.at(0).rank());
+            return withPart(e, e.at(1), [&](const Tensor& y) {
+                return e.get(slicedView(y, axis, e.value(3), e.value(4), e.value(5)));
+            });
+        },
+        inferSame));
+    registry.add(eagerRow(
+        "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+        "x with a diagonal replaced", kTensor,
+        [](Eager& e) -> EagerResult {
+            return withPart(e, e.at(1), [&](const Tensor& y) {
+                const std::vector<Value> part =
+                    e.all("aten", "diagonal", {Value(y), e.value(2), e.value(3), e.value(4)}, {}, 1);
+                return part.front().tensor();
+            });
+        },
+        inferSame));
+    registry.add(eagerRow(
+        "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", "another tensor in x's shape and type",
+        kTensor,
+        [](Eager& e) -> EagerResult {
+            return e.get(e.get(e.as(e.at(1), e.at(0).dtype()).expanded(e.at(0).shape())).clone());
+        },
+        inferSame));
+    registry.add(eagerRow(
+        "zero(Tensor self) -> Tensor", "zeros in x's shape and type", Category::Data,
+        [](Eager& e) -> EagerResult { return e("zeros_like", e.at(0)); }, inferSame));
+    for (std::string_view schema :
+         {"fill.Scalar(Tensor self, Scalar value) -> Tensor", "fill.Tensor(Tensor self, Tensor value) -> Tensor"}) {
+        registry.add(eagerRow(
+            schema, "one number in x's shape and type", Category::Data,
+            [](Eager& e) -> EagerResult {
+                return e.get(e.get(e.get(asTensor(e.value(1), e.at(0).dtype())).expanded(e.at(0).shape())).clone());
+            },
+            inferSame));
     }
-    registry.add(eagerRow("fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor", "x with one number on the diagonal", kTensor, [](Eager& e) -> EagerResult {
-        return e("diagonal_scatter", e.at(0), e.get(asTensor(e.value(1), e.at(0).dtype())));
-    }, inferSame));
+    registry.add(eagerRow(
+        "fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor", "x with one number on the diagonal",
+        kTensor,
+        [](Eager& e) -> EagerResult {
+            return e("diagonal_scatter", e.at(0), e.get(asTensor(e.value(1), e.at(0).dtype())));
+        },
+        inferSame));
 }
 
 void defineStacks(Registry& registry) {
     registry.add(eagerRow("hstack(Tensor[] tensors) -> Tensor", "tensors side by side", kTensor, hstack));
-    registry.add(eagerRow("vstack(Tensor[] tensors) -> Tensor", "tensors one below the other", kTensor, [](Eager& e) -> EagerResult { return e("cat", allAtLeast(e, 2), 0); }));
-    registry.add(eagerRow("dstack(Tensor[] tensors) -> Tensor", "tensors concatenated in depth", kTensor, [](Eager& e) -> EagerResult { return e("cat", allAtLeast(e, 3), 2); }));
+    registry.add(eagerRow("vstack(Tensor[] tensors) -> Tensor", "tensors one below the other", kTensor,
+                          [](Eager& e) -> EagerResult { return e("cat", allAtLeast(e, 2), 0); }));
+    registry.add(eagerRow("dstack(Tensor[] tensors) -> Tensor", "tensors concatenated in depth", kTensor,
+                          [](Eager& e) -> EagerResult { return e("cat", allAtLeast(e, 3), 2); }));
     registry.add(eagerRow("column_stack(Tensor[] tensors) -> Tensor", "tensors as columns", kTensor, columnStack));
     for (std::int64_t rank : {1, 2, 3}) {
-        static constexpr std::string_view kOne[] = {"atleast_1d(Tensor self) -> Tensor", "atleast_2d(Tensor self) -> Tensor", "atleast_3d(Tensor self) -> Tensor"};
-        static constexpr std::string_view kMany[] = {"atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"};
+        static constexpr std::string_view kOne[] = {"atleast_1d(Tensor self) -> Tensor",
+                                                    "atleast_2d(Tensor self) -> Tensor",
+                                                    "atleast_3d(Tensor self) -> Tensor"};
+        static constexpr std::string_view kMany[] = {"atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]",
+                                                     "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
+                                                     "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"};
         const auto n = static_cast<std::size_t>(rank);
-        registry.add(eagerRow(kOne[n - 1], "x with dimensions of size 1 added", kShape, [n](Eager& e) -> EagerResult { return atLeast(e, e.at(0), n); }));
-        registry.add(eagerRow(kMany[n - 1], "tensors with dimensions of size 1 added", kShape, [n](Eager& e) -> EagerResult { return Eager::Argument::listOf(allAtLeast(e, n)); }));
+        registry.add(eagerRow(kOne[n - 1], "x with dimensions of size 1 added", kShape,
+                              [n](Eager& e) -> EagerResult { return atLeast(e, e.at(0), n); }));
+        registry.add(eagerRow(kMany[n - 1], "tensors with dimensions of size 1 added", kShape,
+                              [n](Eager& e) -> EagerResult { return Eager::Argument::listOf(allAtLeast(e, n)); }));
     }
-    for (std::string_view schema : {"tensor_split.sections(Tensor self, int sections, int dim=0) -> Tensor[]", "tensor_split.indices(Tensor self, int[] indices, int dim=0) -> Tensor[]",
-                                    "tensor_split.tensor_indices_or_sections(Tensor self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor[]"}) {
+    for (
+        std::string_view schema :
+        {"tensor_split.sections(Tensor self, int sections, int dim=0) -> Tensor[]",
+         "tensor_split.indices(Tensor self, int[] indices, int dim=0) -> Tensor[]",
+         "tensor_split.tensor_indices_or_sections(Tensor self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor[]"}) {
         registry.add(eagerRow(schema, "x in parts, split at indices or evenly", kTensor, tensorSplit));
     }
-    const auto alongRows = [](bool isCount) { return [isCount](Eager& e) { return cutAlong(e, e.at(0).rank() == 1 ? 0 : 1, isCount); }; };
-    const auto along = [](std::size_t axis, bool isCount) { return [axis, isCount](Eager& e) { return cutAlong(e, axis, isCount); }; };
-    registry.add(eagerRow("hsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts side by side", kTensor, alongRows(true)));
-    registry.add(eagerRow("hsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts side by side", kTensor, alongRows(false)));
-    registry.add(eagerRow("vsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts one below the other", kTensor, along(0, true)));
-    registry.add(eagerRow("vsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts one below the other", kTensor, along(0, false)));
-    registry.add(eagerRow("dsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts in depth", kTensor, along(2, true)));
-    registry.add(eagerRow("dsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts in depth", kTensor, along(2, false)));
-    registry.add(eagerRow("meshgrid(Tensor[] tensors) -> Tensor[]", "grids of coordinates", kTensor, [](Eager& e) { return meshgrid(e, false); }));
-    registry.add(eagerRow("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", "grids of coordinates", kTensor, [](Eager& e) { return meshgrid(e, e.text(1) == "xy"); }));
-    registry.add(eagerRow("cartesian_prod(Tensor[] tensors) -> Tensor", "all combinations, one a row", kTensor, [](Eager& e) -> EagerResult {
-        std::vector<Tensor> grids;
-        const EagerResult all = meshgrid(e, false);
-        for (const Value& grid : all.values.front().items()) grids.push_back(e.reshape(grid.tensor(), Shape{grid.tensor().numel()}));
-        return grids.size() == 1 ? grids.front() : e("stack", grids, 1);
-    }));
-    registry.add(eagerRow("broadcast_tensors(Tensor[] tensors) -> Tensor[]", "tensors in their common shape", kShape, [](Eager& e) -> EagerResult {
-        std::vector<Tensor> list = e.tensors(0);
-        Shape shape;
-        for (const Tensor& x : list) shape = e.get(broadcast(shape, x.shape()));
-        for (Tensor& x : list) x = e.get(x.expanded(shape));
-        return Eager::Argument::listOf(list);
-    }));
-    registry.add(eagerRow("block_diag(Tensor[] tensors) -> Tensor", "matrices along a diagonal", kTensor, [](Eager& e) -> EagerResult {
-        std::int64_t rows = 0, columns = 0, row = 0, column = 0;
-        const std::vector<Tensor> list = allAtLeast(e, 2);
-        DType dtype = list.empty() ? DType::Float32 : list.front().dtype();
-        for (const Tensor& x : list) {
-            rows += x.dim(0);
-            columns += x.dim(1);
-            dtype = promotedTypes(dtype, x.dtype());
-        }
-        const Tensor y = e.get(Tensor::zeros(dtype, Shape{rows, columns}));
-        for (const Tensor& x : list) {
-            kernels::copyInto(e.context().pool(), e.as(x, dtype), y.sliced(0, row, x.dim(0)).sliced(1, column, x.dim(1)));
-            row += x.dim(0);
-            column += x.dim(1);
-        }
-        return y;
-    }));
+    const auto alongRows = [](bool isCount) {
+        return [isCount](Eager& e) { return cutAlong(e, e.at(0).rank() == 1 ? 0 : 1, isCount); };
+    };
+    const auto along = [](std::size_t axis, bool isCount) {
+        return [axis, isCount](Eager& e) { return cutAlong(e, axis, isCount); };
+    };
+    registry.add(eagerRow("hsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts side by side", kTensor,
+                          alongRows(true)));
+    registry.add(eagerRow("hsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts side by side", kTensor,
+                          alongRows(false)));
+    registry.add(eagerRow("vsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts one below the other",
+                          kTensor, along(0, true)));
+    registry.add(eagerRow("vsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts one below the other",
+                          kTensor, along(0, false)));
+    registry.add(
+        eagerRow("dsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts in depth", kTensor, along(2, true)));
+    registry.add(eagerRow("dsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts in depth", kTensor,
+                          along(2, false)));
+    registry.add(eagerRow("meshgrid(Tensor[] tensors) -> Tensor[]", "grids of coordinates", kTensor,
+                          [](Eager& e) { return meshgrid(e, false); }));
+    registry.add(eagerRow("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", "grids of coordinates",
+                          kTensor, [](Eager& e) { return meshgrid(e, e.text(1) == "xy"); }));
+    registry.add(eagerRow("cartesian_prod(Tensor[] tensors) -> Tensor", "all combinations, one a row", kTensor,
+                          [](Eager& e) -> EagerResult {
+                              std::vector<Tensor> grids;
+                              const EagerResult all = meshgrid(e, false);
+                              for (const Value& grid : all.values.front().items())
+                                  grids.push_back(e.reshape(grid.tensor(), Shape{grid.tensor().numel()}));
+                              return grids.size() == 1 ? grids.front() : e("stack", grids, 1);
+                          }));
+    registry.add(eagerRow("broadcast_tensors(Tensor[] tensors) -> Tensor[]", "tensors in their common shape", kShape,
+                          [](Eager& e) -> EagerResult {
+                              std::vector<Tensor> list = e.tensors(0);
+                              Shape shape;
+                              for (const Tensor& x : list) shape = e.get(broadcast(shape, x.shape()));
+                              for (Tensor& x : list) x = e.get(x.expanded(shape));
+                              return Eager::Argument::listOf(list);
+                          }));
+    registry.add(eagerRow("block_diag(Tensor[] tensors) -> Tensor", "matrices along a diagonal", kTensor,
+                          [](Eager& e) -> EagerResult {
+                              std::int64_t rows = 0, columns = 0, row = 0, column = 0;
+                              const std::vector<Tensor> list = allAtLeast(e, 2);
+                              DType dtype = list.empty() ? DType::Float32 : list.front().dtype();
+                              for (const Tensor& x : list) {
+                                  rows += x.dim(0);
+                                  columns += x.dim(1);
+                                  dtype = promotedTypes(dtype, x.dtype());
+                              }
+                              const Tensor y = e.get(Tensor::zeros(dtype, Shape{rows, columns}));
+                              for (const Tensor& x : list) {
+                                  kernels::copyInto(e.context().pool(), e.as(x, dtype),
+                                                    y.sliced(0, row, x.dim(0)).sliced(1, column, x.dim(1)));
+                                  row += x.dim(0);
+                                  column += x.dim(1);
+                              }
+                              return y;
+                          }));
 }
 
 /// The last two dimensions exchanged; complex numbers conjugated if `conjugates`.
 Tensor transposedMatrices(Eager& e, const std::string& name, bool conjugates) {
     const Tensor x = e.at(0);
-    if (x.rank() < 2) e.fail(name + " is only supported on matrices or batches of matrices. Got " + std::to_string(x.rank()) + "-D tensor.");
+    if (x.rank() < 2)
+        e.fail(name + " is only supported on matrices or batches of matrices. Got " + std::to_string(x.rank()) +
+               "-D tensor.");
     const Tensor transposed = x.transposed(x.rank() - 2, x.rank() - 1);
     return conjugates && tensor::isComplex(x.dtype()) ? e("conj_physical", transposed) : transposed;
 }
 
 void defineTurns(Registry& registry) {
-    registry.add(eagerRow("flip(Tensor self, int[] dims) -> Tensor", "x reversed along dimensions", kMove, [](Eager& e) { return flip(e, e.integers(1)); }, inferSame));
-    registry.add(eagerRow("fliplr(Tensor self) -> Tensor", "x reversed from left to right", kMove, [](Eager& e) { return flip(e, {1}); }, inferSame));
-    registry.add(eagerRow("flipud(Tensor self) -> Tensor", "x reversed from top to bottom", kMove, [](Eager& e) { return flip(e, {0}); }, inferSame));
-    registry.add(eagerRow("rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor", "x rotated by multiples of 90 degrees", kMove, rot90));
-    registry.add(eagerRow("movedim.int(Tensor self, int source, int destination) -> Tensor", "x with a dimension moved", kMove, [](Eager& e) -> EagerResult { return moved(e, e.at(0), {e.integer(1)}, {e.integer(2)}); }));
-    registry.add(eagerRow("movedim.intlist(Tensor self, int[] source, int[] destination) -> Tensor", "x with dimensions moved", kMove, [](Eager& e) -> EagerResult { return moved(e, e.at(0), e.integers(1), e.integers(2)); }));
+    registry.add(eagerRow(
+        "flip(Tensor self, int[] dims) -> Tensor", "x reversed along dimensions", kMove,
+        [](Eager& e) { return flip(e, e.integers(1)); }, inferSame));
+    registry.add(eagerRow(
+        "fliplr(Tensor self) -> Tensor", "x reversed from left to right", kMove, [](Eager& e) { return flip(e, {1}); },
+        inferSame));
+    registry.add(eagerRow(
+        "flipud(Tensor self) -> Tensor", "x reversed from top to bottom", kMove, [](Eager& e) { return flip(e, {0}); },
+        inferSame));
+    registry.add(eagerRow("rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor",
+                          "x rotated by multiples of 90 degrees", kMove, rot90));
+    registry.add(eagerRow("movedim.int(Tensor self, int source, int destination) -> Tensor", "x with a dimension moved",
+                          kMove,
+                          [](Eager& e) -> EagerResult { return moved(e, e.at(0), {e.integer(1)}, {e.integer(2)}); }));
+    registry.add(eagerRow("movedim.intlist(Tensor self, int[] source, int[] destination) -> Tensor",
+                          "x with dimensions moved", kMove,
+                          [](Eager& e) -> EagerResult { return moved(e, e.at(0), e.integers(1), e.integers(2)); }));
     const auto reversed = [](Eager& e) -> EagerResult {
         std::vector<std::size_t> order(e.at(0).rank());
         std::iota(order.rbegin(), order.rend(), 0);
         return e.at(0).permuted(order);
     };
     registry.add(eagerRow("numpy_T(Tensor self) -> Tensor", "x with its dimensions in reverse", kMove, reversed));
-    registry.add(eagerRow("mT(Tensor self) -> Tensor", "transposed matrices", kMove, [](Eager& e) -> EagerResult { return transposedMatrices(e, "tensor.mT", false); }));
-    registry.add(eagerRow("mH(Tensor self) -> Tensor", "transposed matrices, conjugated", kMove, [](Eager& e) -> EagerResult { return transposedMatrices(e, "tensor.mH", true); }));
-    registry.add(eagerRow("adjoint(Tensor self) -> Tensor", "transposed matrices, conjugated", kMove, [](Eager& e) -> EagerResult { return transposedMatrices(e, "tensor.adjoint()", true); }));
-    registry.add(eagerRow("matrix_H(Tensor self) -> Tensor", "a transposed matrix, conjugated", kMove, [](Eager& e) -> EagerResult {
-        if (e.at(0).rank() != 2) {
-            e.fail("tensor.H is only supported on matrices (2-D tensors). Got " + std::to_string(e.at(0).rank()) +
-                   "-D tensor. For batches of matrices, consider using tensor.mH");
-        }
-        return transposedMatrices(e, "tensor.H", true);
-    }));
-    registry.add(eagerRow("repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor", "each element several times", kTensor, repeatInterleave));
-    registry.add(eagerRow("repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor", "each element several times", kTensor, repeatInterleave));
-    registry.add(eagerRow("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor", "each number repeated", kTensor, [](Eager& e) -> EagerResult { return repeatedIndex(e, e.at(0), e.at(0).numel()); }));
-    registry.add(eagerRow("tile(Tensor self, int[] dims) -> Tensor", "x several times along each dimension", kTensor, tile));
+    registry.add(eagerRow("mT(Tensor self) -> Tensor", "transposed matrices", kMove,
+                          [](Eager& e) -> EagerResult { return transposedMatrices(e, "tensor.mT", false); }));
+    registry.add(eagerRow("mH(Tensor self) -> Tensor", "transposed matrices, conjugated", kMove,
+                          [](Eager& e) -> EagerResult { return transposedMatrices(e, "tensor.mH", true); }));
+    registry.add(eagerRow("adjoint(Tensor self) -> Tensor", "transposed matrices, conjugated", kMove,
+                          [](Eager& e) -> EagerResult { return transposedMatrices(e, "tensor.adjoint()", true); }));
+    registry.add(eagerRow(
+        "matrix_H(Tensor self) -> Tensor", "a transposed matrix, conjugated", kMove, [](Eager& e) -> EagerResult {
+            if (e.at(0).rank() != 2) {
+                e.fail("tensor.H is only supported on matrices (2-D tensors). Got " + std::to_string(e.at(0).rank()) +
+                       "-D tensor. For batches of matrices, consider using tensor.mH");
+            }
+            return transposedMatrices(e, "tensor.H", true);
+        }));
+    registry.add(eagerRow(
+        "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+        "each element several times", kTensor, repeatInterleave));
+    registry.add(eagerRow(
+        "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+        "each element several times", kTensor, repeatInterleave));
+    registry.add(eagerRow("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
+                          "each number repeated", kTensor,
+                          [](Eager& e) -> EagerResult { return repeatedIndex(e, e.at(0), e.at(0).numel()); }));
+    registry.add(
+        eagerRow("tile(Tensor self, int[] dims) -> Tensor", "x several times along each dimension", kTensor, tile));
 }
 
 }  // namespace
@@ -445,31 +547,44 @@ void define_aten_shapes(Registry& registry) {
     defineScatters(registry);
     defineStacks(registry);
     defineTurns(registry);
-    registry.add(eagerRow("unfold(Tensor self, int dimension, int size, int step) -> Tensor", "all windows along a dimension", kTensor, unfoldAxis));
-    for (std::string_view schema : {"as_strided(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor"}) {
+    registry.add(eagerRow("unfold(Tensor self, int dimension, int size, int step) -> Tensor",
+                          "all windows along a dimension", kTensor, unfoldAxis));
+    for (std::string_view schema :
+         {"as_strided(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor"}) {
         registry.add(eagerRow(schema, "a view by size and strides", kShape, asStrided));
     }
-    registry.add(eagerRow("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", "differences of neighbours", Category::Elementwise, [](Eager& e) -> EagerResult {
-        Tensor x = e.at(0);
-        std::vector<Tensor> list;
-        if (e.has(3)) list.push_back(e.at(3));
-        list.push_back(x);
-        if (e.has(4)) list.push_back(e.at(4));
-        if (list.size() > 1) x = e("cat", list, e.integer(2));
-        const std::size_t axis = e.axis(2, x.rank());
-        for (std::int64_t i = 0; i < e.integer(1) && x.dim(axis) > 0; ++i) {
-            const Tensor after = x.sliced(axis, 1, x.dim(axis) - 1), before = x.sliced(axis, 0, x.dim(axis) - 1);
-            x = x.dtype() == DType::Bool ? e("logical_xor", after, before) : e("sub.Tensor", after, before);
-        }
-        return x;
-    }));
-    registry.add(eagerRow("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", "channels to blocks of pixels", kMove, [](Eager& e) { return pixelShuffle(e, false); }));
-    registry.add(eagerRow("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", "blocks of pixels to channels", kMove, [](Eager& e) { return pixelShuffle(e, true); }));
-    registry.add(eagerRow("channel_shuffle(Tensor self, int groups) -> Tensor", "channels interleaved between groups", kMove, channelShuffle, inferSame));
-    registry.add(eagerRow("native_channel_shuffle(Tensor self, int groups) -> Tensor", "channels interleaved between groups", kMove, channelShuffle, inferSame));
-    registry.add(eagerRow("broadcast_to(Tensor self, int[] size) -> Tensor", "x repeated along dimensions of size 1, without a copy", kTensor, [](Eager& e) -> EagerResult { return e("expand", e.at(0), e.integers(1)); }));
-    registry.add(eagerRow("ravel(Tensor self) -> Tensor", "all elements in one dimension", kShape, [](Eager& e) -> EagerResult { return e.reshape(e.at(0), Shape{e.at(0).numel()}); }));
-    registry.add(eagerRow("stride(Tensor self) -> int[]", "strides in elements", kShape, [](Eager& e) -> EagerResult { return Eager::Argument::listOf(e.at(0).strides()); }));
+    registry.add(eagerRow("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+                          "differences of neighbours", Category::Elementwise, [](Eager& e) -> EagerResult {
+                              Tensor x = e.at(0);
+                              std::vector<Tensor> list;
+                              if (e.has(3)) list.push_back(e.at(3));
+                              list.push_back(x);
+                              if (e.has(4)) list.push_back(e.at(4));
+                              if (list.size() > 1) x = e("cat", list, e.integer(2));
+                              const std::size_t axis = e.axis(2, x.rank());
+                              for (std::int64_t i = 0; i < e.integer(1) && x.dim(axis) > 0; ++i) {
+                                  const Tensor after = x.sliced(axis, 1, x.dim(axis) - 1),
+                                               before = x.sliced(axis, 0, x.dim(axis) - 1);
+                                  x = x.dtype() == DType::Bool ? e("logical_xor", after, before)
+                                                               : e("sub.Tensor", after, before);
+                              }
+                              return x;
+                          }));
+    registry.add(eagerRow("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", "channels to blocks of pixels",
+                          kMove, [](Eager& e) { return pixelShuffle(e, false); }));
+    registry.add(eagerRow("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+                          "blocks of pixels to channels", kMove, [](Eager& e) { return pixelShuffle(e, true); }));
+    registry.add(eagerRow("channel_shuffle(Tensor self, int groups) -> Tensor", "channels interleaved between groups",
+                          kMove, channelShuffle, inferSame));
+    registry.add(eagerRow("native_channel_shuffle(Tensor self, int groups) -> Tensor",
+                          "channels interleaved between groups", kMove, channelShuffle, inferSame));
+    registry.add(eagerRow("broadcast_to(Tensor self, int[] size) -> Tensor",
+                          "x repeated along dimensions of size 1, without a copy", kTensor,
+                          [](Eager& e) -> EagerResult { return e("expand", e.at(0), e.integers(1)); }));
+    registry.add(eagerRow("ravel(Tensor self) -> Tensor", "all elements in one dimension", kShape,
+                          [](Eager& e) -> EagerResult { return e.reshape(e.at(0), Shape{e.at(0).numel()}); }));
+    registry.add(eagerRow("stride(Tensor self) -> int[]", "strides in elements", kShape,
+                          [](Eager& e) -> EagerResult { return Eager::Argument::listOf(e.at(0).strides()); }));
 }
 
 }  // namespace sonde::ops

@@ -16,7 +16,6 @@ namespace sonde::ops {
 
 namespace {
 
-
 std::vector<std::int64_t> signedAxes(const std::vector<std::size_t>& axes) { return {axes.begin(), axes.end()}; }
 
 Tensor floating(Eager& e, const Tensor& x) { return tensor::isFloating(x.dtype()) ? x : e.as(x, DType::Float32); }
@@ -62,19 +61,31 @@ void defineVariances(Registry& registry) {
         std::string_view all, dim, correction, summary;
         bool root, withMean;
     } rows[] = {
-        {"var(Tensor self, bool unbiased=True) -> Tensor", "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-         "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", "variance over axes", false, false},
-        {"std(Tensor self, bool unbiased=True) -> Tensor", "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-         "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", "standard deviation over axes", true, false},
-        {"var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", "variance and mean over axes", false, true},
-        {"std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-         "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", "standard deviation and mean over axes", true, true},
+        {"var(Tensor self, bool unbiased=True) -> Tensor",
+         "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+         "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+         "variance over axes", false, false},
+        {"std(Tensor self, bool unbiased=True) -> Tensor",
+         "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+         "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+         "standard deviation over axes", true, false},
+        {"var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+         "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+         "variance and mean over axes", false, true},
+        {"std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+         "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+         "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+         "standard deviation and mean over axes", true, true},
     };
     for (const auto& row : rows) {
-        registry.add(eagerRow(row.all, row.summary, kRed, [row](Eager& e) { return varianceOf(e, VarianceForm::All, row.root, row.withMean); }));
-        registry.add(eagerRow(row.dim, row.summary, kRed, [row](Eager& e) { return varianceOf(e, VarianceForm::Dim, row.root, row.withMean); }));
-        registry.add(eagerRow(row.correction, row.summary, kRed, [row](Eager& e) { return varianceOf(e, VarianceForm::Correction, row.root, row.withMean); }));
+        registry.add(eagerRow(row.all, row.summary, kRed,
+                              [row](Eager& e) { return varianceOf(e, VarianceForm::All, row.root, row.withMean); }));
+        registry.add(eagerRow(row.dim, row.summary, kRed,
+                              [row](Eager& e) { return varianceOf(e, VarianceForm::Dim, row.root, row.withMean); }));
+        registry.add(eagerRow(row.correction, row.summary, kRed, [row](Eager& e) {
+            return varianceOf(e, VarianceForm::Correction, row.root, row.withMean);
+        }));
     }
 }
 
@@ -91,25 +102,34 @@ std::vector<std::size_t> allAxes(const Tensor& x) {
 }
 
 void defineDistances(Registry& registry) {
-    registry.add(eagerRow("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "p-norm of the difference", kRed, [](Eager& e) -> EagerResult {
-        const Tensor difference = e("sub.Tensor", e.at(0), e.at(1));
-        return normOf(e, difference, e.number(2), allAxes(difference), false);
-    }));
-    registry.add(eagerRow("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", "p-norm of x1 − x2 + eps along the last dimension", kRed, [](Eager& e) -> EagerResult {
-        const Tensor difference = e("add.Scalar", e("sub.Tensor", e.at(0), e.at(1)), e.number(3));
-        return normOf(e, difference, e.number(2), {e.axisOf(-1, difference.rank())}, e.flag(4));
-    }));
-    registry.add(eagerRow("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", "x1·x2 / (max(‖x1‖, eps)·max(‖x2‖, eps))", kRed, [](Eager& e) -> EagerResult {
-        const Tensor a = e.at(0), b = e.at(1);
-        const auto unit = [&](const Tensor& x) { return e("div.Tensor", x, e("clamp_min", normOf(e, x, 2, {e.axis(2, x.rank())}, true), e.number(3))); };
-        return e("sum.dim_IntList", e("mul.Tensor", unit(a), unit(b)), std::vector<std::int64_t>{e.integer(2)});
-    }));
-    for (std::string_view schema : {"cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor", "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"}) {
-        registry.add(eagerRow(schema, "p-norms of the differences of all pairs of rows", kRed, [](Eager& e) -> EagerResult {
-            const Tensor a = e("unsqueeze", e.at(0), -2), b = e("unsqueeze", e.at(1), -3);
-            const Tensor difference = e("sub.Tensor", a, b);
-            return normOf(e, difference, e.number(2), {e.axisOf(-1, difference.rank())}, false);
+    registry.add(eagerRow("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "p-norm of the difference", kRed,
+                          [](Eager& e) -> EagerResult {
+                              const Tensor difference = e("sub.Tensor", e.at(0), e.at(1));
+                              return normOf(e, difference, e.number(2), allAxes(difference), false);
+                          }));
+    registry.add(
+        eagerRow("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor",
+                 "p-norm of x1 − x2 + eps along the last dimension", kRed, [](Eager& e) -> EagerResult {
+                     const Tensor difference = e("add.Scalar", e("sub.Tensor", e.at(0), e.at(1)), e.number(3));
+                     return normOf(e, difference, e.number(2), {e.axisOf(-1, difference.rank())}, e.flag(4));
+                 }));
+    registry.add(eagerRow(
+        "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+        "x1·x2 / (max(‖x1‖, eps)·max(‖x2‖, eps))", kRed, [](Eager& e) -> EagerResult {
+            const Tensor a = e.at(0), b = e.at(1);
+            const auto unit = [&](const Tensor& x) {
+                return e("div.Tensor", x, e("clamp_min", normOf(e, x, 2, {e.axis(2, x.rank())}, true), e.number(3)));
+            };
+            return e("sum.dim_IntList", e("mul.Tensor", unit(a), unit(b)), std::vector<std::int64_t>{e.integer(2)});
         }));
+    for (std::string_view schema : {"cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor",
+                                    "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"}) {
+        registry.add(
+            eagerRow(schema, "p-norms of the differences of all pairs of rows", kRed, [](Eager& e) -> EagerResult {
+                const Tensor a = e("unsqueeze", e.at(0), -2), b = e("unsqueeze", e.at(1), -3);
+                const Tensor difference = e("sub.Tensor", a, b);
+                return normOf(e, difference, e.number(2), {e.axisOf(-1, difference.rank())}, false);
+            }));
     }
 }
 
@@ -259,11 +279,13 @@ EagerResult quantile(Eager& e, bool single) {
         if (rule == "lower") place = std::floor(place);
         else if (rule == "higher") place = std::ceil(place);
         else if (rule == "nearest") place = std::nearbyint(place);
-        const auto below = static_cast<std::int64_t>(std::floor(place)), above = static_cast<std::int64_t>(std::ceil(place));
+        const auto below = static_cast<std::int64_t>(std::floor(place)),
+                   above = static_cast<std::int64_t>(std::ceil(place));
         const double weight = rule == "midpoint" ? (below == above ? 0 : 0.5) : place - static_cast<double>(below);
         Tensor part = e("lerp.Scalar", values.selected(axis, below), values.selected(axis, above), weight);
         part = e("where.self", e("isnan", last), last, part);
-        if (keep) part = e.has(2) ? part.unsqueezed(axis) : e.reshape(part, Shape(std::vector<std::int64_t>(fullRank, 1)));
+        if (keep)
+            part = e.has(2) ? part.unsqueezed(axis) : e.reshape(part, Shape(std::vector<std::int64_t>(fullRank, 1)));
         parts.push_back(part);
     }
     return scalar ? parts.front() : e("stack", parts);
@@ -323,7 +345,8 @@ EagerResult withoutMissing(Eager& e, bool mean) {
     const std::vector<std::int64_t> axes = signedAxes(e.axes(1, x.rank()));
     const Tensor missing = e("isnan", x);
     const Tensor sum = e("sum.dim_IntList", e("masked_fill.Scalar", x, missing, 0.0), axes, e.flag(2));
-    const Tensor total = mean ? e("div.Tensor", sum, e("sum.dim_IntList", e("logical_not", missing), axes, e.flag(2))) : sum;
+    const Tensor total =
+        mean ? e("div.Tensor", sum, e("sum.dim_IntList", e("logical_not", missing), axes, e.flag(2))) : sum;
     return e.has(3) ? e.as(total, e.dtype(3, x.dtype())) : total;
 }
 
@@ -338,7 +361,8 @@ Tensor buckets(Eager& e, const Tensor& boundaries, const Tensor& values, bool ri
     const std::int64_t n = boundaries.rank() == 0 ? 1 : boundaries.dim(boundaries.rank() - 1);
     const bool shared = boundaries.rank() <= 1;
     const std::int64_t perRow = shared ? values.numel() : values.dim(values.rank() - 1);
-    if (!shared && (values.rank() != boundaries.rank() || (n > 0 && values.numel() / std::max<std::int64_t>(perRow, 1) != boundaries.numel() / n))) {
+    if (!shared && (values.rank() != boundaries.rank() ||
+                    (n > 0 && values.numel() / std::max<std::int64_t>(perRow, 1) != boundaries.numel() / n))) {
         e.fail("boundaries " + boundaries.typeText() + " do not go with " + values.typeText());
     }
     const Tensor b = e.get(wide(boundaries)), v = e.get(wide(values));
@@ -353,35 +377,64 @@ Tensor buckets(Eager& e, const Tensor& boundaries, const Tensor& values, bool ri
 }
 
 void defineOrder(Registry& registry) {
-    registry.add(eagerRow("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor, Tensor)", "elements in order and where they were", kRed, [](Eager& e) { return sortWith(e, e.integer(1), e.flag(2), false); }));
-    registry.add(eagerRow("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor, Tensor)", "elements in order and where they were", kRed, [](Eager& e) { return sortWith(e, e.integer(2), e.flag(3), false); }));
-    registry.add(eagerRow("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", "where the elements in order were", kRed, [](Eager& e) { return sortWith(e, e.integer(1), e.flag(2), true); }));
-    registry.add(eagerRow("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor", "where the elements in order were", kRed, [](Eager& e) { return sortWith(e, e.integer(2), e.flag(3), true); }));
-    registry.add(eagerRow("msort(Tensor self) -> Tensor", "elements in order along dimension 0", kRed, [](Eager& e) -> EagerResult { return std::vector<Value>{sortWith(e, 0, false, false).values.front()}; }));
-    registry.add(eagerRow("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)", "the k-th smallest element and where it is", kRed, [](Eager& e) -> EagerResult {
-        const Tensor x = e.at(0);
-        const std::size_t axis = e.axis(2, x.rank());
-        if (e.integer(1) < 1 || e.integer(1) > x.dim(axis)) e.fail("k " + std::to_string(e.integer(1)) + " is outside " + x.typeText());
-        return ranked(e, x, axis, e.integer(1) - 1, e.flag(3));
-    }));
-    registry.add(eagerRow("median(Tensor self) -> Tensor", "the middle one of all elements", kRed, [](Eager& e) -> EagerResult { return std::vector<Value>{median(e, false).values.front()}; }));
-    registry.add(eagerRow("nanmedian(Tensor self) -> Tensor", "the middle one of all that are not missing", kRed, [](Eager& e) -> EagerResult { return std::vector<Value>{median(e, true).values.front()}; }));
-    registry.add(eagerRow("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", "the middle ones along an axis and where they are", kRed, [](Eager& e) { return median(e, false); }));
-    registry.add(eagerRow("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", "the middle ones of all that are not missing", kRed, [](Eager& e) { return median(e, true); }));
-    registry.add(eagerRow("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)", "most frequent element along an axis", kRed, modeOf));
-    registry.add(eagerRow("quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", "quantiles along an axis", kRed, [](Eager& e) { return quantile(e, false); }));
-    registry.add(eagerRow("quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", "a quantile along an axis", kRed, [](Eager& e) { return quantile(e, true); }));
-    registry.add(eagerRow("bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", "the number of boundaries below each element", kRed,
-                          [](Eager& e) -> EagerResult { return buckets(e, e.at(1), e.at(0), e.flag(3), e.flag(2)); }));
-    registry.add(eagerRow("searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-                          "where each element would be put into sorted lines", kRed, [](Eager& e) -> EagerResult {
-        const Tensor lines = e.has(5) ? e("gather", e.at(0), -1, e.at(5)) : e.at(0);
-        return buckets(e, lines, e.at(1), e.flag(3) || (e.has(4) && e.text(4) == "right"), e.flag(2));
-    }));
-    registry.add(eagerRow("searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-                          "where a number would be put into a sorted line", kRed, [](Eager& e) -> EagerResult {
-        return buckets(e, e.at(0), Tensor::scalar<double>(e.number(1)), e.flag(3) || (e.has(4) && e.text(4) == "right"), e.flag(2));
-    }));
+    registry.add(eagerRow("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor, Tensor)",
+                          "elements in order and where they were", kRed,
+                          [](Eager& e) { return sortWith(e, e.integer(1), e.flag(2), false); }));
+    registry.add(
+        eagerRow("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor, Tensor)",
+                 "elements in order and where they were", kRed,
+                 [](Eager& e) { return sortWith(e, e.integer(2), e.flag(3), false); }));
+    registry.add(eagerRow("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+                          "where the elements in order were", kRed,
+                          [](Eager& e) { return sortWith(e, e.integer(1), e.flag(2), true); }));
+    registry.add(eagerRow("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
+                          "where the elements in order were", kRed,
+                          [](Eager& e) { return sortWith(e, e.integer(2), e.flag(3), true); }));
+    registry.add(eagerRow(
+        "msort(Tensor self) -> Tensor", "elements in order along dimension 0", kRed,
+        [](Eager& e) -> EagerResult { return std::vector<Value>{sortWith(e, 0, false, false).values.front()}; }));
+    registry.add(eagerRow("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)",
+                          "the k-th smallest element and where it is", kRed, [](Eager& e) -> EagerResult {
+                              const Tensor x = e.at(0);
+                              const std::size_t axis = e.axis(2, x.rank());
+                              if (e.integer(1) < 1 || e.integer(1) > x.dim(axis))
+                                  e.fail("k " + std::to_string(e.integer(1)) + " is outside " + x.typeText());
+                              return ranked(e, x, axis, e.integer(1) - 1, e.flag(3));
+                          }));
+    registry.add(eagerRow("median(Tensor self) -> Tensor", "the middle one of all elements", kRed,
+                          [](Eager& e) -> EagerResult { return std::vector<Value>{median(e, false).values.front()}; }));
+    registry.add(eagerRow("nanmedian(Tensor self) -> Tensor", "the middle one of all that are not missing", kRed,
+                          [](Eager& e) -> EagerResult { return std::vector<Value>{median(e, true).values.front()}; }));
+    registry.add(eagerRow("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)",
+                          "the middle ones along an axis and where they are", kRed,
+                          [](Eager& e) { return median(e, false); }));
+    registry.add(eagerRow("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)",
+                          "the middle ones of all that are not missing", kRed,
+                          [](Eager& e) { return median(e, true); }));
+    registry.add(eagerRow("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)",
+                          "most frequent element along an axis", kRed, modeOf));
+    registry.add(eagerRow(
+        "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
+        "quantiles along an axis", kRed, [](Eager& e) { return quantile(e, false); }));
+    registry.add(eagerRow(
+        "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
+        "a quantile along an axis", kRed, [](Eager& e) { return quantile(e, true); }));
+    registry.add(eagerRow(
+        "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+        "the number of boundaries below each element", kRed,
+        [](Eager& e) -> EagerResult { return buckets(e, e.at(1), e.at(0), e.flag(3), e.flag(2)); }));
+    registry.add(eagerRow(
+        "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+        "where each element would be put into sorted lines", kRed, [](Eager& e) -> EagerResult {
+            const Tensor lines = e.has(5) ? e("gather", e.at(0), -1, e.at(5)) : e.at(0);
+            return buckets(e, lines, e.at(1), e.flag(3) || (e.has(4) && e.text(4) == "right"), e.flag(2));
+        }));
+    registry.add(eagerRow(
+        "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+        "where a number would be put into a sorted line", kRed, [](Eager& e) -> EagerResult {
+            return buckets(e, e.at(0), Tensor::scalar<double>(e.number(1)),
+                           e.flag(3) || (e.has(4) && e.text(4) == "right"), e.flag(2));
+        }));
 }
 
 }  // namespace
@@ -390,14 +443,26 @@ void define_aten_statistics(Registry& registry) {
     defineVariances(registry);
     defineDistances(registry);
     defineOrder(registry);
-    registry.add(eagerRow("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "running sums along an axis", kRed, [](Eager& e) { return cumulated(e, "CumSum"); }));
-    registry.add(eagerRow("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "running products along an axis", kRed, [](Eager& e) { return cumulated(e, "CumProd"); }));
-    registry.add(eagerRow("logcumsumexp(Tensor self, int dim) -> Tensor", "logarithms of the running sums of e^x", kRed, logCumulated));
-    registry.add(eagerRow("cummax(Tensor self, int dim) -> (Tensor, Tensor)", "running largest elements and where they are", kRed, [](Eager& e) { return runningExtreme(e, true); }));
-    registry.add(eagerRow("cummin(Tensor self, int dim) -> (Tensor, Tensor)", "running smallest elements and where they are", kRed, [](Eager& e) { return runningExtreme(e, false); }));
-    registry.add(eagerRow("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor, Tensor)", "smallest and largest value", kRed, extremes));
-    registry.add(eagerRow("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", "sum over axes without what is missing", kRed, [](Eager& e) { return withoutMissing(e, false); }));
-    registry.add(eagerRow("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", "mean over axes without what is missing", kRed, [](Eager& e) { return withoutMissing(e, true); }));
+    registry.add(eagerRow("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+                          "running sums along an axis", kRed, [](Eager& e) { return cumulated(e, "CumSum"); }));
+    registry.add(eagerRow("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+                          "running products along an axis", kRed, [](Eager& e) { return cumulated(e, "CumProd"); }));
+    registry.add(eagerRow("logcumsumexp(Tensor self, int dim) -> Tensor", "logarithms of the running sums of e^x", kRed,
+                          logCumulated));
+    registry.add(eagerRow("cummax(Tensor self, int dim) -> (Tensor, Tensor)",
+                          "running largest elements and where they are", kRed,
+                          [](Eager& e) { return runningExtreme(e, true); }));
+    registry.add(eagerRow("cummin(Tensor self, int dim) -> (Tensor, Tensor)",
+                          "running smallest elements and where they are", kRed,
+                          [](Eager& e) { return runningExtreme(e, false); }));
+    registry.add(eagerRow("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor, Tensor)",
+                          "smallest and largest value", kRed, extremes));
+    registry.add(
+        eagerRow("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                 "sum over axes without what is missing", kRed, [](Eager& e) { return withoutMissing(e, false); }));
+    registry.add(
+        eagerRow("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                 "mean over axes without what is missing", kRed, [](Eager& e) { return withoutMissing(e, true); }));
 }
 
 }  // namespace sonde::ops

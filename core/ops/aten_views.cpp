@@ -31,9 +31,12 @@ base::Result<void> inferSliceView(InferContext& context) {
     Dims dims = *context.in(0).shape;
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, dims.size()));
-    const auto isFree = [&](std::size_t i) { return context.in(i).kind && *context.in(i).kind != ValueKind::None && context.constant(i).isNone(); };
+    const auto isFree = [&](std::size_t i) {
+        return context.in(i).kind && *context.in(i).kind != ValueKind::None && context.constant(i).isNone();
+    };
     if (dims[axis].known() && !isFree(2) && !isFree(3)) {
-        SONDE_ASSIGN(const SliceRange range, sliceRange(dims[axis].value, context.constant(2), context.constant(3), context.constant(4)));
+        SONDE_ASSIGN(const SliceRange range,
+                     sliceRange(dims[axis].value, context.constant(2), context.constant(3), context.constant(4)));
         dims[axis] = Dim::of(range.count);
     } else {
         dims[axis] = Dim{};
@@ -66,7 +69,8 @@ base::Result<void> narrow(KernelContext& context) {
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
     SONDE_ASSIGN(const std::int64_t start, intOf(context.value(2)));
     SONDE_ASSIGN(const std::int64_t length, intOf(context.value(3)));
-    if (start < 0 || length < 0 || start > x.dim(axis) - length) return opError("narrow reaches beyond " + x.typeText());
+    if (start < 0 || length < 0 || start > x.dim(axis) - length)
+        return opError("narrow reaches beyond " + x.typeText());
     return give(context, x.sliced(axis, start, length));
 }
 
@@ -129,7 +133,8 @@ base::Result<void> split(KernelContext& context, bool isChunk) {
     if (size <= 0) return opError("parts must be larger than 0");
     if (isChunk) size = std::max<std::int64_t>((x.dim(axis) + size - 1) / size, 1);
     std::vector<std::int64_t> lengths;
-    for (std::int64_t start = 0; start < x.dim(axis); start += size) lengths.push_back(std::min(size, x.dim(axis) - start));
+    for (std::int64_t start = 0; start < x.dim(axis); start += size)
+        lengths.push_back(std::min(size, x.dim(axis) - start));
     if (lengths.empty()) lengths.push_back(0);
     return pieces(context, axis, lengths);
 }
@@ -140,7 +145,8 @@ base::Result<void> splitWithSizes(KernelContext& context) {
     SONDE_ASSIGN(const std::vector<std::int64_t> lengths, intsOf(context.value(1)));
     std::int64_t sum = 0;
     for (std::int64_t length : lengths) {
-        if (length < 0 || length > context.in(0).dim(axis) - sum) return opError("the parts do not add up to " + context.in(0).typeText());
+        if (length < 0 || length > context.in(0).dim(axis) - sum)
+            return opError("the parts do not add up to " + context.in(0).typeText());
         sum += length;
     }
     if (sum != context.in(0).dim(axis)) return opError("the parts do not add up to " + context.in(0).typeText());
@@ -172,7 +178,8 @@ void setOpenParts(InferContext& context, bool dropsAxis) {
     TypeInfo list;
     list.kind = ValueKind::List;
     list.elements = {TypeInfo::tensor(context.in(0).dtype)};
-    if (context.in(0).shape && context.in(0).shape->size() >= (dropsAxis ? 1 : 0)) list.elements.front().shape = unknownDims(context.in(0).shape->size() - (dropsAxis ? 1 : 0));
+    if (context.in(0).shape && context.in(0).shape->size() >= (dropsAxis ? 1 : 0))
+        list.elements.front().shape = unknownDims(context.in(0).shape->size() - (dropsAxis ? 1 : 0));
     context.set(0, std::move(list));
 }
 
@@ -189,7 +196,8 @@ base::Result<void> inferSplitViews(InferContext& context, bool isChunk) {
     if (isChunk) size = std::max<std::int64_t>((extent.value - 1) / size + 1, 1);
     if (extent.value / size >= kMaxParts) return {};
     Elements lengths;
-    for (std::int64_t start = 0; start < extent.value; start += size) lengths.push_back(tensor::Symbolic::of(std::min(size, extent.value - start)));
+    for (std::int64_t start = 0; start < extent.value; start += size)
+        lengths.push_back(tensor::Symbolic::of(std::min(size, extent.value - start)));
     if (lengths.empty()) lengths.push_back(tensor::Symbolic::of(std::int64_t{0}));
     setParts(context, axis, lengths);
     return {};
@@ -217,7 +225,8 @@ base::Result<void> inferUnbind(InferContext& context) {
     list.kind = ValueKind::List;
     // All are alike, and a loop over them wants no more than one.
     const bool isFew = extent.known() && extent.value > 0 && extent.value <= kMaxParts;
-    list.elements.assign(isFew ? static_cast<std::size_t>(extent.value) : 1, TypeInfo::tensor(context.in(0).dtype, dims));
+    list.elements.assign(isFew ? static_cast<std::size_t>(extent.value) : 1,
+                         TypeInfo::tensor(context.in(0).dtype, dims));
     context.set(0, std::move(list));
     return {};
 }
@@ -292,7 +301,9 @@ base::Result<void> inferExpandView(InferContext& context) {
         for (std::size_t i = 0; i < from->size(); ++i) {
             const Dim& own = (*from)[i];
             const bool keeps = (*wanted)[added + i].constant() == -1;
-            if (keeps || (own.known() && own.value != 1) || (!dims[added + i].known() && dims[added + i].symbol.empty() && own.value != 1)) dims[added + i] = own;
+            if (keeps || (own.known() && own.value != 1) ||
+                (!dims[added + i].known() && dims[added + i].symbol.empty() && own.value != 1))
+                dims[added + i] = own;
         }
     }
     setLike(context, 0, std::move(dims));
@@ -313,7 +324,8 @@ base::Result<void> inferUnflatten(InferContext& context) {
     for (const tensor::Symbolic& size : *sizes) others = size.constant() == -1 ? others : others * size;
     Dims parts = dimsOf(*sizes);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        if ((*sizes)[i].constant() == -1) parts[i] = others.constant() == 0 ? Dim{} : (tensor::Symbolic::of(dims[axis]) / others).dim();
+        if ((*sizes)[i].constant() == -1)
+            parts[i] = others.constant() == 0 ? Dim{} : (tensor::Symbolic::of(dims[axis]) / others).dim();
     }
     const auto at = dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
     dims.insert(at, parts.begin(), parts.end());
@@ -363,10 +375,16 @@ base::Result<void> inferConvert(InferContext& context, std::size_t from) {
 base::Result<void> itemAs(KernelContext& context, std::optional<ValueKind> kind) {
     const Tensor& x = context.in(0);
     if (x.numel() != 1) return opError("only a tensor with one element is a number, not " + x.typeText());
-    if (!kind) kind = x.dtype() == DType::Bool ? ValueKind::Bool : tensor::isFloating(x.dtype()) ? ValueKind::Float : ValueKind::Int;
+    if (!kind)
+        kind = x.dtype() == DType::Bool        ? ValueKind::Bool
+               : tensor::isFloating(x.dtype()) ? ValueKind::Float
+                                               : ValueKind::Int;
     if (*kind == ValueKind::Bool) context.setOutput(0, Value::ofBool(x.toDouble(0) != 0));
     else if (*kind == ValueKind::Float) context.setOutput(0, Value::ofFloat(x.toDouble(0)));
-    else context.setOutput(0, Value::ofInt(tensor::isFloating(x.dtype()) ? static_cast<std::int64_t>(std::clamp(x.toDouble(0), -9.2e18, 9.2e18)) : x.toInt64(0)));
+    else
+        context.setOutput(0, Value::ofInt(tensor::isFloating(x.dtype())
+                                              ? static_cast<std::int64_t>(std::clamp(x.toDouble(0), -9.2e18, 9.2e18))
+                                              : x.toInt64(0)));
     return {};
 }
 
@@ -379,13 +397,15 @@ base::Result<void> unflatten(KernelContext& context) {
     tensor::ValueList shape;
     for (std::size_t i = 0; i < x.rank(); ++i) {
         if (i != axis) shape.push_back(Value::ofInt(x.dim(i)));
-        else for (std::int64_t part : sizes) shape.push_back(Value::ofInt(part));
+        else
+            for (std::int64_t part : sizes) shape.push_back(Value::ofInt(part));
     }
     SONDE_ASSIGN(Tensor view, invokeAten(context, "view", {context.value(0), Value::list(std::move(shape))}));
     return give(context, std::move(view));
 }
 
-void addView(Registry& registry, std::string_view schema, std::string_view summary, std::function<base::Result<void>(KernelContext&)> kernel,
+void addView(Registry& registry, std::string_view schema, std::string_view summary,
+             std::function<base::Result<void>(KernelContext&)> kernel,
              std::function<base::Result<void>(InferContext&)> infer = {}, Category category = Category::Tensor) {
     OpDef def = atenRow(schema, summary, category, std::move(kernel), std::move(infer));
     def.acceptsStrided = true;
@@ -396,70 +416,121 @@ void addView(Registry& registry, std::string_view schema, std::string_view summa
 }  // namespace
 
 void define_aten_views(Registry& registry) {
-    addView(registry, "slice.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor", "x[.., start:end:step, ..]", slice, inferSliceView);
+    addView(registry, "slice.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
+            "x[.., start:end:step, ..]", slice, inferSliceView);
     addView(registry, "select.int(Tensor self, int dim, int index) -> Tensor", "x[.., index, ..]", select, inferSelect);
-    addView(registry, "narrow(Tensor self, int dim, int start, int length) -> Tensor", "x[.., start:start+length, ..]", narrow, inferNarrow);
-    addView(registry, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor", "x repeated along dimensions of size 1, without a copy", expand, inferExpandView);
-    addView(registry, "expand_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", expand, inferLikeOther);
-    addView(registry, "view_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", viewAs, inferLikeOther, Category::Shape);
-    addView(registry, "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "x in a number of parts", [](KernelContext& c) { return split(c, true); }, [](InferContext& c) { return inferSplitViews(c, true); });
-    addView(registry, "split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", "x in parts of a size", [](KernelContext& c) { return split(c, false); }, [](InferContext& c) { return inferSplitViews(c, false); });
-    addView(registry, "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferSplitWithSizes);
-    addView(registry, "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferSplitWithSizes);
-    addView(registry, "unbind.int(Tensor self, int dim=0) -> Tensor[]", "x without one dimension, part by part", unbind, inferUnbind);
+    addView(registry, "narrow(Tensor self, int dim, int start, int length) -> Tensor", "x[.., start:start+length, ..]",
+            narrow, inferNarrow);
+    addView(registry, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor",
+            "x repeated along dimensions of size 1, without a copy", expand, inferExpandView);
+    addView(registry, "expand_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", expand,
+            inferLikeOther);
+    addView(registry, "view_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", viewAs,
+            inferLikeOther, Category::Shape);
+    addView(
+        registry, "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "x in a number of parts",
+        [](KernelContext& c) { return split(c, true); }, [](InferContext& c) { return inferSplitViews(c, true); });
+    addView(
+        registry, "split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", "x in parts of a size",
+        [](KernelContext& c) { return split(c, false); }, [](InferContext& c) { return inferSplitViews(c, false); });
+    addView(registry, "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+            "x in parts of given sizes", splitWithSizes, inferSplitWithSizes);
+    addView(registry, "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]", "x in parts of given sizes",
+            splitWithSizes, inferSplitWithSizes);
+    addView(registry, "unbind.int(Tensor self, int dim=0) -> Tensor[]", "x without one dimension, part by part", unbind,
+            inferUnbind);
     addView(registry, "size(Tensor self) -> int[]", "all dimensions", size, inferSizeQuery, Category::Shape);
     addView(registry, "size.int(Tensor self, int dim) -> int", "one dimension", sizeOf, inferSizeOf, Category::Shape);
     addView(registry, "dim(Tensor self) -> int", "number of dimensions", rankOf, inferRank, Category::Shape);
     addView(registry, "numel(Tensor self) -> int", "number of elements", numel, inferNumel, Category::Shape);
-    for (std::string_view schema : {"item(Tensor self) -> Scalar", "ScalarImplicit(Tensor a) -> Scalar", "_local_scalar_dense(Tensor self) -> Scalar"}) {
-        addView(registry, schema, "the one element as a number", [](KernelContext& c) { return itemAs(c, std::nullopt); }, {}, Category::Shape);
+    for (std::string_view schema : {"item(Tensor self) -> Scalar", "ScalarImplicit(Tensor a) -> Scalar",
+                                    "_local_scalar_dense(Tensor self) -> Scalar"}) {
+        addView(
+            registry, schema, "the one element as a number", [](KernelContext& c) { return itemAs(c, std::nullopt); },
+            {}, Category::Shape);
     }
     for (std::string_view schema : {"Float.Tensor(Tensor a) -> float", "FloatImplicit(Tensor a) -> float"}) {
-        addView(registry, schema, "the one element as a number", [](KernelContext& c) { return itemAs(c, ValueKind::Float); }, {}, Category::Shape);
+        addView(
+            registry, schema, "the one element as a number",
+            [](KernelContext& c) { return itemAs(c, ValueKind::Float); }, {}, Category::Shape);
     }
     for (std::string_view schema : {"Int.Tensor(Tensor a) -> int", "IntImplicit(Tensor a) -> int"}) {
-        addView(registry, schema, "the only element as an integer", [](KernelContext& c) { return itemAs(c, ValueKind::Int); }, {}, Category::Shape);
+        addView(
+            registry, schema, "the only element as an integer",
+            [](KernelContext& c) { return itemAs(c, ValueKind::Int); }, {}, Category::Shape);
     }
-    addView(registry, "Bool.Tensor(Tensor a) -> bool", "whether the one element is not 0", [](KernelContext& c) { return itemAs(c, ValueKind::Bool); }, {}, Category::Shape);
-    addView(registry, "is_floating_point(Tensor self) -> bool", "whether x has a floating point", [](KernelContext& c) -> base::Result<void> {
-        c.setOutput(0, Value::ofBool(tensor::isFloating(c.in(0).dtype())));
-        return {};
-    }, {}, Category::Shape);
-    addView(registry, "unflatten.int(Tensor self, int dim, int[] sizes) -> Tensor", "one dimension as several", unflatten, inferUnflatten, Category::Shape);
-    for (std::string_view schema : {"to.dtype(Tensor self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
-                                    "type_as(Tensor self, Tensor other) -> Tensor",
-                                    "to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor"}) {
-        addView(registry, schema, "x with another element type", [](KernelContext& c) { return convert(c, 1); }, [](InferContext& c) { return inferConvert(c, 1); }, Category::Transform);
+    addView(
+        registry, "Bool.Tensor(Tensor a) -> bool", "whether the one element is not 0",
+        [](KernelContext& c) { return itemAs(c, ValueKind::Bool); }, {}, Category::Shape);
+    addView(
+        registry, "is_floating_point(Tensor self) -> bool", "whether x has a floating point",
+        [](KernelContext& c) -> base::Result<void> {
+            c.setOutput(0, Value::ofBool(tensor::isFloating(c.in(0).dtype())));
+            return {};
+        },
+        {}, Category::Shape);
+    addView(registry, "unflatten.int(Tensor self, int dim, int[] sizes) -> Tensor", "one dimension as several",
+            unflatten, inferUnflatten, Category::Shape);
+    for (
+        std::string_view schema :
+        {"to.dtype(Tensor self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
+         "type_as(Tensor self, Tensor other) -> Tensor",
+         "to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor"}) {
+        addView(
+            registry, schema, "x with another element type", [](KernelContext& c) { return convert(c, 1); },
+            [](InferContext& c) { return inferConvert(c, 1); }, Category::Transform);
     }
     const struct {
         std::string_view schema;
         DType dtype;
     } casts[] = {
-        {"_cast_Float(Tensor self, bool non_blocking=False) -> Tensor", DType::Float32}, {"_cast_Double(Tensor self, bool non_blocking=False) -> Tensor", DType::Float64},
-        {"_cast_Half(Tensor self, bool non_blocking=False) -> Tensor", DType::Float16},  {"_cast_Long(Tensor self, bool non_blocking=False) -> Tensor", DType::Int64},
-        {"_cast_Int(Tensor self, bool non_blocking=False) -> Tensor", DType::Int32},     {"_cast_Short(Tensor self, bool non_blocking=False) -> Tensor", DType::Int16},
-        {"_cast_Char(Tensor self, bool non_blocking=False) -> Tensor", DType::Int8},     {"_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", DType::UInt8},
+        {"_cast_Float(Tensor self, bool non_blocking=False) -> Tensor", DType::Float32},
+        {"_cast_Double(Tensor self, bool non_blocking=False) -> Tensor", DType::Float64},
+        {"_cast_Half(Tensor self, bool non_blocking=False) -> Tensor", DType::Float16},
+        {"_cast_Long(Tensor self, bool non_blocking=False) -> Tensor", DType::Int64},
+        {"_cast_Int(Tensor self, bool non_blocking=False) -> Tensor", DType::Int32},
+        {"_cast_Short(Tensor self, bool non_blocking=False) -> Tensor", DType::Int16},
+        {"_cast_Char(Tensor self, bool non_blocking=False) -> Tensor", DType::Int8},
+        {"_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", DType::UInt8},
     };
     for (const auto& row : casts) {
-        addView(registry, row.schema, "x with another element type", [dtype = row.dtype](KernelContext& c) -> base::Result<void> {
-            SONDE_ASSIGN(Tensor converted, c.in(0).cast(dtype));
-            return give(c, std::move(converted));
-        }, [dtype = row.dtype](InferContext& c) -> base::Result<void> {
-            c.set(0, TypeInfo::tensor(dtype, c.in(0).shape));
-            return {};
-        }, Category::Transform);
+        addView(
+            registry, row.schema, "x with another element type",
+            [dtype = row.dtype](KernelContext& c) -> base::Result<void> {
+                SONDE_ASSIGN(Tensor converted, c.in(0).cast(dtype));
+                return give(c, std::move(converted));
+            },
+            [dtype = row.dtype](InferContext& c) -> base::Result<void> {
+                c.set(0, TypeInfo::tensor(dtype, c.in(0).shape));
+                return {};
+            },
+            Category::Transform);
     }
-    for (std::string_view schema : {"to.dtype_layout(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
-                                    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
-                                    "to.prim_dtype(Tensor self, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor"}) {
-        addView(registry, schema, "x with another element type", [](KernelContext& c) { return convert(c, 1); }, [](InferContext& c) { return inferConvert(c, 1); }, Category::Transform);
+    for (
+        std::string_view schema :
+        {"to.dtype_layout(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
+         "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+         "to.prim_dtype(Tensor self, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor"}) {
+        addView(
+            registry, schema, "x with another element type", [](KernelContext& c) { return convert(c, 1); },
+            [](InferContext& c) { return inferConvert(c, 1); }, Category::Transform);
     }
-    addView(registry, "to.prim_other(Tensor self, bool non_blocking=False, bool copy=False) -> Tensor", "x itself", [](KernelContext& c) { return give(c, c.in(0)); }, inferSame, Category::Transform);
-    addView(registry, "cpu(Tensor self) -> Tensor", "x itself", [](KernelContext& c) { return give(c, c.in(0)); }, inferSame, Category::Transform);
-    addView(registry, "to.device(Tensor self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
-            "x with another element type", [](KernelContext& c) { return convert(c, 2); }, [](InferContext& c) { return inferConvert(c, 2); }, Category::Transform);
-    addView(registry, "to.prim_Device(Tensor self, Device? device, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor",
-            "x with another element type", [](KernelContext& c) { return convert(c, 2); }, [](InferContext& c) { return inferConvert(c, 2); }, Category::Transform);
+    addView(
+        registry, "to.prim_other(Tensor self, bool non_blocking=False, bool copy=False) -> Tensor", "x itself",
+        [](KernelContext& c) { return give(c, c.in(0)); }, inferSame, Category::Transform);
+    addView(
+        registry, "cpu(Tensor self) -> Tensor", "x itself", [](KernelContext& c) { return give(c, c.in(0)); },
+        inferSame, Category::Transform);
+    addView(
+        registry,
+        "to.device(Tensor self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
+        "x with another element type", [](KernelContext& c) { return convert(c, 2); },
+        [](InferContext& c) { return inferConvert(c, 2); }, Category::Transform);
+    addView(
+        registry,
+        "to.prim_Device(Tensor self, Device? device, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor",
+        "x with another element type", [](KernelContext& c) { return convert(c, 2); },
+        [](InferContext& c) { return inferConvert(c, 2); }, Category::Transform);
 }
 
 }  // namespace sonde::ops

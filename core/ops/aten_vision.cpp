@@ -15,18 +15,27 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-Value intTensor(const Ints& numbers) { return Value(Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers)); }
+Value intTensor(const Ints& numbers) {
+    return Value(Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers));
+}
 
 /// (input, grid, interpolation_mode, padding_mode, align_corners); the modes are numbers.
 EagerResult gridSampler(Eager& e) {
-    static constexpr const char *kModes[] = {"linear", "nearest", "cubic"}, *kBorders[] = {"zeros", "border", "reflection"};
+    static constexpr const char *kModes[] = {"linear", "nearest", "cubic"},
+                                *kBorders[] = {"zeros", "border", "reflection"};
     const std::int64_t mode = e.integer(2), border = e.integer(3);
-    if (mode < 0 || mode > 2 || border < 0 || border > 2) e.fail("there is no interpolation " + std::to_string(mode) + " with border " + std::to_string(border));
+    if (mode < 0 || mode > 2 || border < 0 || border > 2)
+        e.fail("there is no interpolation " + std::to_string(mode) + " with border " + std::to_string(border));
     return e.onnx("GridSample", {e.value(0), Value(e.as(e.at(1), e.at(0).dtype()))},
-                  Attributes{{"mode", std::string(kModes[mode])}, {"padding_mode", std::string(kBorders[border])}, {"align_corners", std::int64_t{e.flag(4)}}});
+                  Attributes{{"mode", std::string(kModes[mode])},
+                             {"padding_mode", std::string(kBorders[border])},
+                             {"align_corners", std::int64_t{e.flag(4)}}});
 }
 
-EagerResult affineGrid(Eager& e) { return e.onnx("AffineGrid", {e.value(0), intTensor(e.integers(1))}, Attributes{{"align_corners", std::int64_t{e.flag(2)}}}); }
+EagerResult affineGrid(Eager& e) {
+    return e.onnx("AffineGrid", {e.value(0), intTensor(e.integers(1))},
+                  Attributes{{"align_corners", std::int64_t{e.flag(2)}}});
+}
 
 /// [N, C, H, W] -> [N, C·kh·kw, places]: a column for each place of the window.
 EagerResult im2col(Eager& e) {
@@ -34,7 +43,8 @@ EagerResult im2col(Eager& e) {
     const bool single = x.rank() == 3;
     if (single) x = x.unsqueezed(0);
     if (x.rank() != 4) e.fail("expected images [N,C,H,W], not " + x.typeText());
-    const Ints kernel = e.get(spread(e.value(1), 2, 1)), dilation = e.get(spread(e.value(2), 2, 1)), padding = e.get(spread(e.value(3), 2, 0)), stride = e.get(spread(e.value(4), 2, 1));
+    const Ints kernel = e.get(spread(e.value(1), 2, 1)), dilation = e.get(spread(e.value(2), 2, 1)),
+               padding = e.get(spread(e.value(3), 2, 0)), stride = e.get(spread(e.value(4), 2, 1));
     Window window{kernel, stride, dilation, padding, padding};
     e.check(window.validate());
     const std::int64_t oh = window.outputExtent(0, x.dim(2)), ow = window.outputExtent(1, x.dim(3));
@@ -42,7 +52,8 @@ EagerResult im2col(Eager& e) {
     const Tensor padded = e("constant_pad_nd", x, Ints{padding[1], padding[1], padding[0], padding[0]}, 0);
     std::vector<Tensor> taps;
     for (std::int64_t i = 0; i < kernel[0]; ++i) {
-        for (std::int64_t j = 0; j < kernel[1]; ++j) taps.push_back(padded.sliced(2, i * dilation[0], oh, stride[0]).sliced(3, j * dilation[1], ow, stride[1]));
+        for (std::int64_t j = 0; j < kernel[1]; ++j)
+            taps.push_back(padded.sliced(2, i * dilation[0], oh, stride[0]).sliced(3, j * dilation[1], ow, stride[1]));
     }
     const Tensor y = e.reshape(e("stack", taps, 2), Shape{x.dim(0), x.dim(1) * kernel[0] * kernel[1], oh * ow});
     return single ? y.selected(0, 0) : y;
@@ -53,10 +64,13 @@ EagerResult col2im(Eager& e) {
     Tensor x = e.at(0);
     const bool single = x.rank() == 2;
     if (single) x = x.unsqueezed(0);
-    const Ints size = e.get(spread(e.value(1), 2, 1)), kernel = e.get(spread(e.value(2), 2, 1)), dilation = e.get(spread(e.value(3), 2, 1)), padding = e.get(spread(e.value(4), 2, 0)),
+    const Ints size = e.get(spread(e.value(1), 2, 1)), kernel = e.get(spread(e.value(2), 2, 1)),
+               dilation = e.get(spread(e.value(3), 2, 1)), padding = e.get(spread(e.value(4), 2, 0)),
                stride = e.get(spread(e.value(5), 2, 1));
     const Tensor y = e.onnx("Col2Im", {Value(x), intTensor(size), intTensor(kernel)},
-                            Attributes{{"dilations", dilation}, {"pads", Ints{padding[0], padding[1], padding[0], padding[1]}}, {"strides", stride}});
+                            Attributes{{"dilations", dilation},
+                                       {"pads", Ints{padding[0], padding[1], padding[0], padding[1]}},
+                                       {"strides", stride}});
     return single ? y.selected(0, 0) : y;
 }
 
@@ -64,7 +78,8 @@ EagerResult col2im(Eager& e) {
 EagerResult nms(Eager& e) {
     const Tensor boxes = e.as(e.at(0), DType::Float64), scores = e.at(1);
     const double threshold = e.number(2);
-    if (boxes.rank() != 2 || boxes.dim(1) != 4 || scores.rank() != 1 || scores.dim(0) != boxes.dim(0)) e.fail("boxes " + e.at(0).typeText() + " and scores " + scores.typeText() + " do not go together");
+    if (boxes.rank() != 2 || boxes.dim(1) != 4 || scores.rank() != 1 || scores.dim(0) != boxes.dim(0))
+        e.fail("boxes " + e.at(0).typeText() + " and scores " + scores.typeText() + " do not go together");
     Ints order(static_cast<std::size_t>(boxes.dim(0)));
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {  // NaN is the best score, as in sort()
@@ -96,23 +111,33 @@ std::pair<Tensor, Tensor> regions(Eager& e) {
 /// (input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio, aligned)
 EagerResult roiAlign(Eager& e) {
     const auto [boxes, images] = regions(e);
-    return e.onnx("RoiAlign", {e.value(0), Value(boxes), Value(images)},
-                  Attributes{{"spatial_scale", e.number(2)}, {"output_height", e.integer(3)}, {"output_width", e.integer(4)}, {"sampling_ratio", std::max<std::int64_t>(e.integer(5), 0)},
-                             {"coordinate_transformation_mode", std::string(e.flag(6) ? "half_pixel" : "output_half_pixel")}});
+    return e.onnx(
+        "RoiAlign", {e.value(0), Value(boxes), Value(images)},
+        Attributes{{"spatial_scale", e.number(2)},
+                   {"output_height", e.integer(3)},
+                   {"output_width", e.integer(4)},
+                   {"sampling_ratio", std::max<std::int64_t>(e.integer(5), 0)},
+                   {"coordinate_transformation_mode", std::string(e.flag(6) ? "half_pixel" : "output_half_pixel")}});
 }
 
-/// (input, weight, offset, mask, bias, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, offset_groups, use_mask)
+/// (input, weight, offset, mask, bias, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, offset_groups,
+/// use_mask)
 EagerResult deformConv(Eager& e) {
     const auto pair = [&](std::size_t at) { return Ints{e.integer(at), e.integer(at + 1)}; };
     const Ints pad = pair(7);
     return e.onnx("DeformConv", {e.value(0), e.value(1), e.value(2), e.value(4), e.flag(13) ? e.value(3) : Value()},
-                  Attributes{{"strides", pair(5)}, {"pads", Ints{pad[0], pad[1], pad[0], pad[1]}}, {"dilations", pair(9)}, {"group", e.integer(11)}, {"offset_group", e.integer(12)}});
+                  Attributes{{"strides", pair(5)},
+                             {"pads", Ints{pad[0], pad[1], pad[0], pad[1]}},
+                             {"dilations", pair(9)},
+                             {"group", e.integer(11)},
+                             {"offset_group", e.integer(12)}});
 }
 
 EagerResult maxUnpool(Eager& e) {
     const Tensor x = e.at(0), places = e.at(1);
     const Ints size = e.integers(2);
-    if (x.rank() < size.size() || x.shape() != places.shape()) e.fail(x.typeText() + " and " + places.typeText() + " do not go together");
+    if (x.rank() < size.size() || x.shape() != places.shape())
+        e.fail(x.typeText() + " and " + places.typeText() + " do not go together");
     Ints dims(x.shape().begin(), x.shape().end() - static_cast<std::ptrdiff_t>(size.size()));
     std::int64_t planes = 1;
     for (std::int64_t extent : dims) planes *= extent;
@@ -122,7 +147,8 @@ EagerResult maxUnpool(Eager& e) {
     const std::int64_t plane = planes > 0 ? shape.numel() / planes : 0;
     const Tensor flat = e.get(Tensor::zeros(x.dtype(), Shape{planes, plane}));
     const std::int64_t each = planes > 0 ? x.numel() / planes : 0;
-    return e.reshape(e("scatter.src", flat, 1, e.reshape(places, Shape{planes, each}), e.reshape(x, Shape{planes, each})), shape);
+    return e.reshape(
+        e("scatter.src", flat, 1, e.reshape(places, Shape{planes, each}), e.reshape(x, Shape{planes, each})), shape);
 }
 
 OpDef visionRow(std::string_view schema, std::string_view summary, Category category, EagerKernel kernel) {
@@ -134,21 +160,34 @@ OpDef visionRow(std::string_view schema, std::string_view summary, Category cate
 }  // namespace
 
 void define_aten_vision(Registry& registry) {
-    for (std::string_view schema : {"grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
-                                    "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
-                                    "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"}) {
+    for (
+        std::string_view schema :
+        {"grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
+         "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
+         "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"}) {
         registry.add(eagerRow(schema, "samples an image at the positions of a grid", kMove, gridSampler));
     }
-    registry.add(eagerRow("affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor", "the positions of a grid after an affine transform", kMove, affineGrid));
-    registry.add(eagerRow("im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor", "windows of images as columns", kMove, im2col));
-    registry.add(eagerRow("col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor", "columns added up to images", kMove, col2im));
-    registry.add(eagerRow("max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor", "values back where the pool took them from", Category::Pool, maxUnpool));
-    registry.add(eagerRow("max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, int[3] padding) -> Tensor", "values back where the pool took them from", Category::Pool, maxUnpool));
-    registry.add(visionRow("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor", "the best boxes that do not overlap too much", Category::Other, nms));
-    registry.add(visionRow("roi_align(Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width, int sampling_ratio, bool aligned) -> Tensor", "mean of samples in each cell of regions",
-                           Category::Pool, roiAlign));
-    registry.add(visionRow("deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w, int groups, int offset_groups, bool use_mask) -> Tensor",
-                           "convolution whose taps are moved by offsets", Category::Layer, deformConv));
+    registry.add(eagerRow("affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor",
+                          "the positions of a grid after an affine transform", kMove, affineGrid));
+    registry.add(
+        eagerRow("im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+                 "windows of images as columns", kMove, im2col));
+    registry.add(eagerRow(
+        "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+        "columns added up to images", kMove, col2im));
+    registry.add(eagerRow("max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor",
+                          "values back where the pool took them from", Category::Pool, maxUnpool));
+    registry.add(eagerRow(
+        "max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, int[3] padding) -> Tensor",
+        "values back where the pool took them from", Category::Pool, maxUnpool));
+    registry.add(visionRow("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+                           "the best boxes that do not overlap too much", Category::Other, nms));
+    registry.add(visionRow(
+        "roi_align(Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width, int sampling_ratio, bool aligned) -> Tensor",
+        "mean of samples in each cell of regions", Category::Pool, roiAlign));
+    registry.add(visionRow(
+        "deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w, int groups, int offset_groups, bool use_mask) -> Tensor",
+        "convolution whose taps are moved by offsets", Category::Layer, deformConv));
 }
 
 }  // namespace sonde::ops

@@ -41,19 +41,23 @@ struct Bias {
         const std::int64_t limit = padded ? valid[static_cast<std::size_t>(b)] : keys;
         const std::int64_t position = i + (padded ? limit - queries : past);
         for (std::int64_t j = 0; j < keys; ++j) {
-            const bool forbidden = j >= limit || (window.causal && j > position) || (window.left >= 0 && j < position - window.left) ||
+            const bool forbidden = j >= limit || (window.causal && j > position) ||
+                                   (window.left >= 0 && j < position - window.left) ||
                                    (window.right >= 0 && j > position + window.right);
             if (forbidden) {
                 row[j] = kNever;
             } else if (mask.defined()) {
-                row[j] += j < maskKeys ? mask.data<T>()[b * strides[0] + h * strides[1] + i * strides[2] + j * strides[3]] : kNever;
+                row[j] += j < maskKeys
+                              ? mask.data<T>()[b * strides[0] + h * strides[1] + i * strides[2] + j * strides[3]]
+                              : kNever;
             }
         }
     }
 };
 
 base::Result<void> setMask(Bias& bias, const Tensor& mask, DType type, const Shape& scores) {
-    if (mask.rank() > 4 || mask.rank() < 1) return opError("the mask " + mask.typeText() + " does not fit the scores " + scores.text());
+    if (mask.rank() > 4 || mask.rank() < 1)
+        return opError("the mask " + mask.typeText() + " does not fit the scores " + scores.text());
     if (mask.dtype() == DType::Bool) {
         SONDE_ASSIGN(bias.mask, Tensor::allocate(DType::Float64, mask.shape()));
         for (std::int64_t i = 0; i < mask.numel(); ++i) {
@@ -66,7 +70,8 @@ base::Result<void> setMask(Bias& bias, const Tensor& mask, DType type, const Sha
     bias.maskKeys = mask.dim(mask.rank() - 1) == 1 ? scores[3] : mask.dim(mask.rank() - 1);
     Shape covered = scores;
     covered[3] = bias.maskKeys;
-    if (bias.maskKeys > scores[3]) return opError("the mask " + mask.typeText() + " does not fit the scores " + scores.text());
+    if (bias.maskKeys > scores[3])
+        return opError("the mask " + mask.typeText() + " does not fit the scores " + scores.text());
     SONDE_ASSIGN(const Shape shape, broadcast(mask.shape(), covered));
     if (shape != covered) return opError("the mask " + mask.typeText() + " does not fit the scores " + scores.text());
     bias.strides = broadcastStrides(mask.shape(), covered);
@@ -74,8 +79,8 @@ base::Result<void> setMask(Bias& bias, const Tensor& mask, DType type, const Sha
 }
 
 template <typename T>
-base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k, const Tensor& v, const HeadLayout& lq, const HeadLayout& lk,
-                       const HeadLayout& lv, const Bias& bias, DType outputType) {
+base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k, const Tensor& v, const HeadLayout& lq,
+                       const HeadLayout& lk, const HeadLayout& lv, const Bias& bias, DType outputType) {
     AttentionCall<T> call;
     call.batches = lq.batches, call.heads = lq.heads, call.keyHeads = lk.heads;
     call.queries = lq.rows, call.keys = lk.rows, call.headSize = lq.size, call.valueSize = lv.size;
@@ -83,13 +88,17 @@ base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k,
     call.k = headsOf(k.data<T>(), lk);
     call.v = headsOf(v.data<T>(), lv);
     const Attributes& attributes = context.attributes();
-    call.scale = attributes.has("scale") ? attributes.getFloat("scale", 1) : 1 / std::sqrt(static_cast<double>(lq.size));
+    call.scale =
+        attributes.has("scale") ? attributes.getFloat("scale", 1) : 1 / std::sqrt(static_cast<double>(lq.size));
     call.softcap = attributes.getFloat("softcap", 0);
     const HeadLayout ly{lq.batches, lq.heads, lq.rows, lv.size, lq.packed};
-    const Shape shape = lq.packed ? Shape{ly.batches, ly.rows, ly.heads * ly.size} : Shape{ly.batches, ly.heads, ly.rows, ly.size};
+    const Shape shape =
+        lq.packed ? Shape{ly.batches, ly.rows, ly.heads * ly.size} : Shape{ly.batches, ly.heads, ly.rows, ly.size};
     SONDE_ASSIGN(Tensor y, Tensor::zeros(tensor::dtypeOf<T>, shape));
     call.y = headsOf(y.mutableData<T>(), ly);
-    call.bias = [&](std::int64_t b, std::int64_t h, std::int64_t i, T* row) { bias.apply(b, h, i, row, lk.rows, lq.rows); };
+    call.bias = [&](std::int64_t b, std::int64_t h, std::int64_t i, T* row) {
+        bias.apply(b, h, i, row, lk.rows, lq.rows);
+    };
     Tensor scores;
     if (context.wants(3)) {
         SONDE_ASSIGN(scores, Tensor::zeros(tensor::dtypeOf<T>, Shape{lq.batches, lq.heads, lq.rows, lk.rows}));
@@ -131,17 +140,21 @@ base::Result<void> attention(KernelContext& context) {
         if (context.wants(1)) context.setOutput(1, Value(k));
         if (context.wants(2)) context.setOutput(2, Value(v));
     }
-    const bool fits = lk.batches == lq.batches && lv.batches == lq.batches && lk.size == lq.size && lk.rows == lv.rows && lk.heads == lv.heads &&
-                      lk.heads > 0 && lq.heads % lk.heads == 0;
-    if (!fits) return opError("queries " + context.in(0).typeText() + ", keys " + k.typeText() + " and values " + v.typeText() + " do not go together");
+    const bool fits = lk.batches == lq.batches && lv.batches == lq.batches && lk.size == lq.size &&
+                      lk.rows == lv.rows && lk.heads == lv.heads && lk.heads > 0 && lq.heads % lk.heads == 0;
+    if (!fits)
+        return opError("queries " + context.in(0).typeText() + ", keys " + k.typeText() + " and values " +
+                       v.typeText() + " do not go together");
     const DType type = context.in(0).dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
     const std::int64_t farthest = lq.rows + lk.rows;  // a window that reaches further sees all
-    bias.window = {attributes.getInt("is_causal", 0) != 0, std::min(attributes.getInt("left_window_size", -1), farthest),
+    bias.window = {attributes.getInt("is_causal", 0) != 0,
+                   std::min(attributes.getInt("left_window_size", -1), farthest),
                    std::min(attributes.getInt("right_window_size", -1), farthest)};
     if (context.has(3)) SONDE_TRY(setMask(bias, context.in(3), type, Shape{lq.batches, lq.heads, lq.rows, lk.rows}));
     if (context.has(6)) {
         SONDE_ASSIGN(bias.valid, intsOf(context.value(6)));
-        if (static_cast<std::int64_t>(bias.valid.size()) != lq.batches) return opError("nonpad_kv_seqlen must have one entry for each batch");
+        if (static_cast<std::int64_t>(bias.valid.size()) != lq.batches)
+            return opError("nonpad_kv_seqlen must have one entry for each batch");
     }
     SONDE_ASSIGN(const Tensor q, context.in(0).cast(type));
     SONDE_ASSIGN(k, k.cast(type));
@@ -160,7 +173,8 @@ Dims headDims(const std::optional<Dims>& x, std::int64_t heads) {
 base::Result<void> inferAttention(InferContext& context) {
     const auto &q = context.in(0).shape, &v = context.in(2).shape;
     std::optional<Dims> dims = q;
-    const std::int64_t heads = context.attributes().getInt("q_num_heads", 0), keyHeads = context.attributes().getInt("kv_num_heads", 0);
+    const std::int64_t heads = context.attributes().getInt("q_num_heads", 0),
+                       keyHeads = context.attributes().getInt("kv_num_heads", 0);
     if (q && v && q->size() == v->size()) {
         if (q->size() == 4) dims->back() = v->back();
         else dims->back() = v->back().known() && keyHeads > 0 ? Dim::of(v->back().value / keyHeads * heads) : Dim{};
@@ -195,9 +209,10 @@ base::Result<void> rotaryEmbedding(KernelContext& context) {
     const bool byPosition = context.has(3);
     const std::int64_t tokens = layout.batches * layout.rows;
     const std::int64_t entries = byPosition ? (rotation.cosines.rank() == 2 ? rotation.cosines.dim(0) : -1) : tokens;
-    if (entries < 0 || rotation.cosines.numel() != entries * (rotation.rotated / 2) || rotation.sines.numel() != rotation.cosines.numel() ||
-        (byPosition && context.in(3).numel() != tokens)) {
-        return opError("caches " + context.in(1).typeText() + " and " + context.in(2).typeText() + " do not fit " + x.typeText());
+    if (entries < 0 || rotation.cosines.numel() != entries * (rotation.rotated / 2) ||
+        rotation.sines.numel() != rotation.cosines.numel() || (byPosition && context.in(3).numel() != tokens)) {
+        return opError("caches " + context.in(1).typeText() + " and " + context.in(2).typeText() + " do not fit " +
+                       x.typeText());
     }
     for (std::int64_t i = 0; i < tokens; ++i) rotation.positions.push_back(byPosition ? context.in(3).toInt64(i) : i);
     SONDE_ASSIGN(Tensor y, rotatedHeads(x, layout, rotation));
@@ -214,12 +229,15 @@ base::Result<void> linearAttention(KernelContext& context) {
     SONDE_ASSIGN(const HeadLayout lk, headLayoutOf(context.in(1), keyHeads));
     SONDE_ASSIGN(const HeadLayout lv, headLayoutOf(context.in(2), keyHeads));
     const bool packed = lq.packed && lk.packed && lv.packed;
-    if (!packed || lq.size != lk.size || lq.rows != lk.rows || lk.rows != lv.rows || lq.batches != lk.batches || lk.batches != lv.batches || heads % keyHeads != 0) {
-        return opError("queries " + context.in(0).typeText() + ", keys " + context.in(1).typeText() + " and values " + context.in(2).typeText() + " do not go together");
+    if (!packed || lq.size != lk.size || lq.rows != lk.rows || lk.rows != lv.rows || lq.batches != lk.batches ||
+        lk.batches != lv.batches || heads % keyHeads != 0) {
+        return opError("queries " + context.in(0).typeText() + ", keys " + context.in(1).typeText() + " and values " +
+                       context.in(2).typeText() + " do not go together");
     }
     const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
     if (!gated && !delta && rule != "linear") return opError("update_rule '" + rule + "' is not known");
-    if ((gated && !context.has(4)) || (delta && !context.has(5))) return opError("the update rule '" + rule + "' needs decay or beta");
+    if ((gated && !context.has(4)) || (delta && !context.has(5)))
+        return opError("the update rule '" + rule + "' needs decay or beta");
     SONDE_ASSIGN(const Tensor q, wide(context.in(0)));
     SONDE_ASSIGN(const Tensor k, wide(context.in(1)));
     SONDE_ASSIGN(const Tensor v, wide(context.in(2)));
@@ -237,9 +255,11 @@ base::Result<void> linearAttention(KernelContext& context) {
         SONDE_ASSIGN(gates[i], wide(context.in(4 + i)));
         const std::int64_t each = lk.batches * lk.rows;
         gateSize[i] = each > 0 ? gates[i].numel() / each : 0;
-        if (gateSize[i] != 1 && gateSize[i] != keyHeads && gateSize[i] != keyHeads * lk.size) return opError("decay or beta do not fit " + std::to_string(keyHeads) + " heads");
+        if (gateSize[i] != 1 && gateSize[i] != keyHeads && gateSize[i] != keyHeads * lk.size)
+            return opError("decay or beta do not fit " + std::to_string(keyHeads) + " heads");
     }
-    const double asked = attributes.getFloat("scale", 0), scale = asked != 0 ? asked : 1 / std::sqrt(static_cast<double>(lq.size));
+    const double asked = attributes.getFloat("scale", 0),
+                 scale = asked != 0 ? asked : 1 / std::sqrt(static_cast<double>(lq.size));
     SONDE_ASSIGN(Tensor y, wideZeros(Shape{lq.batches, lq.rows, heads * lv.size}));
     /// decay or beta of a token, head and row of the state.
     const auto gateAt = [&](int which, std::int64_t b, std::int64_t t, std::int64_t h, std::int64_t d) {
@@ -280,26 +300,31 @@ base::Result<void> linearAttention(KernelContext& context) {
 /// y[t] = Σ_i w[i]·x[t − k + 1 + i] + bias over the sequence with the state in front of it.
 base::Result<void> causalConv(KernelContext& context) {
     const Tensor &x = context.in(0), &w = context.in(1);
-    if (x.rank() != 3 || w.rank() != 3 || w.dim(0) != x.dim(1) || w.dim(1) != 1 || w.dim(2) < 1) return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
+    if (x.rank() != 3 || w.rank() != 3 || w.dim(0) != x.dim(1) || w.dim(1) != 1 || w.dim(2) < 1)
+        return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
     const std::int64_t batches = x.dim(0), channels = x.dim(1), length = x.dim(2), k = w.dim(2), state = k - 1;
     SONDE_ASSIGN(const Tensor in, wide(x));
     SONDE_ASSIGN(const Tensor weights, wide(w));
     SONDE_ASSIGN(Tensor sequence, wideZeros(Shape{batches, channels, length + state}));
     if (context.has(3)) {
-        if (context.in(3).shape() != Shape{batches, channels, state}) return opError("past_state " + context.in(3).typeText() + " does not fit");
+        if (context.in(3).shape() != Shape{batches, channels, state})
+            return opError("past_state " + context.in(3).typeText() + " does not fit");
         SONDE_ASSIGN(const Tensor past, wide(context.in(3)));
         kernels::copyInto(context.pool(), past, sequence.sliced(2, 0, state));
     }
     kernels::copyInto(context.pool(), in, sequence.sliced(2, state, length));
-    if (context.has(2) && context.in(2).numel() != channels) return opError("bias " + context.in(2).typeText() + " does not fit");
+    if (context.has(2) && context.in(2).numel() != channels)
+        return opError("bias " + context.in(2).typeText() + " does not fit");
     const std::string activation = context.attributes().getString("activation", "none");
-    if (activation != "none" && activation != "silu" && activation != "swish") return opError("activation '" + activation + "' is not known");
+    if (activation != "none" && activation != "silu" && activation != "swish")
+        return opError("activation '" + activation + "' is not known");
     SONDE_ASSIGN(Tensor y, wideZeros(x.shape()));
     for (std::int64_t row = 0; row < batches * channels; ++row) {
         const std::int64_t c = row % channels;
         for (std::int64_t t = 0; t < length; ++t) {
             double sum = context.has(2) ? context.in(2).toDouble(c) : 0.0;
-            for (std::int64_t i = 0; i < k; ++i) sum += weights.data<double>()[c * k + i] * sequence.data<double>()[row * (length + state) + t + i];
+            for (std::int64_t i = 0; i < k; ++i)
+                sum += weights.data<double>()[c * k + i] * sequence.data<double>()[row * (length + state) + t + i];
             y.mutableData<double>()[row * length + t] = activation == "none" ? sum : sum / (1 + std::exp(-sum));
         }
     }
@@ -310,8 +335,10 @@ base::Result<void> causalConv(KernelContext& context) {
 }
 
 base::Result<void> inferLinearAttention(InferContext& context) {
-    const std::int64_t heads = context.attributes().getInt("q_num_heads", 0), keyHeads = context.attributes().getInt("kv_num_heads", 0);
-    const Dims q = headDims(context.in(0).shape, heads), k = headDims(context.in(1).shape, keyHeads), v = headDims(context.in(2).shape, keyHeads);
+    const std::int64_t heads = context.attributes().getInt("q_num_heads", 0),
+                       keyHeads = context.attributes().getInt("kv_num_heads", 0);
+    const Dims q = headDims(context.in(0).shape, heads), k = headDims(context.in(1).shape, keyHeads),
+               v = headDims(context.in(2).shape, keyHeads);
     setLike(context, 0, Dims{q[0], q[2], v[3].known() && heads > 0 ? Dim::of(v[3].value * heads) : Dim{}});
     setLike(context, context.has(3) ? 3 : 0, Dims{k[0], k[1], k[3], v[3]}, 1);
     return {};
@@ -321,41 +348,92 @@ base::Result<void> inferCausalConv(InferContext& context) {
     const auto &x = context.in(0).shape, &w = context.in(1).shape;
     context.set(0, context.in(0));
     const bool known = x && x->size() == 3 && w && w->size() == 3;
-    setLike(context, 0, known ? Dims{(*x)[0], (*x)[1], w->back().known() ? Dim::of(w->back().value - 1) : Dim{}} : unknownDims(3), 1);
+    setLike(context, 0,
+            known ? Dims{(*x)[0], (*x)[1], w->back().known() ? Dim::of(w->back().value - 1) : Dim{}} : unknownDims(3),
+            1);
     return {};
 }
 
 }  // namespace
 
 void define_attention(Registry& registry) {
-    registry.add(Row("Attention", 23, "softmax(scale·Q·Kᵀ + mask)·V", Category::Attention).in("Q", kFloats).in("K", kFloats).in("V", kFloats).optionalIn("attn_mask")
-                     .optionalIn("past_key", kFloats).optionalIn("past_value", kFloats).optionalIn("nonpad_kv_seqlen", kInt64).out("Y").out("present_key", Arity::Optional)
-                     .out("present_value", Arity::Optional).out("qk_matmul_output", Arity::Optional).attrInt("is_causal", 0).attr("kv_num_heads", AttributeKind::Int)
-                     .attr("q_num_heads", AttributeKind::Int).attrInt("qk_matmul_output_mode", 0).attr("scale", AttributeKind::Float).attrFloat("softcap", 0)
-                     .attr("softmax_precision", AttributeKind::Int).attrInt("left_window_size", -1).attrInt("right_window_size", -1).runs(attention, inferAttention));
-    registry.add(Row("RotaryEmbedding", 23, "rotates pairs of elements by their position", Category::Attention).in("X", kFloats).in("cos_cache", kFloats).in("sin_cache", kFloats)
-                     .optionalIn("position_ids", kInt64).out("Y").attrInt("interleaved", 0).attr("num_heads", AttributeKind::Int).attrInt("rotary_embedding_dim", 0)
+    registry.add(Row("Attention", 23, "softmax(scale·Q·Kᵀ + mask)·V", Category::Attention)
+                     .in("Q", kFloats)
+                     .in("K", kFloats)
+                     .in("V", kFloats)
+                     .optionalIn("attn_mask")
+                     .optionalIn("past_key", kFloats)
+                     .optionalIn("past_value", kFloats)
+                     .optionalIn("nonpad_kv_seqlen", kInt64)
+                     .out("Y")
+                     .out("present_key", Arity::Optional)
+                     .out("present_value", Arity::Optional)
+                     .out("qk_matmul_output", Arity::Optional)
+                     .attrInt("is_causal", 0)
+                     .attr("kv_num_heads", AttributeKind::Int)
+                     .attr("q_num_heads", AttributeKind::Int)
+                     .attrInt("qk_matmul_output_mode", 0)
+                     .attr("scale", AttributeKind::Float)
+                     .attrFloat("softcap", 0)
+                     .attr("softmax_precision", AttributeKind::Int)
+                     .attrInt("left_window_size", -1)
+                     .attrInt("right_window_size", -1)
+                     .runs(attention, inferAttention));
+    registry.add(Row("RotaryEmbedding", 23, "rotates pairs of elements by their position", Category::Attention)
+                     .in("X", kFloats)
+                     .in("cos_cache", kFloats)
+                     .in("sin_cache", kFloats)
+                     .optionalIn("position_ids", kInt64)
+                     .out("Y")
+                     .attrInt("interleaved", 0)
+                     .attr("num_heads", AttributeKind::Int)
+                     .attrInt("rotary_embedding_dim", 0)
                      .runs(rotaryEmbedding, inferSame));
-    registry.add(Row("LinearAttention", 27, "attention by a state that each token updates", Category::Attention).in("query", kFloats).in("key", kFloats).in("value", kFloats)
-                     .optionalIn("past_state", kFloats).optionalIn("decay", kFloats).optionalIn("beta", kFloats).out("output").out("present_state", Arity::Optional)
-                     .attrInt("chunk_size", 64).required("kv_num_heads", AttributeKind::Int).required("q_num_heads", AttributeKind::Int).attrFloat("scale", 0)
-                     .attrString("update_rule", "gated_delta").runs(linearAttention, inferLinearAttention));
-    registry.add(Row("CausalConvWithState", 27, "depthwise convolution over previous elements", Category::Layer).in("input", kFloats).in("weight", kFloats).optionalIn("bias", kFloats)
-                     .optionalIn("past_state", kFloats).out("output").out("present_state", Arity::Optional).attrString("activation", "none").runs(causalConv, inferCausalConv));
+    registry.add(Row("LinearAttention", 27, "attention by a state that each token updates", Category::Attention)
+                     .in("query", kFloats)
+                     .in("key", kFloats)
+                     .in("value", kFloats)
+                     .optionalIn("past_state", kFloats)
+                     .optionalIn("decay", kFloats)
+                     .optionalIn("beta", kFloats)
+                     .out("output")
+                     .out("present_state", Arity::Optional)
+                     .attrInt("chunk_size", 64)
+                     .required("kv_num_heads", AttributeKind::Int)
+                     .required("q_num_heads", AttributeKind::Int)
+                     .attrFloat("scale", 0)
+                     .attrString("update_rule", "gated_delta")
+                     .runs(linearAttention, inferLinearAttention));
+    registry.add(Row("CausalConvWithState", 27, "depthwise convolution over previous elements", Category::Layer)
+                     .in("input", kFloats)
+                     .in("weight", kFloats)
+                     .optionalIn("bias", kFloats)
+                     .optionalIn("past_state", kFloats)
+                     .out("output")
+                     .out("present_state", Arity::Optional)
+                     .attrString("activation", "none")
+                     .runs(causalConv, inferCausalConv));
     for (std::string_view name : {"SwiGLU"}) {
-        registry.add(Row(name, 28, "a·sigmoid(alpha·a)·b", Category::Activation).in("A", kFloats, "T").in("B", kFloats, "T").out("Y").attrFloat("alpha", 1)
-                         .runs([](KernelContext& context) -> base::Result<void> {
-                                   if (context.in(0).shape() != context.in(1).shape()) return opError("both inputs must have the same shape");
-                                   const double alpha = context.attributes().getFloat("alpha", 1);
-                                   SONDE_ASSIGN(const Tensor a, wide(context.in(0)));
-                                   SONDE_ASSIGN(const Tensor b, wide(context.in(1)));
-                                   SONDE_ASSIGN(Tensor y, wideZeros(a.shape()));
-                                   for (std::int64_t i = 0; i < a.numel(); ++i) {
-                                       const double v = a.data<double>()[i];
-                                       y.mutableData<double>()[i] = v / (1 + std::exp(-alpha * v)) * b.data<double>()[i];
-                                   }
-                                   return setNarrow(context, 0, y, context.in(0).dtype());
-                               }, inferSame));
+        registry.add(Row(name, 28, "a·sigmoid(alpha·a)·b", Category::Activation)
+                         .in("A", kFloats, "T")
+                         .in("B", kFloats, "T")
+                         .out("Y")
+                         .attrFloat("alpha", 1)
+                         .runs(
+                             [](KernelContext& context) -> base::Result<void> {
+                                 if (context.in(0).shape() != context.in(1).shape())
+                                     return opError("both inputs must have the same shape");
+                                 const double alpha = context.attributes().getFloat("alpha", 1);
+                                 SONDE_ASSIGN(const Tensor a, wide(context.in(0)));
+                                 SONDE_ASSIGN(const Tensor b, wide(context.in(1)));
+                                 SONDE_ASSIGN(Tensor y, wideZeros(a.shape()));
+                                 for (std::int64_t i = 0; i < a.numel(); ++i) {
+                                     const double v = a.data<double>()[i];
+                                     y.mutableData<double>()[i] = v / (1 + std::exp(-alpha * v)) * b.data<double>()[i];
+                                 }
+                                 return setNarrow(context, 0, y, context.in(0).dtype());
+                             },
+                             inferSame));
     }
 }
 

@@ -19,7 +19,8 @@ base::Result<Tensor> legacyOperand(KernelContext& context) {
     const Tensor& b = context.in(1);
     if (!context.attributes().has("axis") || b.rank() >= a.rank()) return b;
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), a.rank()));
-    if (axis + b.rank() > a.rank()) return opError("axis " + std::to_string(axis) + " leaves no room for " + b.typeText());
+    if (axis + b.rank() > a.rank())
+        return opError("axis " + std::to_string(axis) + " leaves no room for " + b.typeText());
     std::vector<std::int64_t> dims = b.shape().dims();
     dims.resize(a.rank() - axis, 1);
     return b.reshaped(Shape(std::move(dims)));
@@ -44,14 +45,23 @@ base::Result<void> run(KernelContext& context, Arithmetic operation) {
 void addArithmetic(Registry& registry, std::string_view name, std::string_view summary, Arithmetic operation) {
     for (int since : {1, 6}) {
         registry.add(Row(name, since, summary, Category::Elementwise)
-                         .in("A", kNumbers, "T").in("B", kNumbers, "T").out("C").attr("axis", AttributeKind::Int).attrInt("broadcast", 0)
-                         .runs([operation](KernelContext& context) -> base::Result<void> {
-                                   SONDE_ASSIGN(const Tensor b, legacyOperand(context));
-                                   SONDE_TRY(kernels::arithmetic(context, operation, context.in(0), b));
-                                   return {};
-                               }, inferLegacy));
+                         .in("A", kNumbers, "T")
+                         .in("B", kNumbers, "T")
+                         .out("C")
+                         .attr("axis", AttributeKind::Int)
+                         .attrInt("broadcast", 0)
+                         .runs(
+                             [operation](KernelContext& context) -> base::Result<void> {
+                                 SONDE_ASSIGN(const Tensor b, legacyOperand(context));
+                                 SONDE_TRY(kernels::arithmetic(context, operation, context.in(0), b));
+                                 return {};
+                             },
+                             inferLegacy));
     }
-    registry.add(Row(name, 7, summary, Category::Elementwise).in("A", kNumbers, "T").in("B", kNumbers, "T").out("C")
+    registry.add(Row(name, 7, summary, Category::Elementwise)
+                     .in("A", kNumbers, "T")
+                     .in("B", kNumbers, "T")
+                     .out("C")
                      .runs([operation](KernelContext& context) { return run(context, operation); }, inferBroadcast));
     if (const std::optional<kernels::Binary> fast = kernels::fastOf(operation)) {
         kernels::addLeader("", name);
@@ -80,19 +90,34 @@ base::Result<void> power(KernelContext& context, const Tensor& exponent) {
 }
 
 void definePower(Registry& registry) {
-    registry.add(Row("Pow", 1, "x to the power of y", Category::Elementwise).in("X", kFloats, "T").in("Y", kFloats, "T").out("Z")
-                     .attr("axis", AttributeKind::Int).attrInt("broadcast", 0)
-                     .runs([](KernelContext& context) -> base::Result<void> {
-                               SONDE_ASSIGN(const Tensor b, legacyOperand(context));
-                               return power(context, b);
-                           }, inferLegacy));
-    registry.add(Row("Pow", 7, "x to the power of y", Category::Elementwise).in("X", kNumbers).in("Y", kNumbers).out("Z")
+    registry.add(Row("Pow", 1, "x to the power of y", Category::Elementwise)
+                     .in("X", kFloats, "T")
+                     .in("Y", kFloats, "T")
+                     .out("Z")
+                     .attr("axis", AttributeKind::Int)
+                     .attrInt("broadcast", 0)
+                     .runs(
+                         [](KernelContext& context) -> base::Result<void> {
+                             SONDE_ASSIGN(const Tensor b, legacyOperand(context));
+                             return power(context, b);
+                         },
+                         inferLegacy));
+    registry.add(Row("Pow", 7, "x to the power of y", Category::Elementwise)
+                     .in("X", kNumbers)
+                     .in("Y", kNumbers)
+                     .out("Z")
                      .runs([](KernelContext& context) { return power(context, context.in(1)); }, inferBroadcast));
-    registry.add(Row("Mod", 10, "remainder, with the sign of the divisor, or of the dividend with fmod", Category::Elementwise)
-                     .in("A", kNumbers, "T").in("B", kNumbers, "T").out("C").attrInt("fmod", 0)
-                     .runs([](KernelContext& context) {
-                               return run(context, context.attributes().getInt("fmod", 0) ? Arithmetic::FMod : Arithmetic::Mod);
-                           }, inferBroadcast));
+    registry.add(
+        Row("Mod", 10, "remainder, with the sign of the divisor, or of the dividend with fmod", Category::Elementwise)
+            .in("A", kNumbers, "T")
+            .in("B", kNumbers, "T")
+            .out("C")
+            .attrInt("fmod", 0)
+            .runs(
+                [](KernelContext& context) {
+                    return run(context, context.attributes().getInt("fmod", 0) ? Arithmetic::FMod : Arithmetic::Mod);
+                },
+                inferBroadcast));
 }
 
 /// Max, Min, Sum, Mean: any number of inputs, folded from the left.
@@ -102,7 +127,8 @@ base::Result<void> fold(KernelContext& context, Arithmetic operation, bool mean)
         SONDE_ASSIGN(result, kernels::arithmeticTensor(context.pool(), operation, result, context.in(i)));
     }
     if (mean) {
-        SONDE_ASSIGN(const Tensor count, Tensor::scalar<double>(static_cast<double>(context.inputCount())).cast(result.dtype()));
+        SONDE_ASSIGN(const Tensor count,
+                     Tensor::scalar<double>(static_cast<double>(context.inputCount())).cast(result.dtype()));
         SONDE_ASSIGN(result, kernels::arithmeticTensor(context.pool(), Arithmetic::Div, result, count));
     }
     context.setOutput(0, Value(std::move(result)));
@@ -110,40 +136,74 @@ base::Result<void> fold(KernelContext& context, Arithmetic operation, bool mean)
 }
 
 void addFold(Registry& registry, std::string_view name, std::string_view summary, Arithmetic operation, bool mean) {
-    registry.add(Row(name, 1, summary, Category::Elementwise).variadicIn("data_0", kNumbers, "T").out("result")
-                     .runs([operation, mean](KernelContext& context) { return fold(context, operation, mean); }, inferBroadcast));
+    registry.add(Row(name, 1, summary, Category::Elementwise)
+                     .variadicIn("data_0", kNumbers, "T")
+                     .out("result")
+                     .runs([operation, mean](KernelContext& context) { return fold(context, operation, mean); },
+                           inferBroadcast));
 }
 
-void addComparison(Registry& registry, std::string_view name, int first, std::string_view summary, Comparison operation) {
+void addComparison(Registry& registry, std::string_view name, int first, std::string_view summary,
+                   Comparison operation) {
     if (first < 7) {
-        registry.add(Row(name, first, summary, Category::Logic).in("A", kAnyDType, "T").in("B", kAnyDType, "T").out("C")
-                         .attr("axis", AttributeKind::Int).attrInt("broadcast", 0)
-                         .runs([operation](KernelContext& context) -> base::Result<void> {
-                                   SONDE_ASSIGN(const Tensor b, legacyOperand(context));
-                                   return kernels::compare(context, operation, context.in(0), b);
-                               }, inferLegacyBool));
+        registry.add(Row(name, first, summary, Category::Logic)
+                         .in("A", kAnyDType, "T")
+                         .in("B", kAnyDType, "T")
+                         .out("C")
+                         .attr("axis", AttributeKind::Int)
+                         .attrInt("broadcast", 0)
+                         .runs(
+                             [operation](KernelContext& context) -> base::Result<void> {
+                                 SONDE_ASSIGN(const Tensor b, legacyOperand(context));
+                                 return kernels::compare(context, operation, context.in(0), b);
+                             },
+                             inferLegacyBool));
     }
-    registry.add(Row(name, std::max(first, 7), summary, Category::Logic).in("A", kAnyDType, "T").in("B", kAnyDType, "T").out("C")
-                     .runs([operation](KernelContext& context) { return kernels::compare(context, operation, context.in(0), context.in(1)); },
-                           inferBroadcastBool));
+    registry.add(Row(name, std::max(first, 7), summary, Category::Logic)
+                     .in("A", kAnyDType, "T")
+                     .in("B", kAnyDType, "T")
+                     .out("C")
+                     .runs(
+                         [operation](KernelContext& context) {
+                             return kernels::compare(context, operation, context.in(0), context.in(1));
+                         },
+                         inferBroadcastBool));
 }
 
 void addLogic(Registry& registry, std::string_view name, std::string_view summary, kernels::Bitwise operation) {
-    registry.add(Row(name, 1, summary, Category::Logic).in("A", kBool).in("B", kBool).out("C")
-                     .attr("axis", AttributeKind::Int).attrInt("broadcast", 0)
-                     .runs([operation](KernelContext& context) -> base::Result<void> {
-                               SONDE_ASSIGN(const Tensor b, legacyOperand(context));
-                               return kernels::bitwise(context, operation, context.in(0), b);
-                           }, inferLegacyBool));
-    registry.add(Row(name, 7, summary, Category::Logic).in("A", kBool).in("B", kBool).out("C")
-                     .runs([operation](KernelContext& context) { return kernels::bitwise(context, operation, context.in(0), context.in(1)); },
-                           inferBroadcastBool));
+    registry.add(Row(name, 1, summary, Category::Logic)
+                     .in("A", kBool)
+                     .in("B", kBool)
+                     .out("C")
+                     .attr("axis", AttributeKind::Int)
+                     .attrInt("broadcast", 0)
+                     .runs(
+                         [operation](KernelContext& context) -> base::Result<void> {
+                             SONDE_ASSIGN(const Tensor b, legacyOperand(context));
+                             return kernels::bitwise(context, operation, context.in(0), b);
+                         },
+                         inferLegacyBool));
+    registry.add(Row(name, 7, summary, Category::Logic)
+                     .in("A", kBool)
+                     .in("B", kBool)
+                     .out("C")
+                     .runs(
+                         [operation](KernelContext& context) {
+                             return kernels::bitwise(context, operation, context.in(0), context.in(1));
+                         },
+                         inferBroadcastBool));
 }
 
 void addBitwise(Registry& registry, std::string_view name, std::string_view summary, kernels::Bitwise operation) {
-    registry.add(Row(name, 18, summary, Category::Logic).in("A", kInts, "T").in("B", kInts, "T").out("C")
-                     .runs([operation](KernelContext& context) { return kernels::bitwise(context, operation, context.in(0), context.in(1)); },
-                           inferBroadcast));
+    registry.add(Row(name, 18, summary, Category::Logic)
+                     .in("A", kInts, "T")
+                     .in("B", kInts, "T")
+                     .out("C")
+                     .runs(
+                         [operation](KernelContext& context) {
+                             return kernels::bitwise(context, operation, context.in(0), context.in(1));
+                         },
+                         inferBroadcast));
 }
 
 /// not x for bool, ~x for integers.
@@ -153,14 +213,17 @@ base::Result<void> complement(KernelContext& context) {
     const auto* in = x.data<std::uint8_t>();
     auto* out = y.mutableData<std::uint8_t>();
     const bool truth = x.dtype() == DType::Bool;
-    for (std::size_t i = 0; i < x.sizeBytes(); ++i) out[i] = truth ? static_cast<std::uint8_t>(!in[i]) : static_cast<std::uint8_t>(~in[i]);
+    for (std::size_t i = 0; i < x.sizeBytes(); ++i)
+        out[i] = truth ? static_cast<std::uint8_t>(!in[i]) : static_cast<std::uint8_t>(~in[i]);
     return {};
 }
 
 base::Result<void> bitShift(KernelContext& context) {
     const std::string direction = context.attributes().getString("direction", "");
-    if (direction != "LEFT" && direction != "RIGHT") return opError("direction must be 'LEFT' or 'RIGHT', but is '" + direction + "'");
-    return kernels::bitwise(context, direction == "LEFT" ? kernels::Bitwise::ShiftLeft : kernels::Bitwise::ShiftRight, context.in(0), context.in(1));
+    if (direction != "LEFT" && direction != "RIGHT")
+        return opError("direction must be 'LEFT' or 'RIGHT', but is '" + direction + "'");
+    return kernels::bitwise(context, direction == "LEFT" ? kernels::Bitwise::ShiftLeft : kernels::Bitwise::ShiftRight,
+                            context.in(0), context.in(1));
 }
 
 base::Result<void> inferWhere(InferContext& context) {
@@ -187,12 +250,26 @@ void defineLogic(Registry& registry) {
     addBitwise(registry, "BitwiseOr", "or of each bit", kernels::Bitwise::Or);
     addBitwise(registry, "BitwiseXor", "exclusive or of each bit", kernels::Bitwise::Xor);
     registry.add(Row("Not", 1, "not x", Category::Logic).in("X", kBool).out("Y").runs(complement, inferSame));
-    registry.add(Row("BitwiseNot", 18, "each bit inverted", Category::Logic).in("X", kInts).out("Y").runs(complement, inferSame));
-    registry.add(Row("BitShift", 11, "bits moved left or right", Category::Logic).in("X", kUnsignedInts, "T").in("Y", kUnsignedInts, "T").out("Z")
-                     .required("direction", AttributeKind::String).runs(bitShift, inferBroadcast));
+    registry.add(Row("BitwiseNot", 18, "each bit inverted", Category::Logic)
+                     .in("X", kInts)
+                     .out("Y")
+                     .runs(complement, inferSame));
+    registry.add(Row("BitShift", 11, "bits moved left or right", Category::Logic)
+                     .in("X", kUnsignedInts, "T")
+                     .in("Y", kUnsignedInts, "T")
+                     .out("Z")
+                     .required("direction", AttributeKind::String)
+                     .runs(bitShift, inferBroadcast));
     registry.add(Row("Where", 9, "X where the condition is true, else Y", Category::Logic)
-                     .in("condition", kBool).in("X", kAnyDType, "T").in("Y", kAnyDType, "T").out("output")
-                     .runs([](KernelContext& context) { return kernels::where(context, context.in(0), context.in(1), context.in(2)); }, inferWhere));
+                     .in("condition", kBool)
+                     .in("X", kAnyDType, "T")
+                     .in("Y", kAnyDType, "T")
+                     .out("output")
+                     .runs(
+                         [](KernelContext& context) {
+                             return kernels::where(context, context.in(0), context.in(1), context.in(2));
+                         },
+                         inferWhere));
 }
 
 }  // namespace

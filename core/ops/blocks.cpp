@@ -20,7 +20,8 @@ namespace {
 
 using tensor::Dim;
 
-base::Result<void> rearrange(KernelContext& context, const Shape& split, std::span<const std::size_t> order, const Shape& result) {
+base::Result<void> rearrange(KernelContext& context, const Shape& split, std::span<const std::size_t> order,
+                             const Shape& result) {
     SONDE_ASSIGN(const Tensor parts, context.in(0).reshaped(split));
     SONDE_ASSIGN(const Tensor moved, kernels::packed(context.pool(), parts.permuted(order)));
     SONDE_ASSIGN(Tensor shaped, moved.reshaped(result));
@@ -30,7 +31,8 @@ base::Result<void> rearrange(KernelContext& context, const Shape& split, std::sp
 
 base::Result<std::int64_t> blockSize(const Tensor& x, const Attributes& attributes) {
     const std::int64_t b = attributes.getInt("blocksize", 0);
-    if (x.rank() != 4 || b < 1 || b > 1 << 20) return opError("blocksize " + std::to_string(b) + " does not fit " + x.typeText());
+    if (x.rank() != 4 || b < 1 || b > 1 << 20)
+        return opError("blocksize " + std::to_string(b) + " does not fit " + x.typeText());
     return b;
 }
 
@@ -40,16 +42,19 @@ base::Result<void> depthToSpace(KernelContext& context) {
     if (x.dim(1) % (b * b)) return opError("blocksize " + std::to_string(b) + " does not fit " + x.typeText());
     const std::int64_t n = x.dim(0), c = x.dim(1) / (b * b), h = x.dim(2), w = x.dim(3);
     const Shape result{n, c, h * b, w * b};
-    if (context.attributes().getString("mode", "DCR") == "CRD") return rearrange(context, Shape{n, c, b, b, h, w}, std::vector<std::size_t>{0, 1, 4, 2, 5, 3}, result);
+    if (context.attributes().getString("mode", "DCR") == "CRD")
+        return rearrange(context, Shape{n, c, b, b, h, w}, std::vector<std::size_t>{0, 1, 4, 2, 5, 3}, result);
     return rearrange(context, Shape{n, b, b, c, h, w}, std::vector<std::size_t>{0, 3, 4, 1, 5, 2}, result);
 }
 
 base::Result<void> spaceToDepth(KernelContext& context) {
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(const std::int64_t b, blockSize(x, context.attributes()));
-    if (x.dim(2) % b || x.dim(3) % b) return opError("blocksize " + std::to_string(b) + " does not fit " + x.typeText());
+    if (x.dim(2) % b || x.dim(3) % b)
+        return opError("blocksize " + std::to_string(b) + " does not fit " + x.typeText());
     const std::int64_t n = x.dim(0), c = x.dim(1), h = x.dim(2) / b, w = x.dim(3) / b;
-    return rearrange(context, Shape{n, c, h, b, w, b}, std::vector<std::size_t>{0, 3, 5, 1, 2, 4}, Shape{n, c * b * b, h, w});
+    return rearrange(context, Shape{n, c, h, b, w, b}, std::vector<std::size_t>{0, 3, 5, 1, 2, 4},
+                     Shape{n, c * b * b, h, w});
 }
 
 base::Result<void> inferBlocks(InferContext& context, bool toSpace) {
@@ -98,11 +103,14 @@ base::Result<void> col2im(KernelContext& context) {
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(const std::vector<std::int64_t> image, intsOf(context.value(1)));
     SONDE_ASSIGN(const std::vector<std::int64_t> block, intsOf(context.value(2)));
-    if (image.empty() || block.size() != image.size()) return opError("image_shape and block_shape must have the same length");
+    if (image.empty() || block.size() != image.size())
+        return opError("image_shape and block_shape must have the same length");
     SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), block, image));
     const Shape grid = window.outputShape(1, 1, image);
     const std::vector<std::int64_t> positions(grid.begin() + 2, grid.end());
-    if (!Shape(image).checkedNumel() || x.rank() != 3 || x.dim(1) % window.taps() || x.dim(2) != Shape(positions).numel()) return opError("columns " + x.typeText() + " do not fit an image of " + Shape(image).text());
+    if (!Shape(image).checkedNumel() || x.rank() != 3 || x.dim(1) % window.taps() ||
+        x.dim(2) != Shape(positions).numel())
+        return opError("columns " + x.typeText() + " do not fit an image of " + Shape(image).text());
     std::vector<std::int64_t> dims{x.dim(0), x.dim(1) / window.taps()};
     dims.insert(dims.end(), image.begin(), image.end());
     SONDE_ASSIGN(const Tensor columns, wide(x));
@@ -110,7 +118,8 @@ base::Result<void> col2im(KernelContext& context) {
     const kernels::Patches patches(window, image, positions);
     for (std::int64_t n = 0; n < x.dim(0); ++n) {
         for (std::int64_t k = 0; k < x.dim(1); ++k) {
-            patches.addRow(columns.data<double>() + (n * x.dim(1) + k) * x.dim(2), k, y.mutableData<double>() + n * dims[1] * patches.inputSize());
+            patches.addRow(columns.data<double>() + (n * x.dim(1) + k) * x.dim(2), k,
+                           y.mutableData<double>() + n * dims[1] * patches.inputSize());
         }
     }
     return setNarrow(context, 0, y, x.dtype());
@@ -124,7 +133,8 @@ base::Result<void> inferCol2Im(InferContext& context) {
         for (std::size_t i = 0; block && i < block->size(); ++i) taps = taps * (*block)[i];
         const bool hasRows = context.in(0).shape && context.in(0).shape->size() == 3;
         dims = Dims{hasRows ? context.in(0).shape->front() : tensor::Dim{}, {}};
-        if (hasRows && block && taps.constant() != 0) (*dims)[1] = floorDiv(tensor::Symbolic::of((*context.in(0).shape)[1]), taps).dim();
+        if (hasRows && block && taps.constant() != 0)
+            (*dims)[1] = floorDiv(tensor::Symbolic::of((*context.in(0).shape)[1]), taps).dim();
         for (const tensor::Symbolic& extent : *image) dims->push_back(extent.dim());
     }
     setLike(context, 0, std::move(dims));
@@ -134,7 +144,8 @@ base::Result<void> inferCol2Im(InferContext& context) {
 /// (x − mean) / deviation over the axes.
 base::Result<void> meanVariance(KernelContext& context) {
     const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const std::vector<std::size_t> axes, axesOf(context.attributes().getInts("axes", {0, 2, 3}), x.rank()));
+    SONDE_ASSIGN(const std::vector<std::size_t> axes,
+                 axesOf(context.attributes().getInts("axes", {0, 2, 3}), x.rank()));
     SONDE_ASSIGN(const Tensor in, wide(x));
     const auto mean = [&](const Tensor& values) -> base::Result<Tensor> {
         const Value inputs[] = {Value(values)};
@@ -144,10 +155,12 @@ base::Result<void> meanVariance(KernelContext& context) {
     };
     SONDE_ASSIGN(const Tensor centre, mean(in));
     SONDE_ASSIGN(Tensor moved, kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Sub, in, centre));
-    SONDE_ASSIGN(const Tensor squares, kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Mul, moved, moved));
+    SONDE_ASSIGN(const Tensor squares,
+                 kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Mul, moved, moved));
     SONDE_ASSIGN(Tensor variance, mean(squares));
     for (double& v : variance.mutableSpan<double>()) v = std::sqrt(v) + 1e-9;
-    SONDE_ASSIGN(const Tensor result, kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Div, moved, variance));
+    SONDE_ASSIGN(const Tensor result,
+                 kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Div, moved, variance));
     return setNarrow(context, 0, result, x.dtype());
 }
 
@@ -161,7 +174,8 @@ base::Result<void> prelu(KernelContext& context, bool byChannel) {
         SONDE_ASSIGN(slope, slope.reshaped(Shape(dims)));
     }
     SONDE_ASSIGN(const Tensor below, kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Mul, x, slope));
-    if (below.shape() != x.shape()) return opError("slope " + context.in(1).typeText() + " does not fit " + x.typeText());
+    if (below.shape() != x.shape())
+        return opError("slope " + context.in(1).typeText() + " does not fit " + x.typeText());
     SONDE_ASSIGN(const Tensor zero, Tensor::zeros(x.dtype(), Shape{}));
     const Value inputs[] = {Value(x), Value(zero)};
     KernelContext inner(inputs, context.attributes(), 1, context.environment());
@@ -175,8 +189,10 @@ base::Result<void> tensorScatter(KernelContext& context) {
     const Tensor &cache = context.in(0), &update = context.in(1);
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -2), cache.rank()));
     bool fits = axis > 0 && update.rank() == cache.rank();
-    for (std::size_t i = 0; fits && i < cache.rank(); ++i) fits = i == axis ? update.dim(i) <= cache.dim(i) : update.dim(i) == cache.dim(i);
-    if (!fits || (context.has(2) && context.in(2).numel() != cache.dim(0))) return opError("an update " + update.typeText() + " does not fit " + cache.typeText());
+    for (std::size_t i = 0; fits && i < cache.rank(); ++i)
+        fits = i == axis ? update.dim(i) <= cache.dim(i) : update.dim(i) == cache.dim(i);
+    if (!fits || (context.has(2) && context.in(2).numel() != cache.dim(0)))
+        return opError("an update " + update.typeText() + " does not fit " + cache.typeText());
     const bool circular = context.attributes().getString("mode", "linear") == "circular";
     SONDE_ASSIGN(Tensor y, context.output(0, cache.dtype(), cache.shape()));
     kernels::copyInto(context.pool(), cache, y);
@@ -186,8 +202,10 @@ base::Result<void> tensorScatter(KernelContext& context) {
         for (std::int64_t s = 0; s < update.dim(axis); ++s) {
             std::int64_t at = start + s;
             if (circular) at = (at % length + length) % length;
-            if (at < 0 || at >= length) return opError("place " + std::to_string(at) + " is outside a cache of " + std::to_string(length));
-            kernels::copyInto(context.pool(), update.sliced(0, b, 1).sliced(axis, s, 1), y.sliced(0, b, 1).sliced(axis, at, 1));
+            if (at < 0 || at >= length)
+                return opError("place " + std::to_string(at) + " is outside a cache of " + std::to_string(length));
+            kernels::copyInto(context.pool(), update.sliced(0, b, 1).sliced(axis, s, 1),
+                              y.sliced(0, b, 1).sliced(axis, at, 1));
         }
     }
     return {};
@@ -205,16 +223,22 @@ base::Result<void> inferFlexAttention(InferContext& context) {
 
 base::Result<void> flexAttention(KernelContext& context) {
     const Tensor &q = context.in(0), &k = context.in(1), &v = context.in(2);
-    const bool fits = q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && k.dim(1) > 0 && q.dim(1) % k.dim(1) == 0 && q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2) && k.dim(1) == v.dim(1) &&
-                      q.dim(0) == k.dim(0) && q.dim(0) == v.dim(0);
-    if (!fits) return opError("queries " + q.typeText() + ", keys " + k.typeText() + " and values " + v.typeText() + " do not go together");
+    const bool fits = q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && k.dim(1) > 0 && q.dim(1) % k.dim(1) == 0 &&
+                      q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2) && k.dim(1) == v.dim(1) && q.dim(0) == k.dim(0) &&
+                      q.dim(0) == v.dim(0);
+    if (!fits)
+        return opError("queries " + q.typeText() + ", keys " + k.typeText() + " and values " + v.typeText() +
+                       " do not go together");
     const std::int64_t precision = context.attributes().getInt("softmax_precision", 0);
-    const DType type = precision > 0 && precision < tensor::kDTypeCount ? static_cast<DType>(precision) : q.dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
+    const DType type = precision > 0 && precision < tensor::kDTypeCount ? static_cast<DType>(precision)
+                       : q.dtype() == DType::Float64                    ? DType::Float64
+                                                                        : DType::Float32;
     const std::int64_t repeat = q.dim(1) / k.dim(1);
     /// Key heads repeated for each query head of their group, in the type of the computation.
     const auto shared = [&](const Tensor& x) -> base::Result<Tensor> {
         SONDE_ASSIGN(const Tensor typed, x.cast(type));
-        SONDE_ASSIGN(const Tensor five, typed.unsqueezed(2).expanded(Shape{x.dim(0), x.dim(1), repeat, x.dim(2), x.dim(3)}));
+        SONDE_ASSIGN(const Tensor five,
+                     typed.unsqueezed(2).expanded(Shape{x.dim(0), x.dim(1), repeat, x.dim(2), x.dim(3)}));
         return five.reshaped(Shape{x.dim(0), x.dim(1) * repeat, x.dim(2), x.dim(3)});
     };
     SONDE_ASSIGN(const Tensor queries, q.cast(type));
@@ -223,15 +247,18 @@ base::Result<void> flexAttention(KernelContext& context) {
     KernelContext inner({}, context.attributes(), 1, context.environment());
     SONDE_ASSIGN(const Tensor keysT, kernels::packed(context.pool(), keys.transposed(2, 3)));
     SONDE_ASSIGN(const Tensor product, kernels::matmul(inner, queries, keysT));
-    const double factor = context.attributes().has("scale") ? context.attributes().getFloat("scale", 1) : 1 / std::sqrt(static_cast<double>(q.dim(3)));
+    const double factor = context.attributes().has("scale") ? context.attributes().getFloat("scale", 1)
+                                                            : 1 / std::sqrt(static_cast<double>(q.dim(3)));
     SONDE_ASSIGN(const Tensor scale, Tensor::scalar<double>(factor).cast(type));
     SONDE_ASSIGN(Tensor scores, kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Mul, product, scale));
     const auto modified = [&](const char* name, Tensor x) -> base::Result<Tensor> {
         const auto* body = context.attributes().find(name);
         if (!body || !std::holds_alternative<tensor::BodyRef>(*body) || !context.bodies()) return x;
         const Value inputs[] = {Value(x)};
-        SONDE_ASSIGN(const std::vector<Value> results, context.bodies()->run(std::get<tensor::BodyRef>(*body).index, inputs, 0));
-        if (results.size() != 1 || !results[0].isTensor() || results[0].tensor().shape() != x.shape()) return opError(std::string(name) + " must give one tensor of the shape " + x.shape().text());
+        SONDE_ASSIGN(const std::vector<Value> results,
+                     context.bodies()->run(std::get<tensor::BodyRef>(*body).index, inputs, 0));
+        if (results.size() != 1 || !results[0].isTensor() || results[0].tensor().shape() != x.shape())
+            return opError(std::string(name) + " must give one tensor of the shape " + x.shape().text());
         return results[0].tensor().contiguous();
     };
     SONDE_ASSIGN(scores, modified("score_mod", scores));
@@ -247,35 +274,80 @@ base::Result<void> flexAttention(KernelContext& context) {
 }  // namespace
 
 void define_blocks(Registry& registry) {
-    registry.add(Row("DepthToSpace", 1, "channels to blocks of pixels", Category::Transform).in("input").out("output").required("blocksize", AttributeKind::Int).attrString("mode", "DCR")
+    registry.add(Row("DepthToSpace", 1, "channels to blocks of pixels", Category::Transform)
+                     .in("input")
+                     .out("output")
+                     .required("blocksize", AttributeKind::Int)
+                     .attrString("mode", "DCR")
                      .runs(depthToSpace, [](InferContext& context) { return inferBlocks(context, true); }));
-    registry.add(Row("SpaceToDepth", 1, "blocks of pixels to channels", Category::Transform).in("input").out("output").required("blocksize", AttributeKind::Int)
+    registry.add(Row("SpaceToDepth", 1, "blocks of pixels to channels", Category::Transform)
+                     .in("input")
+                     .out("output")
+                     .required("blocksize", AttributeKind::Int)
                      .runs(spaceToDepth, [](InferContext& context) { return inferBlocks(context, false); }));
-    registry.add(Row("CenterCropPad", 18, "cuts or pads to a size, keeping the middle", Category::Transform).in("input_data").in("shape", kIndex).out("output_data").attrInts("axes")
+    registry.add(Row("CenterCropPad", 18, "cuts or pads to a size, keeping the middle", Category::Transform)
+                     .in("input_data")
+                     .in("shape", kIndex)
+                     .out("output_data")
+                     .attrInts("axes")
                      .runs(centerCropPad, [](InferContext& context) -> base::Result<void> {
                          std::optional<Dims> dims = context.in(0).shape;
                          if (dims) {
                              std::vector<std::int64_t> given = context.attributes().getInts("axes");
-                             for (std::size_t i = 0; i < dims->size() && !context.attributes().has("axes"); ++i) given.push_back(static_cast<std::int64_t>(i));
+                             for (std::size_t i = 0; i < dims->size() && !context.attributes().has("axes"); ++i)
+                                 given.push_back(static_cast<std::int64_t>(i));
                              SONDE_ASSIGN(const std::vector<std::size_t> axes, axesOf(given, dims->size()));
                              const auto target = context.elements(1);
-                             for (std::size_t i = 0; i < axes.size(); ++i) (*dims)[axes[i]] = target && i < target->size() ? (*target)[i].dim() : Dim{};
+                             for (std::size_t i = 0; i < axes.size(); ++i)
+                                 (*dims)[axes[i]] = target && i < target->size() ? (*target)[i].dim() : Dim{};
                          }
                          setLike(context, 0, std::move(dims));
                          return {};
                      }));
-    registry.add(Row("Col2Im", 18, "adds columns of blocks up to an image", Category::Transform).in("input", kNumbers).in("image_shape", kInt64).in("block_shape", kInt64).out("output")
-                     .attrInts("dilations").attrInts("pads").attrInts("strides").runs(col2im, inferCol2Im));
-    registry.add(Row("MeanVarianceNormalization", 9, "mean 0 and variance 1 over axes", Category::Normalization).in("X", kFloats).out("Y").attrInts("axes").runs(meanVariance, inferSame));
-    registry.add(Row("PRelu", 1, "x, or slope·x below 0", Category::Activation).in("X", kNumbers, "T").in("slope", kNumbers, "T").out("Y")
+    registry.add(Row("Col2Im", 18, "adds columns of blocks up to an image", Category::Transform)
+                     .in("input", kNumbers)
+                     .in("image_shape", kInt64)
+                     .in("block_shape", kInt64)
+                     .out("output")
+                     .attrInts("dilations")
+                     .attrInts("pads")
+                     .attrInts("strides")
+                     .runs(col2im, inferCol2Im));
+    registry.add(Row("MeanVarianceNormalization", 9, "mean 0 and variance 1 over axes", Category::Normalization)
+                     .in("X", kFloats)
+                     .out("Y")
+                     .attrInts("axes")
+                     .runs(meanVariance, inferSame));
+    registry.add(Row("PRelu", 1, "x, or slope·x below 0", Category::Activation)
+                     .in("X", kNumbers, "T")
+                     .in("slope", kNumbers, "T")
+                     .out("Y")
                      .runs([](KernelContext& context) { return prelu(context, true); }, inferSame));
-    registry.add(Row("PRelu", 7, "x, or slope·x below 0", Category::Activation).in("X", kNumbers, "T").in("slope", kNumbers, "T").out("Y")
+    registry.add(Row("PRelu", 7, "x, or slope·x below 0", Category::Activation)
+                     .in("X", kNumbers, "T")
+                     .in("slope", kNumbers, "T")
+                     .out("Y")
                      .runs([](KernelContext& context) { return prelu(context, false); }, inferSame));
-    registry.add(Row("TensorScatter", 24, "a cache with an update written into it", Category::Tensor).in("past_cache", kAnyDType, "T").in("update", kAnyDType, "T")
-                     .optionalIn("write_indices", kInt64).out("present_cache").attrInt("axis", -2).attrString("mode", "linear").runs(tensorScatter, inferSame));
-    registry.add(Row("FlexAttention", 1, "attention whose scores and probabilities bodies may change", Category::Attention).domain("ai.onnx.preview").in("Q", kFloats, "T").in("K", kFloats, "T")
-                     .in("V", kFloats, "T").out("Y").attr("score_mod", AttributeKind::Body).attr("prob_mod", AttributeKind::Body).attr("scale", AttributeKind::Float)
-                     .attr("softmax_precision", AttributeKind::Int).runs(flexAttention, inferFlexAttention));
+    registry.add(Row("TensorScatter", 24, "a cache with an update written into it", Category::Tensor)
+                     .in("past_cache", kAnyDType, "T")
+                     .in("update", kAnyDType, "T")
+                     .optionalIn("write_indices", kInt64)
+                     .out("present_cache")
+                     .attrInt("axis", -2)
+                     .attrString("mode", "linear")
+                     .runs(tensorScatter, inferSame));
+    registry.add(
+        Row("FlexAttention", 1, "attention whose scores and probabilities bodies may change", Category::Attention)
+            .domain("ai.onnx.preview")
+            .in("Q", kFloats, "T")
+            .in("K", kFloats, "T")
+            .in("V", kFloats, "T")
+            .out("Y")
+            .attr("score_mod", AttributeKind::Body)
+            .attr("prob_mod", AttributeKind::Body)
+            .attr("scale", AttributeKind::Float)
+            .attr("softmax_precision", AttributeKind::Int)
+            .runs(flexAttention, inferFlexAttention));
 }
 
 }  // namespace sonde::ops

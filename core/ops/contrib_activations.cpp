@@ -7,12 +7,18 @@ namespace sonde::ops {
 namespace {
 
 /// x + bias for a bias that may be left out.
-Tensor biased(Eager& e, const Tensor& x, std::size_t bias) { return e.has(bias) ? e("add.Tensor", x, widened(e, bias)) : x; }
+Tensor biased(Eager& e, const Tensor& x, std::size_t bias) {
+    return e.has(bias) ? e("add.Tensor", x, widened(e, bias)) : x;
+}
 
-Tensor gelu(Eager& e, const Tensor& x, const char* approximate) { return e.onnx("Gelu", {Value(x)}, {{"approximate", std::string(approximate)}}); }
+Tensor gelu(Eager& e, const Tensor& x, const char* approximate) {
+    return e.onnx("Gelu", {Value(x)}, {{"approximate", std::string(approximate)}});
+}
 
 EagerKernel biasedGelu(const char* approximate) {
-    return [approximate](Eager& e) -> EagerResult { return e.as(gelu(e, biased(e, widened(e, 0), 1), approximate), e.at(0).dtype()); };
+    return [approximate](Eager& e) -> EagerResult {
+        return e.as(gelu(e, biased(e, widened(e, 0), 1), approximate), e.at(0).dtype());
+    };
 }
 
 /// x·sigmoid(alpha·x)
@@ -22,7 +28,9 @@ EagerResult quickGelu(Eager& e) {
 }
 
 /// (x + bias) + skip
-EagerResult biasAdd(Eager& e) { return e.as(e("add.Tensor", biased(e, widened(e, 0), 1), widened(e, 2)), e.at(0).dtype()); }
+EagerResult biasAdd(Eager& e) {
+    return e.as(e("add.Tensor", biased(e, widened(e, 0), 1), widened(e, 2)), e.at(0).dtype());
+}
 
 /// x + bias in two halves along the last axis: left · gelu(right)
 EagerResult biasSplitGelu(Eager& e) {
@@ -76,18 +84,46 @@ base::Result<void> inferProduct(InferContext& context) {
 }  // namespace
 
 void define_contrib_activations(Registry& registry) {
-    registry.add(contribRow("BiasGelu", "gelu(A + B), exactly", Category::Activation).in("A", kFloats, "T").in("B", kFloats, "T").out("C").runs(eager(biasedGelu("none")), inferSame));
-    registry.add(contribRow("FastGelu", "gelu(X + bias), by tanh", Category::Activation).in("X", kFloats, "T").optionalIn("bias", kFloats, "T").out("Y")
+    registry.add(contribRow("BiasGelu", "gelu(A + B), exactly", Category::Activation)
+                     .in("A", kFloats, "T")
+                     .in("B", kFloats, "T")
+                     .out("C")
+                     .runs(eager(biasedGelu("none")), inferSame));
+    registry.add(contribRow("FastGelu", "gelu(X + bias), by tanh", Category::Activation)
+                     .in("X", kFloats, "T")
+                     .optionalIn("bias", kFloats, "T")
+                     .out("Y")
                      .runs(eager(biasedGelu("tanh")), inferSame));
-    registry.add(contribRow("QuickGelu", "x·sigmoid(alpha·x)", Category::Activation).in("X", kFloats, "T").out("Y").attrFloat("alpha", 1.702).runs(eager(quickGelu), inferSame));
-    registry.add(contribRow("BiasAdd", "X + bias + skip", Category::Elementwise).in("X", kFloats, "T").in("bias", kFloats, "T").in("skip", kFloats, "T").out("Y")
+    registry.add(contribRow("QuickGelu", "x·sigmoid(alpha·x)", Category::Activation)
+                     .in("X", kFloats, "T")
+                     .out("Y")
+                     .attrFloat("alpha", 1.702)
+                     .runs(eager(quickGelu), inferSame));
+    registry.add(contribRow("BiasAdd", "X + bias + skip", Category::Elementwise)
+                     .in("X", kFloats, "T")
+                     .in("bias", kFloats, "T")
+                     .in("skip", kFloats, "T")
+                     .out("Y")
                      .runs(eager(biasAdd), inferSame));
-    registry.add(contribRow("BiasSplitGelu", "the left half of X + bias times gelu of its right half", Category::Activation).in("X", kFloats, "T").in("bias", kFloats, "T").out("Y")
-                     .runs(eager(biasSplitGelu), inferHalved));
-    registry.add(contribRow("BiasSoftmax", "softmax(data + bias) over the axes from `axis` on", Category::Activation).in("data", kFloats, "T").in("bias", kFloats, "T").out("output")
-                     .attrInt("axis", 1).required("is_inner_broadcast", AttributeKind::Int).runs(eager(biasSoftmax), inferSame));
-    registry.add(contribRow("GemmFastGelu", "gelu(X·W + bias), by tanh", Category::Layer).in("X", kContribFloats, "T").in("W", kContribFloats, "T").optionalIn("bias", kContribFloats, "T")
-                     .out("Y").runs(eager(gemmFastGelu), inferProduct));
+    registry.add(
+        contribRow("BiasSplitGelu", "the left half of X + bias times gelu of its right half", Category::Activation)
+            .in("X", kFloats, "T")
+            .in("bias", kFloats, "T")
+            .out("Y")
+            .runs(eager(biasSplitGelu), inferHalved));
+    registry.add(contribRow("BiasSoftmax", "softmax(data + bias) over the axes from `axis` on", Category::Activation)
+                     .in("data", kFloats, "T")
+                     .in("bias", kFloats, "T")
+                     .out("output")
+                     .attrInt("axis", 1)
+                     .required("is_inner_broadcast", AttributeKind::Int)
+                     .runs(eager(biasSoftmax), inferSame));
+    registry.add(contribRow("GemmFastGelu", "gelu(X·W + bias), by tanh", Category::Layer)
+                     .in("X", kContribFloats, "T")
+                     .in("W", kContribFloats, "T")
+                     .optionalIn("bias", kContribFloats, "T")
+                     .out("Y")
+                     .runs(eager(gemmFastGelu), inferProduct));
 }
 
 }  // namespace sonde::ops

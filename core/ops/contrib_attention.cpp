@@ -1,9 +1,10 @@
 // com.microsoft: attention with the projection of its input, and with queries, keys and values of their own.
 
+#include "core/ops/support/contrib_attention.h"
+
 #include <algorithm>
 
 #include "core/ops/kernels/move.h"
-#include "core/ops/support/contrib_attention.h"
 #include "core/ops/support/heads.h"
 
 namespace sonde::ops {
@@ -21,11 +22,15 @@ AttentionMask maskOf(Eager& e, std::size_t mask, std::size_t bias) {
 }
 
 /// Attention of the heads under the mask, and the scores before softmax if asked for.
-std::pair<Tensor, Tensor> attend(Eager& e, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionMask& mask, bool scores) {
+std::pair<Tensor, Tensor> attend(Eager& e, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionMask& mask,
+                                 bool scores) {
     HeadAttention attention{q, k, v, e.context().attributes().getFloat("scale", 0)};
     if (q.rank() != 4 || k.rank() != 4) e.fail("expects heads");
     mask.check(e, q.dim(0), q.dim(1), q.dim(2), k.dim(2));
-    attention.bias = [&mask, keys = k.dim(2), batches = q.dim(0)](std::int64_t b, std::int64_t h, std::int64_t i, float* row) { mask.apply(b, h, i, row, keys, batches); };
+    attention.bias = [&mask, keys = k.dim(2), batches = q.dim(0)](std::int64_t b, std::int64_t h, std::int64_t i,
+                                                                  float* row) {
+        mask.apply(b, h, i, row, keys, batches);
+    };
     attention.watchedStep = scores ? 2 : -1;
     return attendHeads(e, attention);
 }
@@ -38,7 +43,8 @@ struct Cache {
 Cache withPast(Eager& e, Tensor k, Tensor v, std::size_t past) {
     if (e.has(past)) {
         const Tensor both = e.as(e.at(past), DType::Float32);
-        if (both.rank() != 5 || both.dim(0) != 2) e.fail("past must be [2, batch, heads, length, size], but is " + both.typeText());
+        if (both.rank() != 5 || both.dim(0) != 2)
+            e.fail("past must be [2, batch, heads, length, size], but is " + both.typeText());
         k = e.get(appendedHeads(both.selected(0, 0), k));
         v = e.get(appendedHeads(both.selected(0, 1), v));
     }
@@ -51,9 +57,11 @@ Cache withPast(Eager& e, Tensor k, Tensor v, std::size_t past) {
 }
 
 /// projected [B, S, q + k + v]: heads of queries, keys and values; then as both operators go on.
-EagerResult attendProjected(Eager& e, const Tensor& projected, const std::vector<std::int64_t>& sizes, std::size_t maskInput, std::size_t past, std::size_t biasInput, DType type) {
+EagerResult attendProjected(Eager& e, const Tensor& projected, const std::vector<std::int64_t>& sizes,
+                            std::size_t maskInput, std::size_t past, std::size_t biasInput, DType type) {
     const std::int64_t heads = headCount(e);
-    if (sizes.size() != 3 || sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0 || projected.rank() != 3 || sizes[0] + sizes[1] + sizes[2] != projected.dim(2)) {
+    if (sizes.size() != 3 || sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0 || projected.rank() != 3 ||
+        sizes[0] + sizes[1] + sizes[2] != projected.dim(2)) {
         e.fail("weights do not fit the sizes of queries, keys and values");
     }
     Tensor parts[3];
@@ -72,7 +80,8 @@ EagerResult attendProjected(Eager& e, const Tensor& projected, const std::vector
 }
 
 void refuseSharedBuffer(Eager& e) {
-    if (e.context().attributes().getInt("past_present_share_buffer", 0) != 0) e.fail("a past and present in one buffer are not known to this operator");
+    if (e.context().attributes().getInt("past_present_share_buffer", 0) != 0)
+        e.fail("a past and present in one buffer are not known to this operator");
     if (e.context().attributes().getInt("do_rotary", 0) != 0) e.fail("do_rotary has no tables of angles here");
 }
 
@@ -83,16 +92,19 @@ EagerResult projectedAttention(Eager& e) {
     if (e.has(2)) projected = e("add.Tensor", projected, widened(e, 2));
     if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.at(0).typeText());
     const std::int64_t third = projected.dim(2) / 3;
-    return attendProjected(e, projected, e.context().attributes().getInts("qkv_hidden_sizes", {third, third, third}), 3, 4, 5, e.at(0).dtype());
+    return attendProjected(e, projected, e.context().attributes().getInts("qkv_hidden_sizes", {third, third, third}), 3,
+                           4, 5, e.at(0).dtype());
 }
 
 /// The same on bytes: input, weights, bias, their scales, mask_index, their zero points, past.
 EagerResult quantizedAttention(Eager& e) {
     refuseSharedBuffer(e);
     const auto optional = [&](std::size_t i) { return e.has(i) ? e.value(i) : Value(); };
-    const Tensor product = e("matmul", e.get(centred(e.at(0), optional(6), -1)), e.get(centred(e.at(1), optional(7), -1)));
+    const Tensor product =
+        e("matmul", e.get(centred(e.at(0), optional(6), -1)), e.get(centred(e.at(1), optional(7), -1)));
     const Tensor factor = e("mul.Tensor", e.as(e.at(3), DType::Float64), e.as(e.at(4), DType::Float64));
-    const Tensor projected = e.as(e("add.Tensor", e("mul.Tensor", product, factor), e.as(e.at(2), DType::Float64)), DType::Float32);
+    const Tensor projected =
+        e.as(e("add.Tensor", e("mul.Tensor", product, factor), e.as(e.at(2), DType::Float64)), DType::Float32);
     if (projected.shape() != product.shape()) e.fail("bias or scales do not fit " + product.typeText());
     if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.at(0).typeText());
     const std::int64_t third = projected.dim(2) / 3;
@@ -125,20 +137,27 @@ Parts partsOf(Eager& e, std::size_t biasInput) {
         return e.reshape(part, Shape{x.dim(0), x.dim(1), x.dim(2) * x.dim(4)});
     };
     if (query.rank() == 5) {
-        if (query.dim(3) != 3) e.fail("packed queries, keys and values must be [batch, sequence, heads, 3, size], but are " + query.typeText());
+        if (query.dim(3) != 3)
+            e.fail("packed queries, keys and values must be [batch, sequence, heads, 3, size], but are " +
+                   query.typeText());
         const std::int64_t hidden = query.dim(2) * query.dim(4);
-        return {splitHeads(e, packed(query, 0), heads, bias, 0), splitHeads(e, packed(query, 1), heads, bias, hidden), splitHeads(e, packed(query, 2), heads, bias, 2 * hidden)};
+        return {splitHeads(e, packed(query, 0), heads, bias, 0), splitHeads(e, packed(query, 1), heads, bias, hidden),
+                splitHeads(e, packed(query, 2), heads, bias, 2 * hidden)};
     }
     Parts parts{splitHeads(e, query, heads, bias, 0), {}, {}};
     const std::int64_t hidden = query.dim(2);
     if (!e.has(1)) {  // [B, S, 2·hidden + v]
         if (hidden % 3 != 0) e.fail("keys are missing");
-        const auto part = [&](std::int64_t i) { return splitHeads(e, e.get(query.sliced(2, i * hidden / 3, hidden / 3).contiguous()), heads, bias, i * hidden / 3); };
+        const auto part = [&](std::int64_t i) {
+            return splitHeads(e, e.get(query.sliced(2, i * hidden / 3, hidden / 3).contiguous()), heads, bias,
+                              i * hidden / 3);
+        };
         return {part(0), part(1), part(2)};
     }
     const Tensor key = widened(e, 1);
     if (key.rank() == 5) {
-        if (key.dim(3) != 2) e.fail("packed keys and values must be [batch, sequence, heads, 2, size], but are " + key.typeText());
+        if (key.dim(3) != 2)
+            e.fail("packed keys and values must be [batch, sequence, heads, 2, size], but are " + key.typeText());
         parts.k = splitHeads(e, packed(key, 0), heads, bias, hidden);
         parts.v = splitHeads(e, packed(key, 1), heads, bias, 2 * hidden);
         return parts;
@@ -154,7 +173,8 @@ Parts partsOf(Eager& e, std::size_t biasInput) {
     return parts;
 }
 
-std::vector<Value> attentionResults(Eager& e, const std::pair<Tensor, Tensor>& attended, const Tensor& k, const Tensor& v) {
+std::vector<Value> attentionResults(Eager& e, const std::pair<Tensor, Tensor>& attended, const Tensor& k,
+                                    const Tensor& v) {
     const DType type = e.at(0).dtype();
     std::vector<Value> results{Value(e.as(attended.first, type)), Value(e.as(k, type)), Value(e.as(v, type))};
     if (attended.second.defined()) results.emplace_back(attended.second);
@@ -189,13 +209,17 @@ EagerResult decoderMultiHead(Eager& e) {
         k = e.get(widened(e, 5).clone());
         v = e.get(widened(e, 6).clone());
         const auto fits = [&](const Tensor& room, const Tensor& part) {
-            return room.rank() == 4 && room.dim(0) == part.dim(0) && room.dim(1) == part.dim(1) && room.dim(3) == part.dim(3) && past >= 0 && past <= room.dim(2) - part.dim(2);
+            return room.rank() == 4 && room.dim(0) == part.dim(0) && room.dim(1) == part.dim(1) &&
+                   room.dim(3) == part.dim(3) && past >= 0 && past <= room.dim(2) - part.dim(2);
         };
-        if (!fits(k, parts.k) || !fits(v, parts.v)) e.fail("past_key " + k.typeText() + " has no room for " + parts.k.typeText() + " behind " + std::to_string(past));
+        if (!fits(k, parts.k) || !fits(v, parts.v))
+            e.fail("past_key " + k.typeText() + " has no room for " + parts.k.typeText() + " behind " +
+                   std::to_string(past));
         kernels::copyInto(e.context().pool(), parts.k, k.sliced(2, past, parts.k.dim(2)));
         kernels::copyInto(e.context().pool(), parts.v, v.sliced(2, past, parts.v.dim(2)));
         mask.past = past;
-        const Tensor seenK = e.get(k.sliced(2, 0, past + parts.k.dim(2)).contiguous()), seenV = e.get(v.sliced(2, 0, past + parts.v.dim(2)).contiguous());
+        const Tensor seenK = e.get(k.sliced(2, 0, past + parts.k.dim(2)).contiguous()),
+                     seenV = e.get(v.sliced(2, 0, past + parts.v.dim(2)).contiguous());
         return attentionResults(e, attend(e, parts.q, seenK, seenV, mask, e.context().wants(3)), k, v);
     }
     if (e.has(5)) {
@@ -237,30 +261,83 @@ base::Result<void> inferMultiHead(InferContext& context) {
 
 void define_contrib_attention(Registry& registry) {
     const auto kAttention = Category::Attention;
-    registry.add(contribRow("Attention", "heads of attention with the projection of their input", kAttention).in("input", kContribFloats, "T").in("weights", kContribFloats, "T")
-                     .optionalIn("bias", kContribFloats, "T").optionalIn("mask_index", kInt32).optionalIn("past", kContribFloats, "T").optionalIn("attention_bias", kContribFloats, "T")
-                     .optionalIn("past_sequence_length", kInt32).out("output").out("present", Arity::Optional).attrInt("do_rotary", 0).attrFloat("mask_filter_value", -10000)
-                     .required("num_heads", AttributeKind::Int).attrInt("past_present_share_buffer", 0).attrInts("qkv_hidden_sizes").attr("rotary_embedding_dim", AttributeKind::Int)
-                     .attr("scale", AttributeKind::Float).attrInt("unidirectional", 0)
-                     .runs(eager(projectedAttention), [](InferContext& context) { return inferProjected(context, context.in(0).dtype); }));
-    registry.add(contribRow("QAttention", "heads of attention with the projection of their quantised input", kAttention).in("input", kBytes).in("weight", kBytes).in("bias", kContribFloats)
-                     .in("input_scale", kContribFloats).in("weight_scale", kContribFloats).optionalIn("mask_index", kInt32).optionalIn("input_zero_point", kBytes)
-                     .optionalIn("weight_zero_point", kBytes).optionalIn("past", kContribFloats).out("output").out("present", Arity::Optional).attrInt("do_rotary", 0)
-                     .attrFloat("mask_filter_value", -10000).required("num_heads", AttributeKind::Int).attrInt("past_present_share_buffer", 0).attr("scale", AttributeKind::Float)
-                     .attrInt("unidirectional", 0).runs(eager(quantizedAttention), [](InferContext& context) { return inferProjected(context, context.in(2).dtype); }));
+    registry.add(contribRow("Attention", "heads of attention with the projection of their input", kAttention)
+                     .in("input", kContribFloats, "T")
+                     .in("weights", kContribFloats, "T")
+                     .optionalIn("bias", kContribFloats, "T")
+                     .optionalIn("mask_index", kInt32)
+                     .optionalIn("past", kContribFloats, "T")
+                     .optionalIn("attention_bias", kContribFloats, "T")
+                     .optionalIn("past_sequence_length", kInt32)
+                     .out("output")
+                     .out("present", Arity::Optional)
+                     .attrInt("do_rotary", 0)
+                     .attrFloat("mask_filter_value", -10000)
+                     .required("num_heads", AttributeKind::Int)
+                     .attrInt("past_present_share_buffer", 0)
+                     .attrInts("qkv_hidden_sizes")
+                     .attr("rotary_embedding_dim", AttributeKind::Int)
+                     .attr("scale", AttributeKind::Float)
+                     .attrInt("unidirectional", 0)
+                     .runs(eager(projectedAttention),
+                           [](InferContext& context) { return inferProjected(context, context.in(0).dtype); }));
+    registry.add(contribRow("QAttention", "heads of attention with the projection of their quantised input", kAttention)
+                     .in("input", kBytes)
+                     .in("weight", kBytes)
+                     .in("bias", kContribFloats)
+                     .in("input_scale", kContribFloats)
+                     .in("weight_scale", kContribFloats)
+                     .optionalIn("mask_index", kInt32)
+                     .optionalIn("input_zero_point", kBytes)
+                     .optionalIn("weight_zero_point", kBytes)
+                     .optionalIn("past", kContribFloats)
+                     .out("output")
+                     .out("present", Arity::Optional)
+                     .attrInt("do_rotary", 0)
+                     .attrFloat("mask_filter_value", -10000)
+                     .required("num_heads", AttributeKind::Int)
+                     .attrInt("past_present_share_buffer", 0)
+                     .attr("scale", AttributeKind::Float)
+                     .attrInt("unidirectional", 0)
+                     .runs(eager(quantizedAttention),
+                           [](InferContext& context) { return inferProjected(context, context.in(2).dtype); }));
     const auto headRow = [](std::string_view name, std::string_view summary) {
         Row row = contribRow(name, summary, Category::Attention);
-        row.in("query", kContribFloats, "T").optionalIn("key", kContribFloats, "T").optionalIn("value", kContribFloats, "T").attrFloat("mask_filter_value", -10000)
-            .required("num_heads", AttributeKind::Int).attr("scale", AttributeKind::Float);
+        row.in("query", kContribFloats, "T")
+            .optionalIn("key", kContribFloats, "T")
+            .optionalIn("value", kContribFloats, "T")
+            .attrFloat("mask_filter_value", -10000)
+            .required("num_heads", AttributeKind::Int)
+            .attr("scale", AttributeKind::Float);
         return row;
     };
-    const auto outputs = [](Row row) { return row.out("output").out("present_key", Arity::Optional).out("present_value", Arity::Optional).out("qk", Arity::Optional); };
-    registry.add(outputs(headRow("MultiHeadAttention", "softmax(scale·Q·Kᵀ + masks)·V by heads, with a past").optionalIn("bias", kContribFloats, "T").optionalIn("key_padding_mask", kInt32)
-                     .optionalIn("attention_bias", kContribFloats, "T").optionalIn("past_key", kContribFloats, "T").optionalIn("past_value", kContribFloats, "T")
-                     .optionalIn("past_sequence_length", kInt32).optionalIn("cache_indirection", kInt32)).attrInt("unidirectional", 0).runs(eager(contribMultiHead), inferMultiHead));
-    registry.add(outputs(headRow("DecoderMaskedMultiHeadAttention", "attention of one token, with a past").optionalIn("mask_index", kInt32).optionalIn("attention_bias", kContribFloats, "T")
-                     .optionalIn("past_key", kContribFloats, "T").optionalIn("past_value", kContribFloats, "T").optionalIn("past_sequence_length", kInt32).optionalIn("beam_width", kInt32)
-                     .optionalIn("cache_indirection", kInt32).optionalIn("bias", kContribFloats, "T")).attrInt("output_qk", 0).attrInt("past_present_share_buffer", 0)
+    const auto outputs = [](Row row) {
+        return row.out("output")
+            .out("present_key", Arity::Optional)
+            .out("present_value", Arity::Optional)
+            .out("qk", Arity::Optional);
+    };
+    registry.add(outputs(headRow("MultiHeadAttention", "softmax(scale·Q·Kᵀ + masks)·V by heads, with a past")
+                             .optionalIn("bias", kContribFloats, "T")
+                             .optionalIn("key_padding_mask", kInt32)
+                             .optionalIn("attention_bias", kContribFloats, "T")
+                             .optionalIn("past_key", kContribFloats, "T")
+                             .optionalIn("past_value", kContribFloats, "T")
+                             .optionalIn("past_sequence_length", kInt32)
+                             .optionalIn("cache_indirection", kInt32))
+                     .attrInt("unidirectional", 0)
+                     .runs(eager(contribMultiHead), inferMultiHead));
+    registry.add(outputs(headRow("DecoderMaskedMultiHeadAttention", "attention of one token, with a past")
+                             .optionalIn("mask_index", kInt32)
+                             .optionalIn("attention_bias", kContribFloats, "T")
+                             .optionalIn("past_key", kContribFloats, "T")
+                             .optionalIn("past_value", kContribFloats, "T")
+                             .optionalIn("past_sequence_length", kInt32)
+                             .optionalIn("beam_width", kInt32)
+                             .optionalIn("cache_indirection", kInt32)
+                             .optionalIn("bias", kContribFloats, "T"))
+                     .attrInt("output_qk", 0)
+                     .attrInt("past_present_share_buffer", 0)
                      .runs(eager(decoderMultiHead), inferMultiHead));
 }
 

@@ -7,27 +7,32 @@ namespace sonde::ops {
 
 namespace {
 
-/// FP4: sign, and one of eight sizes of a float with 2 bits of exponent and 1 of mantissa over 12 (bitsandbytes). NF4: the
-/// quantiles of the normal distribution, of QLoRA (arXiv:2305.14314), appendix E.
+/// FP4: sign, and one of eight sizes of a float with 2 bits of exponent and 1 of mantissa over 12 (bitsandbytes). NF4:
+/// the quantiles of the normal distribution, of QLoRA (arXiv:2305.14314), appendix E.
 constexpr float kCodebook[2][16] = {
-    {0.0F, 0.0625F / 12, 8.0F / 12, 1.0F, 4.0F / 12, 6.0F / 12, 2.0F / 12, 3.0F / 12, -0.0F, -0.0625F / 12, -8.0F / 12, -1.0F, -4.0F / 12, -6.0F / 12, -2.0F / 12, -3.0F / 12},
-    {-1.0F, -0.6961928009986877F, -0.5250730514526367F, -0.39491748809814453F, -0.28444138169288635F, -0.18477343022823334F, -0.09105003625154495F, 0.0F,
-     0.07958029955625534F, 0.16093020141124725F, 0.24611230194568634F, 0.33791524171829224F, 0.44070982933044434F, 0.5626170039176941F, 0.7229568362236023F, 1.0F}};
+    {0.0F, 0.0625F / 12, 8.0F / 12, 1.0F, 4.0F / 12, 6.0F / 12, 2.0F / 12, 3.0F / 12, -0.0F, -0.0625F / 12, -8.0F / 12,
+     -1.0F, -4.0F / 12, -6.0F / 12, -2.0F / 12, -3.0F / 12},
+    {-1.0F, -0.6961928009986877F, -0.5250730514526367F, -0.39491748809814453F, -0.28444138169288635F,
+     -0.18477343022823334F, -0.09105003625154495F, 0.0F, 0.07958029955625534F, 0.16093020141124725F,
+     0.24611230194568634F, 0.33791524171829224F, 0.44070982933044434F, 0.5626170039176941F, 0.7229568362236023F, 1.0F}};
 
-/// A [.., K] · Wᵀ for W [N, K], whose numbers lie in one row, two a byte, the first in the upper half; absmax [blocks] are
-/// the factors of blocks of that row.
+/// A [.., K] · Wᵀ for W [N, K], whose numbers lie in one row, two a byte, the first in the upper half; absmax [blocks]
+/// are the factors of blocks of that row.
 EagerResult bnb4Product(Eager& e) {
     const Attributes& attributes = e.context().attributes();
-    const std::int64_t n = attributes.getInt("N", 0), k = attributes.getInt("K", 0), block = attributes.getInt("block_size", 0), kind = attributes.getInt("quant_type", 0);
+    const std::int64_t n = attributes.getInt("N", 0), k = attributes.getInt("K", 0),
+                       block = attributes.getInt("block_size", 0), kind = attributes.getInt("quant_type", 0);
     constexpr std::int64_t kMax = std::int64_t{1} << 31;
     if (n < 1 || k < 1 || n > kMax || k > kMax || block < 1) e.fail("K, N or block_size are out of range");
     if (kind != 0 && kind != 1) e.fail("quant_type " + std::to_string(kind) + " is not defined");
     if (attributes.getInt("transB", 1) != 1) e.fail("weights that are not transposed are not defined");
     const Tensor packed = e.at(1), factors = e.as(e.at(2), DType::Float32), a = e.as(e.at(0), DType::Float32);
     if (packed.numel() != (n * k + 1) / 2 || factors.numel() != (n * k - 1) / block + 1) {
-        e.fail("weights " + packed.typeText() + " and factors " + e.at(2).typeText() + " do not fit N " + std::to_string(n) + " and K " + std::to_string(k));
+        e.fail("weights " + packed.typeText() + " and factors " + e.at(2).typeText() + " do not fit N " +
+               std::to_string(n) + " and K " + std::to_string(k));
     }
-    if (a.rank() < 1 || a.dim(a.rank() - 1) != k) e.fail(a.typeText() + " does not have " + std::to_string(k) + " columns");
+    if (a.rank() < 1 || a.dim(a.rank() - 1) != k)
+        e.fail(a.typeText() + " does not have " + std::to_string(k) + " columns");
     Shape shape = a.shape();
     shape[shape.rank() - 1] = n;
     Tensor y = e.get(Tensor::allocate(DType::Float32, shape));
@@ -36,7 +41,8 @@ EagerResult bnb4Product(Eager& e) {
         const std::uint8_t byte = packed.data<std::uint8_t>()[flat / 2];
         return kCodebook[kind][flat % 2 == 0 ? byte >> 4 : byte & 15] * factors.data<float>()[flat / block];
     };
-    const kernels::PanelSource<float> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr, float* target) {
+    const kernels::PanelSource<float> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr,
+                                                   float* target) {
         for (std::int64_t i = 0; i < kc; ++i) {
             for (std::int64_t j = 0; j < nr; ++j) target[i * nr + j] = n0 + j < n ? weight(n0 + j, k0 + i) : 0.0F;
         }
@@ -61,9 +67,18 @@ base::Result<void> inferBnb4Product(InferContext& context) {
 }  // namespace
 
 void define_contrib_bnb4(Registry& registry) {
-    registry.add(contribRow("MatMulBnb4", "matrix product with weights of 4 bits, FP4 or NF4", Category::Quantization).in("A", kContribFloats, "T").in("B", bit(DType::UInt8))
-                     .in("absmax", kContribFloats, "T").out("Y").required("K", AttributeKind::Int).required("N", AttributeKind::Int).required("block_size", AttributeKind::Int)
-                     .required("quant_type", AttributeKind::Int).attrInt("training_mode", 0).attrInt("transB", 1).runs(eager(bnb4Product), inferBnb4Product));
+    registry.add(contribRow("MatMulBnb4", "matrix product with weights of 4 bits, FP4 or NF4", Category::Quantization)
+                     .in("A", kContribFloats, "T")
+                     .in("B", bit(DType::UInt8))
+                     .in("absmax", kContribFloats, "T")
+                     .out("Y")
+                     .required("K", AttributeKind::Int)
+                     .required("N", AttributeKind::Int)
+                     .required("block_size", AttributeKind::Int)
+                     .required("quant_type", AttributeKind::Int)
+                     .attrInt("training_mode", 0)
+                     .attrInt("transB", 1)
+                     .runs(eager(bnb4Product), inferBnb4Product));
 }
 
 }  // namespace sonde::ops

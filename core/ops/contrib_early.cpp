@@ -8,40 +8,52 @@ namespace sonde::ops {
 
 namespace {
 
-double parameter(Eager& e, std::string_view name, double fallback) { return e.context().attributes().getFloat(name, fallback); }
+double parameter(Eager& e, std::string_view name, double fallback) {
+    return e.context().attributes().getFloat(name, fallback);
+}
 
 /// alpha·x + beta
-EagerResult affine(Eager& e) { return e("add.Scalar", e("mul.Scalar", e.at(0), parameter(e, "alpha", 1)), parameter(e, "beta", 0)); }
+EagerResult affine(Eager& e) {
+    return e("add.Scalar", e("mul.Scalar", e.at(0), parameter(e, "alpha", 1)), parameter(e, "beta", 0));
+}
 
 /// scale·x + bias of the channel
 EagerResult scaledImage(Eager& e) {
     const std::vector<double> bias = e.context().attributes().getFloats("bias");
     const Tensor x = e.at(0);
-    if (x.rank() != 4 || static_cast<std::int64_t>(bias.size()) != x.dim(1)) e.fail("bias must have one entry for each channel of " + x.typeText());
+    if (x.rank() != 4 || static_cast<std::int64_t>(bias.size()) != x.dim(1))
+        e.fail("bias must have one entry for each channel of " + x.typeText());
     const Tensor offsets = e.as(Tensor::of<double>(Shape{1, x.dim(1), 1, 1}, bias), x.dtype());
     return e("add.Tensor", e("mul.Scalar", x, parameter(e, "scale", 1)), offsets);
 }
 
 /// alpha·ln(1 + e^(beta·x))
 EagerResult parametricSoftplus(Eager& e) {
-    return e("mul.Scalar", e.onnx("Softplus", {Value(e("mul.Scalar", e.at(0), parameter(e, "beta", 1)))}), parameter(e, "alpha", 1));
+    return e("mul.Scalar", e.onnx("Softplus", {Value(e("mul.Scalar", e.at(0), parameter(e, "beta", 1)))}),
+             parameter(e, "alpha", 1));
 }
 
-EagerResult scaledTanh(Eager& e) { return e("mul.Scalar", e("tanh", e("mul.Scalar", e.at(0), parameter(e, "beta", 1))), parameter(e, "alpha", 1)); }
+EagerResult scaledTanh(Eager& e) {
+    return e("mul.Scalar", e("tanh", e("mul.Scalar", e.at(0), parameter(e, "beta", 1))), parameter(e, "alpha", 1));
+}
 
-/// What to cut from an image [N, C, H, W]: border is left, top, right, bottom; scale, if there, is the height and width left.
+/// What to cut from an image [N, C, H, W]: border is left, top, right, bottom; scale, if there, is the height and width
+/// left.
 struct CropWindow {
     std::int64_t top, left, height, width;
 };
 
 base::Result<CropWindow> cropWindow(const Attributes& attributes, std::int64_t height, std::int64_t width) {
     const std::vector<std::int64_t> border = attributes.getInts("border"), scale = attributes.getInts("scale");
-    if (border.size() < 4 || (!scale.empty() && scale.size() != 2)) return opError("border must have 4 entries and scale none or 2");
+    if (border.size() < 4 || (!scale.empty() && scale.size() != 2))
+        return opError("border must have 4 entries and scale none or 2");
     // In the order of unsigned sums that cannot overflow: everything lies inside the image.
-    const bool inside = border[0] >= 0 && border[1] >= 0 && border[2] >= 0 && border[3] >= 0 && border[0] <= width && border[1] <= height && border[2] <= width && border[3] <= height;
+    const bool inside = border[0] >= 0 && border[1] >= 0 && border[2] >= 0 && border[3] >= 0 && border[0] <= width &&
+                        border[1] <= height && border[2] <= width && border[3] <= height;
     CropWindow window{border[1], border[0], height - border[1] - border[3], width - border[0] - border[2]};
     if (!scale.empty()) window.height = scale[0], window.width = scale[1];
-    if (!inside || window.height < 0 || window.width < 0 || window.height > height - window.top || window.width > width - window.left) {
+    if (!inside || window.height < 0 || window.width < 0 || window.height > height - window.top ||
+        window.width > width - window.left) {
         return opError("the border does not fit an image of " + std::to_string(height) + " x " + std::to_string(width));
     }
     return window;
@@ -89,16 +101,37 @@ Row earlyRow(std::string_view name, std::string_view summary, Category category)
 
 void define_contrib_early(Registry& registry) {
     const auto kAct = Category::Activation;
-    registry.add(earlyRow("Affine", "alpha·x + beta", Category::Elementwise).attrFloat("alpha", 1).attrFloat("beta", 0).runs(eager(affine), inferSame));
-    registry.add(earlyRow("ImageScaler", "scale·x + the bias of the channel", Category::Elementwise).attrFloat("scale", 1).attr("bias", AttributeKind::Floats)
+    registry.add(earlyRow("Affine", "alpha·x + beta", Category::Elementwise)
+                     .attrFloat("alpha", 1)
+                     .attrFloat("beta", 0)
+                     .runs(eager(affine), inferSame));
+    registry.add(earlyRow("ImageScaler", "scale·x + the bias of the channel", Category::Elementwise)
+                     .attrFloat("scale", 1)
+                     .attr("bias", AttributeKind::Floats)
                      .runs(eager(scaledImage), inferSame));
-    registry.add(earlyRow("ParametricSoftplus", "alpha·ln(1 + e^(beta·x))", kAct).attrFloat("alpha", 1).attrFloat("beta", 1).runs(eager(parametricSoftplus), inferSame));
-    registry.add(earlyRow("ScaledTanh", "alpha·tanh(beta·x)", kAct).attrFloat("alpha", 1).attrFloat("beta", 1).runs(eager(scaledTanh), inferSame));
-    registry.add(earlyRow("ThresholdedRelu", "x where it is above alpha, else 0", kAct).attrFloat("alpha", 1)
-                     .runs([](KernelContext& context) { return Registry::all().find("", "ThresholdedRelu", 10)->kernel(context); }, inferSame));
-    registry.add(earlyRow("Crop", "an image without its borders", Category::Tensor).attrInts("border").attrInts("scale").runs(eager(crop), inferEarlyCrop));
-    registry.add(earlyRow("MeanVarianceNormalization", "mean 0 and variance 1 over images, or over all", Category::Normalization).attrInt("across_channels", 0)
-                     .attrInt("normalize_variance", 1).runs(eager(earlyMeanVariance), inferSame));
+    registry.add(earlyRow("ParametricSoftplus", "alpha·ln(1 + e^(beta·x))", kAct)
+                     .attrFloat("alpha", 1)
+                     .attrFloat("beta", 1)
+                     .runs(eager(parametricSoftplus), inferSame));
+    registry.add(earlyRow("ScaledTanh", "alpha·tanh(beta·x)", kAct)
+                     .attrFloat("alpha", 1)
+                     .attrFloat("beta", 1)
+                     .runs(eager(scaledTanh), inferSame));
+    registry.add(
+        earlyRow("ThresholdedRelu", "x where it is above alpha, else 0", kAct)
+            .attrFloat("alpha", 1)
+            .runs(
+                [](KernelContext& context) { return Registry::all().find("", "ThresholdedRelu", 10)->kernel(context); },
+                inferSame));
+    registry.add(earlyRow("Crop", "an image without its borders", Category::Tensor)
+                     .attrInts("border")
+                     .attrInts("scale")
+                     .runs(eager(crop), inferEarlyCrop));
+    registry.add(
+        earlyRow("MeanVarianceNormalization", "mean 0 and variance 1 over images, or over all", Category::Normalization)
+            .attrInt("across_channels", 0)
+            .attrInt("normalize_variance", 1)
+            .runs(eager(earlyMeanVariance), inferSame));
 }
 
 }  // namespace sonde::ops

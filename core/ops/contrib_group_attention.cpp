@@ -32,14 +32,19 @@ EagerResult contribRotaryEmbedding(Eager& e) {
     const Tensor x = e.at(0);
     Rotation rotation = tablesOf(e, 2, 3, attributes.getInt("interleaved", 0) != 0);
     const std::int64_t given = attributes.getInt("num_heads", 0), part = attributes.getInt("rotary_embedding_dim", 0);
-    if (part > 0 && part != rotation.rotated) e.fail("rotary_embedding_dim " + std::to_string(part) + " does not fit caches " + e.at(2).typeText());
+    if (part > 0 && part != rotation.rotated)
+        e.fail("rotary_embedding_dim " + std::to_string(part) + " does not fit caches " + e.at(2).typeText());
     // Without a number of heads the tables say how large a head is.
-    const std::int64_t heads = given > 0 ? given : x.rank() == 3 && rotation.rotated > 0 ? x.dim(2) / rotation.rotated : 1;
+    const std::int64_t heads = given > 0                               ? given
+                               : x.rank() == 3 && rotation.rotated > 0 ? x.dim(2) / rotation.rotated
+                                                                       : 1;
     const HeadLayout layout = e.get(headLayoutOf(x, heads));
     const Tensor ids = e.at(1);
     const std::int64_t tokens = layout.batches * layout.rows;
-    if (ids.numel() != 1 && ids.numel() != tokens) e.fail("position_ids " + ids.typeText() + " do not fit " + x.typeText());
-    for (std::int64_t i = 0; i < tokens; ++i) rotation.positions.push_back(ids.numel() == 1 ? ids.toInt64(0) + i % layout.rows : ids.toInt64(i));
+    if (ids.numel() != 1 && ids.numel() != tokens)
+        e.fail("position_ids " + ids.typeText() + " do not fit " + x.typeText());
+    for (std::int64_t i = 0; i < tokens; ++i)
+        rotation.positions.push_back(ids.numel() == 1 ? ids.toInt64(0) + i % layout.rows : ids.toInt64(i));
     return e.get(rotatedHeads(x, layout, rotation));
 }
 
@@ -47,16 +52,16 @@ EagerResult contribRotaryEmbedding(Eager& e) {
 struct Groups {
     std::int64_t heads = 0, keyHeads = 0, batches = 0, rows = 0, size = 0;
     std::vector<std::int64_t> past, total;
-    Tensor q, k, v;             ///< float32 [B, H, S, d]; k and v only the new rows
-    Tensor cacheK, cacheV;      ///< float32 [B, Hk, L, d], the new rows in their places
+    Tensor q, k, v;         ///< float32 [B, H, S, d]; k and v only the new rows
+    Tensor cacheK, cacheV;  ///< float32 [B, Hk, L, d], the new rows in their places
     std::int64_t window = -1;
     bool causal = true;
-    Tensor bias, sink;          ///< bias [B|1, H|1, S, keys]; sink [H]
+    Tensor bias, sink;  ///< bias [B|1, H|1, S, keys]; sink [H]
     bool smooth = false;
 };
 
-/// A cache of numbers with 8 or 4 bits: value = number·scale. int8 and float8 hold one an element, bytes of a 4-bit cache
-/// two along the last axis, the first in the lower half, each with 8 added.
+/// A cache of numbers with 8 or 4 bits: value = number·scale. int8 and float8 hold one an element, bytes of a 4-bit
+/// cache two along the last axis, the first in the lower half, each with 8 added.
 struct CacheFormat {
     DType dtype = DType::Undefined;  ///< Undefined: the cache is not quantised
     Tensor scale;                    ///< float32, of one element or [1, Hk, 1, d]
@@ -66,7 +71,8 @@ struct CacheFormat {
         const Attributes& attributes = e.context().attributes();
         CacheFormat format;
         if (attributes.getString(type, "NONE") == "NONE") {
-            if (e.has(past) && !tensor::isFloating(e.at(past).dtype())) e.fail("a cache " + e.at(past).typeText() + " expects " + std::string(type));
+            if (e.has(past) && !tensor::isFloating(e.at(past).dtype()))
+                e.fail("a cache " + e.at(past).typeText() + " expects " + std::string(type));
             return format;
         }
         if (!e.has(scale)) e.fail("a quantised cache expects its scale");
@@ -74,10 +80,13 @@ struct CacheFormat {
         if (bits != 8 && bits != 4) e.fail("a cache of " + std::to_string(bits) + " bits is not defined");
         format.pairs = bits == 4;
         format.dtype = e.has(past) ? e.at(past).dtype() : format.pairs ? DType::UInt8 : DType::Int8;
-        const bool known = format.pairs ? format.dtype == DType::UInt8 && g.size % 2 == 0 : format.dtype == DType::Int8 || format.dtype == DType::Float8E4M3FN;
-        if (!known) e.fail("a cache of " + std::to_string(bits) + " bits cannot be " + std::string(tensor::name(format.dtype)));
+        const bool known = format.pairs ? format.dtype == DType::UInt8 && g.size % 2 == 0
+                                        : format.dtype == DType::Int8 || format.dtype == DType::Float8E4M3FN;
+        if (!known)
+            e.fail("a cache of " + std::to_string(bits) + " bits cannot be " + std::string(tensor::name(format.dtype)));
         format.scale = e.as(e.at(scale), DType::Float32);
-        if (format.scale.numel() != 1 && format.scale.numel() != g.keyHeads * g.size) e.fail("scale " + e.at(scale).typeText() + " does not fit the cache");
+        if (format.scale.numel() != 1 && format.scale.numel() != g.keyHeads * g.size)
+            e.fail("scale " + e.at(scale).typeText() + " does not fit the cache");
         return format;
     }
 
@@ -90,7 +99,9 @@ struct CacheFormat {
         const std::int64_t rows = cache.dim(2);
         Tensor made = e.get(Tensor::allocate(DType::Float32, Shape{g.batches, g.keyHeads, rows, g.size}));
         for (std::int64_t i = 0; i < made.numel(); ++i) {
-            const double number = pairs ? static_cast<double>(packedNumber(cache.data<std::uint8_t>() + i / 2, i % 2, 4)) - 8 : cache.toDouble(i);
+            const double number =
+                pairs ? static_cast<double>(packedNumber(cache.data<std::uint8_t>() + i / 2, i % 2, 4)) - 8
+                      : cache.toDouble(i);
             made.mutableData<float>()[i] = static_cast<float>(number) * scaleOf(i, g, rows);
         }
         return made;
@@ -102,13 +113,15 @@ struct CacheFormat {
         for (std::int64_t i = 0; i < numbers.numel(); ++i) {
             float& x = numbers.mutableData<float>()[i];
             x *= 1.0F / scaleOf(i, g, rows);
-            if (dtype != DType::Float8E4M3FN) x = std::clamp(std::nearbyint(x), pairs ? -8.0F : -128.0F, pairs ? 7.0F : 127.0F);
+            if (dtype != DType::Float8E4M3FN)
+                x = std::clamp(std::nearbyint(x), pairs ? -8.0F : -128.0F, pairs ? 7.0F : 127.0F);
         }
         if (!pairs) return e.as(numbers, dtype);
         Tensor made = e.get(Tensor::allocate(DType::UInt8, Shape{g.batches, g.keyHeads, rows, g.size / 2}));
         const float* from = numbers.data<float>();
         for (std::int64_t i = 0; i < made.numel(); ++i) {
-            made.mutableData<std::uint8_t>()[i] = static_cast<std::uint8_t>(static_cast<int>(from[2 * i] + 8) | static_cast<int>(from[2 * i + 1] + 8) << 4);
+            made.mutableData<std::uint8_t>()[i] = static_cast<std::uint8_t>(static_cast<int>(from[2 * i] + 8) |
+                                                                            static_cast<int>(from[2 * i + 1] + 8) << 4);
         }
         return made;
     }
@@ -118,14 +131,16 @@ void refuse(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     for (std::string_view name : {"k_quant_type", "v_quant_type"}) {
         const std::string type = attributes.getString(name, "NONE");
-        if (type != "NONE" && type != "PER_TENSOR" && type != "PER_CHANNEL") e.fail("a cache quantised as " + type + " is not known");
+        if (type != "NONE" && type != "PER_TENSOR" && type != "PER_CHANNEL")
+            e.fail("a cache quantised as " + type + " is not known");
     }
     if (attributes.getInt("sliding_window_cache", 0) != 0) e.fail("a cache of the size of its window is not known");
 }
 
 /// x over the root of its mean square by heads, times the weight.
 Tensor headNorm(Eager& e, const Tensor& x, std::size_t weight) {
-    const Attributes options{{"axis", std::int64_t{-1}}, {"epsilon", e.context().attributes().getFloat("qk_norm_epsilon", 1e-6)}};
+    const Attributes options{{"axis", std::int64_t{-1}},
+                             {"epsilon", e.context().attributes().getFloat("qk_norm_epsilon", 1e-6)}};
     return e.onnx("RMSNormalization", {Value(x), Value(e.as(e.at(weight), DType::Float32))}, options);
 }
 
@@ -141,13 +156,16 @@ void readHeads(Eager& e, Groups& g) {
     } else {
         const std::int64_t all = g.heads + 2 * g.keyHeads, size = query.dim(2) / all;
         if (query.dim(2) % all != 0) e.fail(std::to_string(all) + " heads do not fit " + query.typeText());
-        const auto part = [&](std::int64_t first, std::int64_t count) { return splitHeads(e, e.get(query.sliced(2, first * size, count * size).contiguous()), count, {}, 0); };
+        const auto part = [&](std::int64_t first, std::int64_t count) {
+            return splitHeads(e, e.get(query.sliced(2, first * size, count * size).contiguous()), count, {}, 0);
+        };
         g.q = part(0, g.heads);
         g.k = part(g.heads, g.keyHeads);
         g.v = part(g.heads + g.keyHeads, g.keyHeads);
     }
     g.size = g.q.dim(3);
-    if (g.k.dim(0) != g.batches || g.k.dim(2) != g.rows || g.k.dim(3) != g.size || g.v.shape() != g.k.shape()) e.fail("keys " + g.k.typeText() + " and values " + g.v.typeText() + " do not fit");
+    if (g.k.dim(0) != g.batches || g.k.dim(2) != g.rows || g.k.dim(3) != g.size || g.v.shape() != g.k.shape())
+        e.fail("keys " + g.k.typeText() + " and values " + g.v.typeText() + " do not fit");
     if (e.has(14) != e.has(15)) e.fail("q_norm_weight and k_norm_weight go together");
     if (e.has(14)) {
         g.q = headNorm(e, g.q, 14);
@@ -159,11 +177,14 @@ void readHeads(Eager& e, Groups& g) {
 void readLengths(Eager& e, Groups& g, const CacheFormat& keys, const CacheFormat& values) {
     const std::vector<std::int64_t> lengths = e.integers(5);
     const std::int64_t longest = e.integer(6);
-    if (static_cast<std::int64_t>(lengths.size()) != g.batches || longest < g.rows) e.fail("seqlens_k or total_sequence_length do not fit " + e.at(0).typeText());
+    if (static_cast<std::int64_t>(lengths.size()) != g.batches || longest < g.rows)
+        e.fail("seqlens_k or total_sequence_length do not fit " + e.at(0).typeText());
     for (std::int64_t length : lengths) {
         const bool prompt = longest == g.rows;
         const std::int64_t total = length + 1, past = prompt ? 0 : total - g.rows;
-        if (total < 1 || total > longest || past < 0) e.fail("seqlens_k " + std::to_string(length) + " does not fit total_sequence_length " + std::to_string(longest));
+        if (total < 1 || total > longest || past < 0)
+            e.fail("seqlens_k " + std::to_string(length) + " does not fit total_sequence_length " +
+                   std::to_string(longest));
         g.total.push_back(total);
         g.past.push_back(past);
     }
@@ -172,14 +193,17 @@ void readLengths(Eager& e, Groups& g, const CacheFormat& keys, const CacheFormat
     if (e.has(3)) {
         const Tensor pastK = e.at(3), pastV = e.at(4);
         const auto fits = [&](const Tensor& past, const CacheFormat& format) {
-            return past.rank() == 4 && past.dim(0) == g.batches && past.dim(1) == g.keyHeads && past.dim(2) == pastK.dim(2) && past.dim(3) == (format.pairs ? g.size / 2 : g.size);
+            return past.rank() == 4 && past.dim(0) == g.batches && past.dim(1) == g.keyHeads &&
+                   past.dim(2) == pastK.dim(2) && past.dim(3) == (format.pairs ? g.size / 2 : g.size);
         };
-        if (!fits(pastK, keys) || !fits(pastV, values)) e.fail("past_key " + pastK.typeText() + " and past_value " + pastV.typeText() + " do not fit");
+        if (!fits(pastK, keys) || !fits(pastV, values))
+            e.fail("past_key " + pastK.typeText() + " and past_value " + pastV.typeText() + " do not fit");
         room = std::max(room, pastK.dim(2));
     }
     // What is new may not lie beyond the cache, what is past must be in it.
     for (std::int64_t past : g.past) {
-        if (past + g.rows > room || past > (e.has(3) ? e.at(3).dim(2) : 0)) e.fail("the cache has no " + std::to_string(past) + " past keys");
+        if (past + g.rows > room || past > (e.has(3) ? e.at(3).dim(2) : 0))
+            e.fail("the cache has no " + std::to_string(past) + " past keys");
     }
     const auto filled = [&](std::size_t past, const Tensor& now, const CacheFormat& format) {
         Tensor cache = e.get(Tensor::zeros(DType::Float32, Shape{g.batches, g.keyHeads, room, g.size}));
@@ -187,11 +211,13 @@ void readLengths(Eager& e, Groups& g, const CacheFormat& keys, const CacheFormat
             const Tensor before = format.dtype == DType::Undefined ? widened(e, past) : format.read(e, e.at(past), g);
             for (std::int64_t b = 0; b < g.batches; ++b) {
                 const std::int64_t kept = g.past[static_cast<std::size_t>(b)];
-                kernels::copyInto(e.context().pool(), before.sliced(0, b, 1).sliced(2, 0, kept), cache.sliced(0, b, 1).sliced(2, 0, kept));
+                kernels::copyInto(e.context().pool(), before.sliced(0, b, 1).sliced(2, 0, kept),
+                                  cache.sliced(0, b, 1).sliced(2, 0, kept));
             }
         }
         for (std::int64_t b = 0; b < g.batches; ++b) {
-            kernels::copyInto(e.context().pool(), now.sliced(0, b, 1), cache.sliced(0, b, 1).sliced(2, g.past[static_cast<std::size_t>(b)], g.rows));
+            kernels::copyInto(e.context().pool(), now.sliced(0, b, 1),
+                              cache.sliced(0, b, 1).sliced(2, g.past[static_cast<std::size_t>(b)], g.rows));
         }
         return cache;
     };
@@ -217,13 +243,18 @@ void rotate(Eager& e, Groups& g) {
 }
 
 /// Adds to one row of scores; behind the keys there may be one more column: the sink, which takes part of the softmax.
-void adjust(const Groups& g, std::int64_t b, std::int64_t h, std::int64_t query, float* row, std::int64_t keys, bool sink) {
-    const std::int64_t position = g.past[static_cast<std::size_t>(b)] + query, total = g.total[static_cast<std::size_t>(b)];
+void adjust(const Groups& g, std::int64_t b, std::int64_t h, std::int64_t query, float* row, std::int64_t keys,
+            bool sink) {
+    const std::int64_t position = g.past[static_cast<std::size_t>(b)] + query,
+                       total = g.total[static_cast<std::size_t>(b)];
     const std::int64_t end = g.causal ? std::min(position + 1, total) : total;
     const std::int64_t first = g.window >= 0 ? std::max<std::int64_t>(0, position + 1 - g.window) : 0;
     const float* added = nullptr;
     if (g.bias.defined()) {
-        added = g.bias.data<float>() + (((g.bias.dim(0) == 1 ? 0 : b) * g.bias.dim(1) + (g.bias.dim(1) == 1 ? 0 : h)) * g.bias.dim(2) + query) * g.bias.dim(3);
+        added =
+            g.bias.data<float>() +
+            (((g.bias.dim(0) == 1 ? 0 : b) * g.bias.dim(1) + (g.bias.dim(1) == 1 ? 0 : h)) * g.bias.dim(2) + query) *
+                g.bias.dim(3);
     }
     for (std::int64_t j = 0; j < keys; ++j) {
         if (j < first || j >= end) row[j] = -std::numeric_limits<float>::infinity();
@@ -249,7 +280,8 @@ EagerResult groupQuery(Eager& e) {
     g.smooth = attributes.getInt("smooth_softmax", 0) == 1;
     readHeads(e, g);
     rotate(e, g);
-    const CacheFormat keyFormat = CacheFormat::of(e, "k_quant_type", 3, 12, g), valueFormat = CacheFormat::of(e, "v_quant_type", 4, 13, g);
+    const CacheFormat keyFormat = CacheFormat::of(e, "k_quant_type", 3, 12, g),
+                      valueFormat = CacheFormat::of(e, "v_quant_type", 4, 13, g);
     readLengths(e, g, keyFormat, valueFormat);
     // What is attended to is what the cache keeps.
     const auto kept = [&](Tensor& cache, const CacheFormat& format) {
@@ -261,7 +293,8 @@ EagerResult groupQuery(Eager& e) {
     const Tensor presentK = kept(g.cacheK, keyFormat), presentV = kept(g.cacheV, valueFormat);
     if (e.has(10)) {
         g.bias = e.as(e.at(10), DType::Float32);
-        const bool fits = g.bias.rank() == 4 && (g.bias.dim(0) == g.batches || g.bias.dim(0) == 1) && (g.bias.dim(1) == g.heads || g.bias.dim(1) == 1) && g.bias.dim(2) == g.rows;
+        const bool fits = g.bias.rank() == 4 && (g.bias.dim(0) == g.batches || g.bias.dim(0) == 1) &&
+                          (g.bias.dim(1) == g.heads || g.bias.dim(1) == 1) && g.bias.dim(2) == g.rows;
         if (!fits) e.fail("attention_bias " + g.bias.typeText() + " does not fit");
     }
     if (e.has(11)) {
@@ -274,8 +307,11 @@ EagerResult groupQuery(Eager& e) {
         const Tensor part = e.get(cache.sliced(2, 0, keys).contiguous());
         return sink ? withRow(e, part) : part;
     };
-    HeadAttention attention{g.q, seen(g.cacheK), seen(g.cacheV), attributes.getFloat("scale", 0), attributes.getFloat("softcap", 0)};
-    attention.bias = [&](std::int64_t b, std::int64_t h, std::int64_t i, float* row) { adjust(g, b, h, i, row, keys, sink); };
+    HeadAttention attention{g.q, seen(g.cacheK), seen(g.cacheV), attributes.getFloat("scale", 0),
+                            attributes.getFloat("softcap", 0)};
+    attention.bias = [&](std::int64_t b, std::int64_t h, std::int64_t i, float* row) {
+        adjust(g, b, h, i, row, keys, sink);
+    };
     const std::int64_t watched = attributes.getInt("qk_output", 0);
     if (e.context().wants(3)) attention.watchedStep = watched == 1 ? 2 : 3;
     auto [y, scores] = attendHeads(e, attention);
@@ -292,10 +328,12 @@ EagerResult groupQuery(Eager& e) {
 
 base::Result<void> inferGroupQuery(InferContext& context) {
     const auto& q = context.in(0).shape;
-    const std::int64_t heads = context.attributes().getInt("num_heads", 0), keyHeads = context.attributes().getInt("kv_num_heads", 0);
+    const std::int64_t heads = context.attributes().getInt("num_heads", 0),
+                       keyHeads = context.attributes().getInt("kv_num_heads", 0);
     std::optional<Dims> dims = q;
     Dim size;
-    if (q && q->size() == 3 && q->back().known() && heads > 0 && keyHeads > 0 && heads < 1 << 20 && keyHeads < 1 << 20) {
+    if (q && q->size() == 3 && q->back().known() && heads > 0 && keyHeads > 0 && heads < 1 << 20 &&
+        keyHeads < 1 << 20) {
         size = Dim::of(q->back().value / (context.has(1) ? heads : heads + 2 * keyHeads));
         dims->back() = Dim::of(size.value * heads);
     } else if (dims && !dims->empty() && !context.has(1)) {
@@ -304,10 +342,13 @@ base::Result<void> inferGroupQuery(InferContext& context) {
     const Dim batch = q && !q->empty() ? q->front() : Dim{};
     setLike(context, 0, std::move(dims));
     for (std::size_t i : {1U, 2U}) {
-        const bool pairs = context.attributes().getInt("kv_cache_bit_width", 8) == 4, quantized = context.attributes().getString(i == 1 ? "k_quant_type" : "v_quant_type", "NONE") != "NONE";
+        const bool pairs = context.attributes().getInt("kv_cache_bit_width", 8) == 4,
+                   quantized =
+                       context.attributes().getString(i == 1 ? "k_quant_type" : "v_quant_type", "NONE") != "NONE";
         const Dim stored = quantized && pairs && size.known() ? Dim::of(size.value / 2) : size;
         const DType made = quantized ? (pairs ? DType::UInt8 : DType::Int8) : context.in(0).dtype;
-        TypeInfo cache = TypeInfo::tensor(context.has(3) ? context.in(3).dtype : made, Dims{batch, Dim::of(keyHeads), Dim{}, stored});
+        TypeInfo cache = TypeInfo::tensor(context.has(3) ? context.in(3).dtype : made,
+                                          Dims{batch, Dim::of(keyHeads), Dim{}, stored});
         context.set(i, std::move(cache));
     }
     setLike(context, 0, Dims{batch, Dim::of(heads), q && q->size() == 3 ? (*q)[1] : Dim{}, Dim{}}, 3);
@@ -317,21 +358,58 @@ base::Result<void> inferGroupQuery(InferContext& context) {
 }  // namespace
 
 void define_contrib_group_attention(Registry& registry) {
-    registry.add(contribRow("RotaryEmbedding", "rotates pairs of elements by their position", Category::Attention).in("input", kContribFloats, "T").in("position_ids", kInt64)
-                     .in("cos_cache", kContribFloats, "T").in("sin_cache", kContribFloats, "T").out("output").attrInt("interleaved", 0).attrInt("is_packed_batching", 0)
-                     .attrInt("num_heads", 0).attrInt("rotary_embedding_dim", 0).attrFloat("scale", 1).runs(eager(contribRotaryEmbedding), inferSame));
+    registry.add(contribRow("RotaryEmbedding", "rotates pairs of elements by their position", Category::Attention)
+                     .in("input", kContribFloats, "T")
+                     .in("position_ids", kInt64)
+                     .in("cos_cache", kContribFloats, "T")
+                     .in("sin_cache", kContribFloats, "T")
+                     .out("output")
+                     .attrInt("interleaved", 0)
+                     .attrInt("is_packed_batching", 0)
+                     .attrInt("num_heads", 0)
+                     .attrInt("rotary_embedding_dim", 0)
+                     .attrFloat("scale", 1)
+                     .runs(eager(contribRotaryEmbedding), inferSame));
     constexpr DTypeSet kCaches = kContribFloats | bit(DType::Int8) | bit(DType::UInt8) | bit(DType::Float8E4M3FN);
-    registry.add(contribRow("GroupQueryAttention", "attention of groups of queries that share keys and values, with a cache", Category::Attention).in("query", kContribFloats, "T")
-                     .optionalIn("key", kContribFloats, "T").optionalIn("value", kContribFloats, "T").optionalIn("past_key", kCaches)
-                     .optionalIn("past_value", kCaches).in("seqlens_k", kInt32).in("total_sequence_length", kInt32).optionalIn("cos_cache", kContribFloats, "T")
-                     .optionalIn("sin_cache", kContribFloats, "T").optionalIn("position_ids", kInt64).optionalIn("attention_bias", kContribFloats, "T")
-                     .optionalIn("head_sink", kContribFloats, "T").optionalIn("k_scale", kFloat32).optionalIn("v_scale", kFloat32).optionalIn("q_norm_weight", kContribFloats, "T")
-                     .optionalIn("k_norm_weight", kContribFloats, "T").out("output").out("present_key", Arity::Optional).out("present_value", Arity::Optional)
-                     .out("output_qk", Arity::Optional).attrInt("causal", 1).attrInt("do_rotary", 0).attr("k_quant_type", AttributeKind::String)
-                     .attr("kv_cache_bit_width", AttributeKind::Int).required("kv_num_heads", AttributeKind::Int).attrInt("local_window_size", -1)
-                     .required("num_heads", AttributeKind::Int).attrFloat("qk_norm_epsilon", 1e-6).attrInt("qk_output", 0).attrInt("rotary_interleaved", 0)
-                     .attr("scale", AttributeKind::Float).attrInt("sliding_window_cache", 0).attrInt("smooth_softmax", 0).attrFloat("softcap", 0)
-                     .attr("v_quant_type", AttributeKind::String).runs(eager(groupQuery), inferGroupQuery));
+    registry.add(contribRow("GroupQueryAttention",
+                            "attention of groups of queries that share keys and values, with a cache",
+                            Category::Attention)
+                     .in("query", kContribFloats, "T")
+                     .optionalIn("key", kContribFloats, "T")
+                     .optionalIn("value", kContribFloats, "T")
+                     .optionalIn("past_key", kCaches)
+                     .optionalIn("past_value", kCaches)
+                     .in("seqlens_k", kInt32)
+                     .in("total_sequence_length", kInt32)
+                     .optionalIn("cos_cache", kContribFloats, "T")
+                     .optionalIn("sin_cache", kContribFloats, "T")
+                     .optionalIn("position_ids", kInt64)
+                     .optionalIn("attention_bias", kContribFloats, "T")
+                     .optionalIn("head_sink", kContribFloats, "T")
+                     .optionalIn("k_scale", kFloat32)
+                     .optionalIn("v_scale", kFloat32)
+                     .optionalIn("q_norm_weight", kContribFloats, "T")
+                     .optionalIn("k_norm_weight", kContribFloats, "T")
+                     .out("output")
+                     .out("present_key", Arity::Optional)
+                     .out("present_value", Arity::Optional)
+                     .out("output_qk", Arity::Optional)
+                     .attrInt("causal", 1)
+                     .attrInt("do_rotary", 0)
+                     .attr("k_quant_type", AttributeKind::String)
+                     .attr("kv_cache_bit_width", AttributeKind::Int)
+                     .required("kv_num_heads", AttributeKind::Int)
+                     .attrInt("local_window_size", -1)
+                     .required("num_heads", AttributeKind::Int)
+                     .attrFloat("qk_norm_epsilon", 1e-6)
+                     .attrInt("qk_output", 0)
+                     .attrInt("rotary_interleaved", 0)
+                     .attr("scale", AttributeKind::Float)
+                     .attrInt("sliding_window_cache", 0)
+                     .attrInt("smooth_softmax", 0)
+                     .attrFloat("softcap", 0)
+                     .attr("v_quant_type", AttributeKind::String)
+                     .runs(eager(groupQuery), inferGroupQuery));
 }
 
 }  // namespace sonde::ops

@@ -11,7 +11,8 @@ namespace {
 
 const OpDef& onnxRow(std::string_view name) { return *Registry::all().find("", name, 0); }
 
-/// How FusedMatMul turns an operand: `batch` moves the first axis behind the batch axes, then `swap` exchanges the last two.
+/// How FusedMatMul turns an operand: `batch` moves the first axis behind the batch axes, then `swap` exchanges the last
+/// two.
 std::vector<std::size_t> turned(std::size_t rank, bool swap, bool batch) {
     std::vector<std::size_t> axes(rank);
     std::iota(axes.begin(), axes.end(), std::size_t{0});
@@ -24,7 +25,8 @@ std::vector<std::size_t> turned(std::size_t rank, bool swap, bool batch) {
 struct Turns {
     bool swap[2], batch[2];
     explicit Turns(const Attributes& a)
-        : swap{a.getInt("transA", 0) != 0, a.getInt("transB", 0) != 0}, batch{a.getInt("transBatchA", 0) != 0, a.getInt("transBatchB", 0) != 0} {}
+        : swap{a.getInt("transA", 0) != 0, a.getInt("transB", 0) != 0}, batch{a.getInt("transBatchA", 0) != 0,
+                                                                              a.getInt("transBatchB", 0) != 0} {}
 };
 
 /// alpha·A'·B'
@@ -70,7 +72,8 @@ EagerResult fusedProductActivation(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     const std::string name = attributes.getString("activation", "");
     const Tensor product = fusedProduct(e);
-    const Tensor y = name == "Softmax" ? e("softmax.int", product, attributes.getInt("activation_axis", -1)) : activated(e, product, name, activationParameters(attributes));
+    const Tensor y = name == "Softmax" ? e("softmax.int", product, attributes.getInt("activation_axis", -1))
+                                       : activated(e, product, name, activationParameters(attributes));
     return e.as(y, e.at(0).dtype());
 }
 
@@ -104,7 +107,8 @@ Tensor convActivation(Eager& e, const Tensor& x) {
 EagerResult fusedConv(Eager& e) {
     Tensor y = plain(e, "Conv");
     if (e.has(3)) {
-        if (e.at(3).shape() != y.shape()) e.fail("Z " + e.at(3).typeText() + " does not fit the result " + y.typeText());
+        if (e.at(3).shape() != y.shape())
+            e.fail("Z " + e.at(3).typeText() + " does not fit the result " + y.typeText());
         y = e("add.Tensor", y, e.at(3));
     }
     return convActivation(e, y);
@@ -124,7 +128,8 @@ EagerResult channelsLastConv(Eager& e) {
     Tensor y = e.onnx("Conv", {Value(front), e.value(1), e.has(2) ? e.value(2) : Value()}, e.context().attributes());
     y = e.get(e("permute", y, toBack).contiguous());
     if (e.has(3)) {
-        if (e.at(3).shape() != y.shape()) e.fail("Z " + e.at(3).typeText() + " does not fit the result " + y.typeText());
+        if (e.at(3).shape() != y.shape())
+            e.fail("Z " + e.at(3).typeText() + " does not fit the result " + y.typeText());
         y = e("add.Tensor", y, e.at(3));
     }
     return convActivation(e, y);
@@ -138,7 +143,8 @@ base::Result<void> inferChannelsLastConv(InferContext& context) {
     InferContext inner(operands, {}, context.attributes(), 1);
     SONDE_TRY(onnxRow("Conv").infer(inner));
     TypeInfo result = inner.outputs()[0];
-    if (result.shape && result.shape->size() > 1) std::rotate(result.shape->begin() + 1, result.shape->begin() + 2, result.shape->end());
+    if (result.shape && result.shape->size() > 1)
+        std::rotate(result.shape->begin() + 1, result.shape->begin() + 2, result.shape->end());
     context.set(0, std::move(result));
     return {};
 }
@@ -155,8 +161,15 @@ auto inferredAs(std::string_view name) {
 
 Row fusedConvRow(std::string_view name, std::string_view summary) {
     Row row = contribRow(name, summary, Category::Layer);
-    row.in("X", kFloats, "T").in("W", kFloats, "T").optionalIn("B", kFloats, "T").attrString("auto_pad", "NOTSET").attrInts("dilations").attrInt("group", 1)
-        .attrInts("kernel_shape").attrInts("pads").attrInts("strides");
+    row.in("X", kFloats, "T")
+        .in("W", kFloats, "T")
+        .optionalIn("B", kFloats, "T")
+        .attrString("auto_pad", "NOTSET")
+        .attrInts("dilations")
+        .attrInt("group", 1)
+        .attrInts("kernel_shape")
+        .attrInts("pads")
+        .attrInts("strides");
     return row;
 }
 
@@ -167,32 +180,60 @@ Row withActivation(Row row) {
 void defineProducts(Registry& registry) {
     const auto product = [](std::string_view name, std::string_view summary) {
         Row row = contribRow(name, summary, Category::Layer);
-        row.in("A", kFloats, "T").in("B", kFloats, "T").out("Y").attrFloat("alpha", 1).attrInt("transA", 0).attrInt("transB", 0).attrInt("transBatchA", 0).attrInt("transBatchB", 0);
+        row.in("A", kFloats, "T")
+            .in("B", kFloats, "T")
+            .out("Y")
+            .attrFloat("alpha", 1)
+            .attrInt("transA", 0)
+            .attrInt("transB", 0)
+            .attrInt("transBatchA", 0)
+            .attrInt("transBatchB", 0);
         return row;
     };
     for (std::string_view name : {"FusedMatMul", "TransposeMatMul"}) {
         registry.add(product(name, "alpha·A·B, either transposed first")
-                         .runs(eager([](Eager& e) -> EagerResult { return e.as(fusedProduct(e), e.at(0).dtype()); }), inferFusedProduct));
+                         .runs(eager([](Eager& e) -> EagerResult { return e.as(fusedProduct(e), e.at(0).dtype()); }),
+                               inferFusedProduct));
     }
     const auto parameters = [](Row row) {
-        return row.attr("activation_alpha", AttributeKind::Float).attr("activation_beta", AttributeKind::Float).attr("activation_gamma", AttributeKind::Float);
+        return row.attr("activation_alpha", AttributeKind::Float)
+            .attr("activation_beta", AttributeKind::Float)
+            .attr("activation_gamma", AttributeKind::Float);
     };
-    registry.add(parameters(product("FusedMatMulActivation", "activation(alpha·A·B), either transposed first")).required("activation", AttributeKind::String)
-                     .attr("activation_axis", AttributeKind::Int).runs(eager(fusedProductActivation), inferFusedProduct));
-    registry.add(parameters(contribRow("FusedGemm", "activation(alpha·A·B + beta·C)", Category::Layer)).in("A", kNumbers, "T").in("B", kNumbers, "T").optionalIn("C", kNumbers, "T").out("Y")
-                     .attrFloat("alpha", 1).attrFloat("beta", 1).attrInt("transA", 0).attrInt("transB", 0).attr("activation", AttributeKind::String)
-                     .runs(eager(fusedGemm), inferredAs("Gemm")).prepares(preparedAs("Gemm")));
+    registry.add(parameters(product("FusedMatMulActivation", "activation(alpha·A·B), either transposed first"))
+                     .required("activation", AttributeKind::String)
+                     .attr("activation_axis", AttributeKind::Int)
+                     .runs(eager(fusedProductActivation), inferFusedProduct));
+    registry.add(parameters(contribRow("FusedGemm", "activation(alpha·A·B + beta·C)", Category::Layer))
+                     .in("A", kNumbers, "T")
+                     .in("B", kNumbers, "T")
+                     .optionalIn("C", kNumbers, "T")
+                     .out("Y")
+                     .attrFloat("alpha", 1)
+                     .attrFloat("beta", 1)
+                     .attrInt("transA", 0)
+                     .attrInt("transB", 0)
+                     .attr("activation", AttributeKind::String)
+                     .runs(eager(fusedGemm), inferredAs("Gemm"))
+                     .prepares(preparedAs("Gemm")));
 }
 
 }  // namespace
 
 void define_contrib_matmul(Registry& registry) {
     defineProducts(registry);
-    registry.add(withActivation(fusedConvRow("FusedConv", "activation(conv(X, W) + B + Z)")).optionalIn("Z", kFloats, "T").out("Y").runs(eager(fusedConv), inferredAs("Conv"))
+    registry.add(withActivation(fusedConvRow("FusedConv", "activation(conv(X, W) + B + Z)"))
+                     .optionalIn("Z", kFloats, "T")
+                     .out("Y")
+                     .runs(eager(fusedConv), inferredAs("Conv"))
                      .prepares(preparedAs("Conv")));
-    registry.add(withActivation(fusedConvRow("NhwcFusedConv", "activation(conv(X, W) + B + Z), channels last")).optionalIn("Z", kFloats, "T").out("Y")
+    registry.add(withActivation(fusedConvRow("NhwcFusedConv", "activation(conv(X, W) + B + Z), channels last"))
+                     .optionalIn("Z", kFloats, "T")
+                     .out("Y")
                      .runs(eager(channelsLastConv), inferChannelsLastConv));
-    registry.add(fusedConvRow("NhwcConv", "convolution with channels last").out("Y").runs(eager(channelsLastConv), inferChannelsLastConv));
+    registry.add(fusedConvRow("NhwcConv", "convolution with channels last")
+                     .out("Y")
+                     .runs(eager(channelsLastConv), inferChannelsLastConv));
 }
 
 }  // namespace sonde::ops

@@ -10,9 +10,9 @@ namespace sonde::ops {
 
 namespace {
 
-/// One layer of all experts: weights [E, out, in] and bias [E, out]. With `bits`, weights are packed along the last axis
-/// and mean (number − zero point)·scale, the scales [E, out] or [E, out, in / block], zero points packed the same way
-/// along their last axis (2^(bits−1) where there are none).
+/// One layer of all experts: weights [E, out, in] and bias [E, out]. With `bits`, weights are packed along the last
+/// axis and mean (number − zero point)·scale, the scales [E, out] or [E, out, in / block], zero points packed the same
+/// way along their last axis (2^(bits−1) where there are none).
 struct ExpertLayer {
     Tensor weights, bias, scales, zeros;
     std::int64_t bits = 0, block = 0;
@@ -20,32 +20,40 @@ struct ExpertLayer {
     bool defined() const { return weights.defined(); }
     void check(const Eager& e, std::int64_t experts) const {
         for (const Tensor* each : {&weights, &bias, &scales, &zeros}) {
-            if (each->defined() && (each->rank() < 1 || each->dim(0) != experts)) e.fail(each->typeText() + " does not fit " + std::to_string(experts) + " experts");
+            if (each->defined() && (each->rank() < 1 || each->dim(0) != experts))
+                e.fail(each->typeText() + " does not fit " + std::to_string(experts) + " experts");
         }
-        if (weights.defined() && weights.rank() != 3) e.fail("expects one matrix for each expert, but found " + weights.typeText());
+        if (weights.defined() && weights.rank() != 3)
+            e.fail("expects one matrix for each expert, but found " + weights.typeText());
         if (bits == 0 || !weights.defined()) return;
-        const std::int64_t rows = weights.dim(1), pack = 8 / bits, columns = weights.dim(2) * pack, blocks = block > 0 ? columns / block : 1;
-        const bool fit = scales.defined() && (block == 0 || (columns % block == 0 && blocks > 0)) && scales.numel() == experts * rows * blocks;
+        const std::int64_t rows = weights.dim(1), pack = 8 / bits, columns = weights.dim(2) * pack,
+                           blocks = block > 0 ? columns / block : 1;
+        const bool fit = scales.defined() && (block == 0 || (columns % block == 0 && blocks > 0)) &&
+                         scales.numel() == experts * rows * blocks;
         if (!fit) e.fail("weights " + weights.typeText() + " and their scales do not fit");
         const std::int64_t packed = block > 0 ? rows * ((blocks + pack - 1) / pack) : (rows + pack - 1) / pack;
-        if (zeros.defined() && zeros.numel() != experts * packed) e.fail("zero points " + zeros.typeText() + " do not fit " + weights.typeText());
+        if (zeros.defined() && zeros.numel() != experts * packed)
+            e.fail("zero points " + zeros.typeText() + " do not fit " + weights.typeText());
     }
     Tensor matrix(Eager& e, std::int64_t expert) const {
         if (bits == 0) return e.get(weights.selected(0, expert).contiguous());
-        const std::int64_t rows = weights.dim(1), pack = 8 / bits, columns = weights.dim(2) * pack, blocks = block > 0 ? columns / block : 1;
+        const std::int64_t rows = weights.dim(1), pack = 8 / bits, columns = weights.dim(2) * pack,
+                           blocks = block > 0 ? columns / block : 1;
         Tensor made = e.get(Tensor::allocate(DType::Float32, Shape{rows, columns}));
         const float* scale = scales.data<float>() + expert * rows * blocks;
         const auto zeroOf = [&](std::int64_t row, std::int64_t b) {
             if (!zeros.defined()) return static_cast<float>(1U << (bits - 1));
             const std::uint8_t* of = zeros.data<std::uint8_t>() + expert * (zeros.numel() / zeros.dim(0));
-            return static_cast<float>(block > 0 ? packedNumber(of + row * ((blocks + pack - 1) / pack), b, bits) : packedNumber(of, row, bits));
+            return static_cast<float>(block > 0 ? packedNumber(of + row * ((blocks + pack - 1) / pack), b, bits)
+                                                : packedNumber(of, row, bits));
         };
         e.context().pool().parallelFor(static_cast<std::size_t>(rows), 16, [&](std::size_t begin, std::size_t end) {
             for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
                 const std::uint8_t* from = weights.data<std::uint8_t>() + (expert * rows + row) * weights.dim(2);
                 for (std::int64_t i = 0; i < columns; ++i) {
                     const std::int64_t b = block > 0 ? i / block : 0;
-                    made.mutableData<float>()[row * columns + i] = (static_cast<float>(packedNumber(from, i, bits)) - zeroOf(row, b)) * scale[row * blocks + b];
+                    made.mutableData<float>()[row * columns + i] =
+                        (static_cast<float>(packedNumber(from, i, bits)) - zeroOf(row, b)) * scale[row * blocks + b];
                 }
             }
         });
@@ -80,7 +88,9 @@ struct Experts {
             const std::int64_t half = h.dim(1) / 2;
             if (fusion == 0 && !third.defined()) e.fail("swiglu expects fc3 where the layers are not fused");
             const Tensor g = fusion == 0 ? h : fusion == 1 ? h.sliced(1, 0, half, 2) : h.sliced(1, 0, half);
-            const Tensor l = fusion == 0 ? third.run(e, x, expert) : fusion == 1 ? h.sliced(1, 1, half, 2) : h.sliced(1, half, half);
+            const Tensor l = fusion == 0   ? third.run(e, x, expert)
+                             : fusion == 1 ? h.sliced(1, 1, half, 2)
+                                           : h.sliced(1, half, half);
             h = gated(e, e.get(g.contiguous()), e.get(l.contiguous()));
         } else {
             if (activation == "relu") h = e("relu", h);
@@ -102,19 +112,26 @@ std::vector<std::int64_t> largest(const float* row, std::int64_t experts, std::i
     return order;
 }
 
-/// input [tokens…, hidden], router [tokens, experts]. Each token's result is the sum of its k best experts' by their share
-/// of the softmax over the router's numbers (`amongChosen`: over those of the k experts), or as `weights` [tokens, experts] say.
+/// input [tokens…, hidden], router [tokens, experts]. Each token's result is the sum of its k best experts' by their
+/// share of the softmax over the router's numbers (`amongChosen`: over those of the k experts), or as `weights`
+/// [tokens, experts] say.
 EagerResult mixture(Eager& e, const Experts& experts, const Tensor& weights, bool amongChosen) {
     const Attributes& attributes = e.context().attributes();
     if (attributes.getInt("use_sparse_mixer", 0) != 0) e.fail("the sparse mixer is not known");
     const Tensor input = widened(e, 0);
-    if (input.rank() < 2 || experts.first.weights.rank() != 3 || experts.second.weights.rank() != 3) e.fail("expects tokens and one matrix for each expert");
-    const std::int64_t hidden = input.dim(input.rank() - 1), tokens = hidden > 0 ? input.numel() / hidden : 0, count = experts.first.weights.dim(0), k = attributes.getInt("k", 1);
+    if (input.rank() < 2 || experts.first.weights.rank() != 3 || experts.second.weights.rank() != 3)
+        e.fail("expects tokens and one matrix for each expert");
+    const std::int64_t hidden = input.dim(input.rank() - 1), tokens = hidden > 0 ? input.numel() / hidden : 0,
+                       count = experts.first.weights.dim(0), k = attributes.getInt("k", 1);
     const Tensor router = widened(e, 1);
-    if (router.shape() != Shape{tokens, count} || k < 1 || k > count) e.fail("router " + router.typeText() + " or k " + std::to_string(k) + " do not fit " + std::to_string(count) + " experts");
-    if (weights.defined() && weights.shape() != router.shape()) e.fail("router_weights " + weights.typeText() + " do not fit " + router.typeText());
+    if (router.shape() != Shape{tokens, count} || k < 1 || k > count)
+        e.fail("router " + router.typeText() + " or k " + std::to_string(k) + " do not fit " + std::to_string(count) +
+               " experts");
+    if (weights.defined() && weights.shape() != router.shape())
+        e.fail("router_weights " + weights.typeText() + " do not fit " + router.typeText());
     for (const ExpertLayer* layer : {&experts.first, &experts.second, &experts.third}) layer->check(e, count);
-    const Tensor x = e.reshape(input, Shape{tokens, hidden}), shares = weights.defined() ? weights : e("softmax.int", router, 1);
+    const Tensor x = e.reshape(input, Shape{tokens, hidden}),
+                 shares = weights.defined() ? weights : e("softmax.int", router, 1);
     std::vector<std::vector<std::pair<std::int64_t, float>>> chosen(static_cast<std::size_t>(count));
     for (std::int64_t t = 0; t < tokens; ++t) {
         const float* row = shares.data<float>() + t * count;
@@ -129,9 +146,13 @@ EagerResult mixture(Eager& e, const Experts& experts, const Tensor& weights, boo
         const auto& mine = chosen[static_cast<std::size_t>(expert)];
         if (mine.empty()) continue;
         Tensor rows = e.get(Tensor::allocate(DType::Float32, Shape{static_cast<std::int64_t>(mine.size()), hidden}));
-        for (std::size_t i = 0; i < mine.size(); ++i) std::copy_n(x.data<float>() + mine[i].first * hidden, hidden, rows.mutableData<float>() + static_cast<std::int64_t>(i) * hidden);
+        for (std::size_t i = 0; i < mine.size(); ++i)
+            std::copy_n(x.data<float>() + mine[i].first * hidden, hidden,
+                        rows.mutableData<float>() + static_cast<std::int64_t>(i) * hidden);
         const Tensor out = experts.run(e, rows, expert);
-        if (out.dim(1) != hidden) e.fail("the second layer returns " + std::to_string(out.dim(1)) + " numbers instead of " + std::to_string(hidden));
+        if (out.dim(1) != hidden)
+            e.fail("the second layer returns " + std::to_string(out.dim(1)) + " numbers instead of " +
+                   std::to_string(hidden));
         for (std::size_t i = 0; i < mine.size(); ++i) {
             const float* from = out.data<float>() + static_cast<std::int64_t>(i) * hidden;
             float* to = y.mutableData<float>() + mine[i].first * hidden;
@@ -146,7 +167,9 @@ Experts expertsOf(Eager& e) {
     Experts experts;
     experts.activation = attributes.getString("activation_type", "relu");
     experts.fusion = attributes.getInt("swiglu_fusion", 0);
-    experts.alpha = attributes.getFloat("activation_alpha", 1), experts.beta = attributes.getFloat("activation_beta", 0), experts.limit = attributes.getFloat("swiglu_limit", INFINITY);
+    experts.alpha = attributes.getFloat("activation_alpha", 1),
+    experts.beta = attributes.getFloat("activation_beta", 0),
+    experts.limit = attributes.getFloat("swiglu_limit", INFINITY);
     return experts;
 }
 Tensor optionalWide(Eager& e, std::size_t input) { return e.has(input) ? widened(e, input) : Tensor(); }
@@ -162,10 +185,14 @@ EagerResult plainMixture(Eager& e) {
 /// Weights, scales and bias of each layer, zero points of the three, weights of the router.
 EagerResult quantizedMixture(Eager& e) {
     const Attributes& attributes = e.context().attributes();
-    if (const std::string type = attributes.getString("quant_type", "int"); type != "int") e.fail("weights quantised as " + type + " are not known");
-    if (attributes.getInt("weights_prepacked", -1) == 1) e.fail("weights in a layout of a graphics card cannot be read");
+    if (const std::string type = attributes.getString("quant_type", "int"); type != "int")
+        e.fail("weights quantised as " + type + " are not known");
+    if (attributes.getInt("weights_prepacked", -1) == 1)
+        e.fail("weights in a layout of a graphics card cannot be read");
     const std::int64_t bits = attributes.getInt("expert_weight_bits", 4), block = attributes.getInt("block_size", 0);
-    if ((bits != 2 && bits != 4 && bits != 8) || block < 0) e.fail("weights of " + std::to_string(bits) + " bits in blocks of " + std::to_string(block) + " are not defined");
+    if ((bits != 2 && bits != 4 && bits != 8) || block < 0)
+        e.fail("weights of " + std::to_string(bits) + " bits in blocks of " + std::to_string(block) +
+               " are not defined");
     Experts experts = expertsOf(e);
     ExpertLayer* const layers[] = {&experts.first, &experts.second, &experts.third};
     for (std::size_t i = 0; i < 3; ++i) {
@@ -177,7 +204,8 @@ EagerResult quantizedMixture(Eager& e) {
         layer.zeros = e.has(11 + i) ? e.at(11 + i) : Tensor();
         layer.bits = bits, layer.block = block;
     }
-    // ONNX Runtime takes the softmax over the chosen experts only; weights of the router count as they are, if not asked otherwise.
+    // ONNX Runtime takes the softmax over the chosen experts only; weights of the router count as they are, if not
+    // asked otherwise.
     const bool amongChosen = !e.has(14) || attributes.getInt("normalize_routing_weights", 0) != 0;
     return mixture(e, experts, e.has(14) ? e.as(e.at(14), DType::Float32) : Tensor(), amongChosen);
 }
@@ -185,23 +213,58 @@ EagerResult quantizedMixture(Eager& e) {
 }  // namespace
 
 void define_contrib_moe(Registry& registry) {
-    registry.add(contribRow("MoE", "each token by the k experts that a router chose for it", Category::Layer).in("input", kContribFloats, "T").in("router_probs", kContribFloats, "T")
-                     .in("fc1_experts_weights", kContribFloats, "T").optionalIn("fc1_experts_bias", kContribFloats, "T").in("fc2_experts_weights", kContribFloats, "T")
-                     .optionalIn("fc2_experts_bias", kContribFloats, "T").optionalIn("fc3_experts_weights", kContribFloats, "T").optionalIn("fc3_experts_bias", kContribFloats, "T")
-                     .out("output").attrFloat("activation_alpha", 1).attrFloat("activation_beta", 0).attrString("activation_type", "relu").attrInt("k", 1)
-                     .attrInt("normalize_routing_weights", 0).attrInt("swiglu_fusion", 0).attr("swiglu_limit", AttributeKind::Float).attrInt("use_sparse_mixer", 0)
+    registry.add(contribRow("MoE", "each token by the k experts that a router chose for it", Category::Layer)
+                     .in("input", kContribFloats, "T")
+                     .in("router_probs", kContribFloats, "T")
+                     .in("fc1_experts_weights", kContribFloats, "T")
+                     .optionalIn("fc1_experts_bias", kContribFloats, "T")
+                     .in("fc2_experts_weights", kContribFloats, "T")
+                     .optionalIn("fc2_experts_bias", kContribFloats, "T")
+                     .optionalIn("fc3_experts_weights", kContribFloats, "T")
+                     .optionalIn("fc3_experts_bias", kContribFloats, "T")
+                     .out("output")
+                     .attrFloat("activation_alpha", 1)
+                     .attrFloat("activation_beta", 0)
+                     .attrString("activation_type", "relu")
+                     .attrInt("k", 1)
+                     .attrInt("normalize_routing_weights", 0)
+                     .attrInt("swiglu_fusion", 0)
+                     .attr("swiglu_limit", AttributeKind::Float)
+                     .attrInt("use_sparse_mixer", 0)
                      .runs(eager(plainMixture), inferSame));
-    Row row = contribRow("QMoE", "each token by the k experts that a router chose for it, their weights of few bits", Category::Layer);
+    Row row = contribRow("QMoE", "each token by the k experts that a router chose for it, their weights of few bits",
+                         Category::Layer);
     constexpr DTypeSet kPacked = bit(DType::UInt8);
-    row.in("input", kContribFloats, "T").in("router_probs", kContribFloats, "T").in("fc1_experts_weights", kPacked).optionalIn("fc1_scales", kContribFloats)
-        .optionalIn("fc1_experts_bias", kContribFloats, "T").in("fc2_experts_weights", kPacked).optionalIn("fc2_scales", kContribFloats)
-        .optionalIn("fc2_experts_bias", kContribFloats, "T").optionalIn("fc3_experts_weights", kPacked).optionalIn("fc3_scales", kContribFloats)
+    row.in("input", kContribFloats, "T")
+        .in("router_probs", kContribFloats, "T")
+        .in("fc1_experts_weights", kPacked)
+        .optionalIn("fc1_scales", kContribFloats)
+        .optionalIn("fc1_experts_bias", kContribFloats, "T")
+        .in("fc2_experts_weights", kPacked)
+        .optionalIn("fc2_scales", kContribFloats)
+        .optionalIn("fc2_experts_bias", kContribFloats, "T")
+        .optionalIn("fc3_experts_weights", kPacked)
+        .optionalIn("fc3_scales", kContribFloats)
         .optionalIn("fc3_experts_bias", kContribFloats, "T");
-    registry.add(row.optionalIn("fc1_zero_points", kPacked).optionalIn("fc2_zero_points", kPacked).optionalIn("fc3_zero_points", kPacked).optionalIn("router_weights", kContribFloats, "T")
-                     .out("output").attrInt("accuracy_level", 0).attrFloat("activation_alpha", 1).attrFloat("activation_beta", 0).attrString("activation_type", "relu")
-                     .attr("block_size", AttributeKind::Int).attrInt("expert_weight_bits", 4).attrInt("k", 1).attrInt("normalize_routing_weights", 0)
-                     .attrString("quant_type", "int").attrInt("swiglu_fusion", 0).attr("swiglu_limit", AttributeKind::Float).attrInt("use_sparse_mixer", 0)
-                     .attrInt("weights_prepacked", -1).runs(eager(quantizedMixture), inferSame));
+    registry.add(row.optionalIn("fc1_zero_points", kPacked)
+                     .optionalIn("fc2_zero_points", kPacked)
+                     .optionalIn("fc3_zero_points", kPacked)
+                     .optionalIn("router_weights", kContribFloats, "T")
+                     .out("output")
+                     .attrInt("accuracy_level", 0)
+                     .attrFloat("activation_alpha", 1)
+                     .attrFloat("activation_beta", 0)
+                     .attrString("activation_type", "relu")
+                     .attr("block_size", AttributeKind::Int)
+                     .attrInt("expert_weight_bits", 4)
+                     .attrInt("k", 1)
+                     .attrInt("normalize_routing_weights", 0)
+                     .attrString("quant_type", "int")
+                     .attrInt("swiglu_fusion", 0)
+                     .attr("swiglu_limit", AttributeKind::Float)
+                     .attrInt("use_sparse_mixer", 0)
+                     .attrInt("weights_prepacked", -1)
+                     .runs(eager(quantizedMixture), inferSame));
 }
 
 }  // namespace sonde::ops

@@ -17,28 +17,35 @@ struct BlockWeights {
     static BlockWeights of(Eager& e) {
         const Attributes& attributes = e.context().attributes();
         BlockWeights w;
-        w.n = attributes.getInt("N", 0), w.k = attributes.getInt("K", 0), w.bits = attributes.getInt("bits", 4), w.block = attributes.getInt("block_size", 32);
-        if (w.bits != 2 && w.bits != 4 && w.bits != 8) e.fail("weights of " + std::to_string(w.bits) + " bits are not defined");
+        w.n = attributes.getInt("N", 0), w.k = attributes.getInt("K", 0), w.bits = attributes.getInt("bits", 4),
+        w.block = attributes.getInt("block_size", 32);
+        if (w.bits != 2 && w.bits != 4 && w.bits != 8)
+            e.fail("weights of " + std::to_string(w.bits) + " bits are not defined");
         constexpr std::int64_t kMax = std::int64_t{1} << 40;
-        if (w.n < 1 || w.k < 1 || w.n > kMax || w.k > kMax || w.block < 16 || w.block > w.k + (std::int64_t{1} << 20)) e.fail("K, N or block_size are out of range");
+        if (w.n < 1 || w.k < 1 || w.n > kMax || w.k > kMax || w.block < 16 || w.block > w.k + (std::int64_t{1} << 20))
+            e.fail("K, N or block_size are out of range");
         w.blocks = (w.k - 1) / w.block + 1;
         w.packed = e.at(1);
         w.scales = e.as(e.at(2), DType::Float32);
         // Sizes are compared without products that may overflow.
         const std::int64_t bytes = w.blocks * (w.block * w.bits / 8);
-        if (w.packed.numel() / w.n != bytes || w.packed.numel() % w.n || w.scales.numel() / w.n != w.blocks || w.scales.numel() % w.n) {
-            e.fail("weights " + e.at(1).typeText() + " and scales " + e.at(2).typeText() + " do not fit N " + std::to_string(w.n) + " and K " + std::to_string(w.k));
+        if (w.packed.numel() / w.n != bytes || w.packed.numel() % w.n || w.scales.numel() / w.n != w.blocks ||
+            w.scales.numel() % w.n) {
+            e.fail("weights " + e.at(1).typeText() + " and scales " + e.at(2).typeText() + " do not fit N " +
+                   std::to_string(w.n) + " and K " + std::to_string(w.k));
         }
         if (e.has(3)) {
             w.packedZeros = e.at(3).dtype() == DType::UInt8;
             w.zeros = w.packedZeros ? e.at(3) : e.as(e.at(3), DType::Float32);
-            if (w.zeros.numel() != w.n * (w.packedZeros ? (w.blocks * w.bits + 7) / 8 : w.blocks)) e.fail("zero points " + e.at(3).typeText() + " do not fit");
+            if (w.zeros.numel() != w.n * (w.packedZeros ? (w.blocks * w.bits + 7) / 8 : w.blocks))
+                e.fail("zero points " + e.at(3).typeText() + " do not fit");
         }
         if (e.has(4)) {
             w.groups = e.at(4);
             if (w.groups.numel() < w.k) e.fail("g_idx " + w.groups.typeText() + " is shorter than K");
             for (std::int64_t i = 0; i < w.k; ++i) {
-                if (w.groups.toInt64(i) < 0 || w.groups.toInt64(i) >= w.blocks) e.fail("g_idx names block " + std::to_string(w.groups.toInt64(i)));
+                if (w.groups.toInt64(i) < 0 || w.groups.toInt64(i) >= w.blocks)
+                    e.fail("g_idx names block " + std::to_string(w.groups.toInt64(i)));
             }
         }
         return w;
@@ -48,7 +55,9 @@ struct BlockWeights {
         const std::int64_t b = groups.defined() ? groups.data<std::int32_t>()[i] : i / block;
         const float scale = scales.data<float>()[row * blocks + b];
         float zero = static_cast<float>(1 << (bits - 1));
-        if (packedZeros) zero = static_cast<float>(packedNumber(zeros.data<std::uint8_t>() + row * ((blocks * bits + 7) / 8), b, bits));
+        if (packedZeros)
+            zero =
+                static_cast<float>(packedNumber(zeros.data<std::uint8_t>() + row * ((blocks * bits + 7) / 8), b, bits));
         else if (zeros.defined()) zero = zeros.data<float>()[row * blocks + b];
         const std::uint8_t* blob = packed.data<std::uint8_t>() + (row * blocks + i / block) * (block * bits / 8);
         return (static_cast<float>(packedNumber(blob, i % block, bits)) - zero) * scale;
@@ -57,16 +66,20 @@ struct BlockWeights {
 
 /// A·Bᵀ + bias. Inputs: A [.., K], B, scales, zero points, g_idx, bias.
 EagerResult nbitsProduct(Eager& e) {
-    if (e.context().attributes().getInt("weight_prepacked", 0) != 0) e.fail("weights in a layout of a graphics card cannot be read");
+    if (e.context().attributes().getInt("weight_prepacked", 0) != 0)
+        e.fail("weights in a layout of a graphics card cannot be read");
     const BlockWeights weights = BlockWeights::of(e);
     const Tensor a = e.as(e.at(0), DType::Float32);
-    if (a.rank() < 1 || a.dim(a.rank() - 1) != weights.k) e.fail(a.typeText() + " does not have " + std::to_string(weights.k) + " columns");
+    if (a.rank() < 1 || a.dim(a.rank() - 1) != weights.k)
+        e.fail(a.typeText() + " does not have " + std::to_string(weights.k) + " columns");
     Shape shape = a.shape();
     shape[shape.rank() - 1] = weights.n;
     Tensor y = e.get(Tensor::allocate(DType::Float32, shape));
-    const kernels::PanelSource<float> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr, float* target) {
+    const kernels::PanelSource<float> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr,
+                                                   float* target) {
         for (std::int64_t i = 0; i < kc; ++i) {
-            for (std::int64_t j = 0; j < nr; ++j) target[i * nr + j] = n0 + j < weights.n ? weights.at(n0 + j, k0 + i) : 0.0F;
+            for (std::int64_t j = 0; j < nr; ++j)
+                target[i * nr + j] = n0 + j < weights.n ? weights.at(n0 + j, k0 + i) : 0.0F;
         }
     };
     kernels::GemmCall<float> call;
@@ -106,7 +119,9 @@ struct BlockTable {
     double at(std::int64_t flat) const {
         if (floating) return values.toDouble(flat) * scales.toDouble(blockOf(flat));
         const std::int64_t last = shape[shape.rank() - 1];
-        double value = packed ? packedNumber(values.data<std::uint8_t>() + flat / last * (last * bits / 8), flat % last, bits) : values.toDouble(flat);
+        double value =
+            packed ? packedNumber(values.data<std::uint8_t>() + flat / last * (last * bits / 8), flat % last, bits)
+                   : values.toDouble(flat);
         const std::int64_t b = blockOf(flat);
         double zero = packed ? static_cast<double>(1U << (bits - 1)) : 0.0;
         if (zeros.defined() && packed) {
@@ -129,19 +144,23 @@ BlockTable tableOf(Eager& e) {
     table.shape = table.values.shape();
     const std::size_t rank = table.shape.rank();
     if (rank < 1 || table.values.numel() < 1) e.fail("cannot gather from " + table.values.typeText());
-    if (table.bits != 2 && table.bits != 4 && table.bits != 8) e.fail("numbers of " + std::to_string(table.bits) + " bits are not defined");
+    if (table.bits != 2 && table.bits != 4 && table.bits != 8)
+        e.fail("numbers of " + std::to_string(table.bits) + " bits are not defined");
     table.shape[rank - 1] *= 8 / table.bits;
     table.axis = e.axisOf(attributes.getInt("quantize_axis", 1), rank);
     if (table.block == 0 && table.floating) table.block = table.shape[table.axis];
     if (table.block < 1) e.fail("block_size " + std::to_string(table.block) + " is out of range");
     Shape expected = table.shape;
     expected[table.axis] = (expected[table.axis] - 1) / table.block + 1;
-    if (table.floating && table.scales.shape() != expected) table.scales = e.get(e.get(table.scales.expanded(expected)).contiguous());
-    if (table.scales.shape() != expected) e.fail("scales " + table.scales.typeText() + " do not fit " + table.values.typeText());
+    if (table.floating && table.scales.shape() != expected)
+        table.scales = e.get(e.get(table.scales.expanded(expected)).contiguous());
+    if (table.scales.shape() != expected)
+        e.fail("scales " + table.scales.typeText() + " do not fit " + table.values.typeText());
     if (e.has(3)) {
         table.zeros = e.at(3);
         if (table.packed) expected[rank - 1] = (expected[rank - 1] * table.bits + 7) / 8;
-        if (table.zeros.shape() != expected || table.floating) e.fail("zero points " + table.zeros.typeText() + " do not fit " + table.values.typeText());
+        if (table.zeros.shape() != expected || table.floating)
+            e.fail("zero points " + table.zeros.typeText() + " do not fit " + table.values.typeText());
     }
     return table;
 }
@@ -156,7 +175,8 @@ EagerResult gatherBlocks(Eager& e) {
     std::int64_t outer = 1, inner = 1;
     for (std::size_t i = 0; i < axis; ++i) shape.push_back(table.shape[i]), outer *= table.shape[i];
     for (std::int64_t extent : indices.shape()) shape.push_back(extent);
-    for (std::size_t i = axis + 1; i < table.shape.rank(); ++i) shape.push_back(table.shape[i]), inner *= table.shape[i];
+    for (std::size_t i = axis + 1; i < table.shape.rank(); ++i)
+        shape.push_back(table.shape[i]), inner *= table.shape[i];
     Tensor y = e.get(Tensor::zeros(DType::Float32, shape));
     const std::int64_t extent = table.shape[axis], count = indices.numel();
     e.context().pool().parallelFor(static_cast<std::size_t>(outer * count), 1, [&](std::size_t begin, std::size_t end) {
@@ -165,7 +185,8 @@ EagerResult gatherBlocks(Eager& e) {
             if (index < 0) index += extent;
             if (index < 0 || index >= extent) continue;
             const std::int64_t from = (line / count * extent + index) * inner;
-            for (std::int64_t i = 0; i < inner; ++i) y.mutableData<float>()[line * inner + i] = static_cast<float>(table.at(from + i));
+            for (std::int64_t i = 0; i < inner; ++i)
+                y.mutableData<float>()[line * inner + i] = static_cast<float>(table.at(from + i));
         }
     });
     return e.as(y, e.at(2).dtype());
@@ -191,14 +212,35 @@ base::Result<void> inferGatherBlocks(InferContext& context) {
 }  // namespace
 
 void define_contrib_nbits(Registry& registry) {
-    constexpr DTypeSet kEighths = bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) | bit(DType::Float8E5M2FNUZ) | bit(DType::Float4E2M1);
-    registry.add(contribRow("MatMulNBits", "matrix product with weights of 2, 4 or 8 bits", Category::Quantization).in("A", kContribFloats, "T").in("B", bit(DType::UInt8))
-                     .in("scales", kContribFloats, "T").optionalIn("zero_points", kContribFloats | bit(DType::UInt8)).optionalIn("g_idx", kInt32).optionalIn("bias", kContribFloats, "T")
-                     .out("Y").required("K", AttributeKind::Int).required("N", AttributeKind::Int).attrInt("accuracy_level", 0).attrInt("bits", 4)
-                     .required("block_size", AttributeKind::Int).attrInt("weight_prepacked", 0).runs(eager(nbitsProduct), inferNbitsProduct));
-    registry.add(contribRow("GatherBlockQuantized", "slices that indices name, of a table of few bits", Category::Quantization).in("data", kInt4s | bit(DType::UInt8) | kEighths, "T")
-                     .in("indices", kIndex).in("scales", kContribFloats).optionalIn("zero_points", kInt4s | bit(DType::UInt8), "T").out("output").attrInt("bits", 4)
-                     .attrInt("block_size", 128).attrInt("gather_axis", 0).attrInt("quantize_axis", 1).runs(eager(gatherBlocks), inferGatherBlocks));
+    constexpr DTypeSet kEighths = bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) |
+                                  bit(DType::Float8E5M2FNUZ) | bit(DType::Float4E2M1);
+    registry.add(contribRow("MatMulNBits", "matrix product with weights of 2, 4 or 8 bits", Category::Quantization)
+                     .in("A", kContribFloats, "T")
+                     .in("B", bit(DType::UInt8))
+                     .in("scales", kContribFloats, "T")
+                     .optionalIn("zero_points", kContribFloats | bit(DType::UInt8))
+                     .optionalIn("g_idx", kInt32)
+                     .optionalIn("bias", kContribFloats, "T")
+                     .out("Y")
+                     .required("K", AttributeKind::Int)
+                     .required("N", AttributeKind::Int)
+                     .attrInt("accuracy_level", 0)
+                     .attrInt("bits", 4)
+                     .required("block_size", AttributeKind::Int)
+                     .attrInt("weight_prepacked", 0)
+                     .runs(eager(nbitsProduct), inferNbitsProduct));
+    registry.add(
+        contribRow("GatherBlockQuantized", "slices that indices name, of a table of few bits", Category::Quantization)
+            .in("data", kInt4s | bit(DType::UInt8) | kEighths, "T")
+            .in("indices", kIndex)
+            .in("scales", kContribFloats)
+            .optionalIn("zero_points", kInt4s | bit(DType::UInt8), "T")
+            .out("output")
+            .attrInt("bits", 4)
+            .attrInt("block_size", 128)
+            .attrInt("gather_axis", 0)
+            .attrInt("quantize_axis", 1)
+            .runs(eager(gatherBlocks), inferGatherBlocks));
 }
 
 }  // namespace sonde::ops

@@ -9,12 +9,14 @@ namespace sonde::ops {
 namespace {
 
 /// A normalisation of ai.onnx over the last axes: y, and mean and inverse deviation where they are asked for.
-std::vector<Value> normalized(Eager& e, const Tensor& x, const Value& scale, const Value& bias, bool subtractMean, std::int64_t axis, std::size_t outputs) {
+std::vector<Value> normalized(Eager& e, const Tensor& x, const Value& scale, const Value& bias, bool subtractMean,
+                              std::int64_t axis, std::size_t outputs) {
     const Attributes attributes{{"axis", axis}, {"epsilon", e.context().attributes().getFloat("epsilon", 1e-5)}};
     const DType type = x.dtype();
     const auto same = [&](const Value& value) { return value.isTensor() ? Value(e.as(value.tensor(), type)) : value; };
-    std::vector<Value> results = subtractMean ? e.all("", "LayerNormalization", {Value(x), same(scale), same(bias)}, attributes, outputs)
-                                              : e.all("", "RMSNormalization", {Value(x), same(scale)}, attributes, outputs);
+    std::vector<Value> results =
+        subtractMean ? e.all("", "LayerNormalization", {Value(x), same(scale), same(bias)}, attributes, outputs)
+                     : e.all("", "RMSNormalization", {Value(x), same(scale)}, attributes, outputs);
     results.resize(std::max<std::size_t>(outputs, 3));
     return results;
 }
@@ -25,8 +27,9 @@ EagerKernel earlyNorm(bool subtractMean) {
         const std::int64_t axis = e.context().attributes().getInt("axis", -1);
         const std::size_t wanted = e.context().outputCount();
         // RMSNormalization gives the inverse deviation third; SimplifiedLayerNormalization has it second.
-        std::vector<Value> results = normalized(e, widened(e, 0), e.value(1), subtractMean && e.has(2) ? e.value(2) : Value(), subtractMean, axis,
-                                                subtractMean || wanted < 2 ? wanted : 3);
+        std::vector<Value> results =
+            normalized(e, widened(e, 0), e.value(1), subtractMean && e.has(2) ? e.value(2) : Value(), subtractMean,
+                       axis, subtractMean || wanted < 2 ? wanted : 3);
         results[0] = Value(e.as(results[0].tensor(), e.at(1).dtype()));
         if (!subtractMean) std::swap(results[1], results[2]);
         results.resize(wanted);
@@ -53,7 +56,8 @@ EagerResult skipNorm(Eager& e, bool subtractMean) {
     if (sum.shape() != e.at(0).shape()) e.fail("skip " + e.at(1).typeText() + " does not fit " + e.at(0).typeText());
     if (e.has(bias)) sum = e("add.Tensor", sum, widened(e, bias));
     const std::size_t moments = e.context().outputCount() > 1 ? 3 : 1;
-    std::vector<Value> results = normalized(e, sum, e.value(2), subtractMean && e.has(3) ? e.value(3) : Value(), subtractMean, -1, moments);
+    std::vector<Value> results =
+        normalized(e, sum, e.value(2), subtractMean && e.has(3) ? e.value(3) : Value(), subtractMean, -1, moments);
     results[0] = Value(e.as(results[0].tensor(), type));
     results.resize(4);
     results[3] = Value(e.as(sum, type));
@@ -74,7 +78,9 @@ base::Result<void> inferSkipNorm(InferContext& context) {
 Tensor looked(Eager& e, const Tensor& table, const Tensor& ids) {
     if (table.rank() != 2) e.fail("an embedding must be a matrix, but is " + table.typeText());
     for (std::int64_t i = 0; i < ids.numel(); ++i) {
-        if (ids.toInt64(i) < 0 || ids.toInt64(i) >= table.dim(0)) e.fail("id " + std::to_string(ids.toInt64(i)) + " is outside an embedding of " + std::to_string(table.dim(0)) + " rows");
+        if (ids.toInt64(i) < 0 || ids.toInt64(i) >= table.dim(0))
+            e.fail("id " + std::to_string(ids.toInt64(i)) + " is outside an embedding of " +
+                   std::to_string(table.dim(0)) + " rows");
     }
     return e.onnx("Gather", {Value(table), Value(ids)}, {{"axis", std::int64_t{0}}});
 }
@@ -85,7 +91,8 @@ Tensor maskIndex(Eager& e, const Tensor& ids, std::size_t mask) {
     if (!e.has(mask)) return result;
     const Tensor given = e.at(mask);
     if (given.shape() != ids.shape()) e.fail("the mask " + given.typeText() + " does not fit ids " + ids.typeText());
-    for (std::int64_t i = 0; i < given.numel(); ++i) result.mutableData<std::int32_t>()[i / ids.dim(1)] += given.toInt64(i) == 1;
+    for (std::int64_t i = 0; i < given.numel(); ++i)
+        result.mutableData<std::int32_t>()[i / ids.dim(1)] += given.toInt64(i) == 1;
     return result;
 }
 
@@ -105,7 +112,8 @@ std::pair<Tensor, Tensor> embedded(Eager& e, const Embeddings& tables, std::size
         if (!e.has(1)) e.fail("segment_ids and segment_embedding go together");
         sum = e("add.Tensor", sum, looked(e, tables.segment, e.at(1)));
     }
-    if (sum.rank() != 3 || sum.dim(0) != ids.dim(0) || sum.dim(1) != ids.dim(1)) e.fail("position_ids or segment_ids do not fit " + ids.typeText());
+    if (sum.rank() != 3 || sum.dim(0) != ids.dim(0) || sum.dim(1) != ids.dim(1))
+        e.fail("position_ids or segment_ids do not fit " + ids.typeText());
     return {normalized(e, sum, tables.gamma, tables.beta, true, -1, 1)[0].tensor(), sum};
 }
 
@@ -122,13 +130,14 @@ base::Result<void> inferEmbedding(InferContext& context, std::size_t word, DType
     std::optional<Dims> dims = ids;
     if (dims) dims->push_back(table && table->size() == 2 ? table->back() : Dim{});
     context.set(0, TypeInfo::tensor(dtype, dims));
-    context.set(1, TypeInfo::tensor(DType::Int32, ids && !ids->empty() ? std::optional(Dims{ids->front()}) : std::nullopt));
+    context.set(
+        1, TypeInfo::tensor(DType::Int32, ids && !ids->empty() ? std::optional(Dims{ids->front()}) : std::nullopt));
     context.set(2, TypeInfo::tensor(dtype, std::move(dims)));
     return {};
 }
 
-/// The same with quantised tables: ids, segment ids, word, position, segment, gamma, beta, mask, then the five scales and
-/// the five zero points in the order of the tables.
+/// The same with quantised tables: ids, segment ids, word, position, segment, gamma, beta, mask, then the five scales
+/// and the five zero points in the order of the tables.
 EagerResult quantizedEmbedNorm(Eager& e) {
     const auto real = [&](std::size_t table) {
         if (!e.has(table)) return Tensor();
@@ -141,8 +150,8 @@ EagerResult quantizedEmbedNorm(Eager& e) {
     return std::vector<Value>{Value(embedded(e, tables, 0).first), Value(maskIndex(e, e.at(0), 7))};
 }
 
-/// Groups of channels of one image share mean and variance; channels are last unless said otherwise. With skip the sum is
-/// normalised and given too. activation 1 is x·sigmoid(x).
+/// Groups of channels of one image share mean and variance; channels are last unless said otherwise. With skip the sum
+/// is normalised and given too. activation 1 is x·sigmoid(x).
 EagerResult groupNorm(Eager& e, bool skip) {
     const Attributes& attributes = e.context().attributes();
     const bool last = attributes.getInt("channels_last", 1) != 0;
@@ -165,8 +174,12 @@ EagerResult groupNorm(Eager& e, bool skip) {
     }
     const Tensor sum = x;
     if (last) x = e("permute", x, std::vector<std::int64_t>{0, 3, 1, 2});
-    const Attributes options{{"num_groups", attributes.getInt("groups", 1)}, {"epsilon", attributes.getFloat("epsilon", 1e-5)}};
-    Tensor y = e.onnx("GroupNormalization", {Value(e.get(x.contiguous())), Value(e.as(e.at(1), DType::Float32)), Value(e.as(e.at(2), DType::Float32))}, options);
+    const Attributes options{{"num_groups", attributes.getInt("groups", 1)},
+                             {"epsilon", attributes.getFloat("epsilon", 1e-5)}};
+    Tensor y = e.onnx(
+        "GroupNormalization",
+        {Value(e.get(x.contiguous())), Value(e.as(e.at(1), DType::Float32)), Value(e.as(e.at(2), DType::Float32))},
+        options);
     if (attributes.getInt("activation", 0) == 1) y = e("silu", y);
     if (last) y = e.get(e("permute", y, std::vector<std::int64_t>{0, 2, 3, 1}).contiguous());
     std::vector<Value> results{Value(e.as(y, e.at(0).dtype()))};
@@ -184,20 +197,42 @@ base::Result<void> inferTwice(InferContext& context) {
 EagerResult gatedNorm(Eager& e) {
     const Tensor x = widened(e, 0), scale = widened(e, 1);
     const std::int64_t length = scale.numel();
-    if (length < 1 || x.rank() < 1 || x.dim(x.rank() - 1) % length != 0) e.fail("scale " + scale.typeText() + " does not fit " + x.typeText());
+    if (length < 1 || x.rank() < 1 || x.dim(x.rank() - 1) % length != 0)
+        e.fail("scale " + scale.typeText() + " does not fit " + x.typeText());
     const Tensor rows = e.reshape(x, Shape{x.numel() / length, length});
-    const Tensor normal = e.reshape(normalized(e, rows, Value(e.reshape(scale, Shape{length})), Value(), false, -1, 1)[0].tensor(), x.shape());
+    const Tensor normal = e.reshape(
+        normalized(e, rows, Value(e.reshape(scale, Shape{length})), Value(), false, -1, 1)[0].tensor(), x.shape());
     return e.as(e("mul.Tensor", normal, e("silu", widened(e, 2))), e.at(0).dtype());
 }
 
 void defineEarly(Registry& registry) {
     for (std::string_view domain : {std::string_view(), std::string_view("com.microsoft")}) {
-        registry.add(Row("LayerNormalization", 1, "mean 0 and variance 1 over the axes from `axis` on, scaled and shifted", Category::Normalization).domain(domain)
-                         .in("X", kFloats).in("Scale", kFloats).optionalIn("B", kFloats).out("Y").out("Mean", Arity::Optional).out("InvStdDev", Arity::Optional)
-                         .attrInt("axis", -1).attrFloat("epsilon", 1e-5).attrInt("stash_type", 1).runs(eager(earlyNorm(true)), inferEarlyNorm));
-        registry.add(Row("SimplifiedLayerNormalization", 1, "x divided by its root mean square over the axes from `axis` on, scaled", Category::Normalization).domain(domain)
-                         .in("X", kFloats).in("scale", kFloats).out("Y").out("inv_std_var", Arity::Optional).attrInt("axis", -1).attrFloat("epsilon", 1e-5)
-                         .attrInt("stash_type", 1).runs(eager(earlyNorm(false)), inferEarlyNorm));
+        registry.add(Row("LayerNormalization", 1,
+                         "mean 0 and variance 1 over the axes from `axis` on, scaled and shifted",
+                         Category::Normalization)
+                         .domain(domain)
+                         .in("X", kFloats)
+                         .in("Scale", kFloats)
+                         .optionalIn("B", kFloats)
+                         .out("Y")
+                         .out("Mean", Arity::Optional)
+                         .out("InvStdDev", Arity::Optional)
+                         .attrInt("axis", -1)
+                         .attrFloat("epsilon", 1e-5)
+                         .attrInt("stash_type", 1)
+                         .runs(eager(earlyNorm(true)), inferEarlyNorm));
+        registry.add(Row("SimplifiedLayerNormalization", 1,
+                         "x divided by its root mean square over the axes from `axis` on, scaled",
+                         Category::Normalization)
+                         .domain(domain)
+                         .in("X", kFloats)
+                         .in("scale", kFloats)
+                         .out("Y")
+                         .out("inv_std_var", Arity::Optional)
+                         .attrInt("axis", -1)
+                         .attrFloat("epsilon", 1e-5)
+                         .attrInt("stash_type", 1)
+                         .runs(eager(earlyNorm(false)), inferEarlyNorm));
     }
 }
 
@@ -211,40 +246,88 @@ void define_contrib_normalization(Registry& registry) {
         return row;
     };
     const auto skipOutputs = [](Row row) {
-        return row.optionalIn("bias", kFloats, "T").out("output").out("mean", Arity::Optional).out("inv_std_var", Arity::Optional)
-            .out("input_skip_bias_sum", Arity::Optional).attrFloat("epsilon", 1e-12);
+        return row.optionalIn("bias", kFloats, "T")
+            .out("output")
+            .out("mean", Arity::Optional)
+            .out("inv_std_var", Arity::Optional)
+            .out("input_skip_bias_sum", Arity::Optional)
+            .attrFloat("epsilon", 1e-12);
     };
-    registry.add(skipOutputs(skipRow("SkipLayerNormalization", "layer normalisation of input + skip + bias").optionalIn("beta", kFloats, "T"))
+    registry.add(skipOutputs(skipRow("SkipLayerNormalization", "layer normalisation of input + skip + bias")
+                                 .optionalIn("beta", kFloats, "T"))
                      .runs(eager([](Eager& e) { return skipNorm(e, true); }), inferSkipNorm));
-    registry.add(skipOutputs(skipRow("SkipSimplifiedLayerNormalization", "input + skip + bias divided by its root mean square, scaled"))
+    registry.add(skipOutputs(skipRow("SkipSimplifiedLayerNormalization",
+                                     "input + skip + bias divided by its root mean square, scaled"))
                      .runs(eager([](Eager& e) { return skipNorm(e, false); }), inferSkipNorm));
-    registry.add(contribRow("EmbedLayerNormalization", "sum of word, position and segment embeddings, normalised", Category::Normalization).in("input_ids", kInt32)
-                     .optionalIn("segment_ids", kInt32).in("word_embedding", kContribFloats, "T").in("position_embedding", kContribFloats, "T")
-                     .optionalIn("segment_embedding", kContribFloats, "T").in("gamma", kContribFloats, "T").in("beta", kContribFloats, "T").optionalIn("mask", kInt32)
-                     .optionalIn("position_ids", kInt32).out("output").out("mask_index", Arity::Optional).out("embedding_sum", Arity::Optional).attrFloat("epsilon", 1e-12)
-                     .attrInt("mask_index_type", 1).runs(eager(embedNorm), [](InferContext& context) { return inferEmbedding(context, 2, context.in(2).dtype); }));
-    Row quantized = contribRow("QEmbedLayerNormalization", "sum of quantised embeddings, normalised", Category::Normalization);
-    quantized.in("input_ids", kInt32).optionalIn("segment_ids", kInt32).in("word_embedding_quant", kBytes).in("position_embedding_quant", kBytes)
-        .optionalIn("segment_embedding", kBytes).in("gamma_quant", kBytes).in("beta_quant", kBytes).optionalIn("mask", kInt32);
-    for (std::string_view name : {"word_embedding_scale", "position_embedding_scale", "segment_embedding_scale", "gamma_scale", "beta_scale"}) {
+    registry.add(contribRow("EmbedLayerNormalization", "sum of word, position and segment embeddings, normalised",
+                            Category::Normalization)
+                     .in("input_ids", kInt32)
+                     .optionalIn("segment_ids", kInt32)
+                     .in("word_embedding", kContribFloats, "T")
+                     .in("position_embedding", kContribFloats, "T")
+                     .optionalIn("segment_embedding", kContribFloats, "T")
+                     .in("gamma", kContribFloats, "T")
+                     .in("beta", kContribFloats, "T")
+                     .optionalIn("mask", kInt32)
+                     .optionalIn("position_ids", kInt32)
+                     .out("output")
+                     .out("mask_index", Arity::Optional)
+                     .out("embedding_sum", Arity::Optional)
+                     .attrFloat("epsilon", 1e-12)
+                     .attrInt("mask_index_type", 1)
+                     .runs(eager(embedNorm),
+                           [](InferContext& context) { return inferEmbedding(context, 2, context.in(2).dtype); }));
+    Row quantized =
+        contribRow("QEmbedLayerNormalization", "sum of quantised embeddings, normalised", Category::Normalization);
+    quantized.in("input_ids", kInt32)
+        .optionalIn("segment_ids", kInt32)
+        .in("word_embedding_quant", kBytes)
+        .in("position_embedding_quant", kBytes)
+        .optionalIn("segment_embedding", kBytes)
+        .in("gamma_quant", kBytes)
+        .in("beta_quant", kBytes)
+        .optionalIn("mask", kInt32);
+    for (std::string_view name :
+         {"word_embedding_scale", "position_embedding_scale", "segment_embedding_scale", "gamma_scale", "beta_scale"}) {
         quantized.optionalIn(name, kFloat32);
     }
-    for (std::string_view name : {"word_embedding_zero_point", "position_embedding_zero_point", "segment_embedding_zero_point", "gamma_zero_point", "beta_zero_point"}) {
+    for (std::string_view name : {"word_embedding_zero_point", "position_embedding_zero_point",
+                                  "segment_embedding_zero_point", "gamma_zero_point", "beta_zero_point"}) {
         quantized.optionalIn(name, kBytes);
     }
-    registry.add(quantized.out("layernorm_out").out("mask_index_out").attrFloat("epsilon", 1e-12)
-                     .runs(eager(quantizedEmbedNorm), [](InferContext& context) { return inferEmbedding(context, 2, DType::Float32); }));
+    registry.add(quantized.out("layernorm_out")
+                     .out("mask_index_out")
+                     .attrFloat("epsilon", 1e-12)
+                     .runs(eager(quantizedEmbedNorm),
+                           [](InferContext& context) { return inferEmbedding(context, 2, DType::Float32); }));
     const auto groupRow = [](std::string_view name, std::string_view summary) {
         Row row = contribRow(name, summary, Category::Normalization);
-        row.in("X", kContribFloats).in("gamma", kContribFloats).in("beta", kContribFloats).required("activation", AttributeKind::Int).attrInt("channels_last", 1)
-            .attrFloat("epsilon", 1e-5).required("groups", AttributeKind::Int);
+        row.in("X", kContribFloats)
+            .in("gamma", kContribFloats)
+            .in("beta", kContribFloats)
+            .required("activation", AttributeKind::Int)
+            .attrInt("channels_last", 1)
+            .attrFloat("epsilon", 1e-5)
+            .required("groups", AttributeKind::Int);
         return row;
     };
-    registry.add(groupRow("GroupNorm", "mean 0 and variance 1 over groups of channels, with activation").out("Y").runs(eager([](Eager& e) { return groupNorm(e, false); }), inferSame));
-    registry.add(groupRow("SkipGroupNorm", "group normalisation of X + skip + bias, with activation").in("skip", kContribFloats).optionalIn("bias", kContribFloats).out("Y")
-                     .out("S", Arity::Optional).runs(eager([](Eager& e) { return groupNorm(e, true); }), inferTwice));
-    registry.add(contribRow("GatedRMSNorm", "X divided by its root mean square, times scale and silu(gate)", Category::Normalization).in("X", kContribFloats, "T")
-                     .in("scale", kContribFloats, "T").in("gate", kContribFloats, "T").out("Y").attrFloat("epsilon", 1e-5).runs(eager(gatedNorm), inferSame));
+    registry.add(groupRow("GroupNorm", "mean 0 and variance 1 over groups of channels, with activation")
+                     .out("Y")
+                     .runs(eager([](Eager& e) { return groupNorm(e, false); }), inferSame));
+    registry.add(groupRow("SkipGroupNorm", "group normalisation of X + skip + bias, with activation")
+                     .in("skip", kContribFloats)
+                     .optionalIn("bias", kContribFloats)
+                     .out("Y")
+                     .out("S", Arity::Optional)
+                     .runs(eager([](Eager& e) { return groupNorm(e, true); }), inferTwice));
+    registry.add(contribRow("GatedRMSNorm", "X divided by its root mean square, times scale and silu(gate)",
+                            Category::Normalization)
+                     .in("X", kContribFloats, "T")
+                     .in("scale", kContribFloats, "T")
+                     .in("gate", kContribFloats, "T")
+                     .out("Y")
+                     .attrFloat("epsilon", 1e-5)
+                     .runs(eager(gatedNorm), inferSame));
 }
 
 }  // namespace sonde::ops

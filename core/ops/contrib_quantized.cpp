@@ -9,7 +9,9 @@ namespace sonde::ops {
 namespace {
 
 /// The real values of x (input `at`) with scale and zero point behind it.
-Tensor real(Eager& e, std::size_t at) { return e.get(dequantized(e.at(at), e.at(at + 1), e.has(at + 2) ? e.value(at + 2) : Value())); }
+Tensor real(Eager& e, std::size_t at) {
+    return e.get(dequantized(e.at(at), e.at(at + 1), e.has(at + 2) ? e.value(at + 2) : Value()));
+}
 
 /// Quantised to the dtype with the scale (input `at`) and zero point behind it.
 Tensor again(Eager& e, const Tensor& x, std::size_t at, DType dtype) {
@@ -17,7 +19,9 @@ Tensor again(Eager& e, const Tensor& x, std::size_t at, DType dtype) {
 }
 
 /// A, its scale and zero point, B likewise, scale and zero point of C.
-EagerResult quantizedBinary(Eager& e, const char* operation) { return again(e, e(operation, real(e, 0), real(e, 3)), 6, e.at(0).dtype()); }
+EagerResult quantizedBinary(Eager& e, const char* operation) {
+    return again(e, e(operation, real(e, 0), real(e, 3)), 6, e.at(0).dtype());
+}
 
 base::Result<void> inferQuantizedPair(InferContext& context) {
     const auto &a = context.in(0).shape, &b = context.in(3).shape;
@@ -51,7 +55,9 @@ EagerResult quantizedSoftmax(Eager& e) {
 }
 
 /// condition, X, its scale and zero point, Y likewise, scale and zero point of Z.
-EagerResult quantizedWhere(Eager& e) { return again(e, e("where.self", e.at(0), real(e, 1), real(e, 4)), 7, e.at(1).dtype()); }
+EagerResult quantizedWhere(Eager& e) {
+    return again(e, e("where.self", e.at(0), real(e, 1), real(e, 4)), 7, e.at(1).dtype());
+}
 
 base::Result<void> inferQuantizedWhere(InferContext& context) {
     std::optional<Dims> dims = Dims{};
@@ -160,13 +166,16 @@ base::Result<void> inferReduced(InferContext& context, DType dtype) {
 /// Sums of bytes as 32-bit integers of the same sign.
 EagerResult sumInteger(Eager& e) {
     const Attributes& attributes = e.context().attributes();
-    const Tensor sum = e("sum.dim_IntList", e.as(e.at(0), DType::Int64), attributes.getInts("axes"), attributes.getInt("keepdims", 1) != 0);
+    const Tensor sum = e("sum.dim_IntList", e.as(e.at(0), DType::Int64), attributes.getInts("axes"),
+                         attributes.getInt("keepdims", 1) != 0);
     return e.as(sum, e.at(0).dtype() == DType::UInt8 ? DType::UInt32 : DType::Int32);
 }
 
 /// (A − its zero point)·(B − its zero point): A, zero point, B, zero point.
 EagerResult mulInteger(Eager& e) {
-    const auto side = [&](std::size_t at) { return e.get(centred(e.at(at), e.has(at + 1) ? e.value(at + 1) : Value(), -1)); };
+    const auto side = [&](std::size_t at) {
+        return e.get(centred(e.at(at), e.has(at + 1) ? e.value(at + 1) : Value(), -1));
+    };
     return e.as(e("mul.Tensor", side(0), side(2)), DType::Int32);
 }
 
@@ -209,7 +218,9 @@ void addAlias(Registry& registry, Row row, std::string_view name) {
                           [name](InferContext& context) { return Registry::all().find("", name, 0)->infer(context); }));
 }
 
-Row quantizedRow(std::string_view name, std::string_view summary) { return contribRow(name, summary, Category::Quantization); }
+Row quantizedRow(std::string_view name, std::string_view summary) {
+    return contribRow(name, summary, Category::Quantization);
+}
 
 /// x with its scale and zero point.
 Row& tensorWithScale(Row& row, std::string_view x, std::string_view scale, std::string_view zero) {
@@ -218,60 +229,139 @@ Row& tensorWithScale(Row& row, std::string_view x, std::string_view scale, std::
 
 Row oneInput(std::string_view name, std::string_view summary) {
     Row row = quantizedRow(name, summary);
-    tensorWithScale(row, "X", "X_scale", "X_zero_point").in("Y_scale", kFloat32).optionalIn("Y_zero_point", kBytes, "T").out("Y");
+    tensorWithScale(row, "X", "X_scale", "X_zero_point")
+        .in("Y_scale", kFloat32)
+        .optionalIn("Y_zero_point", kBytes, "T")
+        .out("Y");
     return row;
 }
 
 void defineImages(Registry& registry) {
-    registry.add(oneInput("QLinearAveragePool", "mean of each window of a quantised image").attrString("auto_pad", "NOTSET").attrInt("ceil_mode", 0).attrInt("channels_last", 0)
-                     .attrInt("count_include_pad", 0).required("kernel_shape", AttributeKind::Ints).attrInts("pads").attrInts("strides")
-                     .runs(eager([](Eager& e) { return quantizedPool(e, "AveragePool"); }),
-                           [](InferContext& context) { return inferOnImage(context, "AveragePool", channelsLast(context.attributes())); }));
-    registry.add(oneInput("QLinearGlobalAveragePool", "mean of each channel of a quantised image").attrInt("channels_last", 0)
-                     .runs(eager([](Eager& e) { return quantizedPool(e, "GlobalAveragePool"); }),
-                           [](InferContext& context) { return inferOnImage(context, "GlobalAveragePool", channelsLast(context.attributes())); }));
-    registry.add(contribRow("NhwcMaxPool", "largest value of each window, channels last", Category::Pool).in("x", kBytes).out("y").attrString("auto_pad", "NOTSET")
-                     .attrInt("ceil_mode", 0).attrInts("dilations").required("kernel_shape", AttributeKind::Ints).attrInts("pads").attrInts("strides")
-                     .runs(eager(channelsLastMaxPool), [](InferContext& context) { return inferOnImage(context, "MaxPool", true); }));
-    registry.add(quantizedRow("QLinearConv", "convolution of quantised tensors, quantised again").in("x", kBytes).in("x_scale", kFloat32).in("x_zero_point", kBytes).in("w", kBytes)
-                     .in("w_scale", kFloat32).in("w_zero_point", kBytes).in("y_scale", kFloat32).in("y_zero_point", kBytes).optionalIn("B", kInt32).out("y")
-                     .attrString("auto_pad", "NOTSET").attrInt("channels_last", 0).attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape").attrInts("pads")
-                     .attrInts("strides").runs(eager(quantizedConv), inferQuantizedConv));
+    registry.add(oneInput("QLinearAveragePool", "mean of each window of a quantised image")
+                     .attrString("auto_pad", "NOTSET")
+                     .attrInt("ceil_mode", 0)
+                     .attrInt("channels_last", 0)
+                     .attrInt("count_include_pad", 0)
+                     .required("kernel_shape", AttributeKind::Ints)
+                     .attrInts("pads")
+                     .attrInts("strides")
+                     .runs(eager([](Eager& e) { return quantizedPool(e, "AveragePool"); }), [](InferContext& context) {
+                         return inferOnImage(context, "AveragePool", channelsLast(context.attributes()));
+                     }));
+    registry.add(
+        oneInput("QLinearGlobalAveragePool", "mean of each channel of a quantised image")
+            .attrInt("channels_last", 0)
+            .runs(eager([](Eager& e) { return quantizedPool(e, "GlobalAveragePool"); }), [](InferContext& context) {
+                return inferOnImage(context, "GlobalAveragePool", channelsLast(context.attributes()));
+            }));
+    registry.add(contribRow("NhwcMaxPool", "largest value of each window, channels last", Category::Pool)
+                     .in("x", kBytes)
+                     .out("y")
+                     .attrString("auto_pad", "NOTSET")
+                     .attrInt("ceil_mode", 0)
+                     .attrInts("dilations")
+                     .required("kernel_shape", AttributeKind::Ints)
+                     .attrInts("pads")
+                     .attrInts("strides")
+                     .runs(eager(channelsLastMaxPool),
+                           [](InferContext& context) { return inferOnImage(context, "MaxPool", true); }));
+    registry.add(quantizedRow("QLinearConv", "convolution of quantised tensors, quantised again")
+                     .in("x", kBytes)
+                     .in("x_scale", kFloat32)
+                     .in("x_zero_point", kBytes)
+                     .in("w", kBytes)
+                     .in("w_scale", kFloat32)
+                     .in("w_zero_point", kBytes)
+                     .in("y_scale", kFloat32)
+                     .in("y_zero_point", kBytes)
+                     .optionalIn("B", kInt32)
+                     .out("y")
+                     .attrString("auto_pad", "NOTSET")
+                     .attrInt("channels_last", 0)
+                     .attrInts("dilations")
+                     .attrInt("group", 1)
+                     .attrInts("kernel_shape")
+                     .attrInts("pads")
+                     .attrInts("strides")
+                     .runs(eager(quantizedConv), inferQuantizedConv));
 }
 
 }  // namespace
 
 void define_contrib_quantized(Registry& registry) {
-    addAlias(registry, quantizedRow("QuantizeLinear", "x divided by a scale, rounded, plus a zero point").in("x", kFloats).in("y_scale", kFloats).optionalIn("y_zero_point", kInts | kInt4s)
-                           .out("y").attrInt("axis", 1), "QuantizeLinear");
-    addAlias(registry, quantizedRow("DequantizeLinear", "(x − zero point)·scale").in("x", kInts | kInt4s, "T").in("x_scale", kFloats).optionalIn("x_zero_point", kInts | kInt4s, "T")
-                           .out("y").attrInt("axis", 1), "DequantizeLinear");
-    for (const auto& [name, summary, operation] : {std::tuple("QLinearAdd", "sum of quantised tensors, quantised again", "add.Tensor"),
-                                                   std::tuple("QLinearMul", "product of quantised tensors element by element, quantised again", "mul.Tensor")}) {
+    addAlias(registry,
+             quantizedRow("QuantizeLinear", "x divided by a scale, rounded, plus a zero point")
+                 .in("x", kFloats)
+                 .in("y_scale", kFloats)
+                 .optionalIn("y_zero_point", kInts | kInt4s)
+                 .out("y")
+                 .attrInt("axis", 1),
+             "QuantizeLinear");
+    addAlias(registry,
+             quantizedRow("DequantizeLinear", "(x − zero point)·scale")
+                 .in("x", kInts | kInt4s, "T")
+                 .in("x_scale", kFloats)
+                 .optionalIn("x_zero_point", kInts | kInt4s, "T")
+                 .out("y")
+                 .attrInt("axis", 1),
+             "DequantizeLinear");
+    for (const auto& [name, summary, operation] :
+         {std::tuple("QLinearAdd", "sum of quantised tensors, quantised again", "add.Tensor"),
+          std::tuple("QLinearMul", "product of quantised tensors element by element, quantised again", "mul.Tensor")}) {
         Row row = quantizedRow(name, summary);
-        tensorWithScale(tensorWithScale(row, "A", "A_scale", "A_zero_point"), "B", "B_scale", "B_zero_point").in("C_scale", kFloat32).optionalIn("C_zero_point", kBytes, "T");
-        registry.add(row.out("C").runs(eager([operation = operation](Eager& e) { return quantizedBinary(e, operation); }), inferQuantizedPair));
+        tensorWithScale(tensorWithScale(row, "A", "A_scale", "A_zero_point"), "B", "B_scale", "B_zero_point")
+            .in("C_scale", kFloat32)
+            .optionalIn("C_zero_point", kBytes, "T");
+        registry.add(row.out("C").runs(
+            eager([operation = operation](Eager& e) { return quantizedBinary(e, operation); }), inferQuantizedPair));
     }
-    registry.add(oneInput("QLinearSigmoid", "sigmoid of a quantised tensor, quantised again").runs(eager(quantizedSigmoid), inferSame));
-    registry.add(oneInput("QLinearLeakyRelu", "x, or alpha·x below 0, of a quantised tensor").attrFloat("alpha", 0.01).runs(eager(quantizedLeakyRelu), inferSame));
-    registry.add(oneInput("QLinearSoftmax", "softmax of a quantised tensor, quantised again").attr("axis", AttributeKind::Int).required("opset", AttributeKind::Int)
+    registry.add(oneInput("QLinearSigmoid", "sigmoid of a quantised tensor, quantised again")
+                     .runs(eager(quantizedSigmoid), inferSame));
+    registry.add(oneInput("QLinearLeakyRelu", "x, or alpha·x below 0, of a quantised tensor")
+                     .attrFloat("alpha", 0.01)
+                     .runs(eager(quantizedLeakyRelu), inferSame));
+    registry.add(oneInput("QLinearSoftmax", "softmax of a quantised tensor, quantised again")
+                     .attr("axis", AttributeKind::Int)
+                     .required("opset", AttributeKind::Int)
                      .runs(eager(quantizedSoftmax), inferSame));
-    registry.add(oneInput("QLinearReduceMean", "mean along axes of a quantised tensor, quantised again").required("axes", AttributeKind::Ints)
-                     .required("keepdims", AttributeKind::Int).runs(eager(quantizedMean), [](InferContext& context) { return inferReduced(context, context.in(0).dtype); }));
+    registry.add(oneInput("QLinearReduceMean", "mean along axes of a quantised tensor, quantised again")
+                     .required("axes", AttributeKind::Ints)
+                     .required("keepdims", AttributeKind::Int)
+                     .runs(eager(quantizedMean),
+                           [](InferContext& context) { return inferReduced(context, context.in(0).dtype); }));
     Row where = quantizedRow("QLinearWhere", "X or Y by condition, of quantised tensors");
     where.in("condition", kBool);
     tensorWithScale(tensorWithScale(where, "X", "x_scale", "x_zero_point"), "Y", "y_scale", "y_zero_point");
-    registry.add(where.in("z_scale", kFloat32).optionalIn("z_zero_point", kBytes, "T").out("Z").runs(eager(quantizedWhere), inferQuantizedWhere));
-    registry.add(quantizedRow("QLinearConcat", "quantised tensors concatenated, quantised again").in("Y_scale", kFloat32).in("Y_zero_point", kBytes)
-                     .variadicIn("inputs", kBytes | kFloat32).out("Y").required("axis", AttributeKind::Int).runs(eager(quantizedConcat), inferQuantizedConcat));
+    registry.add(where.in("z_scale", kFloat32)
+                     .optionalIn("z_zero_point", kBytes, "T")
+                     .out("Z")
+                     .runs(eager(quantizedWhere), inferQuantizedWhere));
+    registry.add(quantizedRow("QLinearConcat", "quantised tensors concatenated, quantised again")
+                     .in("Y_scale", kFloat32)
+                     .in("Y_zero_point", kBytes)
+                     .variadicIn("inputs", kBytes | kFloat32)
+                     .out("Y")
+                     .required("axis", AttributeKind::Int)
+                     .runs(eager(quantizedConcat), inferQuantizedConcat));
     defineImages(registry);
-    registry.add(quantizedRow("ReduceSumInteger", "sum of bytes along axes, as 32-bit integers").in("data", kBytes).out("reduced").required("axes", AttributeKind::Ints)
-                     .required("keepdims", AttributeKind::Int).runs(eager(sumInteger), [](InferContext& context) {
+    registry.add(quantizedRow("ReduceSumInteger", "sum of bytes along axes, as 32-bit integers")
+                     .in("data", kBytes)
+                     .out("reduced")
+                     .required("axes", AttributeKind::Ints)
+                     .required("keepdims", AttributeKind::Int)
+                     .runs(eager(sumInteger), [](InferContext& context) {
                          const DType type = context.in(0).dtype;
-                         return inferReduced(context, type == DType::Undefined ? type : type == DType::UInt8 ? DType::UInt32 : DType::Int32);
+                         return inferReduced(context, type == DType::Undefined ? type
+                                                      : type == DType::UInt8   ? DType::UInt32
+                                                                               : DType::Int32);
                      }));
-    registry.add(quantizedRow("MulInteger", "product of bytes without their zero points").in("A", kBytes, "T").optionalIn("A_zero_point", kBytes, "T").in("B", kBytes, "T")
-                     .optionalIn("B_zero_point", kBytes, "T").out("C").runs(eager(mulInteger), inferMulInteger));
+    registry.add(quantizedRow("MulInteger", "product of bytes without their zero points")
+                     .in("A", kBytes, "T")
+                     .optionalIn("A_zero_point", kBytes, "T")
+                     .in("B", kBytes, "T")
+                     .optionalIn("B_zero_point", kBytes, "T")
+                     .out("C")
+                     .runs(eager(mulInteger), inferMulInteger));
 }
 
 }  // namespace sonde::ops

@@ -8,7 +8,8 @@ namespace sonde::ops {
 
 namespace {
 
-/// The product of integers, exactly: inputs of any integer dtype without their zero points (a's by rows, b's by columns).
+/// The product of integers, exactly: inputs of any integer dtype without their zero points (a's by rows, b's by
+/// columns).
 Tensor integerProduct(Eager& e, const Tensor& a, const Value& zeroA, const Tensor& b, const Value& zeroB) {
     const Tensor x = e.get(centred(a, zeroA, a.rank() > 1 ? -2 : -1)), y = e.get(centred(b, zeroB, -1));
     return e("matmul", x, y);
@@ -17,7 +18,8 @@ Tensor integerProduct(Eager& e, const Tensor& a, const Value& zeroA, const Tenso
 Value optional(Eager& e, std::size_t input) { return e.has(input) ? e.value(input) : Value(); }
 
 /// product·scale of a·scale of b (by column) + bias, rounded to float32 or what is asked for.
-Tensor scaled(Eager& e, const Tensor& product, const Tensor& scaleA, const Tensor& scaleB, const Value& bias, DType dtype) {
+Tensor scaled(Eager& e, const Tensor& product, const Tensor& scaleA, const Tensor& scaleB, const Value& bias,
+              DType dtype) {
     const Tensor factor = e("mul.Tensor", e.as(scaleA, DType::Float64), e.as(scaleB, DType::Float64));
     Tensor y = e("mul.Tensor", product, factor);
     if (y.shape() != product.shape()) e.fail("the scales do not fit " + product.typeText());
@@ -55,8 +57,8 @@ EagerResult product16(Eager& e) {
     return e.as(wrapped, wideInteger(e.at(0).dtype(), e.at(1).dtype()));
 }
 
-/// alpha·scales·(A'·B' + C): A, scale, zero point, B, scale, zero point, C (int32), and scale and zero point of a result
-/// that is quantised again.
+/// alpha·scales·(A'·B' + C): A, scale, zero point, B, scale, zero point, C (int32), and scale and zero point of a
+/// result that is quantised again.
 EagerResult quantizedGemm(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     Tensor a = e.at(0), b = e.at(3);
@@ -68,7 +70,8 @@ EagerResult quantizedGemm(Eager& e) {
     Tensor y = e("matmul", x, e.get(centred(b, optional(e, 5), -1)));
     const Shape shape = y.shape();
     if (e.has(6)) y = e("add.Tensor", y, e.as(e.at(6), DType::Float64));
-    const Tensor factor = e("mul.Tensor", e("mul.Tensor", e.as(e.at(1), DType::Float64), e.as(e.at(4), DType::Float64)), attributes.getFloat("alpha", 1));
+    const Tensor factor = e("mul.Tensor", e("mul.Tensor", e.as(e.at(1), DType::Float64), e.as(e.at(4), DType::Float64)),
+                            attributes.getFloat("alpha", 1));
     y = e("mul.Tensor", y, factor);
     if (y.shape() != shape) e.fail("C or a scale does not fit " + shape.text());
     y = e.as(y, DType::Float32);
@@ -89,20 +92,52 @@ base::Result<void> inferQuantizedGemm(InferContext& context) {
 
 void define_contrib_quantized_matmul(Registry& registry) {
     const auto kQuant = Category::Quantization;
-    registry.add(contribRow("MatMulIntegerToFloat", "matrix product of bytes, scaled", kQuant).in("A", kBytes).in("B", kBytes).in("a_scale", kFloats).in("b_scale", kFloats)
-                     .optionalIn("a_zero_point", kBytes).optionalIn("b_zero_point", kBytes).optionalIn("bias", kFloats).out("Y")
-                     .runs(eager(integerToFloat), [](InferContext& context) { return inferProduct(context, context.in(3).dtype); }));
-    registry.add(contribRow("DynamicQuantizeMatMul", "matrix product with bytes, the left side quantised on the way", kQuant).in("A", kFloat32).in("B", kBytes).in("b_scale", kFloat32)
-                     .optionalIn("b_zero_point", kBytes).optionalIn("bias", kFloat32).out("Y")
-                     .runs(eager(dynamicProduct), [](InferContext& context) { return inferProduct(context, DType::Float32); }));
+    registry.add(contribRow("MatMulIntegerToFloat", "matrix product of bytes, scaled", kQuant)
+                     .in("A", kBytes)
+                     .in("B", kBytes)
+                     .in("a_scale", kFloats)
+                     .in("b_scale", kFloats)
+                     .optionalIn("a_zero_point", kBytes)
+                     .optionalIn("b_zero_point", kBytes)
+                     .optionalIn("bias", kFloats)
+                     .out("Y")
+                     .runs(eager(integerToFloat),
+                           [](InferContext& context) { return inferProduct(context, context.in(3).dtype); }));
+    registry.add(
+        contribRow("DynamicQuantizeMatMul", "matrix product with bytes, the left side quantised on the way", kQuant)
+            .in("A", kFloat32)
+            .in("B", kBytes)
+            .in("b_scale", kFloat32)
+            .optionalIn("b_zero_point", kBytes)
+            .optionalIn("bias", kFloat32)
+            .out("Y")
+            .runs(eager(dynamicProduct), [](InferContext& context) { return inferProduct(context, DType::Float32); }));
     const DTypeSet shorts = bit(DType::Int16) | bit(DType::UInt16);
-    registry.add(contribRow("MatMulInteger16", "matrix product of 16-bit integers", kQuant).in("A", shorts).in("B", shorts).out("Y").runs(eager(product16), [](InferContext& context) {
-        const DType a = context.in(0).dtype, b = context.in(1).dtype;
-        return inferProduct(context, a == DType::Undefined || b == DType::Undefined ? DType::Undefined : wideInteger(a, b));
-    }));
-    registry.add(contribRow("QGemm", "alpha·A·B + C of quantised matrices", kQuant).in("A", kBytes).in("a_scale", kFloat32).in("a_zero_point", kBytes).in("B", kBytes).in("b_scale", kFloat32)
-                     .optionalIn("b_zero_point", kBytes).optionalIn("C", kInt32).optionalIn("y_scale", kFloat32).optionalIn("y_zero_point", kBytes).out("Y").attrFloat("alpha", 1)
-                     .attrInt("transA", 0).attrInt("transB", 0).runs(eager(quantizedGemm), inferQuantizedGemm));
+    registry.add(contribRow("MatMulInteger16", "matrix product of 16-bit integers", kQuant)
+                     .in("A", shorts)
+                     .in("B", shorts)
+                     .out("Y")
+                     .runs(eager(product16), [](InferContext& context) {
+                         const DType a = context.in(0).dtype, b = context.in(1).dtype;
+                         return inferProduct(context, a == DType::Undefined || b == DType::Undefined
+                                                          ? DType::Undefined
+                                                          : wideInteger(a, b));
+                     }));
+    registry.add(contribRow("QGemm", "alpha·A·B + C of quantised matrices", kQuant)
+                     .in("A", kBytes)
+                     .in("a_scale", kFloat32)
+                     .in("a_zero_point", kBytes)
+                     .in("B", kBytes)
+                     .in("b_scale", kFloat32)
+                     .optionalIn("b_zero_point", kBytes)
+                     .optionalIn("C", kInt32)
+                     .optionalIn("y_scale", kFloat32)
+                     .optionalIn("y_zero_point", kBytes)
+                     .out("Y")
+                     .attrFloat("alpha", 1)
+                     .attrInt("transA", 0)
+                     .attrInt("transB", 0)
+                     .runs(eager(quantizedGemm), inferQuantizedGemm));
 }
 
 }  // namespace sonde::ops

@@ -12,7 +12,8 @@ namespace {
 EagerResult expandDims(Eager& e) {
     const Tensor x = e.at(0);
     const std::int64_t axis = e.integer(1), rank = static_cast<std::int64_t>(x.rank());
-    if (axis < -rank - 1 || axis > rank) e.fail("axis " + std::to_string(axis) + " is outside a tensor of " + std::to_string(rank + 1) + " dimensions");
+    if (axis < -rank - 1 || axis > rank)
+        e.fail("axis " + std::to_string(axis) + " is outside a tensor of " + std::to_string(rank + 1) + " dimensions");
     return x.unsqueezed(static_cast<std::size_t>(axis < 0 ? axis + rank + 1 : axis));
 }
 
@@ -30,7 +31,8 @@ base::Result<void> inferExpandDims(InferContext& context) {
     return {};
 }
 
-/// The different elements in the order in which they appear, which of them each element is, and how often each is there.
+/// The different elements in the order in which they appear, which of them each element is, and how often each is
+/// there.
 EagerResult contribUnique(Eager& e) {
     const std::vector<Value> found = e.all("", "Unique", {Value(e.at(0))}, {{"sorted", std::int64_t{0}}}, 4);
     return std::vector<Value>{found[0], found[2], found[3]};
@@ -58,7 +60,8 @@ base::Result<void> inferLine(InferContext& context) {
 EagerResult contribPad(Eager& e) {
     const Tensor pads = e.reshape(e.at(1), Shape{e.at(1).numel()});
     const Value filling = e.has(2) ? Value(e.reshape(e.at(2), Shape{})) : Value();
-    return e.onnx("Pad", {Value(e.at(0)), Value(pads), filling}, {{"mode", e.context().attributes().getString("mode", "constant")}});
+    return e.onnx("Pad", {Value(e.at(0)), Value(pads), filling},
+                  {{"mode", e.context().attributes().getString("mode", "constant")}});
 }
 
 base::Result<void> inferContribPad(InferContext& context) {
@@ -80,8 +83,10 @@ EagerResult contribInverse(Eager& e) { return e.as(e("linalg_inv", widened(e, 0)
 std::int64_t signalRank(Eager& e, std::size_t most) {
     const Attributes& attributes = e.context().attributes();
     const std::int64_t rank = attributes.getInt("signal_ndim", 1);
-    if (attributes.getInt("normalized", 0) != 0 || attributes.getInt("onesided", 1) != 1) e.fail("only one-sided transforms without normalisation are defined");
-    if (rank < 1 || rank > static_cast<std::int64_t>(most)) e.fail("signal_ndim " + std::to_string(rank) + " does not fit " + e.at(0).typeText());
+    if (attributes.getInt("normalized", 0) != 0 || attributes.getInt("onesided", 1) != 1)
+        e.fail("only one-sided transforms without normalisation are defined");
+    if (rank < 1 || rank > static_cast<std::int64_t>(most))
+        e.fail("signal_ndim " + std::to_string(rank) + " does not fit " + e.at(0).typeText());
     return rank;
 }
 
@@ -91,7 +96,8 @@ std::vector<std::int64_t> lastAxes(std::int64_t count) {
     return axes;
 }
 
-/// The first half of the Fourier transform over the last signal_ndim axes, real and imaginary parts along a new last axis.
+/// The first half of the Fourier transform over the last signal_ndim axes, real and imaginary parts along a new last
+/// axis.
 EagerResult rfft(Eager& e) {
     const Tensor x = widened(e, 0);
     const Tensor spectrum = e("fft_rfftn", x, nullptr, lastAxes(signalRank(e, x.rank())));
@@ -101,8 +107,10 @@ EagerResult rfft(Eager& e) {
 /// The inverse of that.
 EagerResult irfft(Eager& e) {
     const Tensor pairs = widened(e, 0);
-    if (pairs.rank() < 2 || pairs.dim(pairs.rank() - 1) != 2) e.fail("expects pairs of real and imaginary parts, but found " + pairs.typeText());
-    return e.as(e("fft_irfftn", e("view_as_complex", pairs), nullptr, lastAxes(signalRank(e, pairs.rank() - 1))), e.at(0).dtype());
+    if (pairs.rank() < 2 || pairs.dim(pairs.rank() - 1) != 2)
+        e.fail("expects pairs of real and imaginary parts, but found " + pairs.typeText());
+    return e.as(e("fft_irfftn", e("view_as_complex", pairs), nullptr, lastAxes(signalRank(e, pairs.rank() - 1))),
+                e.at(0).dtype());
 }
 
 base::Result<void> inferSpectrum(InferContext& context, bool inverted) {
@@ -122,7 +130,8 @@ base::Result<void> inferSpectrum(InferContext& context, bool inverted) {
 EagerResult complexMul(Eager& e, bool conjugate) {
     const auto complex = [&](std::size_t i) {
         const Tensor x = widened(e, i);
-        if (x.rank() < 1 || x.dim(x.rank() - 1) != 2) e.fail("expects pairs of real and imaginary parts, but found " + x.typeText());
+        if (x.rank() < 1 || x.dim(x.rank() - 1) != 2)
+            e.fail("expects pairs of real and imaginary parts, but found " + x.typeText());
         return e("view_as_complex", x);
     };
     const Tensor b = complex(1);
@@ -156,14 +165,17 @@ base::Result<void> inferContribUnfold(InferContext& context) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("dim", -1), dims->size()));
         const std::int64_t size = context.attributes().getInt("size", 1), step = context.attributes().getInt("step", 1);
         Dim& dim = (*dims)[axis];
-        dim = dim.known() && size >= 0 && step > 0 && dim.value >= size ? Dim::of((dim.value - size) / step + 1) : Dim{};
+        dim =
+            dim.known() && size >= 0 && step > 0 && dim.value >= size ? Dim::of((dim.value - size) / step + 1) : Dim{};
         dims->push_back(size >= 0 ? Dim::of(size) : Dim{});
     }
     setLike(context, 0, std::move(dims));
     return {};
 }
 
-EagerResult embedding(Eager& e) { return e.onnx("Gather", {Value(e.at(0)), Value(e.at(1))}, {{"axis", std::int64_t{0}}}); }
+EagerResult embedding(Eager& e) {
+    return e.onnx("Gather", {Value(e.at(0)), Value(e.at(1))}, {{"axis", std::int64_t{0}}});
+}
 
 base::Result<void> inferContribEmbedding(InferContext& context) {
     const std::size_t inputs[] = {0, 1};
@@ -174,7 +186,8 @@ base::Result<void> inferContribEmbedding(InferContext& context) {
 EagerResult gatedAdd(Eager& e) { return e("add.Tensor", e.at(0), e("mul.Tensor", e.at(1), e.at(2))); }
 
 EagerResult allFinite(Eager& e) {
-    const bool onlyInf = e.context().attributes().getInt("isinf_only", 0) != 0, onlyNaN = e.context().attributes().getInt("isnan_only", 0) != 0;
+    const bool onlyInf = e.context().attributes().getInt("isinf_only", 0) != 0,
+               onlyNaN = e.context().attributes().getInt("isnan_only", 0) != 0;
     bool good = true;
     for (std::size_t i = 0; i < e.count() && good; ++i) {
         const Tensor x = e.get(wide(e.at(i)));
@@ -191,7 +204,8 @@ base::Result<void> inferFlag(InferContext& context) {
 /// Where a box [y1, x1, y2, x2] of the image is read for place `i` of `count`; corners are aligned. In float32, since
 /// places halfway between two elements decide which of them is the nearest.
 double cropPlace(double boxBegin, double boxEnd, std::int64_t extent, std::int64_t i, std::int64_t count) {
-    const auto begin = static_cast<float>(boxBegin), end = static_cast<float>(boxEnd), last = static_cast<float>(extent - 1);
+    const auto begin = static_cast<float>(boxBegin), end = static_cast<float>(boxEnd),
+               last = static_cast<float>(extent - 1);
     if (count < 2) return static_cast<double>(0.5F * (begin + end) * last);
     const float step = (end - begin) * last / static_cast<float>(count - 1);
     return static_cast<double>(begin * last + static_cast<float>(i) * step);
@@ -204,8 +218,10 @@ struct Crop {
     double outside;
 
     double at(double y, double x) const {
-        if (!(y >= 0 && y <= static_cast<double>(height - 1) && x >= 0 && x <= static_cast<double>(width - 1))) return outside;
-        if (nearest) return plane[static_cast<std::int64_t>(std::round(y)) * width + static_cast<std::int64_t>(std::round(x))];
+        if (!(y >= 0 && y <= static_cast<double>(height - 1) && x >= 0 && x <= static_cast<double>(width - 1)))
+            return outside;
+        if (nearest)
+            return plane[static_cast<std::int64_t>(std::round(y)) * width + static_cast<std::int64_t>(std::round(x))];
         const auto top = static_cast<std::int64_t>(std::floor(y)), left = static_cast<std::int64_t>(std::floor(x));
         const std::int64_t bottom = std::min(top + 1, height - 1), right = std::min(left + 1, width - 1);
         const double dy = y - static_cast<double>(top), dx = x - static_cast<double>(left);
@@ -222,7 +238,8 @@ EagerResult cropAndResize(Eager& e) {
     const std::vector<std::int64_t> batches = e.integers(2), size = e.integers(3);
     const std::string mode = attributes.getString("mode", "bilinear");
     if (mode != "bilinear" && mode != "nearest") e.fail("mode '" + mode + "' is not known");
-    if (image.rank() != 4 || boxes.rank() != 2 || boxes.dim(1) != 4 || static_cast<std::int64_t>(batches.size()) != boxes.dim(0) || size.size() != 2 || size[0] < 1 || size[1] < 1) {
+    if (image.rank() != 4 || boxes.rank() != 2 || boxes.dim(1) != 4 ||
+        static_cast<std::int64_t>(batches.size()) != boxes.dim(0) || size.size() != 2 || size[0] < 1 || size[1] < 1) {
         e.fail("boxes " + boxes.typeText() + " do not fit " + image.typeText());
     }
     const std::int64_t channels = image.dim(1), height = image.dim(2), width = image.dim(3);
@@ -232,10 +249,12 @@ EagerResult cropAndResize(Eager& e) {
         if (n < 0 || n >= image.dim(0)) e.fail("there is no image " + std::to_string(n) + " in " + image.typeText());
         const double* box = boxes.data<double>() + r * 4;
         for (std::int64_t c = 0; c < channels && height > 0 && width > 0; ++c) {
-            const Crop crop{image.data<double>() + (n * channels + c) * height * width, height, width, mode == "nearest", attributes.getFloat("extrapolation_value", 0)};
+            const Crop crop{image.data<double>() + (n * channels + c) * height * width, height, width,
+                            mode == "nearest", attributes.getFloat("extrapolation_value", 0)};
             for (std::int64_t i = 0; i < size[0] * size[1]; ++i) {
                 y.mutableData<double>()[(r * channels + c) * size[0] * size[1] + i] =
-                    crop.at(cropPlace(box[0], box[2], height, i / size[1], size[0]), cropPlace(box[1], box[3], width, i % size[1], size[1]));
+                    crop.at(cropPlace(box[0], box[2], height, i / size[1], size[0]),
+                            cropPlace(box[1], box[3], width, i % size[1], size[1]));
             }
         }
     }
@@ -244,7 +263,8 @@ EagerResult cropAndResize(Eager& e) {
 
 base::Result<void> inferCrop(InferContext& context) {
     const auto &image = context.in(0).shape, &boxes = context.in(1).shape;
-    Dims dims{boxes && !boxes->empty() ? boxes->front() : Dim{}, image && image->size() == 4 ? (*image)[1] : Dim{}, Dim{}, Dim{}};
+    Dims dims{boxes && !boxes->empty() ? boxes->front() : Dim{}, image && image->size() == 4 ? (*image)[1] : Dim{},
+              Dim{}, Dim{}};
     if (!context.constant(3).isNone()) {
         SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.constant(3)));
         if (size.size() == 2) dims[2] = Dim::of(size[0]), dims[3] = Dim::of(size[1]);
@@ -255,8 +275,9 @@ base::Result<void> inferCrop(InferContext& context) {
 
 /// Rows that are those of ai.onnx under the other domain: the row of that version, delegated to at run time.
 void addAlias(Registry& registry, Row row, std::string_view onnx, int version) {
-    registry.add(row.runs([onnx, version](KernelContext& context) { return Registry::all().find("", onnx, version)->kernel(context); },
-                          [onnx, version](InferContext& context) { return Registry::all().find("", onnx, version)->infer(context); }));
+    registry.add(row.runs(
+        [onnx, version](KernelContext& context) { return Registry::all().find("", onnx, version)->kernel(context); },
+        [onnx, version](InferContext& context) { return Registry::all().find("", onnx, version)->infer(context); }));
 }
 
 }  // namespace
@@ -264,37 +285,120 @@ void addAlias(Registry& registry, Row row, std::string_view onnx, int version) {
 void define_contrib_tensor(Registry& registry) {
     const auto kTensor = Category::Tensor;
     addAlias(registry, contribRow("Gelu", "x · Φ(x)", Category::Activation).in("X", kFloats, "T").out("Y"), "Gelu", 20);
-    addAlias(registry, contribRow("Trilu", "the upper or lower triangle of matrices", kTensor).in("X").optionalIn("k", kInt64).out("Y").attrInt("upper", 1), "Trilu", 14);
-    addAlias(registry, contribRow("GridSample", "samples an image at the positions of a grid", Category::Transform).in("X").in("Grid", kFloats).out("Y").attrInt("align_corners", 0)
-                           .attrString("mode", "bilinear").attrString("padding_mode", "zeros"), "GridSample", 16);
-    registry.add(contribRow("ExpandDims", "a dimension of size 1 at an axis", Category::Shape).in("X").in("axis", kInt32).out("Y").runs(eager(expandDims), inferExpandDims));
-    registry.add(contribRow("Unique", "the different elements in the order they appear", kTensor).in("x").out("y").out("idx").out("counts").runs(eager(contribUnique), inferContribUnique));
-    registry.add(contribRow("Range", "start, start + delta, … below limit", Category::Data).in("start", kNumbers, "T").in("limit", kNumbers, "T").optionalIn("delta", kNumbers, "T")
-                     .out("Y").runs(eager(range), inferLine));
-    registry.add(contribRow("Pad", "adds elements at the ends of each dimension, or cuts", Category::Transform).in("data", kFloats, "T").in("pads", kInt64)
-                     .optionalIn("value", kFloats, "T").out("output").attrString("mode", "constant").runs(eager(contribPad), inferContribPad));
-    registry.add(contribRow("GatherND", "the slices that rows of indices name", kTensor).in("data").in("indices", kIndex).out("output").runs(eager(gatherND), inferContribGatherND));
-    registry.add(contribRow("Inverse", "inverse matrices", Category::Layer).in("X", kFloats).out("Y").runs(eager(contribInverse), inferSame));
-    registry.add(contribRow("Rfft", "first half of the Fourier transform of real numbers", Category::Transform).in("X", kFloats).out("Y").attrInt("normalized", 0)
-                     .attrInt("onesided", 1).attrInt("signal_ndim", 1).runs(eager(rfft), [](InferContext& context) { return inferSpectrum(context, false); }));
-    registry.add(contribRow("Irfft", "real numbers from half of a Fourier transform", Category::Transform).in("X", kFloats).out("Y").attrInt("normalized", 0)
-                     .attrInt("onesided", 1).required("signal_ndim", AttributeKind::Int).runs(eager(irfft), [](InferContext& context) { return inferSpectrum(context, true); }));
-    registry.add(contribRow("ComplexMul", "product of pairs as complex numbers", Category::Elementwise).in("A", kFloats, "T").in("B", kFloats, "T").out("C")
+    addAlias(registry,
+             contribRow("Trilu", "the upper or lower triangle of matrices", kTensor)
+                 .in("X")
+                 .optionalIn("k", kInt64)
+                 .out("Y")
+                 .attrInt("upper", 1),
+             "Trilu", 14);
+    addAlias(registry,
+             contribRow("GridSample", "samples an image at the positions of a grid", Category::Transform)
+                 .in("X")
+                 .in("Grid", kFloats)
+                 .out("Y")
+                 .attrInt("align_corners", 0)
+                 .attrString("mode", "bilinear")
+                 .attrString("padding_mode", "zeros"),
+             "GridSample", 16);
+    registry.add(contribRow("ExpandDims", "a dimension of size 1 at an axis", Category::Shape)
+                     .in("X")
+                     .in("axis", kInt32)
+                     .out("Y")
+                     .runs(eager(expandDims), inferExpandDims));
+    registry.add(contribRow("Unique", "the different elements in the order they appear", kTensor)
+                     .in("x")
+                     .out("y")
+                     .out("idx")
+                     .out("counts")
+                     .runs(eager(contribUnique), inferContribUnique));
+    registry.add(contribRow("Range", "start, start + delta, … below limit", Category::Data)
+                     .in("start", kNumbers, "T")
+                     .in("limit", kNumbers, "T")
+                     .optionalIn("delta", kNumbers, "T")
+                     .out("Y")
+                     .runs(eager(range), inferLine));
+    registry.add(contribRow("Pad", "adds elements at the ends of each dimension, or cuts", Category::Transform)
+                     .in("data", kFloats, "T")
+                     .in("pads", kInt64)
+                     .optionalIn("value", kFloats, "T")
+                     .out("output")
+                     .attrString("mode", "constant")
+                     .runs(eager(contribPad), inferContribPad));
+    registry.add(contribRow("GatherND", "the slices that rows of indices name", kTensor)
+                     .in("data")
+                     .in("indices", kIndex)
+                     .out("output")
+                     .runs(eager(gatherND), inferContribGatherND));
+    registry.add(contribRow("Inverse", "inverse matrices", Category::Layer)
+                     .in("X", kFloats)
+                     .out("Y")
+                     .runs(eager(contribInverse), inferSame));
+    registry.add(contribRow("Rfft", "first half of the Fourier transform of real numbers", Category::Transform)
+                     .in("X", kFloats)
+                     .out("Y")
+                     .attrInt("normalized", 0)
+                     .attrInt("onesided", 1)
+                     .attrInt("signal_ndim", 1)
+                     .runs(eager(rfft), [](InferContext& context) { return inferSpectrum(context, false); }));
+    registry.add(contribRow("Irfft", "real numbers from half of a Fourier transform", Category::Transform)
+                     .in("X", kFloats)
+                     .out("Y")
+                     .attrInt("normalized", 0)
+                     .attrInt("onesided", 1)
+                     .required("signal_ndim", AttributeKind::Int)
+                     .runs(eager(irfft), [](InferContext& context) { return inferSpectrum(context, true); }));
+    registry.add(contribRow("ComplexMul", "product of pairs as complex numbers", Category::Elementwise)
+                     .in("A", kFloats, "T")
+                     .in("B", kFloats, "T")
+                     .out("C")
                      .runs(eager([](Eager& e) { return complexMul(e, false); }), inferBroadcast));
-    registry.add(contribRow("ComplexMulConj", "a·conj(b) of pairs as complex numbers", Category::Elementwise).in("A", kFloats, "T").in("B", kFloats, "T").out("C")
+    registry.add(contribRow("ComplexMulConj", "a·conj(b) of pairs as complex numbers", Category::Elementwise)
+                     .in("A", kFloats, "T")
+                     .in("B", kFloats, "T")
+                     .out("C")
                      .runs(eager([](Eager& e) { return complexMul(e, true); }), inferBroadcast));
-    registry.add(contribRow("CDist", "distances of all pairs of rows", Category::Layer).in("A", kFloats, "T").in("B", kFloats, "T").out("C").attrString("metric", "sqeuclidean")
+    registry.add(contribRow("CDist", "distances of all pairs of rows", Category::Layer)
+                     .in("A", kFloats, "T")
+                     .in("B", kFloats, "T")
+                     .out("C")
+                     .attrString("metric", "sqeuclidean")
                      .runs(eager(distances), inferDistances));
-    registry.add(contribRow("UnfoldTensor", "all windows along a dimension", kTensor).in("input").out("output").attrInt("dim", -1).required("size", AttributeKind::Int)
-                     .attrInt("step", 1).runs(eager(contribUnfold), inferContribUnfold));
-    registry.add(contribRow("TorchEmbedding", "rows of a table", Category::Layer).in("weight").in("indices", kInt64).optionalIn("padding_idx", kInt64)
-                     .optionalIn("scale_grad_by_freq", kBool).out("Y").runs(eager(embedding), inferContribEmbedding));
-    registry.add(contribRow("GatedAdd", "X + Y·gate", Category::Elementwise).in("X", kFloats, "T").in("Y", kFloats, "T").in("gate", kFloats, "T").out("output")
+    registry.add(contribRow("UnfoldTensor", "all windows along a dimension", kTensor)
+                     .in("input")
+                     .out("output")
+                     .attrInt("dim", -1)
+                     .required("size", AttributeKind::Int)
+                     .attrInt("step", 1)
+                     .runs(eager(contribUnfold), inferContribUnfold));
+    registry.add(contribRow("TorchEmbedding", "rows of a table", Category::Layer)
+                     .in("weight")
+                     .in("indices", kInt64)
+                     .optionalIn("padding_idx", kInt64)
+                     .optionalIn("scale_grad_by_freq", kBool)
+                     .out("Y")
+                     .runs(eager(embedding), inferContribEmbedding));
+    registry.add(contribRow("GatedAdd", "X + Y·gate", Category::Elementwise)
+                     .in("X", kFloats, "T")
+                     .in("Y", kFloats, "T")
+                     .in("gate", kFloats, "T")
+                     .out("output")
                      .runs(eager(gatedAdd), inferSame));
-    registry.add(contribRow("IsAllFinite", "whether no element of any input is infinite or missing", Category::Logic).variadicIn("input", kFloats).out("output")
-                     .attrInt("isinf_only", 0).attrInt("isnan_only", 0).runs(eager(allFinite), inferFlag));
-    registry.add(contribRow("CropAndResize", "regions of images, resized", Category::Transform).in("X", kFloats, "T").in("rois", kFloats, "T").in("batch_indices", kInt32)
-                     .in("crop_size", kInt32).out("Y").attrFloat("extrapolation_value", 0).attrString("mode", "bilinear").runs(eager(cropAndResize), inferCrop));
+    registry.add(contribRow("IsAllFinite", "whether no element of any input is infinite or missing", Category::Logic)
+                     .variadicIn("input", kFloats)
+                     .out("output")
+                     .attrInt("isinf_only", 0)
+                     .attrInt("isnan_only", 0)
+                     .runs(eager(allFinite), inferFlag));
+    registry.add(contribRow("CropAndResize", "regions of images, resized", Category::Transform)
+                     .in("X", kFloats, "T")
+                     .in("rois", kFloats, "T")
+                     .in("batch_indices", kInt32)
+                     .in("crop_size", kInt32)
+                     .out("Y")
+                     .attrFloat("extrapolation_value", 0)
+                     .attrString("mode", "bilinear")
+                     .runs(eager(cropAndResize), inferCrop));
 }
 
 }  // namespace sonde::ops

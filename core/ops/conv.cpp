@@ -2,6 +2,7 @@
 // D' = floor((D + pads − dilation·(kernel − 1) − 1) / stride) + 1.
 
 #include "core/ops/kernels/conv.h"
+
 #include "core/ops/kernels/followers.h"
 #include "core/ops/support/row.h"
 
@@ -9,10 +10,13 @@ namespace sonde::ops {
 
 namespace {
 
-const Tensor* optionalTensor(KernelContext& context, std::size_t input) { return context.has(input) ? &context.in(input) : nullptr; }
+const Tensor* optionalTensor(KernelContext& context, std::size_t input) {
+    return context.has(input) ? &context.in(input) : nullptr;
+}
 
 base::Result<void> needImage(const Tensor& x, const Tensor& w) {
-    if (x.rank() < 3 || w.rank() != x.rank()) return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
+    if (x.rank() < 3 || w.rank() != x.rank())
+        return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
     return {};
 }
 
@@ -21,7 +25,8 @@ base::Result<void> onnxConv(KernelContext& context) {
     SONDE_TRY(needImage(x, w));
     SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2),
                                                            std::span(x.shape().dims()).subspan(2)));
-    return kernels::convolve(context, x, w, optionalTensor(context, 2), window, context.attributes().getInt("group", 1));
+    return kernels::convolve(context, x, w, optionalTensor(context, 2), window,
+                             context.attributes().getInt("group", 1));
 }
 
 base::Result<void> inferOnnxConv(InferContext& context) {
@@ -45,18 +50,21 @@ base::Result<void> inferOnnxConv(InferContext& context) {
 /// kernel_shape may be left out, but not say anything else than the weights.
 base::Result<void> kernelIsThatOf(const Window& window, std::span<const std::int64_t> kernel) {
     if (std::equal(window.kernel.begin(), window.kernel.end(), kernel.begin(), kernel.end())) return {};
-    return opError("kernel_shape " + Shape(window.kernel).text() + " is not that of the weights, " + Shape(std::vector<std::int64_t>(kernel.begin(), kernel.end())).text());
+    return opError("kernel_shape " + Shape(window.kernel).text() + " is not that of the weights, " +
+                   Shape(std::vector<std::int64_t>(kernel.begin(), kernel.end())).text());
 }
 
 /// What a transposed convolution adds to the window: where its output ends.
-base::Result<std::vector<std::int64_t>> transposedOutput(Window& window, const Attributes& attributes, std::span<const std::int64_t> spatial) {
+base::Result<std::vector<std::int64_t>> transposedOutput(Window& window, const Attributes& attributes,
+                                                         std::span<const std::int64_t> spatial) {
     const std::size_t rank = window.rank();
     const std::vector<std::int64_t> extra = attributes.getInts("output_padding", std::vector<std::int64_t>(rank, 0));
     const std::vector<std::int64_t> wanted = attributes.getInts("output_shape");
     const std::string mode = attributes.getString("auto_pad", "NOTSET");
     std::vector<std::int64_t> output(rank);
     if (extra.size() != rank) return opError("output_padding must have " + std::to_string(rank) + " entries");
-    if (!wanted.empty() && wanted.size() < rank) return opError("output_shape must have " + std::to_string(rank) + " entries");
+    if (!wanted.empty() && wanted.size() < rank)
+        return opError("output_shape must have " + std::to_string(rank) + " entries");
     for (std::size_t i = 0; i < rank; ++i) {
         const std::int64_t full = window.stride[i] * (spatial[i] - 1) + window.span(i) + extra[i];
         const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
@@ -79,11 +87,13 @@ base::Result<void> onnxConvTranspose(KernelContext& context) {
     SONDE_TRY(needImage(x, w));
     const auto spatial = std::span(x.shape().dims()).subspan(2);
     Attributes attributes = context.attributes();
-    if (attributes.getString("auto_pad", "NOTSET").starts_with("SAME")) attributes.set("auto_pad", std::string("NOTSET"));
+    if (attributes.getString("auto_pad", "NOTSET").starts_with("SAME"))
+        attributes.set("auto_pad", std::string("NOTSET"));
     SONDE_ASSIGN(Window window, windowFromAttributes(attributes, std::span(w.shape().dims()).subspan(2), spatial));
     SONDE_TRY(kernelIsThatOf(window, std::span(w.shape().dims()).subspan(2)));
     SONDE_ASSIGN(const std::vector<std::int64_t> output, transposedOutput(window, context.attributes(), spatial));
-    return kernels::convolveTransposed(context, x, w, optionalTensor(context, 2), window, context.attributes().getInt("group", 1), output);
+    return kernels::convolveTransposed(context, x, w, optionalTensor(context, 2), window,
+                                       context.attributes().getInt("group", 1), output);
 }
 
 base::Result<void> inferOnnxConvTranspose(InferContext& context) {
@@ -102,7 +112,8 @@ base::Result<void> inferOnnxConvTranspose(InferContext& context) {
     if (same) attributes.set("auto_pad", std::string("NOTSET"));
     SONDE_ASSIGN(Window window, windowFromAttributes(attributes, std::span(weights->dims()).subspan(2), spatial));
     SONDE_TRY(kernelIsThatOf(window, std::span(weights->dims()).subspan(2)));
-    const std::vector<std::int64_t> extra = attributes.getInts("output_padding", std::vector<std::int64_t>(window.rank(), 0));
+    const std::vector<std::int64_t> extra =
+        attributes.getInts("output_padding", std::vector<std::int64_t>(window.rank(), 0));
     const bool given = !attributes.getInts("output_shape").empty();
     Dims dims{(*x.shape)[0], tensor::Dim::of((*weights)[1] * attributes.getInt("group", 1))};
     std::vector<std::int64_t> output(window.rank(), 0);
@@ -115,8 +126,10 @@ base::Result<void> inferOnnxConvTranspose(InferContext& context) {
             dims.push_back(tensor::Dim::of(output[i]));
             continue;
         }
-        const std::int64_t added = window.span(i) + (i < extra.size() ? extra[i] : 0) - window.padBegin[i] - window.padEnd[i] - window.stride[i];
-        dims.push_back((Symbolic::of(in) * Symbolic::of(window.stride[i]) + Symbolic::of(same ? std::int64_t{0} : added)).dim());
+        const std::int64_t added = window.span(i) + (i < extra.size() ? extra[i] : 0) - window.padBegin[i] -
+                                   window.padEnd[i] - window.stride[i];
+        dims.push_back(
+            (Symbolic::of(in) * Symbolic::of(window.stride[i]) + Symbolic::of(same ? std::int64_t{0} : added)).dim());
     }
     setLike(context, 0, std::move(dims));
     return {};
@@ -140,7 +153,8 @@ base::Result<void> kernelFits(const Window& window, const Tensor& x) {
         fits = fits && padded[i] >= spans[i];
     }
     if (fits) return {};
-    return opError("the kernel is larger than the padded input: padded input " + Shape(padded).text() + ", kernel " + Shape(spans).text());
+    return opError("the kernel is larger than the padded input: padded input " + Shape(padded).text() + ", kernel " +
+                   Shape(spans).text());
 }
 
 base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arguments) {
@@ -154,13 +168,15 @@ base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arg
     SONDE_ASSIGN(const std::vector<std::int64_t> stride, spread(arguments.stride, kernel.size(), 1));
     tensor::ValueList strides;
     for (std::int64_t s : stride) strides.push_back(Value::ofInt(s));
-    SONDE_ASSIGN(const Window window, windowFromArguments(kernel, Value::list(std::move(strides)), arguments.padding, arguments.dilation, false));
+    SONDE_ASSIGN(const Window window, windowFromArguments(kernel, Value::list(std::move(strides)), arguments.padding,
+                                                          arguments.dilation, false));
     const Tensor* bias = optionalTensor(context, 2);
     if (arguments.transposed) {
         SONDE_ASSIGN(const std::vector<std::int64_t> extra, spread(arguments.outputPadding, kernel.size(), 0));
         std::vector<std::int64_t> output;
         for (std::size_t i = 0; i < kernel.size(); ++i) {
-            output.push_back(window.stride[i] * (x.dim(i + 2) - 1) + window.span(i) + extra[i] - window.padBegin[i] - window.padEnd[i]);
+            output.push_back(window.stride[i] * (x.dim(i + 2) - 1) + window.span(i) + extra[i] - window.padBegin[i] -
+                             window.padEnd[i]);
             if (output.back() < 0) return opError("the transposed convolution has a negative output dimension");
         }
         SONDE_TRY(kernels::convolveTransposed(context, x, w, bias, window, arguments.groups, output));
@@ -176,7 +192,9 @@ base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arg
     return {};
 }
 
-Value argument(const Value* values, std::size_t count, std::size_t index) { return index < count ? values[index] : Value(); }
+Value argument(const Value* values, std::size_t count, std::size_t index) {
+    return index < count ? values[index] : Value();
+}
 
 /// conv1d/2d/3d: input, weight, bias, stride, padding, dilation, groups.
 base::Result<void> atenConv(KernelContext& context) {
@@ -200,7 +218,8 @@ base::Result<void> atenConvolution(KernelContext& context) {
     return atenConvolve(context, arguments);
 }
 
-base::Result<void> inferAtenWindow(InferContext& context, std::size_t strideAt, std::size_t paddingAt, std::size_t dilationAt) {
+base::Result<void> inferAtenWindow(InferContext& context, std::size_t strideAt, std::size_t paddingAt,
+                                   std::size_t dilationAt) {
     const TypeInfo &x = context.in(0), &w = context.in(1);
     if (!x.shape || !w.shape || x.shape->size() != w.shape->size() || x.shape->size() < 3 || !w.staticShape()) {
         setLike(context, 0, std::nullopt);
@@ -208,18 +227,23 @@ base::Result<void> inferAtenWindow(InferContext& context, std::size_t strideAt, 
     }
     const std::vector<std::int64_t> kernel = extentsFrom(*w.shape, 2);
     const Value& stride = context.constant(strideAt);
-    SONDE_ASSIGN(const Window window, windowFromArguments(kernel, stride.isNone() ? Value::ofInt(1) : stride, context.constant(paddingAt),
-                                                          context.constant(dilationAt), false));
+    SONDE_ASSIGN(const Window window,
+                 windowFromArguments(kernel, stride.isNone() ? Value::ofInt(1) : stride, context.constant(paddingAt),
+                                     context.constant(dilationAt), false));
     setLike(context, 0, windowDims(window, *x.shape, (*w.shape)[0]));
     return {};
 }
 
-/// Extent (i - 1)·stride + dilation·(k - 1) + 1 + output padding - 2·padding; channels of w [C,K/groups,…] times groups.
-base::Result<void> inferAtenTransposed(InferContext& context, std::size_t dilationAt, std::size_t outputPaddingAt, std::size_t groupsAt) {
+/// Extent (i - 1)·stride + dilation·(k - 1) + 1 + output padding - 2·padding; channels of w [C,K/groups,…] times
+/// groups.
+base::Result<void> inferAtenTransposed(InferContext& context, std::size_t dilationAt, std::size_t outputPaddingAt,
+                                       std::size_t groupsAt) {
     const TypeInfo &x = context.in(0), &w = context.in(1);
     const std::optional<Shape> weights = w.staticShape();
     if (!x.shape || !weights || x.shape->size() != weights->rank() || weights->rank() < 3) {
-        setLike(context, 0, x.shape && weights && x.shape->size() == weights->rank() ? std::optional(unknownDims(weights->rank())) : std::nullopt);
+        setLike(context, 0,
+                x.shape && weights && x.shape->size() == weights->rank() ? std::optional(unknownDims(weights->rank()))
+                                                                         : std::nullopt);
         return {};
     }
     const std::size_t rank = weights->rank() - 2;
@@ -227,7 +251,9 @@ base::Result<void> inferAtenTransposed(InferContext& context, std::size_t dilati
     dims[0] = (*x.shape)[0];
     const Value& groups = context.constant(groupsAt);
     if (groups.kind() == ValueKind::Int || context.inputCount() <= groupsAt) {
-        dims[1] = (tensor::Symbolic::of((*weights)[1]) * tensor::Symbolic::of(groups.kind() == ValueKind::Int ? groups.toInt() : std::int64_t{1})).dim();
+        dims[1] = (tensor::Symbolic::of((*weights)[1]) *
+                   tensor::Symbolic::of(groups.kind() == ValueKind::Int ? groups.toInt() : std::int64_t{1}))
+                      .dim();
     }
     const auto numbers = [&](std::size_t at, std::int64_t fallback) -> std::optional<std::vector<std::int64_t>> {
         const bool isGiven = at < context.inputCount() && context.in(at).kind != ValueKind::None;
@@ -235,23 +261,28 @@ base::Result<void> inferAtenTransposed(InferContext& context, std::size_t dilati
         const auto all = spread(isGiven ? context.constant(at) : Value(), rank, fallback);
         return all ? std::optional(*all) : std::nullopt;
     };
-    const auto stride = numbers(3, 1), padding = numbers(4, 0), dilation = numbers(dilationAt, 1), extra = numbers(outputPaddingAt, 0);
+    const auto stride = numbers(3, 1), padding = numbers(4, 0), dilation = numbers(dilationAt, 1),
+               extra = numbers(outputPaddingAt, 0);
     for (std::size_t i = 0; i < rank && stride && padding && dilation && extra; ++i) {
         const auto number = [](std::int64_t value) { return tensor::Symbolic::of(value); };
         const tensor::Symbolic span = number((*dilation)[i]) * number((*weights)[i + 2] - 1) + number(1);
-        dims[i + 2] = ((tensor::Symbolic::of((*x.shape)[i + 2]) - number(1)) * number((*stride)[i]) + span + number((*extra)[i]) - number(2) * number((*padding)[i])).dim();
+        dims[i + 2] = ((tensor::Symbolic::of((*x.shape)[i + 2]) - number(1)) * number((*stride)[i]) + span +
+                       number((*extra)[i]) - number(2) * number((*padding)[i]))
+                          .dim();
     }
     setLike(context, 0, std::move(dims));
     return {};
 }
 
 base::Result<void> inferAtenConvolution(InferContext& context) {
-    if (context.constant(6).kind() == ValueKind::Bool) return context.constant(6).toBool() ? inferAtenTransposed(context, 5, 7, 8) : inferAtenWindow(context, 3, 4, 5);
+    if (context.constant(6).kind() == ValueKind::Bool)
+        return context.constant(6).toBool() ? inferAtenTransposed(context, 5, 7, 8) : inferAtenWindow(context, 3, 4, 5);
     setLike(context, 0, std::nullopt);
     return {};
 }
 
-base::Result<std::unique_ptr<PreparedState>> prepareFrom(std::span<const Value> constants, const Value& groups, RunEnvironment& environment) {
+base::Result<std::unique_ptr<PreparedState>> prepareFrom(std::span<const Value> constants, const Value& groups,
+                                                         RunEnvironment& environment) {
     if (groups.kind() != ValueKind::Int) return std::unique_ptr<PreparedState>();
     return kernels::prepareConv(argument(constants.data(), constants.size(), 1), groups.toInt(), environment);
 }
@@ -267,48 +298,73 @@ OpDef withPlan(OpDef def, std::size_t groupsAt) {
 void addAtenConv(Registry& registry) {
     const auto infer = [](InferContext& context) { return inferAtenWindow(context, 3, 4, 5); };
     const auto transposed = [](InferContext& context) { return inferAtenTransposed(context, 7, 5, 6); };
-    for (std::string_view schema : {
-             "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
-             "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
-             "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
-             "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding=\"valid\", int[1] dilation=1, int groups=1) -> Tensor",
-             "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", int[2] dilation=1, int groups=1) -> Tensor",
-             "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", int[3] dilation=1, int groups=1) -> Tensor"}) {
+    for (
+        std::string_view schema :
+        {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
+         "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
+         "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
+         "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding=\"valid\", int[1] dilation=1, int groups=1) -> Tensor",
+         "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", int[2] dilation=1, int groups=1) -> Tensor",
+         "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", int[3] dilation=1, int groups=1) -> Tensor"}) {
         registry.add(withPlan(atenRow(schema, "convolution", Category::Layer, atenConv, infer), 6));
     }
-    for (std::string_view schema : {
-             "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
-             "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
-             "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor"}) {
+    for (
+        std::string_view schema :
+        {"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
+         "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
+         "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor"}) {
         registry.add(atenRow(schema, "transposed convolution", Category::Layer, atenConvTranspose, transposed));
     }
-    registry.add(atenRow("convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
-                         "int[] output_padding, int groups) -> Tensor", "convolution, transposed or not", Category::Layer, atenConvolution,
-                         inferAtenConvolution));
-    registry.add(atenRow("_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
-                         "int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
-                         "convolution, transposed or not", Category::Layer, atenConvolution, inferAtenConvolution));
-    registry.add(atenRow("_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
-                         "int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor",
-                         "convolution, transposed or not", Category::Layer, atenConvolution, inferAtenConvolution));
+    registry.add(atenRow(
+        "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
+        "int[] output_padding, int groups) -> Tensor",
+        "convolution, transposed or not", Category::Layer, atenConvolution, inferAtenConvolution));
+    registry.add(atenRow(
+        "_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
+        "int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
+        "convolution, transposed or not", Category::Layer, atenConvolution, inferAtenConvolution));
+    registry.add(atenRow(
+        "_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
+        "int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor",
+        "convolution, transposed or not", Category::Layer, atenConvolution, inferAtenConvolution));
 }
 
 }  // namespace
 
 void define_conv(Registry& registry) {
-    registry.add(Row("Conv", 1, "convolution", Category::Layer).in("X", kFloats, "T").in("W", kFloats, "T").optionalIn("B", kFloats, "T").out("Y")
-                     .attrString("auto_pad", "NOTSET").attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape").attrInts("pads").attrInts("strides")
-                     .runs(onnxConv, inferOnnxConv)
-                     .prepares([](std::span<const Value> constants, const Attributes& attributes, RunEnvironment& environment) {
-                         return prepareFrom(constants, Value::ofInt(attributes.getInt("group", 1)), environment);
-                     }));
+    registry.add(
+        Row("Conv", 1, "convolution", Category::Layer)
+            .in("X", kFloats, "T")
+            .in("W", kFloats, "T")
+            .optionalIn("B", kFloats, "T")
+            .out("Y")
+            .attrString("auto_pad", "NOTSET")
+            .attrInts("dilations")
+            .attrInt("group", 1)
+            .attrInts("kernel_shape")
+            .attrInts("pads")
+            .attrInts("strides")
+            .runs(onnxConv, inferOnnxConv)
+            .prepares([](std::span<const Value> constants, const Attributes& attributes, RunEnvironment& environment) {
+                return prepareFrom(constants, Value::ofInt(attributes.getInt("group", 1)), environment);
+            }));
     registry.add(Row("ConvTranspose", 1, "transposed convolution", Category::Layer)
-                     .in("X", kFloats, "T").in("W", kFloats, "T").optionalIn("B", kFloats, "T").out("Y")
-                     .attrString("auto_pad", "NOTSET").attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape")
-                     .attrInts("output_padding").attrInts("output_shape").attrInts("pads").attrInts("strides")
+                     .in("X", kFloats, "T")
+                     .in("W", kFloats, "T")
+                     .optionalIn("B", kFloats, "T")
+                     .out("Y")
+                     .attrString("auto_pad", "NOTSET")
+                     .attrInts("dilations")
+                     .attrInt("group", 1)
+                     .attrInts("kernel_shape")
+                     .attrInts("output_padding")
+                     .attrInts("output_shape")
+                     .attrInts("pads")
+                     .attrInts("strides")
                      .runs(onnxConvTranspose, inferOnnxConvTranspose));
     kernels::addLeader("", "Conv");
-    for (const char* name : {"conv1d", "conv2d", "conv3d", "conv2d.padding", "convolution", "_convolution", "_convolution.deprecated"}) {
+    for (const char* name :
+         {"conv1d", "conv2d", "conv3d", "conv2d.padding", "convolution", "_convolution", "_convolution.deprecated"}) {
         kernels::addLeader("aten", name);
     }
     addAtenConv(registry);

@@ -1,6 +1,6 @@
-// Convolutions as the exported forms of other engines have them (dump.md, "Fusions"): with bias, a sum and an activation
-// in one step, weights and activations in blocks of channels. They show what such a file holds, and are computed by the
-// plain convolution on unpacked tensors.
+// Convolutions as the exported forms of other engines have them (dump.md, "Fusions"): with bias, a sum and an
+// activation in one step, weights and activations in blocks of channels. They show what such a file holds, and are
+// computed by the plain convolution on unpacked tensors.
 
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/packing.h"
@@ -31,7 +31,9 @@ base::Result<void> inferRelayout(InferContext& context) {
     setLike(context, 0, std::nullopt);
     const std::optional<Shape> shape = context.in(0).staticShape();
     if (!shape) return {};
-    SONDE_ASSIGN(const Shape result, attributes.getInt("back", 0) == 0 ? packing.packedShape(*shape) : packing.plainShape(*shape, attributes.getInts("extents")));
+    SONDE_ASSIGN(const Shape result, attributes.getInt("back", 0) == 0
+                                         ? packing.packedShape(*shape)
+                                         : packing.plainShape(*shape, attributes.getInts("extents")));
     setLike(context, 0, dimsOf(result));
     return {};
 }
@@ -40,7 +42,8 @@ base::Result<void> inferRelayout(InferContext& context) {
 enum Input : std::size_t { X, W, Bias, Z, XScale, XZero, WScale, WZero, YScale, YZero };
 
 /// What a tensor is before it was packed by the attribute; itself if there is no such attribute.
-base::Result<Tensor> plain(const Attributes& attributes, const Tensor& tensor, std::string_view packing, std::span<const std::int64_t> extents) {
+base::Result<Tensor> plain(const Attributes& attributes, const Tensor& tensor, std::string_view packing,
+                           std::span<const std::int64_t> extents) {
     const std::string text = attributes.getString(packing, "");
     if (text.empty()) return tensor;
     SONDE_ASSIGN(const Packing how, Packing::parse(text));
@@ -79,7 +82,9 @@ base::Result<Tensor> convolved(KernelContext& context, const Tensor& x, const Te
     std::vector<Value> inputs;
     if (of == "Conv") inputs = {Value(x), Value(w), bias};
     else if (of == "ConvInteger") inputs = {Value(x), Value(w), given(XZero), given(WZero)};
-    else inputs = {Value(x), given(XScale), given(XZero), Value(w), given(WScale), given(WZero), given(YScale), given(YZero), bias};
+    else
+        inputs = {Value(x),     given(XScale), given(XZero), Value(w), given(WScale),
+                  given(WZero), given(YScale), given(YZero), bias};
     return onlyTensor(invoke(context, "", of, std::move(inputs), convAttributes(context.attributes())));
 }
 
@@ -102,7 +107,8 @@ base::Result<void> convBias(KernelContext& context) {
         SONDE_ASSIGN(y, onlyTensor(invoke(context, "", "Add", {Value(y), Value(z)})));
     }
     if (const std::string act = attributes.getString("nonlinearity", ""); !act.empty()) {
-        if (act != "Relu" && act != "Sigmoid" && act != "HardSwish") return opError("the nonlinearity '" + act + "' is not known");
+        if (act != "Relu" && act != "Sigmoid" && act != "HardSwish")
+            return opError("the nonlinearity '" + act + "' is not known");
         SONDE_ASSIGN(y, onlyTensor(invoke(context, "", act, {Value(y)})));
     }
     if (const std::string text = attributes.getString("y_packing", ""); !text.empty()) {
@@ -128,12 +134,16 @@ base::Result<TypeInfo> changed(const TypeInfo& type, const std::string& packing,
 base::Result<void> inferConvBias(InferContext& context) {
     const Attributes& attributes = context.attributes();
     SONDE_ASSIGN(const std::string of, knownConvolution(attributes));
-    const std::vector<std::int64_t> channels{-1, attributes.getInt("x_channels", -1), -1, -1}, weights = attributes.getInts("w_extents");
-    SONDE_ASSIGN(const TypeInfo x, changed(context.in(X), attributes.getString("x_packing", ""),
-                                           [&](const Packing& how, const Shape& shape) { return how.plainShape(shape, channels); }));
-    SONDE_ASSIGN(TypeInfo w, changed(context.in(W), attributes.getString("w_packing", ""),
-                                     [&](const Packing& how, const Shape& shape) { return how.plainShape(shape, weights); }));
-    if (const auto shape = w.staticShape(); shape && shape->rank() == 5 && attributes.has("w_packing") && !attributes.getString("w_packing", "").empty()) {
+    const std::vector<std::int64_t> channels{-1, attributes.getInt("x_channels", -1), -1, -1},
+        weights = attributes.getInts("w_extents");
+    SONDE_ASSIGN(const TypeInfo x,
+                 changed(context.in(X), attributes.getString("x_packing", ""),
+                         [&](const Packing& how, const Shape& shape) { return how.plainShape(shape, channels); }));
+    SONDE_ASSIGN(TypeInfo w,
+                 changed(context.in(W), attributes.getString("w_packing", ""),
+                         [&](const Packing& how, const Shape& shape) { return how.plainShape(shape, weights); }));
+    if (const auto shape = w.staticShape();
+        shape && shape->rank() == 5 && attributes.has("w_packing") && !attributes.getString("w_packing", "").empty()) {
         const auto outputs = Shape{(*shape)[0], (*shape)[1]}.checkedNumel();
         if (!outputs) return opError("weights of shape " + shape->text() + " are too large");
         w = TypeInfo::tensor(w.dtype, Shape{*outputs, (*shape)[2], (*shape)[3], (*shape)[4]});
@@ -146,7 +156,8 @@ base::Result<void> inferConvBias(InferContext& context) {
     SONDE_TRY(conv->infer(inner));
     TypeInfo y = inner.outputs().front();
     y.dtype = of == "Conv" ? context.in(X).dtype : of == "ConvInteger" ? DType::Int32 : context.in(YZero).dtype;
-    SONDE_ASSIGN(y, changed(y, attributes.getString("y_packing", ""), [](const Packing& how, const Shape& shape) { return how.packedShape(shape); }));
+    SONDE_ASSIGN(y, changed(y, attributes.getString("y_packing", ""),
+                            [](const Packing& how, const Shape& shape) { return how.packedShape(shape); }));
     context.set(0, std::move(y));
     return {};
 }
@@ -154,14 +165,42 @@ base::Result<void> inferConvBias(InferContext& context) {
 }  // namespace
 
 void define_conv_bias(Registry& registry) {
-    registry.add(Row("Relayout", 1, "puts the axes of a tensor in blocks, or back", Category::Transform).domain("sonde").in("x").out("y")
-                     .required("packing", AttributeKind::String).attrInt("back", 0).attrInts("extents").runs(relayout, inferRelayout));
-    registry.add(Row("ConvBias", 1, "convolution, bias, sum and activation in one step, in blocks of channels if wished", Category::Layer).domain("sonde")
-                     .in("x").in("w").optionalIn("bias").optionalIn("z").optionalIn("x_scale").optionalIn("x_zero_point").optionalIn("w_scale")
-                     .optionalIn("w_zero_point").optionalIn("y_scale").optionalIn("y_zero_point").out("y")
-                     .attrString("of", "Conv").attrString("nonlinearity", "").attrString("x_packing", "").attrString("w_packing", "").attrString("y_packing", "")
-                     .attrInt("x_channels", -1).attrInts("w_extents")
-                     .attrString("auto_pad", "NOTSET").attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape").attrInts("pads").attrInts("strides")
+    registry.add(Row("Relayout", 1, "puts the axes of a tensor in blocks, or back", Category::Transform)
+                     .domain("sonde")
+                     .in("x")
+                     .out("y")
+                     .required("packing", AttributeKind::String)
+                     .attrInt("back", 0)
+                     .attrInts("extents")
+                     .runs(relayout, inferRelayout));
+    registry.add(Row("ConvBias", 1,
+                     "convolution, bias, sum and activation in one step, in blocks of channels if wished",
+                     Category::Layer)
+                     .domain("sonde")
+                     .in("x")
+                     .in("w")
+                     .optionalIn("bias")
+                     .optionalIn("z")
+                     .optionalIn("x_scale")
+                     .optionalIn("x_zero_point")
+                     .optionalIn("w_scale")
+                     .optionalIn("w_zero_point")
+                     .optionalIn("y_scale")
+                     .optionalIn("y_zero_point")
+                     .out("y")
+                     .attrString("of", "Conv")
+                     .attrString("nonlinearity", "")
+                     .attrString("x_packing", "")
+                     .attrString("w_packing", "")
+                     .attrString("y_packing", "")
+                     .attrInt("x_channels", -1)
+                     .attrInts("w_extents")
+                     .attrString("auto_pad", "NOTSET")
+                     .attrInts("dilations")
+                     .attrInt("group", 1)
+                     .attrInts("kernel_shape")
+                     .attrInts("pads")
+                     .attrInts("strides")
                      .runs(convBias, inferConvBias));
 }
 

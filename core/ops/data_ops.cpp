@@ -25,8 +25,10 @@ using tensor::Dim;
 base::Result<Value> constantValue(const Attributes& attributes) {
     if (const auto value = attributes.getTensor("value")) return Value(*value);
     if (attributes.has("value_int")) return Value(Tensor::scalar<std::int64_t>(attributes.getInt("value_int", 0)));
-    if (attributes.has("value_float")) return Value(Tensor::scalar<float>(static_cast<float>(attributes.getFloat("value_float", 0))));
-    if (attributes.has("value_string")) return Value(Tensor::ofStrings(Shape{}, {attributes.getString("value_string", "")}));
+    if (attributes.has("value_float"))
+        return Value(Tensor::scalar<float>(static_cast<float>(attributes.getFloat("value_float", 0))));
+    if (attributes.has("value_string"))
+        return Value(Tensor::ofStrings(Shape{}, {attributes.getString("value_string", "")}));
     if (attributes.has("value_ints")) {
         const auto values = attributes.getInts("value_ints");
         return Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(values.size())}, values));
@@ -107,7 +109,8 @@ base::Result<DType> castTarget(const Attributes& attributes) {
         if (const auto dtype = tensor::dtypeFromName(base::lowerCase(std::get<std::string>(*text)))) return *dtype;
     }
     const std::int64_t code = attributes.getInt("to", 0);
-    if (code <= 0 || code >= tensor::kDTypeCount) return opError("cannot convert to type number " + std::to_string(code));
+    if (code <= 0 || code >= tensor::kDTypeCount)
+        return opError("cannot convert to type number " + std::to_string(code));
     return static_cast<DType>(code);
 }
 
@@ -140,8 +143,9 @@ base::Result<void> bitCast(KernelContext& context) {
         // Narrow integers are kept one to a byte, with their sign.
         auto* bytes = out.mutableData<std::uint8_t>();
         const auto shifted = static_cast<std::uint8_t>(bytes[i] << (8 - bits));
-        bytes[i] = tensor::isInteger(to) && tensor::isSigned(to) ? static_cast<std::uint8_t>(static_cast<std::int8_t>(shifted) >> (8 - bits))
-                                                                 : static_cast<std::uint8_t>(shifted >> (8 - bits));
+        bytes[i] = tensor::isInteger(to) && tensor::isSigned(to)
+                       ? static_cast<std::uint8_t>(static_cast<std::int8_t>(shifted) >> (8 - bits))
+                       : static_cast<std::uint8_t>(shifted >> (8 - bits));
     }
     return {};
 }
@@ -150,13 +154,15 @@ base::Result<void> bitCast(KernelContext& context) {
 
 /// ceil((limit − start) / delta) elements, 0 if that is negative.
 base::Result<void> rangeOf(KernelContext& context, const Tensor& start, const Tensor& limit, const Tensor& delta) {
-    if (start.numel() != 1 || limit.numel() != 1 || delta.numel() != 1) return opError("start, limit and delta must be scalars");
+    if (start.numel() != 1 || limit.numel() != 1 || delta.numel() != 1)
+        return opError("start, limit and delta must be scalars");
     const DType dtype = start.dtype();
     double count = 0;
     if (tensor::isInteger(dtype)) {
         const std::int64_t d = delta.toInt64(0);
         if (d == 0) return opError("delta is 0");
-        count = std::ceil((static_cast<double>(limit.toInt64(0)) - static_cast<double>(start.toInt64(0))) / static_cast<double>(d));
+        count = std::ceil((static_cast<double>(limit.toInt64(0)) - static_cast<double>(start.toInt64(0))) /
+                          static_cast<double>(d));
     } else {
         if (delta.toDouble(0) == 0) return opError("delta is 0");
         count = std::ceil((limit.toDouble(0) - start.toDouble(0)) / delta.toDouble(0));
@@ -167,9 +173,12 @@ base::Result<void> rangeOf(KernelContext& context, const Tensor& start, const Te
             using T = typename decltype(tag)::type;
             for (std::int64_t i = 0; i < out.numel(); ++i) {
                 if constexpr (std::is_integral_v<T>) {
-                    out.mutableData<T>()[i] = static_cast<T>(static_cast<std::uint64_t>(start.toInt64(0)) + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(delta.toInt64(0)));
+                    out.mutableData<T>()[i] =
+                        static_cast<T>(static_cast<std::uint64_t>(start.toInt64(0)) +
+                                       static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(delta.toInt64(0)));
                 } else {
-                    out.mutableData<T>()[i] = static_cast<T>(start.toDouble(0) + static_cast<double>(i) * delta.toDouble(0));
+                    out.mutableData<T>()[i] =
+                        static_cast<T>(start.toDouble(0) + static_cast<double>(i) * delta.toDouble(0));
                 }
             }
         })) {
@@ -182,12 +191,14 @@ base::Result<void> eyeLike(KernelContext& context) {
     const Tensor& x = context.in(0);
     if (x.rank() != 2) return opError("needs a matrix, but has " + x.typeText());
     DType dtype = x.dtype();
-    if (const std::int64_t code = context.attributes().getInt("dtype", 0); code > 0 && code < tensor::kDTypeCount) dtype = static_cast<DType>(code);
+    if (const std::int64_t code = context.attributes().getInt("dtype", 0); code > 0 && code < tensor::kDTypeCount)
+        dtype = static_cast<DType>(code);
     const std::int64_t k = context.attributes().getInt("k", 0);
     SONDE_ASSIGN(Tensor wide, Tensor::zeros(DType::Int8, x.shape()));
     for (std::int64_t i = 0; i < x.dim(0); ++i) {
         std::int64_t column = 0;
-        if (!__builtin_add_overflow(i, k, &column) && column >= 0 && column < x.dim(1)) wide.mutableData<std::int8_t>()[i * x.dim(1) + column] = 1;
+        if (!__builtin_add_overflow(i, k, &column) && column >= 0 && column < x.dim(1))
+            wide.mutableData<std::int8_t>()[i * x.dim(1) + column] = 1;
     }
     SONDE_ASSIGN(Tensor out, wide.cast(dtype));
     context.setOutput(0, Value(std::move(out)));
@@ -198,22 +209,30 @@ base::Result<void> eyeLike(KernelContext& context) {
 
 base::Result<void> clipTo(KernelContext& context, std::optional<double> low, std::optional<double> high) {
     const Tensor& x = context.in(0);
-    const kernels::UnaryFunction function{[](double v, double a, double b) { return std::isnan(v) ? v : std::min(std::max(v, a), b); }, nullptr, kernels::Unary::Clip};
+    const kernels::UnaryFunction function{
+        [](double v, double a, double b) { return std::isnan(v) ? v : std::min(std::max(v, a), b); }, nullptr,
+        kernels::Unary::Clip};
     const double inf = std::numeric_limits<double>::infinity();
-    if (tensor::isFloating(x.dtype())) return kernels::applyUnary(context, function, x, low.value_or(-inf), high.value_or(inf));
+    if (tensor::isFloating(x.dtype()))
+        return kernels::applyUnary(context, function, x, low.value_or(-inf), high.value_or(inf));
     return opError("clip is not defined for " + x.typeText());
 }
 
 base::Result<void> clipInputs(KernelContext& context) {
     const Tensor& x = context.in(0);
-    const auto bound = [&](std::size_t i) { return context.has(i) && context.in(i).numel() == 1 ? std::optional(context.in(i).toDouble(0)) : std::nullopt; };
-    if (tensor::isFloating(x.dtype()) && !(context.has(1) && context.in(1).numel() != 1)) return clipTo(context, bound(1), bound(2));
+    const auto bound = [&](std::size_t i) {
+        return context.has(i) && context.in(i).numel() == 1 ? std::optional(context.in(i).toDouble(0)) : std::nullopt;
+    };
+    if (tensor::isFloating(x.dtype()) && !(context.has(1) && context.in(1).numel() != 1))
+        return clipTo(context, bound(1), bound(2));
     Tensor result = x;
     if (context.has(1)) {
-        SONDE_ASSIGN(result, kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Max, result, context.in(1)));
+        SONDE_ASSIGN(result,
+                     kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Max, result, context.in(1)));
     }
     if (context.has(2)) {
-        SONDE_ASSIGN(result, kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Min, result, context.in(2)));
+        SONDE_ASSIGN(result,
+                     kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Min, result, context.in(2)));
     }
     context.setOutput(0, Value(std::move(result)));
     return {};
@@ -235,7 +254,9 @@ std::unique_ptr<kernels::Follower> clipFollower(const kernels::FollowerCall& cal
 
 base::Result<void> clipAttributes(KernelContext& context) {
     const Attributes& attributes = context.attributes();
-    const auto bound = [&](const char* name) { return attributes.has(name) ? std::optional(attributes.getFloat(name, 0)) : std::nullopt; };
+    const auto bound = [&](const char* name) {
+        return attributes.has(name) ? std::optional(attributes.getFloat(name, 0)) : std::nullopt;
+    };
     return clipTo(context, bound("min"), bound("max"));
 }
 
@@ -250,7 +271,8 @@ base::Result<void> atenClamp(KernelContext& context) {
     for (std::size_t i = 1; i < 3; ++i) {
         if (!context.has(i)) continue;
         SONDE_ASSIGN(const Tensor bound, asTensor(context.value(i), dtype));
-        SONDE_ASSIGN(x, kernels::arithmeticTensor(context.pool(), i == 1 ? kernels::Arithmetic::Max : kernels::Arithmetic::Min, x, bound));
+        SONDE_ASSIGN(x, kernels::arithmeticTensor(
+                            context.pool(), i == 1 ? kernels::Arithmetic::Max : kernels::Arithmetic::Min, x, bound));
     }
     context.setOutput(0, Value(std::move(x)));
     return {};
@@ -280,12 +302,15 @@ base::Result<void> dropout(KernelContext& context) {
     const bool training = context.has(2) && context.in(2).numel() == 1 && context.in(2).toInt64(0) != 0;
     const double ratio = context.has(1) ? context.in(1).numel() == 1 ? context.in(1).toDouble(0) : 0.5 : 0.5;
     if (training && ratio != 0) {
-        return dropElements(context, ratio, context.environment().seed + static_cast<std::uint64_t>(context.attributes().getInt("seed", 0)));
+        return dropElements(
+            context, ratio,
+            context.environment().seed + static_cast<std::uint64_t>(context.attributes().getInt("seed", 0)));
     }
     context.setOutput(0, context.value(0));
     if (context.wants(1)) {
         SONDE_ASSIGN(Tensor mask, context.output(1, DType::Bool, context.in(0).shape()));
-        // Before opset 12 nothing says what the mask is outside training; ONNX Runtime has false, and so have files made with it.
+        // Before opset 12 nothing says what the mask is outside training; ONNX Runtime has false, and so have files
+        // made with it.
         std::fill(mask.mutableData<bool>(), mask.mutableData<bool>() + mask.numel(), context.version() >= 12);
     }
     return {};
@@ -307,16 +332,21 @@ base::Result<void> inferDropoutWithNumbers(InferContext& context) {
 }
 
 void defineAtenData(Registry& registry) {
-    for (std::string_view schema : {"contiguous(Tensor self, *, MemoryFormat memory_format=contiguous_format) -> Tensor", "detach(Tensor self) -> Tensor",
-                                    "alias(Tensor self) -> Tensor", "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-                                    "lift_fresh(Tensor self) -> Tensor", "detach_(Tensor(a!) self) -> Tensor(a!)", "lift_fresh_copy(Tensor self) -> Tensor"}) {
+    for (std::string_view schema :
+         {"contiguous(Tensor self, *, MemoryFormat memory_format=contiguous_format) -> Tensor",
+          "detach(Tensor self) -> Tensor", "alias(Tensor self) -> Tensor",
+          "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "lift_fresh(Tensor self) -> Tensor",
+          "detach_(Tensor(a!) self) -> Tensor(a!)", "lift_fresh_copy(Tensor self) -> Tensor"}) {
         registry.add(atenRow(schema, "the same tensor", Category::Shape, identity, inferIdentity));
     }
-    for (std::string_view schema : {"clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
-                                    "clamp_min(Tensor self, Scalar min) -> Tensor", "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"}) {
+    for (std::string_view schema : {"clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+                                    "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
+                                    "clamp_min(Tensor self, Scalar min) -> Tensor",
+                                    "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"}) {
         registry.add(atenRow(schema, "x held between two bounds", Category::Elementwise, atenClamp, inferSame));
     }
-    registry.add(atenRow("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", "self where the condition is true, else other", Category::Logic,
+    registry.add(atenRow("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+                         "self where the condition is true, else other", Category::Logic,
                          [](KernelContext& context) -> base::Result<void> {
                              SONDE_ASSIGN(const auto pair, promotedPair(context.value(1), context.value(2)));
                              SONDE_ASSIGN(const Tensor condition, context.in(0).cast(DType::Bool));
@@ -327,52 +357,121 @@ void defineAtenData(Registry& registry) {
 }  // namespace
 
 void define_data_ops(Registry& registry) {
-    registry.add(Row("Constant", 1, "a value from the model", Category::Data).out("output").attr("value", AttributeKind::Tensor).attr("value_float", AttributeKind::Float)
-                     .attr("value_floats", AttributeKind::Floats).attr("value_int", AttributeKind::Int).attr("value_ints", AttributeKind::Ints)
-                     .attr("value_string", AttributeKind::String).attr("value_strings", AttributeKind::Strings).runs(constant, inferConstant));
-    registry.add(Row("ConstantOfShape", 9, "one value for every element of a shape", Category::Data).in("input", kInt64).out("output").attr("value", AttributeKind::Tensor)
+    registry.add(Row("Constant", 1, "a value from the model", Category::Data)
+                     .out("output")
+                     .attr("value", AttributeKind::Tensor)
+                     .attr("value_float", AttributeKind::Float)
+                     .attr("value_floats", AttributeKind::Floats)
+                     .attr("value_int", AttributeKind::Int)
+                     .attr("value_ints", AttributeKind::Ints)
+                     .attr("value_string", AttributeKind::String)
+                     .attr("value_strings", AttributeKind::Strings)
+                     .runs(constant, inferConstant));
+    registry.add(Row("ConstantOfShape", 9, "one value for every element of a shape", Category::Data)
+                     .in("input", kInt64)
+                     .out("output")
+                     .attr("value", AttributeKind::Tensor)
                      .runs(constantOfShape, inferConstantOfShape));
-    registry.add(Row("Identity", 1, "the same value", Category::Shape).anyIn("input").out("output").strided().runs(identity, inferIdentity));
-    registry.add(Row("Cast", 1, "converts the elements to another dtype", Category::Elementwise).in("input").out("output").required("to", AttributeKind::Any)
-                     .attrInt("saturate", 1).attrString("round_mode", "up").runs(cast, inferCast));
-    registry.add(Row("CastLike", 15, "converts the elements to the dtype of another tensor", Category::Elementwise).in("input").in("target_type").out("output")
-                     .attrInt("saturate", 1).attrString("round_mode", "up")
-                     .runs([](KernelContext& context) { return convertTo(context, context.in(0), context.in(1).dtype(), castOptions(context.attributes())); },
-                           [](InferContext& context) -> base::Result<void> {
-                               context.set(0, TypeInfo::tensor(context.in(1).dtype, context.in(0).shape));
-                               return {};
-                           }));
-    registry.add(Row("BitCast", 26, "the same bits as another dtype", Category::Elementwise).in("input").out("output").required("to", AttributeKind::Int).runs(bitCast, inferCast));
-    registry.add(Row("Range", 11, "start, start + delta, … below limit", Category::Data).in("start", kNumbers, "T").in("limit", kNumbers, "T").in("delta", kNumbers, "T").out("output").attrInt("stash_type", 1)
-                     .runs([](KernelContext& context) { return rangeOf(context, context.in(0), context.in(1), context.in(2)); },
-                           [](InferContext& context) -> base::Result<void> {
-                               const auto start = context.elements(0), limit = context.elements(1), delta = context.elements(2);
-                               tensor::Symbolic count;
-                               if (start && limit && delta && start->size() == 1 && limit->size() == 1 && delta->size() == 1) {
-                                   const tensor::Symbolic steps = (limit->front() - start->front()) / delta->front();
-                                   count = larger(-floor(-steps), tensor::Symbolic::of(std::int64_t{0}));
-                               }
-                               setLike(context, 0, Dims{count.dim()});
-                               return {};
-                           }));
-    registry.add(Row("EyeLike", 9, "ones on a diagonal, else zeros, in the shape of the input", Category::Data).in("input").out("output").attr("dtype", AttributeKind::Int)
-                     .attrInt("k", 0).runs(eyeLike, [](InferContext& context) -> base::Result<void> {
+    registry.add(Row("Identity", 1, "the same value", Category::Shape)
+                     .anyIn("input")
+                     .out("output")
+                     .strided()
+                     .runs(identity, inferIdentity));
+    registry.add(Row("Cast", 1, "converts the elements to another dtype", Category::Elementwise)
+                     .in("input")
+                     .out("output")
+                     .required("to", AttributeKind::Any)
+                     .attrInt("saturate", 1)
+                     .attrString("round_mode", "up")
+                     .runs(cast, inferCast));
+    registry.add(Row("CastLike", 15, "converts the elements to the dtype of another tensor", Category::Elementwise)
+                     .in("input")
+                     .in("target_type")
+                     .out("output")
+                     .attrInt("saturate", 1)
+                     .attrString("round_mode", "up")
+                     .runs(
+                         [](KernelContext& context) {
+                             return convertTo(context, context.in(0), context.in(1).dtype(),
+                                              castOptions(context.attributes()));
+                         },
+                         [](InferContext& context) -> base::Result<void> {
+                             context.set(0, TypeInfo::tensor(context.in(1).dtype, context.in(0).shape));
+                             return {};
+                         }));
+    registry.add(Row("BitCast", 26, "the same bits as another dtype", Category::Elementwise)
+                     .in("input")
+                     .out("output")
+                     .required("to", AttributeKind::Int)
+                     .runs(bitCast, inferCast));
+    registry.add(
+        Row("Range", 11, "start, start + delta, … below limit", Category::Data)
+            .in("start", kNumbers, "T")
+            .in("limit", kNumbers, "T")
+            .in("delta", kNumbers, "T")
+            .out("output")
+            .attrInt("stash_type", 1)
+            .runs([](KernelContext& context) { return rangeOf(context, context.in(0), context.in(1), context.in(2)); },
+                  [](InferContext& context) -> base::Result<void> {
+                      const auto start = context.elements(0), limit = context.elements(1), delta = context.elements(2);
+                      tensor::Symbolic count;
+                      if (start && limit && delta && start->size() == 1 && limit->size() == 1 && delta->size() == 1) {
+                          const tensor::Symbolic steps = (limit->front() - start->front()) / delta->front();
+                          count = larger(-floor(-steps), tensor::Symbolic::of(std::int64_t{0}));
+                      }
+                      setLike(context, 0, Dims{count.dim()});
+                      return {};
+                  }));
+    registry.add(Row("EyeLike", 9, "ones on a diagonal, else zeros, in the shape of the input", Category::Data)
+                     .in("input")
+                     .out("output")
+                     .attr("dtype", AttributeKind::Int)
+                     .attrInt("k", 0)
+                     .runs(eyeLike, [](InferContext& context) -> base::Result<void> {
                          const std::int64_t code = context.attributes().getInt("dtype", 0);
-                         context.set(0, TypeInfo::tensor(code > 0 && code < tensor::kDTypeCount ? static_cast<DType>(code) : context.in(0).dtype, context.in(0).shape));
+                         context.set(0,
+                                     TypeInfo::tensor(code > 0 && code < tensor::kDTypeCount ? static_cast<DType>(code)
+                                                                                             : context.in(0).dtype,
+                                                      context.in(0).shape));
                          return {};
                      }));
     kernels::addFollower("", "Clip", clipFollower);
-    registry.add(Row("Clip", 1, "x held between two bounds", Category::Elementwise).in("input", kFloats).out("output").attr("max", AttributeKind::Float)
-                     .attr("min", AttributeKind::Float).runs(clipAttributes, inferSame));
-    registry.add(Row("Clip", 11, "x held between two bounds", Category::Elementwise).in("input", kNumbers, "T").optionalIn("min", kNumbers, "T")
-                     .optionalIn("max", kNumbers, "T").out("output").runs(clipInputs, inferSame));
-    constexpr DTypeSet kEighths = bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) | bit(DType::Float8E5M2FNUZ);
-    registry.add(Row("Dropout", 1, "the input itself", Category::Dropout).in("data", kFloats).out("output").out("mask", Arity::Optional).attrFloat("ratio", 0.5)
-                     .attrInt("is_test", 0).runs(dropoutWithNumbers, inferDropoutWithNumbers));
-    registry.add(Row("Dropout", 10, "the input itself", Category::Dropout).in("data", kFloats).out("output").out("mask", Arity::Optional).attrFloat("ratio", 0.5)
+    registry.add(Row("Clip", 1, "x held between two bounds", Category::Elementwise)
+                     .in("input", kFloats)
+                     .out("output")
+                     .attr("max", AttributeKind::Float)
+                     .attr("min", AttributeKind::Float)
+                     .runs(clipAttributes, inferSame));
+    registry.add(Row("Clip", 11, "x held between two bounds", Category::Elementwise)
+                     .in("input", kNumbers, "T")
+                     .optionalIn("min", kNumbers, "T")
+                     .optionalIn("max", kNumbers, "T")
+                     .out("output")
+                     .runs(clipInputs, inferSame));
+    constexpr DTypeSet kEighths =
+        bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) | bit(DType::Float8E5M2FNUZ);
+    registry.add(Row("Dropout", 1, "the input itself", Category::Dropout)
+                     .in("data", kFloats)
+                     .out("output")
+                     .out("mask", Arity::Optional)
+                     .attrFloat("ratio", 0.5)
+                     .attrInt("is_test", 0)
+                     .runs(dropoutWithNumbers, inferDropoutWithNumbers));
+    registry.add(Row("Dropout", 10, "the input itself", Category::Dropout)
+                     .in("data", kFloats)
+                     .out("output")
+                     .out("mask", Arity::Optional)
+                     .attrFloat("ratio", 0.5)
                      .runs(dropout, inferDropout));
-    registry.add(Row("Dropout", 12, "the input itself, except while training", Category::Dropout).in("data", kFloats | kEighths).optionalIn("ratio", kFloats | kEighths)
-                     .optionalIn("training_mode", kBool).out("output").out("mask", Arity::Optional).attr("seed", AttributeKind::Int).random().runs(dropout, inferDropout));
+    registry.add(Row("Dropout", 12, "the input itself, except while training", Category::Dropout)
+                     .in("data", kFloats | kEighths)
+                     .optionalIn("ratio", kFloats | kEighths)
+                     .optionalIn("training_mode", kBool)
+                     .out("output")
+                     .out("mask", Arity::Optional)
+                     .attr("seed", AttributeKind::Int)
+                     .random()
+                     .runs(dropout, inferDropout));
     defineAtenData(registry);
 }
 

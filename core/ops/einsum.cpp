@@ -1,8 +1,9 @@
 // Einstein sums: products of tensors, summed over the letters that the result does not have.
 
+#include "core/ops/support/einsum.h"
+
 #include <map>
 
-#include "core/ops/support/einsum.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -41,8 +42,11 @@ base::Result<void> inferEinsum(InferContext& context) {
 }  // namespace
 
 void define_einsum(Registry& registry) {
-    registry.add(Row("Einsum", 12, "products summed as an equation of letters says", Category::Layer).variadicIn("Inputs", kNumbers, "T").out("Output")
-                     .required("equation", AttributeKind::String).runs(eager(einsumOf), inferEinsum));
+    registry.add(Row("Einsum", 12, "products summed as an equation of letters says", Category::Layer)
+                     .variadicIn("Inputs", kNumbers, "T")
+                     .out("Output")
+                     .required("equation", AttributeKind::String)
+                     .runs(eager(einsumOf), inferEinsum));
 }
 
 }  // namespace sonde::ops

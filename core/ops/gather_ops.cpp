@@ -37,13 +37,15 @@ base::Result<void> gatherElements(KernelContext& context) {
 
 base::Result<void> scatterElements(KernelContext& context) {
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), context.in(0).rank()));
-    SONDE_ASSIGN(const kernels::Reduction reduction, kernels::reductionOf(context.attributes().getString("reduction", "none")));
+    SONDE_ASSIGN(const kernels::Reduction reduction,
+                 kernels::reductionOf(context.attributes().getString("reduction", "none")));
     return kernels::scatterElements(context, context.in(0), context.in(1), context.in(2), axis, reduction);
 }
 
 base::Result<void> gatherND(KernelContext& context) {
     const std::int64_t batch = context.attributes().getInt("batch_dims", 0);
-    if (batch < 0 || batch > static_cast<std::int64_t>(context.in(0).rank())) return opError("batch_dims " + std::to_string(batch) + " is out of range");
+    if (batch < 0 || batch > static_cast<std::int64_t>(context.in(0).rank()))
+        return opError("batch_dims " + std::to_string(batch) + " is out of range");
     return kernels::gatherND(context, context.in(0), context.in(1), static_cast<std::size_t>(batch));
 }
 
@@ -62,7 +64,8 @@ base::Result<void> inferGatherND(InferContext& context) {
 }
 
 base::Result<void> scatterND(KernelContext& context) {
-    SONDE_ASSIGN(const kernels::Reduction reduction, kernels::reductionOf(context.attributes().getString("reduction", "none")));
+    SONDE_ASSIGN(const kernels::Reduction reduction,
+                 kernels::reductionOf(context.attributes().getString("reduction", "none")));
     return kernels::scatterND(context, context.in(0), context.in(1), context.in(2), reduction);
 }
 
@@ -74,35 +77,60 @@ base::Result<void> inferLikeIndices(InferContext& context) {
 }  // namespace
 
 void define_gather_ops(Registry& registry) {
-    registry.add(Row("Gather", 1, "the slices that indices name along an axis", Category::Tensor).in("data").in("indices", kIndex).out("output").attrInt("axis", 0)
+    registry.add(Row("Gather", 1, "the slices that indices name along an axis", Category::Tensor)
+                     .in("data")
+                     .in("indices", kIndex)
+                     .out("output")
+                     .attrInt("axis", 0)
                      .runs(gather, inferGather));
-    registry.add(Row("GatherElements", 11, "single elements that indices name along an axis", Category::Tensor).in("data").in("indices", kIndex).out("output")
-                     .attrInt("axis", 0).runs(gatherElements, inferLikeIndices));
-    registry.add(Row("GatherND", 11, "the slices that rows of indices name", Category::Tensor).in("data").in("indices", kInt64).out("output").attrInt("batch_dims", 0)
+    registry.add(Row("GatherElements", 11, "single elements that indices name along an axis", Category::Tensor)
+                     .in("data")
+                     .in("indices", kIndex)
+                     .out("output")
+                     .attrInt("axis", 0)
+                     .runs(gatherElements, inferLikeIndices));
+    registry.add(Row("GatherND", 11, "the slices that rows of indices name", Category::Tensor)
+                     .in("data")
+                     .in("indices", kInt64)
+                     .out("output")
+                     .attrInt("batch_dims", 0)
                      .runs(gatherND, inferGatherND));
     for (std::string_view name : {"ScatterElements", "Scatter"}) {
-        registry.add(Row(name, name == "Scatter" ? 9 : 11, "a copy with single elements replaced or combined by index along an axis", Category::Tensor)
-                         .in("data", kAnyDType, "T").in("indices", kIndex).in("updates", kAnyDType, "T").out("output").attrInt("axis", 0)
-                         .attrString("reduction", "none").runs(scatterElements, inferSame));
+        registry.add(Row(name, name == "Scatter" ? 9 : 11,
+                         "a copy with single elements replaced or combined by index along an axis", Category::Tensor)
+                         .in("data", kAnyDType, "T")
+                         .in("indices", kIndex)
+                         .in("updates", kAnyDType, "T")
+                         .out("output")
+                         .attrInt("axis", 0)
+                         .attrString("reduction", "none")
+                         .runs(scatterElements, inferSame));
     }
-    registry.add(Row("ScatterND", 11, "a copy with slices replaced or combined by rows of indices", Category::Tensor).in("data", kAnyDType, "T").in("indices", kInt64)
-                     .in("updates", kAnyDType, "T").out("output").attrString("reduction", "none").runs(scatterND, inferSame));
-    registry.add(atenRow("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-                         "rows of a table", Category::Layer, [](KernelContext& context) -> base::Result<void> {
-                             if (context.in(0).rank() < 1) return opError("the table is a scalar");
-                             SONDE_TRY(checkFromStart(context.in(1), context.in(0).dim(0)));
-                             return kernels::gather(context, context.in(0), context.in(1), 0);
-                         },
-                         [](InferContext& context) -> base::Result<void> {
-                             const auto &x = context.in(0).shape, &indices = context.in(1).shape;
-                             std::optional<Dims> dims;
-                             if (x && indices && !x->empty()) {
-                                 dims = *indices;
-                                 dims->insert(dims->end(), x->begin() + 1, x->end());
-                             }
-                             setLike(context, 0, std::move(dims));
-                             return {};
-                         }));
+    registry.add(Row("ScatterND", 11, "a copy with slices replaced or combined by rows of indices", Category::Tensor)
+                     .in("data", kAnyDType, "T")
+                     .in("indices", kInt64)
+                     .in("updates", kAnyDType, "T")
+                     .out("output")
+                     .attrString("reduction", "none")
+                     .runs(scatterND, inferSame));
+    registry.add(atenRow(
+        "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+        "rows of a table", Category::Layer,
+        [](KernelContext& context) -> base::Result<void> {
+            if (context.in(0).rank() < 1) return opError("the table is a scalar");
+            SONDE_TRY(checkFromStart(context.in(1), context.in(0).dim(0)));
+            return kernels::gather(context, context.in(0), context.in(1), 0);
+        },
+        [](InferContext& context) -> base::Result<void> {
+            const auto &x = context.in(0).shape, &indices = context.in(1).shape;
+            std::optional<Dims> dims;
+            if (x && indices && !x->empty()) {
+                dims = *indices;
+                dims->insert(dims->end(), x->begin() + 1, x->end());
+            }
+            setLike(context, 0, std::move(dims));
+            return {};
+        }));
 }
 
 }  // namespace sonde::ops

@@ -65,7 +65,8 @@ bool agree(const tensor::AttributeValue& a, const tensor::AttributeValue& b) {
 base::Result<void> guard(KernelContext& context) {
     const std::string kind = context.attributes().getString("kind", "");
     const tensor::AttributeValue* expected = context.attributes().find("expected");
-    const bool isNumber = expected && (std::holds_alternative<std::int64_t>(*expected) || std::holds_alternative<double>(*expected));
+    const bool isNumber =
+        expected && (std::holds_alternative<std::int64_t>(*expected) || std::holds_alternative<double>(*expected));
     if (!isNumber) return opError("a guard expects a number");
     SONDE_ASSIGN(auto came, asked(context, kind));
     if (!agree(*expected, came.second)) {
@@ -74,13 +75,16 @@ base::Result<void> guard(KernelContext& context) {
         const std::string moduleClass = isRoot ? context.attributes().getString("class", "") : "";
         const std::string traced = context.attributes().getString("traced", "");
         if (!traced.empty()) {
-            return opError((moduleClass.empty() ? "" : "in the root module, class " + moduleClass + ", ") + traced + ", got " + text(came.second, kind))
+            return opError((moduleClass.empty() ? "" : "in the root module, class " + moduleClass + ", ") + traced +
+                           ", got " + text(came.second, kind))
                 .withHint("the size is a plain number in the model's code; trace again with an example of this size");
         }
-        return opError("the guard does not hold: " + (moduleClass.empty() ? "" : "in the root module, class " + moduleClass + ", ") + "the trace " +
+        return opError("the guard does not hold: " +
+                       (moduleClass.empty() ? "" : "in the root module, class " + moduleClass + ", ") + "the trace " +
                        context.attributes().getString("sentence", "followed a value") + ", expected " +
                        text(*expected, kind) + " but got " + text(came.second, kind))
-            .withHint("this input takes another way than the example of the trace; trace again with an example that takes it");
+            .withHint(
+                "this input takes another way than the example of the trace; trace again with an example that takes it");
     }
     context.setOutput(0, std::move(came.first));
     return {};
@@ -94,8 +98,8 @@ base::Result<void> inferGuard(InferContext& context) {
     return {};
 }
 
-/// Runs the first body if the predicate is true, else the second, each with the operands as inputs. Behind the function's
-/// result come the operands that it wrote to.
+/// Runs the first body if the predicate is true, else the second, each with the operands as inputs. Behind the
+/// function's result come the operands that it wrote to.
 base::Result<void> condition(KernelContext& context) {
     const Value& predicate = context.value(0);
     const bool isOne = predicate.isTensor() ? predicate.tensor().numel() == 1 : predicate.isNumber();
@@ -105,7 +109,8 @@ base::Result<void> condition(KernelContext& context) {
     SONDE_ASSIGN(const bool holds, conditionOf(predicate));
     SONDE_ASSIGN(auto results, context.bodies()->run(holds ? 0 : 1, context.value(3).items(), 0));
     if (results.size() != context.outputCount()) {
-        return opError("a branch returns " + std::to_string(results.size()) + " values, not " + std::to_string(context.outputCount()));
+        return opError("a branch returns " + std::to_string(results.size()) + " values, not " +
+                       std::to_string(context.outputCount()));
     }
     for (std::size_t i = 0; i < results.size(); ++i) context.setOutput(i, std::move(results[i]));
     return {};
@@ -114,11 +119,25 @@ base::Result<void> condition(KernelContext& context) {
 }  // namespace
 
 void define_guard(Registry& registry) {
-    registry.add(Row("guard", 1, "fails unless a value is what it was in the trace", Category::Control).domain("sonde").strided().anyIn("value").out("asked")
-                     .required("kind", AttributeKind::String).required("expected", AttributeKind::Any).attrString("sentence", "").attrString("traced", "").attrString("source", "").attrString("class", "")
+    registry.add(Row("guard", 1, "fails unless a value is what it was in the trace", Category::Control)
+                     .domain("sonde")
+                     .strided()
+                     .anyIn("value")
+                     .out("asked")
+                     .required("kind", AttributeKind::String)
+                     .required("expected", AttributeKind::Any)
+                     .attrString("sentence", "")
+                     .attrString("traced", "")
+                     .attrString("source", "")
+                     .attrString("class", "")
                      .runs(guard, inferGuard));
-    registry.add(primRow("cond", "one of two functions of the operands", Category::Control).anyIn("pred").anyIn("true_fn").anyIn("false_fn").anyIn("operands")
-                     .out("outputs", Arity::Variadic).runs(condition));
+    registry.add(primRow("cond", "one of two functions of the operands", Category::Control)
+                     .anyIn("pred")
+                     .anyIn("true_fn")
+                     .anyIn("false_fn")
+                     .anyIn("operands")
+                     .out("outputs", Arity::Variadic)
+                     .runs(condition));
 }
 
 }  // namespace sonde::ops

@@ -22,7 +22,7 @@ base::Result<void> decode(KernelContext& context) {
     SONDE_ASSIGN(Tensor y, context.output(0, DType::UInt8, Shape{picture.height, picture.width, isGrey ? 1 : 3}));
     std::uint8_t* out = y.mutableData<std::uint8_t>();
     for (std::size_t i = 0; i < picture.rgb.size(); i += 3) {
-        const std::uint8_t *rgb = picture.rgb.data() + i;
+        const std::uint8_t* rgb = picture.rgb.data() + i;
         if (isGrey) {
             *out++ = static_cast<std::uint8_t>((rgb[0] * 19595U + rgb[1] * 38470U + rgb[2] * 7471U + 0x8000U) >> 16);
         } else {
@@ -41,8 +41,12 @@ base::Result<void> inferPicture(InferContext& context) {
 }  // namespace
 
 void define_image_decoder(Registry& registry) {
-    registry.add(Row("ImageDecoder", 20, "Pixels of an encoded image (JPEG, PNG, BMP, WebP, TIFF, PNM, JPEG 2000)", Category::Data)
-                     .in("encoded_stream", bit(DType::UInt8)).out("image").attrString("pixel_format", "RGB").runs(decode, inferPicture));
+    registry.add(Row("ImageDecoder", 20, "Pixels of an encoded image (JPEG, PNG, BMP, WebP, TIFF, PNM, JPEG 2000)",
+                     Category::Data)
+                     .in("encoded_stream", bit(DType::UInt8))
+                     .out("image")
+                     .attrString("pixel_format", "RGB")
+                     .runs(decode, inferPicture));
 }
 
 }  // namespace sonde::ops

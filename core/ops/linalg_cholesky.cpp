@@ -1,10 +1,10 @@
 // Symmetric and Hermitian matrices: Cholesky's decomposition of positive-definite ones, L·D·Lᵀ of others.
 
+#include <algorithm>
+
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
-
-#include <algorithm>
 
 namespace sonde::ops::linalg {
 

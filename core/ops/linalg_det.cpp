@@ -1,11 +1,11 @@
 // Determinants, from the LU decomposition.
 
+#include <cmath>
+#include <complex>
+
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
-
-#include <cmath>
-#include <complex>
 
 namespace sonde::ops::linalg {
 
@@ -52,10 +52,8 @@ EagerResult determinant(Eager& e) {
 /// −1, 0, 1, or z / |z|; 0 for a real NaN, as torch.sgn has it.
 template <typename T>
 T direction(T z) {
-    if constexpr (std::is_same_v<T, Real<T>>)
-        return T((z > 0) - (z < 0));
-    else
-        return z == T(0) ? T(0) : z / std::abs(z);
+    if constexpr (std::is_same_v<T, Real<T>>) return T((z > 0) - (z < 0));
+    else return z == T(0) ? T(0) : z / std::abs(z);
 }
 
 /// Sign and log|det A| = Σ log|u_kk|, which neither overflows nor underflows; with LU and pivots behind them.
@@ -89,10 +87,8 @@ EagerResult logarithmOf(Eager& e) {
         for (std::int64_t i = 0; i < result.numel(); ++i) {
             const T unit = sign.data<T>()[i];
             const Real<T> size = logarithm.data<Real<T>>()[i];
-            if constexpr (std::is_same_v<T, Real<T>>)
-                result.mutableData<T>()[i] = unit == T(-1) ? T(NAN) : size;
-            else
-                result.mutableData<T>()[i] = T(size, std::arg(unit));
+            if constexpr (std::is_same_v<T, Real<T>>) result.mutableData<T>()[i] = unit == T(-1) ? T(NAN) : size;
+            else result.mutableData<T>()[i] = T(size, std::arg(unit));
         }
     });
     return result;

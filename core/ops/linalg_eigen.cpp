@@ -1,10 +1,10 @@
 // Eigenvalues and eigenvectors.
 
+#include <cmath>
+
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
-
-#include <cmath>
 
 namespace sonde::ops::linalg {
 
@@ -71,10 +71,8 @@ base::Result<void> inferEigen(InferContext& context, std::optional<bool> vectors
     const auto a = matrixType(context, 0);
     const DType dtype = context.in(0).dtype;
     setType(context, 0, values(dtype), a ? std::optional(a->with({a->rows})) : std::nullopt);
-    if (vectors && !*vectors)
-        setType(context, 1, columns(dtype), Dims{Dim::of(0)});
-    else
-        setType(context, 1, columns(dtype), vectors && a ? std::optional(a->with({a->rows, a->cols})) : std::nullopt);
+    if (vectors && !*vectors) setType(context, 1, columns(dtype), Dims{Dim::of(0)});
+    else setType(context, 1, columns(dtype), vectors && a ? std::optional(a->with({a->rows, a->cols})) : std::nullopt);
     return {};
 }
 

@@ -1,11 +1,11 @@
 // Least squares: X that minimises ‖A·X − B‖.
 
+#include <algorithm>
+#include <complex>
+
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
-
-#include <algorithm>
-#include <complex>
 
 namespace sonde::ops::linalg {
 
@@ -202,10 +202,8 @@ base::Result<void> inferLeastSquares(InferContext& context) {
     if (isKnown) {
         const Dims none{Dim::of(0)};
         rank = driver == Driver::FullRank ? none : batch;
-        if (driver != Driver::Singular)
-            singular = none;
-        else if (batch)
-            singular = MatrixType{*batch, {}, {}}.with({a->shorter()});
+        if (driver != Driver::Singular) singular = none;
+        else if (batch) singular = MatrixType{*batch, {}, {}}.with({a->shorter()});
     }
     setType(context, 2, DType::Int64, std::move(rank));
     setType(context, 3, realOf(dtype), std::move(singular));

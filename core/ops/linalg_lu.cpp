@@ -1,11 +1,11 @@
 // LU decomposition with partial pivoting, and what is made of it.
 
+#include <algorithm>
+#include <numeric>
+
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
-
-#include <algorithm>
-#include <numeric>
 
 namespace sonde::ops::linalg {
 
@@ -162,10 +162,8 @@ base::Result<void> inferTriangles(InferContext& context, std::optional<bool> dat
     const auto a = matrixType(context, 0);
     const DType dtype = context.in(0).dtype;
     const auto give = [&](std::size_t output, std::optional<bool> wanted, const Dim& rows, const Dim& cols) {
-        if (wanted && !*wanted)
-            setType(context, output, dtype, Dims{Dim::of(0)});
-        else
-            setType(context, output, dtype, wanted && a ? std::optional(a->with({rows, cols})) : std::nullopt);
+        if (wanted && !*wanted) setType(context, output, dtype, Dims{Dim::of(0)});
+        else setType(context, output, dtype, wanted && a ? std::optional(a->with({rows, cols})) : std::nullopt);
     };
     const Dim rows = a ? a->rows : Dim{}, cols = a ? a->cols : Dim{}, shorter = a ? a->shorter() : Dim{};
     give(0, pivots, rows, rows);

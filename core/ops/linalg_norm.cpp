@@ -1,14 +1,14 @@
 // Norms of vectors and matrices, and condition numbers.
 
-#include "core/ops/linalg/batch.h"
-#include "core/ops/linalg/checks.h"
-#include "core/ops/linalg/types.h"
-#include "core/ops/support/promotion.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+
+#include "core/ops/linalg/batch.h"
+#include "core/ops/linalg/checks.h"
+#include "core/ops/linalg/types.h"
+#include "core/ops/support/promotion.h"
 
 namespace sonde::ops::linalg {
 
@@ -262,10 +262,8 @@ std::optional<Dims> without(const Dims& dims, const Ints& axes, bool keep) {
     }
     Dims result;
     for (std::size_t i = 0; i < dims.size(); ++i) {
-        if (!isReduced[i])
-            result.push_back(dims[i]);
-        else if (keep)
-            result.push_back(Dim::of(1));
+        if (!isReduced[i]) result.push_back(dims[i]);
+        else if (keep) result.push_back(Dim::of(1));
     }
     return result;
 }

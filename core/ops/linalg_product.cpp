@@ -1,11 +1,11 @@
 // Products of vectors and matrices: powers, exponentials, chains, Vandermonde's matrices.
 
+#include <algorithm>
+#include <limits>
+
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
-
-#include <algorithm>
-#include <limits>
 
 namespace sonde::ops::linalg {
 
@@ -115,14 +115,10 @@ EagerResult multiDot(Eager& e) {
     std::vector<Tensor> list = e.tensors(0);
     requireChain(e, list);
     Shape shape;
-    if (list.front().rank() == 2)
-        shape.push_back(list.front().dim(0));
-    else
-        list.front() = list.front().unsqueezed(0);
-    if (list.back().rank() == 2)
-        shape.push_back(list.back().dim(1));
-    else
-        list.back() = list.back().unsqueezed(1);
+    if (list.front().rank() == 2) shape.push_back(list.front().dim(0));
+    else list.front() = list.front().unsqueezed(0);
+    if (list.back().rank() == 2) shape.push_back(list.back().dim(1));
+    else list.back() = list.back().unsqueezed(1);
     for (std::size_t i = 0; i + 1 < list.size(); ++i) {
         if (list[i].dim(1) == list[i + 1].dim(0)) continue;
         e.fail("multi_dot(): tensors " + std::to_string(i) + " and " + std::to_string(i + 1) + " with shapes " +
@@ -157,10 +153,8 @@ Tensor powers(Eager& e, const Tensor& x, std::int64_t count, bool increasing) {
             }
         }
     };
-    if (x.dtype() == DType::Int64)
-        fill(tensor::TypeTag<std::int64_t>{});
-    else
-        dispatch(x.dtype(), fill);
+    if (x.dtype() == DType::Int64) fill(tensor::TypeTag<std::int64_t>{});
+    else dispatch(x.dtype(), fill);
     return result;
 }
 

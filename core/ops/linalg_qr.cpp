@@ -1,10 +1,10 @@
 // QR decomposition by Householder reflectors, and products of these.
 
+#include <algorithm>
+
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
-
-#include <algorithm>
 
 namespace sonde::ops::linalg {
 

@@ -1,11 +1,11 @@
 // Inverses and systems of linear equations.
 
+#include <algorithm>
+
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
 #include "core/ops/registry/effects.h"
-
-#include <algorithm>
 
 namespace sonde::ops::linalg {
 
@@ -237,10 +237,8 @@ base::Result<void> inferTensorSolve(InferContext& context) {
     if (a && b && b->size() <= a->size()) {
         const bool isMoved = context.in(2).kind != ValueKind::None;
         const std::optional<Dims> order = isMoved ? movedToEnd(*a, context.constant(2)) : a;
-        if (order)
-            dims = Dims(order->begin() + static_cast<std::ptrdiff_t>(b->size()), order->end());
-        else
-            dims = unknownDims(a->size() - b->size());
+        if (order) dims = Dims(order->begin() + static_cast<std::ptrdiff_t>(b->size()), order->end());
+        else dims = unknownDims(a->size() - b->size());
     }
     setType(context, 0, context.in(0).dtype, std::move(dims));
     return {};

@@ -1,12 +1,12 @@
 // Singular values, and what they tell of a matrix: its rank and its pseudo-inverse.
 
-#include "core/ops/linalg/batch.h"
-#include "core/ops/linalg/checks.h"
-#include "core/ops/linalg/types.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "core/ops/linalg/batch.h"
+#include "core/ops/linalg/checks.h"
+#include "core/ops/linalg/types.h"
 
 namespace sonde::ops::linalg {
 

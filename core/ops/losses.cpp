@@ -19,7 +19,8 @@ base::Result<void> likelihood(KernelContext& context, const Tensor& logs, DType 
     for (std::size_t i = 2; fits && i < logs.rank(); ++i) fits = logs.dim(i) == labels.dim(i - 1);
     if (!fits) return opError("labels " + labels.typeText() + " do not fit scores " + logs.typeText());
     const std::int64_t classes = logs.dim(1), inner = labels.dim(0) > 0 ? labels.numel() / labels.dim(0) : 0;
-    if (context.has(2) && context.in(2).numel() != classes) return opError("weights " + context.in(2).typeText() + " do not fit " + std::to_string(classes) + " classes");
+    if (context.has(2) && context.in(2).numel() != classes)
+        return opError("weights " + context.in(2).typeText() + " do not fit " + std::to_string(classes) + " classes");
     const bool ignores = attributes.has("ignore_index");
     const std::int64_t ignored = attributes.getInt("ignore_index", 0);
     SONDE_ASSIGN(Tensor loss, wideZeros(labels.shape()));
@@ -27,7 +28,8 @@ base::Result<void> likelihood(KernelContext& context, const Tensor& logs, DType 
     for (std::int64_t i = 0; i < labels.numel(); ++i) {
         const std::int64_t label = labels.toInt64(i);
         if (ignores && label == ignored) continue;
-        if (label < 0 || label >= classes) return opError("label " + std::to_string(label) + " is outside " + std::to_string(classes) + " classes");
+        if (label < 0 || label >= classes)
+            return opError("label " + std::to_string(label) + " is outside " + std::to_string(classes) + " classes");
         const double weight = context.has(2) ? context.in(2).toDouble(label) : 1.0;
         const double value = -weight * logs.data<double>()[(i / inner * classes + label) * inner + i % inner];
         loss.mutableData<double>()[i] = value;
@@ -62,15 +64,28 @@ base::Result<void> inferLoss(InferContext& context) {
 }  // namespace
 
 void define_losses(Registry& registry) {
-    registry.add(Row("NegativeLogLikelihoodLoss", 12, "minus the log probability of the labels", Category::Reduction).in("input", kFloats, "T").in("target", kIndex)
-                     .optionalIn("weight", kFloats, "T").out("loss").attr("ignore_index", AttributeKind::Int).attrString("reduction", "mean")
-                     .runs([](KernelContext& context) -> base::Result<void> {
-                               SONDE_ASSIGN(const Tensor logs, wide(context.in(0)));
-                               return likelihood(context, logs, context.in(0).dtype());
-                           }, inferLoss));
-    registry.add(Row("SoftmaxCrossEntropyLoss", 12, "minus the log softmax of the labels", Category::Reduction).in("scores", kFloats, "T").in("labels", kIndex)
-                     .optionalIn("weights", kFloats, "T").out("output").out("log_prob", Arity::Optional).attr("ignore_index", AttributeKind::Int)
-                     .attrString("reduction", "mean").runs(crossEntropy, inferLoss));
+    registry.add(Row("NegativeLogLikelihoodLoss", 12, "minus the log probability of the labels", Category::Reduction)
+                     .in("input", kFloats, "T")
+                     .in("target", kIndex)
+                     .optionalIn("weight", kFloats, "T")
+                     .out("loss")
+                     .attr("ignore_index", AttributeKind::Int)
+                     .attrString("reduction", "mean")
+                     .runs(
+                         [](KernelContext& context) -> base::Result<void> {
+                             SONDE_ASSIGN(const Tensor logs, wide(context.in(0)));
+                             return likelihood(context, logs, context.in(0).dtype());
+                         },
+                         inferLoss));
+    registry.add(Row("SoftmaxCrossEntropyLoss", 12, "minus the log softmax of the labels", Category::Reduction)
+                     .in("scores", kFloats, "T")
+                     .in("labels", kIndex)
+                     .optionalIn("weights", kFloats, "T")
+                     .out("output")
+                     .out("log_prob", Arity::Optional)
+                     .attr("ignore_index", AttributeKind::Int)
+                     .attrString("reduction", "mean")
+                     .runs(crossEntropy, inferLoss));
 }
 
 }  // namespace sonde::ops

@@ -1,8 +1,9 @@
 // Matrix products and linear layers.
 
+#include "core/ops/kernels/matmul.h"
+
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/followers.h"
-#include "core/ops/kernels/matmul.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -41,9 +42,10 @@ base::Result<void> inferMatmul(InferContext& context) {
 /// Before opset 7 C was broadcast only if `broadcast` was set, which unidirectional broadcasting contains.
 base::Result<void> gemm(KernelContext& context) {
     const Attributes& attributes = context.attributes();
-    const kernels::GemmOptions options{attributes.getInt("transA", 0) != 0, attributes.getInt("transB", 0) != 0, attributes.getFloat("alpha", 1),
-                                       attributes.getFloat("beta", 1)};
-    return kernels::generalProduct(context, context.in(0), context.in(1), context.has(2) ? &context.in(2) : nullptr, options);
+    const kernels::GemmOptions options{attributes.getInt("transA", 0) != 0, attributes.getInt("transB", 0) != 0,
+                                       attributes.getFloat("alpha", 1), attributes.getFloat("beta", 1)};
+    return kernels::generalProduct(context, context.in(0), context.in(1), context.has(2) ? &context.in(2) : nullptr,
+                                   options);
 }
 
 base::Result<void> inferGemm(InferContext& context) {
@@ -52,7 +54,8 @@ base::Result<void> inferGemm(InferContext& context) {
         setLike(context, 0, unknownDims(2));
         return {};
     }
-    const std::size_t row = context.attributes().getInt("transA", 0) ? 1 : 0, column = context.attributes().getInt("transB", 0) ? 0 : 1;
+    const std::size_t row = context.attributes().getInt("transA", 0) ? 1 : 0,
+                      column = context.attributes().getInt("transB", 0) ? 0 : 1;
     setLike(context, 0, Dims{(*a.shape)[row], (*b.shape)[column]});
     return {};
 }
@@ -80,7 +83,8 @@ base::Result<void> addmm(KernelContext& context) {
     return kernels::generalProduct(context, context.in(1), context.in(2), &context.in(0), {false, false, alpha, beta});
 }
 
-base::Result<std::unique_ptr<PreparedState>> prepareAt(std::span<const Value> constants, std::size_t at, bool transposed, RunEnvironment& environment) {
+base::Result<std::unique_ptr<PreparedState>> prepareAt(std::span<const Value> constants, std::size_t at,
+                                                       bool transposed, RunEnvironment& environment) {
     if (at >= constants.size()) return std::unique_ptr<PreparedState>();
     return kernels::prepareRight(constants[at], transposed, environment);
 }
@@ -90,25 +94,40 @@ base::Result<std::unique_ptr<PreparedState>> prepareAt(std::span<const Value> co
 void define_matmul(Registry& registry) {
     for (const char* name : {"MatMul", "Gemm"}) kernels::addLeader("", name);
     for (const char* name : {"linear", "matmul", "mm", "bmm", "addmm"}) kernels::addLeader("aten", name);
-    registry.add(Row("MatMul", 1, "matrix product with numpy's rules", Category::Layer).in("A", kNumbers, "T").in("B", kNumbers, "T").out("Y")
-                     .runs(matmul, inferMatmul).strided()
+    registry.add(Row("MatMul", 1, "matrix product with numpy's rules", Category::Layer)
+                     .in("A", kNumbers, "T")
+                     .in("B", kNumbers, "T")
+                     .out("Y")
+                     .runs(matmul, inferMatmul)
+                     .strided()
                      .prepares([](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
                          return prepareAt(constants, 1, false, environment);
                      }));
-    registry.add(Row("Gemm", 1, "alpha·A·B + beta·C", Category::Layer).in("A", kNumbers, "T").in("B", kNumbers, "T").optionalIn("C", kNumbers, "T").out("Y")
-                     .attrFloat("alpha", 1).attrFloat("beta", 1).attrInt("transA", 0).attrInt("transB", 0).attrInt("broadcast", 0)
-                     .runs(gemm, inferGemm)
-                     .prepares([](std::span<const Value> constants, const Attributes& attributes, RunEnvironment& environment) {
-                         return prepareAt(constants, 1, attributes.getInt("transB", 0) != 0, environment);
-                     }));
-    OpDef layer = atenRow("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", "x·wᵀ + bias", Category::Layer, linear, inferLinear);
+    registry.add(
+        Row("Gemm", 1, "alpha·A·B + beta·C", Category::Layer)
+            .in("A", kNumbers, "T")
+            .in("B", kNumbers, "T")
+            .optionalIn("C", kNumbers, "T")
+            .out("Y")
+            .attrFloat("alpha", 1)
+            .attrFloat("beta", 1)
+            .attrInt("transA", 0)
+            .attrInt("transB", 0)
+            .attrInt("broadcast", 0)
+            .runs(gemm, inferGemm)
+            .prepares([](std::span<const Value> constants, const Attributes& attributes, RunEnvironment& environment) {
+                return prepareAt(constants, 1, attributes.getInt("transB", 0) != 0, environment);
+            }));
+    OpDef layer = atenRow("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", "x·wᵀ + bias",
+                          Category::Layer, linear, inferLinear);
     layer.prepare = [](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
         return prepareAt(constants, 1, true, environment);
     };
     registry.add(std::move(layer));
-    for (std::string_view schema : {"matmul(Tensor self, Tensor other) -> Tensor", "mm(Tensor self, Tensor mat2) -> Tensor",
-                                    "bmm(Tensor self, Tensor mat2) -> Tensor", "mv(Tensor self, Tensor vec) -> Tensor",
-                                    "dot(Tensor self, Tensor tensor) -> Tensor"}) {
+    for (std::string_view schema :
+         {"matmul(Tensor self, Tensor other) -> Tensor", "mm(Tensor self, Tensor mat2) -> Tensor",
+          "bmm(Tensor self, Tensor mat2) -> Tensor", "mv(Tensor self, Tensor vec) -> Tensor",
+          "dot(Tensor self, Tensor tensor) -> Tensor"}) {
         OpDef def = atenRow(schema, "matrix product", Category::Layer, matmul, inferMatmul);
         def.acceptsStrided = true;
         def.prepare = [](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
@@ -116,8 +135,8 @@ void define_matmul(Registry& registry) {
         };
         registry.add(std::move(def));
     }
-    registry.add(atenRow("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", "beta·c + alpha·a·b",
-                         Category::Layer, addmm, [](InferContext& context) -> base::Result<void> {
+    registry.add(atenRow("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                         "beta·c + alpha·a·b", Category::Layer, addmm, [](InferContext& context) -> base::Result<void> {
                              const TypeInfo &a = context.in(1), &b = context.in(2);
                              const bool known = a.shape && b.shape && a.shape->size() == 2 && b.shape->size() == 2;
                              setLike(context, 1, known ? Dims{(*a.shape)[0], (*b.shape)[1]} : unknownDims(2));

@@ -68,7 +68,9 @@ base::Result<void> inferFloats(InferContext& context) {
 base::Result<void> inferCategoriesOneHot(InferContext& context) {
     const std::size_t texts = context.attributes().getStrings("cats_strings").size();
     std::optional<Dims> dims = context.in(0).shape;
-    if (dims) dims->push_back(tensor::Dim::of(static_cast<std::int64_t>(texts > 0 ? texts : context.attributes().getInts("cats_int64s").size())));
+    if (dims)
+        dims->push_back(tensor::Dim::of(
+            static_cast<std::int64_t>(texts > 0 ? texts : context.attributes().getInts("cats_int64s").size())));
     context.set(0, TypeInfo::tensor(DType::Float32, std::move(dims)));
     return {};
 }
@@ -88,7 +90,8 @@ base::Result<void> mapFeatures(KernelContext& context, DType dtype, F f) {
 
 base::Result<void> binarize(KernelContext& context) {
     const double threshold = context.attributes().getFloat("threshold", 0);
-    return mapFeatures(context, context.in(0).dtype(), [=](double x, std::size_t) { return x > threshold ? 1.0 : 0.0; });
+    return mapFeatures(context, context.in(0).dtype(),
+                       [=](double x, std::size_t) { return x > threshold ? 1.0 : 0.0; });
 }
 
 /// A list with one entry for all features or one for each.
@@ -120,8 +123,8 @@ base::Result<void> impute(KernelContext& context) {
     });
 }
 
-/// MAX: x / max(x) (the maximum has a sign); L1: x / Σ|x|; L2: x / sqrt(Σx²); for each row. A row that would be divided by 0
-/// stays.
+/// MAX: x / max(x) (the maximum has a sign); L1: x / Σ|x|; L2: x / sqrt(Σx²); for each row. A row that would be divided
+/// by 0 stays.
 base::Result<void> normalizeRows(KernelContext& context) {
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(const FeatureTable table, featureTable(x));
@@ -155,7 +158,8 @@ base::Result<void> categoriesOneHot(KernelContext& context) {
     for (std::int64_t i = 0; i < x.numel(); ++i) {
         std::size_t place = count;
         if (x.dtype() == DType::String) {
-            place = static_cast<std::size_t>(std::find(texts.begin(), texts.end(), x.strings()[static_cast<std::size_t>(i)]) - texts.begin());
+            place = static_cast<std::size_t>(
+                std::find(texts.begin(), texts.end(), x.strings()[static_cast<std::size_t>(i)]) - texts.begin());
         } else {
             place = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), x.toInt64(i)) - numbers.begin());
         }
@@ -175,15 +179,18 @@ std::string keyText(const Tensor& tensor, std::int64_t index) {
     if (tensor.dtype() == DType::String) return "s" + tensor.strings()[static_cast<std::size_t>(index)];
     const double number = tensor.toDouble(index);
     if (std::isnan(number)) return "nan";
-    return isInteger(tensor.dtype()) ? "i" + std::to_string(tensor.toInt64(index)) : "f" + std::to_string(std::bit_cast<std::uint64_t>(number == 0 ? 0.0 : number));
+    return isInteger(tensor.dtype()) ? "i" + std::to_string(tensor.toInt64(index))
+                                     : "f" + std::to_string(std::bit_cast<std::uint64_t>(number == 0 ? 0.0 : number));
 }
 
 /// The first of the attributes PREFIXstrings, PREFIXint64s, PREFIXfloats, PREFIXtensor that is there, as a tensor.
 std::optional<Tensor> listed(const Attributes& attributes, const std::string& prefix) {
     if (const auto tensor = attributes.getTensor(prefix + "tensor")) return tensor;
     const auto shapeOf = [](std::size_t count) { return Shape{static_cast<std::int64_t>(count)}; };
-    if (const auto texts = attributes.getStrings(prefix + "strings"); !texts.empty()) return Tensor::ofStrings(shapeOf(texts.size()), texts);
-    if (const auto integers = attributes.getInts(prefix + "int64s"); !integers.empty()) return Tensor::of<std::int64_t>(shapeOf(integers.size()), integers);
+    if (const auto texts = attributes.getStrings(prefix + "strings"); !texts.empty())
+        return Tensor::ofStrings(shapeOf(texts.size()), texts);
+    if (const auto integers = attributes.getInts(prefix + "int64s"); !integers.empty())
+        return Tensor::of<std::int64_t>(shapeOf(integers.size()), integers);
     if (const auto reals = attributes.getFloats(prefix + "floats"); !reals.empty()) {
         std::vector<float> floats(reals.begin(), reals.end());
         return Tensor::of<float>(shapeOf(floats.size()), floats);
@@ -200,7 +207,9 @@ Tensor defaultLabel(const Attributes& attributes, DType dtype) {
 }
 
 base::Result<void> encode(KernelContext& context, const Tensor& keys, const Tensor& values) {
-    if (keys.numel() != values.numel()) return opError("has " + std::to_string(keys.numel()) + " keys for " + std::to_string(values.numel()) + " values");
+    if (keys.numel() != values.numel())
+        return opError("has " + std::to_string(keys.numel()) + " keys for " + std::to_string(values.numel()) +
+                       " values");
     std::map<std::string, std::int64_t> places;
     for (std::int64_t i = 0; i < keys.numel(); ++i) places.emplace(keyText(keys, i), i);
     SONDE_ASSIGN(const Tensor unknown, defaultLabel(context.attributes(), values.dtype()).cast(values.dtype()));
@@ -208,7 +217,9 @@ base::Result<void> encode(KernelContext& context, const Tensor& keys, const Tens
     SONDE_ASSIGN(const Tensor typed, x.dtype() == DType::String ? base::Result<Tensor>(x) : x.cast(keys.dtype()));
     std::vector<std::string> texts;
     Tensor y;
-    if (values.dtype() != DType::String) { SONDE_ASSIGN(y, context.output(0, values.dtype(), x.shape())); }
+    if (values.dtype() != DType::String) {
+        SONDE_ASSIGN(y, context.output(0, values.dtype(), x.shape()));
+    }
     const std::size_t size = tensor::itemSize(values.dtype());
     for (std::int64_t i = 0; i < x.numel(); ++i) {
         const auto found = places.find(keyText(typed, i));
@@ -217,7 +228,8 @@ base::Result<void> encode(KernelContext& context, const Tensor& keys, const Tens
         if (values.dtype() == DType::String) {
             texts.push_back(source.strings()[static_cast<std::size_t>(place)]);
         } else {
-            std::copy_n(source.bytes() + static_cast<std::size_t>(place) * size, size, y.mutableBytes() + static_cast<std::size_t>(i) * size);
+            std::copy_n(source.bytes() + static_cast<std::size_t>(place) * size, size,
+                        y.mutableBytes() + static_cast<std::size_t>(i) * size);
         }
     }
     if (values.dtype() == DType::String) context.setOutput(0, Value(Tensor::ofStrings(x.shape(), std::move(texts))));
@@ -239,7 +251,10 @@ base::Result<void> inferLabels(InferContext& context) {
 
 base::Result<void> inferClassLabels(InferContext& context) {
     const DType dtype = context.in(0).dtype;
-    context.set(0, TypeInfo::tensor(dtype == DType::String ? DType::Int64 : dtype == DType::Undefined ? dtype : DType::String, context.in(0).shape));
+    context.set(0, TypeInfo::tensor(dtype == DType::String      ? DType::Int64
+                                    : dtype == DType::Undefined ? dtype
+                                                                : DType::String,
+                                    context.in(0).shape));
     return {};
 }
 
@@ -257,25 +272,66 @@ base::Result<void> labelEncoderOfClasses(KernelContext& context) {
 }  // namespace
 
 void define_ml(Registry& registry) {
-    registry.add(mlRow("ArrayFeatureExtractor", "The features at some positions of the last axis").in("X").in("Y", kIndex).out("Z").runs(extractFeatures, inferExtracted));
-    registry.add(mlRow("Binarizer", "1 above a threshold, else 0").in("X", kFeatures).out("Y").attrFloat("threshold", 0).runs(binarize, inferSame));
-    registry.add(mlRow("Scaler", "(x − offset) · scale for each feature").in("X", kFeatures).out("Y").attr("offset", AttributeKind::Floats)
-                     .attr("scale", AttributeKind::Floats).runs(scale, inferFloats));
-    registry.add(mlRow("Imputer", "Missing values replaced, for each feature").in("X", kFeatures).out("Y").attr("imputed_value_floats", AttributeKind::Floats)
-                     .attrInts("imputed_value_int64s").attrFloat("replaced_value_float", 0).attrInt("replaced_value_int64", 0).runs(impute, inferSame));
-    registry.add(mlRow("Normalizer", "Rows divided by their length").in("X", kFeatures).out("Y").attrString("norm", "MAX").runs(normalizeRows, inferFloats));
-    registry.add(mlRow("OneHotEncoder", "A 1 at the index of the category").in("X").out("Y").attrInts("cats_int64s")
-                     .attr("cats_strings", AttributeKind::Strings).attrInt("zeros", 1).runs(categoriesOneHot, inferCategoriesOneHot));
-    registry.add(mlRow("LabelEncoder", "Names to positions in a list, or back").in("X", kString | kInt64).out("Y")
-                     .attr("classes_strings", AttributeKind::Strings).attrInt("default_int64", -1).attrString("default_string", "_Unused")
+    registry.add(mlRow("ArrayFeatureExtractor", "The features at some positions of the last axis")
+                     .in("X")
+                     .in("Y", kIndex)
+                     .out("Z")
+                     .runs(extractFeatures, inferExtracted));
+    registry.add(mlRow("Binarizer", "1 above a threshold, else 0")
+                     .in("X", kFeatures)
+                     .out("Y")
+                     .attrFloat("threshold", 0)
+                     .runs(binarize, inferSame));
+    registry.add(mlRow("Scaler", "(x − offset) · scale for each feature")
+                     .in("X", kFeatures)
+                     .out("Y")
+                     .attr("offset", AttributeKind::Floats)
+                     .attr("scale", AttributeKind::Floats)
+                     .runs(scale, inferFloats));
+    registry.add(mlRow("Imputer", "Missing values replaced, for each feature")
+                     .in("X", kFeatures)
+                     .out("Y")
+                     .attr("imputed_value_floats", AttributeKind::Floats)
+                     .attrInts("imputed_value_int64s")
+                     .attrFloat("replaced_value_float", 0)
+                     .attrInt("replaced_value_int64", 0)
+                     .runs(impute, inferSame));
+    registry.add(mlRow("Normalizer", "Rows divided by their length")
+                     .in("X", kFeatures)
+                     .out("Y")
+                     .attrString("norm", "MAX")
+                     .runs(normalizeRows, inferFloats));
+    registry.add(mlRow("OneHotEncoder", "A 1 at the index of the category")
+                     .in("X")
+                     .out("Y")
+                     .attrInts("cats_int64s")
+                     .attr("cats_strings", AttributeKind::Strings)
+                     .attrInt("zeros", 1)
+                     .runs(categoriesOneHot, inferCategoriesOneHot));
+    registry.add(mlRow("LabelEncoder", "Names to positions in a list, or back")
+                     .in("X", kString | kInt64)
+                     .out("Y")
+                     .attr("classes_strings", AttributeKind::Strings)
+                     .attrInt("default_int64", -1)
+                     .attrString("default_string", "_Unused")
                      .runs(labelEncoderOfClasses, inferClassLabels));
     for (int since : {2, 4}) {
-        registry.add(mlRow("LabelEncoder", "Each element replaced by its entry in a table", since).in("X").out("Y")
-                         .attr("keys_strings", AttributeKind::Strings).attrInts("keys_int64s").attr("keys_floats", AttributeKind::Floats)
-                         .attr("keys_tensor", AttributeKind::Tensor).attr("values_strings", AttributeKind::Strings).attrInts("values_int64s")
-                         .attr("values_floats", AttributeKind::Floats).attr("values_tensor", AttributeKind::Tensor)
-                         .attr("default_tensor", AttributeKind::Tensor).attrInt("default_int64", -1).attrString("default_string", "_Unused")
-                         .attrFloat("default_float", -0.0).runs(labelEncoder, inferLabels));
+        registry.add(mlRow("LabelEncoder", "Each element replaced by its entry in a table", since)
+                         .in("X")
+                         .out("Y")
+                         .attr("keys_strings", AttributeKind::Strings)
+                         .attrInts("keys_int64s")
+                         .attr("keys_floats", AttributeKind::Floats)
+                         .attr("keys_tensor", AttributeKind::Tensor)
+                         .attr("values_strings", AttributeKind::Strings)
+                         .attrInts("values_int64s")
+                         .attr("values_floats", AttributeKind::Floats)
+                         .attr("values_tensor", AttributeKind::Tensor)
+                         .attr("default_tensor", AttributeKind::Tensor)
+                         .attrInt("default_int64", -1)
+                         .attrString("default_string", "_Unused")
+                         .attrFloat("default_float", -0.0)
+                         .runs(labelEncoder, inferLabels));
     }
 }
 

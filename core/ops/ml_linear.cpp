@@ -11,19 +11,23 @@ namespace sonde::ops {
 namespace {
 
 /// scores[n, k] = Σc x[n, c] · w[k, c] + b[k].
-base::Result<std::vector<std::vector<double>>> linearScores(const Tensor& x, const Attributes& attributes, std::size_t targets) {
+base::Result<std::vector<std::vector<double>>> linearScores(const Tensor& x, const Attributes& attributes,
+                                                            std::size_t targets) {
     SONDE_ASSIGN(const FeatureTable table, featureTable(x));
     const auto columns = static_cast<std::size_t>(table.columns);
     const auto weights = attributes.getFloats("coefficients"), intercepts = attributes.getFloats("intercepts");
     if (targets == 0 || weights.size() % targets != 0 || weights.size() / targets != columns) {
-        return opError(std::to_string(weights.size()) + " coefficients for " + std::to_string(targets) + " targets of " + std::to_string(columns) + " features");
+        return opError(std::to_string(weights.size()) + " coefficients for " + std::to_string(targets) +
+                       " targets of " + std::to_string(columns) + " features");
     }
-    if (!intercepts.empty() && intercepts.size() != targets) return opError(std::to_string(intercepts.size()) + " intercepts for " + std::to_string(targets) + " targets");
+    if (!intercepts.empty() && intercepts.size() != targets)
+        return opError(std::to_string(intercepts.size()) + " intercepts for " + std::to_string(targets) + " targets");
     std::vector<std::vector<double>> scores(static_cast<std::size_t>(table.rows), std::vector<double>(targets));
     for (std::size_t r = 0; r < scores.size(); ++r) {
         for (std::size_t k = 0; k < targets; ++k) {
             double sum = intercepts.empty() ? 0 : intercepts[k];
-            for (std::size_t c = 0; c < columns; ++c) sum += x.toDouble(static_cast<std::int64_t>(r * columns + c)) * weights[k * columns + c];
+            for (std::size_t c = 0; c < columns; ++c)
+                sum += x.toDouble(static_cast<std::int64_t>(r * columns + c)) * weights[k * columns + c];
             scores[r][k] = sum;
         }
     }
@@ -44,10 +48,12 @@ base::Result<void> classify(KernelContext& context) {
     SONDE_ASSIGN(const ClassLabels labels, ClassLabels::of(attributes, "classlabels_ints"));
     SONDE_ASSIGN(const PostTransform transform, postTransform(attributes));
     SONDE_ASSIGN(const FeatureTable table, featureTable(context.in(0)));
-    const std::size_t targets = table.columns == 0 ? 0 : attributes.getFloats("coefficients").size() / static_cast<std::size_t>(table.columns);
+    const std::size_t targets =
+        table.columns == 0 ? 0 : attributes.getFloats("coefficients").size() / static_cast<std::size_t>(table.columns);
     SONDE_ASSIGN(auto rows, linearScores(context.in(0), attributes, targets));
     const bool oneForTwo = targets == 1 && labels.size() == 2;
-    if (!oneForTwo && targets != labels.size()) return opError(std::to_string(targets) + " scores for " + std::to_string(labels.size()) + " classes");
+    if (!oneForTwo && targets != labels.size())
+        return opError(std::to_string(targets) + " scores for " + std::to_string(labels.size()) + " classes");
     std::vector<std::size_t> picks;
     for (std::vector<double>& row : rows) {
         if (oneForTwo) {
@@ -78,13 +84,21 @@ base::Result<void> inferClassifier(InferContext& context) {
 void define_ml_linear(Registry& registry) {
     const auto row = [](std::string_view name, std::string_view summary) {
         Row made = mlRow(name, summary);
-        made.in("X", kFeatures).out("Y").attr("coefficients", AttributeKind::Floats).attr("intercepts", AttributeKind::Floats)
+        made.in("X", kFeatures)
+            .out("Y")
+            .attr("coefficients", AttributeKind::Floats)
+            .attr("intercepts", AttributeKind::Floats)
             .attrString("post_transform", "NONE");
         return made;
     };
-    registry.add(row("LinearRegressor", "Weighted sums of the features").attrInt("targets", 1).runs(regress, inferRegressor));
-    registry.add(row("LinearClassifier", "The class with the largest weighted sum, and all scores").out("Z").attrInts("classlabels_ints")
-                     .attr("classlabels_strings", AttributeKind::Strings).attrInt("multi_class", 0).runs(classify, inferClassifier));
+    registry.add(
+        row("LinearRegressor", "Weighted sums of the features").attrInt("targets", 1).runs(regress, inferRegressor));
+    registry.add(row("LinearClassifier", "The class with the largest weighted sum, and all scores")
+                     .out("Z")
+                     .attrInts("classlabels_ints")
+                     .attr("classlabels_strings", AttributeKind::Strings)
+                     .attrInt("multi_class", 0)
+                     .runs(classify, inferClassifier));
 }
 
 }  // namespace sonde::ops

@@ -26,7 +26,9 @@ struct KernelFunction {
         if (found == std::end(kNames)) return opError("kernel_type '" + name + "' is not known");
         made.kind = static_cast<KernelKind>(found - std::begin(kNames));
         const auto parameters = attributes.getFloats("kernel_params");
-        if (!parameters.empty() && parameters.size() != 3) return opError("kernel_params has " + std::to_string(parameters.size()) + " numbers instead of gamma, coef0 and degree");
+        if (!parameters.empty() && parameters.size() != 3)
+            return opError("kernel_params has " + std::to_string(parameters.size()) +
+                           " numbers instead of gamma, coef0 and degree");
         if (parameters.size() == 3) {
             made.gamma = parameters[0];
             made.coef0 = parameters[1];
@@ -69,11 +71,13 @@ struct Features {
 
 /// rows×vectors values of the kernel, in parallel over the rows; calls finish(row, values).
 template <typename Finish>
-void forEachRow(KernelContext& context, const Features& x, const KernelFunction& kernel, const std::vector<double>& vectors, std::size_t count, Finish finish) {
+void forEachRow(KernelContext& context, const Features& x, const KernelFunction& kernel,
+                const std::vector<double>& vectors, std::size_t count, Finish finish) {
     context.pool().parallelFor(x.rows(), 8, [&](std::size_t begin, std::size_t end) {
         std::vector<double> values(count);
         for (std::size_t r = begin; r < end && !context.cancelled(); ++r) {
-            for (std::size_t v = 0; v < count; ++v) values[v] = kernel(x.row(r), vectors.data() + v * x.columns(), x.columns());
+            for (std::size_t v = 0; v < count; ++v)
+                values[v] = kernel(x.row(r), vectors.data() + v * x.columns(), x.columns());
             finish(r, values);
         }
     });
@@ -91,9 +95,12 @@ base::Result<void> svmRegress(KernelContext& context) {
     const std::int64_t supports = attributes.getInt("n_supports", 0);
     std::vector<double> weights = coefficients;
     if (supports > 0) {
-        if (coefficients.size() < static_cast<std::size_t>(supports)) return lengths("coefficients", coefficients.size(), static_cast<std::size_t>(supports));
-        if (vectors.size() / static_cast<std::size_t>(supports) != x.columns() || vectors.size() % static_cast<std::size_t>(supports) != 0) {
-            return opError(std::to_string(vectors.size()) + " numbers do not make " + std::to_string(supports) + " support vectors of " + std::to_string(x.columns()) + " features");
+        if (coefficients.size() < static_cast<std::size_t>(supports))
+            return lengths("coefficients", coefficients.size(), static_cast<std::size_t>(supports));
+        if (vectors.size() / static_cast<std::size_t>(supports) != x.columns() ||
+            vectors.size() % static_cast<std::size_t>(supports) != 0) {
+            return opError(std::to_string(vectors.size()) + " numbers do not make " + std::to_string(supports) +
+                           " support vectors of " + std::to_string(x.columns()) + " features");
         }
         weights.resize(static_cast<std::size_t>(supports));
     } else {
@@ -142,7 +149,8 @@ base::Result<Machine> readMachine(const Attributes& attributes, std::size_t colu
     made.vectors = attributes.getFloats("support_vectors");
     made.allPositive = std::all_of(made.coefficients.begin(), made.coefficients.end(), [](double c) { return c >= 0; });
     for (std::int64_t count : attributes.getInts("vectors_per_class")) {
-        if (count < 0 || count > (std::int64_t{1} << 32)) return opError(std::to_string(count) + " support vectors of a class");
+        if (count < 0 || count > (std::int64_t{1} << 32))
+            return opError(std::to_string(count) + " support vectors of a class");
         made.starts.push_back(made.vectorCount);
         made.perClass.push_back(static_cast<std::size_t>(count));
         made.vectorCount += static_cast<std::size_t>(count);
@@ -150,18 +158,24 @@ base::Result<Machine> readMachine(const Attributes& attributes, std::size_t colu
     if (made.classes() > 65535) return opError(std::to_string(made.classes()) + " classes are too many");
     if (made.isLinear()) {
         if (made.rho.empty()) return opError("has no rho");
-        if (made.coefficients.size() != made.classes() * columns) return lengths("coefficients", made.coefficients.size(), made.classes() * columns);
+        if (made.coefficients.size() != made.classes() * columns)
+            return lengths("coefficients", made.coefficients.size(), made.classes() * columns);
         made.kernel.kind = KernelKind::Linear;
         return made;
     }
-    if (made.perClass.size() != made.classes()) return lengths("vectors_per_class", made.perClass.size(), made.classes());
+    if (made.perClass.size() != made.classes())
+        return lengths("vectors_per_class", made.perClass.size(), made.classes());
     if (made.vectors.size() % made.vectorCount != 0 || made.vectors.size() / made.vectorCount != columns) {
-        return opError(std::to_string(made.vectors.size()) + " numbers do not make " + std::to_string(made.vectorCount) + " support vectors of " + std::to_string(columns) + " features");
+        return opError(std::to_string(made.vectors.size()) + " numbers do not make " +
+                       std::to_string(made.vectorCount) + " support vectors of " + std::to_string(columns) +
+                       " features");
     }
-    if (made.coefficients.size() / made.vectorCount < made.classes() - 1) return lengths("coefficients", made.coefficients.size(), (made.classes() - 1) * made.vectorCount);
+    if (made.coefficients.size() / made.vectorCount < made.classes() - 1)
+        return lengths("coefficients", made.coefficients.size(), (made.classes() - 1) * made.vectorCount);
     if (made.rho.size() < made.pairs()) return lengths("rho", made.rho.size(), made.pairs());
     if (made.probA.size() != made.probB.size()) return lengths("prob_b", made.probB.size(), made.probA.size());
-    if (made.hasProbabilities() && made.probA.size() < made.pairs()) return lengths("prob_a", made.probA.size(), made.pairs());
+    if (made.hasProbabilities() && made.probA.size() < made.pairs())
+        return lengths("prob_a", made.probA.size(), made.pairs());
     return made;
 }
 
@@ -171,11 +185,13 @@ std::vector<double> pairScores(const Machine& machine, const std::vector<double>
     std::vector<double> scores;
     const auto part = [&](std::size_t of, std::size_t row) {
         double sum = 0;
-        for (std::size_t v = machine.starts[of]; v < machine.starts[of] + machine.perClass[of]; ++v) sum += machine.coefficients[row * machine.vectorCount + v] * kernel[v];
+        for (std::size_t v = machine.starts[of]; v < machine.starts[of] + machine.perClass[of]; ++v)
+            sum += machine.coefficients[row * machine.vectorCount + v] * kernel[v];
         return sum;
     };
     for (std::size_t i = 0; i + 1 < machine.classes(); ++i) {
-        for (std::size_t j = i + 1; j < machine.classes(); ++j) scores.push_back(part(i, j - 1) + part(j, i) + machine.rho[scores.size()]);
+        for (std::size_t j = i + 1; j < machine.classes(); ++j)
+            scores.push_back(part(i, j - 1) + part(j, i) + machine.rho[scores.size()]);
     }
     return scores;
 }
@@ -248,31 +264,38 @@ base::Result<void> svmClassify(KernelContext& context) {
     std::vector<std::vector<double>> rows(x.rows());
     const bool two = machine.classes() == 2;
     if (machine.isLinear()) {
-        forEachRow(context, x, machine.kernel, machine.coefficients, machine.classes(), [&](std::size_t r, std::vector<double> scores) {
-            for (double& score : scores) score += machine.rho[0];
-            const auto top = std::max_element(scores.begin(), scores.end());
-            picks[r] = static_cast<std::size_t>(top - scores.begin());
-            if (two && (machine.allPositive ? *top >= 0.5 : *top > 0)) picks[r] = 1;
-            transformScores(scores, machine.transform);
-            rows[r] = std::move(scores);
-        });
+        forEachRow(context, x, machine.kernel, machine.coefficients, machine.classes(),
+                   [&](std::size_t r, std::vector<double> scores) {
+                       for (double& score : scores) score += machine.rho[0];
+                       const auto top = std::max_element(scores.begin(), scores.end());
+                       picks[r] = static_cast<std::size_t>(top - scores.begin());
+                       if (two && (machine.allPositive ? *top >= 0.5 : *top > 0)) picks[r] = 1;
+                       transformScores(scores, machine.transform);
+                       rows[r] = std::move(scores);
+                   });
     } else {
-        forEachRow(context, x, machine.kernel, machine.vectors, machine.vectorCount, [&](std::size_t r, const std::vector<double>& kernel) {
-            std::vector<double> scores = pairScores(machine, kernel);
-            picks[r] = mostVotes(machine, scores);
-            if (machine.hasProbabilities()) {
-                scores = probabilities(machine, scores);
-                transformScores(scores, machine.transform);
-            } else if (two) {
-                scores = twoScores(scores[0], machine.transform == PostTransform::None ? SecondScore::Opposite : SecondScore::Complement, machine.transform);
-            } else {
-                transformScores(scores, machine.transform);
-            }
-            rows[r] = std::move(scores);
-        });
+        forEachRow(context, x, machine.kernel, machine.vectors, machine.vectorCount,
+                   [&](std::size_t r, const std::vector<double>& kernel) {
+                       std::vector<double> scores = pairScores(machine, kernel);
+                       picks[r] = mostVotes(machine, scores);
+                       if (machine.hasProbabilities()) {
+                           scores = probabilities(machine, scores);
+                           transformScores(scores, machine.transform);
+                       } else if (two) {
+                           scores = twoScores(scores[0],
+                                              machine.transform == PostTransform::None ? SecondScore::Opposite
+                                                                                       : SecondScore::Complement,
+                                              machine.transform);
+                       } else {
+                           transformScores(scores, machine.transform);
+                       }
+                       rows[r] = std::move(scores);
+                   });
     }
     machine.labels.set(context, picks);
-    const std::size_t columns = !machine.isLinear() && !machine.hasProbabilities() && machine.classes() > 2 ? machine.pairs() : machine.classes();
+    const std::size_t columns = !machine.isLinear() && !machine.hasProbabilities() && machine.classes() > 2
+                                    ? machine.pairs()
+                                    : machine.classes();
     for (std::vector<double>& row : rows) row.resize(columns);
     return setScores(context, 1, DType::Float32, rows, columns);
 }
@@ -285,7 +308,8 @@ base::Result<void> inferSvmRegressor(InferContext& context) {
 /// Without probabilities a machine of more than two classes gives a score for each pair.
 base::Result<void> inferSvmClassifier(InferContext& context) {
     const std::int64_t classes = setLabelType(context, "classlabels_ints");
-    const bool isLinear = context.attributes().getInts("vectors_per_class").empty(), hasProbabilities = !context.attributes().getFloats("prob_a").empty();
+    const bool isLinear = context.attributes().getInts("vectors_per_class").empty(),
+               hasProbabilities = !context.attributes().getFloats("prob_a").empty();
     setScoreType(context, 1, isLinear || hasProbabilities || classes <= 2 ? classes : -1);
     return {};
 }
@@ -295,16 +319,29 @@ base::Result<void> inferSvmClassifier(InferContext& context) {
 void define_ml_svm(Registry& registry) {
     const auto row = [](std::string_view name, std::string_view summary) {
         Row made = mlRow(name, summary);
-        made.in("X", kFeatures).out("Y").attr("coefficients", AttributeKind::Floats).attr("kernel_params", AttributeKind::Floats)
-            .attrString("kernel_type", "LINEAR").attrString("post_transform", "NONE").attr("rho", AttributeKind::Floats)
+        made.in("X", kFeatures)
+            .out("Y")
+            .attr("coefficients", AttributeKind::Floats)
+            .attr("kernel_params", AttributeKind::Floats)
+            .attrString("kernel_type", "LINEAR")
+            .attrString("post_transform", "NONE")
+            .attr("rho", AttributeKind::Floats)
             .attr("support_vectors", AttributeKind::Floats);
         return made;
     };
-    registry.add(row("SVMRegressor", "Regression by a support vector machine, or whether a row belongs to its one class")
-                     .attrInt("n_supports", 0).attrInt("one_class", 0).runs(svmRegress, inferSvmRegressor));
-    registry.add(row("SVMClassifier", "The class that a support vector machine finds, and scores or probabilities").out("Z")
-                     .attrInts("classlabels_ints").attr("classlabels_strings", AttributeKind::Strings).attr("prob_a", AttributeKind::Floats)
-                     .attr("prob_b", AttributeKind::Floats).attrInts("vectors_per_class").runs(svmClassify, inferSvmClassifier));
+    registry.add(
+        row("SVMRegressor", "Regression by a support vector machine, or whether a row belongs to its one class")
+            .attrInt("n_supports", 0)
+            .attrInt("one_class", 0)
+            .runs(svmRegress, inferSvmRegressor));
+    registry.add(row("SVMClassifier", "The class that a support vector machine finds, and scores or probabilities")
+                     .out("Z")
+                     .attrInts("classlabels_ints")
+                     .attr("classlabels_strings", AttributeKind::Strings)
+                     .attr("prob_a", AttributeKind::Floats)
+                     .attr("prob_b", AttributeKind::Floats)
+                     .attrInts("vectors_per_class")
+                     .runs(svmClassify, inferSvmClassifier));
 }
 
 }  // namespace sonde::ops

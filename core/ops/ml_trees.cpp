@@ -41,7 +41,7 @@ struct Forest : PreparedState {
     std::vector<std::int64_t> roots;  ///< as a split's child
     std::vector<double> base;         ///< empty or one for each target
     std::size_t targets = 1;
-    std::int64_t features = 0;        ///< needed at least
+    std::int64_t features = 0;  ///< needed at least
     Aggregate aggregate = Aggregate::Sum;
     PostTransform transform = PostTransform::None;
 };
@@ -61,7 +61,8 @@ bool goesTrue(const Forest& forest, const Split& split, double x) {
         case Mode::NotEqual: return x != split.threshold;
         case Mode::Member: {
             const auto begin = forest.memberValues.begin() + static_cast<std::ptrdiff_t>(split.firstMember);
-            return std::find(begin, begin + static_cast<std::ptrdiff_t>(split.members), x) != begin + static_cast<std::ptrdiff_t>(split.members);
+            return std::find(begin, begin + static_cast<std::ptrdiff_t>(split.members), x) !=
+                   begin + static_cast<std::ptrdiff_t>(split.members);
         }
     }
     return false;
@@ -75,7 +76,8 @@ base::Result<std::size_t> checkForest(Forest& forest) {
         for (std::int64_t child : {split.onTrue, split.onFalse}) {
             if (child >= splits || -1 - child >= leaves) return opError("a tree refers to a node that is not there");
         }
-        if (split.feature < 0 || split.feature > (std::int64_t{1} << 40)) return opError("there is no feature " + std::to_string(split.feature));
+        if (split.feature < 0 || split.feature > (std::int64_t{1} << 40))
+            return opError("there is no feature " + std::to_string(split.feature));
         forest.features = std::max(forest.features, split.feature + 1);
     }
     enum : char { Fresh, Open, Done };
@@ -101,7 +103,9 @@ base::Result<std::size_t> checkForest(Forest& forest) {
     }
     for (const std::vector<Weight>& leaf : forest.leaves) {
         for (const Weight& weight : leaf) {
-            if (weight.target >= forest.targets) return opError("a leaf has a weight for target " + std::to_string(weight.target) + " of " + std::to_string(forest.targets));
+            if (weight.target >= forest.targets)
+                return opError("a leaf has a weight for target " + std::to_string(weight.target) + " of " +
+                               std::to_string(forest.targets));
         }
     }
     return static_cast<std::size_t>(std::count(state.begin(), state.end(), Done));
@@ -119,7 +123,8 @@ base::Result<std::vector<double>> realList(const Attributes& attributes, const s
 }
 
 base::Result<Mode> modeNamed(const std::string& name) {
-    constexpr std::string_view kNames[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"};
+    constexpr std::string_view kNames[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
+                                           "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
     const auto found = std::find(std::begin(kNames), std::end(kNames), name);
     if (found == std::end(kNames)) return opError("the mode '" + name + "' of a node is not known");
     return static_cast<Mode>(found - std::begin(kNames));
@@ -128,7 +133,8 @@ base::Result<Mode> modeNamed(const std::string& name) {
 using NodeKey = std::pair<std::int64_t, std::int64_t>;  ///< tree, node
 
 /// Reads the lists nodes_*; the weights' prefix is "class_" or "target_".
-base::Result<std::unique_ptr<Forest>> forestOfLists(const Attributes& attributes, const std::string& prefix, std::size_t targets) {
+base::Result<std::unique_ptr<Forest>> forestOfLists(const Attributes& attributes, const std::string& prefix,
+                                                    std::size_t targets) {
     auto forest = std::make_unique<Forest>();
     forest->targets = targets;
     SONDE_ASSIGN(forest->transform, postTransform(attributes));
@@ -141,15 +147,21 @@ base::Result<std::unique_ptr<Forest>> forestOfLists(const Attributes& attributes
     SONDE_ASSIGN(const std::vector<double> values, realList(attributes, "nodes_values"));
     const std::size_t count = nodeIds.size();
     if (count == 0) return opError("has no nodes");
-    for (std::size_t size : {treeIds.size(), features.size(), onTrue.size(), onFalse.size(), modes.size(), values.size()}) {
-        if (size != count) return opError("has lists of " + std::to_string(count) + " and of " + std::to_string(size) + " entries about its nodes");
+    for (std::size_t size :
+         {treeIds.size(), features.size(), onTrue.size(), onFalse.size(), modes.size(), values.size()}) {
+        if (size != count)
+            return opError("has lists of " + std::to_string(count) + " and of " + std::to_string(size) +
+                           " entries about its nodes");
     }
-    if (!missing.empty() && missing.size() != count) return opError("has " + std::to_string(missing.size()) + " entries for missing values of " + std::to_string(count) + " nodes");
+    if (!missing.empty() && missing.size() != count)
+        return opError("has " + std::to_string(missing.size()) + " entries for missing values of " +
+                       std::to_string(count) + " nodes");
     std::map<NodeKey, std::int64_t> places;
     std::vector<std::size_t> splitNodes;
     for (std::size_t i = 0; i < count; ++i) {
         const bool isLeaf = modes[i] == "LEAF";
-        const std::int64_t place = isLeaf ? leafChild(forest->leaves.size()) : static_cast<std::int64_t>(splitNodes.size());
+        const std::int64_t place =
+            isLeaf ? leafChild(forest->leaves.size()) : static_cast<std::int64_t>(splitNodes.size());
         if (!places.emplace(NodeKey{treeIds[i], nodeIds[i]}, place).second) {
             return opError("has two nodes " + std::to_string(nodeIds[i]) + " in tree " + std::to_string(treeIds[i]));
         }
@@ -162,7 +174,9 @@ base::Result<std::unique_ptr<Forest>> forestOfLists(const Attributes& attributes
         SONDE_ASSIGN(split.mode, modeNamed(modes[i]));
         for (auto [id, child] : {std::pair{onTrue[i], &split.onTrue}, std::pair{onFalse[i], &split.onFalse}}) {
             const auto found = places.find({treeIds[i], id});
-            if (found == places.end()) return opError("node " + std::to_string(nodeIds[i]) + " of tree " + std::to_string(treeIds[i]) + " refers to node " + std::to_string(id) + ", which is not there");
+            if (found == places.end())
+                return opError("node " + std::to_string(nodeIds[i]) + " of tree " + std::to_string(treeIds[i]) +
+                               " refers to node " + std::to_string(id) + ", which is not there");
             *child = found->second;
             children.insert(found->first);
         }
@@ -173,17 +187,23 @@ base::Result<std::unique_ptr<Forest>> forestOfLists(const Attributes& attributes
         const NodeKey key{treeIds[i], nodeIds[i]};
         if (!children.contains(key) && rooted.insert(treeIds[i]).second) forest->roots.push_back(places[key]);
     }
-    if (std::any_of(treeIds.begin(), treeIds.end(), [&](std::int64_t tree) { return !rooted.contains(tree); })) return opError("the nodes of a tree form a cycle");
-    const auto weightTrees = attributes.getInts(prefix + "treeids"), weightNodes = attributes.getInts(prefix + "nodeids"), ids = attributes.getInts(prefix + "ids");
+    if (std::any_of(treeIds.begin(), treeIds.end(), [&](std::int64_t tree) { return !rooted.contains(tree); }))
+        return opError("the nodes of a tree form a cycle");
+    const auto weightTrees = attributes.getInts(prefix + "treeids"),
+               weightNodes = attributes.getInts(prefix + "nodeids"), ids = attributes.getInts(prefix + "ids");
     SONDE_ASSIGN(const std::vector<double> weights, realList(attributes, prefix + "weights"));
-    if (weightTrees.size() != ids.size() || weightNodes.size() != ids.size() || weights.size() != ids.size()) return opError("has lists of different lengths about its leaves");
+    if (weightTrees.size() != ids.size() || weightNodes.size() != ids.size() || weights.size() != ids.size())
+        return opError("has lists of different lengths about its leaves");
     for (std::size_t i = 0; i < ids.size(); ++i) {
         const auto found = places.find({weightTrees[i], weightNodes[i]});
-        if (found == places.end()) return opError("has a weight for node " + std::to_string(weightNodes[i]) + " of tree " + std::to_string(weightTrees[i]) + ", which is not there");
+        if (found == places.end())
+            return opError("has a weight for node " + std::to_string(weightNodes[i]) + " of tree " +
+                           std::to_string(weightTrees[i]) + ", which is not there");
         // Some writers give inner nodes weights too; no row ends there.
         if (found->second >= 0) continue;
         if (ids[i] < 0) return opError("a leaf has a weight for target " + std::to_string(ids[i]));
-        forest->leaves[static_cast<std::size_t>(-1 - found->second)].push_back({static_cast<std::size_t>(ids[i]), weights[i]});
+        forest->leaves[static_cast<std::size_t>(-1 - found->second)].push_back(
+            {static_cast<std::size_t>(ids[i]), weights[i]});
     }
     SONDE_ASSIGN(const std::size_t reached, checkForest(*forest));
     if (reached < forest->splits.size()) return opError("some nodes of a tree form a cycle or belong to no tree");
@@ -201,9 +221,11 @@ base::Result<std::vector<double>> realTensor(const Attributes& attributes, const
 
 base::Result<std::unique_ptr<Forest>> forestOfTensors(const Attributes& attributes) {
     auto forest = std::make_unique<Forest>();
-    const std::int64_t aggregate = attributes.getInt("aggregate_function", 1), transform = attributes.getInt("post_transform", 0);
+    const std::int64_t aggregate = attributes.getInt("aggregate_function", 1),
+                       transform = attributes.getInt("post_transform", 0);
     const std::int64_t targets = attributes.getInt("n_targets", 1);
-    if (aggregate < 0 || aggregate > 3) return opError("aggregate_function " + std::to_string(aggregate) + " is not known");
+    if (aggregate < 0 || aggregate > 3)
+        return opError("aggregate_function " + std::to_string(aggregate) + " is not known");
     if (transform < 0 || transform > 4) return opError("post_transform " + std::to_string(transform) + " is not known");
     if (targets < 1 || targets > kMaxTargets) return opError(std::to_string(targets) + " targets");
     forest->aggregate = static_cast<Aggregate>(aggregate);
@@ -219,11 +241,18 @@ base::Result<std::unique_ptr<Forest>> forestOfTensors(const Attributes& attribut
     const auto missing = attributes.getInts("nodes_missing_value_tracks_true");
     const auto ids = attributes.getInts("leaf_targetids");
     const std::size_t count = splits.size();
-    for (std::size_t size : {modes.size(), features.size(), onTrue.size(), onFalse.size(), trueLeaves.size(), falseLeaves.size()}) {
-        if (size != count) return opError("has lists of " + std::to_string(count) + " and of " + std::to_string(size) + " entries about its nodes");
+    for (std::size_t size :
+         {modes.size(), features.size(), onTrue.size(), onFalse.size(), trueLeaves.size(), falseLeaves.size()}) {
+        if (size != count)
+            return opError("has lists of " + std::to_string(count) + " and of " + std::to_string(size) +
+                           " entries about its nodes");
     }
-    if (!missing.empty() && missing.size() != count) return opError("has " + std::to_string(missing.size()) + " entries for missing values of " + std::to_string(count) + " nodes");
-    if (ids.size() != weights.size()) return opError("has " + std::to_string(weights.size()) + " weights for " + std::to_string(ids.size()) + " leaves");
+    if (!missing.empty() && missing.size() != count)
+        return opError("has " + std::to_string(missing.size()) + " entries for missing values of " +
+                       std::to_string(count) + " nodes");
+    if (ids.size() != weights.size())
+        return opError("has " + std::to_string(weights.size()) + " weights for " + std::to_string(ids.size()) +
+                       " leaves");
     for (std::size_t i = 0; i < ids.size(); ++i) {
         if (ids[i] < 0) return opError("a leaf has a weight for target " + std::to_string(ids[i]));
         forest->leaves.push_back({{static_cast<std::size_t>(ids[i]), weights[i]}});
@@ -231,10 +260,17 @@ base::Result<std::unique_ptr<Forest>> forestOfTensors(const Attributes& attribut
     forest->memberValues = members;
     std::size_t member = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        if (modes[i] < 0 || modes[i] > 6) return opError("the mode " + std::to_string(static_cast<int>(modes[i])) + " of a node is not known");
+        if (modes[i] < 0 || modes[i] > 6)
+            return opError("the mode " + std::to_string(static_cast<int>(modes[i])) + " of a node is not known");
         if (onTrue[i] < 0 || onFalse[i] < 0) return opError("a tree refers to a node that is not there");
-        Split split{splits[i], features[i], static_cast<Mode>(static_cast<int>(modes[i])), !missing.empty() && missing[i] != 0,
-                    trueLeaves[i] ? -1 - onTrue[i] : onTrue[i], falseLeaves[i] ? -1 - onFalse[i] : onFalse[i], member, 0};
+        Split split{splits[i],
+                    features[i],
+                    static_cast<Mode>(static_cast<int>(modes[i])),
+                    !missing.empty() && missing[i] != 0,
+                    trueLeaves[i] ? -1 - onTrue[i] : onTrue[i],
+                    falseLeaves[i] ? -1 - onFalse[i] : onFalse[i],
+                    member,
+                    0};
         if (split.mode == Mode::Member) {
             // The sets of these nodes follow each other, each closed by a NaN.
             while (member < members.size() && !std::isnan(members[member])) ++member;
@@ -244,7 +280,8 @@ base::Result<std::unique_ptr<Forest>> forestOfTensors(const Attributes& attribut
         forest->splits.push_back(split);
     }
     forest->roots = attributes.getInts("tree_roots");
-    if (std::any_of(forest->roots.begin(), forest->roots.end(), [](std::int64_t root) { return root < 0; })) return opError("a tree refers to a node that is not there");
+    if (std::any_of(forest->roots.begin(), forest->roots.end(), [](std::int64_t root) { return root < 0; }))
+        return opError("a tree refers to a node that is not there");
     SONDE_TRY(checkForest(*forest));
     return forest;
 }
@@ -283,20 +320,25 @@ RowScores evaluate(const Forest& forest, const double* x) {
 template <typename Finish>
 base::Result<std::int64_t> forEachRow(KernelContext& context, const Forest& forest, Finish finish) {
     SONDE_ASSIGN(const FeatureTable table, featureTable(context.in(0)));
-    if (table.columns < forest.features) return opError("needs " + std::to_string(forest.features) + " features, but has " + std::to_string(table.columns));
+    if (table.columns < forest.features)
+        return opError("needs " + std::to_string(forest.features) + " features, but has " +
+                       std::to_string(table.columns));
     SONDE_ASSIGN(const Tensor wide, context.in(0).cast(DType::Float64));
     const double* x = wide.numel() > 0 ? wide.data<double>() : nullptr;
     context.pool().parallelFor(static_cast<std::size_t>(table.rows), 16, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin; r < end && !context.cancelled(); ++r) finish(r, evaluate(forest, x + static_cast<std::int64_t>(r) * table.columns));
+        for (std::size_t r = begin; r < end && !context.cancelled(); ++r)
+            finish(r, evaluate(forest, x + static_cast<std::int64_t>(r) * table.columns));
     });
     return table.rows;
 }
 
 base::Result<void> treeRegress(KernelContext& context, const Forest& forest, DType dtype) {
     if (!forest.base.empty() && forest.base.size() != 1 && forest.base.size() != forest.targets) {
-        return opError(std::to_string(forest.base.size()) + " base values for " + std::to_string(forest.targets) + " targets");
+        return opError(std::to_string(forest.base.size()) + " base values for " + std::to_string(forest.targets) +
+                       " targets");
     }
-    std::vector<std::vector<double>> rows(context.in(0).rank() == 2 ? static_cast<std::size_t>(context.in(0).dim(0)) : 1);
+    std::vector<std::vector<double>> rows(context.in(0).rank() == 2 ? static_cast<std::size_t>(context.in(0).dim(0))
+                                                                    : 1);
     SONDE_TRY(forEachRow(context, forest, [&](std::size_t r, RowScores scores) {
         if (forest.base.size() == forest.targets) {
             for (std::size_t k = 0; k < forest.targets; ++k) scores.score[k] += forest.base[k];
@@ -333,8 +375,8 @@ Decision decideMany(const Forest& forest, RowScores row) {
     return decision;
 }
 
-/// Two classes, and the trees speak about one of them only, often the first whichever they mean: the score is the second
-/// class's. If no weight is negative it is a probability.
+/// Two classes, and the trees speak about one of them only, often the first whichever they mean: the score is the
+/// second class's. If no weight is negative it is a probability.
 struct OneScore {
     bool present = false;
     std::size_t target = 0;
@@ -348,7 +390,8 @@ Decision decideByOne(const Forest& forest, const OneScore& one, const RowScores&
         decision.scores = {0, score};
         transformScores(decision.scores, forest.transform);
     } else {
-        decision.scores = twoScores(score, one.probability ? SecondScore::Complement : SecondScore::Opposite, forest.transform);
+        decision.scores =
+            twoScores(score, one.probability ? SecondScore::Complement : SecondScore::Opposite, forest.transform);
     }
     return decision;
 }
@@ -372,7 +415,8 @@ base::Result<std::unique_ptr<Classifier>> makeClassifier(const Attributes& attri
         }
     }
     const std::size_t bases = made->forest->base.size();
-    if (bases > 1 && bases != made->labels.size()) return opError(std::to_string(bases) + " base values for " + std::to_string(made->labels.size()) + " classes");
+    if (bases > 1 && bases != made->labels.size())
+        return opError(std::to_string(bases) + " base values for " + std::to_string(made->labels.size()) + " classes");
     if (made->labels.size() == 2 && scored.size() == 1 && bases < 2) {
         made->one.present = true;
         made->one.target = *scored.begin();
@@ -382,13 +426,16 @@ base::Result<std::unique_ptr<Classifier>> makeClassifier(const Attributes& attri
 
 base::Result<void> treeClassify(KernelContext& context) {
     std::unique_ptr<Classifier> own;
-    if (!context.prepared<Classifier>()) { SONDE_ASSIGN(own, makeClassifier(context.attributes())); }
+    if (!context.prepared<Classifier>()) {
+        SONDE_ASSIGN(own, makeClassifier(context.attributes()));
+    }
     const Classifier& model = own ? *own : *context.prepared<Classifier>();
     const std::size_t rows = context.in(0).rank() == 2 ? static_cast<std::size_t>(context.in(0).dim(0)) : 1;
     std::vector<std::size_t> picks(rows);
     std::vector<std::vector<double>> scores(rows);
     SONDE_TRY(forEachRow(context, *model.forest, [&](std::size_t r, RowScores row) {
-        Decision decision = model.one.present ? decideByOne(*model.forest, model.one, row) : decideMany(*model.forest, std::move(row));
+        Decision decision =
+            model.one.present ? decideByOne(*model.forest, model.one, row) : decideMany(*model.forest, std::move(row));
         decision.scores.resize(model.labels.size());
         picks[r] = decision.label;
         scores[r] = std::move(decision.scores);
@@ -404,7 +451,8 @@ base::Result<std::unique_ptr<Forest>> makeRegressor(const Attributes& attributes
     constexpr std::string_view kNames[] = {"AVERAGE", "SUM", "MIN", "MAX"};
     const auto found = std::find(std::begin(kNames), std::end(kNames), aggregate);
     if (found == std::end(kNames)) return opError("aggregate_function '" + aggregate + "' is not known");
-    SONDE_ASSIGN(std::unique_ptr<Forest> forest, forestOfLists(attributes, "target_", static_cast<std::size_t>(targets)));
+    SONDE_ASSIGN(std::unique_ptr<Forest> forest,
+                 forestOfLists(attributes, "target_", static_cast<std::size_t>(targets)));
     forest->aggregate = static_cast<Aggregate>(found - std::begin(kNames));
     return forest;
 }
@@ -419,7 +467,8 @@ base::Result<void> regressWith(KernelContext& context, Make make, DType dtype) {
 
 template <typename Make>
 auto preparing(Make make) {
-    return [make](std::span<const Value>, const Attributes& attributes, RunEnvironment&) -> base::Result<std::unique_ptr<PreparedState>> {
+    return [make](std::span<const Value>, const Attributes& attributes,
+                  RunEnvironment&) -> base::Result<std::unique_ptr<PreparedState>> {
         SONDE_ASSIGN(auto made, make(attributes));
         return std::unique_ptr<PreparedState>(std::move(made));
     };
@@ -451,35 +500,62 @@ void define_ml_trees(Registry& registry) {
     };
     const auto lists = [&](std::string_view name, int since, std::string_view summary) {
         Row made = row(name, since, summary, kFeatures);
-        for (std::string_view list : {"nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids", "nodes_missing_value_tracks_true"}) made.attrInts(list);
-        made.attr("nodes_modes", AttributeKind::Strings).attr("base_values", AttributeKind::Floats).attr("nodes_values", AttributeKind::Floats)
-            .attr("nodes_hitrates", AttributeKind::Floats).attrString("post_transform", "NONE");
+        for (std::string_view list : {"nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_truenodeids",
+                                      "nodes_falsenodeids", "nodes_missing_value_tracks_true"})
+            made.attrInts(list);
+        made.attr("nodes_modes", AttributeKind::Strings)
+            .attr("base_values", AttributeKind::Floats)
+            .attr("nodes_values", AttributeKind::Floats)
+            .attr("nodes_hitrates", AttributeKind::Floats)
+            .attrString("post_transform", "NONE");
         if (since < 3) return made;
-        for (std::string_view tensor : {"base_values_as_tensor", "nodes_values_as_tensor", "nodes_hitrates_as_tensor"}) made.attr(tensor, AttributeKind::Tensor);
+        for (std::string_view tensor : {"base_values_as_tensor", "nodes_values_as_tensor", "nodes_hitrates_as_tensor"})
+            made.attr(tensor, AttributeKind::Tensor);
         return made;
     };
     // Version 5 calls the two older forms deprecated in favour of TreeEnsemble, but files of it still have them.
     for (int since : {1, 3}) {
-        Row classifier = lists("TreeEnsembleClassifier", since, "The class that an ensemble of decision trees votes for, and all scores");
-        classifier.out("Z").attrInts("class_treeids").attrInts("class_nodeids").attrInts("class_ids").attr("class_weights", AttributeKind::Floats)
-            .attr("classlabels_strings", AttributeKind::Strings).attrInts("classlabels_int64s");
+        Row classifier = lists("TreeEnsembleClassifier", since,
+                               "The class that an ensemble of decision trees votes for, and all scores");
+        classifier.out("Z")
+            .attrInts("class_treeids")
+            .attrInts("class_nodeids")
+            .attrInts("class_ids")
+            .attr("class_weights", AttributeKind::Floats)
+            .attr("classlabels_strings", AttributeKind::Strings)
+            .attrInts("classlabels_int64s");
         Row regressor = lists("TreeEnsembleRegressor", since, "Sum, mean or extreme of the results of decision trees");
-        regressor.attrInts("target_treeids").attrInts("target_nodeids").attrInts("target_ids").attr("target_weights", AttributeKind::Floats)
-            .attrInt("n_targets", 1).attrString("aggregate_function", "SUM");
+        regressor.attrInts("target_treeids")
+            .attrInts("target_nodeids")
+            .attrInts("target_ids")
+            .attr("target_weights", AttributeKind::Floats)
+            .attrInt("n_targets", 1)
+            .attrString("aggregate_function", "SUM");
         if (since == 3) classifier.attr("class_weights_as_tensor", AttributeKind::Tensor);
         if (since == 3) regressor.attr("target_weights_as_tensor", AttributeKind::Tensor);
         registry.add(classifier.runs(treeClassify, inferTreeClassifier).prepares(preparing(makeClassifier)));
-        registry.add(regressor.runs([](KernelContext& context) { return regressWith(context, makeRegressor, DType::Float32); }, inferTreeRegressor)
-                         .prepares(preparing(makeRegressor)));
+        registry.add(
+            regressor
+                .runs([](KernelContext& context) { return regressWith(context, makeRegressor, DType::Float32); },
+                      inferTreeRegressor)
+                .prepares(preparing(makeRegressor)));
     }
-    Row ensemble = row("TreeEnsemble", 5, "Sum, mean or extreme of the results of decision trees, with sets as conditions",
-                       bit(DType::Float16) | bit(DType::Float32) | bit(DType::Float64));
-    for (std::string_view list : {"leaf_targetids", "nodes_falseleafs", "nodes_falsenodeids", "nodes_featureids", "nodes_missing_value_tracks_true",
-                                  "nodes_trueleafs", "nodes_truenodeids", "tree_roots"}) ensemble.attrInts(list);
-    for (std::string_view tensor : {"leaf_weights", "membership_values", "nodes_hitrates", "nodes_modes", "nodes_splits"}) ensemble.attr(tensor, AttributeKind::Tensor);
+    Row ensemble =
+        row("TreeEnsemble", 5, "Sum, mean or extreme of the results of decision trees, with sets as conditions",
+            bit(DType::Float16) | bit(DType::Float32) | bit(DType::Float64));
+    for (std::string_view list :
+         {"leaf_targetids", "nodes_falseleafs", "nodes_falsenodeids", "nodes_featureids",
+          "nodes_missing_value_tracks_true", "nodes_trueleafs", "nodes_truenodeids", "tree_roots"})
+        ensemble.attrInts(list);
+    for (std::string_view tensor :
+         {"leaf_weights", "membership_values", "nodes_hitrates", "nodes_modes", "nodes_splits"})
+        ensemble.attr(tensor, AttributeKind::Tensor);
     ensemble.attrInt("aggregate_function", 1).attrInt("n_targets", 1).attrInt("post_transform", 0);
-    registry.add(ensemble.runs([](KernelContext& context) { return regressWith(context, forestOfTensors, context.in(0).dtype()); }, inferEnsemble)
-                     .prepares(preparing(forestOfTensors)));
+    registry.add(
+        ensemble
+            .runs([](KernelContext& context) { return regressWith(context, forestOfTensors, context.in(0).dtype()); },
+                  inferEnsemble)
+            .prepares(preparing(forestOfTensors)));
 }
 
 }  // namespace sonde::ops

@@ -1,10 +1,9 @@
 // Normalisations and softmax.
 
-#include "core/ops/kernels/followers.h"
-#include "core/ops/kernels/normalize.h"
-
 #include <cmath>
 
+#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/normalize.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -18,7 +17,9 @@ using kernels::Affine;
 using kernels::RowNorm;
 using tensor::Dim;
 
-const Tensor* optionalInput(KernelContext& context, std::size_t input) { return context.has(input) ? &context.in(input) : nullptr; }
+const Tensor* optionalInput(KernelContext& context, std::size_t input) {
+    return context.has(input) ? &context.in(input) : nullptr;
+}
 
 /// Mean and (population) variance of each channel over batch and space, in double.
 base::Result<std::pair<Tensor, Tensor>> channelMoments(const Tensor& x, double& count) {
@@ -59,7 +60,8 @@ base::Result<void> elementNorm(KernelContext& context, double epsilon) {
     Tensor parts[4];
     for (std::size_t i = 0; i < 4; ++i) {
         SONDE_ASSIGN(parts[i], context.in(1 + i).cast(DType::Float64));
-        if (parts[i].numel() != each && x.numel() > 0) return opError("statistics " + context.in(1 + i).typeText() + " do not fit " + x.typeText());
+        if (parts[i].numel() != each && x.numel() > 0)
+            return opError("statistics " + context.in(1 + i).typeText() + " do not fit " + x.typeText());
     }
     SONDE_ASSIGN(const Tensor wide, x.cast(DType::Float64));
     SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float64, x.shape()));
@@ -79,13 +81,15 @@ base::Result<void> onnxBatchNorm(KernelContext& context) {
     const Tensor& x = context.in(0);
     if (attributes.getInt("spatial", 1) == 0) return elementNorm(context, epsilon);
     if (attributes.getInt("training_mode", 0) == 0) {
-        if (const auto* prepared = context.prepared<kernels::ChannelAffine>()) return kernels::applyChannelAffine(context, x, *prepared);
+        if (const auto* prepared = context.prepared<kernels::ChannelAffine>())
+            return kernels::applyChannelAffine(context, x, *prepared);
         return kernels::batchNorm(context, x, &context.in(1), &context.in(2), context.in(3), context.in(4), epsilon);
     }
     double count = 0;
     SONDE_ASSIGN(const auto moments, channelMoments(x, count));
     SONDE_TRY(kernels::batchNorm(context, x, &context.in(1), &context.in(2), moments.first, moments.second, epsilon));
-    if (context.in(3).numel() != moments.first.numel() || context.in(4).numel() != moments.first.numel()) return opError("running statistics do not fit " + x.typeText());
+    if (context.in(3).numel() != moments.first.numel() || context.in(4).numel() != moments.first.numel())
+        return opError("running statistics do not fit " + x.typeText());
     if (context.wants(1)) {
         SONDE_ASSIGN(Tensor mean, moved(context.in(3), moments.first, momentum));
         context.setOutput(1, Value(std::move(mean)));
@@ -106,8 +110,10 @@ base::Result<std::unique_ptr<PreparedState>> prepareBatchNorm(std::span<const Va
 /// Only with factors that were prepared: they outlive the call.
 std::unique_ptr<kernels::Follower> batchNormFollower(const kernels::FollowerCall& call) {
     const auto* affine = static_cast<const kernels::ChannelAffine*>(call.prepared);
-    const bool training = call.op.domain == "aten" ? call.inputs.size() < 6 || call.inputs[5].kind() != ValueKind::Bool || call.inputs[5].toBool()
-                                                   : call.attributes.getInt("training_mode", 0) != 0;
+    const bool training =
+        call.op.domain == "aten"
+            ? call.inputs.size() < 6 || call.inputs[5].kind() != ValueKind::Bool || call.inputs[5].toBool()
+            : call.attributes.getInt("training_mode", 0) != 0;
     const bool byChannel = call.attributes.getInt("spatial", 1) != 0;
     return affine && !training && byChannel ? kernels::affineFollower(call, affine->factor, affine->shift) : nullptr;
 }
@@ -123,12 +129,15 @@ base::Result<void> atenBatchNorm(KernelContext& context) {
     SONDE_ASSIGN(const double epsilon, numberOf(context.value(7)));
     const bool training = context.value(5).kind() == ValueKind::Bool && context.value(5).toBool();
     if (!training && context.has(3) && context.has(4)) {
-        if (const auto* prepared = context.prepared<kernels::ChannelAffine>()) return kernels::applyChannelAffine(context, context.in(0), *prepared);
-        return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2), context.in(3), context.in(4), epsilon);
+        if (const auto* prepared = context.prepared<kernels::ChannelAffine>())
+            return kernels::applyChannelAffine(context, context.in(0), *prepared);
+        return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2),
+                                  context.in(3), context.in(4), epsilon);
     }
     double count = 0;
     SONDE_ASSIGN(const auto moments, channelMoments(context.in(0), count));
-    return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2), moments.first, moments.second, epsilon);
+    return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2),
+                              moments.first, moments.second, epsilon);
 }
 
 base::Result<void> instanceNorm(KernelContext& context, const Tensor* scale, const Tensor* bias, double epsilon) {
@@ -141,12 +150,15 @@ base::Result<void> instanceNorm(KernelContext& context, const Tensor* scale, con
 }
 
 /// Groups of channels of one image share mean and variance. Scale and bias: one for each channel.
-base::Result<void> groupNorm(KernelContext& context, std::int64_t groups, const Tensor* scale, const Tensor* bias, double epsilon) {
+base::Result<void> groupNorm(KernelContext& context, std::int64_t groups, const Tensor* scale, const Tensor* bias,
+                             double epsilon) {
     const Tensor& x = context.in(0);
-    if (x.rank() < 2 || groups < 1 || x.dim(1) % groups != 0) return opError(std::to_string(groups) + " groups do not fit " + x.typeText());
+    if (x.rank() < 2 || groups < 1 || x.dim(1) % groups != 0)
+        return opError(std::to_string(groups) + " groups do not fit " + x.typeText());
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
     const std::int64_t rows = x.dim(0) * groups;
-    const RowNorm options{rows, rows ? x.numel() / rows : 0, epsilon, true, Affine::PerChannel, x.dim(1), x.dim(1) / groups};
+    const RowNorm options{
+        rows, rows ? x.numel() / rows : 0, epsilon, true, Affine::PerChannel, x.dim(1), x.dim(1) / groups};
     return kernels::normalizeRows(context, x, scale, bias, options, y, nullptr, nullptr);
 }
 
@@ -156,8 +168,10 @@ base::Result<void> onnxGroupNorm(KernelContext& context) {
     const double epsilon = context.attributes().getFloat("epsilon", 1e-5);
     const Tensor& x = context.in(0);
     const Tensor *scale = &context.in(1), *bias = &context.in(2);
-    if (groups < 1 || x.rank() < 2 || x.dim(1) % groups != 0) return opError(std::to_string(groups) + " groups do not fit " + x.typeText());
-    if (scale->numel() == x.dim(1) || scale->numel() != groups || bias->numel() != groups) return groupNorm(context, groups, scale, bias, epsilon);
+    if (groups < 1 || x.rank() < 2 || x.dim(1) % groups != 0)
+        return opError(std::to_string(groups) + " groups do not fit " + x.typeText());
+    if (scale->numel() == x.dim(1) || scale->numel() != groups || bias->numel() != groups)
+        return groupNorm(context, groups, scale, bias, epsilon);
     const auto repeated = [&](const Tensor& perGroup) -> base::Result<Tensor> {
         const std::int64_t each = x.dim(1) / groups;
         SONDE_ASSIGN(const Tensor wide, perGroup.unsqueezed(1).expanded(Shape{groups, each}));
@@ -169,7 +183,8 @@ base::Result<void> onnxGroupNorm(KernelContext& context) {
 }
 
 /// Normalises over the axes from `axis` on. Outputs: Y, Mean, InvStdDev with those axes of extent 1.
-base::Result<void> layerNorm(KernelContext& context, std::size_t axis, const Tensor* scale, const Tensor* bias, double epsilon, bool subtractMean) {
+base::Result<void> layerNorm(KernelContext& context, std::size_t axis, const Tensor* scale, const Tensor* bias,
+                             double epsilon, bool subtractMean) {
     const Tensor& x = context.in(0);
     std::int64_t rows = 1, length = 1;
     Shape reduced;
@@ -202,7 +217,8 @@ base::Result<void> onnxLayerNorm(KernelContext& context, bool subtractMean) {
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), context.in(0).rank()));
     const double epsilon = context.attributes().getFloat("epsilon", 1e-5);
     const DType type = context.in(0).dtype(), wanted = context.in(1).dtype();
-    if (type == wanted) return layerNorm(context, axis, &context.in(1), optionalInput(context, 2), epsilon, subtractMean);
+    if (type == wanted)
+        return layerNorm(context, axis, &context.in(1), optionalInput(context, 2), epsilon, subtractMean);
     // RMSNormalization's result has the dtype of its scale.
     SONDE_ASSIGN(const Tensor scale, context.in(1).cast(type));
     SONDE_TRY(layerNorm(context, axis, &scale, optionalInput(context, 2), epsilon, subtractMean));
@@ -243,28 +259,32 @@ base::Result<void> localResponse(KernelContext& context) {
     const Tensor& x = context.in(0);
     const Attributes& attributes = context.attributes();
     const std::int64_t size = attributes.getInt("size", 1);
-    const double alpha = attributes.getFloat("alpha", 1e-4), beta = attributes.getFloat("beta", 0.75), bias = attributes.getFloat("bias", 1);
+    const double alpha = attributes.getFloat("alpha", 1e-4), beta = attributes.getFloat("beta", 0.75),
+                 bias = attributes.getFloat("bias", 1);
     if (x.rank() < 2 || size < 1) return opError("size " + std::to_string(size) + " does not fit " + x.typeText());
     const std::int64_t channels = x.dim(1), plane = x.numel() > 0 ? x.numel() / (x.dim(0) * channels) : 0;
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
     const std::int64_t before = (size - 1) / 2, after = size - 1 - before;
     tensor::dispatchFloating(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        context.pool().parallelFor(static_cast<std::size_t>(x.dim(0) * channels), 1, [&](std::size_t begin, std::size_t end) {
-            for (auto at = static_cast<std::int64_t>(begin); at < static_cast<std::int64_t>(end); ++at) {
-                const std::int64_t c = at % channels;
-                const T* image = x.data<T>() + (at - c) * plane;
-                T* out = y.mutableData<T>() + at * plane;
-                for (std::int64_t i = 0; i < plane; ++i) {
-                    double square = 0;
-                    for (std::int64_t k = std::max<std::int64_t>(0, c - before); k <= std::min(channels - 1, c + std::min(after, channels)); ++k) {
-                        const double v = static_cast<double>(image[k * plane + i]);
-                        square += v * v;
+        context.pool().parallelFor(
+            static_cast<std::size_t>(x.dim(0) * channels), 1, [&](std::size_t begin, std::size_t end) {
+                for (auto at = static_cast<std::int64_t>(begin); at < static_cast<std::int64_t>(end); ++at) {
+                    const std::int64_t c = at % channels;
+                    const T* image = x.data<T>() + (at - c) * plane;
+                    T* out = y.mutableData<T>() + at * plane;
+                    for (std::int64_t i = 0; i < plane; ++i) {
+                        double square = 0;
+                        for (std::int64_t k = std::max<std::int64_t>(0, c - before);
+                             k <= std::min(channels - 1, c + std::min(after, channels)); ++k) {
+                            const double v = static_cast<double>(image[k * plane + i]);
+                            square += v * v;
+                        }
+                        out[i] = static_cast<T>(static_cast<double>(image[c * plane + i]) *
+                                                std::pow(bias + alpha / static_cast<double>(size) * square, -beta));
                     }
-                    out[i] = static_cast<T>(static_cast<double>(image[c * plane + i]) * std::pow(bias + alpha / static_cast<double>(size) * square, -beta));
                 }
-            }
-        });
+            });
     });
     return {};
 }
@@ -290,7 +310,8 @@ base::Result<void> lpNormalization(KernelContext& context) {
             }
             if (p == 2) norm = std::sqrt(norm);
             for (std::int64_t i = 0; i < n; ++i) {
-                y.mutableData<T>()[at + i * inner] = static_cast<T>(norm == 0 ? 0.0 : static_cast<double>(x.data<T>()[at + i * inner]) / norm);
+                y.mutableData<T>()[at + i * inner] =
+                    static_cast<T>(norm == 0 ? 0.0 : static_cast<double>(x.data<T>()[at + i * inner]) / norm);
             }
         }
     });
@@ -370,7 +391,8 @@ base::Result<void> atenSoftmax(KernelContext& context, bool logarithm) {
 
 base::Result<void> inferAtenSoftmax(InferContext& context) {
     TypeInfo type = context.in(0);
-    if (context.constant(2).kind() == ValueKind::Int) type.dtype = dtypeFromTorch(context.constant(2).toInt()).value_or(DType::Undefined);
+    if (context.constant(2).kind() == ValueKind::Int)
+        type.dtype = dtypeFromTorch(context.constant(2).toInt()).value_or(DType::Undefined);
     else if (type.dtype != DType::Undefined && !tensor::isFloating(type.dtype)) type.dtype = DType::Float32;
     context.set(0, std::move(type));
     return {};
@@ -380,52 +402,84 @@ void defineSoftmax(Registry& registry) {
     for (bool logarithm : {false, true}) {
         const std::string_view name = logarithm ? "LogSoftmax" : "Softmax";
         const std::string_view summary = logarithm ? "logarithm of softmax" : "e^x, divided by their sum along an axis";
-        registry.add(Row(name, 1, summary, Category::Activation).in("input", kFloats, "T").out("output").attrInt("axis", 1)
-                         .runs([logarithm](KernelContext& context) { return softmaxFlattened(context, logarithm); }, inferSame));
-        registry.add(Row(name, 13, summary, Category::Activation).in("input", kFloats, "T").out("output").attrInt("axis", -1)
-                         .runs([logarithm](KernelContext& context) {
-                                   return softmaxAxis(context, context.attributes().getInt("axis", -1), context.in(0), logarithm);
-                               }, inferSame));
+        registry.add(
+            Row(name, 1, summary, Category::Activation)
+                .in("input", kFloats, "T")
+                .out("output")
+                .attrInt("axis", 1)
+                .runs([logarithm](KernelContext& context) { return softmaxFlattened(context, logarithm); }, inferSame));
+        registry.add(Row(name, 13, summary, Category::Activation)
+                         .in("input", kFloats, "T")
+                         .out("output")
+                         .attrInt("axis", -1)
+                         .runs(
+                             [logarithm](KernelContext& context) {
+                                 return softmaxAxis(context, context.attributes().getInt("axis", -1), context.in(0),
+                                                    logarithm);
+                             },
+                             inferSame));
     }
-    registry.add(Row("Hardmax", 1, "1 at the largest value of each line, else 0", Category::Activation).in("input", kFloats, "T").out("output")
-                     .attrInt("axis", 1).runs([](KernelContext& context) { return hardmax(context, true); }, inferSame));
-    registry.add(Row("Hardmax", 13, "1 at the largest value of each line, else 0", Category::Activation).in("input", kFloats, "T").out("output")
-                     .attrInt("axis", -1).runs([](KernelContext& context) { return hardmax(context, false); }, inferSame));
-    for (std::string_view schema : {"softmax.int(Tensor self, int dim, int? dtype=None) -> Tensor", "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"}) {
-        registry.add(atenRow(schema, "e^x, divided by their sum along an axis", Category::Activation,
-                             [](KernelContext& context) { return atenSoftmax(context, false); }, inferAtenSoftmax));
+    registry.add(Row("Hardmax", 1, "1 at the largest value of each line, else 0", Category::Activation)
+                     .in("input", kFloats, "T")
+                     .out("output")
+                     .attrInt("axis", 1)
+                     .runs([](KernelContext& context) { return hardmax(context, true); }, inferSame));
+    registry.add(Row("Hardmax", 13, "1 at the largest value of each line, else 0", Category::Activation)
+                     .in("input", kFloats, "T")
+                     .out("output")
+                     .attrInt("axis", -1)
+                     .runs([](KernelContext& context) { return hardmax(context, false); }, inferSame));
+    for (std::string_view schema : {"softmax.int(Tensor self, int dim, int? dtype=None) -> Tensor",
+                                    "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"}) {
+        registry.add(atenRow(
+            schema, "e^x, divided by their sum along an axis", Category::Activation,
+            [](KernelContext& context) { return atenSoftmax(context, false); }, inferAtenSoftmax));
     }
-    for (std::string_view schema : {"log_softmax.int(Tensor self, int dim, int? dtype=None) -> Tensor", "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"}) {
-        registry.add(atenRow(schema, "logarithm of softmax", Category::Activation,
-                             [](KernelContext& context) { return atenSoftmax(context, true); }, inferAtenSoftmax));
+    for (std::string_view schema : {"log_softmax.int(Tensor self, int dim, int? dtype=None) -> Tensor",
+                                    "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"}) {
+        registry.add(atenRow(
+            schema, "logarithm of softmax", Category::Activation,
+            [](KernelContext& context) { return atenSoftmax(context, true); }, inferAtenSoftmax));
     }
 }
 
 void defineAtenNorm(Registry& registry) {
-    OpDef batch = atenRow("batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, "
-                         "float eps, bool cudnn_enabled) -> Tensor", "(x − mean)/√(var + ε)·scale + bias by channel", Category::Normalization, atenBatchNorm, inferSame);
+    OpDef batch = atenRow(
+        "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, "
+        "float eps, bool cudnn_enabled) -> Tensor",
+        "(x − mean)/√(var + ε)·scale + bias by channel", Category::Normalization, atenBatchNorm, inferSame);
     batch.prepare = [](std::span<const Value> constants, const Attributes&, RunEnvironment&) {
         const double epsilon = constants.size() > 7 && constants[7].isNumber() ? constants[7].number() : -1;
-        return epsilon < 0 ? base::Result<std::unique_ptr<PreparedState>>(std::unique_ptr<PreparedState>()) : prepareBatchNorm(constants, epsilon);
+        return epsilon < 0 ? base::Result<std::unique_ptr<PreparedState>>(std::unique_ptr<PreparedState>())
+                           : prepareBatchNorm(constants, epsilon);
     };
     registry.add(std::move(batch));
-    registry.add(atenRow("layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
-                         "mean 0 and variance 1 over the last axes", Category::Normalization, atenLayerNorm, inferSame));
-    registry.add(atenRow("group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
-                         "mean 0 and variance 1 over groups of channels", Category::Normalization, [](KernelContext& context) -> base::Result<void> {
-                             SONDE_ASSIGN(const std::int64_t groups, intOf(context.value(1)));
-                             SONDE_ASSIGN(const double epsilon, numberOf(context.value(4)));
-                             return groupNorm(context, groups, optionalInput(context, 2), optionalInput(context, 3), epsilon);
-                         }, inferSame));
-    registry.add(atenRow("instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, "
-                         "float momentum, float eps, bool cudnn_enabled) -> Tensor", "mean 0 and variance 1 of each channel of each image", Category::Normalization,
-                         [](KernelContext& context) -> base::Result<void> {
-                             SONDE_ASSIGN(const double epsilon, numberOf(context.value(7)));
-                             if (context.value(5).kind() == ValueKind::Bool && !context.value(5).toBool() && context.has(3) && context.has(4)) {
-                                 return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2), context.in(3), context.in(4), epsilon);
-                             }
-                             return instanceNorm(context, optionalInput(context, 1), optionalInput(context, 2), epsilon);
-                         }, inferSame));
+    registry.add(atenRow(
+        "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
+        "mean 0 and variance 1 over the last axes", Category::Normalization, atenLayerNorm, inferSame));
+    registry.add(atenRow(
+        "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
+        "mean 0 and variance 1 over groups of channels", Category::Normalization,
+        [](KernelContext& context) -> base::Result<void> {
+            SONDE_ASSIGN(const std::int64_t groups, intOf(context.value(1)));
+            SONDE_ASSIGN(const double epsilon, numberOf(context.value(4)));
+            return groupNorm(context, groups, optionalInput(context, 2), optionalInput(context, 3), epsilon);
+        },
+        inferSame));
+    registry.add(atenRow(
+        "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, "
+        "float momentum, float eps, bool cudnn_enabled) -> Tensor",
+        "mean 0 and variance 1 of each channel of each image", Category::Normalization,
+        [](KernelContext& context) -> base::Result<void> {
+            SONDE_ASSIGN(const double epsilon, numberOf(context.value(7)));
+            if (context.value(5).kind() == ValueKind::Bool && !context.value(5).toBool() && context.has(3) &&
+                context.has(4)) {
+                return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2),
+                                          context.in(3), context.in(4), epsilon);
+            }
+            return instanceNorm(context, optionalInput(context, 1), optionalInput(context, 2), epsilon);
+        },
+        inferSame));
 }
 
 }  // namespace
@@ -433,8 +487,17 @@ void defineAtenNorm(Registry& registry) {
 void define_normalization(Registry& registry) {
     const auto batchRow = [](int since) {
         Row row("BatchNormalization", since, "(x − mean)/√(var + ε)·scale + bias by channel", Category::Normalization);
-        row.in("X", kFloats).in("scale", kFloats).in("B", kFloats).in("mean", kFloats).in("var", kFloats).out("Y").out("mean", Arity::Optional)
-            .out("var", Arity::Optional).attrFloat("epsilon", 1e-5).attrFloat("momentum", 0.9).runs(onnxBatchNorm, inferBatchNorm)
+        row.in("X", kFloats)
+            .in("scale", kFloats)
+            .in("B", kFloats)
+            .in("mean", kFloats)
+            .in("var", kFloats)
+            .out("Y")
+            .out("mean", Arity::Optional)
+            .out("var", Arity::Optional)
+            .attrFloat("epsilon", 1e-5)
+            .attrFloat("momentum", 0.9)
+            .runs(onnxBatchNorm, inferBatchNorm)
             .prepares([](std::span<const Value> constants, const Attributes& attributes, RunEnvironment&) {
                 return prepareBatchNorm(constants, attributes.getFloat("epsilon", 1e-5));
             });
@@ -447,29 +510,68 @@ void define_normalization(Registry& registry) {
         kernels::addFollower(domain, name, batchNormFollower);
     }
     registry.add(batchRow(14).attrInt("training_mode", 0));
-    registry.add(Row("InstanceNormalization", 1, "mean 0 and variance 1 of each channel of each image, scaled and shifted", Category::Normalization)
-                     .in("input", kFloats, "T").in("scale", kFloats, "T").in("B", kFloats, "T").out("output").attrFloat("epsilon", 1e-5)
-                     .runs([](KernelContext& context) {
-                               return instanceNorm(context, &context.in(1), &context.in(2), context.attributes().getFloat("epsilon", 1e-5));
-                           }, inferSame));
-    registry.add(Row("GroupNormalization", 18, "mean 0 and variance 1 over groups of channels, scaled and shifted", Category::Normalization)
-                     .in("X", kFloats, "T").in("scale", kFloats, "T").in("bias", kFloats, "T").out("Y").attrFloat("epsilon", 1e-5)
-                     .required("num_groups", AttributeKind::Int).attrInt("stash_type", 1).runs(onnxGroupNorm, inferSame));
-    registry.add(Row("LayerNormalization", 17, "mean 0 and variance 1 over the axes from `axis` on, scaled and shifted", Category::Normalization)
-                     .in("X", kFloats, "T").in("Scale", kFloats, "T").optionalIn("B", kFloats, "T").out("Y").out("Mean", Arity::Optional)
-                     .out("InvStdDev", Arity::Optional).attrInt("axis", -1).attrFloat("epsilon", 1e-5).attrInt("stash_type", 1)
+    registry.add(Row("InstanceNormalization", 1,
+                     "mean 0 and variance 1 of each channel of each image, scaled and shifted", Category::Normalization)
+                     .in("input", kFloats, "T")
+                     .in("scale", kFloats, "T")
+                     .in("B", kFloats, "T")
+                     .out("output")
+                     .attrFloat("epsilon", 1e-5)
+                     .runs(
+                         [](KernelContext& context) {
+                             return instanceNorm(context, &context.in(1), &context.in(2),
+                                                 context.attributes().getFloat("epsilon", 1e-5));
+                         },
+                         inferSame));
+    registry.add(Row("GroupNormalization", 18, "mean 0 and variance 1 over groups of channels, scaled and shifted",
+                     Category::Normalization)
+                     .in("X", kFloats, "T")
+                     .in("scale", kFloats, "T")
+                     .in("bias", kFloats, "T")
+                     .out("Y")
+                     .attrFloat("epsilon", 1e-5)
+                     .required("num_groups", AttributeKind::Int)
+                     .attrInt("stash_type", 1)
+                     .runs(onnxGroupNorm, inferSame));
+    registry.add(Row("LayerNormalization", 17, "mean 0 and variance 1 over the axes from `axis` on, scaled and shifted",
+                     Category::Normalization)
+                     .in("X", kFloats, "T")
+                     .in("Scale", kFloats, "T")
+                     .optionalIn("B", kFloats, "T")
+                     .out("Y")
+                     .out("Mean", Arity::Optional)
+                     .out("InvStdDev", Arity::Optional)
+                     .attrInt("axis", -1)
+                     .attrFloat("epsilon", 1e-5)
+                     .attrInt("stash_type", 1)
                      .runs([](KernelContext& context) { return onnxLayerNorm(context, true); }, inferLayerNorm));
-    registry.add(Row("RMSNormalization", 23, "x divided by its root mean square over the axes from `axis` on, scaled", Category::Normalization)
-                     .in("X", kFloats).in("scale", kFloats).out("Y").attrInt("axis", -1).attrFloat("epsilon", 1e-5).attrInt("stash_type", 1)
-                     .runs([](KernelContext& context) { return onnxLayerNorm(context, false); }, [](InferContext& context) -> base::Result<void> {
+    registry.add(Row("RMSNormalization", 23, "x divided by its root mean square over the axes from `axis` on, scaled",
+                     Category::Normalization)
+                     .in("X", kFloats)
+                     .in("scale", kFloats)
+                     .out("Y")
+                     .attrInt("axis", -1)
+                     .attrFloat("epsilon", 1e-5)
+                     .attrInt("stash_type", 1)
+                     .runs([](KernelContext& context) { return onnxLayerNorm(context, false); },
+                           [](InferContext& context) -> base::Result<void> {
                                context.set(0, TypeInfo::tensor(context.in(1).dtype, context.in(0).shape));
                                return {};
                            }));
-    registry.add(Row("LRN", 1, "x divided by a power of the squares of neighbouring channels", Category::Normalization).in("X", kFloats, "T").out("Y")
-                     .attrFloat("alpha", 1e-4).attrFloat("beta", 0.75).attrFloat("bias", 1).required("size", AttributeKind::Int)
+    registry.add(Row("LRN", 1, "x divided by a power of the squares of neighbouring channels", Category::Normalization)
+                     .in("X", kFloats, "T")
+                     .out("Y")
+                     .attrFloat("alpha", 1e-4)
+                     .attrFloat("beta", 0.75)
+                     .attrFloat("bias", 1)
+                     .required("size", AttributeKind::Int)
                      .runs(localResponse, inferSame));
-    registry.add(Row("LpNormalization", 1, "x divided by its p-norm along an axis", Category::Normalization).in("input", kFloats, "T").out("output")
-                     .attrInt("axis", -1).attrInt("p", 2).runs(lpNormalization, inferSame));
+    registry.add(Row("LpNormalization", 1, "x divided by its p-norm along an axis", Category::Normalization)
+                     .in("input", kFloats, "T")
+                     .out("output")
+                     .attrInt("axis", -1)
+                     .attrInt("p", 2)
+                     .runs(lpNormalization, inferSame));
     defineSoftmax(registry);
     defineAtenNorm(registry);
 }

@@ -45,7 +45,8 @@ base::Result<void> cumulate(KernelContext& context, bool product, std::int64_t a
             for (std::int64_t i = 0; i < line.n; ++i) {
                 const std::int64_t p = (reverse ? line.n - 1 - i : i) * line.inner;
                 const Sum before = sum;
-                sum = product ? static_cast<Sum>(sum * static_cast<Sum>(in[p])) : static_cast<Sum>(sum + static_cast<Sum>(in[p]));
+                sum = product ? static_cast<Sum>(sum * static_cast<Sum>(in[p]))
+                              : static_cast<Sum>(sum + static_cast<Sum>(in[p]));
                 out[p] = static_cast<T>(exclusive ? before : sum);
             }
         }
@@ -55,7 +56,8 @@ base::Result<void> cumulate(KernelContext& context, bool product, std::int64_t a
 
 base::Result<void> onnxCumulate(KernelContext& context, bool product) {
     SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
-    return cumulate(context, product, axis, context.attributes().getInt("exclusive", 0) != 0, context.attributes().getInt("reverse", 0) != 0);
+    return cumulate(context, product, axis, context.attributes().getInt("exclusive", 0) != 0,
+                    context.attributes().getInt("reverse", 0) != 0);
 }
 
 /// Keeps the part on and above (or below) diagonal k; the rest is zero.
@@ -85,7 +87,8 @@ struct Selection {
 base::Result<void> select(KernelContext& context, const Selection& selection) {
     const Tensor& x = context.in(0);
     if (selection.k < 0 || selection.k > x.dim(selection.axis)) {
-        return opError("k " + std::to_string(selection.k) + " is outside an axis of " + std::to_string(x.dim(selection.axis)));
+        return opError("k " + std::to_string(selection.k) + " is outside an axis of " +
+                       std::to_string(x.dim(selection.axis)));
     }
     Shape shape = x.shape();
     shape[selection.axis] = selection.k;
@@ -95,26 +98,29 @@ base::Result<void> select(KernelContext& context, const Selection& selection) {
     const Line from = lineOf(x.shape(), selection.axis), to = lineOf(shape, selection.axis);
     const bool done = tensor::dispatchNumbers(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        context.pool().parallelFor(static_cast<std::size_t>(from.outer * from.inner), 16, [&](std::size_t begin, std::size_t end) {
-            std::vector<std::int64_t> order(static_cast<std::size_t>(from.n));
-            for (auto l = static_cast<std::int64_t>(begin); l < static_cast<std::int64_t>(end); ++l) {
-                const T* in = x.data<T>() + from.at(l);
-                std::iota(order.begin(), order.end(), 0);
-                const auto before = [&](std::int64_t a, std::int64_t b) {
-                    const T p = in[a * from.inner], q = in[b * from.inner];
-                    // NaN counts as larger than everything, so that the order is one.
-                    const bool pn = p != p, qn = q != q;
-                    if (pn || qn) return pn == qn ? a < b : pn == selection.largest;
-                    if (p == q) return a < b;
-                    return selection.largest ? p > q : p < q;
-                };
-                std::partial_sort(order.begin(), order.begin() + selection.k, order.end(), before);
-                for (std::int64_t i = 0; i < selection.k; ++i) {
-                    values.mutableData<T>()[to.at(l) + i * to.inner] = in[order[static_cast<std::size_t>(i)] * from.inner];
-                    places.mutableData<std::int64_t>()[to.at(l) + i * to.inner] = order[static_cast<std::size_t>(i)];
+        context.pool().parallelFor(
+            static_cast<std::size_t>(from.outer * from.inner), 16, [&](std::size_t begin, std::size_t end) {
+                std::vector<std::int64_t> order(static_cast<std::size_t>(from.n));
+                for (auto l = static_cast<std::int64_t>(begin); l < static_cast<std::int64_t>(end); ++l) {
+                    const T* in = x.data<T>() + from.at(l);
+                    std::iota(order.begin(), order.end(), 0);
+                    const auto before = [&](std::int64_t a, std::int64_t b) {
+                        const T p = in[a * from.inner], q = in[b * from.inner];
+                        // NaN counts as larger than everything, so that the order is one.
+                        const bool pn = p != p, qn = q != q;
+                        if (pn || qn) return pn == qn ? a < b : pn == selection.largest;
+                        if (p == q) return a < b;
+                        return selection.largest ? p > q : p < q;
+                    };
+                    std::partial_sort(order.begin(), order.begin() + selection.k, order.end(), before);
+                    for (std::int64_t i = 0; i < selection.k; ++i) {
+                        values.mutableData<T>()[to.at(l) + i * to.inner] =
+                            in[order[static_cast<std::size_t>(i)] * from.inner];
+                        places.mutableData<std::int64_t>()[to.at(l) + i * to.inner] =
+                            order[static_cast<std::size_t>(i)];
+                    }
                 }
-            }
-        });
+            });
     });
     return done ? base::Result<void>() : opError("is not defined for " + x.typeText());
 }
@@ -183,7 +189,8 @@ base::Result<void> compress(KernelContext& context) {
     for (std::int64_t i = 0; i < std::min(context.in(1).numel(), x.dim(axis)); ++i) {
         if (context.in(1).data<bool>()[i]) kept.push_back(i);
     }
-    return kernels::gather(context, x, Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(kept.size())}, kept), axis);
+    return kernels::gather(context, x, Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(kept.size())}, kept),
+                           axis);
 }
 
 /// How many are kept depends on the data.
@@ -211,7 +218,8 @@ base::Result<void> inferUnique(InferContext& context) {
     } else if (shape) {
         all = tensor::product(*shape).dim();
     }
-    for (const std::size_t output : {1, 2, 3}) context.set(output, TypeInfo::tensor(DType::Int64, Dims{output == 2 ? all : tensor::Dim{}}));
+    for (const std::size_t output : {1, 2, 3})
+        context.set(output, TypeInfo::tensor(DType::Int64, Dims{output == 2 ? all : tensor::Dim{}}));
     return {};
 }
 
@@ -222,7 +230,8 @@ struct SliceLess {
     bool operator()(std::int64_t a, std::int64_t b) const {
         for (std::int64_t i = 0; i < size; ++i) {
             if (x.dtype() == DType::String) {
-                const int order = x.strings()[static_cast<std::size_t>(a * size + i)].compare(x.strings()[static_cast<std::size_t>(b * size + i)]);
+                const int order = x.strings()[static_cast<std::size_t>(a * size + i)].compare(
+                    x.strings()[static_cast<std::size_t>(b * size + i)]);
                 if (order != 0) return order < 0;
             } else {
                 const double p = x.data<double>()[a * size + i], q = x.data<double>()[b * size + i];
@@ -273,7 +282,8 @@ base::Result<void> oneHot(KernelContext& context) {
     const Tensor &indices = context.in(0), &values = context.in(2);
     SONDE_ASSIGN(const std::int64_t depth, intOf(context.value(1)));
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), indices.rank() + 1));
-    if (depth < 0 || values.numel() != 2) return opError("depth " + std::to_string(depth) + " or values " + values.typeText() + " are out of range");
+    if (depth < 0 || values.numel() != 2)
+        return opError("depth " + std::to_string(depth) + " or values " + values.typeText() + " are out of range");
     std::vector<std::int64_t> dims = indices.shape().dims();
     dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), depth);
     SONDE_ASSIGN(const Tensor chosen, Tensor::zeros(DType::Int64, Shape(dims)));
@@ -295,7 +305,8 @@ base::Result<void> inferOneHot(InferContext& context) {
     if (dims) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), dims->size() + 1));
         const auto depth = context.elements(1);
-        dims->insert(dims->begin() + static_cast<std::ptrdiff_t>(axis), depth && depth->size() == 1 ? depth->front().dim() : Dim{});
+        dims->insert(dims->begin() + static_cast<std::ptrdiff_t>(axis),
+                     depth && depth->size() == 1 ? depth->front().dim() : Dim{});
     }
     context.set(0, TypeInfo::tensor(context.in(2).dtype, std::move(dims)));
     return {};
@@ -304,24 +315,31 @@ base::Result<void> inferOneHot(InferContext& context) {
 /// The first lengths[b] elements of each batch along time, backwards.
 base::Result<void> reverseSequence(KernelContext& context) {
     const Tensor &x = context.in(0), &lengths = context.in(1);
-    const std::int64_t batchAxis = context.attributes().getInt("batch_axis", 1), timeAxis = context.attributes().getInt("time_axis", 0);
-    if (x.rank() < 2 || batchAxis + timeAxis != 1 || batchAxis < 0 || batchAxis > 1) return opError("batch_axis and time_axis must be 0 and 1");
-    const std::int64_t batches = x.dim(static_cast<std::size_t>(batchAxis)), steps = x.dim(static_cast<std::size_t>(timeAxis));
-    if (lengths.numel() != batches) return opError("sequence_lens " + lengths.typeText() + " does not fit " + x.typeText());
+    const std::int64_t batchAxis = context.attributes().getInt("batch_axis", 1),
+                       timeAxis = context.attributes().getInt("time_axis", 0);
+    if (x.rank() < 2 || batchAxis + timeAxis != 1 || batchAxis < 0 || batchAxis > 1)
+        return opError("batch_axis and time_axis must be 0 and 1");
+    const std::int64_t batches = x.dim(static_cast<std::size_t>(batchAxis)),
+                       steps = x.dim(static_cast<std::size_t>(timeAxis));
+    if (lengths.numel() != batches)
+        return opError("sequence_lens " + lengths.typeText() + " does not fit " + x.typeText());
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
     const std::int64_t size = x.numel() > 0 ? x.numel() / (batches * steps) : 0;
     std::vector<std::int64_t> rows;
     for (std::int64_t i = 0; i < x.dim(0); ++i) {
         for (std::int64_t j = 0; j < x.dim(1); ++j) {
             const std::int64_t b = batchAxis == 0 ? i : j, t = batchAxis == 0 ? j : i, length = lengths.toInt64(b);
-            if (length < 0 || length > steps) return opError("a length of " + std::to_string(length) + " is outside " + std::to_string(steps) + " steps");
+            if (length < 0 || length > steps)
+                return opError("a length of " + std::to_string(length) + " is outside " + std::to_string(steps) +
+                               " steps");
             const std::int64_t source = t < length ? length - 1 - t : t;
             rows.push_back(batchAxis == 0 ? b * steps + source : source * batches + b);
         }
     }
     const Shape flat{x.dim(0) * x.dim(1), size};
     SONDE_ASSIGN(const Tensor matrix, x.reshaped(flat));
-    SONDE_TRY(kernels::gather(context, matrix, Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(rows.size())}, rows), 0));
+    SONDE_TRY(kernels::gather(context, matrix,
+                              Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(rows.size())}, rows), 0));
     std::vector<Value> outputs = context.takeOutputs();
     SONDE_ASSIGN(Tensor shaped, outputs[0].tensor().reshaped(x.shape()));
     outputs[0] = Value(std::move(shaped));
@@ -331,47 +349,103 @@ base::Result<void> reverseSequence(KernelContext& context) {
 
 base::Result<void> inferNonZero(InferContext& context) {
     const auto& in = context.in(0).shape;
-    context.set(0, TypeInfo::tensor(DType::Int64, Dims{in ? Dim::of(static_cast<std::int64_t>(in->size())) : Dim{}, Dim{}}));
+    context.set(
+        0, TypeInfo::tensor(DType::Int64, Dims{in ? Dim::of(static_cast<std::int64_t>(in->size())) : Dim{}, Dim{}}));
     return {};
 }
 
 }  // namespace
 
 void define_ordering(Registry& registry) {
-    registry.add(Row("CumSum", 11, "running sums along an axis", Category::Reduction).in("x", kNumbers).in("axis", kIndex).out("y").attrInt("exclusive", 0).attrInt("reverse", 0)
+    registry.add(Row("CumSum", 11, "running sums along an axis", Category::Reduction)
+                     .in("x", kNumbers)
+                     .in("axis", kIndex)
+                     .out("y")
+                     .attrInt("exclusive", 0)
+                     .attrInt("reverse", 0)
                      .runs([](KernelContext& context) { return onnxCumulate(context, false); }, inferSame));
-    registry.add(Row("CumProd", 26, "running products along an axis", Category::Reduction).in("x", kNumbers).in("axis", kIndex).out("y").attrInt("exclusive", 0).attrInt("reverse", 0)
+    registry.add(Row("CumProd", 26, "running products along an axis", Category::Reduction)
+                     .in("x", kNumbers)
+                     .in("axis", kIndex)
+                     .out("y")
+                     .attrInt("exclusive", 0)
+                     .attrInt("reverse", 0)
                      .runs([](KernelContext& context) { return onnxCumulate(context, true); }, inferSame));
-    registry.add(Row("Trilu", 14, "the upper or lower triangle of matrices", Category::Tensor).in("input").optionalIn("k", kInt64).out("output").attrInt("upper", 1)
-                     .runs([](KernelContext& context) -> base::Result<void> {
-                               std::int64_t k = 0;
-                               if (context.has(1)) {
-                                   SONDE_ASSIGN(k, intOf(context.value(1)));
-                               }
-                               return triangle(context, context.attributes().getInt("upper", 1) != 0, k);
-                           }, inferSame));
-    registry.add(Row("TopK", 1, "the k largest elements along an axis and where they are", Category::Reduction).in("X", kNumbers).out("Values").out("Indices")
-                     .attrInt("axis", -1).required("k", AttributeKind::Int).runs(topK, inferTopK));
-    registry.add(Row("TopK", 10, "the k largest or smallest elements along an axis and where they are", Category::Reduction).in("X", kNumbers).in("K", kInt64).out("Values")
-                     .out("Indices").attrInt("axis", -1).attrInt("largest", 1).attrInt("sorted", 1).runs(topK, inferTopK));
-    registry.add(Row("NonZero", 9, "indices of all elements that are not zero", Category::Tensor).in("X").out("Y").runs(nonZero, inferNonZero));
-    registry.add(Row("Compress", 9, "the slices where a condition is true", Category::Tensor).in("input").in("condition", kBool).out("output").attr("axis", AttributeKind::Int)
+    registry.add(Row("Trilu", 14, "the upper or lower triangle of matrices", Category::Tensor)
+                     .in("input")
+                     .optionalIn("k", kInt64)
+                     .out("output")
+                     .attrInt("upper", 1)
+                     .runs(
+                         [](KernelContext& context) -> base::Result<void> {
+                             std::int64_t k = 0;
+                             if (context.has(1)) {
+                                 SONDE_ASSIGN(k, intOf(context.value(1)));
+                             }
+                             return triangle(context, context.attributes().getInt("upper", 1) != 0, k);
+                         },
+                         inferSame));
+    registry.add(Row("TopK", 1, "the k largest elements along an axis and where they are", Category::Reduction)
+                     .in("X", kNumbers)
+                     .out("Values")
+                     .out("Indices")
+                     .attrInt("axis", -1)
+                     .required("k", AttributeKind::Int)
+                     .runs(topK, inferTopK));
+    registry.add(
+        Row("TopK", 10, "the k largest or smallest elements along an axis and where they are", Category::Reduction)
+            .in("X", kNumbers)
+            .in("K", kInt64)
+            .out("Values")
+            .out("Indices")
+            .attrInt("axis", -1)
+            .attrInt("largest", 1)
+            .attrInt("sorted", 1)
+            .runs(topK, inferTopK));
+    registry.add(Row("NonZero", 9, "indices of all elements that are not zero", Category::Tensor)
+                     .in("X")
+                     .out("Y")
+                     .runs(nonZero, inferNonZero));
+    registry.add(Row("Compress", 9, "the slices where a condition is true", Category::Tensor)
+                     .in("input")
+                     .in("condition", kBool)
+                     .out("output")
+                     .attr("axis", AttributeKind::Int)
                      .runs(compress, inferCompress));
-    registry.add(Row("Unique", 11, "the different elements or slices, where they are, and how often", Category::Tensor).in("X").out("Y").out("indices", Arity::Optional)
-                     .out("inverse_indices", Arity::Optional).out("counts", Arity::Optional).attr("axis", AttributeKind::Int).attrInt("sorted", 1).runs(unique, inferUnique));
-    registry.add(Row("OneHot", 9, "one value at each index along a new axis, another elsewhere", Category::Tensor).in("indices", kNumbers).in("depth", kNumbers).in("values").out("output")
-                     .attrInt("axis", -1).runs(oneHot, inferOneHot));
-    registry.add(Row("ReverseSequence", 10, "turns sequences of different length round", Category::Tensor).in("input").in("sequence_lens", kInt64).out("Y").attrInt("batch_axis", 1)
-                     .attrInt("time_axis", 0).runs(reverseSequence, inferSame));
-    registry.add(atenRow("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor, Tensor)", "the k largest elements and where they are",
-                         Category::Reduction, [](KernelContext& context) -> base::Result<void> {
-                             Selection selection;
-                             SONDE_ASSIGN(selection.k, intOf(context.value(1)));
-                             SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(2)));
-                             SONDE_ASSIGN(selection.axis, axisOf(axis, context.in(0).rank()));
-                             selection.largest = context.value(3).kind() != ValueKind::Bool || context.value(3).toBool();
-                             return select(context, selection);
-                         }));
+    registry.add(Row("Unique", 11, "the different elements or slices, where they are, and how often", Category::Tensor)
+                     .in("X")
+                     .out("Y")
+                     .out("indices", Arity::Optional)
+                     .out("inverse_indices", Arity::Optional)
+                     .out("counts", Arity::Optional)
+                     .attr("axis", AttributeKind::Int)
+                     .attrInt("sorted", 1)
+                     .runs(unique, inferUnique));
+    registry.add(Row("OneHot", 9, "one value at each index along a new axis, another elsewhere", Category::Tensor)
+                     .in("indices", kNumbers)
+                     .in("depth", kNumbers)
+                     .in("values")
+                     .out("output")
+                     .attrInt("axis", -1)
+                     .runs(oneHot, inferOneHot));
+    registry.add(Row("ReverseSequence", 10, "turns sequences of different length round", Category::Tensor)
+                     .in("input")
+                     .in("sequence_lens", kInt64)
+                     .out("Y")
+                     .attrInt("batch_axis", 1)
+                     .attrInt("time_axis", 0)
+                     .runs(reverseSequence, inferSame));
+    registry.add(
+        atenRow("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor, Tensor)",
+                "the k largest elements and where they are", Category::Reduction,
+                [](KernelContext& context) -> base::Result<void> {
+                    Selection selection;
+                    SONDE_ASSIGN(selection.k, intOf(context.value(1)));
+                    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(2)));
+                    SONDE_ASSIGN(selection.axis, axisOf(axis, context.in(0).rank()));
+                    selection.largest = context.value(3).kind() != ValueKind::Bool || context.value(3).toBool();
+                    return select(context, selection);
+                }));
 }
 
 }  // namespace sonde::ops

@@ -26,14 +26,16 @@ struct PadRequest {
 };
 
 /// pads = [begins…, ends…], of all axes or of those given.
-base::Result<PadRequest> padRequest(const std::vector<std::int64_t>& pads, const std::optional<std::vector<std::int64_t>>& axes, std::size_t rank) {
+base::Result<PadRequest> padRequest(const std::vector<std::int64_t>& pads,
+                                    const std::optional<std::vector<std::int64_t>>& axes, std::size_t rank) {
     PadRequest request{std::vector<std::int64_t>(rank, 0), std::vector<std::int64_t>(rank, 0)};
     std::vector<std::size_t> on(rank);
     for (std::size_t i = 0; i < rank; ++i) on[i] = i;
     if (axes) {
         SONDE_ASSIGN(on, axesOf(*axes, rank));
     }
-    if (pads.size() != 2 * on.size()) return opError("pads " + Shape(pads).text() + " must have " + std::to_string(2 * on.size()) + " entries");
+    if (pads.size() != 2 * on.size())
+        return opError("pads " + Shape(pads).text() + " must have " + std::to_string(2 * on.size()) + " entries");
     for (std::size_t i = 0; i < on.size(); ++i) {
         request.before[on[i]] = pads[i];
         request.after[on[i]] = pads[on.size() + i];
@@ -72,7 +74,8 @@ base::Result<void> inferPad(InferContext& context) {
     std::vector<std::size_t> on(dims->size());
     for (std::size_t i = 0; i < on.size(); ++i) on[i] = i;
     if (!fromInput) {
-        for (std::int64_t pad : context.attributes().getInts("pads", context.attributes().getInts("paddings"))) pads->push_back(tensor::Symbolic::of(pad));
+        for (std::int64_t pad : context.attributes().getInts("pads", context.attributes().getInts("paddings")))
+            pads->push_back(tensor::Symbolic::of(pad));
     } else if (context.inputCount() > 3 && !context.constant(3).isNone()) {
         SONDE_ASSIGN(const std::vector<std::int64_t> axes, intsOf(context.constant(3)));
         SONDE_ASSIGN(on, axesOf(axes, dims->size()));
@@ -82,7 +85,8 @@ base::Result<void> inferPad(InferContext& context) {
         Dim& dim = (*dims)[on[i]];
         const tensor::Symbolic more = (*pads)[i] + (*pads)[on.size() + i];
         if (more.constant() == 0) continue;
-        dim = dim.known() && more.constant() ? Dim::of(std::max<std::int64_t>(0, dim.value + *more.constant())) : (tensor::Symbolic::of(dim) + more).dim();
+        dim = dim.known() && more.constant() ? Dim::of(std::max<std::int64_t>(0, dim.value + *more.constant()))
+                                             : (tensor::Symbolic::of(dim) + more).dim();
     }
     setLike(context, 0, std::move(dims));
     return {};
@@ -91,10 +95,22 @@ base::Result<void> inferPad(InferContext& context) {
 }  // namespace
 
 void define_pad(Registry& registry) {
-    registry.add(Row("Pad", 1, "adds elements at the ends of each dimension, or cuts", Category::Transform).in("data").out("output").attrString("mode", "constant")
-                     .attrInts("pads").attrInts("paddings").attrFloat("value", 0).runs(onnxPad, inferPad));
-    registry.add(Row("Pad", 11, "adds elements at the ends of each dimension, or cuts", Category::Transform).in("data", kAnyDType, "T").in("pads", kInt64)
-                     .optionalIn("constant_value", kAnyDType, "T").optionalIn("axes", kIndex).out("output").attrString("mode", "constant").runs(onnxPad, inferPad));
+    registry.add(Row("Pad", 1, "adds elements at the ends of each dimension, or cuts", Category::Transform)
+                     .in("data")
+                     .out("output")
+                     .attrString("mode", "constant")
+                     .attrInts("pads")
+                     .attrInts("paddings")
+                     .attrFloat("value", 0)
+                     .runs(onnxPad, inferPad));
+    registry.add(Row("Pad", 11, "adds elements at the ends of each dimension, or cuts", Category::Transform)
+                     .in("data", kAnyDType, "T")
+                     .in("pads", kInt64)
+                     .optionalIn("constant_value", kAnyDType, "T")
+                     .optionalIn("axes", kIndex)
+                     .out("output")
+                     .attrString("mode", "constant")
+                     .runs(onnxPad, inferPad));
 }
 
 }  // namespace sonde::ops

@@ -31,17 +31,21 @@ base::Result<void> inferOnnxPool(InferContext& context) {
 
 base::Result<void> maxPool(KernelContext& context) {
     SONDE_ASSIGN(const Window window, onnxWindow(context));
-    return kernels::maxPool(context, context.in(0), window, context.attributes().getInt("storage_order", 0) == 1, false);
+    return kernels::maxPool(context, context.in(0), window, context.attributes().getInt("storage_order", 0) == 1,
+                            false);
 }
 
 base::Result<void> averagePool(KernelContext& context) {
     SONDE_ASSIGN(const Window window, onnxWindow(context));
-    return kernels::averagePool(context, context.in(0), window, context.attributes().getInt("count_include_pad", 0) != 0);
+    return kernels::averagePool(context, context.in(0), window,
+                                context.attributes().getInt("count_include_pad", 0) != 0);
 }
 
 base::Result<void> lpPool(KernelContext& context) {
     SONDE_ASSIGN(const Window window, onnxWindow(context));
-    const double p = context.attributes().has("p") ? std::max(context.attributes().getFloat("p", 0), static_cast<double>(context.attributes().getInt("p", 0))) : 2.0;
+    const double p = context.attributes().has("p") ? std::max(context.attributes().getFloat("p", 0),
+                                                              static_cast<double>(context.attributes().getInt("p", 0)))
+                                                   : 2.0;
     return kernels::lpPool(context, context.in(0), window, p);
 }
 
@@ -67,7 +71,8 @@ base::Result<void> globalMax(KernelContext& context) {
 }
 base::Result<void> globalLp(KernelContext& context) {
     SONDE_ASSIGN(const Window window, wholeWindow(context.in(0)));
-    const double p = std::max(context.attributes().getFloat("p", 0), static_cast<double>(context.attributes().getInt("p", 2)));
+    const double p =
+        std::max(context.attributes().getFloat("p", 0), static_cast<double>(context.attributes().getInt("p", 2)));
     return kernels::lpPool(context, context.in(0), window, p);
 }
 
@@ -80,14 +85,20 @@ base::Result<void> inferGlobal(InferContext& context) {
 
 Row poolRow(std::string_view name, int since, std::string_view summary) {
     Row row(name, since, summary, Category::Pool);
-    row.in("X", kFloats | bit(DType::Int8) | bit(DType::UInt8), "T").out("Y").attrString("auto_pad", "NOTSET").attrInt("ceil_mode", 0)
-        .attrInts("dilations").attrInts("pads").attrInts("strides");
+    row.in("X", kFloats | bit(DType::Int8) | bit(DType::UInt8), "T")
+        .out("Y")
+        .attrString("auto_pad", "NOTSET")
+        .attrInt("ceil_mode", 0)
+        .attrInts("dilations")
+        .attrInts("pads")
+        .attrInts("strides");
     return row;
 }
 
 // ATen: an image without a batch dimension is one of batch 1.
 
-base::Result<void> withBatch(KernelContext& context, std::size_t spatialRank, const std::function<base::Result<void>(const Tensor&)>& run) {
+base::Result<void> withBatch(KernelContext& context, std::size_t spatialRank,
+                             const std::function<base::Result<void>(const Tensor&)>& run) {
     const Tensor& x = context.in(0);
     if (x.rank() != spatialRank + 1) return run(x);
     SONDE_TRY(run(x.unsqueezed(0)));
@@ -112,7 +123,9 @@ base::Result<void> windowFits(const Window& window, const Tensor& x) {
     if (x.rank() != window.rank() + 2) return {};  // the kernel says so
     const Shape output = window.outputShape(x.dim(0), x.dim(1), std::span(x.shape().dims()).subspan(2));
     for (std::size_t i = 0; i < window.rank(); ++i) {
-        if (output[i + 2] < 1) return opError("the output size is too small: windows " + Shape(window.kernel).text() + " on " + x.typeText() + " give " + output.text());
+        if (output[i + 2] < 1)
+            return opError("the output size is too small: windows " + Shape(window.kernel).text() + " on " +
+                           x.typeText() + " give " + output.text());
     }
     return {};
 }
@@ -125,7 +138,8 @@ struct AtenPool {
 base::Result<Window> atenWindow(const AtenPool& pool, const auto& valueAt) {
     SONDE_ASSIGN(const std::vector<std::int64_t> kernel, spread(valueAt(1), pool.rank, 1));
     const Value ceil = pool.average ? valueAt(4) : valueAt(5);
-    return windowFromArguments(kernel, valueAt(2), valueAt(3), pool.average ? Value() : valueAt(4), ceil.kind() == ValueKind::Bool && ceil.toBool());
+    return windowFromArguments(kernel, valueAt(2), valueAt(3), pool.average ? Value() : valueAt(4),
+                               ceil.kind() == ValueKind::Bool && ceil.toBool());
 }
 
 base::Result<void> atenPool(KernelContext& context, const AtenPool& pool) {
@@ -163,7 +177,8 @@ base::Result<void> adaptive(KernelContext& context, std::size_t rank, bool avera
         for (std::size_t i = 0; i < items.size(); ++i) {
             // None keeps the input's extent.
             if (items[i].isNone()) {
-                extents.push_back(context.in(0).rank() >= rank ? context.in(0).dim(context.in(0).rank() - rank + i) : 1);
+                extents.push_back(context.in(0).rank() >= rank ? context.in(0).dim(context.in(0).rank() - rank + i)
+                                                               : 1);
                 continue;
             }
             SONDE_ASSIGN(const std::int64_t one, intOf(items[i]));
@@ -174,7 +189,8 @@ base::Result<void> adaptive(KernelContext& context, std::size_t rank, bool avera
     }());
     return withBatch(context, rank, [&](const Tensor& x) -> base::Result<void> {
         SONDE_TRY(needElements(x));
-        return average ? kernels::adaptiveAveragePool(context, x, output) : kernels::adaptiveMaxPool(context, x, output);
+        return average ? kernels::adaptiveAveragePool(context, x, output)
+                       : kernels::adaptiveMaxPool(context, x, output);
     });
 }
 
@@ -183,7 +199,8 @@ base::Result<void> inferAdaptive(InferContext& context, std::size_t rank) {
     const Value& size = context.constant(1);
     if (dims && dims->size() > rank && !size.isNone()) {
         const base::Result<std::vector<std::int64_t>> output = spread(size, rank, 1);
-        for (std::size_t i = 0; i < rank; ++i) (*dims)[dims->size() - rank + i] = output ? Dim::of((*output)[i]) : Dim{};
+        for (std::size_t i = 0; i < rank; ++i)
+            (*dims)[dims->size() - rank + i] = output ? Dim::of((*output)[i]) : Dim{};
     } else {
         dims.reset();
     }
@@ -197,20 +214,30 @@ void addAtenPool(Registry& registry) {
         std::string_view schema;
         AtenPool pool;
     } rows[] = {
-        {"max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor", {1, false}},
-        {"max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor", {2, false}},
-        {"max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor", {3, false}},
-        {"max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)", {1, false}},
-        {"max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)", {2, false}},
-        {"max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)", {3, false}},
-        {"avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", {1, true}},
-        {"avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", {2, true}},
-        {"avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", {3, true}},
+        {"max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor",
+         {1, false}},
+        {"max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+         {2, false}},
+        {"max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",
+         {3, false}},
+        {"max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+         {1, false}},
+        {"max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+         {2, false}},
+        {"max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+         {3, false}},
+        {"avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+         {1, true}},
+        {"avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+         {2, true}},
+        {"avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+         {3, true}},
     };
     for (const auto& row : rows) {
-        registry.add(atenRow(row.schema, row.pool.average ? "mean of each window" : "largest value of each window", Category::Pool,
-                             [pool = row.pool](KernelContext& context) { return atenPool(context, pool); },
-                             [pool = row.pool](InferContext& context) { return inferAtenPool(context, pool); }));
+        registry.add(atenRow(
+            row.schema, row.pool.average ? "mean of each window" : "largest value of each window", Category::Pool,
+            [pool = row.pool](KernelContext& context) { return atenPool(context, pool); },
+            [pool = row.pool](InferContext& context) { return inferAtenPool(context, pool); }));
     }
     const struct {
         std::string_view schema;
@@ -225,23 +252,46 @@ void addAtenPool(Registry& registry) {
         {"adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 3, false},
     };
     for (const auto& row : adaptiveRows) {
-        registry.add(atenRow(row.schema, row.average ? "mean of each cell of a grid of the requested size" : "maximum of each cell of a grid of the requested size",
-                             Category::Pool, [rank = row.rank, average = row.average](KernelContext& context) { return adaptive(context, rank, average); },
-                             [rank = row.rank](InferContext& context) { return inferAdaptive(context, rank); }));
+        registry.add(atenRow(
+            row.schema,
+            row.average ? "mean of each cell of a grid of the requested size"
+                        : "maximum of each cell of a grid of the requested size",
+            Category::Pool,
+            [rank = row.rank, average = row.average](KernelContext& context) {
+                return adaptive(context, rank, average);
+            },
+            [rank = row.rank](InferContext& context) { return inferAdaptive(context, rank); }));
     }
 }
 
 }  // namespace
 
 void define_pool(Registry& registry) {
-    registry.add(poolRow("MaxPool", 1, "largest value of each window").out("Indices", Arity::Optional).required("kernel_shape", AttributeKind::Ints)
-                     .attrInt("storage_order", 0).runs(maxPool, inferOnnxPool));
-    registry.add(poolRow("AveragePool", 1, "mean of each window").required("kernel_shape", AttributeKind::Ints).attrInt("count_include_pad", 0)
+    registry.add(poolRow("MaxPool", 1, "largest value of each window")
+                     .out("Indices", Arity::Optional)
+                     .required("kernel_shape", AttributeKind::Ints)
+                     .attrInt("storage_order", 0)
+                     .runs(maxPool, inferOnnxPool));
+    registry.add(poolRow("AveragePool", 1, "mean of each window")
+                     .required("kernel_shape", AttributeKind::Ints)
+                     .attrInt("count_include_pad", 0)
                      .runs(averagePool, inferOnnxPool));
-    registry.add(poolRow("LpPool", 1, "p-norm of each window").attrInts("kernel_shape").attr("p", AttributeKind::Any).runs(lpPool, inferOnnxPool));
-    registry.add(Row("GlobalAveragePool", 1, "mean of each channel", Category::Pool).in("X", kFloats, "T").out("Y").runs(globalAverage, inferGlobal));
-    registry.add(Row("GlobalMaxPool", 1, "largest value of each channel", Category::Pool).in("X", kFloats, "T").out("Y").runs(globalMax, inferGlobal));
-    registry.add(Row("GlobalLpPool", 1, "p-norm of each channel", Category::Pool).in("X", kFloats, "T").out("Y").attr("p", AttributeKind::Any)
+    registry.add(poolRow("LpPool", 1, "p-norm of each window")
+                     .attrInts("kernel_shape")
+                     .attr("p", AttributeKind::Any)
+                     .runs(lpPool, inferOnnxPool));
+    registry.add(Row("GlobalAveragePool", 1, "mean of each channel", Category::Pool)
+                     .in("X", kFloats, "T")
+                     .out("Y")
+                     .runs(globalAverage, inferGlobal));
+    registry.add(Row("GlobalMaxPool", 1, "largest value of each channel", Category::Pool)
+                     .in("X", kFloats, "T")
+                     .out("Y")
+                     .runs(globalMax, inferGlobal));
+    registry.add(Row("GlobalLpPool", 1, "p-norm of each channel", Category::Pool)
+                     .in("X", kFloats, "T")
+                     .out("Y")
+                     .attr("p", AttributeKind::Any)
                      .runs(globalLp, inferGlobal));
     addAtenPool(registry);
 }

@@ -35,8 +35,9 @@ base::Result<void> inferMask(InferContext& context) {
 }  // namespace
 
 void define_prim_attention_mask(Registry& registry) {
-    OpDef def = atenRow("_canonical_mask(Tensor mask) -> Tensor", "a mask as numbers to add: -inf where a boolean one is true",
-                        Category::Attention, canonicalMask, inferMask);
+    OpDef def =
+        atenRow("_canonical_mask(Tensor mask) -> Tensor", "a mask as numbers to add: -inf where a boolean one is true",
+                Category::Attention, canonicalMask, inferMask);
     def.domain = "prim";
     registry.add(std::move(def));
 }

@@ -1,8 +1,8 @@
 // x[index] and x.attribute on values whose kind is only known in a run.
 
 #include "core/ops/support/invoke.h"
-#include "core/ops/support/promotion.h"
 #include "core/ops/support/prim_row.h"
+#include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/views.h"
 #include "core/tensor/ellipsis_value.h"
@@ -22,16 +22,19 @@ bool isEllipsis(const Value& value) {
 base::Result<std::size_t> elementAt(const Value& index, std::size_t size) {
     SONDE_ASSIGN(const std::int64_t given, intOf(index));
     const auto count = static_cast<std::int64_t>(size);
-    if (given < -count || given >= count) return opError("index " + std::to_string(given) + " is out of range for " + std::to_string(size) + " elements");
+    if (given < -count || given >= count)
+        return opError("index " + std::to_string(given) + " is out of range for " + std::to_string(size) + " elements");
     return static_cast<std::size_t>(given < 0 ? given + count : given);
 }
 
 base::Result<Value> ofList(const Value& list, const Value& index) {
     const tensor::ValueList& items = list.items();
     if (const tensor::SliceValue* slice = asSlice(index)) {
-        SONDE_ASSIGN(const SliceRange range, sliceRange(static_cast<std::int64_t>(items.size()), slice->start(), slice->stop(), slice->step()));
+        SONDE_ASSIGN(const SliceRange range,
+                     sliceRange(static_cast<std::int64_t>(items.size()), slice->start(), slice->stop(), slice->step()));
         tensor::ValueList part;
-        for (std::int64_t i = 0; i < range.count; ++i) part.push_back(items[static_cast<std::size_t>(range.start + i * range.step)]);
+        for (std::int64_t i = 0; i < range.count; ++i)
+            part.push_back(items[static_cast<std::size_t>(range.start + i * range.step)]);
         return list.kind() == ValueKind::Tuple ? Value::tuple(std::move(part)) : Value::list(std::move(part));
     }
     SONDE_ASSIGN(const std::size_t at, elementAt(index, items.size()));
@@ -52,8 +55,8 @@ std::size_t dimensionsOf(const Value& part) {
     return isMask ? part.tensor().rank() : 1;
 }
 
-/// The parts of an index in order: an int selects, a slice cuts, None adds an axis, ... skips. Tensors, lists of ints and masks
-/// gather all together in the end: x[[0, 1], [2, 3]] is two elements.
+/// The parts of an index in order: an int selects, a slice cuts, None adds an axis, ... skips. Tensors, lists of ints
+/// and masks gather all together in the end: x[[0, 1], [2, 3]] is two elements.
 base::Result<Tensor> ofTensor(KernelContext& context, Tensor x, const Value& index) {
     const tensor::ValueList parts = index.kind() == ValueKind::Tuple ? index.items() : tensor::ValueList{index};
     std::size_t used = 0;
@@ -123,7 +126,8 @@ std::optional<std::vector<Dim>> indexedShape(const std::vector<Dim>& dims, const
         const Value& part = parts[i];
         if (isEllipsis(part)) {
             std::size_t behind = 0;
-            for (std::size_t k = i + 1; k < parts.size(); ++k) behind += !parts[k].isNone() && !isEllipsis(parts[k]) ? 1 : 0;
+            for (std::size_t k = i + 1; k < parts.size(); ++k)
+                behind += !parts[k].isNone() && !isEllipsis(parts[k]) ? 1 : 0;
             while (axis < dims.size() - behind) result.push_back(dims[axis++]);
         } else if (part.isNone()) {
             result.push_back(Dim::of(1));
@@ -176,7 +180,8 @@ base::Result<void> inferGetItem(InferContext& context) {
         context.setElements(0, std::move(some));
         return {};
     }
-    if (const auto elements = type.isTensor() ? std::nullopt : context.elements(0); elements && index.kind() == ValueKind::Int) {
+    if (const auto elements = type.isTensor() ? std::nullopt : context.elements(0);
+        elements && index.kind() == ValueKind::Int) {
         if (const auto at = elementAt(index, elements->size())) context.setElements(0, {(*elements)[*at]});
     }
     const bool hasAll = type.kind == ValueKind::Tuple || (type.kind == ValueKind::List && type.elements.size() > 1);
@@ -195,7 +200,8 @@ base::Result<void> inferGetItem(InferContext& context) {
 
 /// The attributes of tensors that models read.
 base::Result<void> getAttribute(KernelContext& context) {
-    if (!context.value(0).isTensor() || context.value(1).kind() != ValueKind::String) return opError("attributes are read from tensors");
+    if (!context.value(0).isTensor() || context.value(1).kind() != ValueKind::String)
+        return opError("attributes are read from tensors");
     const Tensor& x = context.in(0);
     const std::string& name = context.value(1).toString();
     Value result;
@@ -218,7 +224,8 @@ base::Result<void> getAttribute(KernelContext& context) {
         std::vector<std::size_t> axes;
         for (std::size_t i = x.rank(); i-- > 0;) axes.push_back(i);
         result = Value(x.permuted(axes));
-    } else if (name == "is_cuda" || name == "requires_grad" || name == "is_nested" || name == "is_sparse" || name == "is_quantized") {
+    } else if (name == "is_cuda" || name == "requires_grad" || name == "is_nested" || name == "is_sparse" ||
+               name == "is_quantized") {
         result = Value::ofBool(false);
     } else {
         return opError("a tensor has no attribute '" + name + "' here");
@@ -239,7 +246,8 @@ base::Result<void> inferAttribute(InferContext& context) {
         setKnown(Value::ofInt(torchFromDType(type.dtype)));
     } else if (name == "device") {
         setKnown(Value(std::string("cpu")));
-    } else if (name == "is_cuda" || name == "requires_grad" || name == "is_nested" || name == "is_sparse" || name == "is_quantized") {
+    } else if (name == "is_cuda" || name == "requires_grad" || name == "is_nested" || name == "is_sparse" ||
+               name == "is_quantized") {
         setKnown(Value::ofBool(false));
     } else if (name == "data") {
         context.set(0, type);
@@ -266,7 +274,8 @@ base::Result<void> inferAttribute(InferContext& context) {
 
 void addPrim(Registry& registry, std::string_view schema, std::string_view summary, Category category,
              base::Result<void> (*kernel)(KernelContext&), base::Result<void> (*infer)(InferContext&)) {
-    OpDef def = primRow(schema, summary, category, kernel, infer ? std::function<base::Result<void>(InferContext&)>(infer) : nullptr);
+    OpDef def = primRow(schema, summary, category, kernel,
+                        infer ? std::function<base::Result<void>(InferContext&)>(infer) : nullptr);
     def.acceptsStrided = true;
     registry.add(std::move(def));
 }
@@ -274,8 +283,10 @@ void addPrim(Registry& registry, std::string_view schema, std::string_view summa
 }  // namespace
 
 void define_prim_getitem(Registry& registry) {
-    addPrim(registry, "getitem(t self, t index) -> t", "part of a tensor, element of a list, entry of a dict", Category::Tensor, getItem, inferGetItem);
-    addPrim(registry, "getattr(t self, str name) -> t", "shape, dtype … of a tensor", Category::Shape, getAttribute, inferAttribute);
+    addPrim(registry, "getitem(t self, t index) -> t", "part of a tensor, element of a list, entry of a dict",
+            Category::Tensor, getItem, inferGetItem);
+    addPrim(registry, "getattr(t self, str name) -> t", "shape, dtype … of a tensor", Category::Shape, getAttribute,
+            inferAttribute);
 }
 
 }  // namespace sonde::ops

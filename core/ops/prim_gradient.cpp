@@ -40,7 +40,8 @@ struct Sweep {
     std::vector<std::int64_t> spatial, outputs;
     std::int64_t pixels = 1, places = 1;
 
-    static base::Result<Sweep> of(const Attributes& attributes, std::span<const std::int64_t> kernel, const Shape& x, const Shape& y) {
+    static base::Result<Sweep> of(const Attributes& attributes, std::span<const std::int64_t> kernel, const Shape& x,
+                                  const Shape& y) {
         Sweep sweep;
         if (x.rank() < 3 || y.rank() != x.rank()) return opError("needs [N,C,D…], not " + x.text());
         sweep.spatial.assign(x.dims().begin() + 2, x.dims().end());
@@ -70,7 +71,8 @@ struct Sweep {
     /// Whether a tap counts when padding does: not behind the end padding (ceil_mode).
     bool insidePadding(std::int64_t p, std::int64_t t) const {
         for (std::size_t axis = spatial.size(); axis-- > 0;) {
-            const std::int64_t x = p % outputs[axis] * window.stride[axis] + t % window.kernel[axis] * window.dilation[axis] - window.padBegin[axis];
+            const std::int64_t x = p % outputs[axis] * window.stride[axis] +
+                                   t % window.kernel[axis] * window.dilation[axis] - window.padBegin[axis];
             p /= outputs[axis];
             t /= window.kernel[axis];
             if (x >= spatial[axis] + window.padEnd[axis]) return false;
@@ -82,11 +84,15 @@ struct Sweep {
 /// y[n,k,p] = Σ w[k,c,t]·x[n,c,s(p,t)]: dx[n,c,s] += w·g, dw[k,c,t] += x·g.
 base::Result<void> convGradient(KernelContext& context) {
     const Tensor &g = context.in(0), &x = context.in(1), &w = context.in(2);
-    if (w.rank() < 3 || x.rank() != w.rank() || g.rank() != x.rank()) return opError("needs an image and weights of the same rank");
+    if (w.rank() < 3 || x.rank() != w.rank() || g.rank() != x.rank())
+        return opError("needs an image and weights of the same rank");
     const std::vector<std::int64_t> kernel(w.shape().dims().begin() + 2, w.shape().dims().end());
     SONDE_ASSIGN(const Sweep sweep, Sweep::of(context.attributes(), kernel, x.shape(), g.shape()));
-    const std::int64_t groups = context.attributes().getInt("group", 1), filters = w.dim(0), perGroup = w.dim(1), taps = sweep.window.taps();
-    if (groups < 1 || filters % groups != 0 || perGroup * groups != x.dim(1) || g.dim(1) != filters || g.dim(0) != x.dim(0)) return opError("shapes do not go together");
+    const std::int64_t groups = context.attributes().getInt("group", 1), filters = w.dim(0), perGroup = w.dim(1),
+                       taps = sweep.window.taps();
+    if (groups < 1 || filters % groups != 0 || perGroup * groups != x.dim(1) || g.dim(1) != filters ||
+        g.dim(0) != x.dim(0))
+        return opError("shapes do not go together");
     SONDE_ASSIGN(const Tensor wideG, wideCopy(g));
     SONDE_ASSIGN(const Tensor wideX, wideCopy(x));
     SONDE_ASSIGN(const Tensor wideW, wideCopy(w));
@@ -102,7 +108,8 @@ base::Result<void> convGradient(KernelContext& context) {
                     const std::int64_t s = sweep.source(p, t);
                     if (s < 0) continue;
                     for (std::int64_t c = 0; c < perGroup; ++c) {
-                        const std::int64_t at = (n * x.dim(1) + firstChannel + c) * sweep.pixels + s, weight = (k * perGroup + c) * taps + t;
+                        const std::int64_t at = (n * x.dim(1) + firstChannel + c) * sweep.pixels + s,
+                                           weight = (k * perGroup + c) * taps + t;
                         dx.mutableData<double>()[at] += wideW.data<double>()[weight] * rows[p];
                         dw.mutableData<double>()[weight] += wideX.data<double>()[at] * rows[p];
                     }
@@ -169,13 +176,28 @@ void define_prim_gradient(Registry& registry) {
         return made;
     };
     const auto window = [](Row made) {
-        return made.attrString("auto_pad", "NOTSET").attrInts("dilations").attrInts("kernel_shape").attrInts("pads").attrInts("strides");
+        return made.attrString("auto_pad", "NOTSET")
+            .attrInts("dilations")
+            .attrInts("kernel_shape")
+            .attrInts("pads")
+            .attrInts("strides");
     };
-    registry.add(row("grad_sum_to", "Gradient of what was broadcast: summed along the axes that x does not have").out("dx").runs(sumTo, inferLikeSecond));
-    registry.add(window(row("grad_conv", "Gradient of a convolution's input and weights")).in("w", kFloats).out("dx").out("dw").attrInt("group", 1)
+    registry.add(row("grad_sum_to", "Gradient of what was broadcast: summed along the axes that x does not have")
+                     .out("dx")
+                     .runs(sumTo, inferLikeSecond));
+    registry.add(window(row("grad_conv", "Gradient of a convolution's input and weights"))
+                     .in("w", kFloats)
+                     .out("dx")
+                     .out("dw")
+                     .attrInt("group", 1)
                      .runs(convGradient, inferConvGradient));
-    registry.add(window(row("grad_pool", "Gradient of a pool's input")).out("dx").attrString("kind", "MaxPool").attrInt("ceil_mode", 0)
-                     .attrInt("count_include_pad", 0).attrInt("storage_order", 0).runs(poolGradient, inferLikeSecond));
+    registry.add(window(row("grad_pool", "Gradient of a pool's input"))
+                     .out("dx")
+                     .attrString("kind", "MaxPool")
+                     .attrInt("ceil_mode", 0)
+                     .attrInt("count_include_pad", 0)
+                     .attrInt("storage_order", 0)
+                     .runs(poolGradient, inferLikeSecond));
 }
 
 }  // namespace sonde::ops

@@ -28,13 +28,15 @@ Value perAxis(const Value& value, std::size_t axes) {
 
 /// (input, size, scale_factor, mode, align_corners)
 base::Result<void> interpolate(KernelContext& context) {
-    if (!context.value(0).isTensor() || context.value(3).kind() != ValueKind::String) return opError("interpolate expects a tensor and a mode");
+    if (!context.value(0).isTensor() || context.value(3).kind() != ValueKind::String)
+        return opError("interpolate expects a tensor and a mode");
     const Tensor& x = context.in(0);
     const std::string& mode = context.value(3).toString();
     const std::size_t axes = x.rank() < 2 ? 0 : x.rank() - 2;
     if (mode == "area") {
         if (!context.has(1)) return opError("interpolate by area expects a size");
-        SONDE_ASSIGN(Tensor y, invokeAten(context, "adaptive_avg_pool" + std::to_string(axes) + "d", {context.value(0), context.value(1)}));
+        SONDE_ASSIGN(Tensor y, invokeAten(context, "adaptive_avg_pool" + std::to_string(axes) + "d",
+                                          {context.value(0), context.value(1)}));
         context.setOutput(0, Value(std::move(y)));
         return {};
     }
@@ -70,8 +72,9 @@ base::Result<void> inferInterpolate(InferContext& context) {
 }  // namespace
 
 void define_prim_interpolate(Registry& registry) {
-    OpDef def = atenRow("interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None) -> Tensor",
-                        "resamples a signal, an image or a volume to another size", Category::Transform, interpolate, inferInterpolate);
+    OpDef def = atenRow(
+        "interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None) -> Tensor",
+        "resamples a signal, an image or a volume to another size", Category::Transform, interpolate, inferInterpolate);
     def.domain = "prim";
     registry.add(std::move(def));
 }

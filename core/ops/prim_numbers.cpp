@@ -19,9 +19,12 @@ struct Function {
 using Result = Function::Result;
 
 constexpr Function kFunctions[] = {
-    {"Floor(t a) -> t", "the largest integer that is not above a", "floor", [](double x) { return std::floor(x); }, Result::Whole},
-    {"Ceil(t a) -> t", "the smallest integer that is not below a", "ceil", [](double x) { return std::ceil(x); }, Result::Whole},
-    {"Round(t a) -> t", "the nearest integer; halves round to even", "round", [](double x) { return std::nearbyint(x); }},
+    {"Floor(t a) -> t", "the largest integer that is not above a", "floor", [](double x) { return std::floor(x); },
+     Result::Whole},
+    {"Ceil(t a) -> t", "the smallest integer that is not below a", "ceil", [](double x) { return std::ceil(x); },
+     Result::Whole},
+    {"Round(t a) -> t", "the nearest integer; halves round to even", "round",
+     [](double x) { return std::nearbyint(x); }},
     {"Abs(t a) -> t", "a without its sign", "abs", [](double x) { return std::fabs(x); }, Result::Same},
     {"Exp(t a) -> t", "e^a", "exp", [](double x) { return std::exp(x); }},
     {"Log(t a) -> t", "natural logarithm", "log", [](double x) { return std::log(x); }},
@@ -29,7 +32,8 @@ constexpr Function kFunctions[] = {
     {"Cos(t a) -> t", "cosine", "cos", [](double x) { return std::cos(x); }},
     {"Tanh(t a) -> t", "hyperbolic tangent", "tanh", [](double x) { return std::tanh(x); }},
     {"IsNaN(t a) -> t", "whether a is NaN", "isnan", [](double x) { return std::isnan(x) ? 1.0 : 0.0; }, Result::Truth},
-    {"IsInf(t a) -> t", "whether a is infinite", "isinf", [](double x) { return std::isinf(x) ? 1.0 : 0.0; }, Result::Truth},
+    {"IsInf(t a) -> t", "whether a is infinite", "isinf", [](double x) { return std::isinf(x) ? 1.0 : 0.0; },
+     Result::Truth},
 };
 
 base::Result<Value> computed(const Function& function, const Value& a) {
@@ -96,8 +100,10 @@ base::Result<void> infer(InferContext& context, const Function& function) {
 void define_prim_numbers(Registry& registry) {
     for (const Function& function : kFunctions) {
         const Category category = function.result == Result::Truth ? Category::Logic : Category::Elementwise;
-        registry.add(primRow(function.schema, function.summary, category, [&function](KernelContext& context) { return run(context, function); },
-                             [&function](InferContext& context) { return infer(context, function); }));
+        registry.add(primRow(
+            function.schema, function.summary, category,
+            [&function](KernelContext& context) { return run(context, function); },
+            [&function](InferContext& context) { return infer(context, function); }));
     }
 }
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "core/ops/support/invoke.h"
-#include "core/ops/support/promotion.h"
 #include "core/ops/support/prim_row.h"
+#include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
 
 namespace sonde::ops {
@@ -16,10 +16,10 @@ struct Binary {
     std::string_view name;
     std::string_view summary;
     Category category;
-    std::string_view aten;      ///< of tensors: NAME.Tensor and NAME.Scalar
+    std::string_view aten;  ///< of tensors: NAME.Tensor and NAME.Scalar
     double (*compute)(double, double);
-    bool compares = false;      ///< gives a truth
-    bool makesFloat = false;    ///< even of two integers
+    bool compares = false;          ///< gives a truth
+    bool makesFloat = false;        ///< even of two integers
     std::string_view swapped = {};  ///< operator for (b, a) that equals this one for (a, b)
 };
 
@@ -30,8 +30,10 @@ constexpr Binary kBinaries[] = {
     {"sub", "a - b", Category::Elementwise, "sub", [](double a, double b) { return a - b; }, false, false, "rsub"},
     {"mul", "a * b", Category::Elementwise, "mul", [](double a, double b) { return a * b; }, false, false, "mul"},
     {"truediv", "a / b", Category::Elementwise, "div", [](double a, double b) { return a / b; }, false, true},
-    {"floordiv", "a / b, rounded down", Category::Elementwise, "floor_divide", [](double a, double b) { return std::floor(a / b); }},
-    {"truncdiv", "a / b, rounded toward 0", Category::Elementwise, "", [](double a, double b) { return std::trunc(a / b); }},
+    {"floordiv", "a / b, rounded down", Category::Elementwise, "floor_divide",
+     [](double a, double b) { return std::floor(a / b); }},
+    {"truncdiv", "a / b, rounded toward 0", Category::Elementwise, "",
+     [](double a, double b) { return std::trunc(a / b); }},
     {"mod", "remainder with the sign of b", Category::Elementwise, "remainder", floorMod},
     {"pow", "a to the power of b", Category::Elementwise, "pow", [](double a, double b) { return std::pow(a, b); }},
     {"gt", "a > b", Category::Logic, "gt", [](double a, double b) { return a > b ? 1.0 : 0.0; }, true, false, "lt"},
@@ -58,7 +60,8 @@ base::Result<Value> computeWhole(const Binary& op, std::int64_t a, std::int64_t 
         if (!overflow) result = a / b;
     } else if (op.name == "floordiv" || op.name == "mod") {
         if (b == 0) return opError("integer division by zero");
-        if (b == -1) return Value::ofInt(op.name == "mod" ? 0 : static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a)));
+        if (b == -1)
+            return Value::ofInt(op.name == "mod" ? 0 : static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a)));
         const std::int64_t quotient = a / b - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0);
         return Value::ofInt(op.name == "mod" ? a - quotient * b : quotient);
     } else {
@@ -81,7 +84,8 @@ base::Result<Tensor> numberFirst(KernelContext& context, const Binary& op, const
     if (op.name == "pow") return invokeAten(context, "pow.Scalar", {a, b});
     const Value values[] = {a, b};
     SONDE_ASSIGN(Tensor first, asTensor(a, promoted(values)));
-    return invokeAten(context, op.aten == "floor_divide" ? "floor_divide" : std::string(op.aten) + ".Tensor", {Value(std::move(first)), b});
+    return invokeAten(context, op.aten == "floor_divide" ? "floor_divide" : std::string(op.aten) + ".Tensor",
+                      {Value(std::move(first)), b});
 }
 
 base::Result<void> runBinary(KernelContext& context, const Binary& op) {
@@ -109,12 +113,15 @@ base::Result<void> runBinary(KernelContext& context, const Binary& op) {
     if (op.name == "add" && a.isListLike() && b.isListLike()) {
         tensor::ValueList items = a.items();
         items.insert(items.end(), b.items().begin(), b.items().end());
-        context.setOutput(0, a.kind() == ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items)));
+        context.setOutput(
+            0, a.kind() == ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items)));
         return {};
     }
     if (op.name == "eq" || op.name == "ne") {
         // A size is a tuple to Python and a list to TorchScript: sequences are equal if their items are.
-        const auto plain = [](const Value& value) { return value.kind() == ValueKind::Tuple ? Value::list(value.items()) : value; };
+        const auto plain = [](const Value& value) {
+            return value.kind() == ValueKind::Tuple ? Value::list(value.items()) : value;
+        };
         context.setOutput(0, Value::ofBool(tensor::identical(plain(a), plain(b)) == (op.name == "eq")));
         return {};
     }
@@ -164,10 +171,13 @@ base::Result<void> inferBinary(InferContext& context, const Binary& op) {
         context.set(0, std::move(type));
         return {};
     }
-    if (op.compares && first.kind && second.kind && !first.isTensor() && !second.isTensor()) return inferNumber<ValueKind::Bool>(context);
+    if (op.compares && first.kind && second.kind && !first.isTensor() && !second.isTensor())
+        return inferNumber<ValueKind::Bool>(context);
     if (op.aten.empty() || (!context.in(0).isTensor() && !context.in(1).isTensor())) return {};
     constexpr std::size_t kBoth[] = {0, 1};
-    const std::string name = op.name == "floordiv" ? "floor_divide" : op.name == "pow" ? "pow.Tensor_Tensor" : std::string(op.aten) + ".Tensor";
+    const std::string name = op.name == "floordiv" ? "floor_divide"
+                             : op.name == "pow"    ? "pow.Tensor_Tensor"
+                                                   : std::string(op.aten) + ".Tensor";
     return inferAs(context, "aten", name, kBoth);
 }
 
@@ -206,7 +216,8 @@ base::Result<void> checkNone(KernelContext& context) {
 }
 
 base::Result<void> raise(KernelContext& context) {
-    const std::string text = context.value(0).kind() == ValueKind::String ? context.value(0).toString() : context.value(0).text();
+    const std::string text =
+        context.value(0).kind() == ValueKind::String ? context.value(0).toString() : context.value(0).text();
     return opError(text.empty() ? "the model raises an error here" : text);
 }
 
@@ -222,29 +233,40 @@ base::Result<void> toNumber(KernelContext& context) {
     return {};
 }
 
-constexpr std::string_view kSchemas[] = {
-    "add(t a, t b) -> t", "sub(t a, t b) -> t", "mul(t a, t b) -> t", "truediv(t a, t b) -> t", "floordiv(t a, t b) -> t",
-    "truncdiv(t a, t b) -> t", "mod(t a, t b) -> t", "pow(t a, t b) -> t", "gt(t a, t b) -> t", "lt(t a, t b) -> t", "ge(t a, t b) -> t",
-    "le(t a, t b) -> t", "eq(t a, t b) -> t", "ne(t a, t b) -> t"};
+constexpr std::string_view kSchemas[] = {"add(t a, t b) -> t",     "sub(t a, t b) -> t",      "mul(t a, t b) -> t",
+                                         "truediv(t a, t b) -> t", "floordiv(t a, t b) -> t", "truncdiv(t a, t b) -> t",
+                                         "mod(t a, t b) -> t",     "pow(t a, t b) -> t",      "gt(t a, t b) -> t",
+                                         "lt(t a, t b) -> t",      "ge(t a, t b) -> t",       "le(t a, t b) -> t",
+                                         "eq(t a, t b) -> t",      "ne(t a, t b) -> t"};
 
 }  // namespace
 
 void define_prim_operators(Registry& registry) {
     for (std::size_t i = 0; i < std::size(kBinaries); ++i) {
         const Binary& op = kBinaries[i];
-        registry.add(primRow(kSchemas[i], op.summary, op.category, [&op](KernelContext& context) { return runBinary(context, op); },
-                             [&op](InferContext& context) { return inferBinary(context, op); }));
+        registry.add(primRow(
+            kSchemas[i], op.summary, op.category, [&op](KernelContext& context) { return runBinary(context, op); },
+            [&op](InferContext& context) { return inferBinary(context, op); }));
     }
     registry.add(primRow("neg(t a) -> t", "-a", Category::Elementwise, negative, inferSame));
-    registry.add(primRow("sqrt(t a) -> float", "square root of a number", Category::Elementwise, squareRoot, inferNumber<ValueKind::Float>));
-    registry.add(primRow("_assert(t condition, str message) -> ()", "fails unless the condition is true", Category::Control, checkTrue));
-    registry.add(primRow("_assert_is_none(t value, str message) -> ()", "fails unless there is no value", Category::Control, checkNone));
-    registry.add(primRow("RaiseException(str message, t cls=None) -> ()", "fails with the message", Category::Control, raise));
-    registry.add(atenRow("_assert_async(Tensor self) -> ()", "fails unless the condition is true", Category::Control, checkTrue));
-    registry.add(atenRow("_assert_async.msg(Tensor self, str assert_msg) -> ()", "fails unless the condition is true", Category::Control, checkTrue));
-    registry.add(primRow("Int(t a) -> int", "a as an integer", Category::Other, toNumber<ValueKind::Int>, inferNumber<ValueKind::Int>));
-    registry.add(primRow("Float(t a) -> float", "a as a floating point number", Category::Other, toNumber<ValueKind::Float>, inferNumber<ValueKind::Float>));
-    registry.add(primRow("Bool(t a) -> bool", "whether a is true", Category::Logic, toNumber<ValueKind::Bool>, inferNumber<ValueKind::Bool>));
+    registry.add(primRow("sqrt(t a) -> float", "square root of a number", Category::Elementwise, squareRoot,
+                         inferNumber<ValueKind::Float>));
+    registry.add(primRow("_assert(t condition, str message) -> ()", "fails unless the condition is true",
+                         Category::Control, checkTrue));
+    registry.add(primRow("_assert_is_none(t value, str message) -> ()", "fails unless there is no value",
+                         Category::Control, checkNone));
+    registry.add(
+        primRow("RaiseException(str message, t cls=None) -> ()", "fails with the message", Category::Control, raise));
+    registry.add(atenRow("_assert_async(Tensor self) -> ()", "fails unless the condition is true", Category::Control,
+                         checkTrue));
+    registry.add(atenRow("_assert_async.msg(Tensor self, str assert_msg) -> ()", "fails unless the condition is true",
+                         Category::Control, checkTrue));
+    registry.add(primRow("Int(t a) -> int", "a as an integer", Category::Other, toNumber<ValueKind::Int>,
+                         inferNumber<ValueKind::Int>));
+    registry.add(primRow("Float(t a) -> float", "a as a floating point number", Category::Other,
+                         toNumber<ValueKind::Float>, inferNumber<ValueKind::Float>));
+    registry.add(primRow("Bool(t a) -> bool", "whether a is true", Category::Logic, toNumber<ValueKind::Bool>,
+                         inferNumber<ValueKind::Bool>));
 }
 
 }  // namespace sonde::ops

@@ -5,8 +5,8 @@
 
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/invoke.h"
-#include "core/ops/support/promotion.h"
 #include "core/ops/support/prim_row.h"
+#include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/casting.h"
 
@@ -22,7 +22,8 @@ base::Result<Tensor> partOf(KernelContext& context, const Tensor& x, const Value
 /// Only numbers, slices, None and `...`: the part is a view.
 bool isView(const Value& index) {
     if (index.kind() == ValueKind::Tuple) return std::ranges::all_of(index.items(), isView);
-    return index.isNone() || index.isNumber() || index.kind() == ValueKind::Object || (index.isTensor() && index.tensor().rank() == 0);
+    return index.isNone() || index.isNumber() || index.kind() == ValueKind::Object ||
+           (index.isTensor() && index.tensor().rank() == 0);
 }
 
 /// The value in x's dtype, laid out as the part. As in an assignment, extents of 1 in front are dropped.
@@ -31,8 +32,10 @@ base::Result<Tensor> fitted(const Value& value, DType dtype, const Shape& part) 
     if (source.rank() > part.rank()) {
         const std::vector<std::int64_t> dims = source.shape().dims();
         const std::size_t extra = dims.size() - part.rank();
-        if (std::ranges::all_of(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(extra), [](std::int64_t dim) { return dim == 1; })) {
-            SONDE_ASSIGN(source, source.reshaped(Shape(std::vector<std::int64_t>(dims.begin() + static_cast<std::ptrdiff_t>(extra), dims.end()))));
+        if (std::ranges::all_of(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(extra),
+                                [](std::int64_t dim) { return dim == 1; })) {
+            SONDE_ASSIGN(source, source.reshaped(Shape(std::vector<std::int64_t>(
+                                     dims.begin() + static_cast<std::ptrdiff_t>(extra), dims.end()))));
         }
     }
     auto wide = source.expanded(part);
@@ -70,24 +73,28 @@ base::Result<void> setItem(KernelContext& context) {
         context.setOutput(0, Value(std::move(result)));
         return {};
     }
-    if (x.kind() != ValueKind::List && x.kind() != ValueKind::Tuple) return opError(x.typeText() + " has no items that can be set");
+    if (x.kind() != ValueKind::List && x.kind() != ValueKind::Tuple)
+        return opError(x.typeText() + " has no items that can be set");
     SONDE_ASSIGN(std::int64_t at, intOf(context.value(1)));
     tensor::ValueList items = x.items();
     const auto size = static_cast<std::int64_t>(items.size());
-    if (at < -size || at >= size) return opError("index " + std::to_string(at) + " is out of range for " + std::to_string(size) + " elements");
+    if (at < -size || at >= size)
+        return opError("index " + std::to_string(at) + " is out of range for " + std::to_string(size) + " elements");
     items[static_cast<std::size_t>(at < 0 ? at + size : at)] = context.value(2);
     context.setOutput(0, x.kind() == ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items)));
     return {};
 }
 
-/// What `out=` holds behind the call: the result in out's dtype. (PyTorch gives `out` another shape where it does not fit,
-/// and warns; here that is an error.)
+/// What `out=` holds behind the call: the result in out's dtype. (PyTorch gives `out` another shape where it does not
+/// fit, and warns; here that is an error.)
 base::Result<void> writeOut(KernelContext& context) {
     const Tensor& result = context.in(0);
     const Tensor& out = context.in(1);
-    if (result.shape() != out.shape()) return opError("the result is " + result.typeText() + " and out is " + out.typeText());
+    if (result.shape() != out.shape())
+        return opError("the result is " + result.typeText() + " and out is " + out.typeText());
     if (!tensor::canCast(result.dtype(), out.dtype())) {
-        return opError("result type " + std::string(tensor::name(result.dtype())) + " can't be cast to the desired output type " + std::string(tensor::name(out.dtype())));
+        return opError("result type " + std::string(tensor::name(result.dtype())) +
+                       " can't be cast to the desired output type " + std::string(tensor::name(out.dtype())));
     }
     SONDE_ASSIGN(Tensor cast, result.cast(out.dtype()));
     context.setOutput(0, Value(std::move(cast)));
@@ -108,11 +115,14 @@ base::Result<void> transformItem(KernelContext& context) {
     if (!steps.isListLike() || steps.items().empty()) return opError("there are no transformations");
     SONDE_ASSIGN(Tensor part, partOf(context, context.in(0), context.value(1)));
     for (const Value& step : steps.items()) {
-        const bool isPair = step.isListLike() && step.items().size() == 2 && step.items()[0].kind() == ValueKind::String;
+        const bool isPair =
+            step.isListLike() && step.items().size() == 2 && step.items()[0].kind() == ValueKind::String;
         if (!isPair) return opError("a transformation is a name with its arguments, not " + step.text());
         const std::string& name = step.items()[0].toString();
-        if (name != "exp" && name != "sigmoid") return opError("the transformation '" + name + "' is not known: exp, sigmoid");
-        if (!step.items()[1].isListLike() || !step.items()[1].items().empty()) return opError("the transformation '" + name + "' takes no arguments");
+        if (name != "exp" && name != "sigmoid")
+            return opError("the transformation '" + name + "' is not known: exp, sigmoid");
+        if (!step.items()[1].isListLike() || !step.items()[1].items().empty())
+            return opError("the transformation '" + name + "' takes no arguments");
         SONDE_ASSIGN(const Tensor packed, part.contiguous());
         SONDE_ASSIGN(part, invokeAten(context, name, {Value(packed)}));
     }
@@ -124,9 +134,12 @@ base::Result<void> transformItem(KernelContext& context) {
 }  // namespace
 
 void define_prim_setitem(Registry& registry) {
-    registry.add(primRow("setitem(t self, t index, t value) -> t", "x with x[index] = value", Category::Tensor, setItem, inferSame));
-    registry.add(primRow("write_out(t result, t out) -> t", "a result in the form that out= requires", Category::Tensor, writeOut, inferWriteOut));
-    registry.add(primRow("setitem_with_transformation(t self, t index, t transformations) -> t", "x with functions applied to x[index]", Category::Tensor, transformItem, inferSame));
+    registry.add(primRow("setitem(t self, t index, t value) -> t", "x with x[index] = value", Category::Tensor, setItem,
+                         inferSame));
+    registry.add(primRow("write_out(t result, t out) -> t", "a result in the form that out= requires", Category::Tensor,
+                         writeOut, inferWriteOut));
+    registry.add(primRow("setitem_with_transformation(t self, t index, t transformations) -> t",
+                         "x with functions applied to x[index]", Category::Tensor, transformItem, inferSame));
 }
 
 }  // namespace sonde::ops

@@ -1,4 +1,5 @@
-// Making and taking apart lists, tuples and dicts, and logic on plain values: nodes of programs in the scripted language.
+// Making and taking apart lists, tuples and dicts, and logic on plain values: nodes of programs in the scripted
+// language.
 
 #include <algorithm>
 
@@ -33,14 +34,16 @@ base::Result<void> inferConstruct(InferContext& context) {
         known = known && !items.back().isNone();
     }
     context.set(0, std::move(type));
-    if (known) context.setKnown(0, kind == ValueKind::List ? Value::list(std::move(items)) : Value::tuple(std::move(items)));
+    if (known)
+        context.setKnown(0, kind == ValueKind::List ? Value::list(std::move(items)) : Value::tuple(std::move(items)));
     return {};
 }
 
 /// key, value, key, value …
 base::Result<void> constructDict(KernelContext& context) {
     tensor::ValueDict entries;
-    for (std::size_t i = 0; i + 1 < context.inputCount(); i += 2) entries.emplace_back(context.value(i), context.value(i + 1));
+    for (std::size_t i = 0; i + 1 < context.inputCount(); i += 2)
+        entries.emplace_back(context.value(i), context.value(i + 1));
     context.setOutput(0, Value::dict(std::move(entries)));
     return {};
 }
@@ -49,7 +52,8 @@ base::Result<void> unpack(KernelContext& context) {
     if (!context.value(0).isListLike()) return opError(context.value(0).typeText() + " has no elements");
     const tensor::ValueList& items = context.value(0).items();
     if (items.size() != context.outputCount()) {
-        return opError(std::to_string(items.size()) + " elements for " + std::to_string(context.outputCount()) + " names");
+        return opError(std::to_string(items.size()) + " elements for " + std::to_string(context.outputCount()) +
+                       " names");
     }
     for (std::size_t i = 0; i < items.size(); ++i) context.setOutput(i, items[i]);
     return {};
@@ -59,7 +63,8 @@ base::Result<void> inferUnpack(InferContext& context) {
     const TypeInfo& type = context.in(0);
     const bool each = type.kind == ValueKind::Tuple && type.elements.size() == context.outputCount();
     for (std::size_t i = 0; i < context.outputCount(); ++i) {
-        if (each || (type.kind == ValueKind::List && type.elements.size() == context.outputCount())) context.set(i, type.elements[i]);
+        if (each || (type.kind == ValueKind::List && type.elements.size() == context.outputCount()))
+            context.set(i, type.elements[i]);
         else if (type.kind == ValueKind::List && type.elements.size() == 1) context.set(i, type.elements[0]);
     }
     return {};
@@ -98,7 +103,9 @@ base::Result<void> logic(KernelContext& context) {
     const Value& a = context.value(0);
     const Value& b = context.value(1);
     if (a.kind() == ValueKind::Int && b.kind() == ValueKind::Int) {
-        const std::int64_t bits = op == 0 ? a.toInt() & b.toInt() : op == 1 ? a.toInt() | b.toInt() : a.toInt() ^ b.toInt();
+        const std::int64_t bits = op == 0   ? a.toInt() & b.toInt()
+                                  : op == 1 ? a.toInt() | b.toInt()
+                                            : a.toInt() ^ b.toInt();
         context.setOutput(0, Value::ofInt(bits));
         return {};
     }
@@ -132,7 +139,8 @@ template <bool wanted>
 base::Result<void> inferSameness(InferContext& context) {
     setKind(context, ValueKind::Bool);
     const auto &a = context.in(0).kind, &b = context.in(1).kind;
-    if (a && b && (*a == ValueKind::None || *b == ValueKind::None)) context.setKnown(0, Value::ofBool((*a == *b) == wanted));
+    if (a && b && (*a == ValueKind::None || *b == ValueKind::None))
+        context.setKnown(0, Value::ofBool((*a == *b) == wanted));
     return {};
 }
 
@@ -162,8 +170,10 @@ base::Result<void> inferSequenceLength(InferContext& context) {
     setKind(context, ValueKind::Int);
     const TypeInfo& type = context.in(0);
     const bool isWhole = type.kind == ValueKind::Tuple || (type.kind == ValueKind::List && type.elements.size() > 1);
-    if (isWhole && (!type.elements.empty() || context.constant(0).isListLike())) context.setKnown(0, Value::ofInt(static_cast<std::int64_t>(type.elements.size())));
-    if (type.isTensor() && type.shape && !type.shape->empty()) context.setElements(0, {tensor::Symbolic::of(type.shape->front())});
+    if (isWhole && (!type.elements.empty() || context.constant(0).isListLike()))
+        context.setKnown(0, Value::ofInt(static_cast<std::int64_t>(type.elements.size())));
+    if (type.isTensor() && type.shape && !type.shape->empty())
+        context.setElements(0, {tensor::Symbolic::of(type.shape->front())});
     return {};
 }
 
@@ -195,9 +205,13 @@ base::Result<void> inferItem(InferContext& context) {
     if (!type.isTensor()) {
         context.set(0, type);
     } else if (type.dtype != DType::Undefined) {
-        setKind(context, type.dtype == DType::Bool ? ValueKind::Bool : tensor::isFloating(type.dtype) ? ValueKind::Float : ValueKind::Int);
+        setKind(context, type.dtype == DType::Bool        ? ValueKind::Bool
+                         : tensor::isFloating(type.dtype) ? ValueKind::Float
+                                                          : ValueKind::Int);
     }
-    if (const auto number = context.elements(0); number && number->size() == 1 && !tensor::isFloating(type.dtype) && type.dtype != DType::Bool) context.setElements(0, *number);
+    if (const auto number = context.elements(0);
+        number && number->size() == 1 && !tensor::isFloating(type.dtype) && type.dtype != DType::Bool)
+        context.setElements(0, *number);
     return {};
 }
 
@@ -206,7 +220,8 @@ base::Result<void> contains(KernelContext& context) {
     const auto same = [&](const Value& item) { return tensor::identical(item, context.value(1)); };
     bool found = false;
     if (whole.isListLike()) found = std::ranges::any_of(whole.items(), same);
-    else if (whole.kind() == ValueKind::Dict) found = std::ranges::any_of(whole.dictItems(), [&](const auto& entry) { return same(entry.first); });
+    else if (whole.kind() == ValueKind::Dict)
+        found = std::ranges::any_of(whole.dictItems(), [&](const auto& entry) { return same(entry.first); });
     else return opError(whole.typeText() + " has no elements");
     context.setOutput(0, Value::ofBool(found));
     return {};
@@ -227,7 +242,8 @@ base::Result<void> inferExtreme(InferContext& context) {
     setKind(context, *a);
     const auto one = context.elements(0), other = context.elements(1);
     if (*a == ValueKind::Int && one && other && one->size() == 1 && other->size() == 1) {
-        context.setElements(0, {largest ? larger(one->front(), other->front()) : smaller(one->front(), other->front())});
+        context.setElements(0,
+                            {largest ? larger(one->front(), other->front()) : smaller(one->front(), other->front())});
     }
     return {};
 }
@@ -243,31 +259,85 @@ base::Result<void> inferKind(InferContext& context) {
 }  // namespace
 
 void define_prim_structure(Registry& registry) {
-    registry.add(primRow("ListConstruct", "a list of its inputs", Category::Sequence).anyIn("items", Arity::Variadic).out("list")
+    registry.add(primRow("ListConstruct", "a list of its inputs", Category::Sequence)
+                     .anyIn("items", Arity::Variadic)
+                     .out("list")
                      .runs(construct<ValueKind::List>, inferConstruct<ValueKind::List>));
-    registry.add(primRow("TupleConstruct", "a tuple of its inputs", Category::Sequence).anyIn("items", Arity::Variadic).out("tuple")
+    registry.add(primRow("TupleConstruct", "a tuple of its inputs", Category::Sequence)
+                     .anyIn("items", Arity::Variadic)
+                     .out("tuple")
                      .runs(construct<ValueKind::Tuple>, inferConstruct<ValueKind::Tuple>));
-    registry.add(primRow("DictConstruct", "a dict of alternating keys and values", Category::Sequence).anyIn("entries", Arity::Variadic).out("dict")
+    registry.add(primRow("DictConstruct", "a dict of alternating keys and values", Category::Sequence)
+                     .anyIn("entries", Arity::Variadic)
+                     .out("dict")
                      .runs(constructDict, inferKind<ValueKind::Dict>));
     for (const std::string_view name : {"ListUnpack", "TupleUnpack"}) {
-        registry.add(primRow(name, "the elements, each an output", Category::Sequence).anyIn("whole").out("items", Arity::Variadic).runs(unpack, inferUnpack));
+        registry.add(primRow(name, "the elements, each an output", Category::Sequence)
+                         .anyIn("whole")
+                         .out("items", Arity::Variadic)
+                         .runs(unpack, inferUnpack));
     }
-    registry.add(primRow("NumToTensor", "a number as a tensor without dimensions", Category::Other).anyIn("a").out("tensor")
+    registry.add(primRow("NumToTensor", "a number as a tensor without dimensions", Category::Other)
+                     .anyIn("a")
+                     .out("tensor")
                      .runs(numberToTensor, inferNumberToTensor));
-    registry.add(primRow("and_", "both are true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<0>, inferLogic));
-    registry.add(primRow("or_", "one is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<1>, inferLogic));
-    registry.add(primRow("xor_", "one alone is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<2>, inferLogic));
-    registry.add(primRow("not_", "whether a is not true", Category::Logic).anyIn("a").out("b").runs(logicalNot, inferKind<ValueKind::Bool>));
-    registry.add(primRow("is_", "a is b (None, or equal)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<true>, inferSameness<true>));
-    registry.add(primRow("is_not", "a is not b", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<false>, inferSameness<false>));
-    registry.add(primRow("append", "a list with one more element", Category::Sequence).anyIn("list").anyIn("item").out("longer")
+    registry.add(primRow("and_", "both are true (of integers: bit by bit)", Category::Logic)
+                     .anyIn("a")
+                     .anyIn("b")
+                     .out("c")
+                     .runs(logic<0>, inferLogic));
+    registry.add(primRow("or_", "one is true (of integers: bit by bit)", Category::Logic)
+                     .anyIn("a")
+                     .anyIn("b")
+                     .out("c")
+                     .runs(logic<1>, inferLogic));
+    registry.add(primRow("xor_", "one alone is true (of integers: bit by bit)", Category::Logic)
+                     .anyIn("a")
+                     .anyIn("b")
+                     .out("c")
+                     .runs(logic<2>, inferLogic));
+    registry.add(primRow("not_", "whether a is not true", Category::Logic)
+                     .anyIn("a")
+                     .out("b")
+                     .runs(logicalNot, inferKind<ValueKind::Bool>));
+    registry.add(primRow("is_", "a is b (None, or equal)", Category::Logic)
+                     .anyIn("a")
+                     .anyIn("b")
+                     .out("c")
+                     .runs(isSame<true>, inferSameness<true>));
+    registry.add(primRow("is_not", "a is not b", Category::Logic)
+                     .anyIn("a")
+                     .anyIn("b")
+                     .out("c")
+                     .runs(isSame<false>, inferSameness<false>));
+    registry.add(primRow("append", "a list with one more element", Category::Sequence)
+                     .anyIn("list")
+                     .anyIn("item")
+                     .out("longer")
                      .runs(append, inferKind<ValueKind::List>));
-    registry.add(primRow("item", "the one element of a tensor as a number", Category::Other).anyIn("a").out("number").runs(item, inferItem));
-    registry.add(primRow("contains", "whether an element is there", Category::Logic).anyIn("whole").anyIn("item").out("found")
+    registry.add(primRow("item", "the one element of a tensor as a number", Category::Other)
+                     .anyIn("a")
+                     .out("number")
+                     .runs(item, inferItem));
+    registry.add(primRow("contains", "whether an element is there", Category::Logic)
+                     .anyIn("whole")
+                     .anyIn("item")
+                     .out("found")
                      .runs(contains, inferKind<ValueKind::Bool>));
-    registry.add(primRow("min", "the smaller of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<false>, inferExtreme<false>));
-    registry.add(primRow("max", "the larger of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<true>, inferExtreme<true>));
-    registry.add(primRow("len", "number of elements", Category::Other).anyIn("a").out("n").runs(sequenceLength, inferSequenceLength));
+    registry.add(primRow("min", "the smaller of two numbers", Category::Elementwise)
+                     .anyIn("a")
+                     .anyIn("b")
+                     .out("c")
+                     .runs(extreme<false>, inferExtreme<false>));
+    registry.add(primRow("max", "the larger of two numbers", Category::Elementwise)
+                     .anyIn("a")
+                     .anyIn("b")
+                     .out("c")
+                     .runs(extreme<true>, inferExtreme<true>));
+    registry.add(primRow("len", "number of elements", Category::Other)
+                     .anyIn("a")
+                     .out("n")
+                     .runs(sequenceLength, inferSequenceLength));
 }
 
 }  // namespace sonde::ops

@@ -25,7 +25,9 @@ class Granularity {
         g.m_extent = x.dim(at);
         for (std::size_t i = at + 1; i < x.rank(); ++i) g.m_inner *= x.dim(i);
         if (scale.rank() == 1 && block == 0) {
-            if (scale.dim(0) != g.m_extent) return opError("scale " + scale.typeText() + " does not fit axis " + std::to_string(at) + " of " + x.typeText());
+            if (scale.dim(0) != g.m_extent)
+                return opError("scale " + scale.typeText() + " does not fit axis " + std::to_string(at) + " of " +
+                               x.typeText());
             g.m_kind = Kind::Axis;
             return g;
         }
@@ -35,7 +37,8 @@ class Granularity {
         g.m_kind = Kind::Block;
         g.m_blocks = scale.dim(at);
         g.m_block = block > 0 ? block : (g.m_extent + g.m_blocks - 1) / g.m_blocks;
-        if ((g.m_extent + g.m_block - 1) / g.m_block > g.m_blocks) return opError("block_size " + std::to_string(block) + " does not fit scale " + scale.typeText());
+        if ((g.m_extent + g.m_block - 1) / g.m_block > g.m_blocks)
+            return opError("block_size " + std::to_string(block) + " does not fit scale " + scale.typeText());
         return g;
     }
     std::int64_t operator()(std::int64_t i) const {
@@ -53,12 +56,14 @@ class Granularity {
 base::Result<DType> quantisedType(const Attributes& attributes, DType zeroPoint) {
     if (zeroPoint != DType::Undefined) return zeroPoint;
     const std::int64_t code = attributes.getInt("output_dtype", 0);
-    if (code < 0 || code >= tensor::kDTypeCount) return opError("output_dtype " + std::to_string(code) + " is not known");
+    if (code < 0 || code >= tensor::kDTypeCount)
+        return opError("output_dtype " + std::to_string(code) + " is not known");
     return code == 0 ? DType::UInt8 : static_cast<DType>(code);
 }
 
 base::Result<void> checkZeroPoint(const Tensor& zero, const Tensor& scale) {
-    if (zero.numel() != scale.numel()) return opError("zero point " + zero.typeText() + " must have the shape of the scale " + scale.typeText());
+    if (zero.numel() != scale.numel())
+        return opError("zero point " + zero.typeText() + " must have the shape of the scale " + scale.typeText());
     return {};
 }
 
@@ -66,11 +71,13 @@ base::Result<void> quantizeLinear(KernelContext& context) {
     const Tensor &x = context.in(0), &scale = context.in(1);
     const Attributes& attributes = context.attributes();
     SONDE_ASSIGN(const DType to, quantisedType(attributes, context.has(2) ? context.in(2).dtype() : DType::Undefined));
-    SONDE_ASSIGN(const Granularity at, Granularity::of(x, scale, attributes.getInt("axis", 1), attributes.getInt("block_size", 0)));
+    SONDE_ASSIGN(const Granularity at,
+                 Granularity::of(x, scale, attributes.getInt("axis", 1), attributes.getInt("block_size", 0)));
     if (context.has(2)) SONDE_TRY(checkZeroPoint(context.in(2), scale));
     SONDE_ASSIGN(const Tensor values, x.cast(DType::Float32));
     SONDE_ASSIGN(const Tensor scales, scale.cast(DType::Float32));
-    SONDE_ASSIGN(const Tensor zeros, context.has(2) ? context.in(2).cast(DType::Float32) : Tensor::zeros(DType::Float32, scale.shape()));
+    SONDE_ASSIGN(const Tensor zeros,
+                 context.has(2) ? context.in(2).cast(DType::Float32) : Tensor::zeros(DType::Float32, scale.shape()));
     SONDE_ASSIGN(Tensor real, Tensor::allocate(DType::Float32, x.shape()));
     const std::optional<QuantizedRange> range = quantizedRange(to);
     context.pool().parallelFor(static_cast<std::size_t>(x.numel()), 8192, [&](std::size_t begin, std::size_t end) {
@@ -78,16 +85,19 @@ base::Result<void> quantizeLinear(KernelContext& context) {
             const std::int64_t p = at(i);
             const float ratio = values.data<float>()[i] / scales.data<float>()[p];
             const double zero = static_cast<double>(zeros.data<float>()[p]);
-            real.mutableData<float>()[i] = static_cast<float>(range ? quantized(static_cast<double>(ratio), zero, *range) : static_cast<double>(ratio) + zero);
+            real.mutableData<float>()[i] = static_cast<float>(
+                range ? quantized(static_cast<double>(ratio), zero, *range) : static_cast<double>(ratio) + zero);
         }
     });
     SONDE_ASSIGN(Tensor y, context.output(0, to, x.shape()));
-    tensor::castElements(DType::Float32, real.bytes(), to, y.mutableBytes(), static_cast<std::size_t>(x.numel()), attributes.getInt("saturate", 1) != 0);
+    tensor::castElements(DType::Float32, real.bytes(), to, y.mutableBytes(), static_cast<std::size_t>(x.numel()),
+                         attributes.getInt("saturate", 1) != 0);
     return {};
 }
 
 base::Result<void> inferQuantize(InferContext& context) {
-    SONDE_ASSIGN(const DType to, quantisedType(context.attributes(), context.inputCount() > 2 ? context.in(2).dtype : DType::Undefined));
+    SONDE_ASSIGN(const DType to, quantisedType(context.attributes(),
+                                               context.inputCount() > 2 ? context.in(2).dtype : DType::Undefined));
     const bool open = context.inputCount() > 2 && context.has(2) && context.in(2).dtype == DType::Undefined;
     context.set(0, TypeInfo::tensor(open ? DType::Undefined : to, context.in(0).shape));
     return {};
@@ -96,7 +106,8 @@ base::Result<void> inferQuantize(InferContext& context) {
 base::Result<void> dequantizeLinear(KernelContext& context) {
     const Tensor &x = context.in(0), &scale = context.in(1);
     const Attributes& attributes = context.attributes();
-    SONDE_ASSIGN(const Granularity at, Granularity::of(x, scale, attributes.getInt("axis", 1), attributes.getInt("block_size", 0)));
+    SONDE_ASSIGN(const Granularity at,
+                 Granularity::of(x, scale, attributes.getInt("axis", 1), attributes.getInt("block_size", 0)));
     if (context.has(2)) SONDE_TRY(checkZeroPoint(context.in(2), scale));
     SONDE_ASSIGN(const Tensor values, wide(x));
     SONDE_ASSIGN(const Tensor scales, wide(scale));
@@ -105,17 +116,21 @@ base::Result<void> dequantizeLinear(KernelContext& context) {
     context.pool().parallelFor(static_cast<std::size_t>(x.numel()), 8192, [&](std::size_t begin, std::size_t end) {
         for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
             const std::int64_t p = at(i);
-            y.mutableData<double>()[i] = (values.data<double>()[i] - zeros.data<double>()[p]) * scales.data<double>()[p];
+            y.mutableData<double>()[i] =
+                (values.data<double>()[i] - zeros.data<double>()[p]) * scales.data<double>()[p];
         }
     });
     const std::int64_t code = attributes.getInt("output_dtype", 0);
-    if (code < 0 || code >= tensor::kDTypeCount) return opError("output_dtype " + std::to_string(code) + " is not known");
+    if (code < 0 || code >= tensor::kDTypeCount)
+        return opError("output_dtype " + std::to_string(code) + " is not known");
     return setNarrow(context, 0, y, code == 0 ? scale.dtype() : static_cast<DType>(code));
 }
 
 base::Result<void> inferDequantize(InferContext& context) {
     const std::int64_t code = context.attributes().getInt("output_dtype", 0);
-    context.set(0, TypeInfo::tensor(code > 0 && code < tensor::kDTypeCount ? static_cast<DType>(code) : context.in(1).dtype, context.in(0).shape));
+    context.set(
+        0, TypeInfo::tensor(code > 0 && code < tensor::kDTypeCount ? static_cast<DType>(code) : context.in(1).dtype,
+                            context.in(0).shape));
     return {};
 }
 
@@ -129,11 +144,13 @@ base::Result<void> dynamicQuantize(KernelContext& context) {
     }
     const float scale = (high - low) / 255.0F;
     const QuantizedRange range{0, 255};
-    const auto zero = static_cast<std::uint8_t>(scale == 0 ? 0.0 : quantized(static_cast<double>(-low / scale), 0, range));
+    const auto zero =
+        static_cast<std::uint8_t>(scale == 0 ? 0.0 : quantized(static_cast<double>(-low / scale), 0, range));
     SONDE_ASSIGN(Tensor y, context.output(0, DType::UInt8, x.shape()));
     for (std::int64_t i = 0; i < x.numel(); ++i) {
         const float ratio = scale == 0 ? 0.0F : x.data<float>()[i] / scale;
-        y.mutableData<std::uint8_t>()[i] = static_cast<std::uint8_t>(quantized(static_cast<double>(ratio), zero, range));
+        y.mutableData<std::uint8_t>()[i] =
+            static_cast<std::uint8_t>(quantized(static_cast<double>(ratio), zero, range));
     }
     if (context.wants(1)) context.setOutput(1, Value(Tensor::scalar<float>(scale)));
     if (context.wants(2)) context.setOutput(2, Value(Tensor::scalar<std::uint8_t>(zero)));
@@ -151,7 +168,8 @@ base::Result<void> matMulInteger(KernelContext& context) {
 }
 
 /// The shape that a product or convolution of ai.onnx has for these two inputs, with the dtype.
-base::Result<void> inferLike(InferContext& context, std::string_view name, std::size_t left, std::size_t right, DType dtype) {
+base::Result<void> inferLike(InferContext& context, std::string_view name, std::size_t left, std::size_t right,
+                             DType dtype) {
     TypeInfo operands[2] = {context.in(left), context.in(right)};
     InferContext inner(operands, {}, context.attributes(), 1);
     SONDE_TRY(Registry::all().find("", name, 0)->infer(inner));
@@ -160,20 +178,23 @@ base::Result<void> inferLike(InferContext& context, std::string_view name, std::
 }
 
 /// round(product · sa·sb/sy) + zero point, with scales along the last axis of the product (`columns`) or along axis 1.
-base::Result<void> requantise(KernelContext& context, const Tensor& product, const Tensor& sa, const Tensor& sb, const Tensor& sy, const Tensor& zero,
-                              std::size_t axis, std::size_t rowAxis) {
+base::Result<void> requantise(KernelContext& context, const Tensor& product, const Tensor& sa, const Tensor& sb,
+                              const Tensor& sy, const Tensor& zero, std::size_t axis, std::size_t rowAxis) {
     std::int64_t inner = 1, rowInner = 1;
     for (std::size_t i = axis + 1; i < product.rank(); ++i) inner *= product.dim(i);
     for (std::size_t i = rowAxis + 1; i < product.rank(); ++i) rowInner *= product.dim(i);
     const std::optional<QuantizedRange> range = quantizedRange(zero.dtype());
-    if (!range && !tensor::isFloating(zero.dtype())) return opError("cannot quantise to " + std::string(tensor::name(zero.dtype())));
+    if (!range && !tensor::isFloating(zero.dtype()))
+        return opError("cannot quantise to " + std::string(tensor::name(zero.dtype())));
     const std::int64_t extent = product.dim(axis), rows = product.dim(rowAxis);
-    if ((sb.numel() != 1 && sb.numel() != extent) || (sa.numel() != 1 && sa.numel() != rows) || sy.numel() != 1 || zero.numel() != 1) {
+    if ((sb.numel() != 1 && sb.numel() != extent) || (sa.numel() != 1 && sa.numel() != rows) || sy.numel() != 1 ||
+        zero.numel() != 1) {
         return opError("the scales do not fit " + product.typeText());
     }
     SONDE_ASSIGN(Tensor y, wideZeros(product.shape()));
     for (std::int64_t i = 0; i < product.numel(); ++i) {
-        const double factor = sa.toDouble(sa.numel() == 1 ? 0 : i / rowInner % rows) * sb.toDouble(sb.numel() == 1 ? 0 : i / inner % extent) / sy.toDouble(0);
+        const double factor = sa.toDouble(sa.numel() == 1 ? 0 : i / rowInner % rows) *
+                              sb.toDouble(sb.numel() == 1 ? 0 : i / inner % extent) / sy.toDouble(0);
         const double ratio = product.data<double>()[i] * factor;
         // float8 rounds by itself.
         y.mutableData<double>()[i] = range ? quantized(ratio, zero.toDouble(0), *range) : ratio + zero.toDouble(0);
@@ -188,12 +209,15 @@ base::Result<void> qLinearMatMul(KernelContext& context) {
     SONDE_ASSIGN(const Tensor y, centred(b, context.value(5), -1));
     SONDE_ASSIGN(const Tensor product, kernels::matmul(context, x, y));
     if (product.rank() < 2) return opError("needs matrices");
-    return requantise(context, product, context.in(1), context.in(4), context.in(6), context.in(7), product.rank() - 1, product.rank() - 2);
+    return requantise(context, product, context.in(1), context.in(4), context.in(6), context.in(7), product.rank() - 1,
+                      product.rank() - 2);
 }
 
 base::Result<Tensor> integerConv(KernelContext& context, const Tensor& x, const Tensor& w) {
-    if (x.rank() < 3 || w.rank() != x.rank()) return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
-    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2), std::span(x.shape().dims()).subspan(2)));
+    if (x.rank() < 3 || w.rank() != x.rank())
+        return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
+    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2),
+                                                           std::span(x.shape().dims()).subspan(2)));
     SONDE_TRY(kernels::convolve(context, x, w, nullptr, window, context.attributes().getInt("group", 1)));
     std::vector<Value> outputs = context.takeOutputs();
     Tensor result = outputs[0].tensor();
@@ -214,43 +238,105 @@ base::Result<void> qLinearConv(KernelContext& context) {
     SONDE_ASSIGN(const Tensor w, centred(context.in(3), context.value(5), 0));
     SONDE_ASSIGN(Tensor product, integerConv(context, x, w));
     if (context.has(8)) {
-        if (context.in(8).numel() != product.dim(1)) return opError("bias " + context.in(8).typeText() + " does not fit");
+        if (context.in(8).numel() != product.dim(1))
+            return opError("bias " + context.in(8).typeText() + " does not fit");
         std::int64_t inner = 1;
         for (std::size_t i = 2; i < product.rank(); ++i) inner *= product.dim(i);
-        for (std::int64_t i = 0; i < product.numel(); ++i) product.mutableData<double>()[i] += context.in(8).toDouble(i / inner % product.dim(1));
+        for (std::int64_t i = 0; i < product.numel(); ++i)
+            product.mutableData<double>()[i] += context.in(8).toDouble(i / inner % product.dim(1));
     }
     return requantise(context, product, context.in(1), context.in(4), context.in(6), context.in(7), 1, 0);
 }
 
 Row convRow(std::string_view name, std::string_view summary) {
     Row row(name, 10, summary, Category::Quantization);
-    row.attrString("auto_pad", "NOTSET").attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape").attrInts("pads").attrInts("strides");
+    row.attrString("auto_pad", "NOTSET")
+        .attrInts("dilations")
+        .attrInt("group", 1)
+        .attrInts("kernel_shape")
+        .attrInts("pads")
+        .attrInts("strides");
     return row;
 }
 
 }  // namespace
 
 void define_quantize(Registry& registry) {
-    registry.add(Row("QuantizeLinear", 10, "x divided by a scale, rounded, plus a zero point", Category::Quantization).in("x").in("y_scale").optionalIn("y_zero_point").out("y")
-                     .attrInt("axis", 1).attrInt("block_size", 0).attrInt("output_dtype", 0).attrInt("precision", 0).attrInt("saturate", 1)
+    registry.add(Row("QuantizeLinear", 10, "x divided by a scale, rounded, plus a zero point", Category::Quantization)
+                     .in("x")
+                     .in("y_scale")
+                     .optionalIn("y_zero_point")
+                     .out("y")
+                     .attrInt("axis", 1)
+                     .attrInt("block_size", 0)
+                     .attrInt("output_dtype", 0)
+                     .attrInt("precision", 0)
+                     .attrInt("saturate", 1)
                      .runs(quantizeLinear, inferQuantize));
-    registry.add(Row("DequantizeLinear", 10, "(x − zero point)·scale", Category::Quantization).in("x").in("x_scale").optionalIn("x_zero_point").out("y")
-                     .attrInt("axis", 1).attrInt("block_size", 0).attrInt("output_dtype", 0).runs(dequantizeLinear, inferDequantize));
-    registry.add(Row("DynamicQuantizeLinear", 11, "quantises to uint8 over the range of the values", Category::Quantization).in("x", kFloat32).out("y").out("y_scale")
-                     .out("y_zero_point").runs(dynamicQuantize, [](InferContext& context) -> base::Result<void> {
-                         context.set(0, TypeInfo::tensor(DType::UInt8, context.in(0).shape));
-                         context.set(1, TypeInfo::tensor(DType::Float32, Shape{}));
-                         context.set(2, TypeInfo::tensor(DType::UInt8, Shape{}));
-                         return {};
+    registry.add(Row("DequantizeLinear", 10, "(x − zero point)·scale", Category::Quantization)
+                     .in("x")
+                     .in("x_scale")
+                     .optionalIn("x_zero_point")
+                     .out("y")
+                     .attrInt("axis", 1)
+                     .attrInt("block_size", 0)
+                     .attrInt("output_dtype", 0)
+                     .runs(dequantizeLinear, inferDequantize));
+    registry.add(
+        Row("DynamicQuantizeLinear", 11, "quantises to uint8 over the range of the values", Category::Quantization)
+            .in("x", kFloat32)
+            .out("y")
+            .out("y_scale")
+            .out("y_zero_point")
+            .runs(dynamicQuantize, [](InferContext& context) -> base::Result<void> {
+                context.set(0, TypeInfo::tensor(DType::UInt8, context.in(0).shape));
+                context.set(1, TypeInfo::tensor(DType::Float32, Shape{}));
+                context.set(2, TypeInfo::tensor(DType::UInt8, Shape{}));
+                return {};
+            }));
+    registry.add(Row("MatMulInteger", 10, "matrix product of bytes, exactly", Category::Quantization)
+                     .in("A", kBytes)
+                     .in("B", kBytes)
+                     .optionalIn("a_zero_point", kBytes)
+                     .optionalIn("b_zero_point", kBytes)
+                     .out("Y")
+                     .runs(matMulInteger,
+                           [](InferContext& context) { return inferLike(context, "MatMul", 0, 1, DType::Int32); }));
+    registry.add(
+        Row("QLinearMatMul", 10, "matrix product of quantised tensors, quantised again", Category::Quantization)
+            .in("a")
+            .in("a_scale")
+            .in("a_zero_point")
+            .in("b")
+            .in("b_scale")
+            .in("b_zero_point")
+            .in("y_scale")
+            .in("y_zero_point")
+            .out("y")
+            .runs(qLinearMatMul,
+                  [](InferContext& context) { return inferLike(context, "MatMul", 0, 3, context.in(7).dtype); }));
+    registry.add(
+        convRow("ConvInteger", "convolution of bytes, exactly")
+            .in("x", kBytes)
+            .in("w", kBytes)
+            .optionalIn("x_zero_point", kBytes)
+            .optionalIn("w_zero_point", kBytes)
+            .out("y")
+            .runs(convInteger, [](InferContext& context) { return inferLike(context, "Conv", 0, 1, DType::Int32); }));
+    registry.add(convRow("QLinearConv", "convolution of quantised tensors, quantised again")
+                     .in("x")
+                     .in("x_scale")
+                     .in("x_zero_point")
+                     .in("w")
+                     .in("w_scale")
+                     .in("w_zero_point")
+                     .in("y_scale")
+                     .in("y_zero_point")
+                     .optionalIn("B")
+                     .out("y")
+                     .runs(qLinearConv, [](InferContext& context) {
+                         return inferLike(context, "Conv", 0, 3, context.in(7).dtype);
                      }));
-    registry.add(Row("MatMulInteger", 10, "matrix product of bytes, exactly", Category::Quantization).in("A", kBytes).in("B", kBytes).optionalIn("a_zero_point", kBytes)
-                     .optionalIn("b_zero_point", kBytes).out("Y").runs(matMulInteger, [](InferContext& context) { return inferLike(context, "MatMul", 0, 1, DType::Int32); }));
-    registry.add(Row("QLinearMatMul", 10, "matrix product of quantised tensors, quantised again", Category::Quantization).in("a").in("a_scale").in("a_zero_point").in("b")
-                     .in("b_scale").in("b_zero_point").in("y_scale").in("y_zero_point").out("y").runs(qLinearMatMul, [](InferContext& context) { return inferLike(context, "MatMul", 0, 3, context.in(7).dtype); }));
-    registry.add(convRow("ConvInteger", "convolution of bytes, exactly").in("x", kBytes).in("w", kBytes).optionalIn("x_zero_point", kBytes).optionalIn("w_zero_point", kBytes)
-                     .out("y").runs(convInteger, [](InferContext& context) { return inferLike(context, "Conv", 0, 1, DType::Int32); }));
-    registry.add(convRow("QLinearConv", "convolution of quantised tensors, quantised again").in("x").in("x_scale").in("x_zero_point").in("w").in("w_scale").in("w_zero_point")
-                     .in("y_scale").in("y_zero_point").optionalIn("B").out("y").runs(qLinearConv, [](InferContext& context) { return inferLike(context, "Conv", 0, 3, context.in(7).dtype); }));
 }
 
 }  // namespace sonde::ops

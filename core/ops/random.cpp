@@ -1,9 +1,10 @@
 // Random numbers. The seed of the run and the node's own seed decide them.
 
+#include "core/base/random.h"
+
 #include <bit>
 #include <cmath>
 
-#include "core/base/random.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/wide.h"
@@ -31,7 +32,8 @@ base::Result<void> draw(KernelContext& context, const Shape& shape, DType fallba
     base::Random random = generator(context);
     const double low = attributes.getFloat("low", 0), high = attributes.getFloat("high", 1);
     const double mean = attributes.getFloat("mean", 0), scale = attributes.getFloat("scale", 1);
-    for (double& v : values.mutableSpan<double>()) v = normal ? mean + scale * random.normal() : low + (high - low) * random.uniform();
+    for (double& v : values.mutableSpan<double>())
+        v = normal ? mean + scale * random.normal() : low + (high - low) * random.uniform();
     return setNarrow(context, 0, values, dtype);
 }
 
@@ -46,7 +48,8 @@ base::Result<void> bernoulli(KernelContext& context) {
     SONDE_ASSIGN(const Tensor chances, wide(context.in(0)));
     SONDE_ASSIGN(Tensor values, wideZeros(chances.shape()));
     base::Random random = generator(context);
-    for (std::int64_t i = 0; i < chances.numel(); ++i) values.mutableData<double>()[i] = random.uniform() < chances.data<double>()[i] ? 1 : 0;
+    for (std::int64_t i = 0; i < chances.numel(); ++i)
+        values.mutableData<double>()[i] = random.uniform() < chances.data<double>()[i] ? 1 : 0;
     return setNarrow(context, 0, values, dtype);
 }
 
@@ -54,7 +57,8 @@ base::Result<void> bernoulli(KernelContext& context) {
 base::Result<void> multinomial(KernelContext& context) {
     const Tensor& x = context.in(0);
     const std::int64_t count = context.attributes().getInt("sample_size", 1);
-    if (x.rank() != 2 || x.dim(1) < 1 || count < 0) return opError("cannot draw " + std::to_string(count) + " classes from " + x.typeText());
+    if (x.rank() != 2 || x.dim(1) < 1 || count < 0)
+        return opError("cannot draw " + std::to_string(count) + " classes from " + x.typeText());
     SONDE_ASSIGN(const DType dtype, dtypeAsked(context.attributes(), DType::Int32));
     SONDE_ASSIGN(const Tensor logits, wide(x));
     SONDE_ASSIGN(Tensor values, wideZeros(Shape{x.dim(0), count}));
@@ -62,7 +66,8 @@ base::Result<void> multinomial(KernelContext& context) {
     std::vector<double> sums(static_cast<std::size_t>(x.dim(1)));
     for (std::int64_t row = 0; row < x.dim(0); ++row) {
         double total = 0;
-        for (std::size_t c = 0; c < sums.size(); ++c) sums[c] = total += std::exp(logits.data<double>()[static_cast<std::size_t>(row) * sums.size() + c]);
+        for (std::size_t c = 0; c < sums.size(); ++c)
+            sums[c] = total += std::exp(logits.data<double>()[static_cast<std::size_t>(row) * sums.size() + c]);
         for (std::int64_t i = 0; i < count; ++i) {
             const double at = random.uniform() * total;
             std::size_t c = 0;
@@ -77,28 +82,56 @@ base::Result<void> multinomial(KernelContext& context) {
 
 void define_random(Registry& registry) {
     for (bool normal : {false, true}) {
-        const std::string_view summary = normal ? "random numbers of a normal distribution" : "random numbers between two bounds";
+        const std::string_view summary =
+            normal ? "random numbers of a normal distribution" : "random numbers between two bounds";
         Row plain(normal ? "RandomNormal" : "RandomUniform", 1, summary, Category::Data);
-        plain.out("output").attrInt("dtype", 1).required("shape", AttributeKind::Ints).attr("seed", AttributeKind::Float).random();
+        plain.out("output")
+            .attrInt("dtype", 1)
+            .required("shape", AttributeKind::Ints)
+            .attr("seed", AttributeKind::Float)
+            .random();
         Row like(normal ? "RandomNormalLike" : "RandomUniformLike", 1, summary, Category::Data);
         like.in("input").out("output").attr("dtype", AttributeKind::Int).attr("seed", AttributeKind::Float).random();
         for (Row* row : {&plain, &like}) {
             if (normal) row->attrFloat("mean", 0).attrFloat("scale", 1);
             else row->attrFloat("low", 0).attrFloat("high", 1);
         }
-        registry.add(plain.runs([normal](KernelContext& context) { return draw(context, Shape(context.attributes().getInts("shape")), DType::Float32, normal); },
-                                [](InferContext& context) { return inferDrawn(context, dimsOf(Shape(context.attributes().getInts("shape"))), DType::Float32); }));
-        registry.add(like.runs([normal](KernelContext& context) { return draw(context, context.in(0).shape(), context.in(0).dtype(), normal); },
-                               [](InferContext& context) { return inferDrawn(context, context.in(0).shape, context.in(0).dtype); }));
+        registry.add(plain.runs(
+            [normal](KernelContext& context) {
+                return draw(context, Shape(context.attributes().getInts("shape")), DType::Float32, normal);
+            },
+            [](InferContext& context) {
+                return inferDrawn(context, dimsOf(Shape(context.attributes().getInts("shape"))), DType::Float32);
+            }));
+        registry.add(like.runs(
+            [normal](KernelContext& context) {
+                return draw(context, context.in(0).shape(), context.in(0).dtype(), normal);
+            },
+            [](InferContext& context) { return inferDrawn(context, context.in(0).shape, context.in(0).dtype); }));
     }
-    registry.add(Row("Bernoulli", 15, "1 with the probability in the input, else 0", Category::Data).in("input", kFloats).out("output").attr("dtype", AttributeKind::Int)
-                     .attr("seed", AttributeKind::Float).random()
-                     .runs(bernoulli, [](InferContext& context) { return inferDrawn(context, context.in(0).shape, context.in(0).dtype); }));
-    registry.add(Row("Multinomial", 7, "classes drawn by their logits", Category::Data).in("input", kFloats).out("output").attrInt("dtype", 6).attrInt("sample_size", 1)
-                     .attr("seed", AttributeKind::Float).random().runs(multinomial, [](InferContext& context) {
+    registry.add(Row("Bernoulli", 15, "1 with the probability in the input, else 0", Category::Data)
+                     .in("input", kFloats)
+                     .out("output")
+                     .attr("dtype", AttributeKind::Int)
+                     .attr("seed", AttributeKind::Float)
+                     .random()
+                     .runs(bernoulli, [](InferContext& context) {
+                         return inferDrawn(context, context.in(0).shape, context.in(0).dtype);
+                     }));
+    registry.add(Row("Multinomial", 7, "classes drawn by their logits", Category::Data)
+                     .in("input", kFloats)
+                     .out("output")
+                     .attrInt("dtype", 6)
+                     .attrInt("sample_size", 1)
+                     .attr("seed", AttributeKind::Float)
+                     .random()
+                     .runs(multinomial, [](InferContext& context) {
                          const auto& dims = context.in(0).shape;
                          const std::int64_t count = context.attributes().getInt("sample_size", 1);
-                         return inferDrawn(context, Dims{dims && !dims->empty() ? dims->front() : Dim{}, count < 0 ? Dim{} : Dim::of(count)}, DType::Int32);
+                         return inferDrawn(
+                             context,
+                             Dims{dims && !dims->empty() ? dims->front() : Dim{}, count < 0 ? Dim{} : Dim::of(count)},
+                             DType::Int32);
                      }));
 }
 

@@ -41,8 +41,17 @@ struct Activation {
         static constexpr struct {
             std::string_view name;
             double alpha, beta;
-        } kKnown[] = {{"sigmoid", 0, 0},   {"tanh", 0, 0},       {"relu", 0, 0}, {"leakyrelu", 0.01, 0}, {"thresholdedrelu", 1, 0}, {"affine", 1, 0},
-                      {"scaledtanh", 1, 1}, {"hardsigmoid", 0.2, 0.5}, {"elu", 1, 0}, {"softsign", 0, 0},     {"softplus", 0, 0}};
+        } kKnown[] = {{"sigmoid", 0, 0},
+                      {"tanh", 0, 0},
+                      {"relu", 0, 0},
+                      {"leakyrelu", 0.01, 0},
+                      {"thresholdedrelu", 1, 0},
+                      {"affine", 1, 0},
+                      {"scaledtanh", 1, 1},
+                      {"hardsigmoid", 0.2, 0.5},
+                      {"elu", 1, 0},
+                      {"softsign", 0, 0},
+                      {"softplus", 0, 0}};
         const std::string lower = base::lowerCase(name);
         for (std::size_t i = 0; i < std::size(kKnown); ++i) {
             if (kKnown[i].name != lower) continue;
@@ -55,7 +64,9 @@ struct Activation {
     }
 
   private:
+    // clang-format off
     enum class Kind { Sigmoid, Tanh, Relu, LeakyRelu, ThresholdedRelu, Affine, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus } m_kind = Kind::Tanh;
+    // clang-format on
 };
 
 /// Everything about one call, in double.
@@ -72,13 +83,16 @@ struct Cell {
     double clipped(double v) const { return clip > 0 ? std::clamp(v, -clip, clip) : v; }
 };
 
-base::Result<std::vector<Activation>> activationsOf(const Attributes& attributes, std::vector<std::string> fallback, std::int64_t directions) {
+base::Result<std::vector<Activation>> activationsOf(const Attributes& attributes, std::vector<std::string> fallback,
+                                                    std::int64_t directions) {
     std::vector<std::string> names = attributes.getStrings("activations");
     while (names.empty() || names.size() < fallback.size() * static_cast<std::size_t>(directions)) {
-        const std::vector<std::string>& more = names.size() == fallback.size() ? std::vector<std::string>(names) : fallback;
+        const std::vector<std::string>& more =
+            names.size() == fallback.size() ? std::vector<std::string>(names) : fallback;
         names.insert(names.end(), more.begin(), more.end());
     }
-    const std::vector<double> alphas = attributes.getFloats("activation_alpha"), betas = attributes.getFloats("activation_beta");
+    const std::vector<double> alphas = attributes.getFloats("activation_alpha"),
+                              betas = attributes.getFloats("activation_beta");
     std::vector<Activation> activations;
     std::size_t alpha = 0, beta = 0;
     for (const std::string& name : names) {
@@ -86,7 +100,8 @@ base::Result<std::vector<Activation>> activationsOf(const Attributes& attributes
         activation.name = name;
         SONDE_TRY(activation.resolve());
         // The lists have entries only for those functions that take parameters, in order.
-        const bool takesAlpha = activation.alpha != 0, takesBeta = name == "Affine" || name == "ScaledTanh" || name == "HardSigmoid";
+        const bool takesAlpha = activation.alpha != 0,
+                   takesBeta = name == "Affine" || name == "ScaledTanh" || name == "HardSigmoid";
         if (takesAlpha && alpha < alphas.size()) activation.alpha = alphas[alpha++];
         if (takesBeta && beta < betas.size()) activation.beta = betas[beta++];
         activations.push_back(activation);
@@ -100,7 +115,9 @@ base::Result<Tensor> wideOr(KernelContext& context, std::size_t input, const Sha
     if (byBatch && tensor.rank() == 3) {
         SONDE_ASSIGN(tensor, tensor.transposed(0, 1).contiguous());
     }
-    if (tensor.shape() != shape) return opError("input " + std::to_string(input) + " is " + context.in(input).typeText() + ", but must be " + shape.text());
+    if (tensor.shape() != shape)
+        return opError("input " + std::to_string(input) + " is " + context.in(input).typeText() + ", but must be " +
+                       shape.text());
     return tensor;
 }
 
@@ -120,14 +137,18 @@ void toSteps(double* values, std::int64_t count) {
     }
 }
 
-/// Weights [D, rows, 4H] of 8 bits as they are without quantisation, turned to [D, 4H, rows]. Scale and zero point: [D] or
-/// [D, 4H].
-base::Result<Tensor> dequantizedWeights(KernelContext& context, std::size_t weights, std::size_t scale, std::int64_t directions) {
+/// Weights [D, rows, 4H] of 8 bits as they are without quantisation, turned to [D, 4H, rows]. Scale and zero point: [D]
+/// or [D, 4H].
+base::Result<Tensor> dequantizedWeights(KernelContext& context, std::size_t weights, std::size_t scale,
+                                        std::int64_t directions) {
     const Tensor &w = context.in(weights), &factor = context.in(scale), &zero = context.in(scale + 1);
     const std::int64_t columns = w.rank() == 3 ? w.dim(2) : 0;
-    const auto fits = [&](const Tensor& x) { return x.numel() == directions || x.shape() == Shape{directions, columns}; };
+    const auto fits = [&](const Tensor& x) {
+        return x.numel() == directions || x.shape() == Shape{directions, columns};
+    };
     if (w.rank() != 3 || w.dim(0) != directions || !fits(factor) || !fits(zero)) {
-        return opError("weights " + w.typeText() + " with scale " + factor.typeText() + " and zero point " + zero.typeText() + " do not fit");
+        return opError("weights " + w.typeText() + " with scale " + factor.typeText() + " and zero point " +
+                       zero.typeText() + " do not fit");
     }
     const std::int64_t rows = w.dim(1);
     SONDE_ASSIGN(Tensor made, wideZeros(Shape{directions, columns, rows}));
@@ -140,13 +161,15 @@ base::Result<Tensor> dequantizedWeights(KernelContext& context, std::size_t weig
     return made;
 }
 
-base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vector<std::string> activations, bool quantized) {
+base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vector<std::string> activations,
+                          bool quantized) {
     const Attributes& attributes = context.attributes();
     Cell cell{};
     cell.gates = gates;
     cell.quantized = quantized;
     const std::string direction = attributes.getString("direction", "forward");
-    if (direction != "forward" && direction != "reverse" && direction != "bidirectional") return opError("direction '" + direction + "' is not known");
+    if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+        return opError("direction '" + direction + "' is not known");
     cell.directions = direction == "bidirectional" ? 2 : 1;
     cell.byBatch = attributes.getInt("layout", 0) != 0;
     cell.linearBeforeReset = attributes.getInt("linear_before_reset", 0) != 0;
@@ -166,7 +189,8 @@ base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vecto
         SONDE_ASSIGN(cell.w, dequantizedWeights(context, 1, 8, d));
         SONDE_ASSIGN(cell.r, dequantizedWeights(context, 2, 10, d));
         if (cell.w.shape() != Shape{d, gates * h, cell.inputs} || cell.r.shape() != Shape{d, gates * h, h}) {
-            return opError("weights " + context.in(1).typeText() + " and " + r.typeText() + " do not fit X " + context.in(0).typeText());
+            return opError("weights " + context.in(1).typeText() + " and " + r.typeText() + " do not fit X " +
+                           context.in(0).typeText());
         }
         SONDE_ASSIGN(cell.x, cell.x.clone());
         toSteps(cell.x.mutableData<double>(), cell.x.numel());
@@ -193,9 +217,10 @@ base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vecto
     return cell;
 }
 
-/// One step of one batch element: `gates` [gates·hidden] holds W·x + Wb on entry, `h` (and `c`) the state to update, `seen`
-/// what R is multiplied with: h, or what is left of it in 8 bits.
-void step(base::ThreadPool& pool, const Cell& cell, std::int64_t direction, const double* gates, const double* seen, double* h, double* c, std::vector<double>& recurrent, std::vector<double>& next) {
+/// One step of one batch element: `gates` [gates·hidden] holds W·x + Wb on entry, `h` (and `c`) the state to update,
+/// `seen` what R is multiplied with: h, or what is left of it in 8 bits.
+void step(base::ThreadPool& pool, const Cell& cell, std::int64_t direction, const double* gates, const double* seen,
+          double* h, double* c, std::vector<double>& recurrent, std::vector<double>& next) {
     const std::int64_t n = cell.hidden, all = cell.gates * n;
     const double* r = cell.r.data<double>() + direction * all * n;
     const double* rb = cell.b.data<double>() + direction * 2 * all + all;
@@ -215,16 +240,21 @@ void step(base::ThreadPool& pool, const Cell& cell, std::int64_t direction, cons
     const bool resetFirst = cell.gates == 3 && !cell.linearBeforeReset;
     multiply(0, resetFirst ? 2 * n : all, seen);
     if (cell.gates == 1) {
-        for (std::int64_t i = 0; i < n; ++i) next[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + recurrent[static_cast<std::size_t>(i)]));
+        for (std::int64_t i = 0; i < n; ++i)
+            next[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + recurrent[static_cast<std::size_t>(i)]));
     } else if (cell.gates == 3) {
-        for (std::int64_t i = 0; i < 2 * n; ++i) recurrent[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + recurrent[static_cast<std::size_t>(i)]));
+        for (std::int64_t i = 0; i < 2 * n; ++i)
+            recurrent[static_cast<std::size_t>(i)] =
+                f[0](cell.clipped(gates[i] + recurrent[static_cast<std::size_t>(i)]));
         if (resetFirst) {
             std::vector<double> reset(static_cast<std::size_t>(n));
-            for (std::int64_t i = 0; i < n; ++i) reset[static_cast<std::size_t>(i)] = recurrent[static_cast<std::size_t>(n + i)] * h[i];
+            for (std::int64_t i = 0; i < n; ++i)
+                reset[static_cast<std::size_t>(i)] = recurrent[static_cast<std::size_t>(n + i)] * h[i];
             multiply(2 * n, n, reset.data());
         }
         for (std::int64_t i = 0; i < n; ++i) {
-            const double inner = (resetFirst ? 1 : recurrent[static_cast<std::size_t>(n + i)]) * recurrent[static_cast<std::size_t>(2 * n + i)];
+            const double inner = (resetFirst ? 1 : recurrent[static_cast<std::size_t>(n + i)]) *
+                                 recurrent[static_cast<std::size_t>(2 * n + i)];
             const double candidate = f[1](cell.clipped(gates[2 * n + i] + inner));
             const double z = recurrent[static_cast<std::size_t>(i)];
             next[static_cast<std::size_t>(i)] = (1 - z) * candidate + z * h[i];
@@ -277,7 +307,8 @@ base::Result<void> unroll(KernelContext& context, Cell cell, bool reverseOnly) {
                 double* h = states + b * n;
                 double* c = cell.gates == 4 ? cell.c.mutableData<double>() + (d * cell.batches + b) * n : nullptr;
                 const std::int64_t t = backward ? length - 1 - i : i;
-                step(context.pool(), cell, d, gates.data<double>() + (t * cell.batches + b) * all, cell.quantized ? steps.data() + b * n : h, h, c, recurrent, next);
+                step(context.pool(), cell, d, gates.data<double>() + (t * cell.batches + b) * all,
+                     cell.quantized ? steps.data() + b * n : h, h, c, recurrent, next);
                 std::copy(h, h + n, y.mutableData<double>() + ((t * cell.directions + d) * cell.batches + b) * n);
             }
         }
@@ -297,7 +328,7 @@ base::Result<void> unroll(KernelContext& context, Cell cell, bool reverseOnly) {
 }
 
 base::Result<void> run(KernelContext& context, std::int64_t gates, bool quantized = false) {
-    const std::vector<std::string> names = gates == 1 ? std::vector<std::string>{"Tanh"}
+    const std::vector<std::string> names = gates == 1   ? std::vector<std::string>{"Tanh"}
                                            : gates == 3 ? std::vector<std::string>{"Sigmoid", "Tanh"}
                                                         : std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"};
     SONDE_ASSIGN(Cell cell, cellOf(context, gates, names, quantized));
@@ -306,7 +337,9 @@ base::Result<void> run(KernelContext& context, std::int64_t gates, bool quantize
 
 base::Result<void> inferRecurrent(InferContext& context) {
     const auto &x = context.in(0).shape, &r = context.in(2).shape;
-    const std::size_t inner = context.in(2).dtype == DType::UInt8 || context.in(2).dtype == DType::Int8 ? 1 : 2;  // R is turned when quantised
+    const std::size_t inner = context.in(2).dtype == DType::UInt8 || context.in(2).dtype == DType::Int8
+                                  ? 1
+                                  : 2;  // R is turned when quantised
     const bool byBatch = context.attributes().getInt("layout", 0) != 0;
     const Dim directions = Dim::of(context.attributes().getString("direction", "forward") == "bidirectional" ? 2 : 1);
     if (!x || !r || x->size() != 3 || r->size() != 3) {
@@ -315,7 +348,8 @@ base::Result<void> inferRecurrent(InferContext& context) {
     }
     const Dim &hidden = (*r)[inner], &batch = (*x)[byBatch ? 0 : 1], &steps = (*x)[byBatch ? 1 : 0];
     setLike(context, 0, byBatch ? Dims{batch, steps, directions, hidden} : Dims{steps, directions, batch, hidden});
-    for (std::size_t i = 1; i < context.outputCount(); ++i) setLike(context, 0, byBatch ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden}, i);
+    for (std::size_t i = 1; i < context.outputCount(); ++i)
+        setLike(context, 0, byBatch ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden}, i);
     return {};
 }
 
@@ -325,29 +359,46 @@ void define_recurrent(Registry& registry) {
     const struct {
         std::string_view name, summary;
         std::int64_t gates;
-    } rows[] = {{"RNN", "recurrent layer: h = f(W·x + R·h + b)", 1}, {"GRU", "gated recurrent unit", 3}, {"LSTM", "long short-term memory", 4}};
+    } rows[] = {{"RNN", "recurrent layer: h = f(W·x + R·h + b)", 1},
+                {"GRU", "gated recurrent unit", 3},
+                {"LSTM", "long short-term memory", 4}};
     for (const auto& row : rows) {
         for (int since : {1, 7}) {
             Row built(row.name, since, row.summary, Category::Layer);
-            built.in("X", kFloats, "T").in("W", kFloats, "T").in("R", kFloats, "T").optionalIn("B", kFloats, "T").optionalIn("sequence_lens", kIndex)
+            built.in("X", kFloats, "T")
+                .in("W", kFloats, "T")
+                .in("R", kFloats, "T")
+                .optionalIn("B", kFloats, "T")
+                .optionalIn("sequence_lens", kIndex)
                 .optionalIn("initial_h", kFloats, "T");
             if (row.gates == 4) built.optionalIn("initial_c", kFloats, "T").optionalIn("P", kFloats, "T");
             built.out("Y", Arity::Optional).out("Y_h", Arity::Optional);
             if (row.gates == 4) built.out("Y_c", Arity::Optional);
-            registry.add(built.attr("activation_alpha", AttributeKind::Floats).attr("activation_beta", AttributeKind::Floats).attr("activations", AttributeKind::Strings)
-                             .attr("clip", AttributeKind::Float).attrString("direction", "forward").attr("hidden_size", AttributeKind::Int).attrInt("layout", 0)
-                             .attrInt("input_forget", 0).attrInt("linear_before_reset", 0).attrInt("output_sequence", 0)
-                             .runs([gates = row.gates](KernelContext& context) { return run(context, gates); }, inferRecurrent));
+            registry.add(
+                built.attr("activation_alpha", AttributeKind::Floats)
+                    .attr("activation_beta", AttributeKind::Floats)
+                    .attr("activations", AttributeKind::Strings)
+                    .attr("clip", AttributeKind::Float)
+                    .attrString("direction", "forward")
+                    .attr("hidden_size", AttributeKind::Int)
+                    .attrInt("layout", 0)
+                    .attrInt("input_forget", 0)
+                    .attrInt("linear_before_reset", 0)
+                    .attrInt("output_sequence", 0)
+                    .runs([gates = row.gates](KernelContext& context) { return run(context, gates); }, inferRecurrent));
         }
     }
-    Row row("DynamicQuantizeLSTM", 1, "LSTM with weights of 8 bits, what they are multiplied with quantised on the way", Category::Layer);
+    Row row("DynamicQuantizeLSTM", 1, "LSTM with weights of 8 bits, what they are multiplied with quantised on the way",
+            Category::Layer);
     const DTypeSet bytes = bit(DType::UInt8) | bit(DType::Int8);
+    // clang-format off
     row.domain("com.microsoft").in("X", kFloat32, "T").in("W", bytes, "T2").in("R", bytes, "T2").optionalIn("B", kFloat32, "T").optionalIn("sequence_lens", bit(DType::Int32))
         .optionalIn("initial_h", kFloat32, "T").optionalIn("initial_c", kFloat32, "T").optionalIn("P", kFloat32, "T").in("W_scale", kFloat32, "T").in("W_zero_point", bytes, "T2")
         .in("R_scale", kFloat32, "T").in("R_zero_point", bytes, "T2").out("Y", Arity::Optional).out("Y_h", Arity::Optional).out("Y_c", Arity::Optional);
     registry.add(row.attr("activation_alpha", AttributeKind::Floats).attr("activation_beta", AttributeKind::Floats).attr("activations", AttributeKind::Strings)
                      .attr("clip", AttributeKind::Float).attrString("direction", "forward").attr("hidden_size", AttributeKind::Int).attrInt("input_forget", 0)
                      .runs([](KernelContext& context) { return run(context, 4, true); }, inferRecurrent));
+    // clang-format on
 }
 
 }  // namespace sonde::ops

@@ -39,7 +39,8 @@ base::Result<void> onnxReduce(KernelContext& context, Reduce kind) {
     return kernels::reduce(context, kind, x, on, context.attributes().getInt("keepdims", 1) != 0);
 }
 
-void inferOver(InferContext& context, const std::vector<std::size_t>& axes, bool keepDims, DType dtype, std::size_t output = 0) {
+void inferOver(InferContext& context, const std::vector<std::size_t>& axes, bool keepDims, DType dtype,
+               std::size_t output = 0) {
     Dims dims;
     const Dims& in = *context.in(0).shape;
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -92,10 +93,21 @@ base::Result<void> inferArg(InferContext& context) {
 
 void addOnnx(Registry& registry, std::string_view name, std::string_view summary, Reduce kind) {
     const auto run = [kind](KernelContext& context) { return onnxReduce(context, kind); };
-    registry.add(Row(name, 1, summary, Category::Reduction).in("data", kNumbers).out("reduced").attrInts("axes").attrInt("keepdims", 1).runs(run, inferReduce));
+    registry.add(Row(name, 1, summary, Category::Reduction)
+                     .in("data", kNumbers)
+                     .out("reduced")
+                     .attrInts("axes")
+                     .attrInt("keepdims", 1)
+                     .runs(run, inferReduce));
     const int since = name == "ReduceSum" ? 13 : 18;
-    registry.add(Row(name, since, summary, Category::Reduction).in("data", kNumbers | kBool).optionalIn("axes", kInt64).out("reduced").attrInt("keepdims", 1)
-                     .attrInt("noop_with_empty_axes", 0).attrInts("axes").runs(run, inferReduce));
+    registry.add(Row(name, since, summary, Category::Reduction)
+                     .in("data", kNumbers | kBool)
+                     .optionalIn("axes", kInt64)
+                     .out("reduced")
+                     .attrInt("keepdims", 1)
+                     .attrInt("noop_with_empty_axes", 0)
+                     .attrInts("axes")
+                     .runs(run, inferReduce));
 }
 
 // ATen: dim (a number, a list, none or empty for all), keepdim.
@@ -116,7 +128,8 @@ struct AtenReduce {
 };
 
 /// Sums and means of complex numbers: real and imaginary parts by themselves.
-base::Result<void> reduceComplex(KernelContext& context, Reduce kind, const Tensor& x, const std::vector<std::size_t>& axes, bool keep) {
+base::Result<void> reduceComplex(KernelContext& context, Reduce kind, const Tensor& x,
+                                 const std::vector<std::size_t>& axes, bool keep) {
     if (kind != Reduce::Sum && kind != Reduce::Mean) return opError("is not defined for " + x.typeText());
     SONDE_ASSIGN(const Tensor pairs, invokeAten(context, "view_as_real", {Value(x)}));
     SONDE_TRY(kernels::reduce(context, kind, pairs, axes, keep));
@@ -144,7 +157,8 @@ base::Result<void> atenReduce(KernelContext& context, const AtenReduce& row) {
         SONDE_ASSIGN(x, x.cast(DType::Bool));
     }
     SONDE_ASSIGN(const std::vector<std::size_t> axes, atenAxes(row.hasDims ? context.value(1) : Value(), x.rank()));
-    const bool keep = row.hasDims && context.inputCount() > 2 && context.value(2).kind() == ValueKind::Bool && context.value(2).toBool();
+    const bool keep = row.hasDims && context.inputCount() > 2 && context.value(2).kind() == ValueKind::Bool &&
+                      context.value(2).toBool();
     if (tensor::isComplex(x.dtype())) return reduceComplex(context, row.kind, x, axes, keep);
     return kernels::reduce(context, row.kind, x, axes, keep);
 }
@@ -169,7 +183,8 @@ base::Result<void> inferAtenReduce(InferContext& context, const AtenReduce& row)
         context.set(0, TypeInfo::tensor(dtype));
         return {};
     }
-    SONDE_ASSIGN(const std::vector<std::size_t> axes, atenAxes(row.hasDims ? context.constant(1) : Value(), x.shape->size()));
+    SONDE_ASSIGN(const std::vector<std::size_t> axes,
+                 atenAxes(row.hasDims ? context.constant(1) : Value(), x.shape->size()));
     const bool keep = row.hasDims && context.constant(2).kind() == ValueKind::Bool && context.constant(2).toBool();
     inferOver(context, axes, keep, dtype);
     return {};
@@ -206,34 +221,65 @@ void defineAtenReduce(Registry& registry) {
         std::string_view schema, summary;
         AtenReduce row;
     } rows[] = {
-        {"mean(Tensor self, *, int? dtype=None) -> Tensor", "mean of all elements", {Reduce::Mean, false, true, false, 1}},
-        {"mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, int? dtype=None) -> Tensor", "mean over axes", {Reduce::Mean, true, true, false, 3}},
+        {"mean(Tensor self, *, int? dtype=None) -> Tensor",
+         "mean of all elements",
+         {Reduce::Mean, false, true, false, 1}},
+        {"mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, int? dtype=None) -> Tensor",
+         "mean over axes",
+         {Reduce::Mean, true, true, false, 3}},
         {"sum(Tensor self, *, int? dtype=None) -> Tensor", "sum of all elements", {Reduce::Sum, false, false, true, 1}},
-        {"sum.dim_IntList(Tensor self, int[]? dim, bool keepdim=False, *, int? dtype=None) -> Tensor", "sum over axes", {Reduce::Sum, true, false, true, 3}},
-        {"prod(Tensor self, *, int? dtype=None) -> Tensor", "product of all elements", {Reduce::Prod, false, false, true, 1}},
-        {"prod.dim_int(Tensor self, int dim, bool keepdim=False, *, int? dtype=None) -> Tensor", "product over an axis", {Reduce::Prod, true, false, true, 3}},
-        {"amax(Tensor self, int[] dim=[], bool keepdim=False) -> Tensor", "largest value over axes", {Reduce::Max, true, false, false}},
-        {"amin(Tensor self, int[] dim=[], bool keepdim=False) -> Tensor", "smallest value over axes", {Reduce::Min, true, false, false}},
+        {"sum.dim_IntList(Tensor self, int[]? dim, bool keepdim=False, *, int? dtype=None) -> Tensor",
+         "sum over axes",
+         {Reduce::Sum, true, false, true, 3}},
+        {"prod(Tensor self, *, int? dtype=None) -> Tensor",
+         "product of all elements",
+         {Reduce::Prod, false, false, true, 1}},
+        {"prod.dim_int(Tensor self, int dim, bool keepdim=False, *, int? dtype=None) -> Tensor",
+         "product over an axis",
+         {Reduce::Prod, true, false, true, 3}},
+        {"amax(Tensor self, int[] dim=[], bool keepdim=False) -> Tensor",
+         "largest value over axes",
+         {Reduce::Max, true, false, false}},
+        {"amin(Tensor self, int[] dim=[], bool keepdim=False) -> Tensor",
+         "smallest value over axes",
+         {Reduce::Min, true, false, false}},
         {"max(Tensor self) -> Tensor", "largest of all elements", {Reduce::Max, false, false, false}},
         {"min(Tensor self) -> Tensor", "smallest of all elements", {Reduce::Min, false, false, false}},
-        {"logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor", "ln Σ e^x over axes", {Reduce::LogSumExp, true, true, false}},
+        {"logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor",
+         "ln Σ e^x over axes",
+         {Reduce::LogSumExp, true, true, false}},
         {"all(Tensor self) -> Tensor", "whether all elements are true", {Reduce::All, false, false, false}},
         {"any(Tensor self) -> Tensor", "whether any element is true", {Reduce::Any, false, false, false}},
-        {"all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "whether all elements of axes are true", {Reduce::All, true, false, false}},
-        {"any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "whether any element of axes is true", {Reduce::Any, true, false, false}},
-        {"all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", "whether all elements of an axis are true", {Reduce::All, true, false, false}},
-        {"any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", "whether any element of an axis is true", {Reduce::Any, true, false, false}},
+        {"all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+         "whether all elements of axes are true",
+         {Reduce::All, true, false, false}},
+        {"any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+         "whether any element of axes is true",
+         {Reduce::Any, true, false, false}},
+        {"all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+         "whether all elements of an axis are true",
+         {Reduce::All, true, false, false}},
+        {"any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+         "whether any element of an axis is true",
+         {Reduce::Any, true, false, false}},
     };
     for (const auto& row : rows) {
-        registry.add(atenRow(row.schema, row.summary, Category::Reduction, [reduce = row.row](KernelContext& context) { return atenReduce(context, reduce); },
-                             [reduce = row.row](InferContext& context) { return inferAtenReduce(context, reduce); }));
+        registry.add(atenRow(
+            row.schema, row.summary, Category::Reduction,
+            [reduce = row.row](KernelContext& context) { return atenReduce(context, reduce); },
+            [reduce = row.row](InferContext& context) { return inferAtenReduce(context, reduce); }));
     }
     for (bool smallest : {false, true}) {
-        registry.add(atenRow(smallest ? "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor" : "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-                             smallest ? "position of the smallest element" : "position of the largest element", Category::Reduction,
+        registry.add(atenRow(smallest ? "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"
+                                      : "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+                             smallest ? "position of the smallest element" : "position of the largest element",
+                             Category::Reduction,
                              [smallest](KernelContext& context) { return atenArg(context, smallest); }));
-        registry.add(atenRow(smallest ? "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)" : "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)",
-                             smallest ? "smallest values along an axis and where they are" : "largest values along an axis and where they are", Category::Reduction,
+        registry.add(atenRow(smallest ? "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)"
+                                      : "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)",
+                             smallest ? "smallest values along an axis and where they are"
+                                      : "largest values along an axis and where they are",
+                             Category::Reduction,
                              [smallest](KernelContext& context) { return atenExtreme(context, smallest); }));
     }
 }
@@ -252,8 +298,15 @@ void define_reduce(Registry& registry) {
     addOnnx(registry, "ReduceLogSumExp", "ln Σ e^x over axes", Reduce::LogSumExp);
     addOnnx(registry, "ReduceSumSquare", "sum of squares over axes", Reduce::SumSquare);
     for (bool smallest : {false, true}) {
-        registry.add(Row(smallest ? "ArgMin" : "ArgMax", 1, smallest ? "position of the smallest element along an axis" : "position of the largest element along an axis",
-                         Category::Reduction).in("data", kNumbers).out("reduced").attrInt("axis", 0).attrInt("keepdims", 1).attrInt("select_last_index", 0)
+        registry.add(Row(smallest ? "ArgMin" : "ArgMax", 1,
+                         smallest ? "position of the smallest element along an axis"
+                                  : "position of the largest element along an axis",
+                         Category::Reduction)
+                         .in("data", kNumbers)
+                         .out("reduced")
+                         .attrInt("axis", 0)
+                         .attrInt("keepdims", 1)
+                         .attrInt("select_last_index", 0)
                          .runs([smallest](KernelContext& context) { return argExtreme(context, smallest); }, inferArg));
     }
     defineAtenReduce(registry);

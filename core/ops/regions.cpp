@@ -25,7 +25,8 @@ struct Corners {
         x = std::clamp(x, 0.0, static_cast<double>(width - 1));
         const auto y0 = static_cast<std::int64_t>(y), x0 = static_cast<std::int64_t>(x);
         const std::int64_t y1 = std::min(y0 + 1, height - 1), x1 = std::min(x0 + 1, width - 1);
-        return {plane[y0 * width + x0], plane[y0 * width + x1], plane[y1 * width + x0], plane[y1 * width + x1], y - static_cast<double>(y0), x - static_cast<double>(x0)};
+        return {plane[y0 * width + x0], plane[y0 * width + x1],      plane[y1 * width + x0],
+                plane[y1 * width + x1], y - static_cast<double>(y0), x - static_cast<double>(x0)};
     }
 };
 
@@ -43,8 +44,10 @@ double bilinearMax(const double* plane, std::int64_t height, std::int64_t width,
 base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
     const Tensor &x = context.in(0), &rois = context.in(1), &batch = context.in(2);
     const Attributes& attributes = context.attributes();
-    const std::int64_t height = attributes.getInt("output_height", 1), width = attributes.getInt("output_width", 1), ratio = attributes.getInt("sampling_ratio", 0);
-    if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 4 || batch.numel() != rois.dim(0) || height < 1 || width < 1 || ratio < 0 || x.numel() == 0) {
+    const std::int64_t height = attributes.getInt("output_height", 1), width = attributes.getInt("output_width", 1),
+                       ratio = attributes.getInt("sampling_ratio", 0);
+    if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 4 || batch.numel() != rois.dim(0) || height < 1 ||
+        width < 1 || ratio < 0 || x.numel() == 0) {
         return opError("regions " + rois.typeText() + " do not fit " + x.typeText());
     }
     const double scale = attributes.getFloat("spatial_scale", 1), offset = halfPixel ? 0.5 : 0;
@@ -64,10 +67,14 @@ base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
         }
         if (!(std::fabs(w) < 1e6 && std::fabs(h) < 1e6)) return opError("a region is out of range");
         const double binW = w / static_cast<double>(width), binH = h / static_cast<double>(height);
-        const std::int64_t countX = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binW)));
-        const std::int64_t countY = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binH)));
+        const std::int64_t countX =
+            ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binW)));
+        const std::int64_t countY =
+            ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binH)));
         // No cell needs millions of samples; a file could ask for so many that the sum never ends.
-        if (static_cast<double>(countX) * static_cast<double>(countY) > 1 << 24) return opError("a region needs " + std::to_string(countX) + " by " + std::to_string(countY) + " samples in each cell");
+        if (static_cast<double>(countX) * static_cast<double>(countY) > 1 << 24)
+            return opError("a region needs " + std::to_string(countX) + " by " + std::to_string(countY) +
+                           " samples in each cell");
         for (std::int64_t c = 0; c < x.dim(1); ++c) {
             const double* plane = image.data<double>() + (b * x.dim(1) + c) * x.dim(2) * x.dim(3);
             for (std::int64_t cell = 0; cell < height * width; ++cell) {
@@ -75,14 +82,18 @@ base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
                 double sum = 0, best = -std::numeric_limits<double>::infinity();
                 for (std::int64_t iy = 0; iy < countY; ++iy) {
                     for (std::int64_t ix = 0; ix < countX; ++ix) {
-                        const double py = y0 + static_cast<double>(cell / width) * binH + (static_cast<double>(iy) + 0.5) * binH / static_cast<double>(countY);
-                        const double px = x0 + static_cast<double>(cell % width) * binW + (static_cast<double>(ix) + 0.5) * binW / static_cast<double>(countX);
+                        const double py = y0 + static_cast<double>(cell / width) * binH +
+                                          (static_cast<double>(iy) + 0.5) * binH / static_cast<double>(countY);
+                        const double px = x0 + static_cast<double>(cell % width) * binW +
+                                          (static_cast<double>(ix) + 0.5) * binW / static_cast<double>(countX);
                         if (average) sum += bilinear(plane, x.dim(2), x.dim(3), py, px);
                         else best = std::max(best, bilinearMax(plane, x.dim(2), x.dim(3), py, px));
                     }
                 }
                 const double count = static_cast<double>(std::max<std::int64_t>(countX * countY, 1));
-                y.mutableData<double>()[(r * x.dim(1) + c) * height * width + cell] = average ? sum / count : std::isinf(best) ? 0 : best;
+                y.mutableData<double>()[(r * x.dim(1) + c) * height * width + cell] = average            ? sum / count
+                                                                                      : std::isinf(best) ? 0
+                                                                                                         : best;
             }
         }
     }
@@ -93,30 +104,39 @@ base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
 base::Result<void> maxRoiPool(KernelContext& context) {
     const Tensor &x = context.in(0), &rois = context.in(1);
     const std::vector<std::int64_t> pooled = context.attributes().getInts("pooled_shape");
-    if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 5 || pooled.size() != 2 || pooled[0] < 1 || pooled[1] < 1) return opError("regions " + rois.typeText() + " do not fit " + x.typeText());
+    if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 5 || pooled.size() != 2 || pooled[0] < 1 || pooled[1] < 1)
+        return opError("regions " + rois.typeText() + " do not fit " + x.typeText());
     const double scale = context.attributes().getFloat("spatial_scale", 1);
     SONDE_ASSIGN(const Tensor image, wide(x));
     SONDE_ASSIGN(Tensor y, wideZeros(Shape{rois.dim(0), x.dim(1), pooled[0], pooled[1]}));
-    const auto edge = [](std::int64_t start, std::int64_t length, std::int64_t index, std::int64_t cells, std::int64_t extent, bool up) {
+    const auto edge = [](std::int64_t start, std::int64_t length, std::int64_t index, std::int64_t cells,
+                         std::int64_t extent, bool up) {
         const double at = static_cast<double>(index) * static_cast<double>(length) / static_cast<double>(cells);
-        return std::clamp<std::int64_t>(static_cast<std::int64_t>(up ? std::ceil(at) : std::floor(at)) + start, 0, extent);
+        return std::clamp<std::int64_t>(static_cast<std::int64_t>(up ? std::ceil(at) : std::floor(at)) + start, 0,
+                                        extent);
     };
     for (std::int64_t r = 0; r < rois.dim(0); ++r) {
         std::int64_t corner[4];
-        for (std::int64_t i = 0; i < 4; ++i) corner[i] = static_cast<std::int64_t>(std::clamp(std::round(rois.toDouble(r * 5 + 1 + i) * scale), -1e9, 1e9));
-        const std::int64_t b = rois.toInt64(r * 5), w = std::max<std::int64_t>(corner[2] - corner[0] + 1, 1), h = std::max<std::int64_t>(corner[3] - corner[1] + 1, 1);
+        for (std::int64_t i = 0; i < 4; ++i)
+            corner[i] =
+                static_cast<std::int64_t>(std::clamp(std::round(rois.toDouble(r * 5 + 1 + i) * scale), -1e9, 1e9));
+        const std::int64_t b = rois.toInt64(r * 5), w = std::max<std::int64_t>(corner[2] - corner[0] + 1, 1),
+                           h = std::max<std::int64_t>(corner[3] - corner[1] + 1, 1);
         if (b < 0 || b >= x.dim(0)) return opError("batch index " + std::to_string(b) + " is outside " + x.typeText());
         for (std::int64_t c = 0; c < x.dim(1); ++c) {
             const double* plane = image.data<double>() + (b * x.dim(1) + c) * x.dim(2) * x.dim(3);
             for (std::int64_t cell = 0; cell < pooled[0] * pooled[1]; ++cell) {
                 const std::int64_t i = cell / pooled[1], j = cell % pooled[1];
                 double best = -std::numeric_limits<double>::infinity();
-                for (std::int64_t py = edge(corner[1], h, i, pooled[0], x.dim(2), false); py < edge(corner[1], h, i + 1, pooled[0], x.dim(2), true); ++py) {
-                    for (std::int64_t px = edge(corner[0], w, j, pooled[1], x.dim(3), false); px < edge(corner[0], w, j + 1, pooled[1], x.dim(3), true); ++px) {
+                for (std::int64_t py = edge(corner[1], h, i, pooled[0], x.dim(2), false);
+                     py < edge(corner[1], h, i + 1, pooled[0], x.dim(2), true); ++py) {
+                    for (std::int64_t px = edge(corner[0], w, j, pooled[1], x.dim(3), false);
+                         px < edge(corner[0], w, j + 1, pooled[1], x.dim(3), true); ++px) {
                         best = std::max(best, plane[py * x.dim(3) + px]);
                     }
                 }
-                y.mutableData<double>()[(r * x.dim(1) + c) * pooled[0] * pooled[1] + cell] = std::isinf(best) ? 0 : best;
+                y.mutableData<double>()[(r * x.dim(1) + c) * pooled[0] * pooled[1] + cell] =
+                    std::isinf(best) ? 0 : best;
             }
         }
     }
@@ -138,7 +158,8 @@ double overlap(const Box& a, const Box& b) {
 /// Greedy: the best box stays, those that overlap it too much go.
 base::Result<void> nonMaxSuppression(KernelContext& context) {
     const Tensor &boxes = context.in(0), &scores = context.in(1);
-    if (boxes.rank() != 3 || scores.rank() != 3 || boxes.dim(2) != 4 || boxes.dim(0) != scores.dim(0) || boxes.dim(1) != scores.dim(2)) {
+    if (boxes.rank() != 3 || scores.rank() != 3 || boxes.dim(2) != 4 || boxes.dim(0) != scores.dim(0) ||
+        boxes.dim(1) != scores.dim(2)) {
         return opError("boxes " + boxes.typeText() + " do not fit scores " + scores.typeText());
     }
     std::int64_t most = 0;
@@ -155,7 +176,8 @@ base::Result<void> nonMaxSuppression(KernelContext& context) {
     const bool centred = context.attributes().getInt("center_point_box", 0) != 0;
     const auto boxAt = [&](std::int64_t batch, std::int64_t i) {
         const float* b = boxes.data<float>() + (batch * boxes.dim(1) + i) * 4;
-        const double p[] = {static_cast<double>(b[0]), static_cast<double>(b[1]), static_cast<double>(b[2]), static_cast<double>(b[3])};
+        const double p[] = {static_cast<double>(b[0]), static_cast<double>(b[1]), static_cast<double>(b[2]),
+                            static_cast<double>(b[3])};
         if (centred) return Box{p[1] - p[3] / 2, p[0] - p[2] / 2, p[1] + p[3] / 2, p[0] + p[2] / 2};
         return Box{std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3])};
     };
@@ -178,7 +200,8 @@ base::Result<void> nonMaxSuppression(KernelContext& context) {
             selected.insert(selected.end(), {batch, line % scores.dim(1), i});
         }
     }
-    context.setOutput(0, Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(selected.size() / 3), 3}, selected)));
+    context.setOutput(
+        0, Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(selected.size() / 3), 3}, selected)));
     return {};
 }
 
@@ -186,12 +209,15 @@ base::Result<void> nonMaxSuppression(KernelContext& context) {
 base::Result<void> inferRegions(InferContext& context, std::int64_t height, std::int64_t width) {
     const auto &x = context.in(0).shape, &rois = context.in(1).shape;
     const auto extent = [](std::int64_t n) { return n < 0 ? Dim{} : Dim::of(n); };
-    setLike(context, 0, Dims{rois && !rois->empty() ? rois->front() : Dim{}, x && x->size() == 4 ? (*x)[1] : Dim{}, extent(height), extent(width)});
+    setLike(context, 0,
+            Dims{rois && !rois->empty() ? rois->front() : Dim{}, x && x->size() == 4 ? (*x)[1] : Dim{}, extent(height),
+                 extent(width)});
     return {};
 }
 
 base::Result<void> inferRoiAlign(InferContext& context) {
-    return inferRegions(context, context.attributes().getInt("output_height", 1), context.attributes().getInt("output_width", 1));
+    return inferRegions(context, context.attributes().getInt("output_height", 1),
+                        context.attributes().getInt("output_width", 1));
 }
 
 base::Result<void> inferMaxRoiPool(InferContext& context) {
@@ -202,20 +228,50 @@ base::Result<void> inferMaxRoiPool(InferContext& context) {
 }  // namespace
 
 void define_regions(Registry& registry) {
-    registry.add(Row("RoiAlign", 10, "mean or maximum of a grid of samples in each cell of regions", Category::Pool).in("X", kFloats).in("rois", kFloats).in("batch_indices", kInt64)
-                     .out("Y").attrString("mode", "avg").attrInt("output_height", 1).attrInt("output_width", 1).attrInt("sampling_ratio", 0).attrFloat("spatial_scale", 1)
+    registry.add(Row("RoiAlign", 10, "mean or maximum of a grid of samples in each cell of regions", Category::Pool)
+                     .in("X", kFloats)
+                     .in("rois", kFloats)
+                     .in("batch_indices", kInt64)
+                     .out("Y")
+                     .attrString("mode", "avg")
+                     .attrInt("output_height", 1)
+                     .attrInt("output_width", 1)
+                     .attrInt("sampling_ratio", 0)
+                     .attrFloat("spatial_scale", 1)
                      .runs([](KernelContext& context) { return roiAlign(context, false); }, inferRoiAlign));
-    registry.add(Row("RoiAlign", 16, "mean or maximum of a grid of samples in each cell of regions", Category::Pool).in("X", kFloats).in("rois", kFloats).in("batch_indices", kInt64)
-                     .out("Y").attrString("mode", "avg").attrInt("output_height", 1).attrInt("output_width", 1).attrInt("sampling_ratio", 0).attrFloat("spatial_scale", 1)
+    registry.add(Row("RoiAlign", 16, "mean or maximum of a grid of samples in each cell of regions", Category::Pool)
+                     .in("X", kFloats)
+                     .in("rois", kFloats)
+                     .in("batch_indices", kInt64)
+                     .out("Y")
+                     .attrString("mode", "avg")
+                     .attrInt("output_height", 1)
+                     .attrInt("output_width", 1)
+                     .attrInt("sampling_ratio", 0)
+                     .attrFloat("spatial_scale", 1)
                      .attrString("coordinate_transformation_mode", "half_pixel")
-                     .runs([](KernelContext& context) {
-                         return roiAlign(context, context.attributes().getString("coordinate_transformation_mode", "half_pixel") == "half_pixel");
-                     }, inferRoiAlign));
-    registry.add(Row("MaxRoiPool", 1, "largest value of each cell of regions", Category::Pool).in("X", kFloats).in("rois", kFloats).out("Y").required("pooled_shape", AttributeKind::Ints)
-                     .attrFloat("spatial_scale", 1).runs(maxRoiPool, inferMaxRoiPool));
-    registry.add(Row("NonMaxSuppression", 10, "the best boxes that do not overlap too much", Category::Other).in("boxes", kFloat32).in("scores", kFloat32)
-                     .optionalIn("max_output_boxes_per_class", kInt64).optionalIn("iou_threshold", kFloat32).optionalIn("score_threshold", kFloat32).out("selected_indices")
-                     .attrInt("center_point_box", 0).runs(nonMaxSuppression, [](InferContext& context) -> base::Result<void> {
+                     .runs(
+                         [](KernelContext& context) {
+                             return roiAlign(context, context.attributes().getString("coordinate_transformation_mode",
+                                                                                     "half_pixel") == "half_pixel");
+                         },
+                         inferRoiAlign));
+    registry.add(Row("MaxRoiPool", 1, "largest value of each cell of regions", Category::Pool)
+                     .in("X", kFloats)
+                     .in("rois", kFloats)
+                     .out("Y")
+                     .required("pooled_shape", AttributeKind::Ints)
+                     .attrFloat("spatial_scale", 1)
+                     .runs(maxRoiPool, inferMaxRoiPool));
+    registry.add(Row("NonMaxSuppression", 10, "the best boxes that do not overlap too much", Category::Other)
+                     .in("boxes", kFloat32)
+                     .in("scores", kFloat32)
+                     .optionalIn("max_output_boxes_per_class", kInt64)
+                     .optionalIn("iou_threshold", kFloat32)
+                     .optionalIn("score_threshold", kFloat32)
+                     .out("selected_indices")
+                     .attrInt("center_point_box", 0)
+                     .runs(nonMaxSuppression, [](InferContext& context) -> base::Result<void> {
                          context.set(0, TypeInfo::tensor(DType::Int64, Dims{Dim{}, Dim::of(3)}));
                          return {};
                      }));

@@ -19,7 +19,8 @@ using tensor::Dim;
 base::Result<std::vector<double>> numbersOf(const Value& value) {
     std::vector<double> numbers;
     if (value.isNone()) return numbers;
-    if (!value.isTensor() || value.tensor().rank() > 1) return opError("expected a list of numbers, but found " + value.typeText());
+    if (!value.isTensor() || value.tensor().rank() > 1)
+        return opError("expected a list of numbers, but found " + value.typeText());
     for (std::int64_t i = 0; i < value.tensor().numel(); ++i) numbers.push_back(value.tensor().toDouble(i));
     return numbers;
 }
@@ -33,7 +34,8 @@ struct Request {
 };
 
 /// The extents of every axis; those that stay as they are have scale 1 and the same extent.
-base::Result<std::vector<AxisResize>> planAxes(const Request& request, const std::vector<std::int64_t>& input, bool crop) {
+base::Result<std::vector<AxisResize>> planAxes(const Request& request, const std::vector<std::int64_t>& input,
+                                               bool crop) {
     const std::size_t rank = input.size();
     std::vector<AxisResize> plan(rank);
     for (std::size_t d = 0; d < rank; ++d) plan[d].input = plan[d].output = input[d];
@@ -42,12 +44,16 @@ base::Result<std::vector<AxisResize>> planAxes(const Request& request, const std
     if (request.axes) {
         SONDE_ASSIGN(on, axesOf(*request.axes, rank));
     }
-    if (request.scales.empty() == request.sizes.empty()) return opError("exactly one of scales and sizes must be given");
+    if (request.scales.empty() == request.sizes.empty())
+        return opError("exactly one of scales and sizes must be given");
     const std::size_t count = request.scales.empty() ? request.sizes.size() : request.scales.size();
-    if (count != on.size()) return opError("scales or sizes have " + std::to_string(count) + " entries for " + std::to_string(on.size()) + " axes");
+    if (count != on.size())
+        return opError("scales or sizes have " + std::to_string(count) + " entries for " + std::to_string(on.size()) +
+                       " axes");
     double common = 0;
     for (std::size_t i = 0; i < on.size() && !request.sizes.empty(); ++i) {
-        const double ratio = static_cast<double>(request.sizes[i]) / static_cast<double>(std::max<std::int64_t>(input[on[i]], 1));
+        const double ratio =
+            static_cast<double>(request.sizes[i]) / static_cast<double>(std::max<std::int64_t>(input[on[i]], 1));
         common = i == 0 ? ratio : request.policy == "not_larger" ? std::min(common, ratio) : std::max(common, ratio);
     }
     for (std::size_t i = 0; i < on.size(); ++i) {
@@ -60,7 +66,8 @@ base::Result<std::vector<AxisResize>> planAxes(const Request& request, const std
         if (!request.scales.empty()) {
             axis.scale = request.scales[i];
             const double output = std::floor(extent * axis.scale * (crop ? axis.roiEnd - axis.roiStart : 1.0));
-            if (!(output >= 0 && output < 1e12)) return opError("scale " + std::to_string(axis.scale) + " is out of range");
+            if (!(output >= 0 && output < 1e12))
+                return opError("scale " + std::to_string(axis.scale) + " is out of range");
             axis.output = static_cast<std::int64_t>(output);
         } else if (request.policy == "stretch") {
             axis.output = request.sizes[i];
@@ -69,24 +76,28 @@ base::Result<std::vector<AxisResize>> planAxes(const Request& request, const std
             axis.scale = common;
             axis.output = static_cast<std::int64_t>(std::floor(common * extent + 0.5));
         }
-        if (axis.output < 0 || axis.output > std::int64_t{1} << 40) return opError("a dimension of size " + std::to_string(axis.output) + " cannot be");
+        if (axis.output < 0 || axis.output > std::int64_t{1} << 40)
+            return opError("a dimension of size " + std::to_string(axis.output) + " cannot be");
     }
     return plan;
 }
 
-base::Result<void> runPlan(KernelContext& context, const Tensor& x, const std::vector<AxisResize>& plan, const ResizeOptions& options) {
+base::Result<void> runPlan(KernelContext& context, const Tensor& x, const std::vector<AxisResize>& plan,
+                           const ResizeOptions& options) {
     std::vector<std::vector<kernels::Taps>> taps(x.rank());
     Shape shape = x.shape();
     for (std::size_t d = 0; d < x.rank(); ++d) shape[d] = plan[d].output;
     if (!shape.checkedNumel()) return opError("the result " + shape.text() + " is too large");
     for (std::size_t d = 0; d < x.rank(); ++d) {
-        const bool same = plan[d].input == plan[d].output && plan[d].scale == 1 && options.coordinates != "tf_crop_and_resize";
+        const bool same =
+            plan[d].input == plan[d].output && plan[d].scale == 1 && options.coordinates != "tf_crop_and_resize";
         if (same) continue;
         SONDE_ASSIGN(taps[d], kernels::tapsOf(plan[d], options));
-        if (taps[d].empty()) return [&]() -> base::Result<void> {
-            SONDE_TRY(context.output(0, x.dtype(), shape));
-            return {};
-        }();
+        if (taps[d].empty())
+            return [&]() -> base::Result<void> {
+                SONDE_TRY(context.output(0, x.dtype(), shape));
+                return {};
+            }();
     }
     return kernels::resize(context, x, taps, options);
 }
@@ -126,7 +137,8 @@ ResizeOptions onnxOptions(const Attributes& attributes) {
 base::Result<void> onnxResize(KernelContext& context) {
     const Tensor& x = context.in(0);
     const ResizeOptions options = onnxOptions(context.attributes());
-    SONDE_ASSIGN(const Request request, onnxRequest(context.attributes(), context.inputCount(), [&](std::size_t i) { return context.value(i); }));
+    SONDE_ASSIGN(const Request request, onnxRequest(context.attributes(), context.inputCount(),
+                                                    [&](std::size_t i) { return context.value(i); }));
     SONDE_ASSIGN(const auto plan, planAxes(request, x.shape().dims(), options.coordinates == "tf_crop_and_resize"));
     return runPlan(context, x, plan, options);
 }
@@ -139,9 +151,11 @@ base::Result<void> oldResize(KernelContext& context) {
     if (options.mode == "bilinear") options.mode = "linear";
     options.coordinates = "asymmetric";
     options.nearest = "floor";
-    SONDE_ASSIGN(Request request, onnxRequest(context.attributes(), context.inputCount(), [&](std::size_t i) { return context.value(i); }));
+    SONDE_ASSIGN(Request request, onnxRequest(context.attributes(), context.inputCount(),
+                                              [&](std::size_t i) { return context.value(i); }));
     if (context.attributes().has("height_scale")) {
-        request.scales = {1, 1, context.attributes().getFloat("height_scale", 1), context.attributes().getFloat("width_scale", 1)};
+        request.scales = {1, 1, context.attributes().getFloat("height_scale", 1),
+                          context.attributes().getFloat("width_scale", 1)};
     }
     SONDE_ASSIGN(const auto plan, planAxes(request, x.shape().dims(), false));
     return runPlan(context, x, plan, options);
@@ -151,17 +165,23 @@ base::Result<void> inferResize(InferContext& context) {
     const std::optional<Dims>& in = context.in(0).shape;
     bool known = in.has_value();
     const std::size_t inputs = context.inputCount();
-    for (std::size_t i = inputs == 2 ? 1 : 2; known && i < inputs; ++i) known = !context.has(i) || !context.constant(i).isNone();
+    for (std::size_t i = inputs == 2 ? 1 : 2; known && i < inputs; ++i)
+        known = !context.has(i) || !context.constant(i).isNone();
     if (!known) {
         const std::optional<Elements> sizes = in && inputs > 3 && context.has(3) ? context.elements(3) : std::nullopt;
         const bool isWhole = sizes && sizes->size() == in->size() && !context.attributes().has("axes") &&
                              context.attributes().getString("keep_aspect_ratio_policy", "stretch") == "stretch";
-        setLike(context, 0, isWhole ? std::optional(dimsOf(*sizes)) : in ? std::optional(unknownDims(in->size())) : std::nullopt);
+        setLike(context, 0,
+                isWhole ? std::optional(dimsOf(*sizes))
+                : in    ? std::optional(unknownDims(in->size()))
+                        : std::nullopt);
         return {};
     }
-    SONDE_ASSIGN(Request request, onnxRequest(context.attributes(), inputs, [&](std::size_t i) { return context.constant(i); }));
+    SONDE_ASSIGN(Request request,
+                 onnxRequest(context.attributes(), inputs, [&](std::size_t i) { return context.constant(i); }));
     if (context.attributes().has("height_scale")) {
-        request.scales = {1, 1, context.attributes().getFloat("height_scale", 1), context.attributes().getFloat("width_scale", 1)};
+        request.scales = {1, 1, context.attributes().getFloat("height_scale", 1),
+                          context.attributes().getFloat("width_scale", 1)};
     }
     const bool crop = context.attributes().getString("coordinate_transformation_mode", "") == "tf_crop_and_resize";
     if (crop && request.roi.empty() && !request.scales.empty()) {
@@ -175,7 +195,9 @@ base::Result<void> inferResize(InferContext& context) {
     for (std::size_t d = 0; d < in->size(); ++d) {
         if ((*in)[d].known()) dims.push_back(Dim::of(plan[d].output));
         else if (request.sizes.empty() ? plan[d].scale == 1 : false) dims.push_back((*in)[d]);
-        else if (request.sizes.empty()) dims.push_back(crop ? Dim{} : floor(tensor::Symbolic::of((*in)[d]) * tensor::Symbolic::of(plan[d].scale)).dim());
+        else if (request.sizes.empty())
+            dims.push_back(crop ? Dim{}
+                                : floor(tensor::Symbolic::of((*in)[d]) * tensor::Symbolic::of(plan[d].scale)).dim());
         else dims.push_back(request.policy == "stretch" ? Dim::of(plan[d].output) : Dim{});
     }
     setLike(context, 0, std::move(dims));
@@ -187,8 +209,8 @@ base::Result<void> inferResize(InferContext& context) {
 struct AtenUpsample {
     const char* mode;
     std::size_t rank;
-    bool hasAlign;   ///< align_corners is argument 2
-    bool vec;        ///< (input, output_size?, [align_corners], scale_factors?)
+    bool hasAlign;           ///< align_corners is argument 2
+    bool vec;                ///< (input, output_size?, [align_corners], scale_factors?)
     bool exact = false;      ///< nearest to the middle of the output's pixel
     bool antialias = false;  ///< wider filters where it gets smaller; the cubic one is then PIL's
 };
@@ -200,7 +222,9 @@ base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row)
     options.mode = row.mode;
     options.nearest = "floor";
     const bool align = row.hasAlign && context.value(2).kind() == ValueKind::Bool && context.value(2).toBool();
-    options.coordinates = align ? "align_corners" : options.mode == "nearest" && !row.exact ? "asymmetric" : "half_pixel";
+    options.coordinates = align                                     ? "align_corners"
+                          : options.mode == "nearest" && !row.exact ? "asymmetric"
+                                                                    : "half_pixel";
     if (row.exact) options.nearest = "round_prefer_ceil";
     if (row.antialias) {
         options.antialias = options.excludeOutside = true;
@@ -216,12 +240,15 @@ base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row)
             axis.output = sizes[i];
             axis.scale = static_cast<double>(axis.output) / static_cast<double>(axis.input);
         }
-        const Value factor = row.vec ? (context.has(factorsAt) && context.value(factorsAt).isListLike() && i < context.value(factorsAt).items().size()
-                                            ? context.value(factorsAt).items()[i] : Value())
+        const Value factor = row.vec ? (context.has(factorsAt) && context.value(factorsAt).isListLike() &&
+                                                i < context.value(factorsAt).items().size()
+                                            ? context.value(factorsAt).items()[i]
+                                            : Value())
                                      : (context.has(factorsAt + i) ? context.value(factorsAt + i) : Value());
         if (!factor.isNone()) {
             SONDE_ASSIGN(axis.scale, numberOf(factor));
-            if (!context.has(1)) axis.output = static_cast<std::int64_t>(std::floor(static_cast<double>(axis.input) * axis.scale));
+            if (!context.has(1))
+                axis.output = static_cast<std::int64_t>(std::floor(static_cast<double>(axis.input) * axis.scale));
         } else if (!context.has(1)) {
             return opError("neither a size nor factors are given");
         }
@@ -239,9 +266,11 @@ base::Result<void> inferAtenUpsample(InferContext& context, const AtenUpsample& 
         for (std::size_t i = 0; i < row.rank; ++i) {
             Dim& dim = (*dims)[i + 2];
             const bool isGiven = context.in(1).kind && *context.in(1).kind != ValueKind::None;
-            const bool scales = row.vec && !isGiven && context.in(1).kind && factors.isListLike() && i < factors.items().size() && factors.items()[i].isNumber();
+            const bool scales = row.vec && !isGiven && context.in(1).kind && factors.isListLike() &&
+                                i < factors.items().size() && factors.items()[i].isNumber();
             if (isGiven) dim = sizes && sizes->size() == row.rank ? (*sizes)[i].dim() : Dim{};
-            else if (scales) dim = floor(tensor::Symbolic::of(dim) * tensor::Symbolic::of(factors.items()[i].number())).dim();
+            else if (scales)
+                dim = floor(tensor::Symbolic::of(dim) * tensor::Symbolic::of(factors.items()[i].number())).dim();
             else dim = {};
         }
     }
@@ -254,52 +283,106 @@ void defineAtenResize(Registry& registry) {
         std::string_view schema;
         AtenUpsample row;
     } rows[] = {
-        {"upsample_nearest1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor", {"nearest", 1, false, false}},
-        {"upsample_nearest2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor", {"nearest", 2, false, false}},
-        {"upsample_nearest3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor", {"nearest", 3, false, false}},
-        {"upsample_nearest1d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor", {"nearest", 1, false, true}},
-        {"upsample_nearest2d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor", {"nearest", 2, false, true}},
-        {"upsample_nearest3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor", {"nearest", 3, false, true}},
-        {"upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, float? scales=None) -> Tensor", {"linear", 1, true, false}},
-        {"upsample_bilinear2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor", {"linear", 2, true, false}},
-        {"upsample_bicubic2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor", {"cubic", 2, true, false}},
-        {"_upsample_nearest_exact1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor", {"nearest", 1, false, false, true}},
-        {"_upsample_nearest_exact2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor", {"nearest", 2, false, false, true}},
-        {"_upsample_nearest_exact3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor", {"nearest", 3, false, false, true}},
-        {"_upsample_nearest_exact1d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor", {"nearest", 1, false, true, true}},
-        {"_upsample_nearest_exact2d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor", {"nearest", 2, false, true, true}},
-        {"_upsample_nearest_exact3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor", {"nearest", 3, false, true, true}},
-        {"upsample_trilinear3d(Tensor self, int[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor", {"linear", 3, true, false}},
-        {"upsample_trilinear3d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"linear", 3, true, true}},
-        {"_upsample_bilinear2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor", {"linear", 2, true, false, false, true}},
-        {"_upsample_bilinear2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"linear", 2, true, true, false, true}},
-        {"_upsample_bicubic2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor", {"cubic", 2, true, false, false, true}},
-        {"_upsample_bicubic2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"cubic", 2, true, true, false, true}},
-        {"upsample_linear1d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"linear", 1, true, true}},
-        {"upsample_bilinear2d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"linear", 2, true, true}},
-        {"upsample_bicubic2d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"cubic", 2, true, true}},
+        {"upsample_nearest1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor",
+         {"nearest", 1, false, false}},
+        {"upsample_nearest2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor",
+         {"nearest", 2, false, false}},
+        {"upsample_nearest3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+         {"nearest", 3, false, false}},
+        {"upsample_nearest1d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
+         {"nearest", 1, false, true}},
+        {"upsample_nearest2d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
+         {"nearest", 2, false, true}},
+        {"upsample_nearest3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
+         {"nearest", 3, false, true}},
+        {"upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, float? scales=None) -> Tensor",
+         {"linear", 1, true, false}},
+        {"upsample_bilinear2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
+         {"linear", 2, true, false}},
+        {"upsample_bicubic2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
+         {"cubic", 2, true, false}},
+        {"_upsample_nearest_exact1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor",
+         {"nearest", 1, false, false, true}},
+        {"_upsample_nearest_exact2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor",
+         {"nearest", 2, false, false, true}},
+        {"_upsample_nearest_exact3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+         {"nearest", 3, false, false, true}},
+        {"_upsample_nearest_exact1d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
+         {"nearest", 1, false, true, true}},
+        {"_upsample_nearest_exact2d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
+         {"nearest", 2, false, true, true}},
+        {"_upsample_nearest_exact3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
+         {"nearest", 3, false, true, true}},
+        {"upsample_trilinear3d(Tensor self, int[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+         {"linear", 3, true, false}},
+        {"upsample_trilinear3d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+         {"linear", 3, true, true}},
+        {"_upsample_bilinear2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
+         {"linear", 2, true, false, false, true}},
+        {"_upsample_bilinear2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+         {"linear", 2, true, true, false, true}},
+        {"_upsample_bicubic2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
+         {"cubic", 2, true, false, false, true}},
+        {"_upsample_bicubic2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+         {"cubic", 2, true, true, false, true}},
+        {"upsample_linear1d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+         {"linear", 1, true, true}},
+        {"upsample_bilinear2d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+         {"linear", 2, true, true}},
+        {"upsample_bicubic2d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+         {"cubic", 2, true, true}},
     };
     for (const auto& row : rows) {
-        registry.add(atenRow(row.schema, "resamples an image to another size", Category::Transform, [upsample = row.row](KernelContext& context) { return atenUpsample(context, upsample); },
-                             [upsample = row.row](InferContext& context) { return inferAtenUpsample(context, upsample); }));
+        registry.add(atenRow(
+            row.schema, "resamples an image to another size", Category::Transform,
+            [upsample = row.row](KernelContext& context) { return atenUpsample(context, upsample); },
+            [upsample = row.row](InferContext& context) { return inferAtenUpsample(context, upsample); }));
     }
 }
 
 }  // namespace
 
 void define_resize(Registry& registry) {
-    registry.add(Row("Upsample", 1, "resamples to a larger size", Category::Transform).in("X").out("Y").attrFloat("height_scale", 1).attrFloat("width_scale", 1)
-                     .attrString("mode", "nearest").runs(oldResize, inferResize));
-    registry.add(Row("Upsample", 7, "resamples to a larger size", Category::Transform).in("X").out("Y").required("scales", AttributeKind::Floats)
-                     .attrString("mode", "nearest").runs(oldResize, inferResize));
-    registry.add(Row("Upsample", 9, "resamples to a larger size", Category::Transform).in("X").in("scales", kFloat32).out("Y").attrString("mode", "nearest")
+    registry.add(Row("Upsample", 1, "resamples to a larger size", Category::Transform)
+                     .in("X")
+                     .out("Y")
+                     .attrFloat("height_scale", 1)
+                     .attrFloat("width_scale", 1)
+                     .attrString("mode", "nearest")
                      .runs(oldResize, inferResize));
-    registry.add(Row("Resize", 10, "resamples to another size", Category::Transform).in("X").in("scales", kFloat32).out("Y").attrString("mode", "nearest")
+    registry.add(Row("Upsample", 7, "resamples to a larger size", Category::Transform)
+                     .in("X")
+                     .out("Y")
+                     .required("scales", AttributeKind::Floats)
+                     .attrString("mode", "nearest")
                      .runs(oldResize, inferResize));
-    registry.add(Row("Resize", 11, "resamples to another size", Category::Transform).in("X").optionalIn("roi", kFloats).optionalIn("scales", kFloat32)
-                     .optionalIn("sizes", kInt64).out("Y").attrInt("antialias", 0).attrInts("axes").attrString("coordinate_transformation_mode", "half_pixel")
-                     .attrFloat("cubic_coeff_a", -0.75).attrInt("exclude_outside", 0).attrFloat("extrapolation_value", 0)
-                     .attrString("keep_aspect_ratio_policy", "stretch").attrString("mode", "nearest").attrString("nearest_mode", "round_prefer_floor")
+    registry.add(Row("Upsample", 9, "resamples to a larger size", Category::Transform)
+                     .in("X")
+                     .in("scales", kFloat32)
+                     .out("Y")
+                     .attrString("mode", "nearest")
+                     .runs(oldResize, inferResize));
+    registry.add(Row("Resize", 10, "resamples to another size", Category::Transform)
+                     .in("X")
+                     .in("scales", kFloat32)
+                     .out("Y")
+                     .attrString("mode", "nearest")
+                     .runs(oldResize, inferResize));
+    registry.add(Row("Resize", 11, "resamples to another size", Category::Transform)
+                     .in("X")
+                     .optionalIn("roi", kFloats)
+                     .optionalIn("scales", kFloat32)
+                     .optionalIn("sizes", kInt64)
+                     .out("Y")
+                     .attrInt("antialias", 0)
+                     .attrInts("axes")
+                     .attrString("coordinate_transformation_mode", "half_pixel")
+                     .attrFloat("cubic_coeff_a", -0.75)
+                     .attrInt("exclude_outside", 0)
+                     .attrFloat("extrapolation_value", 0)
+                     .attrString("keep_aspect_ratio_policy", "stretch")
+                     .attrString("mode", "nearest")
+                     .attrString("nearest_mode", "round_prefer_floor")
                      .runs(onnxResize, inferResize));
     defineAtenResize(registry);
 }

@@ -30,7 +30,8 @@ struct Axis {
         return alignCorners ? (normalized + 1) / 2 * (n - 1) : ((normalized + 1) * n - 1) / 2;
     }
     double reflected(double x) const {
-        const double low = alignCorners ? 0 : -0.5, high = alignCorners ? static_cast<double>(extent - 1) : static_cast<double>(extent) - 0.5;
+        const double low = alignCorners ? 0 : -0.5,
+                     high = alignCorners ? static_cast<double>(extent - 1) : static_cast<double>(extent) - 0.5;
         const double range = high - low;
         if (range <= 0) return 0;
         double from = std::fmod(std::fabs(x - low), 2 * range);
@@ -49,7 +50,8 @@ struct Axis {
         if (i >= 0 && i < extent) return i;
         if (border == Border::Zeros) return -1;
         if (border == Border::Edge) return std::clamp<std::int64_t>(i, 0, extent - 1);
-        return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::nearbyint(reflected(static_cast<double>(i)))), 0, extent - 1);
+        return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::nearbyint(reflected(static_cast<double>(i)))), 0,
+                                        extent - 1);
     }
 };
 
@@ -77,9 +79,12 @@ std::vector<Tap> tapsAt(std::span<const Axis> axes, std::span<const double> posi
             if (at >= 0) line.push_back({at, 1});
         } else {
             // Cubic weights belong to the position as it is; only single elements are folded back.
-            const double x = mode == "cubic" ? std::clamp(std::isfinite(positions[d]) ? positions[d] : -100.0, -1e6, 1e6) : axis.folded(positions[d]);
+            const double x = mode == "cubic"
+                                 ? std::clamp(std::isfinite(positions[d]) ? positions[d] : -100.0, -1e6, 1e6)
+                                 : axis.folded(positions[d]);
             const auto base = static_cast<std::int64_t>(std::floor(x));
-            for (std::int64_t i = mode == "cubic" ? base - 1 : base; i <= (mode == "cubic" ? base + 2 : base + 1); ++i) {
+            for (std::int64_t i = mode == "cubic" ? base - 1 : base; i <= (mode == "cubic" ? base + 2 : base + 1);
+                 ++i) {
                 const double distance = x - static_cast<double>(i);
                 const double weight = mode == "cubic" ? cubicWeight(distance) : 1 - std::fabs(distance);
                 const std::int64_t at = axis.element(i);
@@ -88,20 +93,24 @@ std::vector<Tap> tapsAt(std::span<const Axis> axes, std::span<const double> posi
         }
         std::vector<Tap> next;
         for (const Tap& outer : taps) {
-            for (const Tap& inner : line) next.push_back({outer.offset * axis.extent + inner.offset, outer.weight * inner.weight});
+            for (const Tap& inner : line)
+                next.push_back({outer.offset * axis.extent + inner.offset, outer.weight * inner.weight});
         }
         taps = std::move(next);
     }
     return taps;
 }
 
-base::Result<void> gridSampleWith(KernelContext& context, std::string mode, const std::string& padding, bool alignCorners) {
+base::Result<void> gridSampleWith(KernelContext& context, std::string mode, const std::string& padding,
+                                  bool alignCorners) {
     const Tensor &x = context.in(0), &grid = context.in(1);
     if (mode == "bilinear") mode = "linear";
     if (mode == "bicubic") mode = "cubic";
     if (mode != "linear" && mode != "nearest" && mode != "cubic") return opError("mode '" + mode + "' is not known");
-    if (padding != "zeros" && padding != "border" && padding != "reflection") return opError("padding_mode '" + padding + "' is not known");
-    if (x.rank() < 3 || grid.rank() != x.rank() || grid.dim(0) != x.dim(0) || grid.dim(grid.rank() - 1) != static_cast<std::int64_t>(x.rank() - 2)) {
+    if (padding != "zeros" && padding != "border" && padding != "reflection")
+        return opError("padding_mode '" + padding + "' is not known");
+    if (x.rank() < 3 || grid.rank() != x.rank() || grid.dim(0) != x.dim(0) ||
+        grid.dim(grid.rank() - 1) != static_cast<std::int64_t>(x.rank() - 2)) {
         return opError("a grid " + grid.typeText() + " does not fit " + x.typeText());
     }
     const std::size_t rank = x.rank() - 2;
@@ -109,7 +118,11 @@ base::Result<void> gridSampleWith(KernelContext& context, std::string mode, cons
     std::int64_t inputSize = 1, points = 1;
     std::vector<std::int64_t> dims{x.dim(0), x.dim(1)};
     for (std::size_t d = 0; d < rank; ++d) {
-        axes.push_back({x.dim(d + 2), padding == "zeros" ? Border::Zeros : padding == "border" ? Border::Edge : Border::Reflect, alignCorners});
+        axes.push_back({x.dim(d + 2),
+                        padding == "zeros"    ? Border::Zeros
+                        : padding == "border" ? Border::Edge
+                                              : Border::Reflect,
+                        alignCorners});
         if (x.dim(d + 2) == 0) return opError("the image is empty");
         inputSize *= x.dim(d + 2);
         points *= grid.dim(d + 1);
@@ -118,28 +131,30 @@ base::Result<void> gridSampleWith(KernelContext& context, std::string mode, cons
     SONDE_ASSIGN(const Tensor image, wide(x));
     SONDE_ASSIGN(const Tensor places, wide(grid));
     SONDE_ASSIGN(Tensor y, wideZeros(Shape(std::move(dims))));
-    context.pool().parallelFor(static_cast<std::size_t>(x.dim(0) * points), 64, [&](std::size_t begin, std::size_t end) {
-        std::vector<double> positions(rank);
-        for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
-            const double* place = places.data<double>() + p * static_cast<std::int64_t>(rank);
-            // The grid names the innermost axis first.
-            for (std::size_t d = 0; d < rank; ++d) positions[d] = axes[d].position(place[rank - 1 - d]);
-            const std::vector<Tap> taps = tapsAt(axes, positions, mode);
-            const std::int64_t n = p / points;
-            for (std::int64_t c = 0; c < x.dim(1); ++c) {
-                const double* plane = image.data<double>() + (n * x.dim(1) + c) * inputSize;
-                double sum = 0;
-                for (const Tap& tap : taps) sum += tap.weight * plane[tap.offset];
-                y.mutableData<double>()[(n * x.dim(1) + c) * points + p % points] = sum;
+    context.pool().parallelFor(
+        static_cast<std::size_t>(x.dim(0) * points), 64, [&](std::size_t begin, std::size_t end) {
+            std::vector<double> positions(rank);
+            for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
+                const double* place = places.data<double>() + p * static_cast<std::int64_t>(rank);
+                // The grid names the innermost axis first.
+                for (std::size_t d = 0; d < rank; ++d) positions[d] = axes[d].position(place[rank - 1 - d]);
+                const std::vector<Tap> taps = tapsAt(axes, positions, mode);
+                const std::int64_t n = p / points;
+                for (std::int64_t c = 0; c < x.dim(1); ++c) {
+                    const double* plane = image.data<double>() + (n * x.dim(1) + c) * inputSize;
+                    double sum = 0;
+                    for (const Tap& tap : taps) sum += tap.weight * plane[tap.offset];
+                    y.mutableData<double>()[(n * x.dim(1) + c) * points + p % points] = sum;
+                }
             }
-        }
-    });
+        });
     return setNarrow(context, 0, y, x.dtype());
 }
 
 base::Result<void> gridSample(KernelContext& context) {
     const Attributes& attributes = context.attributes();
-    return gridSampleWith(context, attributes.getString("mode", "linear"), attributes.getString("padding_mode", "zeros"), attributes.getInt("align_corners", 0) != 0);
+    return gridSampleWith(context, attributes.getString("mode", "linear"),
+                          attributes.getString("padding_mode", "zeros"), attributes.getInt("align_corners", 0) != 0);
 }
 
 base::Result<void> inferGridSample(InferContext& context) {
@@ -158,7 +173,8 @@ base::Result<void> affineGrid(KernelContext& context) {
     SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.value(1)));
     const Tensor& theta = context.in(0);
     const std::size_t rank = size.size() >= 2 ? size.size() - 2 : 0;
-    if (rank < 1 || theta.rank() != 3 || theta.dim(0) != size[0] || theta.dim(1) != static_cast<std::int64_t>(rank) || theta.dim(2) != static_cast<std::int64_t>(rank) + 1) {
+    if (rank < 1 || theta.rank() != 3 || theta.dim(0) != size[0] || theta.dim(1) != static_cast<std::int64_t>(rank) ||
+        theta.dim(2) != static_cast<std::int64_t>(rank) + 1) {
         return opError("theta " + theta.typeText() + " does not fit the size");
     }
     const bool align = context.attributes().getInt("align_corners", 0) != 0;
@@ -183,7 +199,9 @@ base::Result<void> affineGrid(KernelContext& context) {
         for (std::size_t row = 0; row < rank; ++row) {
             double sum = 0;
             for (std::size_t k = 0; k <= rank; ++k) {
-                sum += matrix.data<double>()[static_cast<std::size_t>(i / points) * rank * (rank + 1) + row * (rank + 1) + k] * place[k];
+                sum += matrix.data<double>()[static_cast<std::size_t>(i / points) * rank * (rank + 1) +
+                                             row * (rank + 1) + k] *
+                       place[k];
             }
             y.mutableData<double>()[static_cast<std::size_t>(i) * rank + row] = sum;
         }
@@ -194,16 +212,21 @@ base::Result<void> affineGrid(KernelContext& context) {
 /// Convolution whose taps are moved by offsets [N, G·taps·2, H', W'] and weighted by a mask [N, G·taps, H', W'].
 base::Result<void> deformConv(KernelContext& context) {
     const Tensor &x = context.in(0), &w = context.in(1), &offset = context.in(2);
-    const std::int64_t groups = context.attributes().getInt("group", 1), offsetGroups = context.attributes().getInt("offset_group", 1);
-    if (x.rank() != 4 || w.rank() != 4 || offset.rank() != 4 || groups < 1 || offsetGroups < 1 || x.dim(1) % groups || w.dim(0) % groups || w.dim(1) * groups != x.dim(1) || x.dim(1) % offsetGroups) {
-        return opError("input " + x.typeText() + ", weights " + w.typeText() + " and offsets " + offset.typeText() + " do not go together");
+    const std::int64_t groups = context.attributes().getInt("group", 1),
+                       offsetGroups = context.attributes().getInt("offset_group", 1);
+    if (x.rank() != 4 || w.rank() != 4 || offset.rank() != 4 || groups < 1 || offsetGroups < 1 || x.dim(1) % groups ||
+        w.dim(0) % groups || w.dim(1) * groups != x.dim(1) || x.dim(1) % offsetGroups) {
+        return opError("input " + x.typeText() + ", weights " + w.typeText() + " and offsets " + offset.typeText() +
+                       " do not go together");
     }
-    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2), std::span(x.shape().dims()).subspan(2)));
+    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2),
+                                                           std::span(x.shape().dims()).subspan(2)));
     const Shape shape = window.outputShape(x.dim(0), w.dim(0), std::span(x.shape().dims()).subspan(2));
     const std::int64_t taps = window.taps(), points = shape[2] * shape[3];
-    const bool fits = offset.shape() == Shape{x.dim(0), offsetGroups * taps * 2, shape[2], shape[3]} &&
-                      (!context.has(3) || context.in(3).numel() == w.dim(0)) &&
-                      (!context.has(4) || context.in(4).shape() == Shape{x.dim(0), offsetGroups * taps, shape[2], shape[3]});
+    const bool fits =
+        offset.shape() == Shape{x.dim(0), offsetGroups * taps * 2, shape[2], shape[3]} &&
+        (!context.has(3) || context.in(3).numel() == w.dim(0)) &&
+        (!context.has(4) || context.in(4).shape() == Shape{x.dim(0), offsetGroups * taps, shape[2], shape[3]});
     if (!fits) return opError("offsets, bias or mask do not fit the output " + shape.text());
     SONDE_ASSIGN(const Tensor image, wide(x));
     SONDE_ASSIGN(const Tensor weights, wide(w));
@@ -219,18 +242,27 @@ base::Result<void> deformConv(KernelContext& context) {
     context.pool().parallelFor(static_cast<std::size_t>(x.dim(0) * points), 8, [&](std::size_t begin, std::size_t end) {
         for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
             const std::int64_t n = p / points, at = p % points, oy = at / shape[3], ox = at % shape[3];
-            for (std::int64_t k = 0; k < w.dim(0) && context.has(3); ++k) y.mutableData<double>()[(n * w.dim(0) + k) * points + at] = context.in(3).toDouble(k);
+            for (std::int64_t k = 0; k < w.dim(0) && context.has(3); ++k)
+                y.mutableData<double>()[(n * w.dim(0) + k) * points + at] = context.in(3).toDouble(k);
             for (std::int64_t c = 0; c < x.dim(1); ++c) {
                 const std::int64_t g = c / groupIn, og = c / perOffset;
                 for (std::int64_t t = 0; t < taps; ++t) {
                     const double* move = moves.data<double>() + ((n * offsetGroups + og) * taps + t) * 2 * points + at;
-                    const double positions[] = {static_cast<double>(oy * window.stride[0] - window.padBegin[0] + t / window.kernel[1] * window.dilation[0]) + move[0],
-                                                static_cast<double>(ox * window.stride[1] - window.padBegin[1] + t % window.kernel[1] * window.dilation[1]) + move[points]};
+                    const double positions[] = {static_cast<double>(oy * window.stride[0] - window.padBegin[0] +
+                                                                    t / window.kernel[1] * window.dilation[0]) +
+                                                    move[0],
+                                                static_cast<double>(ox * window.stride[1] - window.padBegin[1] +
+                                                                    t % window.kernel[1] * window.dilation[1]) +
+                                                    move[points]};
                     double value = 0;
-                    for (const Tap& tap : tapsAt(axes, positions, "linear")) value += tap.weight * image.data<double>()[(n * x.dim(1) + c) * x.dim(2) * x.dim(3) + tap.offset];
-                    if (mask.defined()) value *= mask.data<double>()[((n * offsetGroups + og) * taps + t) * points + at];
+                    for (const Tap& tap : tapsAt(axes, positions, "linear"))
+                        value +=
+                            tap.weight * image.data<double>()[(n * x.dim(1) + c) * x.dim(2) * x.dim(3) + tap.offset];
+                    if (mask.defined())
+                        value *= mask.data<double>()[((n * offsetGroups + og) * taps + t) * points + at];
                     for (std::int64_t k = g * groupOut; k < (g + 1) * groupOut; ++k) {
-                        y.mutableData<double>()[(n * w.dim(0) + k) * points + at] += value * weights.data<double>()[(k * groupIn + c % groupIn) * taps + t];
+                        y.mutableData<double>()[(n * w.dim(0) + k) * points + at] +=
+                            value * weights.data<double>()[(k * groupIn + c % groupIn) * taps + t];
                     }
                 }
             }
@@ -242,10 +274,14 @@ base::Result<void> deformConv(KernelContext& context) {
 /// Puts values back where MaxPool took them from; zeros elsewhere.
 base::Result<void> maxUnpool(KernelContext& context) {
     const Tensor &x = context.in(0), &indices = context.in(1);
-    if (x.rank() < 3 || indices.shape() != x.shape()) return opError("indices " + indices.typeText() + " do not fit " + x.typeText());
-    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), {}, std::span(x.shape().dims()).subspan(2)));
+    if (x.rank() < 3 || indices.shape() != x.shape())
+        return opError("indices " + indices.typeText() + " do not fit " + x.typeText());
+    SONDE_ASSIGN(const Window window,
+                 windowFromAttributes(context.attributes(), {}, std::span(x.shape().dims()).subspan(2)));
     Shape natural{x.dim(0), x.dim(1)};
-    for (std::size_t d = 0; d < window.rank(); ++d) natural.push_back((x.dim(d + 2) - 1) * window.stride[d] + window.kernel[d] - window.padBegin[d] - window.padEnd[d]);
+    for (std::size_t d = 0; d < window.rank(); ++d)
+        natural.push_back((x.dim(d + 2) - 1) * window.stride[d] + window.kernel[d] - window.padBegin[d] -
+                          window.padEnd[d]);
     Shape shape = natural;
     if (context.has(2)) {
         SONDE_ASSIGN(std::vector<std::int64_t> asked, intsOf(context.value(2)));
@@ -258,7 +294,8 @@ base::Result<void> maxUnpool(KernelContext& context) {
         // The index counts in the natural shape.
         std::int64_t rest = indices.toInt64(i), target = 0, step = 1;
         for (std::size_t d = shape.rank(); d-- > 0;) {
-            if (rest < 0 || natural[d] <= 0) return opError("index " + std::to_string(indices.toInt64(i)) + " is out of range");
+            if (rest < 0 || natural[d] <= 0)
+                return opError("index " + std::to_string(indices.toInt64(i)) + " is out of range");
             target += (d == 0 ? rest : rest % natural[d]) * step;
             step *= shape[d];
             rest /= natural[d];
@@ -303,7 +340,9 @@ base::Result<void> inferMaxUnpool(InferContext& context) {
         (*dims)[0] = (*x)[0], (*dims)[1] = (*x)[1];
         for (std::size_t d = 0; d < window.rank() && d + 2 < x->size(); ++d) {
             const Dim& in = (*x)[d + 2];
-            if (in.known()) (*dims)[d + 2] = Dim::of((in.value - 1) * window.stride[d] + window.kernel[d] - window.padBegin[d] - window.padEnd[d]);
+            if (in.known())
+                (*dims)[d + 2] = Dim::of((in.value - 1) * window.stride[d] + window.kernel[d] - window.padBegin[d] -
+                                         window.padEnd[d]);
         }
     }
     setLike(context, 0, std::move(dims));
@@ -314,16 +353,44 @@ base::Result<void> inferMaxUnpool(InferContext& context) {
 
 void define_sampling(Registry& registry) {
     for (int since : {16, 20}) {
-        registry.add(Row("GridSample", since, "samples an image at the positions of a grid", Category::Transform).in("X").in("grid", kFloats).out("Y").attrInt("align_corners", 0)
-                         .attrString("mode", since == 16 ? "bilinear" : "linear").attrString("padding_mode", "zeros").runs(gridSample, inferGridSample));
+        registry.add(Row("GridSample", since, "samples an image at the positions of a grid", Category::Transform)
+                         .in("X")
+                         .in("grid", kFloats)
+                         .out("Y")
+                         .attrInt("align_corners", 0)
+                         .attrString("mode", since == 16 ? "bilinear" : "linear")
+                         .attrString("padding_mode", "zeros")
+                         .runs(gridSample, inferGridSample));
     }
-    registry.add(Row("AffineGrid", 20, "the positions of a grid after an affine transform", Category::Transform).in("theta", kFloats).in("size", kInt64).out("grid")
-                     .attrInt("align_corners", 0).runs(affineGrid, inferAffineGrid));
-    registry.add(Row("DeformConv", 19, "convolution whose taps are moved by offsets", Category::Layer).in("X", kFloats).in("W", kFloats).in("offset", kFloats).optionalIn("B", kFloats)
-                     .optionalIn("mask", kFloats).out("Y").attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape").attrInt("offset_group", 1).attrInts("pads")
-                     .attrInts("strides").runs(deformConv, inferDeformConv));
-    registry.add(Row("MaxUnpool", 9, "puts values back where MaxPool took them from", Category::Pool).in("X", kFloats).in("I", kInt64).optionalIn("output_shape", kInt64).out("output")
-                     .required("kernel_shape", AttributeKind::Ints).attrInts("pads").attrInts("strides").runs(maxUnpool, inferMaxUnpool));
+    registry.add(Row("AffineGrid", 20, "the positions of a grid after an affine transform", Category::Transform)
+                     .in("theta", kFloats)
+                     .in("size", kInt64)
+                     .out("grid")
+                     .attrInt("align_corners", 0)
+                     .runs(affineGrid, inferAffineGrid));
+    registry.add(Row("DeformConv", 19, "convolution whose taps are moved by offsets", Category::Layer)
+                     .in("X", kFloats)
+                     .in("W", kFloats)
+                     .in("offset", kFloats)
+                     .optionalIn("B", kFloats)
+                     .optionalIn("mask", kFloats)
+                     .out("Y")
+                     .attrInts("dilations")
+                     .attrInt("group", 1)
+                     .attrInts("kernel_shape")
+                     .attrInt("offset_group", 1)
+                     .attrInts("pads")
+                     .attrInts("strides")
+                     .runs(deformConv, inferDeformConv));
+    registry.add(Row("MaxUnpool", 9, "puts values back where MaxPool took them from", Category::Pool)
+                     .in("X", kFloats)
+                     .in("I", kInt64)
+                     .optionalIn("output_shape", kInt64)
+                     .out("output")
+                     .required("kernel_shape", AttributeKind::Ints)
+                     .attrInts("pads")
+                     .attrInts("strides")
+                     .runs(maxUnpool, inferMaxUnpool));
 }
 
 }  // namespace sonde::ops

@@ -35,7 +35,8 @@ base::Result<void> inferConstruct(InferContext& context) {
 base::Result<void> inferInsert(InferContext& context) {
     const TypeInfo& sequence = context.in(0);
     if (sequence.kind != ValueKind::Sequence) return {};
-    context.set(0, sequenceType(sequence.elements.empty() ? context.in(1) : commonType(sequence.elements.front(), context.in(1))));
+    context.set(0, sequenceType(sequence.elements.empty() ? context.in(1)
+                                                          : commonType(sequence.elements.front(), context.in(1))));
     return {};
 }
 base::Result<void> inferChunks(InferContext& context) {
@@ -55,7 +56,8 @@ base::Result<void> inferJoined(InferContext& context) {
     TypeInfo type = context.in(0).elements.front();
     if (type.shape) {
         const bool isNew = context.attributes().getInt("new_axis", 0) != 0;
-        SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), type.shape->size() + (isNew ? 1 : 0)));
+        SONDE_ASSIGN(const std::size_t axis,
+                     axisOf(context.attributes().getInt("axis", 0), type.shape->size() + (isNew ? 1 : 0)));
         if (isNew) type.shape->insert(type.shape->begin() + static_cast<std::ptrdiff_t>(axis), tensor::Dim{});
         else (*type.shape)[axis] = tensor::Dim{};
     }
@@ -109,7 +111,9 @@ base::Result<void> insert(KernelContext& context) {
     SONDE_ASSIGN(const ValueList* sequence, sequenceOf(context.value(0)));
     ValueList items = *sequence;
     std::size_t at = items.size();
-    if (context.has(2)) { SONDE_ASSIGN(at, positionOf(context.value(2), items.size(), true)); }
+    if (context.has(2)) {
+        SONDE_ASSIGN(at, positionOf(context.value(2), items.size(), true));
+    }
     items.insert(items.begin() + static_cast<std::ptrdiff_t>(at), context.value(1));
     context.setOutput(0, Value::sequence(std::move(items)));
     return {};
@@ -120,7 +124,9 @@ base::Result<void> erase(KernelContext& context) {
     ValueList items = *sequence;
     if (items.empty()) return opError("cannot erase from an empty sequence");
     std::size_t at = items.size() - 1;
-    if (context.has(1)) { SONDE_ASSIGN(at, positionOf(context.value(1), items.size(), false)); }
+    if (context.has(1)) {
+        SONDE_ASSIGN(at, positionOf(context.value(1), items.size(), false));
+    }
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
     context.setOutput(0, Value::sequence(std::move(items)));
     return {};
@@ -148,9 +154,12 @@ base::Result<std::vector<std::int64_t>> chunkSizes(const KernelContext& context,
         if (context.in(1).rank() == 1) {
             std::int64_t total = 0;
             for (std::int64_t size : given) {
-                if (size < 0 || __builtin_add_overflow(total, size, &total)) return opError("a chunk of " + std::to_string(size));
+                if (size < 0 || __builtin_add_overflow(total, size, &total))
+                    return opError("a chunk of " + std::to_string(size));
             }
-            if (total != extent) return opError("chunks of together " + std::to_string(total) + " from a dimension of size " + std::to_string(extent));
+            if (total != extent)
+                return opError("chunks of together " + std::to_string(total) + " from a dimension of size " +
+                               std::to_string(extent));
             return given;
         }
         step = given.empty() ? 0 : given.front();
@@ -244,26 +253,63 @@ void define_sequence(Registry& registry) {
     const auto row = [](std::string_view name, int since, std::string_view summary) {
         return Row(name, since, summary, Category::Sequence);
     };
-    registry.add(row("SequenceEmpty", 11, "A sequence without elements").out("output").attr("dtype", AttributeKind::Int).runs(empty, inferEmpty));
-    registry.add(row("SequenceConstruct", 11, "A sequence of the inputs").variadicIn("inputs").out("output").runs(construct, inferConstruct));
-    registry.add(row("SequenceInsert", 11, "The sequence with a tensor put in at a position").anyIn("input_sequence").in("tensor")
-                     .optionalIn("position", kIndex).out("output_sequence").runs(insert, inferInsert));
-    registry.add(row("SequenceErase", 11, "The sequence without the element at a position").anyIn("input_sequence")
-                     .optionalIn("position", kIndex).out("output_sequence").runs(erase, inferSameSequence));
-    registry.add(row("SequenceAt", 11, "The element at a position").anyIn("input_sequence").in("position", kIndex).out("tensor").runs(at, inferElement));
-    registry.add(row("SequenceLength", 11, "Number of elements").anyIn("input_sequence").out("length").runs(length, inferLength));
+    registry.add(row("SequenceEmpty", 11, "A sequence without elements")
+                     .out("output")
+                     .attr("dtype", AttributeKind::Int)
+                     .runs(empty, inferEmpty));
+    registry.add(row("SequenceConstruct", 11, "A sequence of the inputs")
+                     .variadicIn("inputs")
+                     .out("output")
+                     .runs(construct, inferConstruct));
+    registry.add(row("SequenceInsert", 11, "The sequence with a tensor put in at a position")
+                     .anyIn("input_sequence")
+                     .in("tensor")
+                     .optionalIn("position", kIndex)
+                     .out("output_sequence")
+                     .runs(insert, inferInsert));
+    registry.add(row("SequenceErase", 11, "The sequence without the element at a position")
+                     .anyIn("input_sequence")
+                     .optionalIn("position", kIndex)
+                     .out("output_sequence")
+                     .runs(erase, inferSameSequence));
+    registry.add(row("SequenceAt", 11, "The element at a position")
+                     .anyIn("input_sequence")
+                     .in("position", kIndex)
+                     .out("tensor")
+                     .runs(at, inferElement));
+    registry.add(row("SequenceLength", 11, "Number of elements")
+                     .anyIn("input_sequence")
+                     .out("length")
+                     .runs(length, inferLength));
     for (int since : {11, 24}) {
-        registry.add(row("SplitToSequence", since, "Cuts a tensor along an axis into a sequence").in("input").optionalIn("split", kIndex)
-                         .out("output_sequence").attrInt("axis", 0).attrInt("keepdims", 1).runs(splitToSequence, inferChunks));
+        registry.add(row("SplitToSequence", since, "Cuts a tensor along an axis into a sequence")
+                         .in("input")
+                         .optionalIn("split", kIndex)
+                         .out("output_sequence")
+                         .attrInt("axis", 0)
+                         .attrInt("keepdims", 1)
+                         .runs(splitToSequence, inferChunks));
     }
-    registry.add(row("ConcatFromSequence", 11, "Joins the elements along an axis, or stacks them on a new one").anyIn("input_sequence")
-                     .out("concat_result").required("axis", AttributeKind::Int).attrInt("new_axis", 0).runs(concatFromSequence, inferJoined));
-    registry.add(row("Optional", 15, "Wraps a value, or nothing").anyIn("input", Arity::Optional).out("output")
-                     .attr("type", AttributeKind::Type).runs(makeOptional, inferOptional));
+    registry.add(row("ConcatFromSequence", 11, "Joins the elements along an axis, or stacks them on a new one")
+                     .anyIn("input_sequence")
+                     .out("concat_result")
+                     .required("axis", AttributeKind::Int)
+                     .attrInt("new_axis", 0)
+                     .runs(concatFromSequence, inferJoined));
+    registry.add(row("Optional", 15, "Wraps a value, or nothing")
+                     .anyIn("input", Arity::Optional)
+                     .out("output")
+                     .attr("type", AttributeKind::Type)
+                     .runs(makeOptional, inferOptional));
     for (int since : {15, 18}) {
-        registry.add(row("OptionalHasElement", since, "Whether an optional has a value").anyIn("input", Arity::Optional).out("output")
+        registry.add(row("OptionalHasElement", since, "Whether an optional has a value")
+                         .anyIn("input", Arity::Optional)
+                         .out("output")
                          .runs(hasElement, inferHasElement));
-        registry.add(row("OptionalGetElement", since, "The value of an optional").anyIn("input").out("output").runs(getElement, inferHeld));
+        registry.add(row("OptionalGetElement", since, "The value of an optional")
+                         .anyIn("input")
+                         .out("output")
+                         .runs(getElement, inferHeld));
     }
 }
 

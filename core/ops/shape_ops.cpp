@@ -1,9 +1,9 @@
 // Operators that only change how elements are arranged in dimensions, and those that ask for the shape.
 
+#include <algorithm>
+
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
-
-#include <algorithm>
 
 namespace sonde::ops {
 
@@ -23,7 +23,9 @@ base::Result<Shape> requestedShape(const Tensor& x, std::vector<std::int64_t> re
     std::optional<std::size_t> open;
     for (std::size_t i = 0; i < request.size(); ++i) {
         if (request[i] == 0 && !allowZero) {
-            if (i >= x.rank()) return opError("dimension 0 of " + Shape(request).text() + " has no dimension of " + x.typeText() + " to keep");
+            if (i >= x.rank())
+                return opError("dimension 0 of " + Shape(request).text() + " has no dimension of " + x.typeText() +
+                               " to keep");
             request[i] = x.dim(i);
         }
         if (request[i] == -1 && !open) {
@@ -33,7 +35,8 @@ base::Result<Shape> requestedShape(const Tensor& x, std::vector<std::int64_t> re
         }
     }
     if (open) {
-        if (known == 0 || x.numel() % known != 0) return opError("cannot reshape " + x.typeText() + " to " + Shape(request).text());
+        if (known == 0 || x.numel() % known != 0)
+            return opError("cannot reshape " + x.typeText() + " to " + Shape(request).text());
         request[*open] = x.numel() / known;
     }
     return Shape(std::move(request));
@@ -84,7 +87,8 @@ void inferReshapeTo(InferContext& context, const Elements& request, bool allowZe
 base::Result<void> inferReshape(InferContext& context) {
     std::optional<Elements> request = Elements{};
     if (context.inputCount() < 2) {
-        for (std::int64_t extent : context.attributes().getInts("shape")) request->push_back(tensor::Symbolic::of(extent));
+        for (std::int64_t extent : context.attributes().getInts("shape"))
+            request->push_back(tensor::Symbolic::of(extent));
     } else {
         request = context.elements(1);
     }
@@ -118,7 +122,8 @@ base::Result<void> inferFlatten(InferContext& context) {
         SONDE_ASSIGN(axis, axisOf(given, in->size()));
     }
     const auto middle = in->begin() + static_cast<std::ptrdiff_t>(axis);
-    setLike(context, 0, Dims{tensor::product(Dims(in->begin(), middle)).dim(), tensor::product(Dims(middle, in->end())).dim()});
+    setLike(context, 0,
+            Dims{tensor::product(Dims(in->begin(), middle)).dim(), tensor::product(Dims(middle, in->end())).dim()});
     return {};
 }
 
@@ -132,12 +137,16 @@ base::Result<std::optional<std::vector<std::int64_t>>> axesRequest(KernelContext
     return std::optional<std::vector<std::int64_t>>();
 }
 
-base::Result<std::vector<std::int64_t>> squeezedDims(const Tensor& x, const std::optional<std::vector<std::int64_t>>& request, bool lenient) {
+base::Result<std::vector<std::int64_t>> squeezedDims(const Tensor& x,
+                                                     const std::optional<std::vector<std::int64_t>>& request,
+                                                     bool lenient) {
     std::vector<bool> drop(x.rank(), false);
     if (request) {
         SONDE_ASSIGN(const std::vector<std::size_t> axes, axesOf(*request, x.rank()));
         for (std::size_t axis : axes) {
-            if (x.dim(axis) != 1 && !lenient) return opError("axis " + std::to_string(axis) + " of " + x.typeText() + " is not 1 and cannot be dropped");
+            if (x.dim(axis) != 1 && !lenient)
+                return opError("axis " + std::to_string(axis) + " of " + x.typeText() +
+                               " is not 1 and cannot be dropped");
             drop[axis] = x.dim(axis) == 1;
         }
     }
@@ -235,7 +244,8 @@ std::pair<std::size_t, std::size_t> shapeRange(const Attributes& attributes, std
 base::Result<void> shapeOf(KernelContext& context) {
     const Tensor& x = context.in(0);
     const auto [start, end] = shapeRange(context.attributes(), x.rank());
-    const std::vector<std::int64_t> dims(x.shape().begin() + static_cast<std::ptrdiff_t>(start), x.shape().begin() + static_cast<std::ptrdiff_t>(end));
+    const std::vector<std::int64_t> dims(x.shape().begin() + static_cast<std::ptrdiff_t>(start),
+                                         x.shape().begin() + static_cast<std::ptrdiff_t>(end));
     context.setOutput(0, Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(dims.size())}, dims)));
     return {};
 }
@@ -254,7 +264,8 @@ base::Result<void> inferShape(InferContext& context) {
         if ((*in)[i].known()) dims.push_back((*in)[i].value);
         elements.push_back(tensor::Symbolic::of((*in)[i]));
     }
-    if (dims.size() == elements.size()) context.setKnown(0, Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(dims.size())}, dims)));
+    if (dims.size() == elements.size())
+        context.setKnown(0, Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(dims.size())}, dims)));
     context.setElements(0, std::move(elements));
     return {};
 }
@@ -275,7 +286,9 @@ base::Result<std::vector<std::size_t>> permutation(const std::vector<std::int64_
         return axes;
     }
     SONDE_ASSIGN(axes, axesOf(request, rank));
-    if (axes.size() != rank) return opError("a permutation " + Shape(request).text() + " does not fit " + std::to_string(rank) + " dimensions");
+    if (axes.size() != rank)
+        return opError("a permutation " + Shape(request).text() + " does not fit " + std::to_string(rank) +
+                       " dimensions");
     return axes;
 }
 
@@ -307,7 +320,8 @@ base::Result<void> atenFlatten(KernelContext& context) {
     const std::size_t rank = std::max<std::size_t>(x.rank(), 1);
     SONDE_ASSIGN(const std::size_t first, axisOf(start, rank));
     SONDE_ASSIGN(const std::size_t last, axisOf(end, rank));
-    if (last < first) return opError("flatten from " + std::to_string(start) + " to " + std::to_string(end) + " is empty");
+    if (last < first)
+        return opError("flatten from " + std::to_string(start) + " to " + std::to_string(end) + " is empty");
     if (x.rank() == 0) return setView(context, x.reshaped(Shape{1}));
     std::vector<std::int64_t> dims;
     for (std::size_t i = 0; i < x.rank(); ++i) {
@@ -327,9 +341,12 @@ base::Result<void> inferAtenFlatten(InferContext& context) {
     SONDE_ASSIGN(const std::int64_t end, intOf(context.constant(2)));
     SONDE_ASSIGN(const std::size_t first, axisOf(start, in->size()));
     SONDE_ASSIGN(const std::size_t last, axisOf(end, in->size()));
-    if (last < first) return opError("flatten from " + std::to_string(start) + " to " + std::to_string(end) + " is empty");
+    if (last < first)
+        return opError("flatten from " + std::to_string(start) + " to " + std::to_string(end) + " is empty");
     Dims dims(in->begin(), in->begin() + static_cast<std::ptrdiff_t>(first));
-    dims.push_back(tensor::product(Dims(in->begin() + static_cast<std::ptrdiff_t>(first), in->begin() + static_cast<std::ptrdiff_t>(last) + 1)).dim());
+    dims.push_back(tensor::product(Dims(in->begin() + static_cast<std::ptrdiff_t>(first),
+                                        in->begin() + static_cast<std::ptrdiff_t>(last) + 1))
+                       .dim());
     dims.insert(dims.end(), in->begin() + static_cast<std::ptrdiff_t>(last) + 1, in->end());
     setLike(context, 0, std::move(dims));
     return {};
@@ -404,17 +421,20 @@ void defineAtenShape(Registry& registry) {
         def.acceptsStrided = true;
         return def;
     };
-    registry.add(atenRow("flatten.using_ints(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor", "merges neighbouring dimensions into one", Category::Shape,
-                         atenFlatten, inferAtenFlatten));
-    for (std::string_view schema : {"view(Tensor self, int[] size) -> Tensor", "reshape(Tensor self, int[] shape) -> Tensor",
-                                    "_unsafe_view(Tensor self, int[] size) -> Tensor"}) {
-        registry.add(atenRow(schema, "the same elements in other dimensions", Category::Shape, atenView, inferAtenView));
+    registry.add(atenRow("flatten.using_ints(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor",
+                         "merges neighbouring dimensions into one", Category::Shape, atenFlatten, inferAtenFlatten));
+    for (std::string_view schema :
+         {"view(Tensor self, int[] size) -> Tensor", "reshape(Tensor self, int[] shape) -> Tensor",
+          "_unsafe_view(Tensor self, int[] size) -> Tensor"}) {
+        registry.add(
+            atenRow(schema, "the same elements in other dimensions", Category::Shape, atenView, inferAtenView));
     }
-    for (std::string_view schema : {"squeeze(Tensor self) -> Tensor", "squeeze.dim(Tensor self, int dim) -> Tensor", "squeeze.dims(Tensor self, int[] dim) -> Tensor"}) {
+    for (std::string_view schema : {"squeeze(Tensor self) -> Tensor", "squeeze.dim(Tensor self, int dim) -> Tensor",
+                                    "squeeze.dims(Tensor self, int[] dim) -> Tensor"}) {
         registry.add(atenRow(schema, "drops dimensions of size 1", Category::Shape, atenSqueeze, inferAtenSqueeze));
     }
-    registry.add(strided(atenRow("unsqueeze(Tensor self, int dim) -> Tensor", "adds a dimension of size 1", Category::Shape, atenUnsqueeze,
-                                 [](InferContext& context) -> base::Result<void> {
+    registry.add(strided(atenRow("unsqueeze(Tensor self, int dim) -> Tensor", "adds a dimension of size 1",
+                                 Category::Shape, atenUnsqueeze, [](InferContext& context) -> base::Result<void> {
                                      std::optional<Dims> dims = context.in(0).shape;
                                      if (dims && !context.constant(1).isNone()) {
                                          SONDE_ASSIGN(const std::int64_t axis, intOf(context.constant(1)));
@@ -426,10 +446,11 @@ void defineAtenShape(Registry& registry) {
                                      }
                                      return {};
                                  })));
-    registry.add(strided(atenRow("transpose.int(Tensor self, int dim0, int dim1) -> Tensor", "swaps two dimensions", Category::Transform, atenTranspose,
-                                 [](InferContext& context) -> base::Result<void> {
+    registry.add(strided(atenRow("transpose.int(Tensor self, int dim0, int dim1) -> Tensor", "swaps two dimensions",
+                                 Category::Transform, atenTranspose, [](InferContext& context) -> base::Result<void> {
                                      std::optional<Dims> dims = context.in(0).shape;
-                                     if (dims && !dims->empty() && !context.constant(1).isNone() && !context.constant(2).isNone()) {
+                                     if (dims && !dims->empty() && !context.constant(1).isNone() &&
+                                         !context.constant(2).isNone()) {
                                          SONDE_ASSIGN(const std::int64_t a, intOf(context.constant(1)));
                                          SONDE_ASSIGN(const std::int64_t b, intOf(context.constant(2)));
                                          SONDE_ASSIGN(const std::size_t first, axisOf(a, dims->size()));
@@ -441,47 +462,90 @@ void defineAtenShape(Registry& registry) {
                                      setLike(context, 0, std::move(dims));
                                      return {};
                                  })));
-    registry.add(strided(atenRow("permute(Tensor self, int[] dims) -> Tensor", "reorders the dimensions", Category::Transform,
-                                 [](KernelContext& context) -> base::Result<void> {
-                                     SONDE_ASSIGN(const std::vector<std::int64_t> request, intsOf(context.value(1)));
-                                     return permuteTo(context, request);
-                                 },
-                                 [](InferContext& context) -> base::Result<void> {
-                                     const auto request = intsOf(context.constant(1));
-                                     if (!request || context.constant(1).isNone()) return opError("the order of dimensions is not known");
-                                     return inferPermute(context, *request);
-                                 })));
-    registry.add(strided(atenRow("t(Tensor self) -> Tensor", "transpose of a matrix", Category::Transform,
-                                 [](KernelContext& context) -> base::Result<void> {
-                                     if (context.in(0).rank() > 2) return opError("t needs a matrix, but has " + context.in(0).typeText());
-                                     return permuteTo(context, {});
-                                 },
-                                 [](InferContext& context) { return inferPermute(context, {}); })));
+    registry.add(strided(atenRow(
+        "permute(Tensor self, int[] dims) -> Tensor", "reorders the dimensions", Category::Transform,
+        [](KernelContext& context) -> base::Result<void> {
+            SONDE_ASSIGN(const std::vector<std::int64_t> request, intsOf(context.value(1)));
+            return permuteTo(context, request);
+        },
+        [](InferContext& context) -> base::Result<void> {
+            const auto request = intsOf(context.constant(1));
+            if (!request || context.constant(1).isNone()) return opError("the order of dimensions is not known");
+            return inferPermute(context, *request);
+        })));
+    registry.add(strided(atenRow(
+        "t(Tensor self) -> Tensor", "transpose of a matrix", Category::Transform,
+        [](KernelContext& context) -> base::Result<void> {
+            if (context.in(0).rank() > 2) return opError("t needs a matrix, but has " + context.in(0).typeText());
+            return permuteTo(context, {});
+        },
+        [](InferContext& context) { return inferPermute(context, {}); })));
 }
 
 }  // namespace
 
 void define_shape_ops(Registry& registry) {
-    registry.add(Row("Reshape", 1, "the same elements in other dimensions", Category::Shape).in("data").out("reshaped").attrInts("shape").runs(reshape, inferReshape));
-    registry.add(Row("Reshape", 5, "the same elements in other dimensions", Category::Shape).in("data").in("shape", kInt64).out("reshaped").attrInt("allowzero", 0)
+    registry.add(Row("Reshape", 1, "the same elements in other dimensions", Category::Shape)
+                     .in("data")
+                     .out("reshaped")
+                     .attrInts("shape")
                      .runs(reshape, inferReshape));
-    registry.add(Row("Flatten", 1, "a matrix: dimensions before and from `axis` on are merged", Category::Shape).in("input").out("output").attrInt("axis", 1)
+    registry.add(Row("Reshape", 5, "the same elements in other dimensions", Category::Shape)
+                     .in("data")
+                     .in("shape", kInt64)
+                     .out("reshaped")
+                     .attrInt("allowzero", 0)
+                     .runs(reshape, inferReshape));
+    registry.add(Row("Flatten", 1, "a matrix: dimensions before and from `axis` on are merged", Category::Shape)
+                     .in("input")
+                     .out("output")
+                     .attrInt("axis", 1)
                      .runs(flatten, inferFlatten));
-    registry.add(Row("Squeeze", 1, "drops dimensions of size 1", Category::Shape).in("data").out("squeezed").attrInts("axes").runs(squeeze, inferSqueeze));
-    registry.add(Row("Squeeze", 13, "drops dimensions of size 1", Category::Shape).in("data").optionalIn("axes", kInt64).out("squeezed").runs(squeeze, inferSqueeze));
-    registry.add(Row("Unsqueeze", 1, "adds dimensions of size 1", Category::Shape).in("data").out("expanded").required("axes", AttributeKind::Ints)
+    registry.add(Row("Squeeze", 1, "drops dimensions of size 1", Category::Shape)
+                     .in("data")
+                     .out("squeezed")
+                     .attrInts("axes")
+                     .runs(squeeze, inferSqueeze));
+    registry.add(Row("Squeeze", 13, "drops dimensions of size 1", Category::Shape)
+                     .in("data")
+                     .optionalIn("axes", kInt64)
+                     .out("squeezed")
+                     .runs(squeeze, inferSqueeze));
+    registry.add(Row("Unsqueeze", 1, "adds dimensions of size 1", Category::Shape)
+                     .in("data")
+                     .out("expanded")
+                     .required("axes", AttributeKind::Ints)
                      .runs(unsqueeze, inferUnsqueeze));
-    registry.add(Row("Unsqueeze", 13, "adds dimensions of size 1", Category::Shape).in("data").in("axes", kInt64).out("expanded").runs(unsqueeze, inferUnsqueeze));
-    registry.add(Row("Shape", 1, "the dimensions as integers", Category::Shape).in("data").out("shape").attr("end", AttributeKind::Int).attrInt("start", 0)
-                     .strided().runs(shapeOf, inferShape));
-    registry.add(Row("Size", 1, "the number of elements", Category::Shape).in("data").out("size").strided()
-                     .runs([](KernelContext& context) -> base::Result<void> {
-                               context.setOutput(0, Value(Tensor::scalar<std::int64_t>(context.in(0).numel())));
-                               return {};
-                           }, inferElementCount));
-    registry.add(Row("Transpose", 1, "reorders the dimensions", Category::Transform).in("data").out("transposed").attrInts("perm").strided()
-                     .runs([](KernelContext& context) { return permuteTo(context, context.attributes().getInts("perm")); },
-                           [](InferContext& context) { return inferPermute(context, context.attributes().getInts("perm")); }));
+    registry.add(Row("Unsqueeze", 13, "adds dimensions of size 1", Category::Shape)
+                     .in("data")
+                     .in("axes", kInt64)
+                     .out("expanded")
+                     .runs(unsqueeze, inferUnsqueeze));
+    registry.add(Row("Shape", 1, "the dimensions as integers", Category::Shape)
+                     .in("data")
+                     .out("shape")
+                     .attr("end", AttributeKind::Int)
+                     .attrInt("start", 0)
+                     .strided()
+                     .runs(shapeOf, inferShape));
+    registry.add(Row("Size", 1, "the number of elements", Category::Shape)
+                     .in("data")
+                     .out("size")
+                     .strided()
+                     .runs(
+                         [](KernelContext& context) -> base::Result<void> {
+                             context.setOutput(0, Value(Tensor::scalar<std::int64_t>(context.in(0).numel())));
+                             return {};
+                         },
+                         inferElementCount));
+    registry.add(
+        Row("Transpose", 1, "reorders the dimensions", Category::Transform)
+            .in("data")
+            .out("transposed")
+            .attrInts("perm")
+            .strided()
+            .runs([](KernelContext& context) { return permuteTo(context, context.attributes().getInts("perm")); },
+                  [](InferContext& context) { return inferPermute(context, context.attributes().getInts("perm")); }));
     defineAtenShape(registry);
 }
 

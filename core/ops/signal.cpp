@@ -13,9 +13,9 @@ namespace sonde::ops {
 
 namespace {
 
-using tensor::Dim;
 using kernels::FourierLines;
 using kernels::Spectrum;
+using tensor::Dim;
 
 struct Transform {
     std::size_t axis = 0;
@@ -26,7 +26,8 @@ struct Transform {
 /// float64 is computed as such, everything else in float32.
 DType computedIn(DType dtype) { return dtype == DType::Float64 ? DType::Float64 : DType::Float32; }
 
-/// A signal [outer, extent, inner, parts] and its spectrum [outer, bins, inner, outParts]; parts are real and imaginary.
+/// A signal [outer, extent, inner, parts] and its spectrum [outer, bins, inner, outParts]; parts are real and
+/// imaginary.
 struct Sizes {
     std::int64_t outer = 1, inner = 1, extent = 0, parts = 0, length = 0, bins = 0, outParts = 0;
     /// Where a line begins, in numbers.
@@ -53,8 +54,10 @@ void loadLine(const T* x, const Sizes& sizes, bool real, std::int64_t numbers, T
 }
 
 template <typename T>
-base::Result<void> transformAs(KernelContext& context, const Tensor& in, const Sizes& sizes, const Transform& options, Tensor& out) {
-    const bool back = options.inverse && options.oneSided, fromReal = options.oneSided && !options.inverse && sizes.parts == 1;
+base::Result<void> transformAs(KernelContext& context, const Tensor& in, const Sizes& sizes, const Transform& options,
+                               Tensor& out) {
+    const bool back = options.inverse && options.oneSided,
+               fromReal = options.oneSided && !options.inverse && sizes.parts == 1;
     FourierLines<T> lines;
     lines.count = static_cast<std::size_t>(sizes.outer * sizes.inner);
     lines.length = sizes.length;
@@ -64,7 +67,9 @@ base::Result<void> transformAs(KernelContext& context, const Tensor& in, const S
     const T scale = options.inverse ? T{1} / static_cast<T>(sizes.length) : T{1};
     const T* x = in.data<T>();
     T* y = out.mutableData<T>();
-    lines.load = [&, x](std::size_t line, T* target) { loadLine(x + sizes.inAt(line), sizes, fromReal, numbers, target); };
+    lines.load = [&, x](std::size_t line, T* target) {
+        loadLine(x + sizes.inAt(line), sizes, fromReal, numbers, target);
+    };
     lines.store = [&, y](std::size_t line, const T* result) {
         T* to = y + sizes.outAt(line);
         for (std::int64_t t = 0; t < sizes.bins; ++t, to += sizes.inner * sizes.outParts) {
@@ -79,7 +84,8 @@ base::Result<void> transform(KernelContext& context, const Transform& options) {
     const Tensor& x = context.in(0);
     Sizes sizes;
     sizes.parts = x.dim(x.rank() - 1), sizes.extent = x.dim(options.axis);
-    if (sizes.parts != 1 && sizes.parts != 2) return opError("the last dimension of " + x.typeText() + " must be 1 or 2");
+    if (sizes.parts != 1 && sizes.parts != 2)
+        return opError("the last dimension of " + x.typeText() + " must be 1 or 2");
     const bool back = options.inverse && options.oneSided;
     sizes.length = options.length >= 0 ? options.length : back ? 2 * (sizes.extent - 1) : sizes.extent;
     if (sizes.length < 1 || sizes.length > kernels::FourierTransform<double>::kMaxLength) {
@@ -131,7 +137,8 @@ struct Frames {
 };
 
 template <typename T>
-base::Result<void> framesAs(KernelContext& context, const Tensor& in, const Frames& frames, std::size_t count, Tensor& out) {
+base::Result<void> framesAs(KernelContext& context, const Tensor& in, const Frames& frames, std::size_t count,
+                            Tensor& out) {
     SONDE_ASSIGN(const Tensor window, context.has(2) ? context.in(2).cast(in.dtype()) : Tensor());
     const T* weights = context.has(2) ? window.data<T>() : nullptr;
     const T* x = in.data<T>();
@@ -159,7 +166,8 @@ base::Result<void> framesAs(KernelContext& context, const Tensor& in, const Fram
 /// Frames of the signal [B, L, 1 or 2], each times the window and transformed: [B, frames, bins, 2].
 base::Result<void> stft(KernelContext& context) {
     const Tensor& signal = context.in(0);
-    if (signal.rank() != 3 || (signal.dim(2) != 1 && signal.dim(2) != 2)) return opError("the signal " + signal.typeText() + " must be [batch, length, 1 or 2]");
+    if (signal.rank() != 3 || (signal.dim(2) != 1 && signal.dim(2) != 2))
+        return opError("the signal " + signal.typeText() + " must be [batch, length, 1 or 2]");
     Frames frames;
     frames.extent = signal.dim(1), frames.parts = signal.dim(2);
     SONDE_ASSIGN(frames.hop, intOf(context.value(1)));
@@ -167,8 +175,10 @@ base::Result<void> stft(KernelContext& context) {
     if (context.has(3)) {
         SONDE_ASSIGN(frames.length, intOf(context.value(3)));
     }
-    if (frames.hop < 1 || frames.length < 1 || frames.length > signal.dim(1) || (context.has(2) && context.in(2).numel() != frames.length)) {
-        return opError("frames of " + std::to_string(frames.length) + " every " + std::to_string(frames.hop) + " do not fit " + signal.typeText());
+    if (frames.hop < 1 || frames.length < 1 || frames.length > signal.dim(1) ||
+        (context.has(2) && context.in(2).numel() != frames.length)) {
+        return opError("frames of " + std::to_string(frames.length) + " every " + std::to_string(frames.hop) +
+                       " do not fit " + signal.typeText());
     }
     frames.perBatch = (signal.dim(1) - frames.length) / frames.hop + 1;
     frames.bins = context.attributes().getInt("onesided", 1) != 0 ? frames.length / 2 + 1 : frames.length;
@@ -183,7 +193,8 @@ base::Result<void> stft(KernelContext& context) {
 
 base::Result<DType> outputType(const Attributes& attributes) {
     const std::int64_t code = attributes.getInt("output_datatype", 1);
-    if (code < 1 || code >= tensor::kDTypeCount) return opError("output_datatype " + std::to_string(code) + " is not known");
+    if (code < 1 || code >= tensor::kDTypeCount)
+        return opError("output_datatype " + std::to_string(code) + " is not known");
     return static_cast<DType>(code);
 }
 
@@ -215,15 +226,21 @@ base::Result<void> melWeights(KernelContext& context) {
     const std::int64_t rows = length / 2 + 1;
     const auto edge = [&](std::int64_t i) {
         const double hertz = 700 * (std::pow(10, (first + static_cast<double>(i) * step) / 2595) - 1);
-        return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate))), 0, rows);
+        return std::clamp<std::int64_t>(
+            static_cast<std::int64_t>(std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate))),
+            0, rows);
     };
     SONDE_ASSIGN(Tensor y, wideZeros(Shape{rows, bins}));
-    const auto at = [&](std::int64_t row, std::int64_t column) -> double& { return y.mutableData<double>()[std::min(row, rows - 1) * bins + column]; };
+    const auto at = [&](std::int64_t row, std::int64_t column) -> double& {
+        return y.mutableData<double>()[std::min(row, rows - 1) * bins + column];
+    };
     for (std::int64_t i = 0; i < bins; ++i) {
         const std::int64_t lower = edge(i), centre = edge(i + 1), upper = edge(i + 2);
         if (lower == centre) at(centre, i) = 1;
-        for (std::int64_t j = lower; lower < centre && j <= centre; ++j) at(j, i) = static_cast<double>(j - lower) / static_cast<double>(centre - lower);
-        for (std::int64_t j = centre; j < upper; ++j) at(j, i) = static_cast<double>(upper - j) / static_cast<double>(upper - centre);
+        for (std::int64_t j = lower; lower < centre && j <= centre; ++j)
+            at(j, i) = static_cast<double>(j - lower) / static_cast<double>(centre - lower);
+        for (std::int64_t j = centre; j < upper; ++j)
+            at(j, i) = static_cast<double>(upper - j) / static_cast<double>(upper - centre);
     }
     return setNarrow(context, 0, y, dtype);
 }
@@ -259,25 +276,56 @@ base::Result<void> inferMel(InferContext& context) {
 }  // namespace
 
 void define_signal(Registry& registry) {
-    registry.add(Row("DFT", 17, "discrete Fourier transform along an axis", Category::Transform).in("input", kFloats).optionalIn("dft_length", kIndex).out("output").attrInt("axis", 1)
-                     .attrInt("inverse", 0).attrInt("onesided", 0).runs([](KernelContext& context) { return dft(context, false); }, inferSpectrum));
-    registry.add(Row("DFT", 20, "discrete Fourier transform along an axis", Category::Transform).in("input", kFloats).optionalIn("dft_length", kIndex).optionalIn("axis", kInt64)
-                     .out("output").attrInt("inverse", 0).attrInt("onesided", 0).runs([](KernelContext& context) { return dft(context, true); }, inferSpectrum));
-    registry.add(Row("STFT", 17, "Fourier transforms of overlapping frames", Category::Transform).in("signal", kFloats).in("frame_step", kIndex).optionalIn("window", kFloats)
-                     .optionalIn("frame_length", kIndex).out("output").attrInt("onesided", 1).runs(stft, [](InferContext& context) -> base::Result<void> {
+    registry.add(Row("DFT", 17, "discrete Fourier transform along an axis", Category::Transform)
+                     .in("input", kFloats)
+                     .optionalIn("dft_length", kIndex)
+                     .out("output")
+                     .attrInt("axis", 1)
+                     .attrInt("inverse", 0)
+                     .attrInt("onesided", 0)
+                     .runs([](KernelContext& context) { return dft(context, false); }, inferSpectrum));
+    registry.add(Row("DFT", 20, "discrete Fourier transform along an axis", Category::Transform)
+                     .in("input", kFloats)
+                     .optionalIn("dft_length", kIndex)
+                     .optionalIn("axis", kInt64)
+                     .out("output")
+                     .attrInt("inverse", 0)
+                     .attrInt("onesided", 0)
+                     .runs([](KernelContext& context) { return dft(context, true); }, inferSpectrum));
+    registry.add(Row("STFT", 17, "Fourier transforms of overlapping frames", Category::Transform)
+                     .in("signal", kFloats)
+                     .in("frame_step", kIndex)
+                     .optionalIn("window", kFloats)
+                     .optionalIn("frame_length", kIndex)
+                     .out("output")
+                     .attrInt("onesided", 1)
+                     .runs(stft, [](InferContext& context) -> base::Result<void> {
                          setLike(context, 0, unknownDims(4));
                          return {};
                      }));
     const struct {
         std::string_view name, summary;
         double a0, a1, a2;
-    } windows[] = {{"HannWindow", "Hann's window", 0.5, 0.5, 0}, {"HammingWindow", "Hamming's window", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", "Blackman's window", 0.42, 0.5, 0.08}};
+    } windows[] = {{"HannWindow", "Hann's window", 0.5, 0.5, 0},
+                   {"HammingWindow", "Hamming's window", 25.0 / 46, 21.0 / 46, 0},
+                   {"BlackmanWindow", "Blackman's window", 0.42, 0.5, 0.08}};
     for (const auto& row : windows) {
-        registry.add(Row(row.name, 17, row.summary, Category::Data).in("size", kIndex).out("output").attrInt("output_datatype", 1).attrInt("periodic", 1)
-                         .runs([row](KernelContext& context) { return window(context, row.a0, row.a1, row.a2); }, inferWindow));
+        registry.add(
+            Row(row.name, 17, row.summary, Category::Data)
+                .in("size", kIndex)
+                .out("output")
+                .attrInt("output_datatype", 1)
+                .attrInt("periodic", 1)
+                .runs([row](KernelContext& context) { return window(context, row.a0, row.a1, row.a2); }, inferWindow));
     }
-    registry.add(Row("MelWeightMatrix", 17, "filters that sum a spectrum on the mel scale", Category::Data).in("num_mel_bins", kIndex).in("dft_length", kIndex).in("sample_rate", kIndex)
-                     .in("lower_edge_hertz", kFloats).in("upper_edge_hertz", kFloats).out("output").attrInt("output_datatype", 1)
+    registry.add(Row("MelWeightMatrix", 17, "filters that sum a spectrum on the mel scale", Category::Data)
+                     .in("num_mel_bins", kIndex)
+                     .in("dft_length", kIndex)
+                     .in("sample_rate", kIndex)
+                     .in("lower_edge_hertz", kFloats)
+                     .in("upper_edge_hertz", kFloats)
+                     .out("output")
+                     .attrInt("output_datatype", 1)
                      .runs(melWeights, inferMel));
 }
 

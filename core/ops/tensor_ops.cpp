@@ -94,7 +94,8 @@ base::Result<void> atenStack(KernelContext& context) {
 }
 
 /// Sizes of the pieces: given, or as equal as they come with the last one smaller.
-base::Result<std::vector<std::int64_t>> splitSizes(const Attributes& attributes, const Value& given, std::int64_t extent, std::size_t outputs) {
+base::Result<std::vector<std::int64_t>> splitSizes(const Attributes& attributes, const Value& given,
+                                                   std::int64_t extent, std::size_t outputs) {
     std::vector<std::int64_t> sizes;
     if (!given.isNone()) {
         SONDE_ASSIGN(sizes, intsOf(given));
@@ -105,20 +106,25 @@ base::Result<std::vector<std::int64_t>> splitSizes(const Attributes& attributes,
         const std::int64_t count = attributes.getInt("num_outputs", static_cast<std::int64_t>(outputs));
         if (count < 1 || count > 1 << 20) return opError("cannot split into " + std::to_string(count) + " pieces");
         const std::int64_t piece = (extent + count - 1) / count;
-        for (std::int64_t i = 0; i < count; ++i) sizes.push_back(std::clamp<std::int64_t>(extent - i * piece, 0, piece));
+        for (std::int64_t i = 0; i < count; ++i)
+            sizes.push_back(std::clamp<std::int64_t>(extent - i * piece, 0, piece));
     }
     std::int64_t total = 0;
     for (std::int64_t size : sizes) {
-        if (size < 0 || __builtin_add_overflow(total, size, &total)) return opError("split sizes " + Shape(sizes).text() + " cannot be");
+        if (size < 0 || __builtin_add_overflow(total, size, &total))
+            return opError("split sizes " + Shape(sizes).text() + " cannot be");
     }
-    if (total != extent) return opError("split sizes " + Shape(sizes).text() + " do not add up to " + std::to_string(extent));
+    if (total != extent)
+        return opError("split sizes " + Shape(sizes).text() + " do not add up to " + std::to_string(extent));
     return sizes;
 }
 
 base::Result<void> onnxSplit(KernelContext& context) {
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), x.rank()));
-    SONDE_ASSIGN(const std::vector<std::int64_t> sizes, splitSizes(context.attributes(), context.has(1) ? context.value(1) : Value(), x.dim(axis), context.outputCount()));
+    SONDE_ASSIGN(const std::vector<std::int64_t> sizes,
+                 splitSizes(context.attributes(), context.has(1) ? context.value(1) : Value(), x.dim(axis),
+                            context.outputCount()));
     std::int64_t start = 0;
     for (std::size_t i = 0; i < sizes.size(); start += sizes[i++]) {
         if (context.wants(i)) context.setOutput(i, Value(x.sliced(axis, start, sizes[i])));
@@ -149,7 +155,8 @@ base::Result<void> inferSplit(InferContext& context) {
         SONDE_ASSIGN(axis, axisOf(context.attributes().getInt("axis", 0), in->size()));
         const bool isGiven = context.has(1) && context.inputCount() > 1;
         if ((*in)[axis].known() && (!isGiven || !context.constant(1).isNone())) {
-            SONDE_ASSIGN(const std::vector<std::int64_t> numbers, splitSizes(context.attributes(), context.constant(1), (*in)[axis].value, context.outputCount()));
+            SONDE_ASSIGN(const std::vector<std::int64_t> numbers, splitSizes(context.attributes(), context.constant(1),
+                                                                             (*in)[axis].value, context.outputCount()));
             sizes = Elements{};
             for (std::int64_t size : numbers) sizes->push_back(tensor::Symbolic::of(size));
         } else if (isGiven) {
@@ -172,7 +179,8 @@ struct Cut {
     std::int64_t start, count, step;
 };
 
-base::Result<Cut> cutOf(std::size_t axis, std::int64_t extent, std::int64_t start, std::int64_t end, std::int64_t step) {
+base::Result<Cut> cutOf(std::size_t axis, std::int64_t extent, std::int64_t start, std::int64_t end,
+                        std::int64_t step) {
     if (step == 0) return opError("a slice cannot have step 0");
     if (step == std::numeric_limits<std::int64_t>::min()) ++step;
     const auto wrap = [&](std::int64_t at) { return at < 0 ? at + extent : at; };
@@ -195,7 +203,8 @@ base::Result<std::vector<Cut>> cutsOf(SliceRequest request, const std::vector<st
         for (std::size_t i = 0; i < count; ++i) request.axes.push_back(static_cast<std::int64_t>(i));
     }
     if (request.steps.empty()) request.steps.assign(count, 1);
-    if (request.ends.size() != count || request.axes.size() != count || request.steps.size() != count) return opError("starts, ends, axes and steps differ in length");
+    if (request.ends.size() != count || request.axes.size() != count || request.steps.size() != count)
+        return opError("starts, ends, axes and steps differ in length");
     SONDE_ASSIGN(const std::vector<std::size_t> axes, axesOf(request.axes, extents.size()));
     std::vector<Cut> cuts;
     for (std::size_t i = 0; i < count; ++i) {
@@ -203,7 +212,8 @@ base::Result<std::vector<Cut>> cutsOf(SliceRequest request, const std::vector<st
             cuts.push_back({axes[i], 0, -1, 1});
             continue;
         }
-        SONDE_ASSIGN(const Cut cut, cutOf(axes[i], extents[axes[i]], request.starts[i], request.ends[i], request.steps[i]));
+        SONDE_ASSIGN(const Cut cut,
+                     cutOf(axes[i], extents[axes[i]], request.starts[i], request.ends[i], request.steps[i]));
         cuts.push_back(cut);
     }
     return cuts;
@@ -230,7 +240,8 @@ base::Result<SliceRequest> sliceRequest(const Attributes& attributes, std::size_
 }
 
 base::Result<void> onnxSlice(KernelContext& context) {
-    SONDE_ASSIGN(SliceRequest request, sliceRequest(context.attributes(), context.inputCount(), [&](std::size_t i) { return context.value(i); }));
+    SONDE_ASSIGN(SliceRequest request, sliceRequest(context.attributes(), context.inputCount(),
+                                                    [&](std::size_t i) { return context.value(i); }));
     SONDE_ASSIGN(const std::vector<Cut> cuts, cutsOf(std::move(request), context.in(0).shape().dims()));
     Tensor view = context.in(0);
     for (const Cut& cut : cuts) view = view.sliced(cut.axis, cut.start, cut.count, cut.step);
@@ -266,7 +277,8 @@ Dim symbolicCut(const Dim& dim, const tensor::Symbolic& start, const tensor::Sym
         return larger(step == 1 ? count : ceilDiv(count, Symbolic::of(step)), zero).dim();
     }
     // Backwards only the whole of it.
-    const bool isAll = step == -1 && start.constant() && (*start.constant() == -1 || *start.constant() >= kFar) && end.constant() && *end.constant() < -kFar;
+    const bool isAll = step == -1 && start.constant() && (*start.constant() == -1 || *start.constant() >= kFar) &&
+                       end.constant() && *end.constant() < -kFar;
     return isAll ? dim : Dim{};
 }
 
@@ -278,7 +290,9 @@ base::Result<void> inferSymbolicSlice(InferContext& context, Dims dims) {
     const std::size_t count = starts ? starts->size() : ends ? ends->size() : axes ? axes->size() : dims.size();
     std::vector<std::int64_t> on;
     for (std::size_t i = 0; i < count; ++i) {
-        const auto axis = !hasAxes ? std::optional(static_cast<std::int64_t>(i)) : axes && i < axes->size() ? (*axes)[i].constant() : std::nullopt;
+        const auto axis = !hasAxes                   ? std::optional(static_cast<std::int64_t>(i))
+                          : axes && i < axes->size() ? (*axes)[i].constant()
+                                                     : std::nullopt;
         if (!axis) {
             setLike(context, 0, unknownDims(dims.size()));
             return {};
@@ -287,7 +301,9 @@ base::Result<void> inferSymbolicSlice(InferContext& context, Dims dims) {
     }
     SONDE_ASSIGN(const std::vector<std::size_t> places, axesOf(on, dims.size()));
     for (std::size_t i = 0; i < count; ++i) {
-        const auto entry = [i](const std::optional<Elements>& list) { return list && i < list->size() ? (*list)[i] : tensor::Symbolic(); };
+        const auto entry = [i](const std::optional<Elements>& list) {
+            return list && i < list->size() ? (*list)[i] : tensor::Symbolic();
+        };
         const auto step = hasSteps ? entry(steps).constant() : std::optional<std::int64_t>(1);
         Dim& dim = dims[places[i]];
         dim = step && *step != 0 ? symbolicCut(dim, entry(starts), entry(ends), *step) : Dim{};
@@ -303,9 +319,11 @@ base::Result<void> inferSlice(InferContext& context) {
         return {};
     }
     bool isKnown = true;
-    for (std::size_t i = 1; i < context.inputCount(); ++i) isKnown = isKnown && !(context.has(i) && context.constant(i).isNone());
+    for (std::size_t i = 1; i < context.inputCount(); ++i)
+        isKnown = isKnown && !(context.has(i) && context.constant(i).isNone());
     if (!isKnown || !context.in(0).staticShape()) return inferSymbolicSlice(context, std::move(*dims));
-    SONDE_ASSIGN(SliceRequest request, sliceRequest(context.attributes(), context.inputCount(), [&](std::size_t i) { return context.constant(i); }));
+    SONDE_ASSIGN(SliceRequest request, sliceRequest(context.attributes(), context.inputCount(),
+                                                    [&](std::size_t i) { return context.constant(i); }));
     SONDE_ASSIGN(const std::vector<Cut> cuts, cutsOf(std::move(request), extentsOf(*dims)));
     for (const Cut& cut : cuts) (*dims)[cut.axis] = cut.count < 0 ? Dim{} : Dim::of(cut.count);
     setLike(context, 0, std::move(dims));
@@ -340,7 +358,8 @@ base::Result<void> tileBy(KernelContext& context, std::vector<std::int64_t> repe
     while (repeats.size() < x.rank()) repeats.insert(repeats.begin(), 1);
     Shape shape = x.shape();
     for (std::size_t i = 0; i < repeats.size(); ++i) {
-        if (repeats[i] < 0 || __builtin_mul_overflow(shape[i], repeats[i], &shape[i])) return opError("cannot repeat " + std::to_string(repeats[i]) + " times");
+        if (repeats[i] < 0 || __builtin_mul_overflow(shape[i], repeats[i], &shape[i]))
+            return opError("cannot repeat " + std::to_string(repeats[i]) + " times");
     }
     SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), shape));
     if (out.numel() == 0) return {};
@@ -368,7 +387,8 @@ base::Result<void> onnxTile(KernelContext& context) {
         return tileBy(context, std::move(repeats));
     }
     SONDE_ASSIGN(std::vector<std::int64_t> repeats, intsOf(context.value(1)));
-    if (repeats.size() != context.in(0).rank()) return opError("repeats must have " + std::to_string(context.in(0).rank()) + " entries");
+    if (repeats.size() != context.in(0).rank())
+        return opError("repeats must have " + std::to_string(context.in(0).rank()) + " entries");
     return tileBy(context, std::move(repeats));
 }
 
@@ -410,15 +430,18 @@ base::Result<void> inferAtenList(InferContext& context, bool stack) {
 
 void defineAtenTensor(Registry& registry) {
     kernels::addLeader("aten", "cat");
-    registry.add(atenRow("cat(Tensor[] tensors, int dim=0) -> Tensor", "tensors concatenated", Category::Tensor, atenCat,
-                         [](InferContext& context) { return inferAtenList(context, false); }));
-    registry.add(atenRow("stack(Tensor[] tensors, int dim=0) -> Tensor", "tensors along a new dimension", Category::Tensor, atenStack,
+    registry.add(atenRow("cat(Tensor[] tensors, int dim=0) -> Tensor", "tensors concatenated", Category::Tensor,
+                         atenCat, [](InferContext& context) { return inferAtenList(context, false); }));
+    registry.add(atenRow("stack(Tensor[] tensors, int dim=0) -> Tensor", "tensors along a new dimension",
+                         Category::Tensor, atenStack,
                          [](InferContext& context) { return inferAtenList(context, true); }));
-    registry.add(atenRow("repeat(Tensor self, int[] repeats) -> Tensor", "repeats along each dimension", Category::Tensor,
-                         [](KernelContext& context) -> base::Result<void> {
-                             SONDE_ASSIGN(std::vector<std::int64_t> repeats, intsOf(context.value(1)));
-                             return tileBy(context, std::move(repeats));
-                         }, inferUnknown));
+    registry.add(atenRow(
+        "repeat(Tensor self, int[] repeats) -> Tensor", "repeats along each dimension", Category::Tensor,
+        [](KernelContext& context) -> base::Result<void> {
+            SONDE_ASSIGN(std::vector<std::int64_t> repeats, intsOf(context.value(1)));
+            return tileBy(context, std::move(repeats));
+        },
+        inferUnknown));
 }
 
 }  // namespace
@@ -432,19 +455,54 @@ void define_tensor_ops(Registry& registry) {
         registry.add(row.runs(onnxConcat, inferConcat));
         kernels::addLeader("", "Concat");
     }
-    registry.add(Row("Split", 1, "cuts a tensor in pieces along an axis", Category::Tensor).in("input").optionalIn("split").out("outputs", Arity::Variadic)
-                     .attrInt("axis", 0).attrInts("split").attr("num_outputs", AttributeKind::Int).strided().runs(onnxSplit, inferSplit));
-    registry.add(Row("Slice", 1, "a range along each of some axes", Category::Tensor).in("data").out("output").required("starts", AttributeKind::Ints)
-                     .required("ends", AttributeKind::Ints).attrInts("axes").strided().runs(onnxSlice, inferSlice));
-    registry.add(Row("Slice", 10, "a range along each of some axes", Category::Tensor).in("data").in("starts", kIndex).in("ends", kIndex)
-                     .optionalIn("axes", kIndex).optionalIn("steps", kIndex).out("output").strided().runs(onnxSlice, inferSlice));
-    registry.add(Row("Expand", 8, "broadcast to a shape", Category::Tensor).in("input").in("shape", kInt64).out("output").strided()
-                     .runs([](KernelContext& context) -> base::Result<void> {
-                               SONDE_ASSIGN(const std::vector<std::int64_t> request, intsOf(context.value(1)));
-                               return expandTo(context, request);
-                           }, inferExpand));
-    registry.add(Row("Tile", 1, "repeats along each dimension", Category::Tensor).in("input").in("tiles").optionalIn("axis").out("output").runs(onnxTile, inferTile));
-    registry.add(Row("Tile", 6, "repeats along each dimension", Category::Tensor).in("input").in("repeats", kInt64).out("output").runs(onnxTile, inferTile));
+    registry.add(Row("Split", 1, "cuts a tensor in pieces along an axis", Category::Tensor)
+                     .in("input")
+                     .optionalIn("split")
+                     .out("outputs", Arity::Variadic)
+                     .attrInt("axis", 0)
+                     .attrInts("split")
+                     .attr("num_outputs", AttributeKind::Int)
+                     .strided()
+                     .runs(onnxSplit, inferSplit));
+    registry.add(Row("Slice", 1, "a range along each of some axes", Category::Tensor)
+                     .in("data")
+                     .out("output")
+                     .required("starts", AttributeKind::Ints)
+                     .required("ends", AttributeKind::Ints)
+                     .attrInts("axes")
+                     .strided()
+                     .runs(onnxSlice, inferSlice));
+    registry.add(Row("Slice", 10, "a range along each of some axes", Category::Tensor)
+                     .in("data")
+                     .in("starts", kIndex)
+                     .in("ends", kIndex)
+                     .optionalIn("axes", kIndex)
+                     .optionalIn("steps", kIndex)
+                     .out("output")
+                     .strided()
+                     .runs(onnxSlice, inferSlice));
+    registry.add(Row("Expand", 8, "broadcast to a shape", Category::Tensor)
+                     .in("input")
+                     .in("shape", kInt64)
+                     .out("output")
+                     .strided()
+                     .runs(
+                         [](KernelContext& context) -> base::Result<void> {
+                             SONDE_ASSIGN(const std::vector<std::int64_t> request, intsOf(context.value(1)));
+                             return expandTo(context, request);
+                         },
+                         inferExpand));
+    registry.add(Row("Tile", 1, "repeats along each dimension", Category::Tensor)
+                     .in("input")
+                     .in("tiles")
+                     .optionalIn("axis")
+                     .out("output")
+                     .runs(onnxTile, inferTile));
+    registry.add(Row("Tile", 6, "repeats along each dimension", Category::Tensor)
+                     .in("input")
+                     .in("repeats", kInt64)
+                     .out("output")
+                     .runs(onnxTile, inferTile));
     defineAtenTensor(registry);
 }
 

@@ -113,12 +113,16 @@ base::Result<void> normalize(KernelContext& context) {
         return opError("needs text of shape [C] or [1,C], not " + x.shape().text());
     }
     const std::string action = context.attributes().getString("case_change_action", "NONE");
-    if (action != "NONE" && action != "LOWER" && action != "UPPER") return opError("case_change_action '" + action + "' is not known");
+    if (action != "NONE" && action != "LOWER" && action != "UPPER")
+        return opError("case_change_action '" + action + "' is not known");
     const bool sensitive = context.attributes().getInt("is_case_sensitive", 0) != 0;
     const base::CaseRules rules = rulesOf(context.attributes().getString("locale", ""));
-    const auto changed = [&](const std::string& text) { return action == "UPPER" ? base::upperCase(text, rules) : base::lowerCase(text, rules); };
+    const auto changed = [&](const std::string& text) {
+        return action == "UPPER" ? base::upperCase(text, rules) : base::lowerCase(text, rules);
+    };
     std::set<std::string> stopWords;
-    for (const std::string& word : context.attributes().getStrings("stopwords")) stopWords.insert(sensitive ? word : changed(word));
+    for (const std::string& word : context.attributes().getStrings("stopwords"))
+        stopWords.insert(sensitive ? word : changed(word));
     Texts result;
     for (const std::string& text : x.strings()) {
         if (stopWords.contains(sensitive ? text : changed(text))) continue;
@@ -137,7 +141,8 @@ base::Result<void> regexFullMatch(KernelContext& context) {
     for (const std::string& text : context.in(0).strings()) {
         if (context.cancelled()) return base::cancelled("RegexFullMatch");
         if (text.size() > regex.maxTextSize()) {
-            return opError("a text of " + std::to_string(text.size()) + " bytes is too long for this pattern: at most " + std::to_string(regex.maxTextSize()));
+            return opError("a text of " + std::to_string(text.size()) +
+                           " bytes is too long for this pattern: at most " + std::to_string(regex.maxTextSize()));
         }
         *match++ = regex.matchesAll(text) ? 1 : 0;
     }
@@ -158,12 +163,14 @@ base::Result<NGrams<Token>> ngramsOf(const std::vector<Token>& pool, const std::
     for (std::size_t n = 1; n <= counts.size(); ++n) {
         const std::int64_t begin = counts[n - 1];
         const std::int64_t end = n < counts.size() ? counts[n] : static_cast<std::int64_t>(pool.size());
-        if (begin < 0 || end < begin || end > static_cast<std::int64_t>(pool.size()) || (end - begin) % static_cast<std::int64_t>(n) != 0) {
+        if (begin < 0 || end < begin || end > static_cast<std::int64_t>(pool.size()) ||
+            (end - begin) % static_cast<std::int64_t>(n) != 0) {
             return opError("ngram_counts do not fit the pool");
         }
         for (std::int64_t at = begin; at < end; at += static_cast<std::int64_t>(n), ++number) {
             if (static_cast<std::int64_t>(n) < shortest || static_cast<std::int64_t>(n) > longest) continue;
-            result.grams.emplace_back(std::vector<Token>(pool.begin() + at, pool.begin() + at + static_cast<std::ptrdiff_t>(n)), number);
+            result.grams.emplace_back(
+                std::vector<Token>(pool.begin() + at, pool.begin() + at + static_cast<std::ptrdiff_t>(n)), number);
         }
     }
     return result;
@@ -193,11 +200,13 @@ base::Result<void> vectorize(KernelContext& context, const std::vector<Token>& t
     const auto indexes = attributes.getInts("ngram_indexes");
     const auto weights = attributes.getFloats("weights");
     const std::string mode = attributes.getString("mode", "TF");
-    SONDE_ASSIGN(const auto grams, ngramsOf(pool, attributes.getInts("ngram_counts"), attributes.getInt("min_gram_length", 1),
-                                            attributes.getInt("max_gram_length", 1)));
+    SONDE_ASSIGN(const auto grams,
+                 ngramsOf(pool, attributes.getInts("ngram_counts"), attributes.getInt("min_gram_length", 1),
+                          attributes.getInt("max_gram_length", 1)));
     std::int64_t width = 0;
     for (std::int64_t index : indexes) {
-        if (index < 0 || index > (std::int64_t{1} << 24)) return opError("ngram index " + std::to_string(index) + " cannot be");
+        if (index < 0 || index > (std::int64_t{1} << 24))
+            return opError("ngram index " + std::to_string(index) + " cannot be");
         width = std::max(width, index + 1);
     }
     const Tensor& x = context.in(0);
@@ -222,7 +231,8 @@ base::Result<void> vectorize(KernelContext& context, const std::vector<Token>& t
 
 base::Result<void> tfIdf(KernelContext& context) {
     const Tensor& x = context.in(0);
-    if (x.dtype() == DType::String) return vectorize<std::string>(context, textsOf(x), context.attributes().getStrings("pool_strings"));
+    if (x.dtype() == DType::String)
+        return vectorize<std::string>(context, textsOf(x), context.attributes().getStrings("pool_strings"));
     std::vector<std::int64_t> tokens;
     for (std::int64_t i = 0; i < x.numel(); ++i) tokens.push_back(x.toInt64(i));
     return vectorize<std::int64_t>(context, tokens, context.attributes().getInts("pool_int64s"));
@@ -231,8 +241,11 @@ base::Result<void> tfIdf(KernelContext& context) {
 /// Stop words leave fewer texts behind, at least one.
 base::Result<void> inferNormalized(InferContext& context) {
     const auto& dims = context.in(0).shape;
-    const bool kept = context.attributes().getStrings("stopwords").empty() && dims && !dims->empty() && dims->back().value > 0;
-    context.set(0, TypeInfo::tensor(DType::String, kept ? dims : dims ? std::optional(unknownDims(dims->size())) : std::nullopt));
+    const bool kept =
+        context.attributes().getStrings("stopwords").empty() && dims && !dims->empty() && dims->back().value > 0;
+    context.set(0, TypeInfo::tensor(DType::String, kept   ? dims
+                                                   : dims ? std::optional(unknownDims(dims->size()))
+                                                          : std::nullopt));
     return {};
 }
 
@@ -249,7 +262,8 @@ base::Result<void> inferCounts(InferContext& context) {
     std::optional<Dims> dims = context.in(0).shape;
     const std::vector<std::int64_t> places = context.attributes().getInts("ngram_indexes");
     const std::int64_t largest = places.empty() ? -1 : *std::ranges::max_element(places);
-    if (dims && !dims->empty()) dims->back() = largest < 0 || largest > std::int64_t{1} << 24 ? Dim{} : Dim::of(largest + 1);
+    if (dims && !dims->empty())
+        dims->back() = largest < 0 || largest > std::int64_t{1} << 24 ? Dim{} : Dim::of(largest + 1);
     else dims.reset();
     context.set(0, TypeInfo::tensor(DType::Float32, std::move(dims)));
     return {};
@@ -266,19 +280,43 @@ base::Result<void> inferMatches(InferContext& context) {
 
 void define_text_ops(Registry& registry) {
     registry.add(Row("StringConcat", 20, "Texts of two tensors joined, with broadcasting", Category::Sequence)
-                     .in("X", kString).in("Y", kString).out("Z").runs(concatTexts, inferBroadcast));
+                     .in("X", kString)
+                     .in("Y", kString)
+                     .out("Z")
+                     .runs(concatTexts, inferBroadcast));
     registry.add(Row("StringSplit", 20, "Each text cut at a delimiter, or at white space", Category::Sequence)
-                     .in("X", kString).out("Y").out("Z").attr("delimiter", AttributeKind::String).attr("maxsplit", AttributeKind::Int).runs(split, inferStringSplit));
+                     .in("X", kString)
+                     .out("Y")
+                     .out("Z")
+                     .attr("delimiter", AttributeKind::String)
+                     .attr("maxsplit", AttributeKind::Int)
+                     .runs(split, inferStringSplit));
     registry.add(Row("StringNormalizer", 10, "Texts without stop words, in upper or lower case", Category::Sequence)
-                     .in("X", kString).out("Y").attrString("case_change_action", "NONE").attrInt("is_case_sensitive", 0)
-                     .attr("locale", AttributeKind::String).attr("stopwords", AttributeKind::Strings).runs(normalize, inferNormalized));
+                     .in("X", kString)
+                     .out("Y")
+                     .attrString("case_change_action", "NONE")
+                     .attrInt("is_case_sensitive", 0)
+                     .attr("locale", AttributeKind::String)
+                     .attr("stopwords", AttributeKind::Strings)
+                     .runs(normalize, inferNormalized));
     registry.add(Row("RegexFullMatch", 20, "Whether a whole text matches a regular expression", Category::Sequence)
-                     .in("X", kString).out("Y").attrString("pattern", "").runs(regexFullMatch, inferMatches));
+                     .in("X", kString)
+                     .out("Y")
+                     .attrString("pattern", "")
+                     .runs(regexFullMatch, inferMatches));
     registry.add(Row("TfIdfVectorizer", 9, "Counts or weights of n-grams in rows of tokens", Category::Sequence)
-                     .in("X", kString | kIndex).out("Y").required("max_gram_length", AttributeKind::Int)
-                     .required("max_skip_count", AttributeKind::Int).required("min_gram_length", AttributeKind::Int)
-                     .required("mode", AttributeKind::String).attrInts("ngram_counts").attrInts("ngram_indexes")
-                     .attrInts("pool_int64s").attr("pool_strings", AttributeKind::Strings).attr("weights", AttributeKind::Floats).runs(tfIdf, inferCounts));
+                     .in("X", kString | kIndex)
+                     .out("Y")
+                     .required("max_gram_length", AttributeKind::Int)
+                     .required("max_skip_count", AttributeKind::Int)
+                     .required("min_gram_length", AttributeKind::Int)
+                     .required("mode", AttributeKind::String)
+                     .attrInts("ngram_counts")
+                     .attrInts("ngram_indexes")
+                     .attrInts("pool_int64s")
+                     .attr("pool_strings", AttributeKind::Strings)
+                     .attr("weights", AttributeKind::Floats)
+                     .runs(tfIdf, inferCounts));
 }
 
 }  // namespace sonde::ops

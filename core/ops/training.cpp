@@ -77,7 +77,8 @@ base::Result<void> momentum(KernelContext& context) {
 /// r' = r / (1 + t·decay); g' = norm·x + g; h' = h + g'²; x' = x − r'·g' / (sqrt(h') + epsilon).
 base::Result<void> adagrad(KernelContext& context) {
     SONDE_ASSIGN(const Step step, stepOf(context, 3));
-    const double rate = step.rate / (1 + static_cast<double>(step.count) * context.attributes().getFloat("decay_factor", 0));
+    const double rate =
+        step.rate / (1 + static_cast<double>(step.count) * context.attributes().getFloat("decay_factor", 0));
     const double norm = context.attributes().getFloat("norm_coefficient", 0);
     const double epsilon = context.attributes().getFloat("epsilon", 0);
     return updateAll(context, step, 1, [=](double* v) {
@@ -96,7 +97,8 @@ base::Result<void> adam(KernelContext& context) {
     const double after = context.attributes().getFloat("norm_coefficient_post", 0);
     const double epsilon = context.attributes().getFloat("epsilon", 0);
     const auto t = static_cast<double>(step.count);
-    const double rate = step.count > 0 ? step.rate * std::sqrt(1 - std::pow(beta, t)) / (1 - std::pow(alpha, t)) : step.rate;
+    const double rate =
+        step.count > 0 ? step.rate * std::sqrt(1 - std::pow(beta, t)) / (1 - std::pow(alpha, t)) : step.rate;
     return updateAll(context, step, 2, [=](double* v) {
         const double gradient = norm * v[0] + v[1];
         v[2] = alpha * v[2] + (1 - alpha) * gradient;
@@ -120,7 +122,8 @@ base::Result<void> inferStep(InferContext& context) {
 
 /// One derivative, of the shape of what it is by, for each name in xs; these are the first inputs.
 base::Result<void> inferGradient(InferContext& context) {
-    for (std::size_t i = 0; i < context.outputCount() && i < context.attributes().getStrings("xs").size(); ++i) context.set(i, context.in(i));
+    for (std::size_t i = 0; i < context.outputCount() && i < context.attributes().getStrings("xs").size(); ++i)
+        context.set(i, context.in(i));
     return {};
 }
 
@@ -130,18 +133,37 @@ void define_training(Registry& registry) {
     constexpr DTypeSet kTrained = bit(DType::Float32) | bit(DType::Float64);
     const auto row = [](std::string_view name, std::string_view summary) {
         Row made(name, 1, summary, Category::Other);
-        made.domain("ai.onnx.preview.training").in("R", kTrained).in("T", kInt64).variadicIn("inputs", kTrained)
-            .out("outputs", Arity::Variadic).attrFloat("norm_coefficient", 0);
+        made.domain("ai.onnx.preview.training")
+            .in("R", kTrained)
+            .in("T", kInt64)
+            .variadicIn("inputs", kTrained)
+            .out("outputs", Arity::Variadic)
+            .attrFloat("norm_coefficient", 0);
         return made;
     };
-    registry.add(Row("Gradient", 1, "Derivatives of a tensor of the graph by others", Category::Other).domain("ai.onnx.preview.training")
-                     .variadicIn("inputs").out("outputs", Arity::Variadic).required("xs", AttributeKind::Strings).attr("zs", AttributeKind::Strings)
-                     .required("y", AttributeKind::String).runs(gradient, inferGradient));
-    registry.add(row("Momentum", "One step of stochastic gradient descent with momentum").required("alpha", AttributeKind::Float)
-                     .required("beta", AttributeKind::Float).required("mode", AttributeKind::String).runs(momentum, inferStep<1>));
-    registry.add(row("Adagrad", "One step of the adaptive gradient method").attrFloat("decay_factor", 0).attrFloat("epsilon", 0).runs(adagrad, inferStep<1>));
-    registry.add(row("Adam", "One step of adaptive moment estimation").attrFloat("alpha", 0.9).attrFloat("beta", 0.999)
-                     .attrFloat("epsilon", 0).attrFloat("norm_coefficient_post", 0).runs(adam, inferStep<2>));
+    registry.add(Row("Gradient", 1, "Derivatives of a tensor of the graph by others", Category::Other)
+                     .domain("ai.onnx.preview.training")
+                     .variadicIn("inputs")
+                     .out("outputs", Arity::Variadic)
+                     .required("xs", AttributeKind::Strings)
+                     .attr("zs", AttributeKind::Strings)
+                     .required("y", AttributeKind::String)
+                     .runs(gradient, inferGradient));
+    registry.add(row("Momentum", "One step of stochastic gradient descent with momentum")
+                     .required("alpha", AttributeKind::Float)
+                     .required("beta", AttributeKind::Float)
+                     .required("mode", AttributeKind::String)
+                     .runs(momentum, inferStep<1>));
+    registry.add(row("Adagrad", "One step of the adaptive gradient method")
+                     .attrFloat("decay_factor", 0)
+                     .attrFloat("epsilon", 0)
+                     .runs(adagrad, inferStep<1>));
+    registry.add(row("Adam", "One step of adaptive moment estimation")
+                     .attrFloat("alpha", 0.9)
+                     .attrFloat("beta", 0.999)
+                     .attrFloat("epsilon", 0)
+                     .attrFloat("norm_coefficient_post", 0)
+                     .runs(adam, inferStep<2>));
 }
 
 }  // namespace sonde::ops

@@ -29,7 +29,8 @@ double digammaOf(double x) {
     double sum = 0;
     for (; x < 6; ++x) sum -= 1 / x;
     const double z = 1 / (x * x);
-    return sum + std::log(x) - 0.5 / x - z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132)))));
+    return sum + std::log(x) - 0.5 / x -
+           z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132)))));
 }
 
 /// x with erf(x) = y: Winitzki's approximation, then Newton's steps.
@@ -63,6 +64,7 @@ std::vector<Function> functions() {
     const auto kEl = Category::Elementwise;
     constexpr auto kSameWhole = [](std::int64_t x) { return x; };
     const auto kAct = Category::Activation;
+    // clang-format off
     return {
         {"Relu", 1, "max(0, x)", kAct, kNumbers,
          {[](double x, double, double) { return x < 0 ? 0.0 : x; }, [](std::int64_t x) { return x < 0 ? 0 : x; }, Unary::Relu}, {},
@@ -178,6 +180,7 @@ std::vector<Function> functions() {
           [](std::int64_t x) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(x)); }, Unary::Square}, {},
          {"square(Tensor self) -> Tensor"}},
     };
+    // clang-format on
 }
 
 /// The few functions that complex numbers have here too.
@@ -186,7 +189,10 @@ base::Result<void> runComplex(KernelContext& context, const UnaryFunction& funct
     Complex (*map)(Complex) = nullptr;
     bool toReal = false;
     switch (function.fast.value_or(Unary::Relu)) {
-        case Unary::Abs: map = [](Complex z) { return Complex(std::abs(z)); }; toReal = true; break;
+        case Unary::Abs:
+            map = [](Complex z) { return Complex(std::abs(z)); };
+            toReal = true;
+            break;
         case Unary::Neg: map = [](Complex z) { return -z; }; break;
         case Unary::Exp: map = [](Complex z) { return std::exp(z); }; break;
         case Unary::Sqrt: map = [](Complex z) { return std::sqrt(z); }; break;
@@ -235,7 +241,8 @@ void addOnnx(Registry& registry, const Function& row) {
     built.runs(
         [function, attributes](KernelContext& context) {
             const auto at = [&](std::size_t i) {
-                return i < attributes.size() ? context.attributes().getFloat(attributes[i].name, attributes[i].fallback) : 0.0;
+                return i < attributes.size() ? context.attributes().getFloat(attributes[i].name, attributes[i].fallback)
+                                             : 0.0;
             };
             const double first = attributes.empty() && function.fast == Unary::Silu ? 1.0 : at(0);
             return runThroughFloat(context, function, first, at(1));
@@ -245,8 +252,11 @@ void addOnnx(Registry& registry, const Function& row) {
     if (!function.fast) return;
     kernels::addLeader("", row.onnx);
     kernels::addFollower("", row.onnx, [function, attributes](const kernels::FollowerCall& call) {
-        const auto at = [&](std::size_t i) { return i < attributes.size() ? call.attributes.getFloat(attributes[i].name, attributes[i].fallback) : 0.0; };
-        return kernels::unaryFollower(*function.fast, attributes.empty() && function.fast == Unary::Silu ? 1.0 : at(0), at(1));
+        const auto at = [&](std::size_t i) {
+            return i < attributes.size() ? call.attributes.getFloat(attributes[i].name, attributes[i].fallback) : 0.0;
+        };
+        return kernels::unaryFollower(*function.fast, attributes.empty() && function.fast == Unary::Silu ? 1.0 : at(0),
+                                      at(1));
     });
 }
 
@@ -270,43 +280,55 @@ void addAtenUnary(Registry& registry, const Function& row) {
         const UnaryFunction function = row.function;
         const double a = row.attributes.empty() ? 0 : row.attributes[0].fallback;
         const double b = row.attributes.size() < 2 ? 0 : row.attributes[1].fallback;
-        registry.add(atenRow(schema, row.summary, row.category,
-                             [function, a, b](KernelContext& context) { return runAten(context, function, a, b); },
-                             function.fast == Unary::Abs ? &inferAbs : function.whole ? &inferSame : &inferAten));
+        registry.add(atenRow(
+            schema, row.summary, row.category,
+            [function, a, b](KernelContext& context) { return runAten(context, function, a, b); },
+            function.fast == Unary::Abs ? &inferAbs
+            : function.whole            ? &inferSame
+                                        : &inferAten));
         if (!function.fast) continue;
-        kernels::addFollower("aten", schema.substr(0, schema.find('(')),
-                             [function, a, b](const kernels::FollowerCall&) { return kernels::unaryFollower(*function.fast, a, b); });
+        kernels::addFollower(
+            "aten", schema.substr(0, schema.find('(')),
+            [function, a, b](const kernels::FollowerCall&) { return kernels::unaryFollower(*function.fast, a, b); });
     }
 }
 
 /// ATen functions whose parameters are arguments: f(x; a, b) with a and b from the given positions.
 void addParametric(Registry& registry, std::string_view schema, std::string_view summary, UnaryFunction function) {
-    registry.add(atenRow(schema, summary, Category::Activation,
-                         [function](KernelContext& context) -> base::Result<void> {
-                             double parameters[2] = {0, 0};
-                             for (std::size_t i = 0; i < 2 && context.has(i + 1); ++i) {
-                                 SONDE_ASSIGN(parameters[i], numberOf(context.value(i + 1)));
-                             }
-                             return runAten(context, function, parameters[0], parameters[1]);
-                         },
-                         inferAten));
+    registry.add(atenRow(
+        schema, summary, Category::Activation,
+        [function](KernelContext& context) -> base::Result<void> {
+            double parameters[2] = {0, 0};
+            for (std::size_t i = 0; i < 2 && context.has(i + 1); ++i) {
+                SONDE_ASSIGN(parameters[i], numberOf(context.value(i + 1)));
+            }
+            return runAten(context, function, parameters[0], parameters[1]);
+        },
+        inferAten));
     if (!function.fast) return;
-    kernels::addFollower("aten", schema.substr(0, schema.find('(')), [function](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
-        double parameters[2] = {0, 0};
-        for (std::size_t i = 0; i < 2 && i + 1 < call.inputs.size(); ++i) {
-            if (!call.inputs[i + 1].isNumber()) return nullptr;
-            parameters[i] = call.inputs[i + 1].number();
-        }
-        return call.at == 0 ? kernels::unaryFollower(*function.fast, parameters[0], parameters[1]) : nullptr;
-    });
+    kernels::addFollower("aten", schema.substr(0, schema.find('(')),
+                         [function](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
+                             double parameters[2] = {0, 0};
+                             for (std::size_t i = 0; i < 2 && i + 1 < call.inputs.size(); ++i) {
+                                 if (!call.inputs[i + 1].isNumber()) return nullptr;
+                                 parameters[i] = call.inputs[i + 1].number();
+                             }
+                             return call.at == 0 ? kernels::unaryFollower(*function.fast, parameters[0], parameters[1])
+                                                 : nullptr;
+                         });
 }
 
 /// Gelu has its approximation as a string in both vocabularies.
 base::Result<void> gelu(KernelContext& context, const std::string& approximate) {
-    const UnaryFunction exact{[](double x, double, double) { return 0.5 * x * std::erfc(-x * 0.7071067811865475244); }, nullptr, Unary::Gelu};
-    const UnaryFunction byTanh{[](double x, double, double) { return 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))); },
+    const UnaryFunction exact{[](double x, double, double) { return 0.5 * x * std::erfc(-x * 0.7071067811865475244); },
+                              nullptr, Unary::Gelu};
+    const UnaryFunction byTanh{[](double x, double, double) {
+                                   return 0.5 * x *
+                                          (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+                               },
                                nullptr, Unary::GeluTanh};
-    if (approximate != "none" && approximate != "tanh") return opError("approximate must be 'none' or 'tanh', but is '" + approximate + "'");
+    if (approximate != "none" && approximate != "tanh")
+        return opError("approximate must be 'none' or 'tanh', but is '" + approximate + "'");
     return runAten(context, approximate == "tanh" ? byTanh : exact);
 }
 
@@ -327,28 +349,49 @@ base::Result<void> inferBool(InferContext& context) {
 }
 
 void defineTests(Registry& registry) {
-    registry.add(Row("IsNaN", 9, "true where x is not a number", Category::Logic).in("X", kFloats | bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) | bit(DType::Float8E5M2FNUZ)).out("Y").runs(
-        [](KernelContext& context) { return testFloats(context, [](double x) { return std::isnan(x); }); }, inferBool));
+    registry.add(
+        Row("IsNaN", 9, "true where x is not a number", Category::Logic)
+            .in("X", kFloats | bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) |
+                         bit(DType::Float8E5M2FNUZ))
+            .out("Y")
+            .runs([](KernelContext& context) { return testFloats(context, [](double x) { return std::isnan(x); }); },
+                  inferBool));
     registry.add(Row("IsInf", 10, "true where x is infinite, of the chosen signs", Category::Logic)
-                     .in("X", kFloats | bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) | bit(DType::Float8E5M2FNUZ))
-                     .out("Y").attrInt("detect_negative", 1).attrInt("detect_positive", 1)
-                     .runs([](KernelContext& context) {
-                               const bool negative = context.attributes().getInt("detect_negative", 1) != 0;
-                               const bool positive = context.attributes().getInt("detect_positive", 1) != 0;
-                               return testFloats(context, [=](double x) { return std::isinf(x) && (x < 0 ? negative : positive); });
-                           }, inferBool));
-    registry.add(atenRow("isnan(Tensor self) -> Tensor", "true where x is not a number", Category::Logic,
-                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::isnan(x); }); }, inferBool));
-    registry.add(atenRow("isfinite(Tensor self) -> Tensor", "true where x is neither infinite nor missing", Category::Logic,
-                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::isfinite(x); }); }, inferBool));
-    registry.add(atenRow("isposinf(Tensor self) -> Tensor", "true where x is +∞", Category::Logic,
-                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::isinf(x) && x > 0; }); }, inferBool));
-    registry.add(atenRow("isneginf(Tensor self) -> Tensor", "true where x is −∞", Category::Logic,
-                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::isinf(x) && x < 0; }); }, inferBool));
-    registry.add(atenRow("signbit(Tensor self) -> Tensor", "true where x has a minus", Category::Logic,
-                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::signbit(x); }); }, inferBool));
-    registry.add(atenRow("isinf(Tensor self) -> Tensor", "true where x is infinite", Category::Logic,
-                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::isinf(x); }); }, inferBool));
+                     .in("X", kFloats | bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) |
+                                  bit(DType::Float8E5M2FNUZ))
+                     .out("Y")
+                     .attrInt("detect_negative", 1)
+                     .attrInt("detect_positive", 1)
+                     .runs(
+                         [](KernelContext& context) {
+                             const bool negative = context.attributes().getInt("detect_negative", 1) != 0;
+                             const bool positive = context.attributes().getInt("detect_positive", 1) != 0;
+                             return testFloats(
+                                 context, [=](double x) { return std::isinf(x) && (x < 0 ? negative : positive); });
+                         },
+                         inferBool));
+    registry.add(atenRow(
+        "isnan(Tensor self) -> Tensor", "true where x is not a number", Category::Logic,
+        [](KernelContext& context) { return testFloats(context, [](double x) { return std::isnan(x); }); }, inferBool));
+    registry.add(atenRow(
+        "isfinite(Tensor self) -> Tensor", "true where x is neither infinite nor missing", Category::Logic,
+        [](KernelContext& context) { return testFloats(context, [](double x) { return std::isfinite(x); }); },
+        inferBool));
+    registry.add(atenRow(
+        "isposinf(Tensor self) -> Tensor", "true where x is +∞", Category::Logic,
+        [](KernelContext& context) { return testFloats(context, [](double x) { return std::isinf(x) && x > 0; }); },
+        inferBool));
+    registry.add(atenRow(
+        "isneginf(Tensor self) -> Tensor", "true where x is −∞", Category::Logic,
+        [](KernelContext& context) { return testFloats(context, [](double x) { return std::isinf(x) && x < 0; }); },
+        inferBool));
+    registry.add(atenRow(
+        "signbit(Tensor self) -> Tensor", "true where x has a minus", Category::Logic,
+        [](KernelContext& context) { return testFloats(context, [](double x) { return std::signbit(x); }); },
+        inferBool));
+    registry.add(atenRow(
+        "isinf(Tensor self) -> Tensor", "true where x is infinite", Category::Logic,
+        [](KernelContext& context) { return testFloats(context, [](double x) { return std::isinf(x); }); }, inferBool));
 }
 
 }  // namespace
@@ -358,10 +401,19 @@ void define_unary(Registry& registry) {
         if (!row.onnx.empty()) addOnnx(registry, row);
         addAtenUnary(registry, row);
     }
-    registry.add(Row("Gelu", 20, "x · Φ(x), exact or by tanh", Category::Activation).in("X", kFloats, "T").out("Y").attrString("approximate", "none")
-                     .runs([](KernelContext& context) { return gelu(context, context.attributes().getString("approximate", "none")); }, inferSame));
-    registry.add(atenRow("gelu(Tensor self, *, str approximate='none') -> Tensor", "x · Φ(x), exact or by tanh", Category::Activation,
-                         [](KernelContext& context) { return gelu(context, context.has(1) ? context.value(1).toString() : "none"); }, inferAten));
+    registry.add(Row("Gelu", 20, "x · Φ(x), exact or by tanh", Category::Activation)
+                     .in("X", kFloats, "T")
+                     .out("Y")
+                     .attrString("approximate", "none")
+                     .runs(
+                         [](KernelContext& context) {
+                             return gelu(context, context.attributes().getString("approximate", "none"));
+                         },
+                         inferSame));
+    registry.add(atenRow(
+        "gelu(Tensor self, *, str approximate='none') -> Tensor", "x · Φ(x), exact or by tanh", Category::Activation,
+        [](KernelContext& context) { return gelu(context, context.has(1) ? context.value(1).toString() : "none"); },
+        inferAten));
     for (std::string_view schema : {"leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
                                     "leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"}) {
         addParametric(registry, schema, "x, or negative_slope·x below 0",
@@ -370,25 +422,37 @@ void define_unary(Registry& registry) {
     for (std::string_view schema : {"hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
                                     "hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"}) {
         addParametric(registry, schema, "x held between min_val and max_val",
-                      {[](double x, double a, double b) { return x < a ? a : x > b ? b : x; }, nullptr, Unary::Clip});
+                      {[](double x, double a, double b) { return x < a   ? a
+                                                                 : x > b ? b
+                                                                         : x; }, nullptr, Unary::Clip});
     }
     for (std::string_view schema : {"threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
                                     "threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"}) {
         addParametric(registry, schema, "x where it is above the threshold, else value",
                       {[](double x, double a, double b) { return x <= a ? b : x; }, nullptr});
     }
-    for (std::string_view schema : {"elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-                                    "elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"}) {
+    for (std::string_view schema :
+         {"elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+          "elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"}) {
         addParametric(registry, schema, "scale·x, or scale·alpha·(e^x − 1) below 0",
                       {[](double x, double a, double b) { return b * (x < 0 ? a * std::expm1(x) : x); }, nullptr});
     }
-    addParametric(registry, "celu(Tensor self, Scalar alpha=1.0) -> Tensor", "max(0, x) + min(0, alpha·(e^(x/alpha) − 1))",
+    addParametric(registry, "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
+                  "max(0, x) + min(0, alpha·(e^(x/alpha) − 1))",
                   {[](double x, double a, double) { return x < 0 ? a * std::expm1(x / a) : x; }, nullptr});
     addParametric(registry, "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "x where |x| is above lambd, else 0",
-                  {[](double x, double a, double) { return x < -a || x > a ? x : std::isnan(x) ? x : 0.0; }, nullptr});
-    addParametric(registry, "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "x moved by lambd toward 0 where |x| is above it, else 0",
-                  {[](double x, double a, double) { return x > a ? x - a : x < -a ? x + a : std::isnan(x) ? x : 0.0; }, nullptr});
-    addParametric(registry, "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", "ln(1 + e^(beta·x)) / beta",
+                  {[](double x, double a, double) { return x < -a || x > a ? x
+                                                           : std::isnan(x) ? x
+                                                                           : 0.0; }, nullptr});
+    addParametric(
+        registry, "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+        "x moved by lambd toward 0 where |x| is above it, else 0",
+        {[](double x, double a, double) { return x > a           ? x - a
+                                                 : x < -a        ? x + a
+                                                 : std::isnan(x) ? x
+                                                                 : 0.0; }, nullptr});
+    addParametric(registry, "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+                  "ln(1 + e^(beta·x)) / beta",
                   {[](double x, double a, double b) { return x * a > b ? x : softplusOf(x * a) / a; }, nullptr});
     defineTests(registry);
 }

@@ -1,5 +1,6 @@
-// y = f(conv(x)) * s -> f'(conv'(x)) where f is homogeneous of degree 1 in the convolutions it reads: relu (s >= 0), sums
-// (their constants are multiplied by s), reshapes, pools, concatenations, indexing. conv' has weight and bias times s.
+// y = f(conv(x)) * s -> f'(conv'(x)) where f is homogeneous of degree 1 in the convolutions it reads: relu (s >= 0),
+// sums (their constants are multiplied by s), reshapes, pools, concatenations, indexing. conv' has weight and bias
+// times s.
 
 #include <algorithm>
 #include <set>
@@ -15,7 +16,8 @@ namespace {
 /// Everything between the convolutions and one scale.
 class Region {
   public:
-    Region(Rewrite& rewrite, ExprId scale, double factor) : m_rewrite(rewrite), m_graph(rewrite.graph()), m_scale(scale), m_factor(factor) {}
+    Region(Rewrite& rewrite, ExprId scale, double factor)
+        : m_rewrite(rewrite), m_graph(rewrite.graph()), m_scale(scale), m_factor(factor) {}
 
     /// All paths back from the node end in convolutions, and nothing else reads what is on them.
     bool collect(NodeId node) {
@@ -25,24 +27,29 @@ class Region {
             m_stack.pop_back();
             if (!add(next)) return false;
         }
-        return !m_convs.empty() && std::all_of(m_exprs.begin(), m_exprs.end(), [this](ExprId id) { return staysInside(id); });
+        return !m_convs.empty() &&
+               std::all_of(m_exprs.begin(), m_exprs.end(), [this](ExprId id) { return staysInside(id); });
     }
 
     /// Its constants are what they are in every run.
     bool isConstant(const SharedMemory& memory) const {
-        return std::none_of(m_exprs.begin(), m_exprs.end(), [&](ExprId id) { return memory.readsWrittenConstant(m_graph, m_graph.expr(stepOf(m_graph, id).inner)); });
+        return std::none_of(m_exprs.begin(), m_exprs.end(), [&](ExprId id) {
+            return memory.readsWrittenConstant(m_graph, m_graph.expr(stepOf(m_graph, id).inner));
+        });
     }
 
     base::Result<void> fold(const std::string& scaleName) {
         const std::string why = "multiplied by the factor of " + scaleName;
         for (const KnownConv& conv : m_convs) {
             const auto channels = static_cast<std::size_t>(conv.weight.tensor.dim(0));
-            SONDE_TRY(scaleConv(m_rewrite, conv, std::vector<double>(channels, m_factor), std::vector<double>(channels, 0), why));
+            SONDE_TRY(scaleConv(m_rewrite, conv, std::vector<double>(channels, m_factor),
+                                std::vector<double>(channels, 0), why));
         }
         for (const auto& [expr, index] : m_constants) SONDE_TRY(scaleConstant(expr, index, why));
         for (ExprId id : m_exprs) {
             for (NodeId node : m_graph.expr(id).outputs) m_rewrite.revalue(node, why);
-            if (const ExprId inner = stepOf(m_graph, id).inner; inner != id) m_rewrite.revalue(m_rewrite.output(inner), why);
+            if (const ExprId inner = stepOf(m_graph, id).inner; inner != id)
+                m_rewrite.revalue(m_rewrite.output(inner), why);
         }
         return {};
     }
@@ -116,7 +123,9 @@ class Region {
     /// Additive constants are multiplied, everything else is followed.
     bool sum(const Step& step, const Expr& expr) {
         if (mutates(expr) || step.outer != step.inner || expr.arguments.size() < 2) return false;
-        if (expr.op.domain == "aten" && argumentOf(expr, 2, "alpha") && scalarOf(m_graph, argumentOf(expr, 2, "alpha")) != 1.0) return false;
+        if (expr.op.domain == "aten" && argumentOf(expr, 2, "alpha") &&
+            scalarOf(m_graph, argumentOf(expr, 2, "alpha")) != 1.0)
+            return false;
         for (std::size_t i = 0; i < 2; ++i) {
             const Value* constant = constantOf(m_graph, &expr.arguments[i]);
             if (!constant) {
@@ -158,9 +167,11 @@ class Region {
             return {};
         }
         const double product = value.number() * m_factor;
-        const bool whole = value.kind() == tensor::ValueKind::Int && product == static_cast<double>(static_cast<std::int64_t>(product));
+        const bool whole = value.kind() == tensor::ValueKind::Int &&
+                           product == static_cast<double>(static_cast<std::int64_t>(product));
         std::vector<Argument> arguments = m_graph.expr(id).arguments;
-        arguments[index] = Argument::of(whole ? Value::ofInt(static_cast<std::int64_t>(product)) : Value::ofFloat(product));
+        arguments[index] =
+            Argument::of(whole ? Value::ofInt(static_cast<std::int64_t>(product)) : Value::ofFloat(product));
         m_graph.setArguments(id, std::move(arguments), m_graph.expr(id).keywords);
         return {};
     }
@@ -179,7 +190,8 @@ base::Result<bool> fold(Rewrite& rewrite, const SharedMemory& memory, ExprId id)
     InternalGraph& graph = rewrite.graph();
     const Expr& expr = graph.expr(id);
     const bool isNeg = meaningOf(expr) == Meaning::Neg;
-    if ((meaningOf(expr) != Meaning::Mul && !isNeg) || mutates(expr) || expr.inputs.empty() || expr.outputs.size() != 1) return false;
+    if ((meaningOf(expr) != Meaning::Mul && !isNeg) || mutates(expr) || expr.inputs.empty() || expr.outputs.size() != 1)
+        return false;
     NodeId node = expr.inputs.front();
     double factor = -1;
     if (!isNeg) {

@@ -21,9 +21,11 @@ bool isNumber(const Argument& argument) {
 
 /// The node to go on with: the first argument, if the others are numbers.
 NodeId nextOf(const Expr& expr) {
-    if (expr.kind != ExprKind::CallFunction || expr.arguments.empty() || expr.arguments[0].kind != Argument::Kind::Node) return {};
-    const bool plain = std::all_of(expr.arguments.begin() + 1, expr.arguments.end(), isNumber) &&
-                       std::all_of(expr.keywords.begin(), expr.keywords.end(), [](const auto& each) { return isNumber(each.second); });
+    if (expr.kind != ExprKind::CallFunction || expr.arguments.empty() || expr.arguments[0].kind != Argument::Kind::Node)
+        return {};
+    const bool plain =
+        std::all_of(expr.arguments.begin() + 1, expr.arguments.end(), isNumber) &&
+        std::all_of(expr.keywords.begin(), expr.keywords.end(), [](const auto& each) { return isNumber(each.second); });
     return plain ? expr.arguments[0].node : NodeId{};
 }
 
@@ -42,7 +44,9 @@ base::Result<std::size_t> eraseChain(Rewrite& rewrite, ExprId id) {
         if (!next.valid()) return count;
         const Expr& producer = rewrite.producer(next);
         // An input belongs to the program's signature, and a write may be seen elsewhere.
-        if (producer.kind == ExprKind::Input || mutates(producer) || meaningOf(producer) == Meaning::Assertion || holdsEffect(graph, producer)) return count;
+        if (producer.kind == ExprKind::Input || mutates(producer) || meaningOf(producer) == Meaning::Assertion ||
+            holdsEffect(graph, producer))
+            return count;
         if (!isUnused(rewrite, producer)) return count;
         id = producer.id;
     }

@@ -10,7 +10,8 @@ namespace {
 
 /// What a question for a shape answers if the shape is known: a tensor (ONNX), a list, a tuple, or one extent.
 std::optional<Value> answer(const InternalGraph& graph, const Expr& expr) {
-    if (expr.inputs.empty() || expr.arguments.empty() || expr.arguments[0].kind != Argument::Kind::Node) return std::nullopt;
+    if (expr.inputs.empty() || expr.arguments.empty() || expr.arguments[0].kind != Argument::Kind::Node)
+        return std::nullopt;
     const auto shape = graph.node(expr.arguments[0].node).type.staticShape();
     if (!shape) return std::nullopt;
     const std::vector<std::int64_t> dims(shape->begin(), shape->end());
@@ -45,7 +46,8 @@ bool asksForShape(const Expr& expr) {
     if (meaningOf(expr) == Meaning::Shape) return expr.outputs.size() == 1;
     if (meaningOf(expr) != Meaning::GetAttr || expr.arguments.size() != 2) return false;
     const Argument& name = expr.arguments[1];
-    return name.kind == Argument::Kind::Constant && name.constant.kind() == tensor::ValueKind::String && name.constant.toString() == "shape";
+    return name.kind == Argument::Kind::Constant && name.constant.kind() == tensor::ValueKind::String &&
+           name.constant.toString() == "shape";
 }
 
 }  // namespace
@@ -56,7 +58,9 @@ base::Result<std::size_t> fixInputShape(Rewrite& rewrite) {
     std::size_t count = 0;
     for (ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
-        if (!asksForShape(expr) || std::ranges::any_of(expr.inputs, [&](NodeId input) { return memory.isReformed(input); })) continue;
+        if (!asksForShape(expr) ||
+            std::ranges::any_of(expr.inputs, [&](NodeId input) { return memory.isReformed(input); }))
+            continue;
         auto value = answer(graph, expr);
         if (!value) continue;
         const NodeId node = rewrite.output(id);

@@ -27,7 +27,8 @@ std::optional<Value> valueOf(const InternalGraph& graph, const Argument& argumen
 std::size_t bytesOf(const Value& value) { return value.isTensor() ? value.tensor().sizeBytes() : 0; }
 
 bool mayBeFolded(const Rewrite& rewrite, const SharedMemory& memory, const Expr& expr) {
-    if (expr.op.name.empty() || expr.outputs.empty() || !expr.bodies.empty() || expr.callable || !expr.keywords.empty()) return false;
+    if (expr.op.name.empty() || expr.outputs.empty() || !expr.bodies.empty() || expr.callable || !expr.keywords.empty())
+        return false;
     if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || mutates(expr)) return false;
     const Meaning meaning = meaningOf(expr);
     if (meaning == Meaning::Random || meaning == Meaning::Assertion || meaning == Meaning::Marker) return false;
@@ -40,7 +41,8 @@ bool mayBeFolded(const Rewrite& rewrite, const SharedMemory& memory, const Expr&
     for (NodeId node : expr.outputs) {
         const auto shape = graph.node(node).type.staticShape();
         std::size_t inputs = 0;
-        for (NodeId input : expr.inputs) inputs += graph.node(input).constant ? bytesOf(*graph.node(input).constant) : 0;
+        for (NodeId input : expr.inputs)
+            inputs += graph.node(input).constant ? bytesOf(*graph.node(input).constant) : 0;
         const tensor::DType dtype = graph.node(node).type.dtype;
         if (shape && dtype != tensor::DType::Undefined &&
             static_cast<std::size_t>(shape->numel()) * tensor::itemSize(dtype) > std::max(kFreeBytes, inputs)) {
@@ -74,7 +76,8 @@ bool foldOne(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
         // Values of an operator may share memory with its inputs; the constant must not.
         Value value = (*results)[i];
         if (value.isTensor()) {
-            auto own = value.tensor().isContiguous() ? base::Result<Tensor>(value.tensor()) : value.tensor().contiguous();
+            auto own =
+                value.tensor().isContiguous() ? base::Result<Tensor>(value.tensor()) : value.tensor().contiguous();
             if (!own) return false;
             value = Value(std::move(*own));
         }

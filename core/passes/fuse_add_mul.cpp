@@ -23,7 +23,8 @@ struct Term {
 std::optional<Term> termOf(const InternalGraph& graph, const Expr& expr) {
     if (mutates(expr) || expr.outputs.size() != 1) return std::nullopt;
     const Meaning meaning = meaningOf(expr);
-    if (meaning == Meaning::Neg && !expr.inputs.empty()) return Term{Meaning::Mul, expr.inputs.front(), -1, true, false, true};
+    if (meaning == Meaning::Neg && !expr.inputs.empty())
+        return Term{Meaning::Mul, expr.inputs.front(), -1, true, false, true};
     if (meaning != Meaning::Add && meaning != Meaning::Mul) return std::nullopt;
     const auto operation = scalarOperation(graph, expr);
     if (!operation || operation->scalarFirst) return std::nullopt;
@@ -47,7 +48,9 @@ bool mayVanish(const InternalGraph& graph, const Term& term) {
 }
 
 /// A number that both a double and an int hold.
-bool fits(const Term& term) { return std::isfinite(term.scalar) && (!term.wholeNumber || std::abs(term.scalar) < 9e15); }
+bool fits(const Term& term) {
+    return std::isfinite(term.scalar) && (!term.wholeNumber || std::abs(term.scalar) < 9e15);
+}
 
 bool apply(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     InternalGraph& graph = rewrite.graph();
@@ -77,7 +80,8 @@ bool apply(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     const ExprId inner = graph.node(outer->node).producer;
     const auto first = termOf(graph, graph.expr(inner));
     if (!first || first->meaning != outer->meaning || graph.expr(inner).body != graph.expr(id).body) return false;
-    const bool isStale = memory.readsWrittenConstant(graph, graph.expr(inner)) || memory.isWrittenBetween(outer->node, inner, id) ||
+    const bool isStale = memory.readsWrittenConstant(graph, graph.expr(inner)) ||
+                         memory.isWrittenBetween(outer->node, inner, id) ||
                          memory.isWrittenBetween(first->node, inner, id);
     if (isStale) return false;
     Term sum = *first;
@@ -86,8 +90,9 @@ bool apply(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     sum.mayBroadcast = first->mayBroadcast || outer->mayBroadcast;
     if (!fits(sum)) return false;
     const bool both = first->isNeg && outer->isNeg;
-    const std::string why = both ? "neg(neg(x)) is x" : sum.meaning == Meaning::Add ? "two scalars are added one after the other"
-                                                                                   : "two scalars are multiplied one after the other";
+    const std::string why = both                          ? "neg(neg(x)) is x"
+                            : sum.meaning == Meaning::Add ? "two scalars are added one after the other"
+                                                          : "two scalars are multiplied one after the other";
     if (isNeutral(sum) && mayVanish(graph, sum) && isApart(first->node)) {
         vanish(first->node, why + (both ? "" : ", and cancel out"));
         eraseInner(inner);
@@ -97,7 +102,8 @@ bool apply(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     const Expr like = graph.expr(outer->isNeg ? inner : id);
     const std::string name = graph.node(outer->isNeg ? rewrite.output(inner) : result).name;
     Argument operand = scalarOperand(rewrite, id, sum.scalar, sum.wholeNumber, dtypeOf(graph, first->node), why);
-    const ExprId made = rewrite.insertBefore(id, makeArithmetic(like, sum.meaning, first->node, std::move(operand)), name, why);
+    const ExprId made =
+        rewrite.insertBefore(id, makeArithmetic(like, sum.meaning, first->node, std::move(operand)), name, why);
     const NodeId renewed = rewrite.output(made);
     graph.setType(renewed, graph.node(result).type);
     rewrite.addOrigins(made, inner);

@@ -20,11 +20,12 @@ struct KnownNorm {
 };
 
 /// A vector of `channels` numbers; `fallback` everywhere if it is left out. None: it is computed, or has another size.
-std::optional<std::vector<double>> vectorOf(const InternalGraph& graph, const Argument* argument, std::size_t channels, double fallback,
-                                            std::vector<NodeId>& constants) {
+std::optional<std::vector<double>> vectorOf(const InternalGraph& graph, const Argument* argument, std::size_t channels,
+                                            double fallback, std::vector<NodeId>& constants) {
     const Value* value = constantOf(graph, argument);
     if (!argument || (value && value->isNone())) return std::vector<double>(channels, fallback);
-    if (!value || !value->isTensor() || value->tensor().numel() != static_cast<std::int64_t>(channels)) return std::nullopt;
+    if (!value || !value->isTensor() || value->tensor().numel() != static_cast<std::int64_t>(channels))
+        return std::nullopt;
     if (argument->kind == Argument::Kind::Node) constants.push_back(argument->node);
     return numbersOf(value->tensor());
 }
@@ -35,11 +36,13 @@ std::optional<KnownNorm> knownNorm(const InternalGraph& graph, ExprId id) {
     const Expr& expr = graph.expr(step.inner);
     const Argument* input = argumentOf(expr, 0, "input");
     if (!input || input->kind != Argument::Kind::Node || expr.outputs.size() != 1) return std::nullopt;
-    KnownNorm norm{step, step.outside(graph, input->node), graph.expr(step.outer).outputs.front(), {}, {}, {}, {}, 1e-5, {}};
+    KnownNorm norm{step, step.outside(graph, input->node), graph.expr(step.outer).outputs.front(), {}, {}, {}, {}, 1e-5,
+                   {}};
     if (!norm.input.valid()) return std::nullopt;
     const bool onnx = familyOf(expr) == Family::Onnx;
     if (onnx) {
-        if (expr.attributes.getInt("training_mode", 0) != 0 || expr.attributes.getInt("spatial", 1) != 1) return std::nullopt;
+        if (expr.attributes.getInt("training_mode", 0) != 0 || expr.attributes.getInt("spatial", 1) != 1)
+            return std::nullopt;
         norm.epsilon = expr.attributes.getFloat("epsilon", 1e-5);
     } else {
         if (boolOf(graph, argumentOf(expr, 5, "training"), true)) return std::nullopt;
@@ -70,7 +73,9 @@ base::Result<bool> fuse(Rewrite& rewrite, const SharedMemory& memory, ExprId id)
     if (graph.expr(producer).body != graph.expr(id).body) return false;
     const auto conv = knownConv(graph, producer);
     if (!conv || conv->output != norm->input || !rewrite.hasOneUse(conv->output)) return false;
-    const auto readsWritten = [&](const Step& step) { return memory.readsWrittenConstant(graph, graph.expr(step.inner)); };
+    const auto readsWritten = [&](const Step& step) {
+        return memory.readsWrittenConstant(graph, graph.expr(step.inner));
+    };
     if (readsWritten(norm->step) || readsWritten(conv->step)) return false;
     const auto channels = static_cast<std::size_t>(conv->weight.tensor.dim(0));
     if (channels != norm->mean.size()) return false;

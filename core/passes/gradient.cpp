@@ -49,8 +49,8 @@ NodeId GradientBuilder::insert(Expr expr, std::string_view name) {
     return m_graph.expr(m_graph.addExpr(std::move(expr), std::span(&unique, 1), position)).outputs.front();
 }
 
-std::vector<NodeId> GradientBuilder::make(std::string_view domain, std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes,
-                                          std::size_t outputs) {
+std::vector<NodeId> GradientBuilder::make(std::string_view domain, std::string_view name, std::vector<NodeId> inputs,
+                                          tensor::Attributes attributes, std::size_t outputs) {
     std::vector<NodeId> made(outputs);
     if (!m_problem.empty()) return made;
     if (std::any_of(inputs.begin(), inputs.end(), [](NodeId input) { return !input.valid(); })) {
@@ -67,7 +67,8 @@ std::vector<NodeId> GradientBuilder::make(std::string_view domain, std::string_v
     const auto& order = m_graph.body(expr.body).order;
     const auto position = static_cast<std::size_t>(std::find(order.begin(), order.end(), m_gradient) - order.begin());
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < outputs; ++i) names.push_back(freeName(outputs == 1 ? wanted : wanted + ":" + std::to_string(i)));
+    for (std::size_t i = 0; i < outputs; ++i)
+        names.push_back(freeName(outputs == 1 ? wanted : wanted + ":" + std::to_string(i)));
     return m_graph.expr(m_graph.addExpr(std::move(expr), names, position)).outputs;
 }
 
@@ -110,7 +111,9 @@ NodeId GradientBuilder::unsqueezed(NodeId x, std::int64_t axis) {
     if (m_version >= 13) return op("Unsqueeze", {x, integers({axis})});
     const auto rank = rankOf(x);
     if (axis < 0 && !rank) fail("the rank of " + m_graph.node(x).name + " is not known");
-    return op("Unsqueeze", {x}, {{"axes", std::vector<std::int64_t>{axis < 0 ? axis + static_cast<std::int64_t>(rank.value_or(0)) + 1 : axis}}});
+    return op("Unsqueeze", {x},
+              {{"axes",
+                std::vector<std::int64_t>{axis < 0 ? axis + static_cast<std::int64_t>(rank.value_or(0)) + 1 : axis}}});
 }
 
 NodeId GradientBuilder::transposed(NodeId x) {
@@ -189,14 +192,17 @@ void GradientBuilder::copy(const Expr& original, std::map<NodeId, NodeId>& stand
 
 namespace {
 
-/// The part of the main body that y needs and that depends on one of `sources`, in order; without what lies before them.
+/// The part of the main body that y needs and that depends on one of `sources`, in order; without what lies before
+/// them.
 std::vector<ExprId> exprsBetween(const InternalGraph& graph, const std::set<NodeId>& sources, NodeId y) {
     std::set<NodeId> dependent = sources;
     std::vector<ExprId> order;
     for (ExprId id : graph.main().order) {
         const Expr& expr = graph.expr(id);
-        const bool depends = std::any_of(expr.inputs.begin(), expr.inputs.end(), [&](NodeId input) { return dependent.contains(input); });
-        const bool isSource = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return sources.contains(output); });
+        const bool depends = std::any_of(expr.inputs.begin(), expr.inputs.end(),
+                                         [&](NodeId input) { return dependent.contains(input); });
+        const bool isSource = std::any_of(expr.outputs.begin(), expr.outputs.end(),
+                                          [&](NodeId output) { return sources.contains(output); });
         if (!depends || isSource) continue;
         dependent.insert(expr.outputs.begin(), expr.outputs.end());
         order.push_back(id);
@@ -205,7 +211,9 @@ std::vector<ExprId> exprsBetween(const InternalGraph& graph, const std::set<Node
     std::vector<ExprId> result;
     for (std::size_t i = order.size(); i-- > 0;) {
         const Expr& expr = graph.expr(order[i]);
-        if (std::none_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return needed.contains(output); })) continue;
+        if (std::none_of(expr.outputs.begin(), expr.outputs.end(),
+                         [&](NodeId output) { return needed.contains(output); }))
+            continue;
         needed.insert(expr.inputs.begin(), expr.inputs.end());
         result.push_back(order[i]);
     }
@@ -223,8 +231,10 @@ std::string withoutRule(const InternalGraph& graph, const std::vector<ExprId>& e
     std::set<std::string> names;
     for (ExprId id : exprs) {
         const Expr& expr = graph.expr(id);
-        const bool real = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return isReal(graph, output); });
-        if (real && !findGradientRule(expr)) names.insert(expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name);
+        const bool real =
+            std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return isReal(graph, output); });
+        if (real && !findGradientRule(expr))
+            names.insert(expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name);
     }
     std::string text;
     for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -243,15 +253,19 @@ std::string expandOne(InternalGraph& graph, ExprId id, std::vector<NodeId>& resu
     const std::string yName = gradient.attributes.getString("y", "");
     NodeId y = graph.findNode(yName);
     if (!y.valid()) return "there is no tensor '" + yName + "'";
-    if (std::any_of(named.begin(), named.end(), [](NodeId node) { return !node.valid(); })) return "a tensor named in xs or zs is not there";
-    if (gradient.inputs.size() != named.size() || gradient.arguments.size() != named.size() || gradient.outputs.size() > count || count == 0) {
+    if (std::any_of(named.begin(), named.end(), [](NodeId node) { return !node.valid(); }))
+        return "a tensor named in xs or zs is not there";
+    if (gradient.inputs.size() != named.size() || gradient.arguments.size() != named.size() ||
+        gradient.outputs.size() > count || count == 0) {
         return "the count of its inputs is not that of xs and zs";
     }
     std::vector<ExprId> forward = exprsBetween(graph, std::set<NodeId>(named.begin(), named.end()), y);
     for (ExprId inner : forward) {
         if (inner == id) return "it depends on itself";
     }
-    if (const std::string missing = withoutRule(graph, exprsBetween(graph, {named.begin(), named.begin() + static_cast<std::ptrdiff_t>(count)}, y)); !missing.empty()) {
+    if (const std::string missing = withoutRule(
+            graph, exprsBetween(graph, {named.begin(), named.begin() + static_cast<std::ptrdiff_t>(count)}, y));
+        !missing.empty()) {
         return "these operators have no rule for their derivative: " + missing;
     }
     GradientBuilder builder(graph, id);
@@ -272,8 +286,11 @@ std::string expandOne(InternalGraph& graph, ExprId id, std::vector<NodeId>& resu
     builder.give(y, isScalar ? builder.number(1, y) : builder.filled(y, 1));
     for (std::size_t i = backward.size(); i-- > 0 && builder.problem().empty();) {
         const Expr expr = graph.expr(backward[i]);
-        const bool reached = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return builder.gradientOf(output).valid() && isReal(graph, output); });
-        const bool isStop = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return stops.contains(output); });
+        const bool reached = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) {
+            return builder.gradientOf(output).valid() && isReal(graph, output);
+        });
+        const bool isStop = std::any_of(expr.outputs.begin(), expr.outputs.end(),
+                                        [&](NodeId output) { return stops.contains(output); });
         if (reached && !isStop) (*findGradientRule(expr))(builder, expr);
     }
     for (std::size_t i = 0; i < gradient.outputs.size() && builder.problem().empty(); ++i) {
@@ -303,7 +320,8 @@ std::size_t expandGradients(InternalGraph& graph, base::Diagnostics& findings) {
         std::vector<NodeId> results;
         if (const std::string problem = expandOne(changed, id, results); !problem.empty()) {
             findings.push_back({base::Severity::Warning, "the gradient cannot be computed: " + problem,
-                                names.empty() ? expr.name : "node '" + names.front() + "'", "everything before can be run: set end points"});
+                                names.empty() ? expr.name : "node '" + names.front() + "'",
+                                "everything before can be run: set end points"});
             continue;
         }
         changed.erase(id);

@@ -28,7 +28,8 @@ class GradientBuilder {
         return make("", name, std::move(inputs), std::move(attributes), 1).front();
     }
     /// An operator of domain prim.
-    std::vector<NodeId> prim(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, std::size_t outputs) {
+    std::vector<NodeId> prim(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes,
+                             std::size_t outputs) {
         return make("prim", name, std::move(inputs), std::move(attributes), outputs);
     }
     NodeId constant(tensor::Tensor value);
@@ -58,17 +59,22 @@ class GradientBuilder {
     /// One more summand of a node's gradient.
     void give(NodeId node, NodeId gradient);
     /// The same for an input that the operator broadcast to the shape of its first output.
-    void giveBroadcast(const graph::Expr& expr, NodeId node, NodeId gradient) { give(node, summedTo(gradient, node, expr.outputs.front())); }
+    void giveBroadcast(const graph::Expr& expr, NodeId node, NodeId gradient) {
+        give(node, summedTo(gradient, node, expr.outputs.front()));
+    }
     NodeId gradientOf(NodeId node) const;
 
     /// An expr's copy that reads other nodes.
     void copy(const graph::Expr& expr, std::map<NodeId, NodeId>& standIns);
 
-    void fail(std::string what) { if (m_problem.empty()) m_problem = std::move(what); }
+    void fail(std::string what) {
+        if (m_problem.empty()) m_problem = std::move(what);
+    }
     const std::string& problem() const { return m_problem; }
 
   private:
-    std::vector<NodeId> make(std::string_view domain, std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, std::size_t outputs);
+    std::vector<NodeId> make(std::string_view domain, std::string_view name, std::vector<NodeId> inputs,
+                             tensor::Attributes attributes, std::size_t outputs);
     graph::Expr blank() const;
     std::string freeName(std::string wanted) const;
     NodeId insert(graph::Expr expr, std::string_view name);

@@ -47,7 +47,8 @@ void powRule(GradientBuilder& b, const Expr& e) {
     const NodeId p = in(e, 0), q = in(e, 1);
     const NodeId lower = b.op("Pow", {p, b.sub(q, b.number(1, q))});
     const bool same = b.graph().node(p).type.dtype == b.graph().node(q).type.dtype;
-    const NodeId exponent = same ? q : b.op("Cast", {q}, {{"to", static_cast<std::int64_t>(b.graph().node(p).type.dtype)}});
+    const NodeId exponent =
+        same ? q : b.op("Cast", {q}, {{"to", static_cast<std::int64_t>(b.graph().node(p).type.dtype)}});
     b.giveBroadcast(e, p, b.mul(grad(b, e), b.mul(exponent, lower)));
     if (b.graph().node(q).constant) return;
     b.giveBroadcast(e, q, b.mul(grad(b, e), b.mul(out(e), b.op("Log", {p}))));
@@ -55,7 +56,8 @@ void powRule(GradientBuilder& b, const Expr& e) {
 /// The share of those elements that are the result.
 void extremeRule(GradientBuilder& b, const Expr& e) {
     for (std::size_t i = 0; i < e.arguments.size(); ++i) {
-        b.giveBroadcast(e, in(e, i), b.op("Where", {b.op("Equal", {in(e, i), out(e)}), grad(b, e), b.number(0, out(e))}));
+        b.giveBroadcast(e, in(e, i),
+                        b.op("Where", {b.op("Equal", {in(e, i), out(e)}), grad(b, e), b.number(0, out(e))}));
     }
 }
 void whereRule(GradientBuilder& b, const Expr& e) {
@@ -71,9 +73,12 @@ void clipRule(GradientBuilder& b, const Expr& e) {
 NodeId positive(GradientBuilder& b, const Expr& e, NodeId then, NodeId otherwise) {
     return b.op("Where", {b.op("Greater", {in(e, 0), b.number(0, in(e, 0))}), then, otherwise});
 }
-void reluRule(GradientBuilder& b, const Expr& e) { b.give(in(e, 0), positive(b, e, grad(b, e), b.number(0, in(e, 0)))); }
+void reluRule(GradientBuilder& b, const Expr& e) {
+    b.give(in(e, 0), positive(b, e, grad(b, e), b.number(0, in(e, 0))));
+}
 void leakyReluRule(GradientBuilder& b, const Expr& e) {
-    b.give(in(e, 0), positive(b, e, grad(b, e), b.mul(grad(b, e), b.number(e.attributes.getFloat("alpha", 0.01), in(e, 0)))));
+    b.give(in(e, 0),
+           positive(b, e, grad(b, e), b.mul(grad(b, e), b.number(e.attributes.getFloat("alpha", 0.01), in(e, 0)))));
 }
 void eluRule(GradientBuilder& b, const Expr& e) {
     const NodeId alpha = b.number(e.attributes.getFloat("alpha", 1), in(e, 0));
@@ -87,13 +92,21 @@ void tanhRule(GradientBuilder& b, const Expr& e) {
 }
 void expRule(GradientBuilder& b, const Expr& e) { b.give(in(e, 0), b.mul(grad(b, e), out(e))); }
 void logRule(GradientBuilder& b, const Expr& e) { b.give(in(e, 0), b.div(grad(b, e), in(e, 0))); }
-void sqrtRule(GradientBuilder& b, const Expr& e) { b.give(in(e, 0), b.div(grad(b, e), b.mul(b.number(2, out(e)), out(e)))); }
-void reciprocalRule(GradientBuilder& b, const Expr& e) { b.give(in(e, 0), b.op("Neg", {b.mul(grad(b, e), b.mul(out(e), out(e)))})); }
+void sqrtRule(GradientBuilder& b, const Expr& e) {
+    b.give(in(e, 0), b.div(grad(b, e), b.mul(b.number(2, out(e)), out(e))));
+}
+void reciprocalRule(GradientBuilder& b, const Expr& e) {
+    b.give(in(e, 0), b.op("Neg", {b.mul(grad(b, e), b.mul(out(e), out(e)))}));
+}
 void negRule(GradientBuilder& b, const Expr& e) { b.give(in(e, 0), b.op("Neg", {grad(b, e)})); }
 void absRule(GradientBuilder& b, const Expr& e) { b.give(in(e, 0), b.mul(grad(b, e), b.op("Sign", {in(e, 0)}))); }
 void sinRule(GradientBuilder& b, const Expr& e) { b.give(in(e, 0), b.mul(grad(b, e), b.op("Cos", {in(e, 0)}))); }
-void cosRule(GradientBuilder& b, const Expr& e) { b.give(in(e, 0), b.op("Neg", {b.mul(grad(b, e), b.op("Sin", {in(e, 0)}))})); }
-void softplusRule(GradientBuilder& b, const Expr& e) { b.give(in(e, 0), b.mul(grad(b, e), b.op("Sigmoid", {in(e, 0)}))); }
+void cosRule(GradientBuilder& b, const Expr& e) {
+    b.give(in(e, 0), b.op("Neg", {b.mul(grad(b, e), b.op("Sin", {in(e, 0)}))}));
+}
+void softplusRule(GradientBuilder& b, const Expr& e) {
+    b.give(in(e, 0), b.mul(grad(b, e), b.op("Sigmoid", {in(e, 0)})));
+}
 /// 2/sqrt(pi) · exp(−x²).
 void erfRule(GradientBuilder& b, const Expr& e) {
     const NodeId bell = b.op("Exp", {b.op("Neg", {b.mul(in(e, 0), in(e, 0))})});
@@ -102,10 +115,13 @@ void erfRule(GradientBuilder& b, const Expr& e) {
 /// Φ(x) + x·φ(x) with the normal distribution's Φ and φ.
 void geluRule(GradientBuilder& b, const Expr& e) {
     const NodeId x = in(e, 0);
-    if (e.attributes.getString("approximate", "none") != "none") return b.fail("the derivative of Gelu is only there without approximation");
+    if (e.attributes.getString("approximate", "none") != "none")
+        return b.fail("the derivative of Gelu is only there without approximation");
     const NodeId half = b.number(0.5, x);
-    const NodeId below = b.mul(half, b.add(b.number(1, x), b.op("Erf", {b.mul(x, b.number(1 / std::numbers::sqrt2, x))})));
-    const NodeId density = b.mul(b.number(std::numbers::inv_sqrtpi / std::numbers::sqrt2, x), b.op("Exp", {b.op("Neg", {b.mul(half, b.mul(x, x))})}));
+    const NodeId below =
+        b.mul(half, b.add(b.number(1, x), b.op("Erf", {b.mul(x, b.number(1 / std::numbers::sqrt2, x))})));
+    const NodeId density = b.mul(b.number(std::numbers::inv_sqrtpi / std::numbers::sqrt2, x),
+                                 b.op("Exp", {b.op("Neg", {b.mul(half, b.mul(x, x))})}));
     b.give(x, b.mul(grad(b, e), b.add(below, b.mul(x, density))));
 }
 void sameRule(GradientBuilder& b, const Expr& e) { b.give(in(e, 0), grad(b, e)); }
@@ -149,7 +165,9 @@ void matMulRule(GradientBuilder& b, const Expr& e) {
 void gemmRule(GradientBuilder& b, const Expr& e) {
     const NodeId A = in(e, 0), B = in(e, 1), C = in(e, 2), g = grad(b, e);
     const bool turnA = e.attributes.getInt("transA", 0) != 0, turnB = e.attributes.getInt("transB", 0) != 0;
-    const auto turned = [&](NodeId x, bool turn) { return turn ? b.op("Transpose", {x}, {{"perm", std::vector<std::int64_t>{1, 0}}}) : x; };
+    const auto turned = [&](NodeId x, bool turn) {
+        return turn ? b.op("Transpose", {x}, {{"perm", std::vector<std::int64_t>{1, 0}}}) : x;
+    };
     const NodeId scaled = b.mul(g, b.number(e.attributes.getFloat("alpha", 1), A));
     b.give(A, turned(b.op("MatMul", {scaled, turned(B, !turnB)}), turnA));
     b.give(B, turned(b.op("MatMul", {turned(A, !turnA), scaled}), turnB));
@@ -159,8 +177,9 @@ void gemmRule(GradientBuilder& b, const Expr& e) {
 /// How many elements of x go into one of y, as a number of x's dtype.
 NodeId elementsFor(GradientBuilder& b, NodeId x, NodeId y) {
     const auto dtype = b.graph().node(x).type.dtype;
-    return b.op("Cast", {b.op("Div", {b.op("Size", {x}), b.op("Size", {y})})},
-                {{"to", static_cast<std::int64_t>(dtype == tensor::DType::Undefined ? tensor::DType::Float32 : dtype)}});
+    return b.op(
+        "Cast", {b.op("Div", {b.op("Size", {x}), b.op("Size", {y})})},
+        {{"to", static_cast<std::int64_t>(dtype == tensor::DType::Undefined ? tensor::DType::Float32 : dtype)}});
 }
 
 // ---- windows
@@ -233,12 +252,14 @@ std::optional<std::int64_t> softmaxAxis(GradientBuilder& b, const Expr& e) {
 /// y·(g − Σ g·y).
 void softmaxRule(GradientBuilder& b, const Expr& e) {
     const auto axis = softmaxAxis(b, e);
-    if (axis) b.give(in(e, 0), b.mul(out(e), b.sub(grad(b, e), b.reduced("ReduceSum", b.mul(grad(b, e), out(e)), {*axis}))));
+    if (axis)
+        b.give(in(e, 0), b.mul(out(e), b.sub(grad(b, e), b.reduced("ReduceSum", b.mul(grad(b, e), out(e)), {*axis}))));
 }
 /// g − exp(y)·Σ g.
 void logSoftmaxRule(GradientBuilder& b, const Expr& e) {
     const auto axis = softmaxAxis(b, e);
-    if (axis) b.give(in(e, 0), b.sub(grad(b, e), b.mul(b.op("Exp", {out(e)}), b.reduced("ReduceSum", grad(b, e), {*axis}))));
+    if (axis)
+        b.give(in(e, 0), b.sub(grad(b, e), b.mul(b.op("Exp", {out(e)}), b.reduced("ReduceSum", grad(b, e), {*axis}))));
 }
 
 // ---- normalisations
@@ -248,7 +269,8 @@ void batchNormRule(GradientBuilder& b, const Expr& e) {
     const NodeId x = in(e, 0), g = grad(b, e);
     const auto rank = b.rankOf(x);
     if (!rank || *rank < 2) return b.fail("the rank of the input of BatchNormalization is not known");
-    if (e.attributes.getInt("training_mode", 0) != 0) return b.fail("the derivative of BatchNormalization in training is not there");
+    if (e.attributes.getInt("training_mode", 0) != 0)
+        return b.fail("the derivative of BatchNormalization in training is not there");
     std::vector<std::int64_t> shape(*rank - 1, 1), axes{0};
     shape.front() = -1;
     for (std::size_t i = 2; i < *rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
@@ -272,7 +294,8 @@ void layerNormRule(GradientBuilder& b, const Expr& e) {
     for (std::int64_t i = axis; i < static_cast<std::int64_t>(*rank); ++i) axes.push_back(i);
     const auto mean = [&](NodeId of) { return b.reduced("ReduceMean", of, axes); };
     const NodeId centred = b.sub(x, mean(x));
-    const NodeId deviation = b.op("Sqrt", {b.add(mean(b.mul(centred, centred)), b.number(e.attributes.getFloat("epsilon", 1e-5), x))});
+    const NodeId deviation =
+        b.op("Sqrt", {b.add(mean(b.mul(centred, centred)), b.number(e.attributes.getFloat("epsilon", 1e-5), x))});
     const NodeId normal = b.div(centred, deviation), h = b.mul(g, scale);
     b.give(x, b.div(b.sub(b.sub(h, mean(h)), b.mul(normal, mean(b.mul(h, normal)))), deviation));
     b.giveBroadcast(e, scale, b.mul(g, normal));
@@ -287,7 +310,8 @@ void transposeRule(GradientBuilder& b, const Expr& e) {
     if (order.empty()) return b.give(in(e, 0), b.op("Transpose", {grad(b, e)}));
     std::vector<std::int64_t> inverse(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-        if (order[i] < 0 || order[i] >= static_cast<std::int64_t>(order.size())) return b.fail("perm of Transpose is not a permutation of the axes");
+        if (order[i] < 0 || order[i] >= static_cast<std::int64_t>(order.size()))
+            return b.fail("perm of Transpose is not a permutation of the axes");
         inverse[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
     }
     b.give(in(e, 0), b.op("Transpose", {grad(b, e)}, {{"perm", inverse}}));
@@ -307,7 +331,8 @@ void pickRule(GradientBuilder& b, const Expr& e) {
     const NodeId flat = b.integers({-1});
     const NodeId from = b.op("Reshape", {b.op(e.op.name, inputs, e.attributes), flat});
     const NodeId zeros = b.op("Reshape", {b.filled(x, 0), flat});
-    const NodeId sum = b.op("ScatterElements", {zeros, from, b.op("Reshape", {grad(b, e), flat})}, {{"axis", std::int64_t{0}}, {"reduction", std::string("add")}});
+    const NodeId sum = b.op("ScatterElements", {zeros, from, b.op("Reshape", {grad(b, e), flat})},
+                            {{"axis", std::int64_t{0}}, {"reduction", std::string("add")}});
     b.give(x, b.reshapedTo(sum, x));
 }
 /// Every input takes its part of the axis.
@@ -317,7 +342,8 @@ void concatRule(GradientBuilder& b, const Expr& e) {
     for (std::size_t i = 0; i < e.arguments.size(); ++i) {
         const auto& shape = b.graph().node(in(e, i)).type.shape;
         const auto at = shape ? axis < 0 ? axis + static_cast<std::int64_t>(shape->size()) : axis : -1;
-        if (!shape || at < 0 || at >= static_cast<std::int64_t>(shape->size()) || !(*shape)[static_cast<std::size_t>(at)].known() || b.version() < 10) {
+        if (!shape || at < 0 || at >= static_cast<std::int64_t>(shape->size()) ||
+            !(*shape)[static_cast<std::size_t>(at)].known() || b.version() < 10) {
             return b.fail("the dimensions of the inputs of Concat are not known");
         }
         const std::int64_t end = start + (*shape)[static_cast<std::size_t>(at)].value;
@@ -339,6 +365,7 @@ struct Named {
     GradientRule rule;
 };
 
+// clang-format off
 constexpr std::array kRules{
     Named{"Abs", absRule}, Named{"Add", addRule}, Named{"AveragePool", poolRule}, Named{"BatchNormalization", batchNormRule},
     Named{"Cast", castRule}, Named{"CastLike", castRule}, Named{"Ceil", constantRule}, Named{"Clip", clipRule}, Named{"Concat", concatRule},
@@ -355,6 +382,7 @@ constexpr std::array kRules{
     Named{"Softplus", softplusRule}, Named{"SpaceToDepth", pickRule}, Named{"Split", splitRule}, Named{"Sqrt", sqrtRule},
     Named{"Squeeze", reshapeRule}, Named{"Sub", subRule}, Named{"Sum", addRule}, Named{"Tanh", tanhRule}, Named{"Tile", pickRule},
     Named{"Transpose", transposeRule}, Named{"Unsqueeze", reshapeRule}, Named{"Where", whereRule}};
+// clang-format on
 
 }  // namespace
 

@@ -33,8 +33,10 @@ std::string InplaceWalk::attributeKey(const Frame& main, const Expr& expr) const
     if (const Tensor* tensor = storedTensor(m_graph, expr.outputs.front())) {
         for (const auto& [key, object] : main.attributes) {
             const Tensor* other = storedTensor(m_graph, main.memory.place(main.memory.placeOf(object)).original);
-            const bool isSame = other && other->storage() == tensor->storage() && other->offsetElements() == tensor->offsetElements() &&
-                                other->shape() == tensor->shape() && other->strides() == tensor->strides() && other->dtype() == tensor->dtype();
+            const bool isSame = other && other->storage() == tensor->storage() &&
+                                other->offsetElements() == tensor->offsetElements() &&
+                                other->shape() == tensor->shape() && other->strides() == tensor->strides() &&
+                                other->dtype() == tensor->dtype();
             if (isSame) return key;
         }
     }

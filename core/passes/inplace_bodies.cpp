@@ -9,11 +9,15 @@ namespace sonde::passes {
 
 namespace {
 
-bool isBranch(const Expr& expr) { return expr.op.domain == "prim" && (meaningOf(expr) == Meaning::If || meaningOf(expr) == Meaning::Conditional); }
+bool isBranch(const Expr& expr) {
+    return expr.op.domain == "prim" && (meaningOf(expr) == Meaning::If || meaningOf(expr) == Meaning::Conditional);
+}
 bool callsBody(const Expr& expr) { return expr.op.name.empty(); }
 
 /// Who called the body would see it.
-TensorMemory::Trouble reformedInside(ExprId by) { return {by, "a tensor from outside is given another shape in place inside of a call or a branch", "take a view"}; }
+TensorMemory::Trouble reformedInside(ExprId by) {
+    return {by, "a tensor from outside is given another shape in place inside of a call or a branch", "take a view"};
+}
 
 /// The nodes that the inputs of the bodies stand for, one by one; not given for loops, whose inputs are other ones in
 /// each iteration.
@@ -24,7 +28,8 @@ std::vector<NodeId> boundNodes(const Expr& expr, const std::vector<NodeId>& inpu
     std::size_t next = 0;
     for (std::size_t i = 0; i < 3; ++i) expr.arguments[i].forEachNode([&](NodeId) { ++next; });
     std::vector<NodeId> bound;
-    for (const Argument& operand : expr.arguments[3].items) bound.push_back(operand.kind == Argument::Kind::Node ? inputs.at(next++) : NodeId{});
+    for (const Argument& operand : expr.arguments[3].items)
+        bound.push_back(operand.kind == Argument::Kind::Node ? inputs.at(next++) : NodeId{});
     return bound;
 }
 
@@ -44,7 +49,8 @@ base::Result<void> InplaceWalk::walkBodies(Frame& frame, ExprId id, const std::v
             // Carried values stand last, among the arguments and among the body's inputs.
             const std::size_t count = m_graph.body(expr.bodies[i]).inputs.size();
             bound.assign(count, NodeId{});
-            for (std::size_t k = 0; k + 2 < inputs.size() && k < count; ++k) bound[count - 1 - k] = inputs[inputs.size() - 1 - k];
+            for (std::size_t k = 0; k + 2 < inputs.size() && k < count; ++k)
+                bound[count - 1 - k] = inputs[inputs.size() - 1 - k];
         }
         SONDE_TRY(bindInputs(inner[i], bound));
         SONDE_TRY(walkBody(inner[i]));
@@ -85,7 +91,8 @@ base::Result<InplaceWalk::Id> InplaceWalk::addEntry(Frame& inner, Id outer, Node
     for (const Entry& entry : inner.entries) {
         const Id other = around.storageIdOfObject(entry.outer);
         const std::vector<Id>& linked = around.storage(outerStorage).perhapsSame;
-        if (other == outerStorage || std::ranges::find(linked, other) != linked.end()) inner.memory.link(storage, inner.memory.storageIdOfObject(entry.object));
+        if (other == outerStorage || std::ranges::find(linked, other) != linked.end())
+            inner.memory.link(storage, inner.memory.storageIdOfObject(entry.object));
     }
     if (!isBound && around.storage(outerStorage).version > 0) {
         Cursor cursor = Cursor::before(m_rewrite, inner.owner);
@@ -111,9 +118,11 @@ base::Result<void> InplaceWalk::bringOut(Frame& frame, ExprId id, std::vector<Fr
     for (const Frame& each : inner) {
         for (const Entry& entry : each.entries) {
             const TensorMemory::Storage& storage = each.memory.storage(each.memory.storageIdOfObject(entry.object));
-            if (const ExprId by = each.memory.place(each.memory.placeOf(entry.object)).reformedBy; by.valid()) lost.try_emplace(entry.outer, reformedInside(by));
+            if (const ExprId by = each.memory.place(each.memory.placeOf(entry.object)).reformedBy; by.valid())
+                lost.try_emplace(entry.outer, reformedInside(by));
             if (storage.version == entry.version) continue;
-            if (!each.memory.isCurrent(each.memory.place(storage.root))) lost.try_emplace(entry.outer, *storage.trouble);
+            if (!each.memory.isCurrent(each.memory.place(storage.root)))
+                lost.try_emplace(entry.outer, *storage.trouble);
             if (std::ranges::find(written, entry.outer) == written.end()) written.push_back(entry.outer);
         }
     }
@@ -149,14 +158,16 @@ base::Result<void> InplaceWalk::bringOut(Frame& frame, ExprId id, std::vector<Fr
 base::Result<NodeId> InplaceWalk::finalContent(Frame& frame, Frame& inner, ExprId id, Id outer) {
     for (const Entry& entry : inner.entries) {
         if (entry.outer != outer) continue;
-        const TensorMemory::Place& root = inner.memory.place(inner.memory.storage(inner.memory.storageIdOfObject(entry.object)).root);
+        const TensorMemory::Place& root =
+            inner.memory.place(inner.memory.storage(inner.memory.storageIdOfObject(entry.object)).root);
         return root.current;
     }
     Cursor cursor = Cursor::before(m_rewrite, id);
     return contentOf(frame, outer, cursor);
 }
 
-/// Results behind those that a body has. A call with one output gives a structure: as one of several results it is a node.
+/// Results behind those that a body has. A call with one output gives a structure: as one of several results it is a
+/// node.
 void InplaceWalk::addResults(Frame& inner, bool isModule, const std::vector<NodeId>& more) {
     Argument result = m_graph.body(inner.body).result;
     std::vector<Argument> items;
@@ -171,7 +182,8 @@ void InplaceWalk::addResults(Frame& inner, bool isModule, const std::vector<Node
         structure.target = "output";
         structure.arguments = {std::move(result)};
         Cursor cursor = Cursor::behind(m_rewrite, m_graph.body(inner.body).order.back());
-        items.push_back(Argument::of(m_rewrite.output(cursor.insert(std::move(structure), "output", "the result next to the written tensors"))));
+        items.push_back(Argument::of(
+            m_rewrite.output(cursor.insert(std::move(structure), "output", "the result next to the written tensors"))));
     }
     for (NodeId node : more) items.push_back(Argument::of(node));
     m_graph.setResult(inner.body, Argument::container(Argument::Kind::Tuple, std::move(items)));
@@ -186,7 +198,8 @@ base::Result<void> InplaceWalk::takeBodyResults(Frame& frame, ExprId id, std::ve
         for (const Frame& each : inner) {
             const Argument& result = each.result;
             const bool isWhole = result.kind == Argument::Kind::Node;
-            const bool isItem = !isWhole && (!isModule || count > 1) && k < result.items.size() && result.items[k].kind == Argument::Kind::Node;
+            const bool isItem = !isWhole && (!isModule || count > 1) && k < result.items.size() &&
+                                result.items[k].kind == Argument::Kind::Node;
             results.push_back(isWhole ? result.node : isItem ? result.items[k].node : NodeId{});
         }
         if (inner.size() == 1 && results.front().valid()) {
@@ -209,7 +222,8 @@ base::Result<void> InplaceWalk::takeBodyResults(Frame& frame, ExprId id, std::ve
                 const bool isOwn = !entryOf(inner[i], storage) && inner[i].memory.storage(storage).perhapsSame.empty();
                 sharesNothing = sharesNothing && isOwn && seen.insert(storage).second;
                 linkResult(frame, inner[i], storage, object);
-                if (inner[i].memory.place(inner[i].memory.placeOf(result)).mayOverlap) frame.memory.place(frame.memory.placeOf(object)).mayOverlap = true;
+                if (inner[i].memory.place(inner[i].memory.placeOf(result)).mayOverlap)
+                    frame.memory.place(frame.memory.placeOf(object)).mayOverlap = true;
             }
         }
         if (!results.front().valid() && sharesNothing) frame.elements[outputs[k]] = {};
@@ -226,12 +240,16 @@ base::Result<void> InplaceWalk::takeBodyResult(Frame& frame, ExprId id, Frame& i
     const Id storage = inner.memory.place(root).storage;
     const Entry* entry = entryOf(inner, storage);
     const bool canBeSaid = entry && std::ranges::all_of(chain, [&](Id place) {
-        return std::ranges::all_of(inner.memory.place(place).steps, [&](ExprId step) { return isVisible(frame, m_graph.expr(step)); });
-    });
+                               return std::ranges::all_of(inner.memory.place(place).steps, [&](ExprId step) {
+                                   return isVisible(frame, m_graph.expr(step));
+                               });
+                           });
     if (!canBeSaid) {
         const Id made = frame.memory.addFresh(output, id);
-        frame.memory.place(frame.memory.placeOf(made)).isPacked = inner.memory.place(inner.memory.placeOf(object)).isPacked;
-        frame.memory.place(frame.memory.placeOf(made)).mayOverlap = inner.memory.place(inner.memory.placeOf(object)).mayOverlap;
+        frame.memory.place(frame.memory.placeOf(made)).isPacked =
+            inner.memory.place(inner.memory.placeOf(object)).isPacked;
+        frame.memory.place(frame.memory.placeOf(made)).mayOverlap =
+            inner.memory.place(inner.memory.placeOf(object)).mayOverlap;
         linkResult(frame, inner, storage, made);
         return {};
     }
@@ -244,7 +262,8 @@ base::Result<void> InplaceWalk::takeBodyResult(Frame& frame, ExprId id, Frame& i
         if (i > 0) frame.memory.place(frame.memory.placeOf(base)).version = kNone;
     }
     frame.memory.place(frame.memory.placeOf(base)).isPacked = inner.memory.place(inner.memory.placeOf(object)).isPacked;
-    frame.memory.place(frame.memory.placeOf(base)).mayOverlap = inner.memory.place(inner.memory.placeOf(object)).mayOverlap;
+    frame.memory.place(frame.memory.placeOf(base)).mayOverlap =
+        inner.memory.place(inner.memory.placeOf(object)).mayOverlap;
     return {};
 }
 
@@ -256,23 +275,27 @@ void InplaceWalk::linkResult(Frame& frame, const Frame& inner, Id innerStorage, 
         const Id each = next.back();
         next.pop_back();
         if (!seen.insert(each).second) continue;
-        if (const Entry* entry = entryOf(inner, each)) frame.memory.link(frame.memory.storageIdOfObject(object), frame.memory.storageIdOfObject(entry->outer));
+        if (const Entry* entry = entryOf(inner, each))
+            frame.memory.link(frame.memory.storageIdOfObject(object), frame.memory.storageIdOfObject(entry->outer));
         const std::vector<Id>& linked = inner.memory.storage(each).perhapsSame;
         next.insert(next.end(), linked.begin(), linked.end());
     }
 }
 
-/// A loop is walked over once. What it writes to values that it carries is lost to who has them outside; to anything else it
-/// must not write: the next iteration would read it.
+/// A loop is walked over once. What it writes to values that it carries is lost to who has them outside; to anything
+/// else it must not write: the next iteration would read it.
 base::Result<void> InplaceWalk::leaveLoop(Frame& frame, ExprId id, std::vector<Frame>& inner) {
     for (const Frame& each : inner) {
         const std::vector<NodeId>& inputs = m_graph.body(each.body).inputs;
         for (const Entry& entry : each.entries) {
             const TensorMemory::Storage& storage = each.memory.storage(each.memory.storageIdOfObject(entry.object));
-            if (const ExprId by = each.memory.place(each.memory.placeOf(entry.object)).reformedBy; by.valid()) return impossible(reformedInside(by));
+            if (const ExprId by = each.memory.place(each.memory.placeOf(entry.object)).reformedBy; by.valid())
+                return impossible(reformedInside(by));
             if (storage.version == entry.version) continue;
-            const Trouble trouble{storage.lastWrite, "a loop writes to a tensor from outside of it", "write to a clone"};
-            const bool isCarried = std::ranges::any_of(inputs, [&](NodeId input) { return each.memory.objectOf(input) == entry.object; });
+            const Trouble trouble{storage.lastWrite, "a loop writes to a tensor from outside of it",
+                                  "write to a clone"};
+            const bool isCarried =
+                std::ranges::any_of(inputs, [&](NodeId input) { return each.memory.objectOf(input) == entry.object; });
             if (!isCarried) return impossible(trouble);
             frame.memory.loseOthers(frame.memory.storageIdOfObject(entry.outer), trouble);
             frame.memory.lose(frame.memory.storageIdOfObject(entry.outer), trouble);

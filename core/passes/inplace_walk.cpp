@@ -14,7 +14,8 @@ using graph::Sharing;
 
 bool isPlainCopy(const Expr& expr) {
     const Meaning meaning = meaningOf(expr);
-    return (meaning == Meaning::Copy || meaning == Meaning::Fill) && traitsOf(expr).is(Trait::InPlace) && expr.arguments.size() > 1 && expr.keywords.empty();
+    return (meaning == Meaning::Copy || meaning == Meaning::Fill) && traitsOf(expr).is(Trait::InPlace) &&
+           expr.arguments.size() > 1 && expr.keywords.empty();
 }
 
 bool isProgramInput(const Expr& expr) {
@@ -22,11 +23,13 @@ bool isProgramInput(const Expr& expr) {
 }
 
 NodeId firstNode(const Expr& expr) {
-    return !expr.arguments.empty() && expr.arguments[0].kind == Argument::Kind::Node ? expr.arguments[0].node : NodeId{};
+    return !expr.arguments.empty() && expr.arguments[0].kind == Argument::Kind::Node ? expr.arguments[0].node
+                                                                                     : NodeId{};
 }
 
 bool isZeroOrNone(const InternalGraph& graph, const Argument* argument) {
-    return !argument || intOf(graph, argument) == 0 || (constantOf(graph, argument) && constantOf(graph, argument)->isNone());
+    return !argument || intOf(graph, argument) == 0 ||
+           (constantOf(graph, argument) && constantOf(graph, argument)->isNone());
 }
 
 }  // namespace
@@ -66,14 +69,16 @@ base::Result<void> InplaceWalk::resolveReads(Frame& frame, ExprId id) {
     if (expr.inputs.empty()) return {};
     // An element of a list is what was put in: the list itself need not be known any more.
     const NodeId first = firstNode(expr);
-    if (traitsOf(expr).form == ViewForm::Index && (frame.held.contains(first) || frame.elements.contains(first))) return {};
+    if (traitsOf(expr).form == ViewForm::Index && (frame.held.contains(first) || frame.elements.contains(first)))
+        return {};
     Cursor cursor = Cursor::before(m_rewrite, id);
     std::vector<Argument> arguments = expr.arguments;
     auto keywords = expr.keywords;
     const std::vector<NodeId> before = expr.inputs;
     // What is overwritten as a whole need not be known.
     const Meaning meaning = meaningOf(expr);
-    const bool overwrites = traitsOf(expr).is(Trait::InPlace) && (meaning == Meaning::Copy || meaning == Meaning::Fill || meaning == Meaning::Zero);
+    const bool overwrites = traitsOf(expr).is(Trait::InPlace) &&
+                            (meaning == Meaning::Copy || meaning == Meaning::Fill || meaning == Meaning::Zero);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         auto now = resolved(frame, arguments[i], cursor);
         if (!now && i == 0 && overwrites && graph::writtenArgument(m_graph, m_graph.expr(id))) continue;
@@ -116,11 +121,14 @@ base::Result<NodeId> InplaceWalk::read(Frame& frame, NodeId node, Cursor& cursor
     SONDE_ASSIGN(const NodeId now, contentOf(frame, object, cursor));
     if (now == node) return now;
     m_effective.insert(last);
-    if (m_said.insert(now).second) m_rewrite.say(now, "later uses of " + m_graph.node(node).name + " read what was written to it");
+    if (m_said.insert(now).second)
+        m_rewrite.say(now, "later uses of " + m_graph.node(node).name + " read what was written to it");
     return now;
 }
 
-base::Result<NodeId> InplaceWalk::contentOf(Frame& frame, Id object, Cursor& cursor) { return readPlace(frame, frame.memory.placeOf(object), cursor); }
+base::Result<NodeId> InplaceWalk::contentOf(Frame& frame, Id object, Cursor& cursor) {
+    return readPlace(frame, frame.memory.placeOf(object), cursor);
+}
 
 base::Result<NodeId> InplaceWalk::readPlace(Frame& frame, Id id, Cursor& cursor) {
     // From the nearest place whose content is known outwards.
@@ -128,7 +136,8 @@ base::Result<NodeId> InplaceWalk::readPlace(Frame& frame, Id id, Cursor& cursor)
     Id at = id;
     for (; !frame.memory.isCurrent(frame.memory.place(at)); at = frame.memory.place(at).parent) {
         stale.push_back(at);
-        if (frame.memory.place(at).parent == kNone) return impossible(*frame.memory.storage(frame.memory.place(at).storage).trouble);
+        if (frame.memory.place(at).parent == kNone)
+            return impossible(*frame.memory.storage(frame.memory.place(at).storage).trouble);
     }
     NodeId now = frame.memory.place(at).current;
     for (std::size_t i = stale.size(); i-- > 0;) {
@@ -155,16 +164,19 @@ base::Result<void> InplaceWalk::takeResults(Frame& frame, ExprId id, const std::
     const MemoryEffect effect = graph::memoryEffect(m_graph, expr);
     const bool isOpaque = expr.callable || (expr.op.name.empty() && expr.kind != ExprKind::Output);
     const NodeId first = inputs.empty() ? NodeId{} : inputs.front();
-    if (const Argument* written = graph::writtenArgument(m_graph, expr); written && written->kind == Argument::Kind::Node) {
+    if (const Argument* written = graph::writtenArgument(m_graph, expr);
+        written && written->kind == Argument::Kind::Node) {
         // By the node that the program named, not by what is read in its place now.
         const bool isOut = written != &expr.arguments.front();
         if (!isOut || expr.keywords.size() == 1) return write(frame, id, isOut ? inputs.back() : first);
     }
     if (effect.reforms && first.valid()) return reform(frame, id, first);
-    if (isOpaque || effect.sharing == Sharing::MaybeView || effect.sharing == Sharing::Holds || expr.kind == ExprKind::Output) {
+    if (isOpaque || effect.sharing == Sharing::MaybeView || effect.sharing == Sharing::Holds ||
+        expr.kind == ExprKind::Output) {
         return takeUncertain(frame, id, inputs);
     }
-    if (effect.sharing == Sharing::View && first.valid() && expr.outputs.size() == 1) return takeView(frame, id, first, effect.isList);
+    if (effect.sharing == Sharing::View && first.valid() && expr.outputs.size() == 1)
+        return takeView(frame, id, first, effect.isList);
     const bool isPacked = isPackedResult(frame, expr, inputs);
     for (NodeId output : m_graph.expr(id).outputs) {
         const Id object = frame.memory.addFresh(output, id);
@@ -173,12 +185,15 @@ base::Result<void> InplaceWalk::takeResults(Frame& frame, ExprId id, const std::
     return {};
 }
 
-/// unsqueeze_ and the like become the view that they take: `target` means that view from now on, and what was cut out of the
-/// tensor before finds it as it was.
+/// unsqueeze_ and the like become the view that they take: `target` means that view from now on, and what was cut out
+/// of the tensor before finds it as it was.
 base::Result<void> InplaceWalk::reform(Frame& frame, ExprId id, NodeId target) {
     SONDE_ASSIGN(const Id object, objectOf(frame, target));
     const NodeId result = m_rewrite.output(id);
-    const Trouble trouble{id, m_graph.node(target).name + " is given another shape, and may be the same tensor as one that is read by another name", "take a view"};
+    const Trouble trouble{id,
+                          m_graph.node(target).name +
+                              " is given another shape, and may be the same tensor as one that is read by another name",
+                          "take a view"};
     const Id storage = frame.memory.storageIdOfObject(object);
     if (mayBeSameObject(frame, frame.memory.placeOf(object))) frame.memory.lose(storage, trouble);
     frame.memory.loseOthers(storage, trouble);
@@ -215,7 +230,8 @@ base::Result<void> InplaceWalk::takeView(Frame& frame, ExprId id, NodeId source,
     // An element of a list of views is cut out of what the list was cut out of.
     if (const auto list = frame.lists.find(source); list != frame.lists.end()) {
         const Id object = frame.memory.objectOf(source);
-        const Id made = frame.memory.addView(output, object, {frame.memory.place(frame.memory.placeOf(object)).steps.front(), id});
+        const Id made =
+            frame.memory.addView(output, object, {frame.memory.place(frame.memory.placeOf(object)).steps.front(), id});
         frame.memory.place(frame.memory.placeOf(made)).parent = list->second;
         return {};
     }
@@ -226,8 +242,10 @@ base::Result<void> InplaceWalk::takeView(Frame& frame, ExprId id, NodeId source,
     const ViewForm form = traits.form;
     const bool sameOrder = form == ViewForm::Same || form == ViewForm::Contiguous || operators::keepsOrder(form);
     const bool alongFirst = operators::cutsPart(form) && isZeroOrNone(m_graph, argumentOf(expr, 1, "dim"));
-    const bool hasStep = form == ViewForm::Slice && argumentOf(expr, 4, "step") && intOf(m_graph, argumentOf(expr, 4, "step")) != 1;
-    frame.memory.place(frame.memory.placeOf(made)).isPacked = wasPacked && !isList && (sameOrder || (alongFirst && !hasStep));
+    const bool hasStep =
+        form == ViewForm::Slice && argumentOf(expr, 4, "step") && intOf(m_graph, argumentOf(expr, 4, "step")) != 1;
+    frame.memory.place(frame.memory.placeOf(made)).isPacked =
+        wasPacked && !isList && (sameOrder || (alongFirst && !hasStep));
     if (traits.is(Trait::Overlaps)) frame.memory.place(frame.memory.placeOf(made)).mayOverlap = true;
     if (isList) frame.lists[output] = frame.memory.placeOf(base);
     return {};
@@ -241,7 +259,9 @@ base::Result<void> InplaceWalk::takeUncertain(Frame& frame, ExprId id, const std
     const MemoryEffect effect = graph::memoryEffect(m_graph, expr);
     if (effect.sharing == Sharing::MaybeView && expr.outputs.size() == 1 && !inputs.empty() && !expr.callable) {
         SONDE_ASSIGN(const Id base, objectOf(frame, inputs.front()));
-        if ((isContiguous || operators::keepsOrder(traits.form)) && frame.memory.place(frame.memory.placeOf(base)).isPacked) return takeView(frame, id, inputs.front(), false);
+        if ((isContiguous || operators::keepsOrder(traits.form)) &&
+            frame.memory.place(frame.memory.placeOf(base)).isPacked)
+            return takeView(frame, id, inputs.front(), false);
     }
     std::vector<NodeId> items;
     for (const Argument& argument : expr.arguments) {
@@ -260,7 +280,8 @@ base::Result<void> InplaceWalk::takeUncertain(Frame& frame, ExprId id, const std
         frame.memory.place(frame.memory.placeOf(object)).isPacked = isPacked;
         frame.memory.place(frame.memory.placeOf(object)).mayOverlap = mayOverlap && !isContiguous;
         for (Id storage : storages) frame.memory.link(frame.memory.storageIdOfObject(object), storage);
-        if (traits.opClass == OpClass::Construct || traits.opClass == OpClass::ConstructTuple) frame.held[output] = items;
+        if (traits.opClass == OpClass::Construct || traits.opClass == OpClass::ConstructTuple)
+            frame.held[output] = items;
     }
     return {};
 }
@@ -321,19 +342,22 @@ base::Result<void> InplaceWalk::writeObject(Frame& frame, ExprId id, Id object, 
 }
 
 /// Why a write through these views may not be put into its storage; nothing: it may.
-std::optional<InplaceWalk::Trouble> InplaceWalk::whyNotPart(const Frame& frame, ExprId id, const std::vector<Id>& chain) const {
+std::optional<InplaceWalk::Trouble> InplaceWalk::whyNotPart(const Frame& frame, ExprId id,
+                                                            const std::vector<Id>& chain) const {
     const Expr& expr = m_graph.expr(id);
     const ExprId origin = frame.memory.storage(frame.memory.place(chain.front()).storage).origin;
     // custom-trace.md, "Writes to parts": low-level copies go to clones and new tensors only.
     if (isPlainCopy(expr) && !isUserLevel(expr) && !isFresh(origin)) {
-        return Trouble{id, "Unexpected predecessor: " + operationText(m_graph.expr(origin)), "a part of a clone or of a new tensor can be written"};
+        return Trouble{id, "Unexpected predecessor: " + operationText(m_graph.expr(origin)),
+                       "a part of a clone or of a new tensor can be written"};
     }
     if (!origin.valid() || !isProgramInput(m_graph.expr(origin))) return std::nullopt;
     // custom-trace.md, "Writes to parts".
     for (Id place : chain) {
         const TensorMemory::Steps& steps = frame.memory.place(place).steps;
         if (steps.size() != 1 || cutsPart(m_graph, m_graph.expr(steps.front()))) continue;
-        return Trouble{id, "in-place through view not supported: " + operationText(m_graph.expr(steps.front())), "write to the tensor itself, or to a clone of the view"};
+        return Trouble{id, "in-place through view not supported: " + operationText(m_graph.expr(steps.front())),
+                       "write to the tensor itself, or to a clone of the view"};
     }
     return std::nullopt;
 }
@@ -343,10 +367,12 @@ base::Result<void> InplaceWalk::writePart(Frame& frame, ExprId id, Id place, Nod
     std::vector<Id> chain;  // from the written place outwards; the root is not in it
     Id root = place;
     for (; frame.memory.place(root).parent != kNone; root = frame.memory.place(root).parent) chain.push_back(root);
-    for (Id each : chain) m_writtenViews.insert(frame.memory.place(each).steps.begin(), frame.memory.place(each).steps.end());
+    for (Id each : chain)
+        m_writtenViews.insert(frame.memory.place(each).steps.begin(), frame.memory.place(each).steps.end());
     const Id storage = frame.memory.place(root).storage;
     const bool isKnown = frame.memory.isCurrent(frame.memory.place(root));
-    const std::optional<InplaceWalk::Trouble> trouble = isKnown ? whyNotPart(frame, id, chain) : frame.memory.storage(storage).trouble;
+    const std::optional<InplaceWalk::Trouble> trouble =
+        isKnown ? whyNotPart(frame, id, chain) : frame.memory.storage(storage).trouble;
     NodeId renewed;
     if (!trouble) {
         SONDE_ASSIGN(renewed, putInto(frame, id, chain, result));
@@ -357,8 +383,10 @@ base::Result<void> InplaceWalk::writePart(Frame& frame, ExprId id, Id place, Nod
         frame.memory.lose(storage, *trouble);
     } else {
         const TensorMemory::Steps& steps = frame.memory.place(chain.front()).steps;
-        const std::string view = steps.empty() ? std::string("a module's result") : operationText(m_graph.expr(steps.front()));
-        frame.memory.lose(storage, {id, "in-place through view not supported: " + view, "write to the tensor itself, or to a clone of the view"});
+        const std::string view =
+            steps.empty() ? std::string("a module's result") : operationText(m_graph.expr(steps.front()));
+        frame.memory.lose(storage, {id, "in-place through view not supported: " + view,
+                                    "write to the tensor itself, or to a clone of the view"});
     }
     frame.memory.setCurrent(place, result);
     return {};
@@ -396,11 +424,14 @@ base::Result<NodeId> InplaceWalk::putInto(Frame& frame, ExprId id, const std::ve
     Cursor behind = Cursor::behind(m_rewrite, id);
     NodeId made;
     const operators::Traits& traits = traitsOf(expr);
-    const bool isTransformation = traits.is(Trait::InPlace) && (traits.opClass == OpClass::Exp || traits.opClass == OpClass::Sigmoid);
+    const bool isTransformation =
+        traits.is(Trait::InPlace) && (traits.opClass == OpClass::Exp || traits.opClass == OpClass::Sigmoid);
     if (merged && isTransformation && expr.arguments.size() == 1) {
         Argument function = Argument::of(Value(operators::outOfPlaceName(baseName(expr))));
-        Argument step = Argument::container(Argument::Kind::Tuple, {std::move(function), Argument::container(Argument::Kind::Tuple, {})});
-        made = setItem(behind, bases.front(), std::move(*merged), Argument::container(Argument::Kind::Tuple, {std::move(step)}), "setitem_with_transformation");
+        Argument step = Argument::container(Argument::Kind::Tuple,
+                                            {std::move(function), Argument::container(Argument::Kind::Tuple, {})});
+        made = setItem(behind, bases.front(), std::move(*merged),
+                       Argument::container(Argument::Kind::Tuple, {std::move(step)}), "setitem_with_transformation");
     } else if (merged) {
         made = setItem(behind, bases.front(), std::move(*merged), std::move(value));
     } else {
@@ -420,13 +451,16 @@ base::Result<NodeId> InplaceWalk::putInto(Frame& frame, ExprId id, const std::ve
 
 void InplaceWalk::noteCopy(Frame& frame, ExprId id, Id storage) {
     const Expr& expr = m_graph.expr(id);
-    if (frame.outer || !(meaningOf(expr) == Meaning::Copy && traitsOf(expr).is(Trait::InPlace)) || expr.arguments.size() != 2 || !expr.keywords.empty()) return;
+    if (frame.outer || !(meaningOf(expr) == Meaning::Copy && traitsOf(expr).is(Trait::InPlace)) ||
+        expr.arguments.size() != 2 || !expr.keywords.empty())
+        return;
     if (expr.arguments[1].kind != Argument::Kind::Node || !isFresh(frame.memory.storage(storage).origin)) return;
     const Id place = frame.memory.placeOf(frame.memory.objectOf(expr.outputs.front()));
     if (frame.memory.place(place).parent != kNone) return;
     const Id source = frame.memory.objectOf(expr.arguments[1].node);
     const Id sourceStorage = source == kNone ? kNone : frame.memory.storageIdOfObject(source);
-    m_copies.push_back({id, storage, sourceStorage, frame.memory.storage(storage).version, sourceStorage == kNone ? 0 : frame.memory.storage(sourceStorage).version});
+    m_copies.push_back({id, storage, sourceStorage, frame.memory.storage(storage).version,
+                        sourceStorage == kNone ? 0 : frame.memory.storage(sourceStorage).version});
 }
 
 namespace {
@@ -436,8 +470,11 @@ tensor::DType knownDType(const InternalGraph& graph, NodeId node) {
     for (int steps = 0; steps < 100; ++steps) {
         const tensor::DType dtype = dtypeOf(graph, node);
         const Expr& expr = graph.expr(graph.node(node).producer);
-        const bool keeps = meaningOf(expr) == Meaning::Clone || mutates(expr) || makesView(expr) || traitsOf(expr).form == ViewForm::Expand;
-        if (dtype != tensor::DType::Undefined || !keeps || traitsOf(expr).form == ViewForm::Converted || !firstNode(expr).valid()) return dtype;
+        const bool keeps = meaningOf(expr) == Meaning::Clone || mutates(expr) || makesView(expr) ||
+                           traitsOf(expr).form == ViewForm::Expand;
+        if (dtype != tensor::DType::Undefined || !keeps || traitsOf(expr).form == ViewForm::Converted ||
+            !firstNode(expr).valid())
+            return dtype;
         node = firstNode(expr);
     }
     return tensor::DType::Undefined;
@@ -445,8 +482,8 @@ tensor::DType knownDType(const InternalGraph& graph, NodeId node) {
 
 }  // namespace
 
-/// copy_(t, v) over a whole clone: later uses read v in t's shape and dtype (custom-trace.md). Only where neither is written
-/// later: then the graph means the same whether one takes its writes for values or not.
+/// copy_(t, v) over a whole clone: later uses read v in t's shape and dtype (custom-trace.md). Only where neither is
+/// written later: then the graph means the same whether one takes its writes for values or not.
 void InplaceWalk::overwriteCopies(const Frame& main) {
     for (const Copy& copy : m_copies) {
         const bool isLast = main.memory.storage(copy.storage).version == copy.version;
@@ -487,7 +524,8 @@ bool InplaceWalk::isPackedResult(Frame& frame, const Expr& expr, const std::vect
 }
 
 InplaceWalk::Trouble InplaceWalk::uncertain(ExprId id, NodeId node) const {
-    return {id, "whether what is read later shares memory with " + m_graph.node(node).name + " is not known", "write to a clone"};
+    return {id, "whether what is read later shares memory with " + m_graph.node(node).name + " is not known",
+            "write to a clone"};
 }
 
 /// A tensor with memory of its own, made to be written.
@@ -500,7 +538,8 @@ bool InplaceWalk::isFresh(ExprId origin) const {
 
 base::Error InplaceWalk::impossible(const Trouble& trouble) const {
     const Expr& expr = m_graph.expr(trouble.write);
-    std::string where = "node '" + m_graph.node(expr.outputs.front()).name + "', operation " + std::to_string(m_rewrite.position(trouble.write)) + ", " + operationText(expr);
+    std::string where = "node '" + m_graph.node(expr.outputs.front()).name + "', operation " +
+                        std::to_string(m_rewrite.position(trouble.write)) + ", " + operationText(expr);
     if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";
     return base::runError("(inplace) " + trouble.what, std::move(where), trouble.hint);
 }

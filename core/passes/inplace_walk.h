@@ -16,9 +16,9 @@ inline bool isUserLevel(const Expr& expr) {
     return expr.kind == ExprKind::CallMethod || expr.op.domain == "prim" || expr.target.starts_with("operator.");
 }
 
-/// Walks over a program as it runs and knows for every tensor what it shares memory with. What is read behind a write reads
-/// what was written: the result of the write, the base with the written part put in, or a view that is taken again. Writes
-/// inside called modules and branches come out of them as further outputs.
+/// Walks over a program as it runs and knows for every tensor what it shares memory with. What is read behind a write
+/// reads what was written: the result of the write, the base with the written part put in, or a view that is taken
+/// again. Writes inside called modules and branches come out of them as further outputs.
 ///
 /// What cannot be known is no error by itself: only if somebody reads it.
 class InplaceWalk {
@@ -43,9 +43,9 @@ class InplaceWalk {
 
     /// A tensor that a body has from outside.
     struct Entry {
-        Id object = kNone;       ///< in the body
-        Id outer = kNone;        ///< in the frame around it
-        std::size_t version = 0; ///< of the body's storage before the body wrote to it
+        Id object = kNone;        ///< in the body
+        Id outer = kNone;         ///< in the frame around it
+        std::size_t version = 0;  ///< of the body's storage before the body wrote to it
     };
     /// A body that is walked over.
     struct Frame {
@@ -54,12 +54,12 @@ class InplaceWalk {
         Frame* outer = nullptr;
         TensorMemory memory;
         std::vector<Entry> entries;
-        Argument result;                            ///< as the program named it
-        std::map<std::string, Id> attributes;       ///< of the main body: objects of attributes and constants
-        std::map<NodeId, std::vector<NodeId>> held; ///< lists and tuples that were made of these tensors
+        Argument result;                             ///< as the program named it
+        std::map<std::string, Id> attributes;        ///< of the main body: objects of attributes and constants
+        std::map<NodeId, std::vector<NodeId>> held;  ///< lists and tuples that were made of these tensors
         std::map<NodeId, std::map<std::int64_t, Id>> elements;  ///< objects taken out of tuples that calls gave
-        std::map<NodeId, Id> lists;                 ///< lists of views: the place that they are cut out of
-        bool repeats = false;                       ///< the body of a loop
+        std::map<NodeId, Id> lists;                             ///< lists of views: the place that they are cut out of
+        bool repeats = false;                                   ///< the body of a loop
     };
     /// A whole tensor that was overwritten by copy_.
     struct Copy {

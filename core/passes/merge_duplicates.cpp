@@ -18,16 +18,20 @@ class Keys {
         if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || expr.outputs.empty()) return {};
         if (!expr.bodies.empty() || expr.callable || mutates(expr)) return {};
         const Meaning meaning = meaningOf(expr);
-        if (meaning == Meaning::Random || meaning == Meaning::Assertion || meaning == Meaning::Marker || meaning == Meaning::Create) return {};
+        if (meaning == Meaning::Random || meaning == Meaning::Assertion || meaning == Meaning::Marker ||
+            meaning == Meaning::Create)
+            return {};
         if (meaning == Meaning::Dropout || meaning == Meaning::Clone) return {};
         std::string key = std::to_string(expr.body.value) + '|' + expr.op.domain + "::" + expr.op.name + '|' +
                           std::to_string(expr.op.version) + '|' + std::to_string(expr.outputs.size());
-        if (const auto& constant = m_graph.node(expr.outputs.front()).constant) return constantKey(*constant, expr.body, expr.isParameter);
+        if (const auto& constant = m_graph.node(expr.outputs.front()).constant)
+            return constantKey(*constant, expr.body, expr.isParameter);
         if (expr.op.name.empty()) return {};
         for (const Argument& argument : expr.arguments) key += '|' + text(argument);
         for (const auto& [name, argument] : expr.keywords) key += '|' + name + '=' + text(argument);
         for (const tensor::Attribute& attribute : expr.attributes.items()) {
-            const bool isTensor = std::holds_alternative<Tensor>(attribute.value) || std::holds_alternative<std::vector<Tensor>>(attribute.value);
+            const bool isTensor = std::holds_alternative<Tensor>(attribute.value) ||
+                                  std::holds_alternative<std::vector<Tensor>>(attribute.value);
             if (isTensor) return {};
             key += '|' + attribute.name + '=' + tensor::text(attribute.value, std::size_t(-1) / 4);
         }
@@ -51,7 +55,8 @@ class Keys {
     }
 
     static std::string memoryOf(const Tensor& tensor) {
-        std::string text = std::to_string(reinterpret_cast<std::uintptr_t>(tensor.storage().get())) + '+' + std::to_string(tensor.offsetElements());
+        std::string text = std::to_string(reinterpret_cast<std::uintptr_t>(tensor.storage().get())) + '+' +
+                           std::to_string(tensor.offsetElements());
         for (std::int64_t stride : tensor.strides()) text += ',' + std::to_string(stride);
         return text;
     }
@@ -73,7 +78,8 @@ class Keys {
 
     static std::string constantText(const Value& value) {
         if (value.isTensor()) return "tensor " + memoryOf(value.tensor()) + value.tensor().typeText();
-        if (value.kind() == tensor::ValueKind::Object) return "object " + std::to_string(reinterpret_cast<std::uintptr_t>(value.object().get()));
+        if (value.kind() == tensor::ValueKind::Object)
+            return "object " + std::to_string(reinterpret_cast<std::uintptr_t>(value.object().get()));
         return std::to_string(static_cast<int>(value.kind())) + value.text(std::size_t(-1) / 4);
     }
 

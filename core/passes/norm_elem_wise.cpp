@@ -26,7 +26,8 @@ class Normaliser {
         const Expr& expr = graph.expr(id);
         const Meaning meaning = meaningOf(expr);
         if (mutates(expr) || expr.outputs.size() != 1 || m_memory.readsWrittenConstant(graph, expr)) return false;
-        if (meaning != Meaning::Add && meaning != Meaning::Sub && meaning != Meaning::ReverseSub && meaning != Meaning::Mul && meaning != Meaning::Div) {
+        if (meaning != Meaning::Add && meaning != Meaning::Sub && meaning != Meaning::ReverseSub &&
+            meaning != Meaning::Mul && meaning != Meaning::Div) {
             return false;
         }
         const auto operation = scalarOperation(graph, expr);
@@ -40,12 +41,15 @@ class Normaliser {
         const bool constantFirst = meaning == Meaning::ReverseSub ? !operation->scalarFirst : operation->scalarFirst;
         if (meaning == Meaning::Add || meaning == Meaning::Mul) {
             if (!constantFirst) return false;
-            finish(make(meaning, operation->node, operation->scalar, operation->wholeNumber, "the constant comes second"), "its operands are swapped");
+            finish(
+                make(meaning, operation->node, operation->scalar, operation->wholeNumber, "the constant comes second"),
+                "its operands are swapped");
         } else if (meaning == Meaning::Div) {
             divide(constantFirst);
         } else if (constantFirst) {
             const std::string why = "c - x is neg(x) + c";
-            const NodeId negated = insert(makeArithmetic(expr, Meaning::Neg, operation->node, std::nullopt), "neg", why);
+            const NodeId negated =
+                insert(makeArithmetic(expr, Meaning::Neg, operation->node, std::nullopt), "neg", why);
             finish(make(Meaning::Add, negated, m_operation.scalar, m_operation.wholeNumber, why), why);
         } else {
             const std::string why = "x - c is x + (-c)";
@@ -64,7 +68,8 @@ class Normaliser {
         const std::string why = "c / x is pow(x, -1) * c";
         const Expr like = m_rewrite.graph().expr(m_id);
         Argument exponent = scalarOperand(m_rewrite, m_id, -1, false, constantDType(), why);
-        const NodeId power = insert(makeArithmetic(like, Meaning::Pow, m_operation.node, std::move(exponent)), "pow", why);
+        const NodeId power =
+            insert(makeArithmetic(like, Meaning::Pow, m_operation.node, std::move(exponent)), "pow", why);
         finish(make(Meaning::Mul, power, m_operation.scalar, m_operation.wholeNumber, why), why);
     }
 
@@ -81,7 +86,8 @@ class Normaliser {
     NodeId make(Meaning meaning, NodeId node, double scalar, bool wholeNumber, const std::string& why) {
         Argument operand = scalarOperand(m_rewrite, m_id, scalar, wholeNumber, constantDType(), why);
         const Expr like = m_rewrite.graph().expr(m_id);
-        return insert(makeArithmetic(like, meaning, node, std::move(operand)), meaning == Meaning::Add ? "add" : "mul", why);
+        return insert(makeArithmetic(like, meaning, node, std::move(operand)), meaning == Meaning::Add ? "add" : "mul",
+                      why);
     }
 
     void finish(NodeId made, const std::string& why) {

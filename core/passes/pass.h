@@ -23,7 +23,7 @@ struct Pass {
     /// Changes the graph; how often it applied. An error leaves the caller's graph as it was.
     base::Result<std::size_t> (*run)(Rewrite& rewrite);
     std::vector<std::string_view> required = {};  ///< ids of passes that run first
-    bool runOnce = true;        ///< false: again until nothing changes, at most 100 times
+    bool runOnce = true;                          ///< false: again until nothing changes, at most 100 times
     /// The outputs stay what they were. Not so for passes that give in-place writes their effect: a graph computes
     /// values, so before them a write to a part of a tensor has none.
     bool keepsValues = true;
@@ -43,7 +43,8 @@ struct PassContext {
     /// Compares what two graphs compute: true if they agree, false if that could not be found out, an error for a
     /// difference. Called after each pass that keeps values.
     std::function<base::Result<bool>(const std::shared_ptr<const InternalGraph>& before,
-                                     const std::shared_ptr<const InternalGraph>& after)> compare;
+                                     const std::shared_ptr<const InternalGraph>& after)>
+        compare;
 };
 
 struct PassResult {
@@ -56,12 +57,12 @@ struct PassResult {
 /// validated and, with `context.compare`, compared.
 /// Errors: an unknown pass (Usage); what a pass found to be impossible, or a pass whose result differs (Run). The graph
 /// given is never changed.
-base::Result<PassResult> runPasses(const InternalGraph& graph, std::span<const std::string> ids, const PassContext& context = {},
-                                   const base::WorkContext& work = {});
+base::Result<PassResult> runPasses(const InternalGraph& graph, std::span<const std::string> ids,
+                                   const PassContext& context = {}, const base::WorkContext& work = {});
 
-/// `optimize` of TracedModule (traced-module.md, "Optimisation"): FuseConvBn, then FuseAddMul, and with BackwardFoldScale that one and
-/// FuseAddMul once more, each only if asked for; BackwardFoldScale brings FuseConvBn with it and a warning. Unknown names
-/// are errors.
+/// `optimize` of TracedModule (traced-module.md, "Optimisation"): FuseConvBn, then FuseAddMul, and with
+/// BackwardFoldScale that one and FuseAddMul once more, each only if asked for; BackwardFoldScale brings FuseConvBn
+/// with it and a warning. Unknown names are errors.
 base::Result<PassResult> optimize(const InternalGraph& graph, std::vector<std::string> enabled = {"fuse-conv-bn"},
                                   const PassContext& context = {}, const base::WorkContext& work = {});
 

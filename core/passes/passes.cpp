@@ -3,6 +3,7 @@
 namespace sonde::passes {
 
 const std::vector<Pass>& passes() {
+    // clang-format off
     static const std::vector<Pass> table{
         {"attr-to-constant", "Attributes to constants", "turn reads of weights and buffers into constants of the graph", attrToConstant},
         {"backward-fold-scale", "Fold scales backward",
@@ -25,6 +26,7 @@ const std::vector<Pass>& passes() {
         {"simplify-arithmetic", "Simplify arithmetic", "replace x / x by 1, log(exp(x)) by x, and log-sum-exp by one stable operation",
          simplifyArithmetic, {"merge-duplicates"}},
     };
+    // clang-format on
     return table;
 }
 

@@ -28,12 +28,20 @@ base::Result<std::size_t> removeDeadCode(Rewrite& rewrite) {
         if (graph.isErased(order[i])) continue;
         const Expr& expr = graph.expr(order[i]);
         if (mustStay(expr)) continue;
-        // An operation that holds a check, or a write to what is known outside of it, stays whole; and so does a call of which
-        // nobody knows what it does.
-        const auto holdsEffect = [&] { return isOpaque(expr) || std::any_of(expr.bodies.begin(), expr.bodies.end(), [&](BodyId body) {
-            const std::vector<ExprId> inner = graph.recursiveOrder(body);
-            return std::any_of(inner.begin(), inner.end(), [&](ExprId id) { return meaningOf(graph.expr(id)) == Meaning::Assertion || isOpaque(graph.expr(id)); });
-        }) || memory.writesOutside(graph, expr); };
+        // An operation that holds a check, or a write to what is known outside of it, stays whole; and so does a call
+        // of which nobody knows what it does.
+        const auto holdsEffect = [&] {
+            return isOpaque(expr) ||
+                   std::any_of(expr.bodies.begin(), expr.bodies.end(),
+                               [&](BodyId body) {
+                                   const std::vector<ExprId> inner = graph.recursiveOrder(body);
+                                   return std::any_of(inner.begin(), inner.end(), [&](ExprId id) {
+                                       return meaningOf(graph.expr(id)) == Meaning::Assertion ||
+                                              isOpaque(graph.expr(id));
+                                   });
+                               }) ||
+                   memory.writesOutside(graph, expr);
+        };
         const bool isRead = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId node) {
             return !graph.node(node).users.empty() || rewrite.isResult(node);
         });

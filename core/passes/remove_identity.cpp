@@ -20,7 +20,8 @@ NodeId passedOn(const InternalGraph& graph, ExprId id) {
             const ExprKind kind = graph.expr(each).kind;
             return kind == ExprKind::Input || kind == ExprKind::Constant || kind == ExprKind::GetAttr;
         });
-        if (onlyInputs && body.result.kind == Argument::Kind::Node) return Step{id, ExprId{}, Meaning::Other}.outside(graph, body.result.node);
+        if (onlyInputs && body.result.kind == Argument::Kind::Node)
+            return Step{id, ExprId{}, Meaning::Other}.outside(graph, body.result.node);
     }
     const Step step = stepOf(graph, id);
     const Expr& expr = graph.expr(step.inner);
@@ -50,11 +51,13 @@ base::Result<std::size_t> removeIdentity(Rewrite& rewrite) {
             NodeId source = passedOn(graph, id);
             const Expr& expr = graph.expr(id);
             const bool isCopy = meaningOf(expr) == Meaning::Clone && !mutates(expr) && expr.arguments.size() == 1;
-            if (!source.valid() && isCopy && expr.arguments[0].kind == Argument::Kind::Node) source = expr.arguments[0].node;
+            if (!source.valid() && isCopy && expr.arguments[0].kind == Argument::Kind::Node)
+                source = expr.arguments[0].node;
             if (!source.valid()) continue;
             const NodeId node = rewrite.output(id);
             // A copy is its original only where neither is written; others are the same memory anyway.
-            const bool mayCopy = isCopy || graph::memoryEffect(graph, graph.expr(stepOf(graph, id).inner)).sharing == graph::Sharing::MaybeView;
+            const bool mayCopy = isCopy || graph::memoryEffect(graph, graph.expr(stepOf(graph, id).inner)).sharing ==
+                                               graph::Sharing::MaybeView;
             if (mayCopy ? memory.isWritten(source) || memory.isWritten(node) : memory.isReformed(node)) continue;
             // An output that is an input or a weight needs an operation of its own in most formats.
             const ExprKind kind = rewrite.producer(source).kind;

@@ -73,7 +73,8 @@ bool InplaceRemover::isUnused(const Expr& expr) const {
 
 void InplaceRemover::eraseMarkers() {
     for (ExprId id : order()) {
-        if (meaningOf(m_graph.expr(id)) == Meaning::Marker && isUnused(m_graph.expr(id))) m_rewrite.erase(id, "computes nothing");
+        if (meaningOf(m_graph.expr(id)) == Meaning::Marker && isUnused(m_graph.expr(id)))
+            m_rewrite.erase(id, "computes nothing");
     }
 }
 
@@ -116,8 +117,10 @@ void InplaceRemover::eraseUnusedArithmetic() {
     for (std::size_t i = exprs.size(); i-- > 0;) {
         const Expr& expr = m_graph.expr(exprs[i]);
         const Meaning meaning = meaningOf(expr);
-        const bool isComparison = familyOf(expr) == Family::Prim && (meaning == Meaning::Equal || meaning == Meaning::NotEqual);
-        const bool isArithmetic = meaning == Meaning::Add || meaning == Meaning::Sub || meaning == Meaning::Mul || meaning == Meaning::Arithmetic || isComparison;
+        const bool isComparison =
+            familyOf(expr) == Family::Prim && (meaning == Meaning::Equal || meaning == Meaning::NotEqual);
+        const bool isArithmetic = meaning == Meaning::Add || meaning == Meaning::Sub || meaning == Meaning::Mul ||
+                                  meaning == Meaning::Arithmetic || isComparison;
         if (isArithmetic && isUserLevel(expr) && !mutates(expr) && isUnused(expr)) m_rewrite.erase(exprs[i], "unused");
     }
 }
@@ -135,14 +138,16 @@ base::Result<std::int64_t> InplaceRemover::clean(BodyId body) {
     if (unused.empty() && !anyWrite) return 0;
     // What only dead code reads goes with it.
     for (std::size_t i = unused.size(); i-- > 0;) {
-        if (m_graph.isErased(unused[i]) || mutates(m_graph.expr(unused[i])) || holdsEffect(m_graph, m_graph.expr(unused[i]))) continue;
+        if (m_graph.isErased(unused[i]) || mutates(m_graph.expr(unused[i])) ||
+            holdsEffect(m_graph, m_graph.expr(unused[i])))
+            continue;
         SONDE_TRY(eraseChain(m_rewrite, unused[i]));
     }
     return candidates;
 }
 
-/// Takes out what nobody reads: what the walk has made for nothing, writes that were turned into something else or have no
-/// effect, and views that only they needed.
+/// Takes out what nobody reads: what the walk has made for nothing, writes that were turned into something else or have
+/// no effect, and views that only they needed.
 base::Result<void> InplaceRemover::prune(const InplaceWalk& walk) {
     const std::set<ExprId> inserted(walk.inserted().begin(), walk.inserted().end());
     const std::vector<ExprId> order = m_graph.recursiveOrder(m_graph.mainId());
@@ -170,7 +175,8 @@ base::Result<std::int64_t> removeInplace(InternalGraph& graph, const RemoveInpla
     if (!count) return options.fail ? base::Result<std::int64_t>(count.error()) : base::Result<std::int64_t>(-1);
     if (!said.byNode.empty()) graph = std::move(copy);
     // Whatever a tracer has marked, a run sees every write now.
-    for (std::size_t i = 0; i < graph.exprCount(); ++i) graph.mutableExpr(ExprId(i)).attributes.erase(graph::kWritesInPlace);
+    for (std::size_t i = 0; i < graph.exprCount(); ++i)
+        graph.mutableExpr(ExprId(i)).attributes.erase(graph::kWritesInPlace);
     if (notes) notes->byNode.insert(notes->byNode.end(), said.byNode.begin(), said.byNode.end());
     return *count;
 }

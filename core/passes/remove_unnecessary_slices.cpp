@@ -32,7 +32,9 @@ bool isReadLater(const Rewrite& rewrite, NodeId node, ExprId id) {
 
 /// `copy_(a, b)` that overwrites all of `a`, which nobody reads any more: the result is `b`.
 bool isWholeCopy(const Rewrite& rewrite, const SharedMemory& memory, const Expr& expr) {
-    if (meaningOf(expr) != Meaning::Copy || !traitsOf(expr).is(Trait::InPlace) || expr.arguments.size() != 2 || !expr.keywords.empty()) return false;
+    if (meaningOf(expr) != Meaning::Copy || !traitsOf(expr).is(Trait::InPlace) || expr.arguments.size() != 2 ||
+        !expr.keywords.empty())
+        return false;
     if (expr.arguments[0].kind != Argument::Kind::Node || expr.arguments[1].kind != Argument::Kind::Node) return false;
     const InternalGraph& graph = rewrite.graph();
     const NodeId result = rewrite.output(expr.id);
@@ -43,9 +45,11 @@ bool isWholeCopy(const Rewrite& rewrite, const SharedMemory& memory, const Expr&
     const auto shapeB = b.staticShape();
     if (!shapeA || !shapeB || *shapeA != *shapeB) return false;
     if (a.dtype != tensor::DType::Undefined && b.dtype != tensor::DType::Undefined && a.dtype != b.dtype) return false;
-    // Nobody may read `a`, or what shares memory with it, behind the copy; and no later write to the result may reach `b`, nor
-    // one to `b` the result.
-    if (memory.isWrittenBehind(expr.arguments[0].node, expr.id) || memory.isWrittenBehind(expr.arguments[1].node, expr.id)) return false;
+    // Nobody may read `a`, or what shares memory with it, behind the copy; and no later write to the result may reach
+    // `b`, nor one to `b` the result.
+    if (memory.isWrittenBehind(expr.arguments[0].node, expr.id) ||
+        memory.isWrittenBehind(expr.arguments[1].node, expr.id))
+        return false;
     const std::vector<NodeId> sharers = memory.sharers(expr.arguments[0].node);
     return std::ranges::none_of(sharers, [&](NodeId node) {
         return node != result && !graph.isErased(graph.node(node).producer) && isReadLater(rewrite, node, expr.id);
@@ -69,7 +73,8 @@ std::size_t removeUnnecessarySlices(Rewrite& rewrite) {
             ++count;
         }
         for (std::size_t i = order.size(); i-- > 0;) {
-            if (rewrite.graph().isErased(order[i]) || !isWholeCopy(rewrite, memory, rewrite.graph().expr(order[i]))) continue;
+            if (rewrite.graph().isErased(order[i]) || !isWholeCopy(rewrite, memory, rewrite.graph().expr(order[i])))
+                continue;
             const std::string why = "the copy overwrites the whole tensor";
             rewrite.replace(rewrite.output(order[i]), rewrite.graph().expr(order[i]).arguments[1].node, why);
             rewrite.erase(order[i], why);

@@ -21,7 +21,8 @@ bool sameConstant(const std::optional<graph::Value>& a, const std::optional<grap
         // Weights are large: the same memory is the same value, other memory is taken as changed.
         const tensor::Tensor& x = a->tensor();
         const tensor::Tensor& y = b->tensor();
-        return x.storage() == y.storage() && x.offsetElements() == y.offsetElements() && x.shape() == y.shape() && x.dtype() == y.dtype();
+        return x.storage() == y.storage() && x.offsetElements() == y.offsetElements() && x.shape() == y.shape() &&
+               x.dtype() == y.dtype();
     }
     return tensor::identical(*a, *b);
 }
@@ -42,7 +43,8 @@ bool sameExpr(const Expr& a, const Expr& b) {
         if (!same(a.arguments[i], b.arguments[i])) return false;
     }
     for (std::size_t i = 0; i < a.keywords.size(); ++i) {
-        if (a.keywords[i].first != b.keywords[i].first || !same(a.keywords[i].second, b.keywords[i].second)) return false;
+        if (a.keywords[i].first != b.keywords[i].first || !same(a.keywords[i].second, b.keywords[i].second))
+            return false;
     }
     return a.bodies == b.bodies && a.attributes.items().size() == b.attributes.items().size();
 }
@@ -61,7 +63,8 @@ NodeChange changeOf(const InternalGraph& graph, const Node& node) {
 }
 
 /// What went may be replaced by something that went later in the same pass: the end of the chain counts.
-NodeId finalReplacement(const InternalGraph& after, const std::unordered_map<NodeId, const Notes::Note*>& notes, NodeId node) {
+NodeId finalReplacement(const InternalGraph& after, const std::unordered_map<NodeId, const Notes::Note*>& notes,
+                        NodeId node) {
     for (std::size_t steps = 0; node.valid() && steps <= notes.size(); ++steps) {
         if (alive(after, after.node(node).producer)) return node;
         const auto next = notes.find(node);
@@ -72,7 +75,8 @@ NodeId finalReplacement(const InternalGraph& after, const std::unordered_map<Nod
 }
 
 std::size_t outsideCount(const std::vector<NodeChange>& changes) {
-    return static_cast<std::size_t>(std::count_if(changes.begin(), changes.end(), [](const NodeChange& each) { return !each.inside; }));
+    return static_cast<std::size_t>(
+        std::count_if(changes.begin(), changes.end(), [](const NodeChange& each) { return !each.inside; }));
 }
 
 void appendLines(std::string& text, const std::vector<NodeChange>& changes, char sign, std::size_t limit) {
@@ -106,8 +110,7 @@ std::string PassReport::summary() const {
     const std::size_t gone = outsideCount(went);
     return pass + ": applied " + std::to_string(count) + (count == 1 ? " time; " : " times; ") + std::to_string(gone) +
            (gone == 1 ? " node" : " nodes") + " removed, " + std::to_string(outsideCount(came)) + " added, " +
-           std::to_string(outsideCount(changed)) + " changed" +
-           (compared ? "; the outputs are the same" : "");
+           std::to_string(outsideCount(changed)) + " changed" + (compared ? "; the outputs are the same" : "");
 }
 
 std::string PassReport::text(std::size_t limit) const {
@@ -118,8 +121,8 @@ std::string PassReport::text(std::size_t limit) const {
     return result;
 }
 
-PassReport difference(const InternalGraph& before, const InternalGraph& after, const Notes& notes, std::string_view pass,
-                      std::string_view sentence) {
+PassReport difference(const InternalGraph& before, const InternalGraph& after, const Notes& notes,
+                      std::string_view pass, std::string_view sentence) {
     PassReport report;
     report.pass = pass;
     report.sentence = sentence;
@@ -127,7 +130,8 @@ PassReport difference(const InternalGraph& before, const InternalGraph& after, c
     for (const auto& [node, note] : notes.byNode) {
         const auto [known, added] = byNode.emplace(node, &note);
         // The later word counts; a replacement that was said before is kept by it.
-        if (!added && (note.replacedBy.valid() || !known->second->replacedBy.valid()) && !known->second->newValue) known->second = &note;
+        if (!added && (note.replacedBy.valid() || !known->second->replacedBy.valid()) && !known->second->newValue)
+            known->second = &note;
     }
     const auto explain = [&](NodeChange& change) {
         const auto found = byNode.find(change.node);

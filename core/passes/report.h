@@ -12,21 +12,21 @@ namespace sonde::passes {
 /// graph after it for what came; a node that stayed has the same id in both.
 struct NodeChange {
     graph::NodeId node;
-    std::string name;        ///< the node's name
-    std::string qualname;    ///< originating module; empty: the root or none
-    std::string op;          ///< "aten::relu", "Conv", "prim::setitem", or the target of what has no operator
-    std::string why;         ///< one sentence
-    graph::NodeId replacedBy;   ///< what went: the node (after) that its uses read now; invalid: none
+    std::string name;          ///< the node's name
+    std::string qualname;      ///< originating module; empty: the root or none
+    std::string op;            ///< "aten::relu", "Conv", "prim::setitem", or the target of what has no operator
+    std::string why;           ///< one sentence
+    graph::NodeId replacedBy;  ///< what went: the node (after) that its uses read now; invalid: none
     std::string replacedByName;
-    bool inside = false;     ///< stands in the body of a call that went or came as well
-    bool newValue = false;   ///< stayed, and has another value than before: it does the work of others, too
+    bool inside = false;                 ///< stands in the body of a call that went or came as well
+    bool newValue = false;               ///< stayed, and has another value than before: it does the work of others, too
     std::vector<graph::Origin> origins;  ///< what came and what changed: everything that it stands for
 };
 
 /// What one pass did to a graph: the before/after view.
 struct PassReport {
-    std::string pass;      ///< id of the pass
-    std::string sentence;  ///< what the pass does
+    std::string pass;                 ///< id of the pass
+    std::string sentence;             ///< what the pass does
     std::vector<NodeChange> went;     ///< nodes that are no more, in the order of the graph before
     std::vector<NodeChange> came;     ///< new nodes, in the order of the graph after
     std::vector<NodeChange> changed;  ///< nodes that stayed and compute from other inputs, or hold another constant
@@ -37,7 +37,8 @@ struct PassReport {
     bool empty() const { return went.empty() && came.empty() && changed.empty(); }
     /// "remove-inplace: applied 2 times; 5 nodes went, 1 came, 3 changed".
     std::string summary() const;
-    /// The summary and a line for each node that is not inside of another one, "- slice_11 (aten::slice.Tensor) -> clone: why", at most `limit` of a kind.
+    /// The summary and a line for each node that is not inside of another one, "- slice_11 (aten::slice.Tensor) ->
+    /// clone: why", at most `limit` of a kind.
     std::string text(std::size_t limit = 20) const;
 };
 

@@ -39,7 +39,9 @@ std::size_t Rewrite::position(ExprId id) const {
 
 bool Rewrite::isResult(NodeId node) const {
     const std::vector<ExprId>& users = m_graph.node(node).users;
-    if (std::any_of(users.begin(), users.end(), [this](ExprId user) { return m_graph.expr(user).kind == ExprKind::Output; })) return true;
+    if (std::any_of(users.begin(), users.end(),
+                    [this](ExprId user) { return m_graph.expr(user).kind == ExprKind::Output; }))
+        return true;
     // Bodies that are no longer part of the program have no results.
     for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) {
         const std::vector<NodeId>& outputs = m_graph.body(BodyId(i)).outputs;

@@ -58,7 +58,8 @@ class PassRun {
         report.pass = pass.id;
         report.sentence = pass.sentence;
         report.skipped = reason;
-        m_result.diagnostics.push_back({base::Severity::Warning, "pass " + report.pass + " is skipped: " + reason, {}, {}});
+        m_result.diagnostics.push_back(
+            {base::Severity::Warning, "pass " + report.pass + " is skipped: " + reason, {}, {}});
         m_result.reports.push_back(std::move(report));
     }
 
@@ -76,7 +77,8 @@ class PassRun {
             if (pass.runOnce || *applied == 0 || m_work.cancelled()) break;
         }
         if (auto valid = changed->validate(); !valid) {
-            return base::runError("pass " + std::string(pass.id) + " broke the graph: " + valid.error().what, valid.error().where);
+            return base::runError("pass " + std::string(pass.id) + " broke the graph: " + valid.error().what,
+                                  valid.error().where);
         }
         PassReport report = difference(*m_result.graph, *changed, notes, pass.id, pass.sentence);
         report.count = count;
@@ -106,8 +108,8 @@ base::Result<const Pass*> findPass(std::string_view name) {
     return base::usageError(std::string(name) + " is not found", "pass", "passes: " + known);
 }
 
-base::Result<PassResult> runPasses(const InternalGraph& graph, std::span<const std::string> ids, const PassContext& context,
-                                   const base::WorkContext& work) {
+base::Result<PassResult> runPasses(const InternalGraph& graph, std::span<const std::string> ids,
+                                   const PassContext& context, const base::WorkContext& work) {
     std::vector<const Pass*> wanted;
     for (const std::string& id : ids) {
         SONDE_ASSIGN(const Pass* pass, findPass(id));
@@ -119,8 +121,8 @@ base::Result<PassResult> runPasses(const InternalGraph& graph, std::span<const s
     return run.take();
 }
 
-base::Result<PassResult> optimize(const InternalGraph& graph, std::vector<std::string> enabled, const PassContext& context,
-                                  const base::WorkContext& work) {
+base::Result<PassResult> optimize(const InternalGraph& graph, std::vector<std::string> enabled,
+                                  const PassContext& context, const base::WorkContext& work) {
     const auto asked = [&](std::string_view id) {
         return std::any_of(enabled.begin(), enabled.end(), [&](const std::string& name) {
             const auto pass = findPass(name);
@@ -142,8 +144,9 @@ base::Result<PassResult> optimize(const InternalGraph& graph, std::vector<std::s
     }
     SONDE_ASSIGN(PassResult result, runPasses(graph, order, context, work));
     if (folds && !asked("fuse-conv-bn")) {
-        result.diagnostics.insert(result.diagnostics.begin(),
-                                  {base::Severity::Warning, "pass fuse-conv-bn runs, too: backward-fold-scale needs it", {}, {}});
+        result.diagnostics.insert(
+            result.diagnostics.begin(),
+            {base::Severity::Warning, "pass fuse-conv-bn runs, too: backward-fold-scale needs it", {}, {}});
     }
     return result;
 }

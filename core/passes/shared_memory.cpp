@@ -63,11 +63,13 @@ void SharedMemory::join(NodeId a, NodeId b) {
 void SharedMemory::joinExpr(const InternalGraph& graph, const Expr& expr) {
     if (!expr.bodies.empty()) joinBodies(graph, expr);
     const graph::Sharing sharing = graph::memoryEffect(graph, expr).sharing;
-    const bool isOpaque = expr.callable || expr.kind == ExprKind::Output || (expr.op.name.empty() && expr.bodies.empty());
+    const bool isOpaque =
+        expr.callable || expr.kind == ExprKind::Output || (expr.op.name.empty() && expr.bodies.empty());
     const bool isBranch = !expr.bodies.empty() && !expr.op.name.empty();
     if (sharing == graph::Sharing::Fresh && !isOpaque && !isBranch) return;
     if (const Argument* written = graph::writtenArgument(graph, expr)) {
-        for (NodeId output : expr.outputs) join(output, written->kind == Argument::Kind::Node ? written->node : NodeId{});
+        for (NodeId output : expr.outputs)
+            join(output, written->kind == Argument::Kind::Node ? written->node : NodeId{});
         return;
     }
     const bool all = isOpaque || isBranch || sharing == graph::Sharing::Holds || sharing == graph::Sharing::MaybeView;
@@ -82,7 +84,8 @@ void SharedMemory::joinBodies(const InternalGraph& graph, const Expr& expr) {
         const graph::Body& body = graph.body(id);
         for (std::size_t i = 0; i < body.inputs.size(); ++i) {
             if (isCall && i < expr.inputs.size()) join(body.inputs[i], expr.inputs[i]);
-            else if (!isCall && !expr.inputs.empty()) join(body.inputs[i], expr.inputs.front());  // with all: joinExpr joins them
+            else if (!isCall && !expr.inputs.empty())
+                join(body.inputs[i], expr.inputs.front());  // with all: joinExpr joins them
         }
         for (std::size_t i = 0; i < body.outputs.size() && !expr.outputs.empty(); ++i) {
             const bool oneByOne = expr.outputs.size() == body.outputs.size();
@@ -103,12 +106,14 @@ bool SharedMemory::isWrittenBetween(NodeId node, ExprId first, ExprId last) cons
 
 bool SharedMemory::isWrittenBehind(NodeId node, ExprId expr) const {
     if (!isWritten(node)) return false;
-    return node.index() >= m_class.size() ||
-           std::ranges::any_of(m_writes, [&](const Write& write) { return find(write.target) == find(node) && position(write.expr) > position(expr); });
+    return node.index() >= m_class.size() || std::ranges::any_of(m_writes, [&](const Write& write) {
+               return find(write.target) == find(node) && position(write.expr) > position(expr);
+           });
 }
 
 bool SharedMemory::readsWrittenConstant(const InternalGraph& graph, const Expr& expr) const {
-    return anyWrite() && std::ranges::any_of(expr.inputs, [&](NodeId input) { return graph.node(input).constant && isWritten(input); });
+    return anyWrite() && std::ranges::any_of(
+                             expr.inputs, [&](NodeId input) { return graph.node(input).constant && isWritten(input); });
 }
 
 std::vector<NodeId> SharedMemory::sharers(NodeId node) const {

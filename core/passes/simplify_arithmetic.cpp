@@ -1,5 +1,5 @@
-// x / x -> 1, log(exp(x)) -> x, log(sum(exp(x))) -> logsumexp(x), log(exp(a) + exp(b)) -> logaddexp(a, b): level 1 of dumps
-// (dump.md, "Options"). Where the left side overflows or is 0 / 0 the right side has the limit's value.
+// x / x -> 1, log(exp(x)) -> x, log(sum(exp(x))) -> logsumexp(x), log(exp(a) + exp(b)) -> logaddexp(a, b): level 1 of
+// dumps (dump.md, "Options"). Where the left side overflows or is 0 / 0 the right side has the limit's value.
 
 #include <array>
 
@@ -38,7 +38,8 @@ class Simplifier {
     const InternalGraph& graph() const { return m_rewrite.graph(); }
 
     static bool isUnary(const Expr& expr, OpClass opClass) {
-        return traitsOf(expr).opClass == opClass && expr.inputs.size() == 1 && expr.arguments.size() == 1 && expr.arguments[0].kind == Argument::Kind::Node && expr.keywords.empty();
+        return traitsOf(expr).opClass == opClass && expr.inputs.size() == 1 && expr.arguments.size() == 1 &&
+               expr.arguments[0].kind == Argument::Kind::Node && expr.keywords.empty();
     }
 
     /// x if the node is exp(x) of a floating point x; invalid if not. Whole numbers would change their dtype.
@@ -51,7 +52,9 @@ class Simplifier {
     }
 
     bool divideByItself(const Expr& expr) {
-        if (expr.inputs.size() != 2 || expr.arguments.size() != 2 || !expr.keywords.empty() || expr.inputs[0] != expr.inputs[1]) return false;
+        if (expr.inputs.size() != 2 || expr.arguments.size() != 2 || !expr.keywords.empty() ||
+            expr.inputs[0] != expr.inputs[1])
+            return false;
         const NodeId x = expr.inputs.front();
         if (!tensor::isFloating(dtypeOf(graph(), x))) return false;
         const std::string why = "x / x is 1";
@@ -66,9 +69,12 @@ class Simplifier {
         if (!cast) return false;
         const graph::OpKey own = expr.op;
         const tensor::TypeInfo type = graph().node(expr.outputs.front()).type;
-        const auto rank = type.shape ? std::optional<tensor::Shape>(tensor::Shape{static_cast<std::int64_t>(type.shape->size())}) : std::nullopt;
-        const NodeId shape = insert(like(expr, {own.domain, "Shape", own.version}, {Argument::of(x)}),
-                                    rank ? tensor::TypeInfo::tensor(tensor::DType::Int64, *rank) : tensor::TypeInfo(), why);
+        const auto rank =
+            type.shape ? std::optional<tensor::Shape>(tensor::Shape{static_cast<std::int64_t>(type.shape->size())})
+                       : std::nullopt;
+        const NodeId shape =
+            insert(like(expr, {own.domain, "Shape", own.version}, {Argument::of(x)}),
+                   rank ? tensor::TypeInfo::tensor(tensor::DType::Int64, *rank) : tensor::TypeInfo(), why);
         ones = like(graph().expr(m_id), {own.domain, "ConstantOfShape", own.version}, {Argument::of(shape)});
         ones.attributes.set("value", std::move(*cast));
         finish(insert(std::move(ones), type, why), why);
@@ -76,12 +82,16 @@ class Simplifier {
     }
 
     bool addExponents(const Expr& sum) {
-        if (familyOf(sum) == Family::Onnx || sum.inputs.size() != 2 || sum.arguments.size() != 2 || !sum.keywords.empty()) return false;
+        if (familyOf(sum) == Family::Onnx || sum.inputs.size() != 2 || sum.arguments.size() != 2 ||
+            !sum.keywords.empty())
+            return false;
         const std::array<NodeId, 2> x{exponentOf(sum.inputs[0]), exponentOf(sum.inputs[1])};
         if (!x[0].valid() || !x[1].valid()) return false;
         const std::string why = "log(exp(a) + exp(b)) is logaddexp(a, b)";
         const Expr& log = graph().expr(m_id);
-        finish(insert(like(log, {"aten", "logaddexp", 0}, {Argument::of(x[0]), Argument::of(x[1])}), graph().node(log.outputs.front()).type, why), why);
+        finish(insert(like(log, {"aten", "logaddexp", 0}, {Argument::of(x[0]), Argument::of(x[1])}),
+                      graph().node(log.outputs.front()).type, why),
+               why);
         return true;
     }
 
@@ -92,7 +102,10 @@ class Simplifier {
         const NodeId x = exponentOf(sum.arguments[0].node);
         if (!x.valid()) return false;
         const Expr& log = graph().expr(m_id);
-        Expr made = like(log, isOnnx ? graph::OpKey{sum.op.domain, "ReduceLogSumExp", sum.op.version} : graph::OpKey{"aten", "logsumexp", 0}, sum.arguments);
+        Expr made = like(log,
+                         isOnnx ? graph::OpKey{sum.op.domain, "ReduceLogSumExp", sum.op.version}
+                                : graph::OpKey{"aten", "logsumexp", 0},
+                         sum.arguments);
         made.arguments[0] = Argument::of(x);
         made.keywords = sum.keywords;
         made.attributes = sum.attributes;
@@ -126,7 +139,8 @@ class Simplifier {
         const auto axes = tensorOf(graph(), &expr.arguments[1]);
         if (!axes || axes->tensor.dtype() != tensor::DType::Int64 || axes->tensor.numel() == 0) return false;
         std::vector<std::int64_t> values;
-        for (std::int64_t i = 0; i < axes->tensor.numel(); ++i) values.push_back(static_cast<std::int64_t>(axes->tensor.toDouble(i)));
+        for (std::int64_t i = 0; i < axes->tensor.numel(); ++i)
+            values.push_back(static_cast<std::int64_t>(axes->tensor.toDouble(i)));
         expr.attributes.set("axes", std::move(values));
         expr.arguments.resize(1);
         return true;

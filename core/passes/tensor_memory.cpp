@@ -17,7 +17,15 @@ TensorMemory::Id TensorMemory::addFresh(NodeId node, ExprId origin) {
 TensorMemory::Id TensorMemory::addView(NodeId node, Id base, Steps steps) {
     const Id parent = m_places[base];
     const Id storage = m_allPlaces[parent].storage;
-    m_allPlaces.push_back({storage, parent, std::move(steps), node, node, m_storages[storage].version, false, m_allPlaces[parent].mayOverlap, {}});
+    m_allPlaces.push_back({storage,
+                           parent,
+                           std::move(steps),
+                           node,
+                           node,
+                           m_storages[storage].version,
+                           false,
+                           m_allPlaces[parent].mayOverlap,
+                           {}});
     m_places.push_back(m_allPlaces.size() - 1);
     m_objects[node] = m_places.size() - 1;
     return m_places.size() - 1;
@@ -26,7 +34,8 @@ TensorMemory::Id TensorMemory::addView(NodeId node, Id base, Steps steps) {
 void TensorMemory::reform(Id object, NodeId node, ExprId by) {
     const Id parent = m_places[object];
     const Id storage = m_allPlaces[parent].storage;
-    m_allPlaces.push_back({storage, parent, {by}, node, node, m_storages[storage].version, false, m_allPlaces[parent].mayOverlap, {}});
+    m_allPlaces.push_back(
+        {storage, parent, {by}, node, node, m_storages[storage].version, false, m_allPlaces[parent].mayOverlap, {}});
     m_allPlaces.back().reformedBy = by;
     m_places[object] = m_allPlaces.size() - 1;
     m_objects[node] = object;

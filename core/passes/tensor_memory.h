@@ -10,11 +10,12 @@
 
 namespace sonde::passes {
 
-/// What tensors share memory with what, at one point of a program: the state of InplaceRemover as it walks over a graph.
+/// What tensors share memory with what, at one point of a program: the state of InplaceRemover as it walks over a
+/// graph.
 ///
-/// A *storage* is memory of its own. A *place* is a part of a storage: all of it, or what a view cuts out of another place.
-/// An *object* is a tensor as the program holds it: in-place operations give the object itself, views are new ones. Each
-/// place knows the node that has its content, and since which write.
+/// A *storage* is memory of its own. A *place* is a part of a storage: all of it, or what a view cuts out of another
+/// place. An *object* is a tensor as the program holds it: in-place operations give the object itself, views are new
+/// ones. Each place knows the node that has its content, and since which write.
 ///
 /// Indices instead of pointers: the state is copied where a program branches.
 class TensorMemory {
@@ -33,23 +34,23 @@ class TensorMemory {
     };
 
     struct Storage {
-        Id root = kNone;            ///< place
-        ExprId origin;              ///< made it
-        std::size_t version = 0;    ///< writes so far
+        Id root = kNone;          ///< place
+        ExprId origin;            ///< made it
+        std::size_t version = 0;  ///< writes so far
         ExprId lastWrite;
         std::optional<Trouble> trouble;
         std::vector<Id> perhapsSame;  ///< storages that may be the same memory
     };
     struct Place {
         Id storage = kNone;
-        Id parent = kNone;          ///< kNone: all of the storage
+        Id parent = kNone;  ///< kNone: all of the storage
         Steps steps;
-        NodeId original;            ///< what was cut first: gives names to what is cut again
+        NodeId original;  ///< what was cut first: gives names to what is cut again
         NodeId current;
-        std::size_t version = 0;    ///< of the storage, when `current` was its content
-        bool isPacked = false;      ///< elements lie one behind the other in memory, last dimension fastest
-        bool mayOverlap = false;    ///< several elements may be one place in memory: expand
-        ExprId reformedBy;          ///< gave an object this shape in place: unsqueeze_
+        std::size_t version = 0;  ///< of the storage, when `current` was its content
+        bool isPacked = false;    ///< elements lie one behind the other in memory, last dimension fastest
+        bool mayOverlap = false;  ///< several elements may be one place in memory: expand
+        ExprId reformedBy;        ///< gave an object this shape in place: unsqueeze_
     };
 
     // Objects.
@@ -78,7 +79,8 @@ class TensorMemory {
     Id storageIdOfObject(Id object) const { return m_allPlaces[m_places[object]].storage; }
     bool isCurrent(const Place& place) const { return place.version == m_storages[place.storage].version; }
 
-    /// The place's content is `node` now. Places that share the storage are stale; the root is known only if it is told.
+    /// The place's content is `node` now. Places that share the storage are stale; the root is known only if it is
+    /// told.
     void wrote(Id place, NodeId node, ExprId write);
     void setCurrent(Id place, NodeId node);
     /// Nobody knows what the storage holds, nor any that may be the same.

@@ -25,7 +25,8 @@ Argument given(const Expr& expr, std::size_t index, std::string_view keyword) {
 /// A step of 1 says nothing.
 Argument stepOfSlice(const Expr& expr) {
     Argument step = given(expr, 4, "step");
-    const bool isOne = step.kind == Argument::Kind::Constant && step.constant.kind() == ValueKind::Int && step.constant.toInt() == 1;
+    const bool isOne =
+        step.kind == Argument::Kind::Constant && step.constant.kind() == ValueKind::Int && step.constant.toInt() == 1;
     return isOne ? none() : step;
 }
 
@@ -58,7 +59,8 @@ std::optional<Argument> partOf(const InternalGraph& graph, const Expr& expr) {
     if (!start || !length) return std::nullopt;
     // narrow(x, d, -2, 2) goes to the end.
     const bool isToTheEnd = *start < 0 && *start + *length == 0;
-    return sliceOf(Argument::of(Value::ofInt(*start)), isToTheEnd ? none() : Argument::of(Value::ofInt(*start + *length)), none());
+    return sliceOf(Argument::of(Value::ofInt(*start)),
+                   isToTheEnd ? none() : Argument::of(Value::ofInt(*start + *length)), none());
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace sonde::passes {
 /// Views from the inside out: the producer of a written node first.
 using ViewChain = std::vector<ExprId>;
 
-/// The expr cuts a part out of its first argument that a setitem can write: slice, select, narrow, getitem with a basic index.
+/// The expr cuts a part out of its first argument that a setitem can write: slice, select, narrow, getitem with a basic
+/// index.
 bool cutsPart(const InternalGraph& graph, const Expr& expr);
 /// The index of such an expr as getitem takes it.
 /// None: an axis counted from the end of a tensor whose rank is not known, a narrow by numbers that only a run knows.
@@ -28,7 +29,8 @@ class Cursor {
     Rewrite& rewrite() const { return m_rewrite; }
 
   private:
-    Cursor(Rewrite& rewrite, ExprId anchor, bool isBehind) : m_rewrite(rewrite), m_anchor(anchor), m_isBehind(isBehind) {}
+    Cursor(Rewrite& rewrite, ExprId anchor, bool isBehind)
+        : m_rewrite(rewrite), m_anchor(anchor), m_isBehind(isBehind) {}
     Rewrite& m_rewrite;
     ExprId m_anchor;
     bool m_isBehind;
@@ -36,8 +38,8 @@ class Cursor {
 
 /// The same view of another base, with the type that the first one had.
 NodeId takenAgain(Cursor& cursor, const std::vector<ExprId>& steps, NodeId base);
-/// `base` with `value` in the part that the view shows, as a new value: the view turned round. An invalid id if it cannot be:
-/// several elements are one place in memory (expand), or what the view takes is known only in a run.
+/// `base` with `value` in the part that the view shows, as a new value: the view turned round. An invalid id if it
+/// cannot be: several elements are one place in memory (expand), or what the view takes is known only in a run.
 NodeId putBack(Cursor& cursor, const std::vector<ExprId>& steps, NodeId base, const Argument& value);
 inline constexpr std::string_view kSetItem = "setitem";
 /// One setitem.

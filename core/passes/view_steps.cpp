@@ -77,14 +77,17 @@ std::optional<Argument> inverseOf(const InternalGraph& graph, const Argument* di
 bool isOtherType(const Expr& step) {
     const operators::Traits& traits = traitsOf(step);
     if (traits.form != ViewForm::NewShape || traits.memory.sharing != graph::Sharing::View) return false;
-    return operators::overloadOf(step.op.name) == "dtype" || (step.arguments.size() > 1 && step.arguments[1].kind == Argument::Kind::Constant &&
-                                            !step.arguments[1].constant.isListLike());
+    return operators::overloadOf(step.op.name) == "dtype" ||
+           (step.arguments.size() > 1 && step.arguments[1].kind == Argument::Kind::Constant &&
+            !step.arguments[1].constant.isListLike());
 }
 
-/// Writes elements of lists of views into their base: which slice element `item` is, perhaps by numbers that a run knows.
+/// Writes elements of lists of views into their base: which slice element `item` is, perhaps by numbers that a run
+/// knows.
 class ListItem {
   public:
-    ListItem(Cursor& cursor, const Expr& list, NodeId base) : m_cursor(cursor), m_graph(cursor.rewrite().graph()), m_list(list), m_base(base) {}
+    ListItem(Cursor& cursor, const Expr& list, NodeId base)
+        : m_cursor(cursor), m_graph(cursor.rewrite().graph()), m_list(list), m_base(base) {}
 
     /// None: the operator does not say where its elements are.
     std::optional<Argument> index(std::int64_t item) {
@@ -108,10 +111,12 @@ class ListItem {
             return along(*axis, slice(Argument::of(start), Argument::of(stop)));
         }
         const Value* lengths = constantOf(m_graph, second);
-        if (!lengths || !lengths->isListLike() || static_cast<std::size_t>(item) >= lengths->items().size()) return std::nullopt;
+        if (!lengths || !lengths->isListLike() || static_cast<std::size_t>(item) >= lengths->items().size())
+            return std::nullopt;
         std::int64_t start = 0;
         for (std::int64_t i = 0; i < item; ++i) start += lengths->items()[static_cast<std::size_t>(i)].toInt();
-        return along(*axis, slice(number(start), number(start + lengths->items()[static_cast<std::size_t>(item)].toInt())));
+        return along(*axis,
+                     slice(number(start), number(start + lengths->items()[static_cast<std::size_t>(item)].toInt())));
     }
 
   private:
@@ -120,7 +125,9 @@ class ListItem {
         return m_cursor.rewrite().output(m_cursor.insert(std::move(expr), name, "says where the written part is"));
     }
     static Argument none() { return Argument::of(Value()); }
-    static Argument slice(Argument start, Argument stop) { return Argument::container(Argument::Kind::Slice, {std::move(start), std::move(stop), none()}); }
+    static Argument slice(Argument start, Argument stop) {
+        return Argument::container(Argument::Kind::Slice, {std::move(start), std::move(stop), none()});
+    }
     static Argument whole() { return slice(none(), none()); }
 
     /// The part for one axis, counted from the front or the back.
@@ -163,7 +170,8 @@ NodeId setItem(Cursor& cursor, NodeId base, Argument index, Argument value, std:
     InternalGraph& graph = cursor.rewrite().graph();
     Expr expr = callOf("prim", op, {Argument::of(base), std::move(index), std::move(value)});
     if (op != kSetItem) expr.target = std::string(op);
-    const NodeId made = cursor.rewrite().output(cursor.insert(std::move(expr), op, "a write to a part of " + graph.node(base).name + " as a value"));
+    const NodeId made = cursor.rewrite().output(
+        cursor.insert(std::move(expr), op, "a write to a part of " + graph.node(base).name + " as a value"));
     graph.setType(made, graph.node(base).type);
     return made;
 }
@@ -183,7 +191,8 @@ NodeId putBack(Cursor& cursor, const std::vector<ExprId>& steps, NodeId base, co
     const operators::Traits& traits = traitsOfStep(graph, step);
     const ViewForm form = traits.form;
     if (value.kind != Argument::Kind::Node) return {};
-    const bool isSame = form == ViewForm::Same || form == ViewForm::Contiguous || form == ViewForm::Converted || traits.opClass == OpClass::Dropout;
+    const bool isSame = form == ViewForm::Same || form == ViewForm::Contiguous || form == ViewForm::Converted ||
+                        traits.opClass == OpClass::Dropout;
     if (isSame) return value.node;
     Expr expr;
     if (operators::keepsOrder(form) && !isOtherType(step)) {
@@ -206,7 +215,8 @@ NodeId putBack(Cursor& cursor, const std::vector<ExprId>& steps, NodeId base, co
         return {};
     }
     const std::string title(graph::withoutOverload(expr.op.name));
-    const NodeId made = cursor.rewrite().output(cursor.insert(std::move(expr), title, "what was written to a view, in the form of " + graph.node(base).name));
+    const NodeId made = cursor.rewrite().output(
+        cursor.insert(std::move(expr), title, "what was written to a view, in the form of " + graph.node(base).name));
     graph.setType(made, graph.node(base).type);
     return made;
 }

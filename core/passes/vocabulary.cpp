@@ -49,7 +49,8 @@ bool makesView(const Expr& expr) {
 }
 
 bool isOpaque(const Expr& expr) {
-    const bool isCall = expr.kind == ExprKind::CallModule || expr.kind == ExprKind::CallFunction || expr.kind == ExprKind::CallMethod || expr.kind == ExprKind::Apply;
+    const bool isCall = expr.kind == ExprKind::CallModule || expr.kind == ExprKind::CallFunction ||
+                        expr.kind == ExprKind::CallMethod || expr.kind == ExprKind::Apply;
     return expr.callable || (isCall && expr.op.name.empty() && expr.bodies.empty() && !mutates(expr));
 }
 
@@ -64,7 +65,8 @@ bool holdsEffect(const InternalGraph& graph, const Expr& expr) {
 }
 
 const Argument* argumentOf(const Expr& expr, std::size_t index, std::string_view keyword) {
-    if (index < expr.arguments.size()) return expr.arguments[index].kind == Argument::Kind::Omitted ? nullptr : &expr.arguments[index];
+    if (index < expr.arguments.size())
+        return expr.arguments[index].kind == Argument::Kind::Omitted ? nullptr : &expr.arguments[index];
     for (const auto& [key, argument] : expr.keywords) {
         if (!keyword.empty() && key == keyword) return &argument;
     }
@@ -83,7 +85,8 @@ std::optional<double> scalarOf(const InternalGraph& graph, const Argument* argum
     const Value* value = constantOf(graph, argument);
     if (!value) return std::nullopt;
     if (value->kind() == ValueKind::Int || value->kind() == ValueKind::Float) return value->number();
-    if (!value->isTensor() || !isOneElement(value->tensor()) || !isPlainNumber(value->tensor().dtype())) return std::nullopt;
+    if (!value->isTensor() || !isOneElement(value->tensor()) || !isPlainNumber(value->tensor().dtype()))
+        return std::nullopt;
     return value->tensor().toDouble(0);
 }
 
@@ -125,12 +128,14 @@ Step stepOf(const InternalGraph& graph, ExprId id) {
     ExprId only;
     for (ExprId each : body.order) {
         const Expr& inner = graph.expr(each);
-        if (inner.kind == ExprKind::Input || inner.kind == ExprKind::GetAttr || inner.kind == ExprKind::Constant) continue;
+        if (inner.kind == ExprKind::Input || inner.kind == ExprKind::GetAttr || inner.kind == ExprKind::Constant)
+            continue;
         if (only.valid()) return step;
         only = each;
     }
-    const bool givesIt = only.valid() && body.result.kind == Argument::Kind::Node && graph.expr(only).outputs.size() == 1 &&
-                         body.result.node == graph.expr(only).outputs.front() && graph.expr(only).bodies.empty();
+    const bool givesIt = only.valid() && body.result.kind == Argument::Kind::Node &&
+                         graph.expr(only).outputs.size() == 1 && body.result.node == graph.expr(only).outputs.front() &&
+                         graph.expr(only).bodies.empty();
     if (!givesIt) return step;
     return {id, only, meaningOf(graph.expr(only))};
 }
@@ -142,8 +147,10 @@ std::optional<ScalarOperation> scalarOperation(const InternalGraph& graph, const
     if (!a || !b) return std::nullopt;
     // a + alpha·b: only alpha = 1 is a plain sum.
     const Meaning meaning = meaningOf(expr);
-    const bool hasAlpha = expr.op.domain == "aten" && (meaning == Meaning::Add || meaning == Meaning::Sub || meaning == Meaning::ReverseSub);
-    if (hasAlpha && argumentOf(expr, 2, "alpha") && scalarOf(graph, argumentOf(expr, 2, "alpha")) != 1.0) return std::nullopt;
+    const bool hasAlpha = expr.op.domain == "aten" &&
+                          (meaning == Meaning::Add || meaning == Meaning::Sub || meaning == Meaning::ReverseSub);
+    if (hasAlpha && argumentOf(expr, 2, "alpha") && scalarOf(graph, argumentOf(expr, 2, "alpha")) != 1.0)
+        return std::nullopt;
     const auto first = scalarOf(graph, a);
     const auto second = scalarOf(graph, b);
     if (first.has_value() == second.has_value()) return std::nullopt;
@@ -151,7 +158,8 @@ std::optional<ScalarOperation> scalarOperation(const InternalGraph& graph, const
     const Argument& other = first ? *b : *a;
     if (other.kind != Argument::Kind::Node || graph.node(other.node).constant) return std::nullopt;
     const Value& value = *constantOf(graph, &constant);
-    ScalarOperation operation{other.node, first ? *first : *second, first.has_value(), value.kind() == ValueKind::Int, value.isTensor()};
+    ScalarOperation operation{other.node, first ? *first : *second, first.has_value(), value.kind() == ValueKind::Int,
+                              value.isTensor()};
     return operation;
 }
 
@@ -206,7 +214,8 @@ Argument scalarOperand(Rewrite& rewrite, ExprId anchor, double scalar, bool whol
         if (wholeNumber) return Argument::of(Value::ofInt(static_cast<std::int64_t>(scalar)));
         return Argument::of(Value::ofFloat(scalar));
     }
-    const std::string name = (like.outputs.empty() ? like.target : rewrite.graph().node(like.outputs.front()).name) + "_constant";
+    const std::string name =
+        (like.outputs.empty() ? like.target : rewrite.graph().node(like.outputs.front()).name) + "_constant";
     Tensor value = Tensor::scalar<double>(scalar);
     if (auto cast = value.cast(dtype == DType::Undefined ? DType::Float32 : dtype)) value = std::move(*cast);
     return Argument::of(rewrite.constantBefore(anchor, Value(std::move(value)), name, std::move(why)));

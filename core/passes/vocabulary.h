@@ -13,10 +13,10 @@ namespace sonde::passes {
 
 /// What an operation means, whichever vocabulary it is written in.
 using Meaning = operators::OpClass;
+using graph::traitsOf;
 using operators::OpClass;
 using operators::Trait;
 using operators::ViewForm;
-using graph::traitsOf;
 
 /// The vocabulary that an expr is written in, for exprs made in its place.
 enum class Family : std::uint8_t { Onnx, Aten, Prim };
@@ -30,8 +30,8 @@ bool mutates(const Expr& expr);
 /// The result may be a view of the arguments' memory (slices, selections and reshapes; lists of views).
 bool makesView(const Expr& expr);
 
-/// Something in the bodies of the expr may be seen outside of it although nobody reads its result: a write, a check, a call
-/// that runs on values.
+/// Something in the bodies of the expr may be seen outside of it although nobody reads its result: a write, a check, a
+/// call that runs on values.
 bool holdsEffect(const InternalGraph& graph, const Expr& expr);
 
 /// An argument by position, or by its keyword; null if it is not given.
@@ -50,7 +50,8 @@ struct KnownTensor {
 };
 std::optional<KnownTensor> tensorOf(const InternalGraph& graph, const Argument* argument);
 
-/// An operation as it stands in the graph: the expr itself, or a call of a leaf module whose body is just that operation.
+/// An operation as it stands in the graph: the expr itself, or a call of a leaf module whose body is just that
+/// operation.
 struct Step {
     ExprId outer;  ///< what stands in the caller's body
     ExprId inner;  ///< the operation: `outer` itself, or the one expr of its body
@@ -74,7 +75,8 @@ std::optional<ScalarOperation> scalarOperation(const InternalGraph& graph, const
 /// An Add, Mul, Neg or Pow of `node` (and `operand`) in the vocabulary of `like`; the expr has no place yet.
 Expr makeArithmetic(const Expr& like, Meaning meaning, NodeId node, std::optional<Argument> operand);
 /// A scalar as an operand in the vocabulary of `like`: a constant node in front of `anchor` for ONNX, else a number.
-Argument scalarOperand(Rewrite& rewrite, ExprId anchor, double scalar, bool wholeNumber, tensor::DType dtype, std::string why);
+Argument scalarOperand(Rewrite& rewrite, ExprId anchor, double scalar, bool wholeNumber, tensor::DType dtype,
+                       std::string why);
 
 /// The dtype of a node if it is known; a node of the program's own type table.
 tensor::DType dtypeOf(const InternalGraph& graph, NodeId node);

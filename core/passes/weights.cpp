@@ -21,25 +21,29 @@ std::optional<KnownConv> knownConv(const InternalGraph& graph, ExprId id) {
     if (step.meaning != Meaning::Conv) return std::nullopt;
     const Expr& expr = graph.expr(step.inner);
     if (expr.outputs.size() != 1) return std::nullopt;
-    if (traitsOf(expr).is(Trait::MayTranspose) && boolOf(graph, argumentOf(expr, 6, "transposed"), true)) return std::nullopt;
+    if (traitsOf(expr).is(Trait::MayTranspose) && boolOf(graph, argumentOf(expr, 6, "transposed"), true))
+        return std::nullopt;
     const Argument* input = argumentOf(expr, 0, "input");
     const auto weight = tensorOf(graph, argumentOf(expr, 1, "weight"));
-    if (!input || input->kind != Argument::Kind::Node || !weight || weight->tensor.rank() < 3 || !tensor::isFloating(weight->tensor.dtype())) {
+    if (!input || input->kind != Argument::Kind::Node || !weight || weight->tensor.rank() < 3 ||
+        !tensor::isFloating(weight->tensor.dtype())) {
         return std::nullopt;
     }
-    KnownConv conv{step, step.outside(graph, input->node), graph.expr(step.outer).outputs.front(), *weight, std::nullopt};
+    KnownConv conv{step, step.outside(graph, input->node), graph.expr(step.outer).outputs.front(), *weight,
+                   std::nullopt};
     if (!conv.input.valid()) return std::nullopt;
     const Argument* bias = argumentOf(expr, 2, "bias");
     const Value* none = constantOf(graph, bias);
     if (bias && !(none && none->isNone())) {
         conv.bias = tensorOf(graph, bias);
-        if (!conv.bias || conv.bias->tensor.rank() != 1 || conv.bias->tensor.dim(0) != weight->tensor.dim(0)) return std::nullopt;
+        if (!conv.bias || conv.bias->tensor.rank() != 1 || conv.bias->tensor.dim(0) != weight->tensor.dim(0))
+            return std::nullopt;
     }
     return conv;
 }
 
-void setKnownArgument(Rewrite& rewrite, ExprId id, std::size_t index, std::string_view keyword, Tensor value, const std::string& wantedName,
-                      const std::string& why) {
+void setKnownArgument(Rewrite& rewrite, ExprId id, std::size_t index, std::string_view keyword, Tensor value,
+                      const std::string& wantedName, const std::string& why) {
     InternalGraph& graph = rewrite.graph();
     const Argument* argument = argumentOf(graph.expr(id), index, keyword);
     const bool isNode = argument && argument->kind == Argument::Kind::Node;
@@ -70,7 +74,8 @@ void setKnownArgument(Rewrite& rewrite, ExprId id, std::size_t index, std::strin
     graph.setType(node, type);
     std::vector<Argument> arguments = graph.expr(id).arguments;
     auto keywords = graph.expr(id).keywords;
-    const auto named = std::find_if(keywords.begin(), keywords.end(), [&](const auto& each) { return each.first == keyword; });
+    const auto named =
+        std::find_if(keywords.begin(), keywords.end(), [&](const auto& each) { return each.first == keyword; });
     if (named != keywords.end()) {
         named->second = Argument::of(node);
     } else {
@@ -80,8 +85,8 @@ void setKnownArgument(Rewrite& rewrite, ExprId id, std::size_t index, std::strin
     graph.setArguments(id, std::move(arguments), std::move(keywords));
 }
 
-base::Result<void> scaleConv(Rewrite& rewrite, const KnownConv& conv, const std::vector<double>& scale, const std::vector<double>& shift,
-                             const std::string& why) {
+base::Result<void> scaleConv(Rewrite& rewrite, const KnownConv& conv, const std::vector<double>& scale,
+                             const std::vector<double>& shift, const std::string& why) {
     InternalGraph& graph = rewrite.graph();
     const Tensor& weight = conv.weight.tensor;
     std::vector<double> numbers = numbersOf(weight);
@@ -104,7 +109,8 @@ base::Result<void> scaleConv(Rewrite& rewrite, const KnownConv& conv, const std:
     }
     const std::string weightName = graph.node(conv.weight.node).name;
     std::string biasName = graph.node(conv.output).name + "_bias";
-    if (const std::size_t at = weightName.rfind("weight"); at != std::string::npos) biasName = weightName.substr(0, at) + "bias" + weightName.substr(at + 6);
+    if (const std::size_t at = weightName.rfind("weight"); at != std::string::npos)
+        biasName = weightName.substr(0, at) + "bias" + weightName.substr(at + 6);
     setKnownArgument(rewrite, conv.step.inner, 1, "weight", std::move(scaled), weightName, why);
     const bool allZero = std::all_of(bias.begin(), bias.end(), [](double each) { return each == 0; });
     if (conv.bias || !allZero) setKnownArgument(rewrite, conv.step.inner, 2, "bias", std::move(moved), biasName, why);

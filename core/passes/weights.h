@@ -21,8 +21,8 @@ std::optional<KnownConv> knownConv(const InternalGraph& graph, ExprId id);
 /// w'[k] = w[k] * scale[k], b'[k] = b[k] * scale[k] + shift[k]; `scale` and `shift` hold one number for each of the K
 /// channels. Weights that others read, too, are copied. A bias is made if there was none and it is not all 0.
 /// Error: no memory.
-base::Result<void> scaleConv(Rewrite& rewrite, const KnownConv& conv, const std::vector<double>& scale, const std::vector<double>& shift,
-                             const std::string& why);
+base::Result<void> scaleConv(Rewrite& rewrite, const KnownConv& conv, const std::vector<double>& scale,
+                             const std::vector<double>& shift, const std::string& why);
 
 /// The elements of a tensor as doubles.
 std::vector<double> numbersOf(const Tensor& tensor);
@@ -30,7 +30,7 @@ std::vector<double> numbersOf(const Tensor& tensor);
 base::Result<Tensor> tensorLike(const Tensor& like, const tensor::Shape& shape, const std::vector<double>& numbers);
 /// Puts another value into a constant that this one argument reads: in place if nobody else reads it, else as a new
 /// constant in front of the expr.
-void setKnownArgument(Rewrite& rewrite, ExprId expr, std::size_t index, std::string_view keyword, Tensor value, const std::string& wantedName,
-                      const std::string& why);
+void setKnownArgument(Rewrite& rewrite, ExprId expr, std::size_t index, std::string_view keyword, Tensor value,
+                      const std::string& wantedName, const std::string& why);
 
 }  // namespace sonde::passes

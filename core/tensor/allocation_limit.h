@@ -4,8 +4,8 @@
 
 namespace sonde::tensor {
 
-/// While one lives, no tensor of more bytes is allocated on this thread: larger ones are an error, as if memory were out.
-/// For work that a file may ask for before anybody wanted a run.
+/// While one lives, no tensor of more bytes is allocated on this thread: larger ones are an error, as if memory were
+/// out. For work that a file may ask for before anybody wanted a run.
 class AllocationLimit {
   public:
     explicit AllocationLimit(std::size_t sizeBytes);

@@ -1,9 +1,9 @@
 #include "core/tensor/attribute.h"
 
+#include <algorithm>
+
 #include "core/base/number_text.h"
 #include "core/base/unicode.h"
-
-#include <algorithm>
 
 namespace sonde::tensor {
 
@@ -20,9 +20,7 @@ std::string quoted(const std::string& text, std::size_t limit) {
     return "'" + (text.size() > limit ? std::string(base::utf8Prefix(text, limit)) + "…" : text) + "'";
 }
 
-std::string number(double value) {
-    return base::roundedText(value, 7);
-}
+std::string number(double value) { return base::roundedText(value, 7); }
 
 template <typename T, typename Format>
 std::string listText(const std::vector<T>& items, std::size_t limit, Format&& format) {
@@ -46,15 +44,21 @@ std::string text(const AttributeValue& value, std::size_t limit) {
             [](std::int64_t v) { return std::to_string(v); },
             [](double v) { return number(v); },
             [&](const std::string& v) { return quoted(v, limit); },
-            [&](const std::vector<std::int64_t>& v) { return listText(v, limit, [](std::int64_t x) { return std::to_string(x); }); },
+            [&](const std::vector<std::int64_t>& v) {
+                return listText(v, limit, [](std::int64_t x) { return std::to_string(x); });
+            },
             [&](const std::vector<double>& v) { return listText(v, limit, number); },
             [&](const std::vector<std::string>& v) {
                 return listText(v, limit, [&](const std::string& x) { return quoted(x, limit); });
             },
             [&](const Tensor& v) { return v.defined() ? Value(v).text(limit) : std::string("empty tensor"); },
-            [&](const std::vector<Tensor>& v) { return listText(v, limit, [](const Tensor& x) { return x.typeText(); }); },
+            [&](const std::vector<Tensor>& v) {
+                return listText(v, limit, [](const Tensor& x) { return x.typeText(); });
+            },
             [](const TypeInfo& v) { return v.text(); },
-            [&](const std::vector<TypeInfo>& v) { return listText(v, limit, [](const TypeInfo& x) { return x.text(); }); },
+            [&](const std::vector<TypeInfo>& v) {
+                return listText(v, limit, [](const TypeInfo& x) { return x.text(); });
+            },
             [](BodyRef v) { return "body " + std::to_string(v.index); },
             [&](const std::vector<BodyRef>& v) {
                 return listText(v, limit, [](BodyRef x) { return "body " + std::to_string(x.index); });

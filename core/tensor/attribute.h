@@ -24,10 +24,9 @@ struct AttributeRef {
     bool operator==(const AttributeRef&) const = default;
 };
 
-using AttributeValue =
-    std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
-                 std::vector<std::string>, Tensor, std::vector<Tensor>, TypeInfo, std::vector<TypeInfo>, BodyRef,
-                 std::vector<BodyRef>, AttributeRef>;
+using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
+                                    std::vector<std::string>, Tensor, std::vector<Tensor>, TypeInfo,
+                                    std::vector<TypeInfo>, BodyRef, std::vector<BodyRef>, AttributeRef>;
 
 struct Attribute {
     std::string name;

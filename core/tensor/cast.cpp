@@ -17,9 +17,12 @@ namespace sonde::tensor {
 
 namespace {
 
-template <typename T> inline constexpr bool kIsComplex = false;
-template <typename T> inline constexpr bool kIsComplex<std::complex<T>> = true;
-template <typename T> inline constexpr bool kIsNarrowFloat = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <typename T>
+inline constexpr bool kIsComplex = false;
+template <typename T>
+inline constexpr bool kIsComplex<std::complex<T>> = true;
+template <typename T>
+inline constexpr bool kIsNarrowFloat = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 /// Truncates toward zero; numbers outside 64 bits (and NaN) become the lowest, as the processor does.
 template <typename To, typename Float>
@@ -39,7 +42,8 @@ To convert(From value) {
     if constexpr (std::is_same_v<From, To>) {
         return value;
     } else if constexpr (kIsComplex<From> && kIsComplex<To>) {
-        return To(static_cast<typename To::value_type>(value.real()), static_cast<typename To::value_type>(value.imag()));
+        return To(static_cast<typename To::value_type>(value.real()),
+                  static_cast<typename To::value_type>(value.imag()));
     } else if constexpr (kIsComplex<From>) {
         if constexpr (std::is_same_v<To, bool>) return value != From{};
         else return convert<typename From::value_type, To>(value.real());
@@ -63,10 +67,14 @@ void convertAll(const void* source, void* target, std::size_t count) {
     const auto* from = static_cast<const From*>(source);
     auto* to = static_cast<To*>(target);
     // The casts around every product of float16 and bfloat16; both are their bits.
-    if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) return halfToFloat(static_cast<const std::uint16_t*>(source), to, count);
-    if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>) return floatToHalf(from, static_cast<std::uint16_t*>(target), count);
-    if constexpr (std::is_same_v<From, BFloat16> && std::is_same_v<To, float>) return bfloat16ToFloat(static_cast<const std::uint16_t*>(source), to, count);
-    if constexpr (std::is_same_v<From, float> && std::is_same_v<To, BFloat16>) return floatToBFloat16(from, static_cast<std::uint16_t*>(target), count);
+    if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>)
+        return halfToFloat(static_cast<const std::uint16_t*>(source), to, count);
+    if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>)
+        return floatToHalf(from, static_cast<std::uint16_t*>(target), count);
+    if constexpr (std::is_same_v<From, BFloat16> && std::is_same_v<To, float>)
+        return bfloat16ToFloat(static_cast<const std::uint16_t*>(source), to, count);
+    if constexpr (std::is_same_v<From, float> && std::is_same_v<To, BFloat16>)
+        return floatToBFloat16(from, static_cast<std::uint16_t*>(target), count);
     for (std::size_t i = 0; i < count; ++i) to[i] = convert<From, To>(from[i]);
 }
 
@@ -83,7 +91,9 @@ DType carrier(DType dtype) {
 
 void castPlain(DType from, const void* source, DType to, void* target, std::size_t count) {
     dispatchAll(from, [&](auto f) {
-        dispatchAll(to, [&](auto t) { convertAll<typename decltype(f)::type, typename decltype(t)::type>(source, target, count); });
+        dispatchAll(to, [&](auto t) {
+            convertAll<typename decltype(f)::type, typename decltype(t)::type>(source, target, count);
+        });
     });
 }
 
@@ -155,7 +165,8 @@ std::string numberText(DType dtype, const void* element) {
         T value{};
         castElements(dtype, element, dtypeOf<T>, &value, 1);
         if constexpr (kIsComplex<T>) {
-            text = "(" + shortest(value.real()) + (std::signbit(value.imag()) ? "" : "+") + shortest(value.imag()) + "j)";
+            text =
+                "(" + shortest(value.real()) + (std::signbit(value.imag()) ? "" : "+") + shortest(value.imag()) + "j)";
         } else if constexpr (kIsNarrowFloat<T>) {
             text = shortest(static_cast<float>(value));
         } else if constexpr (std::is_same_v<T, bool>) {

@@ -72,8 +72,7 @@ std::size_t bitsInFile(DType dtype) { return row(dtype).fileBits; }
 bool isFloating(DType dtype) { return row(dtype).kind == Class::Float; }
 bool isInteger(DType dtype) { return row(dtype).kind == Class::Signed || row(dtype).kind == Class::Unsigned; }
 bool isSigned(DType dtype) {
-    return row(dtype).kind == Class::Signed || isComplex(dtype) ||
-           (isFloating(dtype) && dtype != DType::Float8E8M0);
+    return row(dtype).kind == Class::Signed || isComplex(dtype) || (isFloating(dtype) && dtype != DType::Float8E8M0);
 }
 bool isComplex(DType dtype) { return row(dtype).kind == Class::Complex; }
 

@@ -15,11 +15,11 @@ namespace {
 struct Format {
     int mantissaBits;
     int bias;
-    float largest;       ///< largest finite value
-    std::uint8_t top;    ///< its bits
-    std::uint8_t sign;   ///< sign bit
-    std::uint8_t nan;    ///< bits of NaN; 0: the format has none
-    std::uint8_t inf;    ///< bits of +Inf; 0: the format has none
+    float largest;      ///< largest finite value
+    std::uint8_t top;   ///< its bits
+    std::uint8_t sign;  ///< sign bit
+    std::uint8_t nan;   ///< bits of NaN; 0: the format has none
+    std::uint8_t inf;   ///< bits of +Inf; 0: the format has none
     bool negativeZero;
 };
 
@@ -68,8 +68,9 @@ std::uint8_t encode(const Format& f, float value, bool saturate) {
     const int lowest = 1 - f.bias;  // exponent of the smallest normal number
     const int quantumExponent = std::max(exponent, lowest) - f.mantissaBits;
     // Scaling by a power of two is exact, so one rounding to nearest even happens here.
-    const double rounded = std::isinf(value) ? magnitude : std::ldexp(std::nearbyint(std::ldexp(magnitude, -quantumExponent)),
-                                                                     quantumExponent);
+    const double rounded = std::isinf(value)
+                               ? magnitude
+                               : std::ldexp(std::nearbyint(std::ldexp(magnitude, -quantumExponent)), quantumExponent);
     if (rounded > static_cast<double>(f.largest)) {
         if (saturate || (!f.nan && !f.inf)) return static_cast<std::uint8_t>(f.top | sign);
         if (f.inf) return static_cast<std::uint8_t>(f.inf | sign);
@@ -104,7 +105,8 @@ Table makeTable(DType dtype) {
     Table table{};
     for (int i = 0; i < 256; ++i) {
         const auto bits = static_cast<std::uint8_t>(i);
-        table[static_cast<std::size_t>(i)] = dtype == DType::Float8E8M0 ? decodeE8M0(bits) : decode(format(dtype), bits);
+        table[static_cast<std::size_t>(i)] =
+            dtype == DType::Float8E8M0 ? decodeE8M0(bits) : decode(format(dtype), bits);
     }
     return table;
 }

@@ -2,9 +2,8 @@
 
 #include "core/tensor/half_floats.h"
 
-#include <bit>
-
 #include <Eigen/Core>
+#include <bit>
 
 #include "core/tensor/float_types.h"
 
@@ -14,7 +13,9 @@ namespace {
 
 bool isNaN(std::uint32_t floatBits) { return (floatBits & 0x7fffffff) > 0x7f800000; }
 
-float widenHalf(std::uint16_t bits) { return Eigen::half_impl::half_to_float(Eigen::half_impl::raw_uint16_to_half(bits)); }
+float widenHalf(std::uint16_t bits) {
+    return Eigen::half_impl::half_to_float(Eigen::half_impl::raw_uint16_to_half(bits));
+}
 
 // Eigen's portable roundings make one NaN of all. The payload stays here, as with the processors' own instructions.
 
@@ -26,7 +27,8 @@ std::uint16_t roundToHalf(float value) {
 
 std::uint16_t roundToBFloat16(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
-    return isNaN(bits) ? static_cast<std::uint16_t>((bits >> 16) | 0x40) : Eigen::bfloat16_impl::float_to_bfloat16_rtne<true>(value).value;
+    return isNaN(bits) ? static_cast<std::uint16_t>((bits >> 16) | 0x40)
+                       : Eigen::bfloat16_impl::float_to_bfloat16_rtne<true>(value).value;
 }
 
 }  // namespace
@@ -44,7 +46,8 @@ void floatToHalf(const float* values, std::uint16_t* bits, std::size_t count) {
 }
 
 void bfloat16ToFloat(const std::uint16_t* bits, float* values, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) values[i] = Eigen::bfloat16_impl::bfloat16_to_float(Eigen::bfloat16_impl::raw_uint16_to_bfloat16(bits[i]));
+    for (std::size_t i = 0; i < count; ++i)
+        values[i] = Eigen::bfloat16_impl::bfloat16_to_float(Eigen::bfloat16_impl::raw_uint16_to_bfloat16(bits[i]));
 }
 
 void floatToBFloat16(const float* values, std::uint16_t* bits, std::size_t count) {

@@ -28,11 +28,12 @@ std::function<double(std::int64_t, std::int64_t)> planeReader(const Tensor& plan
     std::function<double(std::int64_t, std::int64_t)> reader;
     const auto down = plane.strides()[0], across = plane.strides()[1];
     const bool plain = plane.defined() && dispatchNumbers(plane.dtype(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        reader = [data = plane.data<T>(), down, across, keep = plane.storage()](std::int64_t row, std::int64_t column) {
-            return static_cast<double>(data[row * down + column * across]);
-        };
-    });
+                           using T = typename decltype(tag)::type;
+                           reader = [data = plane.data<T>(), down, across, keep = plane.storage()](
+                                        std::int64_t row, std::int64_t column) {
+                               return static_cast<double>(data[row * down + column * across]);
+                           };
+                       });
     if (plain) return reader;
     return [plane](std::int64_t row, std::int64_t column) { return plane.toDouble(row * plane.dim(1) + column); };
 }

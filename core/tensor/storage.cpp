@@ -5,7 +5,6 @@
 #include <limits>
 #include <mutex>
 #include <new>
-
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -32,7 +31,8 @@ constexpr std::size_t kAlignment = 64;
 thread_local std::size_t threadLimit = std::numeric_limits<std::size_t>::max();
 
 base::Result<void> checkSize(std::size_t sizeBytes) {
-    if (sizeBytes > threadLimit) return base::runError("a tensor of " + std::to_string(sizeBytes) + " bytes is not allocated before a run");
+    if (sizeBytes > threadLimit)
+        return base::runError("a tensor of " + std::to_string(sizeBytes) + " bytes is not allocated before a run");
     if (sizeBytes <= memoryLimit()) return {};
     return base::runError("a tensor of " + std::to_string(sizeBytes) + " bytes is more than the memory limit of " +
                           std::to_string(memoryLimit()) + " bytes");
@@ -44,7 +44,9 @@ base::Error noMemory(std::size_t sizeBytes) {
 
 }  // namespace
 
-AllocationLimit::AllocationLimit(std::size_t sizeBytes) : m_before(threadLimit) { threadLimit = std::min(m_before, sizeBytes); }
+AllocationLimit::AllocationLimit(std::size_t sizeBytes) : m_before(threadLimit) {
+    threadLimit = std::min(m_before, sizeBytes);
+}
 AllocationLimit::~AllocationLimit() { threadLimit = m_before; }
 std::size_t AllocationLimit::current() { return threadLimit; }
 
@@ -58,14 +60,14 @@ void setMemoryLimit(std::size_t sizeBytes) { limit().store(sizeBytes, std::memor
 
 base::Result<std::shared_ptr<Storage>> Storage::allocate(std::size_t sizeBytes) {
     SONDE_TRY(checkSize(sizeBytes));
-    void* memory = ::operator new(std::max(sizeBytes, kAlignment), std::align_val_t{kAlignment}, std::nothrow);
+    void* memory = ::operator new (std::max(sizeBytes, kAlignment), std::align_val_t{kAlignment}, std::nothrow);
     if (!memory) return noMemory(sizeBytes);
     auto storage = std::make_shared<Storage>();
     storage->m_data = static_cast<std::byte*>(memory);
     storage->m_sizeBytes = sizeBytes;
     storage->m_writable = true;
     storage->m_owner = std::shared_ptr<const void>(memory, [](const void* pointer) {
-        ::operator delete(const_cast<void*>(pointer), std::align_val_t{kAlignment});
+        ::operator delete (const_cast<void*>(pointer), std::align_val_t{kAlignment});
     });
     return storage;
 }
@@ -86,7 +88,8 @@ base::Result<std::shared_ptr<Storage>> Storage::deferred(std::size_t sizeBytes, 
     void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return noMemory(sizeBytes);
     auto storage = view(static_cast<std::byte*>(memory), sizeBytes,
-                        std::shared_ptr<const void>(memory, [mapped](const void* pointer) { munmap(const_cast<void*>(pointer), mapped); }),
+                        std::shared_ptr<const void>(
+                            memory, [mapped](const void* pointer) { munmap(const_cast<void*>(pointer), mapped); }),
                         true);
     if (fill) {
         storage->m_deferred = std::make_shared<Deferred>();

@@ -17,11 +17,12 @@ class Storage {
     /// Owned bytes, not initialised. Error if larger than memoryLimit() or if there is no memory.
     static base::Result<std::shared_ptr<Storage>> allocate(std::size_t sizeBytes);
     /// A window on bytes that `owner` keeps alive: a mapped file, or a place in a run's arena.
-    static std::shared_ptr<Storage> view(const std::byte* data, std::size_t sizeBytes, std::shared_ptr<const void> owner,
-                                         bool writable = false);
-    /// Owned bytes that are made when they are first read: `fill` is called once, on zeroed memory (no function: they stay
-    /// zero). Until then they take address space only. Errors as allocate().
-    static base::Result<std::shared_ptr<Storage>> deferred(std::size_t sizeBytes, std::function<void(std::byte*)> fill = {});
+    static std::shared_ptr<Storage> view(const std::byte* data, std::size_t sizeBytes,
+                                         std::shared_ptr<const void> owner, bool writable = false);
+    /// Owned bytes that are made when they are first read: `fill` is called once, on zeroed memory (no function: they
+    /// stay zero). Until then they take address space only. Errors as allocate().
+    static base::Result<std::shared_ptr<Storage>> deferred(std::size_t sizeBytes,
+                                                           std::function<void(std::byte*)> fill = {});
     static std::shared_ptr<Storage> ofStrings(std::vector<std::string> strings);
 
     const std::byte* data() const {

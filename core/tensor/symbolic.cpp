@@ -12,12 +12,15 @@ constexpr std::size_t kMaxTerms = 12;
 constexpr std::size_t kMaxFactors = 8;
 constexpr std::size_t kMaxTextLength = 120;
 
-std::int64_t floorQuotient(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0); }
+std::int64_t floorQuotient(std::int64_t a, std::int64_t b) {
+    return a / b - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0);
+}
 
 bool isPlainName(std::string_view text) {
     if (text.empty() || (text[0] >= '0' && text[0] <= '9') || text == "min" || text == "max") return false;
     return std::ranges::all_of(text, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':';
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+               c == ':';
     });
 }
 
@@ -55,7 +58,8 @@ Symbolic Symbolic::of(std::int64_t value) { return make({{{}, value}}); }
 Symbolic Symbolic::of(double value) {
     if (!std::isfinite(value) || std::abs(value) > 1e15) return {};
     // A float32 0.1 is not the double 0.1: a fraction fits if it rounds to the same float.
-    for (std::int64_t denominator : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 25, 32, 40, 50, 64, 100, 128, 256, 512, 1000, 1024}) {
+    for (std::int64_t denominator :
+         {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 25, 32, 40, 50, 64, 100, 128, 256, 512, 1000, 1024}) {
         const double scaled = std::round(value * static_cast<double>(denominator));
         const double back = scaled / static_cast<double>(denominator);
         if (back == value || (value != 0 && static_cast<float>(back) == static_cast<float>(value) && denominator > 1)) {
@@ -82,7 +86,8 @@ Dim Symbolic::dim() const {
     if (const auto value = constant()) return *value >= 0 ? Dim::of(*value) : Dim{};
     std::string name = text();
     // A lone symbol stands as the file has it.
-    if (name.size() > 2 && name.front() == '\'' && name.find('\'', 1) == name.size() - 1) name = name.substr(1, name.size() - 2);
+    if (name.size() > 2 && name.front() == '\'' && name.find('\'', 1) == name.size() - 1)
+        name = name.substr(1, name.size() - 2);
     return Dim::named(std::move(name));
 }
 
@@ -99,7 +104,8 @@ std::string Symbolic::text() const {
     std::string result;
     for (const auto* term : order) {
         const auto& [factors, coefficient] = *term;
-        const std::uint64_t size = coefficient < 0 ? 0 - static_cast<std::uint64_t>(coefficient) : static_cast<std::uint64_t>(coefficient);
+        const std::uint64_t size =
+            coefficient < 0 ? 0 - static_cast<std::uint64_t>(coefficient) : static_cast<std::uint64_t>(coefficient);
         if (coefficient < 0) result += '-';
         else if (!result.empty()) result += '+';
         std::string body = size == 1 && !factors.empty() ? "" : std::to_string(size);
@@ -125,7 +131,9 @@ Symbolic Symbolic::operator+(const Symbolic& other) const {
     const auto add = [&sum](const Terms& terms, std::int64_t factor) {
         for (const auto& [factors, coefficient] : terms) {
             std::int64_t scaled = 0;
-            if (__builtin_mul_overflow(coefficient, factor, &scaled) || __builtin_add_overflow(sum[factors], scaled, &sum[factors])) return false;
+            if (__builtin_mul_overflow(coefficient, factor, &scaled) ||
+                __builtin_add_overflow(sum[factors], scaled, &sum[factors]))
+                return false;
         }
         return true;
     };
@@ -154,7 +162,8 @@ Symbolic Symbolic::operator*(const Symbolic& other) const {
     return make(std::move(result), denominator);
 }
 
-/// Polynomial division by the leading term (the longest, then the last in order); nothing unless it leaves no remainder.
+/// Polynomial division by the leading term (the longest, then the last in order); nothing unless it leaves no
+/// remainder.
 std::optional<Symbolic::Terms> Symbolic::quotient(Terms above, const Terms& below) {
     const auto leading = [](const Terms& terms) {
         return std::ranges::max_element(terms, [](const auto& a, const auto& b) {
@@ -176,7 +185,8 @@ std::optional<Symbolic::Terms> Symbolic::quotient(Terms above, const Terms& belo
             std::ranges::merge(rest, other, std::back_inserter(place));
             std::int64_t part = 0;
             std::int64_t& left = above[place];
-            if (__builtin_mul_overflow(share, value, &part) || __builtin_sub_overflow(left, part, &left)) return std::nullopt;
+            if (__builtin_mul_overflow(share, value, &part) || __builtin_sub_overflow(left, part, &left))
+                return std::nullopt;
             if (left == 0) above.erase(place);
         }
         result[rest] += share;
@@ -201,7 +211,8 @@ Symbolic Symbolic::operator/(const Symbolic& other) const {
 
 /// x//d of an expression that is nothing else.
 std::optional<std::pair<Symbolic, std::int64_t>> Symbolic::asFloorDiv() const {
-    if (!m_terms || m_terms->size() != 1 || m_terms->begin()->second != 1 || m_terms->begin()->first.size() != 1) return std::nullopt;
+    if (!m_terms || m_terms->size() != 1 || m_terms->begin()->second != 1 || m_terms->begin()->first.size() != 1)
+        return std::nullopt;
     const std::string& text = m_terms->begin()->first[0];
     const std::size_t bar = text.rfind("//");
     if (bar == std::string::npos || isFunction(text) || text[0] == '\'') return std::nullopt;
@@ -216,9 +227,11 @@ Symbolic floorDiv(const Symbolic& a, const Symbolic& b) {
     if (auto exact = Symbolic::quotient(*a.m_terms, *b.m_terms)) return Symbolic::make(std::move(*exact));
     const auto divisor = b.constant();
     if (!divisor) {
-        const bool isShort = b.m_terms->size() == 1 && b.m_terms->begin()->first.size() == 1 && !needsBrackets(b.text());
+        const bool isShort =
+            b.m_terms->size() == 1 && b.m_terms->begin()->first.size() == 1 && !needsBrackets(b.text());
         const bool isName = a.m_terms->size() == 1 && !needsBrackets(a.text());
-        return Symbolic::atom((isName ? a.text() : "(" + a.text() + ")") + "//" + (isShort ? b.text() : "(" + b.text() + ")"));
+        return Symbolic::atom((isName ? a.text() : "(" + a.text() + ")") + "//" +
+                              (isShort ? b.text() : "(" + b.text() + ")"));
     }
     if (*divisor < 0) return floorDiv(-a, -b);
     // (b q + r) // b = q + r // b, term by term.
@@ -237,12 +250,14 @@ Symbolic floorDiv(const Symbolic& a, const Symbolic& b) {
     if (const auto inner = (inside - Symbolic::of(added)).asFloorDiv()) {
         std::int64_t both = 0;
         if (!__builtin_mul_overflow(inner->second, *divisor, &both)) {
-            return outside + floorDiv(inner->first + Symbolic::of(added) * Symbolic::of(inner->second), Symbolic::of(both));
+            return outside +
+                   floorDiv(inner->first + Symbolic::of(added) * Symbolic::of(inner->second), Symbolic::of(both));
         }
     }
-    const bool isName = inside.m_terms->size() == 1 && inside.m_terms->begin()->second == 1 && inside.m_terms->begin()->first.size() == 1 &&
-                        !needsBrackets(inside.text());
-    return outside + Symbolic::atom((isName ? inside.text() : "(" + inside.text() + ")") + "//" + std::to_string(*divisor));
+    const bool isName = inside.m_terms->size() == 1 && inside.m_terms->begin()->second == 1 &&
+                        inside.m_terms->begin()->first.size() == 1 && !needsBrackets(inside.text());
+    return outside +
+           Symbolic::atom((isName ? inside.text() : "(" + inside.text() + ")") + "//" + std::to_string(*divisor));
 }
 
 Symbolic ceilDiv(const Symbolic& a, const Symbolic& b) {
@@ -257,7 +272,8 @@ Symbolic mod(const Symbolic& a, const Symbolic& b) {
     Symbolic inside = a;
     if (divisor) {
         Symbolic::Terms rest;
-        for (const auto& [factors, coefficient] : *a.m_terms) rest[factors] = coefficient - floorQuotient(coefficient, *divisor) * *divisor;
+        for (const auto& [factors, coefficient] : *a.m_terms)
+            rest[factors] = coefficient - floorQuotient(coefficient, *divisor) * *divisor;
         inside = Symbolic::make(std::move(rest));
         if (!inside.known() || inside.constant()) return inside;
     } else if (Symbolic::quotient(*a.m_terms, *b.m_terms)) {
@@ -265,7 +281,8 @@ Symbolic mod(const Symbolic& a, const Symbolic& b) {
     }
     const std::string divisorText = b.text();
     const bool isName = !needsBrackets(inside.text());
-    return Symbolic::atom((isName ? inside.text() : "(" + inside.text() + ")") + "%" + (divisor || isPlainName(divisorText) ? divisorText : "(" + divisorText + ")"));
+    return Symbolic::atom((isName ? inside.text() : "(" + inside.text() + ")") + "%" +
+                          (divisor || isPlainName(divisorText) ? divisorText : "(" + divisorText + ")"));
 }
 
 Symbolic floor(const Symbolic& a) {
@@ -279,7 +296,8 @@ Symbolic Symbolic::pick(const Symbolic& other, std::string_view function) const 
     const bool isMax = function == "max";
     const Symbolic difference = *this - other;
     if (difference.known()) {
-        // Tensors without elements aside, symbols are at least 1: with coefficients of one sign, that is the nearest to 0.
+        // Tensors without elements aside, symbols are at least 1: with coefficients of one sign, that is the nearest to
+        // 0.
         const bool plain = std::ranges::all_of(*difference.m_terms, [](const auto& term) {
             return std::ranges::all_of(term.first, [](const std::string& factor) { return isPlainName(factor); });
         });

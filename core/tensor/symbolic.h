@@ -14,8 +14,8 @@ namespace sonde::tensor {
 
 /// A number that may depend on dim sizes that are not known before a run: a polynomial with rational coefficients over
 /// symbols and over what is no polynomial (floor divisions, remainders, minima, maxima). Equal expressions have equal
-/// texts: `(N+1)*2` and `2*N+2` are both `2*N+2`, `(H-1)//2+1` is `(H+1)//2`. Expressions that grow too large, overflow or
-/// divide by zero become unknown. Symbols stand for dim sizes, so they are not negative.
+/// texts: `(N+1)*2` and `2*N+2` are both `2*N+2`, `(H-1)//2+1` is `(H+1)//2`. Expressions that grow too large, overflow
+/// or divide by zero become unknown. Symbols stand for dim sizes, so they are not negative.
 class Symbolic {
   public:
     Symbolic() = default;  ///< unknown
@@ -26,11 +26,11 @@ class Symbolic {
     /// Reads "3*H+1", "(s0-1)//2", "max(N,1)", "'odd name'*2"; a text that is no expression is one symbol.
     static Symbolic parse(std::string_view text);
 
-    bool known() const { return m_terms.has_value(); }   ///< anything at all
-    std::optional<std::int64_t> constant() const;          ///< an integer without symbols
+    bool known() const { return m_terms.has_value(); }  ///< anything at all
+    std::optional<std::int64_t> constant() const;       ///< an integer without symbols
     /// As a dim size: unknown if it is negative or not an integer.
     Dim dim() const;
-    std::string text() const;                              ///< "3*H*W+1"; "?" if unknown
+    std::string text() const;  ///< "3*H*W+1"; "?" if unknown
     /// With numbers for symbols; unknown if one is missing.
     Symbolic bound(const std::function<std::optional<std::int64_t>(std::string_view symbol)>& value) const;
     bool isInteger() const { return m_terms && m_denominator == 1; }
@@ -51,8 +51,8 @@ class Symbolic {
     friend Symbolic larger(const Symbolic& a, const Symbolic& b);
 
   private:
-    using Monomial = std::vector<std::string>;          ///< its factors, sorted
-    using Terms = std::map<Monomial, std::int64_t>;     ///< without zeros; empty: 0
+    using Monomial = std::vector<std::string>;       ///< its factors, sorted
+    using Terms = std::map<Monomial, std::int64_t>;  ///< without zeros; empty: 0
 
     static Symbolic make(Terms terms, std::int64_t denominator = 1);
     static Symbolic atom(std::string text);

@@ -18,8 +18,8 @@ base::Result<Tensor> Tensor::allocate(DType dtype, Shape shape) {
     const std::size_t item = dtype == DType::String ? sizeof(std::string) : itemSize(dtype);
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(static_cast<std::size_t>(*count), item, &bytes) || bytes > memoryLimit()) {
-        return base::runError("a tensor of " + std::string(name(dtype)) + shape.text() + " is more than the memory limit of " +
-                              std::to_string(memoryLimit()) + " bytes");
+        return base::runError("a tensor of " + std::string(name(dtype)) + shape.text() +
+                              " is more than the memory limit of " + std::to_string(memoryLimit()) + " bytes");
     }
     if (dtype == DType::String) {
         return onStorage(dtype, std::move(shape),
@@ -193,7 +193,8 @@ base::Result<Tensor> Tensor::cast(DType dtype) const {
         const std::size_t item = itemSize(dtype);
         for (std::size_t i = 0; i < count; ++i) {
             if (!parseNumber(in[i], dtype, result.mutableBytes() + i * item)) {
-                return base::runError("the text '" + in[i] + "' is not a number that " + std::string(name(dtype)) + " can hold");
+                return base::runError("the text '" + in[i] + "' is not a number that " + std::string(name(dtype)) +
+                                      " can hold");
             }
         }
     } else if (count > 0) {
@@ -215,7 +216,8 @@ double Tensor::toDouble(std::int64_t index) const {
     assert(index >= 0 && index < m_numel);
     if (m_dtype == DType::String) return std::numeric_limits<double>::quiet_NaN();
     double value = 0;
-    castElements(m_dtype, bytes() + elementOffset(index) * static_cast<std::int64_t>(itemSize(m_dtype)), DType::Float64, &value, 1);
+    castElements(m_dtype, bytes() + elementOffset(index) * static_cast<std::int64_t>(itemSize(m_dtype)), DType::Float64,
+                 &value, 1);
     return value;
 }
 
@@ -223,7 +225,8 @@ std::int64_t Tensor::toInt64(std::int64_t index) const {
     assert(index >= 0 && index < m_numel);
     if (m_dtype == DType::String) return 0;
     std::int64_t value = 0;
-    castElements(m_dtype, bytes() + elementOffset(index) * static_cast<std::int64_t>(itemSize(m_dtype)), DType::Int64, &value, 1);
+    castElements(m_dtype, bytes() + elementOffset(index) * static_cast<std::int64_t>(itemSize(m_dtype)), DType::Int64,
+                 &value, 1);
     return value;
 }
 
@@ -256,7 +259,8 @@ bool identical(const Tensor& a, const Tensor& b) {
     bool same = false;
     const bool typed = dispatchAll(a.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        same = std::ranges::equal(x->span<T>(), y->span<T>(), [](const T& p, const T& q) { return p == q || (p != p && q != q); });
+        same = std::ranges::equal(x->span<T>(), y->span<T>(),
+                                  [](const T& p, const T& q) { return p == q || (p != p && q != q); });
     });
     if (typed) return same;
     for (std::int64_t i = 0; i < a.numel(); ++i) {

@@ -17,22 +17,38 @@
 namespace sonde::tensor {
 
 /// The C++ type of an element in memory → its DType.
-template <typename T> inline constexpr DType dtypeOf = DType::Undefined;
-template <> inline constexpr DType dtypeOf<float> = DType::Float32;
-template <> inline constexpr DType dtypeOf<double> = DType::Float64;
-template <> inline constexpr DType dtypeOf<std::uint8_t> = DType::UInt8;
-template <> inline constexpr DType dtypeOf<std::int8_t> = DType::Int8;
-template <> inline constexpr DType dtypeOf<std::uint16_t> = DType::UInt16;
-template <> inline constexpr DType dtypeOf<std::int16_t> = DType::Int16;
-template <> inline constexpr DType dtypeOf<std::uint32_t> = DType::UInt32;
-template <> inline constexpr DType dtypeOf<std::int32_t> = DType::Int32;
-template <> inline constexpr DType dtypeOf<std::uint64_t> = DType::UInt64;
-template <> inline constexpr DType dtypeOf<std::int64_t> = DType::Int64;
-template <> inline constexpr DType dtypeOf<bool> = DType::Bool;
-template <> inline constexpr DType dtypeOf<Half> = DType::Float16;
-template <> inline constexpr DType dtypeOf<BFloat16> = DType::BFloat16;
-template <> inline constexpr DType dtypeOf<std::complex<float>> = DType::Complex64;
-template <> inline constexpr DType dtypeOf<std::complex<double>> = DType::Complex128;
+template <typename T>
+inline constexpr DType dtypeOf = DType::Undefined;
+template <>
+inline constexpr DType dtypeOf<float> = DType::Float32;
+template <>
+inline constexpr DType dtypeOf<double> = DType::Float64;
+template <>
+inline constexpr DType dtypeOf<std::uint8_t> = DType::UInt8;
+template <>
+inline constexpr DType dtypeOf<std::int8_t> = DType::Int8;
+template <>
+inline constexpr DType dtypeOf<std::uint16_t> = DType::UInt16;
+template <>
+inline constexpr DType dtypeOf<std::int16_t> = DType::Int16;
+template <>
+inline constexpr DType dtypeOf<std::uint32_t> = DType::UInt32;
+template <>
+inline constexpr DType dtypeOf<std::int32_t> = DType::Int32;
+template <>
+inline constexpr DType dtypeOf<std::uint64_t> = DType::UInt64;
+template <>
+inline constexpr DType dtypeOf<std::int64_t> = DType::Int64;
+template <>
+inline constexpr DType dtypeOf<bool> = DType::Bool;
+template <>
+inline constexpr DType dtypeOf<Half> = DType::Float16;
+template <>
+inline constexpr DType dtypeOf<BFloat16> = DType::BFloat16;
+template <>
+inline constexpr DType dtypeOf<std::complex<float>> = DType::Complex64;
+template <>
+inline constexpr DType dtypeOf<std::complex<double>> = DType::Complex128;
 
 /// dtype, shape, strides (in elements, may be 0 or negative) and shared storage. A cheap handle: copies share the data.
 /// Kernels read contiguous tensors; views made by permute/slice/expand are made contiguous where a kernel needs it.
@@ -81,14 +97,22 @@ class Tensor {
 
     /// First element. T must be the dtype's C++ type, or an unsigned byte for the one-byte types without one.
     template <typename T>
-    const T* data() const { return reinterpret_cast<const T*>(bytes()); }
+    const T* data() const {
+        return reinterpret_cast<const T*>(bytes());
+    }
     /// Writable: owned storage only (asserts).
     template <typename T>
-    T* mutableData() { return reinterpret_cast<T*>(mutableBytes()); }
+    T* mutableData() {
+        return reinterpret_cast<T*>(mutableBytes());
+    }
     template <typename T>
-    std::span<const T> span() const { return {data<T>(), static_cast<std::size_t>(m_numel)}; }
+    std::span<const T> span() const {
+        return {data<T>(), static_cast<std::size_t>(m_numel)};
+    }
     template <typename T>
-    std::span<T> mutableSpan() { return {mutableData<T>(), static_cast<std::size_t>(m_numel)}; }
+    std::span<T> mutableSpan() {
+        return {mutableData<T>(), static_cast<std::size_t>(m_numel)};
+    }
     const std::byte* bytes() const;
     std::byte* mutableBytes();
     /// Elements of a String tensor in row-major order (contiguous tensors only).
@@ -110,8 +134,8 @@ class Tensor {
     /// This tensor if contiguous, else a copy.
     base::Result<Tensor> contiguous() const;
     base::Result<Tensor> clone() const;
-    /// Converted copy (this tensor itself if the dtype is the same). Float to integer truncates toward zero; to a narrow
-    /// float rounds to nearest even; anything to bool is != 0; strings convert by their text.
+    /// Converted copy (this tensor itself if the dtype is the same). Float to integer truncates toward zero; to a
+    /// narrow float rounds to nearest even; anything to bool is != 0; strings convert by their text.
     base::Result<Tensor> cast(DType dtype) const;
 
     /// One element by row-major logical index, as a number (NaN for strings; the real part of a complex number).

@@ -1,9 +1,9 @@
 #include "core/tensor/value.h"
 
+#include <cstdlib>
+
 #include "core/base/number_text.h"
 #include "core/base/unicode.h"
-
-#include <cstdlib>
 
 namespace sonde::tensor {
 
@@ -50,7 +50,8 @@ std::string typeTextOf(const Value& value, int depth, int& left);
 
 std::string joinTypes(const ValueList& items, int depth, int& left) {
     std::string text;
-    for (std::size_t i = 0; i < items.size() && i < 8; ++i) text += (i ? ", " : "") + typeTextOf(items[i], depth + 1, left);
+    for (std::size_t i = 0; i < items.size() && i < 8; ++i)
+        text += (i ? ", " : "") + typeTextOf(items[i], depth + 1, left);
     if (items.size() > 8) text += ", …";
     return text;
 }
@@ -176,7 +177,8 @@ bool identical(const Value& a, const Value& b) {
         case ValueKind::None: return true;
         case ValueKind::Tensor: return identical(a.tensor(), b.tensor());
         case ValueKind::Int: return a.toInt() == b.toInt();
-        case ValueKind::Float: return a.toFloat() == b.toFloat() || (a.toFloat() != a.toFloat() && b.toFloat() != b.toFloat());
+        case ValueKind::Float:
+            return a.toFloat() == b.toFloat() || (a.toFloat() != a.toFloat() && b.toFloat() != b.toFloat());
         case ValueKind::Bool: return a.toBool() == b.toBool();
         case ValueKind::String: return a.toString() == b.toString();
         case ValueKind::Object: return a.object() == b.object();

@@ -14,7 +14,9 @@ namespace sonde::tensor {
 class Value;
 
 /// What flows along an edge of a graph.
+// clang-format off
 enum class ValueKind : std::uint8_t { None, Tensor, Int, Float, Bool, String, List, Tuple, Dict, Sequence, Optional, Object };
+// clang-format on
 std::string_view name(ValueKind kind);  ///< "tensor", "int", …
 
 /// Elements of a list, tuple or ONNX sequence; keys and values of a dict in insertion order.
@@ -39,7 +41,9 @@ class Value {
     static Value ofFloat(double value) { return Value(ValueKind::Float, value); }
     static Value ofBool(bool value) { return Value(ValueKind::Bool, value); }
     static Value list(ValueList items) { return Value(ValueKind::List, std::make_shared<ValueList>(std::move(items))); }
-    static Value tuple(ValueList items) { return Value(ValueKind::Tuple, std::make_shared<ValueList>(std::move(items))); }
+    static Value tuple(ValueList items) {
+        return Value(ValueKind::Tuple, std::make_shared<ValueList>(std::move(items)));
+    }
     static Value sequence(ValueList items) {
         return Value(ValueKind::Sequence, std::make_shared<ValueList>(std::move(items)));
     }
@@ -53,7 +57,9 @@ class Value {
     ValueKind kind() const { return m_kind; }
     bool isNone() const { return m_kind == ValueKind::None; }
     bool isTensor() const { return m_kind == ValueKind::Tensor; }
-    bool isNumber() const { return m_kind == ValueKind::Int || m_kind == ValueKind::Float || m_kind == ValueKind::Bool; }
+    bool isNumber() const {
+        return m_kind == ValueKind::Int || m_kind == ValueKind::Float || m_kind == ValueKind::Bool;
+    }
     /// List, tuple, sequence or optional: anything that items() may be asked of.
     bool isListLike() const;
 
@@ -78,8 +84,8 @@ class Value {
     std::string text(std::size_t limit = 200) const;
 
   private:
-    using Data = std::variant<std::monostate, Tensor, std::int64_t, double, bool, std::string, std::shared_ptr<ValueList>,
-                              std::shared_ptr<ValueDict>, std::shared_ptr<ObjectBase>>;
+    using Data = std::variant<std::monostate, Tensor, std::int64_t, double, bool, std::string,
+                              std::shared_ptr<ValueList>, std::shared_ptr<ValueDict>, std::shared_ptr<ObjectBase>>;
     template <typename T>
     Value(ValueKind kind, T data) : m_kind(kind), m_data(std::move(data)) {}
 

@@ -25,7 +25,9 @@ thread_local WriteProtection* tProtection = nullptr;
 
 [[noreturn]] void fail(const std::string& text) { throw TraceError(TraceErrorKind::Runtime, text); }
 
-const Tensor* tensorOf(const Var& var) { return var.kind() == Var::Kind::Value && var.value().isTensor() ? &var.value().tensor() : nullptr; }
+const Tensor* tensorOf(const Var& var) {
+    return var.kind() == Var::Kind::Value && var.value().isTensor() ? &var.value().tensor() : nullptr;
+}
 
 template <typename Visit>
 void visitTensors(const Value& value, Visit&& visit) {
@@ -39,7 +41,8 @@ void visitTensors(const Value& value, Visit&& visit) {
 /// Strides with which `base` shows its elements in row-major order in another shape; none if it cannot without a copy.
 std::optional<std::vector<std::int64_t>> stridesFor(const Tensor& base, const Shape& shape) {
     if (base.numel() != shape.numel() || base.numel() == 0) return std::nullopt;
-    // Runs of the base's dimensions that lie one after the other, each cut into dimensions of the new shape, from the back.
+    // Runs of the base's dimensions that lie one after the other, each cut into dimensions of the new shape, from the
+    // back.
     std::vector<std::int64_t> strides(shape.rank(), 1);
     auto next = static_cast<std::ptrdiff_t>(shape.rank()) - 1;
     std::int64_t count = 1;
@@ -71,17 +74,21 @@ std::optional<Tensor> partOf(const Tensor& base, const Tensor& numbers) {
         if (numbers.dim(axis) > 1) strides[axis] = placeOf(step) - placeOf(0);
         step *= numbers.dim(axis);
     }
-    const Tensor part = Tensor::onStorage(base.dtype(), numbers.shape(), strides, base.storage(), base.offsetElements() + placeOf(0));
+    const Tensor part =
+        Tensor::onStorage(base.dtype(), numbers.shape(), strides, base.storage(), base.offsetElements() + placeOf(0));
     for (std::int64_t i = 0; i < numbers.numel(); ++i) {
         if (part.elementOffset(i) + placeOf(0) != placeOf(i)) return std::nullopt;
     }
     return part;
 }
 
-Value evaluated(const Function& function, std::span<const Value> values, std::span<const std::pair<std::string, Value>> named) {
+Value evaluated(const Function& function, std::span<const Value> values,
+                std::span<const std::pair<std::string, Value>> named) {
     const auto evaluator = EvaluatorScope::current();
-    if (!evaluator) fail("'" + std::string(function.display) + "' would have to be computed at once, and there is no evaluator");
-    auto results = evaluator->evaluate({std::string(function.domain), std::string(function.op), 0}, values, named, function.outputs);
+    if (!evaluator)
+        fail("'" + std::string(function.display) + "' would have to be computed at once, and there is no evaluator");
+    auto results = evaluator->evaluate({std::string(function.domain), std::string(function.op), 0}, values, named,
+                                       function.outputs);
     if (!results) fail(results.error().text());
     return function.outputs == 1 ? std::move(results->front()) : Value::tuple(std::move(*results));
 }
@@ -118,20 +125,25 @@ Value withOwnMemory(const Value& result, const CallValues& call) {
 }
 
 /// A view as the kernel gave it shows a copy: the same part of the base itself.
-Value asView(const Value& result, const Tensor& base, const Function& function, const CallValues& call, std::optional<std::size_t> item) {
+Value asView(const Value& result, const Tensor& base, const Function& function, const CallValues& call,
+             std::optional<std::size_t> item) {
     if (result.isListLike()) {
         tensor::ValueList items;
-        for (std::size_t i = 0; i < result.items().size(); ++i) items.push_back(asView(result.items()[i], base, function, call, i));
-        return result.kind() == tensor::ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items));
+        for (std::size_t i = 0; i < result.items().size(); ++i)
+            items.push_back(asView(result.items()[i], base, function, call, i));
+        return result.kind() == tensor::ValueKind::Tuple ? Value::tuple(std::move(items))
+                                                         : Value::list(std::move(items));
     }
-    if (!result.isTensor() || result.tensor().storage() == base.storage() || result.tensor().numel() == 0) return result;
+    if (!result.isTensor() || result.tensor().storage() == base.storage() || result.tensor().numel() == 0)
+        return result;
     const Tensor& copy = result.tensor();
     if (copy.dtype() != base.dtype()) return result;
     const operators::ViewForm form = operators::traitsOf(function.domain, function.op).form;
     if (form == operators::ViewForm::Contiguous) return result;
     if (operators::keepsOrder(form)) {
         if (const auto strides = stridesFor(base, copy.shape())) {
-            return Value(Tensor::onStorage(base.dtype(), copy.shape(), *strides, base.storage(), base.offsetElements()));
+            return Value(
+                Tensor::onStorage(base.dtype(), copy.shape(), *strides, base.storage(), base.offsetElements()));
         }
         return result;
     }
@@ -155,19 +167,24 @@ void copyInto(const Tensor& source, Tensor target) {
         return;
     }
     for (std::int64_t i = 0; i < target.numel(); ++i) {
-        std::memcpy(base + target.elementOffset(i) * static_cast<std::int64_t>(item), packed.bytes() + static_cast<std::size_t>(i) * item, item);
+        std::memcpy(base + target.elementOffset(i) * static_cast<std::int64_t>(item),
+                    packed.bytes() + static_cast<std::size_t>(i) * item, item);
     }
 }
 
 void checkWritable(const Tensor& tensor, std::string_view operation) {
     if (repeatsElements(tensor)) {
-        fail("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
-             "before performing the operation.");
+        fail(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
+            "before performing the operation.");
     }
     if (WriteProtection::covers(tensor)) {
-        fail(std::string(operation) + " changes a tensor of the caller or of a module in place: a module that runs on values cannot do that in a graph");
+        fail(
+            std::string(operation) +
+            " changes a tensor of the caller or of a module in place: a module that runs on values cannot do that in a graph");
     }
-    if (!tensor.storage()->writable() || tensor.dtype() == tensor::DType::String) fail(std::string(operation) + " would change the memory of a file; clone() the tensor before");
+    if (!tensor.storage()->writable() || tensor.dtype() == tensor::DType::String)
+        fail(std::string(operation) + " would change the memory of a file; clone() the tensor before");
 }
 
 /// Every element of a piece of memory once: no gaps, no element twice.
@@ -187,19 +204,24 @@ bool isDense(const Tensor& tensor) {
 
 enum class Overlap : std::uint8_t { None, Same, Partial };
 
-/// How the memory of two tensors meets. (PyTorch does not look at tensors with gaps, and what a write then gives depends on the
-/// order of its loops: here they are compared element by element.)
+/// How the memory of two tensors meets. (PyTorch does not look at tensors with gaps, and what a write then gives
+/// depends on the order of its loops: here they are compared element by element.)
 Overlap overlapOf(const Tensor& written, const Tensor& read) {
     if (written.storage() != read.storage() || written.numel() == 0 || read.numel() == 0) return Overlap::None;
-    const bool isSame = written.shape() == read.shape() && written.strides() == read.strides() && written.offsetElements() == read.offsetElements();
+    const bool isSame = written.shape() == read.shape() && written.strides() == read.strides() &&
+                        written.offsetElements() == read.offsetElements();
     if (isSame) return Overlap::Same;
-    const auto item = static_cast<std::int64_t>(tensor::itemSize(written.dtype())), otherItem = static_cast<std::int64_t>(tensor::itemSize(read.dtype()));
+    const auto item = static_cast<std::int64_t>(tensor::itemSize(written.dtype())),
+               otherItem = static_cast<std::int64_t>(tensor::itemSize(read.dtype()));
     if (isDense(written) && isDense(read)) {
         const std::int64_t begin = written.offsetElements() * item, otherBegin = read.offsetElements() * otherItem;
-        return begin < otherBegin + read.numel() * otherItem && otherBegin < begin + written.numel() * item ? Overlap::Partial : Overlap::None;
+        return begin < otherBegin + read.numel() * otherItem && otherBegin < begin + written.numel() * item
+                   ? Overlap::Partial
+                   : Overlap::None;
     }
     std::unordered_set<std::int64_t> places;
-    for (std::int64_t i = 0; i < written.numel(); ++i) places.insert((written.offsetElements() + written.elementOffset(i)) * item);
+    for (std::int64_t i = 0; i < written.numel(); ++i)
+        places.insert((written.offsetElements() + written.elementOffset(i)) * item);
     bool meets = false, isInStep = written.shape() == read.shape();
     for (std::int64_t i = 0; i < read.numel(); ++i) {
         const std::int64_t at = (read.offsetElements() + read.elementOffset(i)) * otherItem;
@@ -218,8 +240,9 @@ void refuseOverlap(const Tensor& written, const Value& argument, bool allowsSame
     visitTensors(argument, [&](const Tensor& tensor) {
         const Overlap overlap = overlapOf(written, tensor);
         if (overlap == Overlap::None || (overlap == Overlap::Same && allowsSame)) return;
-        fail("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor "
-             "before performing the operation.");
+        fail(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor "
+            "before performing the operation.");
     });
 }
 
@@ -230,17 +253,20 @@ void checkItemOverlap(const std::vector<Var>& arguments) {
     if (!x || !value || value->rank() == 0 || value->storage() != x->storage()) return;
     const Value index = arguments[1].toValue();
     if (graph::sharingOfIndex(index) != graph::Sharing::View) return refuseOverlap(*x, Value(*value), false);
-    const Var part = callAtOnce(Function{"getitem", "getitem", "getitem", true, "prim"}, {arguments[0], arguments[1]}, {});
+    const Var part =
+        callAtOnce(Function{"getitem", "getitem", "getitem", true, "prim"}, {arguments[0], arguments[1]}, {});
     if (tensorOf(part)) refuseOverlap(*tensorOf(part), Value(*value), true);
 }
 
 /// PyTorch refuses to write to what it reads through another window (assert_no_partial_overlap of at::TensorIterator).
-void checkOverlap(const Function& function, const Var& target, const std::vector<Var>& arguments, const Keywords& keywords) {
+void checkOverlap(const Function& function, const Var& target, const std::vector<Var>& arguments,
+                  const Keywords& keywords) {
     const std::string_view name = graph::withoutOverload(function.op);
     if (name == "setitem") return checkItemOverlap(arguments);
     if (name == "fill_" || name == "masked_fill_") return;  // one number, read first
     const bool isOut = arguments.empty() || &target != &arguments.front();
-    for (std::size_t i = isOut ? 0 : 1; i < arguments.size(); ++i) refuseOverlap(*tensorOf(target), arguments[i].toValue(), !readsElsewhere(name));
+    for (std::size_t i = isOut ? 0 : 1; i < arguments.size(); ++i)
+        refuseOverlap(*tensorOf(target), arguments[i].toValue(), !readsElsewhere(name));
     for (const auto& [keyword, argument] : keywords) {
         if (!isOut || keyword != "out") refuseOverlap(*tensorOf(target), argument.toValue(), !readsElsewhere(name));
     }
@@ -250,8 +276,8 @@ Value inDType(const Value& value, tensor::DType dtype, std::string_view operatio
     const Tensor& tensor = value.tensor();
     if (tensor.dtype() == dtype) return value;
     if (!tensor::canCast(tensor.dtype(), dtype)) {
-        fail(std::string(operation) + ": result type " + std::string(tensor::name(tensor.dtype())) + " can't be cast to the desired output type " +
-             std::string(tensor::name(dtype)));
+        fail(std::string(operation) + ": result type " + std::string(tensor::name(tensor.dtype())) +
+             " can't be cast to the desired output type " + std::string(tensor::name(dtype)));
     }
     auto cast = tensor.cast(dtype);
     if (!cast) fail(cast.error().text());
@@ -288,7 +314,8 @@ Var evaluateAtOnce(const Function& function, const std::vector<Var>& arguments, 
 Var callAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
     const CallValues call(arguments, keywords);
     const Value result = evaluated(function, call.arguments, call.keywords);
-    const Tensor* base = call.arguments.empty() || !call.arguments.front().isTensor() ? nullptr : &call.arguments.front().tensor();
+    const Tensor* base =
+        call.arguments.empty() || !call.arguments.front().isTensor() ? nullptr : &call.arguments.front().tensor();
     if (!base) return Var(result);
     const OperatorCall called(graph::ExprKind::CallFunction, function, arguments, keywords);
     switch (linkOf(called, nullptr, base->isContiguous())) {
@@ -300,30 +327,42 @@ Var callAtOnce(const Function& function, const std::vector<Var>& arguments, cons
     }
     const Var* copies = called.argument(3, "copy");
     const operators::ViewForm form = operators::traitsOf(function.domain, function.op).form;
-    if (form == operators::ViewForm::Converted && copies && copies->kind() == Var::Kind::Value && copies->value().kind() == tensor::ValueKind::Bool && copies->toBool()) {
+    if (form == operators::ViewForm::Converted && copies && copies->kind() == Var::Kind::Value &&
+        copies->value().kind() == tensor::ValueKind::Bool && copies->toBool()) {
         return Var(withOwnMemory(result, call));
     }
-    const bool isItself = mayGiveItself(called) && result.isTensor() && result.tensor().storage() == base->storage() && result.tensor().dtype() == base->dtype();
+    const bool isItself = mayGiveItself(called) && result.isTensor() && result.tensor().storage() == base->storage() &&
+                          result.tensor().dtype() == base->dtype();
     if (isItself) return arguments.front();
     return Var(operators::keepsOrder(form) ? asView(result, *base, function, call, std::nullopt) : result);
 }
 
 Var writeAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
-    const auto out = std::ranges::find_if(keywords, [](const auto& entry) { return entry.first == "out" && !entry.second.isNone(); });
-    if (out == keywords.end() && graph::memoryEffect(function.domain, function.op).reforms) return reformAtOnce(function, arguments, keywords);
+    const auto out = std::ranges::find_if(
+        keywords, [](const auto& entry) { return entry.first == "out" && !entry.second.isNone(); });
+    if (out == keywords.end() && graph::memoryEffect(function.domain, function.op).reforms)
+        return reformAtOnce(function, arguments, keywords);
     const Var& target = out == keywords.end() ? arguments.front() : out->second;
     const Tensor* memory = tensorOf(target);
-    if (!memory) throw TraceError(TraceErrorKind::Type, "only a tensor can be changed in place, not " + target.toValue().typeText());
+    if (!memory)
+        throw TraceError(TraceErrorKind::Type,
+                         "only a tensor can be changed in place, not " + target.toValue().typeText());
     checkWritable(*memory, function.display);
     checkOverlap(function, target, arguments, keywords);
     Keywords named = keywords;
     std::erase_if(named, [](const auto& entry) { return entry.first == "out"; });
-    const std::string op = out == keywords.end() ? std::string(function.op) : functionalOverload({std::string(function.domain), std::string(function.op), 0}, arguments);
-    const Var made = evaluateAtOnce(Function{op, function.display, function.target, true, function.domain, 1}, arguments, named);
-    if (!tensorOf(made)) throw TraceError(TraceErrorKind::Type, std::string(function.display) + " does not return a tensor");
+    const std::string op =
+        out == keywords.end()
+            ? std::string(function.op)
+            : functionalOverload({std::string(function.domain), std::string(function.op), 0}, arguments);
+    const Var made =
+        evaluateAtOnce(Function{op, function.display, function.target, true, function.domain, 1}, arguments, named);
+    if (!tensorOf(made))
+        throw TraceError(TraceErrorKind::Type, std::string(function.display) + " does not return a tensor");
     const Value result = inDType(made.value(), memory->dtype(), function.display);
     if (result.tensor().shape() != memory->shape()) {
-        fail("output with shape " + memory->shape().text() + " doesn't match the broadcast shape " + result.tensor().shape().text());
+        fail("output with shape " + memory->shape().text() + " doesn't match the broadcast shape " +
+             result.tensor().shape().text());
     }
     copyInto(result.tensor(), *memory);
     return target;
@@ -334,9 +373,12 @@ std::string functionalOverload(const graph::OpKey& op, const std::vector<Var>& a
     const bool isOutForm = operators::isOutOverload(op.name);
     if (!isOutForm && op.name != base) return op.name;
     const auto evaluator = EvaluatorScope::current();
-    const bool isScalar = arguments.size() > 1 && arguments[1].kind() == Var::Kind::Value && arguments[1].value().isNumber();
-    for (const char* overload : {"", isScalar ? ".Scalar" : ".Tensor", isScalar ? ".Tensor_Scalar" : ".Tensor_Tensor", ".self", ".dim", ".int"}) {
-        if (evaluator && !evaluator->parameterNames({op.domain, base + overload, op.version}).empty()) return base + overload;
+    const bool isScalar =
+        arguments.size() > 1 && arguments[1].kind() == Var::Kind::Value && arguments[1].value().isNumber();
+    for (const char* overload : {"", isScalar ? ".Scalar" : ".Tensor", isScalar ? ".Tensor_Scalar" : ".Tensor_Tensor",
+                                 ".self", ".dim", ".int"}) {
+        if (evaluator && !evaluator->parameterNames({op.domain, base + overload, op.version}).empty())
+            return base + overload;
     }
     return isOutForm ? base : op.name;
 }

@@ -16,8 +16,9 @@ Var evaluateAtOnce(const Function& function, const std::vector<Var>& arguments, 
 Var callAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords);
 /// Whether some place in memory is shown several times, as by expand.
 bool repeatsElements(const tensor::Tensor& tensor);
-/// An in-place operator: changes the memory of its receiver (or of `out`) and gives that tensor. Throws TraceError: a shape or
-/// a type that does not fit, a tensor that shows one place in memory several times, memory that cannot be written.
+/// An in-place operator: changes the memory of its receiver (or of `out`) and gives that tensor. Throws TraceError: a
+/// shape or a type that does not fit, a tensor that shows one place in memory several times, memory that cannot be
+/// written.
 Var writeAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords);
 
 /// The operator after an `out=` form: "add.Tensor" for "add.out" (and for itself), by the number of arguments it takes.

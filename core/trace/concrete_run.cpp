@@ -37,13 +37,15 @@ void ConcreteRun::inputMade(NodeId input) {
     if (const auto example = m_examples.find(expr.target); example != m_examples.end()) {
         set(input, example->second);
     } else if (!expr.arguments.empty()) {
-        if (auto fallback = graph::argumentValue(expr.arguments.front(), [this](NodeId node) { return find(node); })) set(input, std::move(*fallback));
+        if (auto fallback = graph::argumentValue(expr.arguments.front(), [this](NodeId node) { return find(node); }))
+            set(input, std::move(*fallback));
     }
 }
 
 void ConcreteRun::inputBound(NodeId inner, NodeId outer) {
     if (const Value* value = find(outer)) set(inner, Value(*value));
-    else if (const auto problem = m_problems.find(outer); problem != m_problems.end()) m_problems.emplace(inner, std::string(problem->second));
+    else if (const auto problem = m_problems.find(outer); problem != m_problems.end())
+        m_problems.emplace(inner, std::string(problem->second));
 }
 
 base::Result<std::vector<Value>> ConcreteRun::resultOf(BodyId body) const {
@@ -58,7 +60,8 @@ base::Result<std::vector<Value>> ConcreteRun::compute(const Expr& expr) const {
         for (const NodeId input : expr.inputs) {
             if (const auto problem = m_problems.find(input); problem != m_problems.end()) {
                 const bool isPassedOn = problem->second.starts_with("of '");  // the first one is what matters
-                return base::runError(isPassedOn ? problem->second : "of '" + m_graph->node(input).name + "': " + problem->second);
+                return base::runError(isPassedOn ? problem->second
+                                                 : "of '" + m_graph->node(input).name + "': " + problem->second);
             }
         }
         return base::runError("a value that it needs is not known");
@@ -72,11 +75,13 @@ base::Result<std::vector<Value>> ConcreteRun::compute(const Expr& expr) const {
     if (expr.kind == ExprKind::Output && !arguments.empty()) return std::vector<Value>{arguments.front()};
     if (expr.op.name.empty() && !expr.bodies.empty()) return resultOf(expr.bodies.front());
     if (expr.op.name.empty() && expr.callable) return expr.callable->call(arguments);
-    if (graph::traitsOf(expr).opClass == operators::OpClass::Conditional && expr.bodies.size() == 2 && !arguments.empty()) {
+    if (graph::traitsOf(expr).opClass == operators::OpClass::Conditional && expr.bodies.size() == 2 &&
+        !arguments.empty()) {
         SONDE_ASSIGN(const std::vector<Value> result, resultOf(expr.bodies[Var(arguments.front()).toBool() ? 0 : 1]));
         return result.front().items();  // a branch gives a tuple of one
     }
-    if (!expr.bodies.empty() || expr.op.name.empty() || !m_evaluator) return base::runError("it is not computed while tracing");
+    if (!expr.bodies.empty() || expr.op.name.empty() || !m_evaluator)
+        return base::runError("it is not computed while tracing");
     std::vector<std::pair<std::string, Value>> keywords;
     for (const auto& [name, argument] : expr.keywords) {
         auto value = graph::argumentValue(argument, read);
@@ -102,7 +107,9 @@ void ConcreteRun::recorded(ExprId id) {
     }
     for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
         if (results && i < results->size()) set(expr.outputs[i], std::move((*results)[i]));
-        else m_problems.insert_or_assign(expr.outputs[i], results ? std::string("it was not computed") : results.error().text());
+        else
+            m_problems.insert_or_assign(expr.outputs[i],
+                                        results ? std::string("it was not computed") : results.error().text());
     }
 }
 
@@ -114,7 +121,8 @@ NodeId baseOf(const graph::InternalGraph& graph, NodeId node) {
     if (expr.arguments.empty() || expr.arguments.front().kind != graph::Argument::Kind::Node) return {};
     const operators::Traits& traits = graph::traitsOf(expr);
     // What converts or moves elements mostly has a reason to.
-    const bool isConversion = traits.form == operators::ViewForm::Converted || traits.form == operators::ViewForm::Contiguous;
+    const bool isConversion =
+        traits.form == operators::ViewForm::Converted || traits.form == operators::ViewForm::Contiguous;
     const bool isPart = traits.form != operators::ViewForm::None && !isConversion && traits.mayBeView();
     return isPart || traits.opClass == operators::OpClass::GetAttr ? expr.arguments.front().node : NodeId();
 }
@@ -144,8 +152,8 @@ std::optional<Value> ConcreteRun::known(NodeId node, KnownUse use) {
     if (!found) {
         const auto problem = m_problems.find(node);
         if (problem == m_problems.end()) return std::nullopt;  // no example: as symbolic as ever
-        throw TraceError(TraceErrorKind::Runtime,
-                         "the value of '" + m_graph->node(node).name + "' cannot be computed with the example: " + problem->second);
+        throw TraceError(TraceErrorKind::Runtime, "the value of '" + m_graph->node(node).name +
+                                                      "' cannot be computed with the example: " + problem->second);
     }
     const Value value = *found;
     guard(node, use, value);
@@ -164,7 +172,8 @@ void ConcreteRun::guard(NodeId node, KnownUse use, const Value& value) {
     }
     ExprId& known = m_guards[{m_tracer->currentBody().index(), node.index(), use}];
     if (known.valid() && !m_graph->isErased(known)) return;
-    const NodeId recorded = m_tracer->recordGuard(node, use, came, guardSentence(use, expressionText(*m_graph, node), came), {});
+    const NodeId recorded =
+        m_tracer->recordGuard(node, use, came, guardSentence(use, expressionText(*m_graph, node), came), {});
     known = m_graph->node(recorded).producer;
     set(recorded, std::move(asked));
 }

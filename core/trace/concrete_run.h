@@ -10,10 +10,11 @@
 namespace sonde::trace {
 
 /// Follows a trace with example inputs: computes every node as it is recorded, answers what the model asks of a value,
-/// and records each answer as a guard (core/graph/guard.h), so that a later run whose input decides otherwise fails there
-/// instead of giving numbers of the wrong program.
+/// and records each answer as a guard (core/graph/guard.h), so that a later run whose input decides otherwise fails
+/// there instead of giving numbers of the wrong program.
 ///
-/// Every node's value is kept until the trace is over. A node whose value cannot be computed fails only if it is asked for.
+/// Every node's value is kept until the trace is over. A node whose value cannot be computed fails only if it is asked
+/// for.
 class ConcreteRun final : public Follower {
   public:
     /// Example values by the names of the root's parameters. A parameter without an example has its default.
@@ -44,7 +45,7 @@ class ConcreteRun final : public Follower {
     Tracer* m_tracer = nullptr;
     graph::InternalGraph* m_graph = nullptr;
     std::unordered_map<graph::NodeId, tensor::Value> m_values;
-    std::unordered_map<graph::NodeId, std::string> m_problems;  ///< why there is no value
+    std::unordered_map<graph::NodeId, std::string> m_problems;                         ///< why there is no value
     std::map<std::tuple<std::size_t, std::size_t, KnownUse>, graph::ExprId> m_guards;  ///< by body, node and use
 };
 

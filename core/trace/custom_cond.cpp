@@ -11,7 +11,8 @@ using graph::ExprKind;
 using graph::NodeId;
 using tensor::Value;
 
-Var cond(const Var& predicate, const NamedFunction& trueFunction, const NamedFunction& falseFunction, const Var& operands) {
+Var cond(const Var& predicate, const NamedFunction& trueFunction, const NamedFunction& falseFunction,
+         const Var& operands) {
     const bool isList = operands.kind() == Var::Kind::List || operands.kind() == Var::Kind::Tuple ||
                         (operands.kind() == Var::Kind::Value && operands.value().isListLike());
     if (!isList) throw TraceError(TraceErrorKind::Assertion, "the operands of cond are a list or a tuple");
@@ -33,7 +34,8 @@ Var CustomTracer::registerCallable(const std::string& name, const NamedFunction&
     return node;
 }
 
-Var CustomTracer::recordCond(const Var& predicate, const NamedFunction& trueFunction, const NamedFunction& falseFunction, const Var& operands) {
+Var CustomTracer::recordCond(const Var& predicate, const NamedFunction& trueFunction,
+                             const NamedFunction& falseFunction, const Var& operands) {
     const std::vector<Var> given = operands.iterate();
     const Var whenTrue = registerCallable("cond", trueFunction);
     const Var whenFalse = registerCallable("cond", falseFunction);
@@ -48,14 +50,16 @@ Var CustomTracer::recordCond(const Var& predicate, const NamedFunction& trueFunc
 }
 
 /// What the branch does, as a body: its operations, or, if it cannot be followed, one call that runs it on values.
-void CustomTracer::recordBranch(ExprId owner, const std::string& label, const NamedFunction& function, const std::vector<Var>& operands) {
+void CustomTracer::recordBranch(ExprId owner, const std::string& label, const NamedFunction& function,
+                                const std::vector<Var>& operands) {
     enterBody(owner, label);
     const std::size_t depth = openBodies();
     std::vector<Var> inner;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const Var& outer = operands[i];
         const bool isProxy = outer.isProxy();
-        inner.push_back(bodyInput(isProxy ? nameOf(outer.node()) : "operand_" + std::to_string(i), {}, isProxy && isTensor(outer.node())));
+        inner.push_back(bodyInput(isProxy ? nameOf(outer.node()) : "operand_" + std::to_string(i), {},
+                                  isProxy && isTensor(outer.node())));
         if (isProxy && follower()) follower()->inputBound(inner.back().node(), outer.node());
     }
     const std::size_t first = graph().exprCount();
@@ -74,7 +78,8 @@ void CustomTracer::recordBranch(ExprId owner, const std::string& label, const Na
     leaveBody({result});
 }
 
-Var CustomTracer::recordCallable(const std::string& name, const Module::KeptFunction& function, std::vector<Var> arguments) {
+Var CustomTracer::recordCallable(const std::string& name, const Module::KeptFunction& function,
+                                 std::vector<Var> arguments) {
     const Var result = record(ExprKind::CallFunction, {}, name, name, std::move(arguments), {}, false);
     const ExprId call = graph().node(result.node()).producer;
     graph().mutableExpr(call).callable = runnable(function);

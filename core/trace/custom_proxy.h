@@ -12,7 +12,9 @@ namespace sonde::trace {
 class CustomTracer;
 
 /// What isInstance() asks for: classes of values, and those of symbolic values.
+// clang-format off
 enum class InstanceKind : std::uint8_t { Bool, Int, Float, Complex, String, None, List, Tuple, Dict, Tensor, CustomProxy, CustomProxyInt, CustomProxyFloat };
+// clang-format on
 std::string_view name(InstanceKind kind);  ///< "int", "CustomProxyInt", …
 
 class CustomAttribute;
@@ -34,9 +36,10 @@ class CustomProxy : public Var {
     /// "CustomProxy(x)".
     std::string text() const;
 
-    /// Joins tensors: of a list or tuple of symbolic tensors, or of one symbolic list. `dim` and `axis` mean the same; 0 if
-    /// neither is given. Throws AssertionError if `out` is not None or both are given and differ.
-    static Var cat(const Var& tensors, std::optional<std::int64_t> dim = {}, const Var& out = {}, std::optional<std::int64_t> axis = {});
+    /// Joins tensors: of a list or tuple of symbolic tensors, or of one symbolic list. `dim` and `axis` mean the same;
+    /// 0 if neither is given. Throws AssertionError if `out` is not None or both are given and differ.
+    static Var cat(const Var& tensors, std::optional<std::int64_t> dim = {}, const Var& out = {},
+                   std::optional<std::int64_t> axis = {});
 };
 
 /// A symbolic integer: a length.
@@ -44,7 +47,9 @@ class CustomProxyInt final : public CustomProxy {
   public:
     explicit CustomProxyInt(const Var& var);
     bool instanceOf(InstanceKind kind) const { return isKind(kind); }
-    static bool isKind(InstanceKind kind) { return kind == InstanceKind::CustomProxyInt || kind == InstanceKind::CustomProxy || kind == InstanceKind::Int; }
+    static bool isKind(InstanceKind kind) {
+        return kind == InstanceKind::CustomProxyInt || kind == InstanceKind::CustomProxy || kind == InstanceKind::Int;
+    }
 };
 
 /// A symbolic floating point number.
@@ -53,7 +58,8 @@ class CustomProxyFloat final : public CustomProxy {
     explicit CustomProxyFloat(const Var& var);
     bool instanceOf(InstanceKind kind) const { return isKind(kind); }
     static bool isKind(InstanceKind kind) {
-        return kind == InstanceKind::CustomProxyFloat || kind == InstanceKind::CustomProxy || kind == InstanceKind::Float;
+        return kind == InstanceKind::CustomProxyFloat || kind == InstanceKind::CustomProxy ||
+               kind == InstanceKind::Float;
     }
 };
 
@@ -61,11 +67,14 @@ class CustomProxyFloat final : public CustomProxy {
 /// value, and once. Called it is the method, and there is no such node.
 class CustomAttribute {
   public:
-    CustomAttribute(Var root, std::string name) : m_root(std::move(root)), m_name(std::move(name)), m_node(std::make_shared<std::optional<Var>>()) {}
+    CustomAttribute(Var root, std::string name)
+        : m_root(std::move(root)), m_name(std::move(name)), m_node(std::make_shared<std::optional<Var>>()) {}
     operator Var() const { return value(); }  // NOLINT: used like any other operand
     Var value() const;
     Var operator[](const Var& index) const { return value()[index]; }
-    Var call(std::vector<Var> arguments = {}, Keywords keywords = {}) const { return m_root.method(m_name, std::move(arguments), std::move(keywords)); }
+    Var call(std::vector<Var> arguments = {}, Keywords keywords = {}) const {
+        return m_root.method(m_name, std::move(arguments), std::move(keywords));
+    }
 
   private:
     Var m_root;
@@ -93,16 +102,17 @@ Var lengthOf(const Var& x);
 /// `isinstance(x, cls)`: of a symbolic value what its class knows, else whether the value is of that class.
 bool isInstance(const Var& x, InstanceKind kind);
 
-/// A type of Python as the element type that a CustomTracer records for it (`x.to(float)`): bool, int64, float32, complex64,
-/// as ScalarType's numbers. Throws NotImplementedError for other kinds.
+/// A type of Python as the element type that a CustomTracer records for it (`x.to(float)`): bool, int64, float32,
+/// complex64, as ScalarType's numbers. Throws NotImplementedError for other kinds.
 Var elementType(InstanceKind kind);
 
-/// Nested containers again, from their leaves in order. `spec` is any value of that structure; what is no list, tuple or
-/// dict in it stands for a leaf. Throws AssertionError if there are more or fewer leaves.
+/// Nested containers again, from their leaves in order. `spec` is any value of that structure; what is no list, tuple
+/// or dict in it stands for a leaf. Throws AssertionError if there are more or fewer leaves.
 Var treeUnflattenWithProxy(const tensor::Value& spec, std::span<const Var> leaves);
 
-/// x with functions of one number applied to x[index] in order: {{"exp", {}}}. Names: exp, sigmoid. Throws AssertionError for
-/// no function, an unknown one, or arguments.
-Var setItemWithTransformation(const Var& x, const Var& index, const std::vector<std::pair<std::string, std::vector<Var>>>& transformations);
+/// x with functions of one number applied to x[index] in order: {{"exp", {}}}. Names: exp, sigmoid. Throws
+/// AssertionError for no function, an unknown one, or arguments.
+Var setItemWithTransformation(const Var& x, const Var& index,
+                              const std::vector<std::pair<std::string, std::vector<Var>>>& transformations);
 
 }  // namespace sonde::trace

@@ -41,7 +41,8 @@ std::vector<Value> leavesOf(const Value& value) {
 /// A model with a placeholder for each leaf of its parameters. Its parts are the model's own, under their own names.
 class TakenApart final : public Module {
   public:
-    TakenApart(std::shared_ptr<Module> model, const ConcreteArguments& concrete) : m_model(std::move(model)), m_concrete(concrete) {
+    TakenApart(std::shared_ptr<Module> model, const ConcreteArguments& concrete)
+        : m_model(std::move(model)), m_concrete(concrete) {
         for (const Child& child : m_model->children()) addChild(child.name, child.module);
         for (const NamedSlot& slot : m_model->ownTensors()) addSlot(slot.name, slot.slot);
     }
@@ -55,7 +56,8 @@ class TakenApart final : public Module {
                 continue;
             }
             const std::vector<Value> leaves = leavesOf(example);
-            for (std::size_t i = 0; i < leaves.size(); ++i) result.push_back({parameter.name + '_' + std::to_string(i), {}, false, leaves[i].isTensor()});
+            for (std::size_t i = 0; i < leaves.size(); ++i)
+                result.push_back({parameter.name + '_' + std::to_string(i), {}, false, leaves[i].isTensor()});
         }
         return result;
     }
@@ -65,7 +67,8 @@ class TakenApart final : public Module {
         for (const ForwardParameter& parameter : m_model->signature()) {
             const Value& example = m_concrete.at(parameter.name);
             const std::size_t count = isContainer(example) ? leavesOf(example).size() : 1;
-            arguments.push_back(isContainer(example) ? treeUnflattenWithProxy(example, in.subspan(next, count)) : in[next]);
+            arguments.push_back(isContainer(example) ? treeUnflattenWithProxy(example, in.subspan(next, count))
+                                                     : in[next]);
             next += count;
         }
         return m_model->forward(arguments);
@@ -103,7 +106,8 @@ base::Result<void> checkConcrete(const Module& root, const ConcreteArguments& co
     }
     if (lacks.empty() && extra.empty()) return {};
     return base::usageError("AssertionError: Mismatch between the concrete values and the parameters of forward" +
-                                (lacks.empty() ? "" : "; missing: " + lacks) + (extra.empty() ? "" : "; unknown: " + extra),
+                                (lacks.empty() ? "" : "; missing: " + lacks) +
+                                (extra.empty() ? "" : "; unknown: " + extra),
                             root.className(), "provide a value for each parameter of forward, and no others");
 }
 
@@ -139,12 +143,14 @@ void annotate(graph::InternalGraph& graph, const Module& root, const ConcreteArg
             continue;
         }
         const std::vector<Value> leaves = leavesOf(value);
-        for (std::size_t i = 0; i < leaves.size(); ++i) byPlaceholder.emplace(parameter.name + '_' + std::to_string(i), leaves[i]);
+        for (std::size_t i = 0; i < leaves.size(); ++i)
+            byPlaceholder.emplace(parameter.name + '_' + std::to_string(i), leaves[i]);
     }
     std::map<std::int64_t, std::string> symbols;
     for (NodeId node : graph.inputs()) {
         Expr& input = graph.mutableExpr(graph.node(node).producer);
-        if (const auto found = byPlaceholder.find(input.target); found != byPlaceholder.end()) setExample(input, found->second, symbols);
+        if (const auto found = byPlaceholder.find(input.target); found != byPlaceholder.end())
+            setExample(input, found->second, symbols);
     }
 }
 
@@ -152,7 +158,9 @@ void annotate(graph::InternalGraph& graph, const Module& root, const ConcreteArg
 Var replacedCat(std::vector<Var> arguments, Keywords keywords) {
     std::optional<std::int64_t> dim, axis;
     Var out;
-    const auto number = [](const Var& var) { return var.isNone() ? std::optional<std::int64_t>() : std::optional(var.toInt()); };
+    const auto number = [](const Var& var) {
+        return var.isNone() ? std::optional<std::int64_t>() : std::optional(var.toInt());
+    };
     if (arguments.size() > 1) dim = number(arguments[1]);
     if (arguments.size() > 2) throw TraceError(TraceErrorKind::Type, "cat() takes two arguments by position");
     for (const auto& [name, value] : keywords) {
@@ -179,16 +187,19 @@ base::Result<Tracer::GraphPtr> CustomTracer::trace(std::shared_ptr<Module> root,
     return traceCustom(std::move(root), options);
 }
 
-base::Result<Tracer::GraphPtr> CustomTracer::trace(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters) {
+base::Result<Tracer::GraphPtr> CustomTracer::trace(std::function<Var(std::span<const Var>)> function,
+                                                   std::vector<ForwardParameter> parameters) {
     return traceCustom(std::move(function), std::move(parameters));
 }
 
 base::Result<Tracer::GraphPtr> CustomTracer::traceCustom(std::function<Var(std::span<const Var>)> function,
-                                                         std::vector<ForwardParameter> parameters, const CustomTraceOptions& options) {
+                                                         std::vector<ForwardParameter> parameters,
+                                                         const CustomTraceOptions& options) {
     return traceCustom(std::make_shared<FunctionRoot>(std::move(function), std::move(parameters)), options);
 }
 
-base::Result<Tracer::GraphPtr> CustomTracer::traceCustom(std::shared_ptr<Module> root, const CustomTraceOptions& options) {
+base::Result<Tracer::GraphPtr> CustomTracer::traceCustom(std::shared_ptr<Module> root,
+                                                         const CustomTraceOptions& options) {
     try {
         return traceAndPurify(root, options);
     } catch (...) {  // of the model's own code before or after its forward
@@ -196,14 +207,16 @@ base::Result<Tracer::GraphPtr> CustomTracer::traceCustom(std::shared_ptr<Module>
     }
 }
 
-base::Result<Tracer::GraphPtr> CustomTracer::traceAndPurify(const std::shared_ptr<Module>& root, const CustomTraceOptions& options) {
+base::Result<Tracer::GraphPtr> CustomTracer::traceAndPurify(const std::shared_ptr<Module>& root,
+                                                            const CustomTraceOptions& options) {
     if (!root) return trace(root);  // says so
     m_tracedModel = nullptr;
     m_kinds.clear();
     std::shared_ptr<Module> traced = root;
     if (options.concrete) {
         SONDE_TRY(checkConcrete(*root, *options.concrete));
-        const bool anyContainer = std::ranges::any_of(*options.concrete, [](const auto& entry) { return isContainer(entry.second); });
+        const bool anyContainer =
+            std::ranges::any_of(*options.concrete, [](const auto& entry) { return isContainer(entry.second); });
         if (anyContainer) traced = m_tracedModel = std::make_shared<TakenApart>(root, *options.concrete);
     }
     GraphPtr recorded;
@@ -235,7 +248,8 @@ bool CustomTracer::isLeafModule(const Module& module, std::string_view path) con
 std::optional<Value> CustomTracer::known(NodeId node, KnownUse use) {
     if (auto value = ModulePathTracer::known(node, use)) return value;
     if (use == KnownUse::Length) {
-        throw TraceError(TraceErrorKind::Length, "len(.) expects an integer, len needs to be replaced. You should use _len.");
+        throw TraceError(TraceErrorKind::Length,
+                         "len(.) expects an integer, len needs to be replaced. You should use _len.");
     }
     return std::nullopt;
 }
@@ -243,7 +257,8 @@ std::optional<Value> CustomTracer::known(NodeId node, KnownUse use) {
 const tensor::Tensor* CustomTracer::parameterValue(NodeId node) {
     const Expr& expr = graph().expr(graph().node(node).producer);
     const auto& constant = graph().node(node).constant;
-    return expr.kind == ExprKind::GetAttr && expr.isParameter && constant && constant->isTensor() ? &constant->tensor() : nullptr;
+    return expr.kind == ExprKind::GetAttr && expr.isParameter && constant && constant->isTensor() ? &constant->tensor()
+                                                                                                  : nullptr;
 }
 
 std::optional<Var> CustomTracer::answer(std::string_view name, bool isCall, const std::vector<Var>& arguments) {

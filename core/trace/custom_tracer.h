@@ -23,23 +23,23 @@ struct CustomTracerOptions {
     bool paramShapesConstant = false;
     /// By class, exactly: whether such a module with that path is a leaf. Leaves of the library stay leaves.
     std::map<std::string, std::function<bool(const Module&, const std::string&)>> moduleLeaves;
-    /// What makes the graph pure instead of graph::purified: removes slices that do nothing, and, if asked for, in-place
-    /// operations (custom-trace.md, "Writes become values").
+    /// What makes the graph pure instead of graph::purified: removes slices that do nothing, and, if asked for,
+    /// in-place operations (custom-trace.md, "Writes become values").
     std::function<base::Result<Tracer::GraphPtr>(const graph::InternalGraph&, bool removeInPlace)> purify;
 };
 
 /// What one trace is made with.
 struct CustomTraceOptions {
-    /// Values of all parameters of forward. They only annotate the placeholders (attributes example_value and val); every
-    /// parameter stays symbolic. A container is taken apart: one placeholder per leaf.
+    /// Values of all parameters of forward. They only annotate the placeholders (attributes example_value and val);
+    /// every parameter stays symbolic. A container is taken apart: one placeholder per leaf.
     std::optional<ConcreteArguments> concrete;
     bool removeInPlace = true;
     /// Registered functions become attributes of the root.
     bool updateModel = true;
 };
 
-/// Records what fx refuses (custom-trace.md): lengths, `x[i] = v`, in-place operations, concatenation of a list of unknown
-/// length, conditions with two branch functions, sizes of parameters. Then every value is a node of its own.
+/// Records what fx refuses (custom-trace.md): lengths, `x[i] = v`, in-place operations, concatenation of a list of
+/// unknown length, conditions with two branch functions, sizes of parameters. Then every value is a node of its own.
 ///
 /// In-place operations and setitem are recorded as they come: later uses of their receiver still refer to the node from
 /// before. Then they are made values, by default. Without `removeInPlace` the graph is good for looking at; a run of it
@@ -50,15 +50,18 @@ class CustomTracer : public ModulePathTracer {
 
     /// traceCustom with the defaults: in-place operations are removed; `concrete` annotates.
     base::Result<GraphPtr> trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete = {});
-    base::Result<GraphPtr> trace(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters);
+    base::Result<GraphPtr> trace(std::function<Var(std::span<const Var>)> function,
+                                 std::vector<ForwardParameter> parameters);
     /// Errors: parameters that `concrete` lacks or does not know (AssertionError), what forward did that cannot be
     /// followed, what the passes refuse.
     base::Result<GraphPtr> traceCustom(std::shared_ptr<Module> root, const CustomTraceOptions& options = {});
     /// Of a function: an empty module is made to hold its constants; it is root().
-    base::Result<GraphPtr> traceCustom(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters,
+    base::Result<GraphPtr> traceCustom(std::function<Var(std::span<const Var>)> function,
+                                       std::vector<ForwardParameter> parameters,
                                        const CustomTraceOptions& options = {});
 
-    /// Keeps a function under `_cb_NAME_FUNCTION_I`, I the first number from 0 that is free, and records its get_attr node.
+    /// Keeps a function under `_cb_NAME_FUNCTION_I`, I the first number from 0 that is free, and records its get_attr
+    /// node.
     Var registerCallable(const std::string& name, const NamedFunction& function);
     const std::map<std::string, NamedFunction>& callables() const { return m_callables; }
     /// The module that was traced in place of the root because containers were taken apart, or null.
@@ -67,7 +70,8 @@ class CustomTracer : public ModulePathTracer {
 
     /// One call of a function that cannot take symbolic values.
     Var recordCallable(const std::string& name, const Module::KeptFunction& function, std::vector<Var> arguments);
-    Var recordCond(const Var& predicate, const NamedFunction& trueFunction, const NamedFunction& falseFunction, const Var& operands);
+    Var recordCond(const Var& predicate, const NamedFunction& trueFunction, const NamedFunction& falseFunction,
+                   const Var& operands);
     /// Of a symbolic number; nothing else is known of a node.
     std::optional<InstanceKind> instanceKind(graph::NodeId node) const;
     std::string nameOf(graph::NodeId node) { return graph().node(node).name; }
@@ -86,7 +90,8 @@ class CustomTracer : public ModulePathTracer {
 
   private:
     base::Result<GraphPtr> traceAndPurify(const std::shared_ptr<Module>& root, const CustomTraceOptions& options);
-    void recordBranch(graph::ExprId owner, const std::string& label, const NamedFunction& function, const std::vector<Var>& operands);
+    void recordBranch(graph::ExprId owner, const std::string& label, const NamedFunction& function,
+                      const std::vector<Var>& operands);
     base::Result<void> finishGraph(const std::shared_ptr<Module>& root, const CustomTraceOptions& options);
 
     CustomTracerOptions m_options;
@@ -95,8 +100,8 @@ class CustomTracer : public ModulePathTracer {
     std::unordered_map<graph::NodeId, InstanceKind> m_kinds;
 };
 
-/// A function of plain numbers in a module of functions ("math"): with a symbolic argument it is one call, if the tracer
-/// autowraps it or its module; else it is called with what it is given.
+/// A function of plain numbers in a module of functions ("math"): with a symbolic argument it is one call, if the
+/// tracer autowraps it or its module; else it is called with what it is given.
 class AutowrapFunction {
   public:
     AutowrapFunction(std::string module, std::string name, Module::KeptFunction function)

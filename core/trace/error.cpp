@@ -1,8 +1,7 @@
 #include "core/trace/error.h"
 
-#include <cxxabi.h>
-
 #include <cstdlib>
+#include <cxxabi.h>
 #include <exception>
 #include <memory>
 #include <new>
@@ -41,7 +40,8 @@ std::string currentExceptionType() {
     if (!type) return {};
     if (*type == typeid(std::string)) return "std::string";
     int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(type->name(), nullptr, nullptr, &status), &std::free);
+    const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(type->name(), nullptr, nullptr, &status),
+                                                           &std::free);
     return status == 0 && text ? text.get() : type->name();
 }
 
@@ -110,7 +110,9 @@ std::string TraceError::message() const {
 void TraceError::setModule(const std::string& qualname, const std::string& className) {
     constexpr std::size_t kMaxLength = 200;  // of modules thousands of levels deep beginning and end are enough
     const bool isLong = qualname.size() > kMaxLength;
-    const std::string path = isLong ? std::string(base::utf8Prefix(qualname, kMaxLength / 2)) + " … " + std::string(base::utf8Suffix(qualname, kMaxLength / 2)) : qualname;
+    const std::string path = isLong ? std::string(base::utf8Prefix(qualname, kMaxLength / 2)) + " … " +
+                                          std::string(base::utf8Suffix(qualname, kMaxLength / 2))
+                                    : qualname;
     m_module = path.empty() ? className : path + ", class " + className;
 }
 
@@ -132,11 +134,15 @@ base::Error TraceError::toError(std::string where) const {
         case TraceErrorKind::Iteration:
         case TraceErrorKind::IntConversion:
         case TraceErrorKind::Length:
-            error.withHint("make the module a leaf (--leaf CLASS), trace with --tracer robust, or provide an example to follow (--example)");
+            error.withHint(
+                "make the module a leaf (--leaf CLASS), trace with --tracer robust, or provide an example to follow (--example)");
             break;
-        case TraceErrorKind::Depth: error.withHint("make a module on the path a leaf (--leaf CLASS): its inside is then not traced"); break;
+        case TraceErrorKind::Depth:
+            error.withHint("make a module on the path a leaf (--leaf CLASS): its inside is then not traced");
+            break;
         case TraceErrorKind::Foreign:
-            error.withHint("the exception comes from the model's own code; where a forward throws it, --tracer robust makes the module a leaf and traces the rest");
+            error.withHint(
+                "the exception comes from the model's own code; where a forward throws it, --tracer robust makes the module a leaf and traces the rest");
             break;
         default: break;
     }

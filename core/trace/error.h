@@ -11,21 +11,21 @@ namespace sonde::trace {
 
 /// What a model did that tracing cannot follow. The names are those that users of fx know from its messages.
 enum class TraceErrorKind : std::uint8_t {
-    ControlFlow,      ///< "TraceError": a symbolic value used as a condition
-    Iteration,        ///< "TraceError": a symbolic value iterated
-    IntConversion,    ///< "TypeError": int(x), range(x)
-    Type,             ///< "TypeError": wrong or missing argument
-    Length,           ///< "RuntimeError": len(x)
-    Runtime,          ///< "RuntimeError": an operator failed or cannot be evaluated while tracing
-    Name,             ///< "NameError": a module or parameter that is not part of the root
-    Attribute,        ///< "AttributeError"
-    NotImplemented,   ///< "NotImplementedError": a module without a forward
-    Assertion,        ///< "AssertionError"
-    Value,            ///< "ValueError"
-    Key,              ///< "KeyError"
-    Memory,           ///< "MemoryError": no memory left
-    Depth,            ///< "RecursionError": modules call each other too deeply for the stack
-    Foreign,          ///< what a model's own code threw, under the name of its type: "std::logic_error", "int"
+    ControlFlow,     ///< "TraceError": a symbolic value used as a condition
+    Iteration,       ///< "TraceError": a symbolic value iterated
+    IntConversion,   ///< "TypeError": int(x), range(x)
+    Type,            ///< "TypeError": wrong or missing argument
+    Length,          ///< "RuntimeError": len(x)
+    Runtime,         ///< "RuntimeError": an operator failed or cannot be evaluated while tracing
+    Name,            ///< "NameError": a module or parameter that is not part of the root
+    Attribute,       ///< "AttributeError"
+    NotImplemented,  ///< "NotImplementedError": a module without a forward
+    Assertion,       ///< "AssertionError"
+    Value,           ///< "ValueError"
+    Key,             ///< "KeyError"
+    Memory,          ///< "MemoryError": no memory left
+    Depth,           ///< "RecursionError": modules call each other too deeply for the stack
+    Foreign,         ///< what a model's own code threw, under the name of its type: "std::logic_error", "int"
 };
 
 /// "TraceError", "TypeError", "RuntimeError" …
@@ -41,13 +41,16 @@ class TraceError : public std::runtime_error {
     /// An exception of the model's own code, of the type of that name.
     static TraceError ofType(std::string type, const std::string& text);
     TraceErrorKind kind() const { return m_kind; }
-    /// "TraceError: symbolically traced variables cannot be used as inputs to control flow", "std::logic_error: not today".
+    /// "TraceError: symbolically traced variables cannot be used as inputs to control flow", "std::logic_error: not
+    /// today".
     std::string message() const;
     /// Thrown by the model's own code: a caller's handler may be waiting for just that.
     bool isOwnException() const { return m_kind == TraceErrorKind::Foreign || m_kind == TraceErrorKind::Memory; }
-    /// True for what a robust tracer answers by making the module a leaf (robust-trace.md, "One attempt"): trace and type errors.
+    /// True for what a robust tracer answers by making the module a leaf (robust-trace.md, "One attempt"): trace and
+    /// type errors.
     bool isTracingError() const;
-    /// The innermost module whose code failed: "layer1.0, class Block", or the class alone for the root. Empty: not known.
+    /// The innermost module whose code failed: "layer1.0, class Block", or the class alone for the root. Empty: not
+    /// known.
     const std::string& module() const { return m_module; }
     void setModule(const std::string& qualname, const std::string& className);
     /// `where` is in the error if the module is not known.
@@ -72,8 +75,9 @@ class ModelCall {
     static void noteFailed(const std::string& qualname, const std::string& className);
 };
 
-/// Calls code of a model (a forward, a signature, a branch function). Whatever it throws leaves as it came, for the caller
-/// may be a forward that handles just that type; the module stands beside it, and TraceError::ofCurrentException names it.
+/// Calls code of a model (a forward, a signature, a branch function). Whatever it throws leaves as it came, for the
+/// caller may be a forward that handles just that type; the module stands beside it, and TraceError::ofCurrentException
+/// names it.
 template <typename Call>
 decltype(auto) callModel(const std::string& qualname, const std::string& className, Call&& call) {
     const ModelCall here;
@@ -86,7 +90,8 @@ decltype(auto) callModel(const std::string& qualname, const std::string& classNa
 }
 
 /// The two texts that users search for (robust-trace.md, "Error texts").
-inline constexpr const char* kControlFlowText = "symbolically traced variables cannot be used as inputs to control flow";
+inline constexpr const char* kControlFlowText =
+    "symbolically traced variables cannot be used as inputs to control flow";
 inline constexpr const char* kIterationText =
     "Proxy object cannot be iterated. The number of its elements is not known while tracing; unpack() takes a number";
 

@@ -13,8 +13,8 @@ class Tracer;
 /// What a program asks of a value: `if x`, `int(x)`, `float(x)`, `len(x)`, `for y in x`.
 enum class KnownUse : std::uint8_t { Bool, Int, Float, Length, Iteration };
 
-/// Goes along with a trace and knows what its nodes stand for, so that decisions that depend on the data can be followed.
-/// Told of every node as it is recorded; nodes that a tracer takes back are simply never asked for again.
+/// Goes along with a trace and knows what its nodes stand for, so that decisions that depend on the data can be
+/// followed. Told of every node as it is recorded; nodes that a tracer takes back are simply never asked for again.
 class Follower {
   public:
     virtual ~Follower() = default;

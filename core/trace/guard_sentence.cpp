@@ -20,10 +20,10 @@ struct Infix {
     std::string_view op;
     std::string_view sign;
 };
-constexpr std::array kInfixes{Infix{"add", "+"},      Infix{"sub", "-"}, Infix{"mul", "*"}, Infix{"truediv", "/"}, Infix{"div", "/"},
-                              Infix{"floordiv", "//"}, Infix{"mod", "%"}, Infix{"remainder", "%"}, Infix{"pow", "**"}, Infix{"matmul", "@"},
-                              Infix{"gt", ">"},       Infix{"lt", "<"},  Infix{"ge", ">="}, Infix{"le", "<="}, Infix{"eq", "=="},
-                              Infix{"ne", "!="}};
+constexpr std::array kInfixes{Infix{"add", "+"},  Infix{"sub", "-"},       Infix{"mul", "*"}, Infix{"truediv", "/"},
+                              Infix{"div", "/"},  Infix{"floordiv", "//"}, Infix{"mod", "%"}, Infix{"remainder", "%"},
+                              Infix{"pow", "**"}, Infix{"matmul", "@"},    Infix{"gt", ">"},  Infix{"lt", "<"},
+                              Infix{"ge", ">="},  Infix{"le", "<="},       Infix{"eq", "=="}, Infix{"ne", "!="}};
 
 class Writer {
   public:
@@ -45,7 +45,8 @@ class Writer {
             case Argument::Kind::Constant: return value.constant.text(20);
             case Argument::Kind::Slice: {
                 const auto part = [&](std::size_t i) {
-                    const bool isNone = value.items[i].kind == Argument::Kind::Constant && value.items[i].constant.isNone();
+                    const bool isNone =
+                        value.items[i].kind == Argument::Kind::Constant && value.items[i].constant.isNone();
                     return isNone ? std::string() : argument(value.items[i], depth);
                 };
                 const std::string step = part(2);
@@ -63,11 +64,13 @@ class Writer {
         const std::string_view op = std::string_view(expr.op.name).substr(0, expr.op.name.find('.'));
         if (arguments.size() == 2 && expr.keywords.empty()) {
             if (const std::string_view sign = infixSign(op); !sign.empty()) {
-                const std::string text = argument(arguments[0], depth, true) + ' ' + std::string(sign) + ' ' + argument(arguments[1], depth, true);
+                const std::string text = argument(arguments[0], depth, true) + ' ' + std::string(sign) + ' ' +
+                                         argument(arguments[1], depth, true);
                 return isOperand ? '(' + text + ')' : text;
             }
             if (op == "getitem") return argument(arguments[0], depth, true) + '[' + index(arguments[1], depth) + ']';
-            if (op == "getattr" && arguments[1].kind == Argument::Kind::Constant && arguments[1].constant.kind() == tensor::ValueKind::String) {
+            if (op == "getattr" && arguments[1].kind == Argument::Kind::Constant &&
+                arguments[1].constant.kind() == tensor::ValueKind::String) {
                 return argument(arguments[0], depth, true) + '.' + arguments[1].constant.toString();
             }
         }
@@ -81,8 +84,10 @@ class Writer {
             text = text.substr(text.rfind('.') + 1);
         }
         std::string given;
-        for (; first < arguments.size(); ++first) given += (given.empty() ? "" : ", ") + argument(arguments[first], depth);
-        for (const auto& [key, value] : expr.keywords) given += (given.empty() ? "" : ", ") + key + '=' + argument(value, depth);
+        for (; first < arguments.size(); ++first)
+            given += (given.empty() ? "" : ", ") + argument(arguments[first], depth);
+        for (const auto& [key, value] : expr.keywords)
+            given += (given.empty() ? "" : ", ") + key + '=' + argument(value, depth);
         return text + '(' + given + ')';
     }
 
@@ -118,11 +123,13 @@ const char* guardKind(KnownUse use) {
 std::string guardSentence(KnownUse use, const std::string& expression, const tensor::AttributeValue& came) {
     const std::string value = tensor::text(came);
     switch (use) {
-        case KnownUse::Bool: return "took the branch because " + expression + " was " + (value == "0" ? "false" : "true");
+        case KnownUse::Bool:
+            return "took the branch because " + expression + " was " + (value == "0" ? "false" : "true");
         case KnownUse::Int: return "used " + expression + " as the integer " + value;
         case KnownUse::Float: return "used " + expression + " as the number " + value;
         case KnownUse::Length: return "queried the length of " + expression + ", which was " + value;
-        case KnownUse::Iteration: return "iterated over " + expression + ", which had " + value + (value == "1" ? " element" : " elements");
+        case KnownUse::Iteration:
+            return "iterated over " + expression + ", which had " + value + (value == "1" ? " element" : " elements");
     }
     return {};
 }

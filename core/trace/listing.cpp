@@ -55,7 +55,8 @@ struct Cluster {
 /// The group of a node: its origin; a buffer's read goes to its first user's.
 std::string groupOf(const InternalGraph& graph, const Expr& expr, const graph::Node& node) {
     if (expr.qualname) return *expr.qualname;
-    if (expr.kind != ExprKind::Output && !node.users.empty()) return graph.expr(node.users.front()).qualname.value_or("");
+    if (expr.kind != ExprKind::Output && !node.users.empty())
+        return graph.expr(node.users.front()).qualname.value_or("");
     return {};
 }
 
@@ -101,8 +102,8 @@ std::string originTable(const InternalGraph& graph) {
     std::string text = "index\tname\top\ttarget\tmodule\n";
     std::size_t index = 0;
     forEachNode(graph, [&](const Expr& expr, const graph::Node& node) {
-        text += std::to_string(index++) + '\t' + node.name + '\t' + std::string(opWord(expr.kind)) + '\t' + expr.target + '\t' +
-                expr.qualname.value_or("None") + '\n';
+        text += std::to_string(index++) + '\t' + node.name + '\t' + std::string(opWord(expr.kind)) + '\t' +
+                expr.target + '\t' + expr.qualname.value_or("None") + '\n';
     });
     return text;
 }
@@ -125,7 +126,8 @@ std::string clusteredDot(const InternalGraph& graph) {
     std::string text = "digraph " + quoted(graph.name) + " {\n";
     print(top, {}, "  ", text);
     forEachNode(graph, [&](const Expr& expr, const graph::Node& node) {
-        for (NodeId input : expr.inputs) text += "  " + quoted(graph.node(input).name) + " -> " + quoted(node.name) + ";\n";
+        for (NodeId input : expr.inputs)
+            text += "  " + quoted(graph.node(input).name) + " -> " + quoted(node.name) + ";\n";
     });
     return text + "}\n";
 }

@@ -17,10 +17,12 @@ using tensor::Value;
 namespace {
 
 constexpr Function kAlias{"alias", "alias", "alias"};
-constexpr const char* kMayShare = "shares memory with a tensor that was changed in place, or not: that depends on layouts or types which only a run knows";
+constexpr const char* kMayShare =
+    "shares memory with a tensor that was changed in place, or not: that depends on layouts or types which only a run knows";
 
 bool sameGeometry(const Tensor& a, const Tensor& b) {
-    return a.storage() == b.storage() && a.offsetElements() == b.offsetElements() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
+    return a.storage() == b.storage() && a.offsetElements() == b.offsetElements() && a.dtype() == b.dtype() &&
+           a.shape() == b.shape() && a.strides() == b.strides();
 }
 
 /// Row-major positions in the storage, counted from `first`.
@@ -47,7 +49,8 @@ Var rebuilt(const Var& container, std::vector<Var> items) {
 
 void visitProxies(const Var& var, const std::function<void(const Var&)>& visit) {
     if (var.isProxy()) visit(var);
-    else if (var.kind() != Var::Kind::Value) std::ranges::for_each(var.items(), [&](const Var& item) { visitProxies(item, visit); });
+    else if (var.kind() != Var::Kind::Value)
+        std::ranges::for_each(var.items(), [&](const Var& item) { visitProxies(item, visit); });
 }
 
 void Memory::clear() {
@@ -187,23 +190,29 @@ bool Memory::isLifted(const Value& value) const {
         const tensor::Storage* storage = value.tensor().storage().get();
         return m_lifted.contains(storage) || m_rawWritten.contains(storage);
     }
-    return value.isListLike() && std::ranges::any_of(value.items(), [this](const Value& item) { return isLifted(item); });
+    return value.isListLike() &&
+           std::ranges::any_of(value.items(), [this](const Value& item) { return isLifted(item); });
 }
 
 // --- reading --------------------------------------------------------------------------------------------------------
 
 bool Memory::isCurrent(const Cell& cell) {
     if (!cell.stale.empty()) return false;
-    const auto isSame = [](const auto& entry) { return entry.first->version == entry.second && isCurrent(*entry.first); };
+    const auto isSame = [](const auto& entry) {
+        return entry.first->version == entry.second && isCurrent(*entry.first);
+    };
     if (!std::ranges::all_of(cell.perhaps, isSame)) return false;
     return !cell.base || (cell.baseVersion == cell.base->version && isCurrent(*cell.base));
 }
 
 NodeId Memory::refresh(const CellPtr& cell) {
     if (!cell->stale.empty()) refuse(cell->node, cell->stale);
-    const bool isChanged = std::ranges::any_of(cell->perhaps, [](const auto& entry) { return entry.first->version != entry.second || !isCurrent(*entry.first); });
+    const bool isChanged = std::ranges::any_of(cell->perhaps, [](const auto& entry) {
+        return entry.first->version != entry.second || !isCurrent(*entry.first);
+    });
     if (isChanged) refuse(cell->node, kMayShare);
-    if (cell->version > 0 && cell->node.valid() && !m_tracer.isReachable(cell->node)) refuse(cell->node, "was changed in place by another module: not supported by this tracer");
+    if (cell->version > 0 && cell->node.valid() && !m_tracer.isReachable(cell->node))
+        refuse(cell->node, "was changed in place by another module: not supported by this tracer");
     if (!cell->base) return cell->node;
     const NodeId base = refresh(cell->base);
     if (cell->baseVersion == cell->base->version && cell->node.valid()) return cell->node;
@@ -245,17 +254,21 @@ Var Memory::current(const Var& var) {
         }
         case Var::Kind::Value: {
             const Value& value = var.value();
-            if (var.slot() && isWritten(*var.slot())) return Var::proxy(m_tracer, refresh(m_slots.at(var.slot().get())));
+            if (var.slot() && isWritten(*var.slot()))
+                return Var::proxy(m_tracer, refresh(m_slots.at(var.slot().get())));
             if (!isLifted(value)) return var;
             if (value.isTensor() && !m_lifted.contains(value.tensor().storage().get())) {
                 const Tensor& written = m_rawWritten.at(value.tensor().storage().get());
                 if (sameGeometry(written, value.tensor())) return var;
-                throw TraceError(TraceErrorKind::Runtime, "a constant of the program is read through another view than it was written through: not supported by this tracer");
+                throw TraceError(
+                    TraceErrorKind::Runtime,
+                    "a constant of the program is read through another view than it was written through: not supported by this tracer");
             }
             if (value.isTensor()) return Var::proxy(m_tracer, refresh(liftedCell(value.tensor())));
             std::vector<Var> items;
             for (const Value& item : value.items()) items.push_back(current(Var(item)));
-            return value.kind() == tensor::ValueKind::Tuple ? Var::tuple(std::move(items)) : Var::list(std::move(items));
+            return value.kind() == tensor::ValueKind::Tuple ? Var::tuple(std::move(items))
+                                                            : Var::list(std::move(items));
         }
         default: break;
     }
@@ -268,18 +281,21 @@ Var Memory::current(const Var& var) {
 // --- calls ----------------------------------------------------------------------------------------------------------
 
 Var Memory::record(OperatorCall call) {
-    return m_tracer.record(call.kind, {call.domain, call.op, 0}, call.target, call.display, std::move(call.arguments), std::move(call.keywords),
-                           call.makesTensor, call.outputs);
+    return m_tracer.record(call.kind, {call.domain, call.op, 0}, call.target, call.display, std::move(call.arguments),
+                           std::move(call.keywords), call.makesTensor, call.outputs);
 }
 
 Var Memory::call(OperatorCall call) {
-    const auto out = std::ranges::find_if(call.keywords, [](const auto& entry) { return entry.first == "out" && !entry.second.isNone(); });
-    const bool isPackedBase = !call.arguments.empty() && call.arguments[0].isProxy() && isPacked(current(call.arguments[0]).node());
+    const auto out = std::ranges::find_if(
+        call.keywords, [](const auto& entry) { return entry.first == "out" && !entry.second.isNone(); });
+    const bool isPackedBase =
+        !call.arguments.empty() && call.arguments[0].isProxy() && isPacked(current(call.arguments[0]).node());
     const Link link = linkOf(call, &m_tracer, isPackedBase);
     CellPtr target;  // before anything else: it may be a value that becomes a node
     if (out != call.keywords.end()) target = cellOf(out->second);
     else if (link == Link::Write || link == Link::Reform) target = cellOf(call.arguments.at(0));
-    if (target && link != Link::Reform) checkOverlap(call, target, out != call.keywords.end() ? &out->second : &call.arguments.front());
+    if (target && link != Link::Reform)
+        checkOverlap(call, target, out != call.keywords.end() ? &out->second : &call.arguments.front());
     for (Var& argument : call.arguments) argument = current(argument);
     for (auto& [name, argument] : call.keywords) argument = current(argument);
     if (out != call.keywords.end()) return writeOut(std::move(call), target);
@@ -312,16 +328,19 @@ Var Memory::writeOut(OperatorCall call, const CellPtr& target) {
     return result;
 }
 
-/// unsqueeze_ and the like: from now on all names of the tensor mean a view of what it was. It is recorded as that view, under
-/// the name that the program gave it: what is cut out of the tensor as it was finds it as it was.
+/// unsqueeze_ and the like: from now on all names of the tensor mean a view of what it was. It is recorded as that
+/// view, under the name that the program gave it: what is cut out of the tensor as it was finds it as it was.
 Var Memory::reform(OperatorCall call, const CellPtr& target) {
     refresh(target);
     const operators::Traits& traits = operators::traitsOf(call.domain, call.op);
     const std::string display = call.display;
     if (!keepsMemory(traits)) refuse(target->node, "is given another memory by " + display + ": not supported");
     call.op = operators::outOfPlaceName(call.op);
-    if (target->slot) refuse(target->node, "is a tensor of a module, whose shape " + display + " would change: not supported");
-    if (mayBeSameObject(target)) refuse(target->node, "is given another shape by " + display + ", and may be the same tensor as one that is read by another name: not supported");
+    if (target->slot)
+        refuse(target->node, "is a tensor of a module, whose shape " + display + " would change: not supported");
+    if (mayBeSameObject(target))
+        refuse(target->node, "is given another shape by " + display +
+                                 ", and may be the same tensor as one that is read by another name: not supported");
     const Var result = record(call);
     if (!result.isProxy()) return result;
     OperatorCall view = call;
@@ -344,19 +363,23 @@ Var Memory::reform(OperatorCall call, const CellPtr& target) {
     return result;
 }
 
-/// `contiguous` of what is contiguous gives the very tensor, and so do calls that give their argument: another shape of the one
-/// would be that of the other.
+/// `contiguous` of what is contiguous gives the very tensor, and so do calls that give their argument: another shape of
+/// the one would be that of the other.
 bool Memory::mayBeSameObject(const CellPtr& cell) const {
     const auto isSame = [](const Cell& view, const CellPtr& base) {
-        if (std::ranges::any_of(view.perhaps, [&](const auto& entry) { return !base || entry.first == base; })) return true;
-        return view.base && (!base || view.base == base) && view.cut && !view.cut->positions && (mayGiveItself(view.cut->call) || view.cut->call.op == kAlias.op);
+        if (std::ranges::any_of(view.perhaps, [&](const auto& entry) { return !base || entry.first == base; }))
+            return true;
+        return view.base && (!base || view.base == base) && view.cut && !view.cut->positions &&
+               (mayGiveItself(view.cut->call) || view.cut->call.op == kAlias.op);
     };
-    return isSame(*cell, nullptr) || std::ranges::any_of(m_cells, [&](const auto& entry) { return entry.second && isSame(*entry.second, cell); });
+    return isSame(*cell, nullptr) ||
+           std::ranges::any_of(m_cells, [&](const auto& entry) { return entry.second && isSame(*entry.second, cell); });
 }
 
 /// A body must not give a tensor from outside another shape: its caller would have to see that.
 void Memory::checkReforms(const Mark& mark, const std::vector<NodeId>& inputs) const {
-    constexpr const char* kWhat = "is given another shape in place inside of a called module or a branch, which who calls it would see: not supported";
+    constexpr const char* kWhat =
+        "is given another shape in place inside of a called module or a branch, which who calls it would see: not supported";
     for (std::size_t i = mark.reforms; i < m_reformed.size(); ++i) {
         if (m_reformed[i]->serial <= mark.serial) refuse(m_reformed[i]->node, kWhat);
     }
@@ -368,8 +391,10 @@ void Memory::checkReforms(const Mark& mark, const std::vector<NodeId>& inputs) c
 
 void Memory::checkWritable(const Cell& cell, const std::string& operation) const {
     if (!cell.overlaps) return;
-    refuse(cell.node, "is written by " + operation + ": unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                      "location. Please clone() the tensor before performing the operation.");
+    refuse(cell.node,
+           "is written by " + operation +
+               ": unsupported operation: more than one element of the written-to tensor refers to a single memory "
+               "location. Please clone() the tensor before performing the operation.");
 }
 
 void Memory::set(const CellPtr& cell, NodeId node) {
@@ -381,7 +406,8 @@ void Memory::set(const CellPtr& cell, NodeId node) {
 }
 
 void Memory::wrote(const CellPtr& target, NodeId node) {
-    if (target->node.valid() && !m_tracer.isReachable(target->node)) refuse(node, "changes a tensor of another module in place: not supported by this tracer");
+    if (target->node.valid() && !m_tracer.isReachable(target->node))
+        refuse(node, "changes a tensor of another module in place: not supported by this tracer");
     set(target, node);
     for (CellPtr cell = target; cell; cell = cell->base) {
         for (const auto& [other, version] : cell->perhaps) makeStale(other);
@@ -424,7 +450,8 @@ void Memory::share(const Var& view, const Var& base, bool same) {
     CellPtr cell = findCell(view.node());
     if (!cell) cell = makeCell(view.node());
     if (same && !cell->base) {
-        cell->cut = std::make_shared<const Cut>(Cut{OperatorCall(graph::ExprKind::CallFunction, kAlias, {base}, {}), {}, {}});
+        cell->cut =
+            std::make_shared<const Cut>(Cut{OperatorCall(graph::ExprKind::CallFunction, kAlias, {base}, {}), {}, {}});
         cell->base = known;
         cell->baseVersion = known->version;
         cell->overlaps = known->overlaps;
@@ -445,7 +472,8 @@ bool Memory::allPacked(const OperatorCall& call) const {
         if (var.kind() != Var::Kind::Value) return std::ranges::all_of(var.items(), packed);
         return !var.value().isTensor() || var.value().tensor().isContiguous();
     };
-    return std::ranges::all_of(call.arguments, packed) && std::ranges::all_of(call.keywords, [&](const auto& entry) { return packed(entry.second); });
+    return std::ranges::all_of(call.arguments, packed) &&
+           std::ranges::all_of(call.keywords, [&](const auto& entry) { return packed(entry.second); });
 }
 
 void Memory::noteResult(const OperatorCall& call, Link link, const Var& result) {
@@ -470,7 +498,8 @@ void Memory::noteResult(const OperatorCall& call, Link link, const Var& result) 
     }
 }
 
-void Memory::noteView(const OperatorCall& call, const CellPtr& base, const Var& result, std::optional<std::size_t> item, bool packed, bool sure) {
+void Memory::noteView(const OperatorCall& call, const CellPtr& base, const Var& result, std::optional<std::size_t> item,
+                      bool packed, bool sure) {
     CellPtr cell = makeCell(result.node());
     if (sure) {
         cell->base = base;
@@ -479,7 +508,8 @@ void Memory::noteView(const OperatorCall& call, const CellPtr& base, const Var& 
     } else {
         cell->perhaps.emplace_back(base, base->version);
     }
-    cell->overlaps = base->overlaps || (mayOverlap(call) && m_tracer.mayRepeat(result.node(), call.arguments[0].node()));
+    cell->overlaps =
+        base->overlaps || (mayOverlap(call) && m_tracer.mayRepeat(result.node(), call.arguments[0].node()));
     if (packed && !cell->overlaps) markPacked(result.node());
     bind(result.node(), cell);
 }
@@ -511,7 +541,8 @@ Memory::Effects Memory::effectsSince(const Mark& mark, const std::vector<NodeId>
         const auto plain = std::ranges::find(inputs, proxy.node());
         const CellPtr cell = findCell(proxy.node());
         if (!cell) {
-            if (plain != inputs.end()) effects.shared.emplace_back(static_cast<std::size_t>(plain - inputs.begin()), isOne);
+            if (plain != inputs.end())
+                effects.shared.emplace_back(static_cast<std::size_t>(plain - inputs.begin()), isOne);
             return;
         }
         std::vector<const Cell*> roots;
@@ -520,7 +551,8 @@ Memory::Effects Memory::effectsSince(const Mark& mark, const std::vector<NodeId>
         const Cell* whole = cell.get();
         while (whole->base && shows(*whole)) whole = whole->base.get();
         for (std::size_t i = 0; i < cells.size(); ++i) {
-            if (cells[i] && std::ranges::find(roots, cells[i].get()) != roots.end()) effects.shared.emplace_back(i, isOne && whole == cells[i].get());
+            if (cells[i] && std::ranges::find(roots, cells[i].get()) != roots.end())
+                effects.shared.emplace_back(i, isOne && whole == cells[i].get());
         }
     });
     return effects;

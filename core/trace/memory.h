@@ -35,9 +35,10 @@ struct OperatorCall {
 
 /// How a view is cut out of its base.
 struct Cut {
-    OperatorCall call;                        ///< its first argument is the base
-    std::optional<std::size_t> item;          ///< element of the list that the call gives
-    std::optional<tensor::Tensor> positions;  ///< instead of a call: int64, which elements of the base in row-major order
+    OperatorCall call;                ///< its first argument is the base
+    std::optional<std::size_t> item;  ///< element of the list that the call gives
+    std::optional<tensor::Tensor>
+        positions;  ///< instead of a call: int64, which elements of the base in row-major order
 };
 /// The view, cut again out of `base`.
 Var cutAgain(const Cut& cut, const Var& base);
@@ -51,9 +52,9 @@ struct MemoryMark {
     std::uint64_t serial = 0;
 };
 
-/// What the values of a trace share: which node a tensor of the program means now, after writes to it, to what it was cut
-/// out of, and to what was cut out of it. The graph stays functional: a write records what the tensor is then, and what each
-/// of its bases is; views are cut again when they are read. What cannot be known is refused when it is read.
+/// What the values of a trace share: which node a tensor of the program means now, after writes to it, to what it was
+/// cut out of, and to what was cut out of it. The graph stays functional: a write records what the tensor is then, and
+/// what each of its bases is; views are cut again when they are read. What cannot be known is refused when it is read.
 ///
 /// Visits the proxies in a result, those in lists and dicts too.
 void visitProxies(const Var& var, const std::function<void(const Var&)>& visit);
@@ -98,9 +99,10 @@ class Memory {
     Mark mark() const { return {m_changed.size(), m_reformed.size(), m_serial}; }
     /// What a body has done to what is older than it.
     struct Effects {
-        std::vector<std::pair<std::size_t, Var>> inputs;  ///< index of an input that was written, and what it is at the end
-        std::vector<std::pair<CellPtr, Var>> outer;       ///< captured tensors likewise; None: to be cut again
-        std::vector<std::pair<std::size_t, bool>> shared; ///< inputs that the result is (true) or may show a part of
+        std::vector<std::pair<std::size_t, Var>>
+            inputs;                                  ///< index of an input that was written, and what it is at the end
+        std::vector<std::pair<CellPtr, Var>> outer;  ///< captured tensors likewise; None: to be cut again
+        std::vector<std::pair<std::size_t, bool>> shared;  ///< inputs that the result is (true) or may show a part of
         bool anyWrite() const { return !inputs.empty() || !outer.empty(); }
     };
     Effects effectsSince(const Mark& mark, const std::vector<graph::NodeId>& inputs, const Var& result);
@@ -112,15 +114,15 @@ class Memory {
 
     struct Cell {
         graph::NodeId node;
-        CellPtr base;                    ///< of a view
+        CellPtr base;  ///< of a view
         std::shared_ptr<const Cut> cut;
         /// Tensors of which it may show a part, or not, with their versions when it was made.
         std::vector<std::pair<CellPtr, int>> perhaps;
         int version = 0;
         int baseVersion = 0;
-        bool overlaps = false;           ///< several elements may be one place in memory
-        bool isReform = false;           ///< the base's own tensor in another shape
-        std::string stale;               ///< why it cannot be known any more
+        bool overlaps = false;  ///< several elements may be one place in memory
+        bool isReform = false;  ///< the base's own tensor in another shape
+        std::string stale;      ///< why it cannot be known any more
         std::shared_ptr<const Slot> slot;
         std::uint64_t serial = 0;
     };
@@ -157,7 +159,8 @@ class Memory {
     void set(const CellPtr& cell, graph::NodeId node);
     void wrote(const CellPtr& target, graph::NodeId node);
     void noteResult(const OperatorCall& call, Link link, const Var& result);
-    void noteView(const OperatorCall& call, const CellPtr& base, const Var& result, std::optional<std::size_t> item, bool packed, bool sure);
+    void noteView(const OperatorCall& call, const CellPtr& base, const Var& result, std::optional<std::size_t> item,
+                  bool packed, bool sure);
     bool allPacked(const OperatorCall& call) const;
     [[noreturn]] void refuse(graph::NodeId node, const std::string& what) const;
 

@@ -35,8 +35,11 @@ Var dimensionOf(const OperatorCall& call) {
 /// All parts joined again.
 Var joined(const OperatorCall& call, const Var& parts) {
     const bool isUnbind = formOf(call) == ViewForm::Unbind;
-    if (formOf(call) == ViewForm::HorizontalSplit) throw TraceError(TraceErrorKind::Runtime, "a write through hsplit is not supported; use split");
-    return callFunction(Function{isUnbind ? "stack" : "cat", isUnbind ? "stack" : "cat", isUnbind ? "torch.stack" : "torch.cat"}, {parts, dimensionOf(call)});
+    if (formOf(call) == ViewForm::HorizontalSplit)
+        throw TraceError(TraceErrorKind::Runtime, "a write through hsplit is not supported; use split");
+    return callFunction(
+        Function{isUnbind ? "stack" : "cat", isUnbind ? "stack" : "cat", isUnbind ? "torch.stack" : "torch.cat"},
+        {parts, dimensionOf(call)});
 }
 
 std::vector<std::int64_t> inverseOf(const Var& dims) {
@@ -52,7 +55,9 @@ std::vector<std::int64_t> inverseOf(const Var& dims) {
     return inverse;
 }
 
-Var flat(const Var& base) { return callMethod(Function{"reshape", "reshape", "reshape"}, {base, Var(std::vector<std::int64_t>{-1})}); }
+Var flat(const Var& base) {
+    return callMethod(Function{"reshape", "reshape", "reshape"}, {base, Var(std::vector<std::int64_t>{-1})});
+}
 constexpr Function kGetElements{"getitem", "getitem", "operator.getitem", true, "prim"};
 constexpr Function kSetItem{"setitem", "setitem", "operator.setitem", true, "prim"};
 
@@ -63,20 +68,23 @@ std::vector<Var> behind(const OperatorCall& call, std::vector<Var> first) {
 }
 
 Var withPart(const OperatorCall& call, const Var& base, const Var& value) {
-    return callFunction(Function{"slice_scatter", "slice_scatter", "torch.slice_scatter"}, behind(call, {base, value}), call.keywords);
+    return callFunction(Function{"slice_scatter", "slice_scatter", "torch.slice_scatter"}, behind(call, {base, value}),
+                        call.keywords);
 }
 
 /// view(x, dtype) shows the same bytes as other elements.
 bool isOtherType(const OperatorCall& call) {
     const bool isSure = operators::traitsOf(call.domain, call.op).memory.sharing == graph::Sharing::View;
-    return isSure && call.arguments.size() > 1 && call.arguments[1].kind() == Var::Kind::Value && call.arguments[1].value().kind() == ValueKind::Int;
+    return isSure && call.arguments.size() > 1 && call.arguments[1].kind() == Var::Kind::Value &&
+           call.arguments[1].value().kind() == ValueKind::Int;
 }
 
 }  // namespace
 
 OperatorCall::OperatorCall(graph::ExprKind callKind, const Function& function, std::vector<Var> args, Keywords named)
-    : kind(callKind), op(function.op), display(function.display), target(function.target), domain(function.domain), makesTensor(function.makesTensor),
-      outputs(function.outputs), arguments(std::move(args)), keywords(std::move(named)) {}
+    : kind(callKind), op(function.op), display(function.display), target(function.target), domain(function.domain),
+      makesTensor(function.makesTensor), outputs(function.outputs), arguments(std::move(args)),
+      keywords(std::move(named)) {}
 
 const Var* OperatorCall::argument(std::size_t index, std::string_view keyword) const {
     if (index < arguments.size()) return &arguments[index];
@@ -114,25 +122,32 @@ Var putBack(const Cut& cut, const Var& base, const Var& value) {
     }
     if (traits.opClass == operators::OpClass::GetAttr) {
         const std::string attribute = call.arguments.at(1).value().toString();
-        if (operators::traitsOf("aten", operators::operatorOfAttribute(attribute)).form == ViewForm::Transpose) return value.attr(attribute);
+        if (operators::traitsOf("aten", operators::operatorOfAttribute(attribute)).form == ViewForm::Transpose)
+            return value.attr(attribute);
     }
     switch (traits.form) {
         case ViewForm::Index: return callFunction(kSetItem, {base, call.arguments.at(1), value});
         case ViewForm::Slice: return withPart(call, base, value);
         case ViewForm::Narrow: {
             const Var start = *call.argument(2, "start");
-            return aten("slice_scatter", {base, value, *call.argument(1, "dim"), start, start + *call.argument(3, "length")});
+            return aten("slice_scatter",
+                        {base, value, *call.argument(1, "dim"), start, start + *call.argument(3, "length")});
         }
-        case ViewForm::Select: return aten("select_scatter", {base, value, *call.argument(1, "dim"), *call.argument(2, "index")});
+        case ViewForm::Select:
+            return aten("select_scatter", {base, value, *call.argument(1, "dim"), *call.argument(2, "index")});
         case ViewForm::Diagonal:
-            return callFunction(Function{"diagonal_scatter", "diagonal_scatter", "torch.diagonal_scatter"}, behind(call, {base, value}), call.keywords);
+            return callFunction(Function{"diagonal_scatter", "diagonal_scatter", "torch.diagonal_scatter"},
+                                behind(call, {base, value}), call.keywords);
         case ViewForm::Transpose: return call.on(value);
         case ViewForm::Permute: return aten("permute", {value, Var(inverseOf(*call.argument(1, "dims")))});
-        case ViewForm::MoveDim: return aten(call.op, {value, *call.argument(2, "destination"), *call.argument(1, "source")});
+        case ViewForm::MoveDim:
+            return aten(call.op, {value, *call.argument(2, "destination"), *call.argument(1, "source")});
         case ViewForm::AsReal: return aten("view_as_complex", {value});
         case ViewForm::AsComplex: return aten("view_as_real", {value});
         case ViewForm::NewShape:
-            if (isOtherType(call)) throw TraceError(TraceErrorKind::Runtime, "a write through a view with another element type is not supported");
+            if (isOtherType(call))
+                throw TraceError(TraceErrorKind::Runtime,
+                                 "a write through a view with another element type is not supported");
             return aten("view_as", {value, base});
         case ViewForm::Expand: return aten("view_as", {value, base});  // one that repeats none
         default: break;

@@ -1,5 +1,5 @@
-// Writes whose source is a part of the same tensor: PyTorch refuses those that meet what they read, and so does a trace, which
-// would read what was there before. It allows what it can show to lie apart.
+// Writes whose source is a part of the same tensor: PyTorch refuses those that meet what they read, and so does a
+// trace, which would read what was there before. It allows what it can show to lie apart.
 
 #include <algorithm>
 #include <limits>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 
-/// What a view takes of one axis of its base: `start`, `start + step` … before `stop`, both counted from the front (or both from
-/// the back, and then negative; 0 is the end).
+/// What a view takes of one axis of its base: `start`, `start + step` … before `stop`, both counted from the front (or
+/// both from the back, and then negative; 0 is the end).
 struct AxisPart {
     bool isKnown = false;
     std::int64_t start = 0, stop = kEnd, step = 1;
@@ -104,10 +104,13 @@ bool areApart(const AxisPart& a, const AxisPart& b) {
 bool areOtherItems(const Cut& a, const Cut& b) {
     if (!a.item || !b.item || *a.item == *b.item || a.call.op != b.call.op) return false;
     const auto isSame = [](const Var& first, const Var& second) {
-        return first.kind() == Var::Kind::Value && second.kind() == Var::Kind::Value && tensor::identical(first.value(), second.value());
+        return first.kind() == Var::Kind::Value && second.kind() == Var::Kind::Value &&
+               tensor::identical(first.value(), second.value());
     };
-    const auto isSameKeyword = [&](const auto& first, const auto& second) { return first.first == second.first && isSame(first.second, second.second); };
-    const std::vector<Var> &first = a.call.arguments, &second = b.call.arguments;
+    const auto isSameKeyword = [&](const auto& first, const auto& second) {
+        return first.first == second.first && isSame(first.second, second.second);
+    };
+    const std::vector<Var>&first = a.call.arguments, &second = b.call.arguments;
     return first.size() == second.size() && std::equal(first.begin() + 1, first.end(), second.begin() + 1, isSame) &&
            std::ranges::equal(a.call.keywords, b.call.keywords, isSameKeyword);
 }
@@ -157,7 +160,11 @@ void Memory::checkOverlap(const OperatorCall& call, const CellPtr& target, const
     std::vector<const Cut*> cuts = cutsOf(target, root);
     // x[index] = value writes to a part.
     const Cut part{OperatorCall(graph::ExprKind::CallFunction, Function{"getitem", "getitem", "getitem", true, "prim"},
-                                call.arguments.size() > 1 ? std::vector<Var>{call.arguments[0], call.arguments[1]} : std::vector<Var>(), {}), {}, {}};
+                                call.arguments.size() > 1 ? std::vector<Var>{call.arguments[0], call.arguments[1]}
+                                                          : std::vector<Var>(),
+                                {}),
+                   {},
+                   {}};
     const bool isItem = name == "setitem" && call.arguments.size() > 2;
     if (isItem) cuts.push_back(&part);
     const auto check = [&](const Var& argument) {
@@ -168,8 +175,11 @@ void Memory::checkOverlap(const OperatorCall& call, const CellPtr& target, const
             const Cell* other = nullptr;
             const std::vector<const Cut*> read = cutsOf(cell, other);
             if (other != root || relationOf(cuts, read) != Relation::Meet) return;
-            refuse(target->node, "is written by " + call.display + " from a part of itself: unsupported operation: some elements of the input tensor and the written-to tensor "
-                                 "may refer to a single memory location. Please clone() the tensor before performing the operation.");
+            refuse(
+                target->node,
+                "is written by " + call.display +
+                    " from a part of itself: unsupported operation: some elements of the input tensor and the written-to tensor "
+                    "may refer to a single memory location. Please clone() the tensor before performing the operation.");
         });
     };
     for (const Var& argument : call.arguments) check(argument);

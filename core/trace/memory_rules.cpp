@@ -22,13 +22,15 @@ using operators::ViewForm;
 const Traits& traitsOf(const OperatorCall& call) { return operators::traitsOf(call.domain, call.op); }
 
 bool isNumber(const Var& var, std::int64_t number) {
-    return var.kind() == Var::Kind::Value && var.value().kind() == tensor::ValueKind::Int && var.value().toInt() == number;
+    return var.kind() == Var::Kind::Value && var.value().kind() == tensor::ValueKind::Int &&
+           var.value().toInt() == number;
 }
 bool isNumberOrOmitted(const Var* var, std::int64_t number) { return !var || var->isNone() || isNumber(*var, number); }
 
 bool gathers(ValueKind kind) { return kind == ValueKind::Tensor || kind == ValueKind::List || kind == ValueKind::Bool; }
 
-/// Of one part of an index that is known: a number shows a part, and so does a tensor that is one; masks and lists copy.
+/// Of one part of an index that is known: a number shows a part, and so does a tensor that is one; masks and lists
+/// copy.
 Link linkOfIndex(const tensor::Value& index) {
     if (index.kind() == ValueKind::Tuple) {
         Link result = Link::View;
@@ -37,7 +39,8 @@ Link linkOfIndex(const tensor::Value& index) {
         }
         return result;
     }
-    if (index.isTensor() && index.tensor().rank() == 0 && index.tensor().dtype() != tensor::DType::Bool) return Link::View;
+    if (index.isTensor() && index.tensor().rank() == 0 && index.tensor().dtype() != tensor::DType::Bool)
+        return Link::View;
     return gathers(index.kind()) ? Link::None : Link::View;
 }
 
@@ -63,7 +66,8 @@ Link linkOfIndex(const Var& index, const Tracer* tracer) {
 }
 
 Link linkOfAttribute(const OperatorCall& call) {
-    const bool isText = call.arguments.size() > 1 && call.arguments[1].kind() == Var::Kind::Value && call.arguments[1].value().kind() == ValueKind::String;
+    const bool isText = call.arguments.size() > 1 && call.arguments[1].kind() == Var::Kind::Value &&
+                        call.arguments[1].value().kind() == ValueKind::String;
     if (!isText) return Link::Conditional;
     const std::string& name = call.arguments[1].value().toString();
     // x.real of a tensor that is not complex is x.
@@ -88,12 +92,14 @@ bool mayGiveItself(const OperatorCall& call) { return operators::mayReturnItsArg
 bool keepsAll(const OperatorCall& call) {
     const Traits& traits = traitsOf(call);
     if (traits.opClass == OpClass::GetAttr) return call.arguments.size() > 1 && linkOfAttribute(call) == Link::Same;
-    return traits.form == ViewForm::Same || traits.form == ViewForm::Contiguous || (traits.opClass == OpClass::Dropout && !traits.is(Trait::InPlace));
+    return traits.form == ViewForm::Same || traits.form == ViewForm::Contiguous ||
+           (traits.opClass == OpClass::Dropout && !traits.is(Trait::InPlace));
 }
 
 Link linkOf(const OperatorCall& call, const Tracer* tracer, bool isPacked) {
     const Traits& traits = traitsOf(call);
-    if (traits.form == ViewForm::Index) return call.arguments.size() > 1 ? linkOfIndex(call.arguments[1], tracer) : Link::Conditional;
+    if (traits.form == ViewForm::Index)
+        return call.arguments.size() > 1 ? linkOfIndex(call.arguments[1], tracer) : Link::Conditional;
     if (traits.opClass == OpClass::GetAttr) return linkOfAttribute(call);
     if (traits.opClass == OpClass::Dropout && traits.mayBeView()) return linkOfDropout(call);
     if (traits.form == ViewForm::Same) return Link::Same;
@@ -118,7 +124,8 @@ bool takesLeadingPart(const OperatorCall& call) {
         case ViewForm::Select:
         case ViewForm::Narrow:
         case ViewForm::Unbind: return isNumberOrOmitted(call.argument(1, "dim"), 0);
-        case ViewForm::Slice: return isNumberOrOmitted(call.argument(1, "dim"), 0) && isNumberOrOmitted(call.argument(4, "step"), 1);
+        case ViewForm::Slice:
+            return isNumberOrOmitted(call.argument(1, "dim"), 0) && isNumberOrOmitted(call.argument(4, "step"), 1);
         case ViewForm::Chunk:
         case ViewForm::Split: return isNumberOrOmitted(call.argument(2, "dim"), 0);
         default: return false;

@@ -9,7 +9,8 @@ namespace sonde::trace {
 class Tracer;
 struct OperatorCall;
 
-/// What a call makes of its first argument, as core/graph/memory.h knows it of the operator and the call's arguments tell.
+/// What a call makes of its first argument, as core/graph/memory.h knows it of the operator and the call's arguments
+/// tell.
 enum class Link : std::uint8_t {
     None,         ///< the result has memory of its own
     Same,         ///< the result shows all of the argument as it is: detach
@@ -19,8 +20,8 @@ enum class Link : std::uint8_t {
     Write,        ///< writes into the argument
     Reform,       ///< gives the argument another shape in place: unsqueeze_
 };
-/// `tracer`: whose nodes the proxies among the arguments are; null: there are none. `isPacked`: the first argument is in memory
-/// in row-major order.
+/// `tracer`: whose nodes the proxies among the arguments are; null: there are none. `isPacked`: the first argument is
+/// in memory in row-major order.
 Link linkOf(const OperatorCall& call, const Tracer* tracer, bool isPacked);
 
 /// The result may be the very tensor that the call is given, and not another one that shows its memory.

@@ -18,7 +18,8 @@ Module::~Module() {
         const std::shared_ptr<Module> module = std::move(left.back().module);
         left.pop_back();
         if (!module || module.use_count() > 1) continue;
-        left.insert(left.end(), std::make_move_iterator(module->m_children.begin()), std::make_move_iterator(module->m_children.end()));
+        left.insert(left.end(), std::make_move_iterator(module->m_children.begin()),
+                    std::make_move_iterator(module->m_children.end()));
         module->m_children.clear();
     }
 }
@@ -38,7 +39,8 @@ Var Attribute::read() const {
 std::vector<ForwardParameter> Module::signature() const { return {{"input", std::nullopt, false}}; }
 
 Var Module::forward(std::span<const Var>) {
-    throw TraceError(TraceErrorKind::NotImplemented, "Module [" + className() + "] is missing the required \"forward\" function");
+    throw TraceError(TraceErrorKind::NotImplemented,
+                     "Module [" + className() + "] is missing the required \"forward\" function");
 }
 
 Var Module::call(std::vector<Var> args, Keywords keywords) {
@@ -50,17 +52,24 @@ Var Module::call(std::vector<Var> args, Keywords keywords) {
 
 std::vector<Var> Module::bound(std::vector<Var> args, const Keywords& keywords) const {
     const std::vector<ForwardParameter> parameters = signature();
-    const auto wrong = [this](const std::string& what) { return TraceError(TraceErrorKind::Type, "forward() of " + className() + what); };
-    const auto indexOf = [&](auto&& isIt) { return static_cast<std::size_t>(std::ranges::find_if(parameters, isIt) - parameters.begin()); };
+    const auto wrong = [this](const std::string& what) {
+        return TraceError(TraceErrorKind::Type, "forward() of " + className() + what);
+    };
+    const auto indexOf = [&](auto&& isIt) {
+        return static_cast<std::size_t>(std::ranges::find_if(parameters, isIt) - parameters.begin());
+    };
     const std::size_t rest = indexOf([](const ForwardParameter& p) { return p.collects && !p.keywordOnly; });
     const std::size_t named = indexOf([](const ForwardParameter& p) { return p.collects && p.keywordOnly; });
-    const auto positional = static_cast<std::size_t>(std::ranges::count_if(parameters, [](const auto& p) { return !p.keywordOnly && !p.collects; }));
+    const auto positional = static_cast<std::size_t>(
+        std::ranges::count_if(parameters, [](const auto& p) { return !p.keywordOnly && !p.collects; }));
     std::vector<Var> left;
     if (args.size() > positional) {
         if (rest == parameters.size()) {
-            throw wrong(" takes " + std::to_string(positional) + " positional arguments but " + std::to_string(args.size()) + " were given");
+            throw wrong(" takes " + std::to_string(positional) + " positional arguments but " +
+                        std::to_string(args.size()) + " were given");
         }
-        left.assign(std::make_move_iterator(args.begin() + static_cast<std::ptrdiff_t>(positional)), std::make_move_iterator(args.end()));
+        left.assign(std::make_move_iterator(args.begin() + static_cast<std::ptrdiff_t>(positional)),
+                    std::make_move_iterator(args.end()));
         args.resize(positional);
     }
     std::vector<bool> given(parameters.size(), false);
@@ -68,10 +77,12 @@ std::vector<Var> Module::bound(std::vector<Var> args, const Keywords& keywords) 
     args.resize(parameters.size());
     std::map<std::string, Var> leftNamed;
     for (const auto& [name, value] : keywords) {
-        const std::size_t index = indexOf([&name = name](const ForwardParameter& p) { return p.name == name && !p.collects; });
+        const std::size_t index =
+            indexOf([&name = name](const ForwardParameter& p) { return p.name == name && !p.collects; });
         const bool isLeft = index == parameters.size();
         if (isLeft && named == parameters.size()) throw wrong(" got an unexpected keyword argument '" + name + "'");
-        if (isLeft ? leftNamed.contains(name) : given[index]) throw wrong(" got multiple values for argument '" + name + "'");
+        if (isLeft ? leftNamed.contains(name) : given[index])
+            throw wrong(" got multiple values for argument '" + name + "'");
         if (isLeft) {
             leftNamed.emplace(name, value);
             continue;
@@ -100,7 +111,8 @@ CallArguments spread(std::span<const ForwardParameter> parameters, std::span<con
         if (parameters[i].collects && value.kind() == Var::Kind::Tuple) {
             result.positional.insert(result.positional.end(), value.items().begin(), value.items().end());
         } else if (parameters[i].collects && value.kind() == Var::Kind::Dict) {
-            for (std::size_t k = 0; k < value.items().size(); ++k) result.keywords.emplace_back(value.keys()[k].toString(), value.items()[k]);
+            for (std::size_t k = 0; k < value.items().size(); ++k)
+                result.keywords.emplace_back(value.keys()[k].toString(), value.items()[k]);
         } else if (parameters[i].keywordOnly) {
             result.keywords.emplace_back(parameters[i].name, value);
         } else {
@@ -118,14 +130,17 @@ std::vector<Var> gathered(std::span<const ForwardParameter> parameters, const Ca
         if (parameter.collects && parameter.keywordOnly) {
             std::vector<std::pair<tensor::Value, Var>> entries;
             for (; keyword < arguments.keywords.size(); ++keyword) {
-                entries.emplace_back(tensor::Value(arguments.keywords[keyword].first), arguments.keywords[keyword].second);
+                entries.emplace_back(tensor::Value(arguments.keywords[keyword].first),
+                                     arguments.keywords[keyword].second);
             }
             result.push_back(Var::dict(std::move(entries)));
         } else if (parameter.collects) {
-            result.push_back(Var::tuple({arguments.positional.begin() + static_cast<std::ptrdiff_t>(positional), arguments.positional.end()}));
+            result.push_back(Var::tuple(
+                {arguments.positional.begin() + static_cast<std::ptrdiff_t>(positional), arguments.positional.end()}));
             positional = arguments.positional.size();
         } else {
-            result.push_back(parameter.keywordOnly ? arguments.keywords[keyword++].second : arguments.positional[positional++]);
+            result.push_back(parameter.keywordOnly ? arguments.keywords[keyword++].second
+                                                   : arguments.positional[positional++]);
         }
     }
     return result;
@@ -150,13 +165,17 @@ Module* Module::find(std::string_view path) {
 
 Module& Module::use(std::string_view path) {
     Module* found = find(path);
-    if (!found) throw TraceError(TraceErrorKind::Attribute, "'" + className() + "' has no attribute '" + std::string(path) + "'");
+    if (!found)
+        throw TraceError(TraceErrorKind::Attribute,
+                         "'" + className() + "' has no attribute '" + std::string(path) + "'");
     if (Tracer* tracer = Tracer::active()) tracer->moduleRead(*this, path);
     return *found;
 }
 
 Var Module::callForward(std::string_view name, std::vector<Var> args, Keywords keywords) {
-    if (name != "forward") throw TraceError(TraceErrorKind::Attribute, "'" + className() + "' has no attribute '" + std::string(name) + "'");
+    if (name != "forward")
+        throw TraceError(TraceErrorKind::Attribute,
+                         "'" + className() + "' has no attribute '" + std::string(name) + "'");
     return call(std::move(args), std::move(keywords));
 }
 
@@ -194,7 +213,8 @@ void Module::addChild(std::string name, std::shared_ptr<Module> module) {
     if (!module) throw TraceError(TraceErrorKind::Type, "the child module '" + name + "' is null");
     if (Tracer* tracer = Tracer::active()) {
         tracer->attributeAssigned(this, nullptr);
-        if (contains(*module, *this)) throw TraceError(TraceErrorKind::Value, "the child module '" + name + "' would be a part of itself");
+        if (contains(*module, *this))
+            throw TraceError(TraceErrorKind::Value, "the child module '" + name + "' would be a part of itself");
     }
     module->m_installedAs = m_installedAs.empty() ? name : m_installedAs + '.' + name;
     for (Child& child : m_children) {
@@ -226,7 +246,9 @@ Attribute Module::addAttribute(std::string name, Slot::Kind kind, tensor::Tensor
 
 namespace {
 
-std::string joined(const std::string& prefix, const std::string& name) { return prefix.empty() ? name : prefix + '.' + name; }
+std::string joined(const std::string& prefix, const std::string& name) {
+    return prefix.empty() ? name : prefix + '.' + name;
+}
 
 void collectTensors(const Module& module, const std::string& path, std::vector<NamedTensor>& into) {
     for (const Module::NamedSlot& named : module.ownTensors()) into.push_back({joined(path, named.name), named.slot});
@@ -237,7 +259,8 @@ void collectModules(Module& module, const std::string& path, std::unordered_set<
                     std::vector<std::pair<std::string, Module*>>& into) {
     if (!seen.insert(&module).second) return;
     into.emplace_back(path, &module);
-    for (const Module::Child& child : module.children()) collectModules(*child.module, joined(path, child.name), seen, into);
+    for (const Module::Child& child : module.children())
+        collectModules(*child.module, joined(path, child.name), seen, into);
 }
 
 void describe(const Module& module, const std::string& path, graph::ModuleTree& tree) {
@@ -291,8 +314,9 @@ base::Result<void> checkHierarchy(const Module& root) {
         }
     }
     if (deepest > kMaxModuleDepth) {
-        return base::unreadable("modules nest " + std::to_string(deepest) + " levels deep; the most is " + std::to_string(kMaxModuleDepth),
-                                root.className(), "build a module that does the work of many levels by itself");
+        return base::unreadable(
+            "modules nest " + std::to_string(deepest) + " levels deep; the most is " + std::to_string(kMaxModuleDepth),
+            root.className(), "build a module that does the work of many levels by itself");
     }
     return {};
 }
@@ -310,7 +334,8 @@ std::vector<std::pair<std::string, Module*>> namedModules(Module& root) {
     return result;
 }
 
-base::Result<void> loadTensors(Module& root, const std::function<tensor::Tensor(const std::string&)>& take, bool strict) {
+base::Result<void> loadTensors(Module& root, const std::function<tensor::Tensor(const std::string&)>& take,
+                               bool strict) {
     for (const NamedTensor& named : namedTensors(root)) {
         if (named.slot->kind == Slot::Kind::Plain) continue;
         tensor::Tensor value = take(named.path);
@@ -320,8 +345,8 @@ base::Result<void> loadTensors(Module& root, const std::function<tensor::Tensor(
         }
         const tensor::Tensor& old = named.slot->value;
         if (value.dtype() != old.dtype() || value.shape() != old.shape()) {
-            return base::unreadable("'" + named.path + "' is " + old.typeText() + " in the model and " + value.typeText() +
-                                    " in the file");
+            return base::unreadable("'" + named.path + "' is " + old.typeText() + " in the model and " +
+                                    value.typeText() + " in the file");
         }
         named.slot->value = std::move(value);
     }

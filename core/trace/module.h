@@ -20,9 +20,9 @@ struct ForwardParameter {
     std::string name;
     std::optional<tensor::Value> fallback;  ///< default value; none: must be given
     bool keywordOnly = false;
-    bool isTensor = false;                  ///< declared as one: helps to choose operators while tracing
-    /// Takes what is left (Python's *args): positional arguments as a tuple or, if keywordOnly (**kwargs), named ones as a
-    /// dict. Stands after the parameters of its kind; nothing left is an empty one.
+    bool isTensor = false;  ///< declared as one: helps to choose operators while tracing
+    /// Takes what is left (Python's *args): positional arguments as a tuple or, if keywordOnly (**kwargs), named ones
+    /// as a dict. Stands after the parameters of its kind; nothing left is an empty one.
     bool collects = false;
 };
 
@@ -31,14 +31,14 @@ struct CallArguments {
     std::vector<Var> positional;
     Keywords keywords;
 };
-/// One value per parameter, as Module::bound gives them, as arguments of a call: what a parameter collects comes one by one,
-/// names in the order of their letters.
+/// One value per parameter, as Module::bound gives them, as arguments of a call: what a parameter collects comes one by
+/// one, names in the order of their letters.
 CallArguments spread(std::span<const ForwardParameter> parameters, std::span<const Var> values);
 /// The way back from settled arguments to one value per parameter.
 std::vector<Var> gathered(std::span<const ForwardParameter> parameters, const CallArguments& arguments);
 
-/// A module's tensor as a member of its class. Reading it while a tracer runs makes a get_attr node (parameters) or gives
-/// the tensor itself (buffers, plain tensors).
+/// A module's tensor as a member of its class. Reading it while a tracer runs makes a get_attr node (parameters) or
+/// gives the tensor itself (buffers, plain tensors).
 class Attribute {
   public:
     Attribute() = default;
@@ -55,8 +55,8 @@ class Attribute {
     std::shared_ptr<Slot> m_slot;
 };
 
-/// A node of a model's own hierarchy: named children, parameters and buffers in the order of registration, and a forward
-/// that works on values and on proxies alike.
+/// A node of a model's own hierarchy: named children, parameters and buffers in the order of registration, and a
+/// forward that works on values and on proxies alike.
 class Module : public std::enable_shared_from_this<Module> {
   public:
     struct Child {
@@ -103,10 +103,13 @@ class Module : public std::enable_shared_from_this<Module> {
     /// Arguments by position and name → one per parameter of the signature. Throws TypeError as a call would.
     std::vector<Var> bound(std::vector<Var> args, const Keywords& keywords) const;
 
-    /// Functions that a tracer has given the module to keep: branches of conditions, by the names of their get_attr nodes.
+    /// Functions that a tracer has given the module to keep: branches of conditions, by the names of their get_attr
+    /// nodes.
     using KeptFunction = std::function<Var(std::span<const Var>)>;
     const std::map<std::string, KeptFunction>& functions() const { return m_functions; }
-    void addFunction(std::string name, KeptFunction function) { m_functions.insert_or_assign(std::move(name), std::move(function)); }
+    void addFunction(std::string name, KeptFunction function) {
+        m_functions.insert_or_assign(std::move(name), std::move(function));
+    }
 
     const std::vector<Child>& children() const { return m_children; }
     const std::vector<NamedSlot>& ownTensors() const { return m_slots; }
@@ -121,9 +124,9 @@ class Module : public std::enable_shared_from_this<Module> {
     bool isTraining() const { return m_training; }
     virtual void setTraining(bool training);
 
-    /// Registers. A child or slot of that name is replaced in place. Throws TraceError: no module (TypeError), an empty name
-    /// (KeyError), for "" is the path of the module itself; while a tracer runs also a module of which this one is a part
-    /// (ValueError).
+    /// Registers. A child or slot of that name is replaced in place. Throws TraceError: no module (TypeError), an empty
+    /// name (KeyError), for "" is the path of the module itself; while a tracer runs also a module of which this one is
+    /// a part (ValueError).
     void addChild(std::string name, std::shared_ptr<Module> module);
     void addSlot(std::string name, std::shared_ptr<Slot> slot);
 
@@ -161,8 +164,8 @@ struct NamedTensor {
 };
 /// In registration order, depth first. A shared tensor comes once for each of its paths.
 std::vector<NamedTensor> namedTensors(const Module& root);
-/// Modules in modules in modules: more levels than this are refused by tracers. What walks over a hierarchy by recursion
-/// has room for so many.
+/// Modules in modules in modules: more levels than this are refused by tracers. What walks over a hierarchy by
+/// recursion has room for so many.
 inline constexpr std::size_t kMaxModuleDepth = 4000;
 /// Error: the hierarchy is deeper than that, or a module is part of itself.
 base::Result<void> checkHierarchy(const Module& root);
@@ -170,7 +173,8 @@ base::Result<void> checkHierarchy(const Module& root);
 std::vector<std::pair<std::string, Module*>> namedModules(Module& root);
 /// Replaces tensors by name. `take` gives a tensor for a path or an undefined one. Errors: wrong shape or dtype, or (if
 /// `strict`) a parameter that was not given.
-base::Result<void> loadTensors(Module& root, const std::function<tensor::Tensor(const std::string&)>& take, bool strict);
+base::Result<void> loadTensors(Module& root, const std::function<tensor::Tensor(const std::string&)>& take,
+                               bool strict);
 /// The hierarchy with classes and parameters. Modules registered under several names appear under each.
 graph::ModuleTree moduleTree(const Module& root);
 

@@ -7,8 +7,8 @@
 
 namespace sonde::trace {
 
-/// Records with every node the qualified name of the module in whose forward it was made (symbolic-trace.md). Which modules are
-/// leaves can be changed by class.
+/// Records with every node the qualified name of the module in whose forward it was made (symbolic-trace.md). Which
+/// modules are leaves can be changed by class.
 class ModulePathTracer : public Tracer {
   public:
     ModulePathTracer() = default;

@@ -10,6 +10,7 @@ namespace {
 
 // Keywords and built-in names of Python 3 and the exception classes that it has built in
 // (docs.python.org: "Keywords", "Built-in Functions", "Built-in Constants", "Exception hierarchy").
+// clang-format off
 constexpr std::string_view kReserved[] = {
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
     "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or",
@@ -33,6 +34,7 @@ constexpr std::string_view kReserved[] = {
     "TabError", "TimeoutError", "TypeError", "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError",
     "UnicodeError", "UnicodeTranslateError", "UnicodeWarning", "UserWarning", "ValueError", "Warning", "ZeroDivisionError",
     "inf", "nan", "NoneType"};
+// clang-format on
 constexpr std::string_view kReservedByFx[] = {"torch", "device", "fx_pytree", "pytree"};
 
 bool isLower(char c) { return c >= 'a' && c <= 'z'; }
@@ -54,7 +56,8 @@ bool splitNumber(std::string_view text, std::string_view& base, std::uint64_t& n
 bool isReservedName(std::string_view word, bool withTorchNames) {
     static const std::unordered_set<std::string_view> words(std::begin(kReserved), std::end(kReserved));
     if (words.contains(word)) return true;
-    return withTorchNames && std::find(std::begin(kReservedByFx), std::end(kReservedByFx), word) != std::end(kReservedByFx);
+    return withTorchNames &&
+           std::find(std::begin(kReservedByFx), std::end(kReservedByFx), word) != std::end(kReservedByFx);
 }
 
 std::string identifierOf(std::string_view text) {
@@ -83,7 +86,8 @@ std::string snakeCase(std::string_view text) {
 }
 
 std::string nameCandidate(std::string_view target) {
-    if (target.size() > 4 && target.starts_with("__") && target.ends_with("__")) target = target.substr(2, target.size() - 4);
+    if (target.size() > 4 && target.starts_with("__") && target.ends_with("__"))
+        target = target.substr(2, target.size() - 4);
     return snakeCase(target);
 }
 

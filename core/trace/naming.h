@@ -8,8 +8,8 @@
 
 namespace sonde::trace {
 
-/// Words that are no node names: keywords and built-ins (symbolic-trace.md, "Reserved names"). `withTorchNames` adds those that
-/// only the fx scheme reserves: torch, device, fx_pytree, pytree.
+/// Words that are no node names: keywords and built-ins (symbolic-trace.md, "Reserved names"). `withTorchNames` adds
+/// those that only the fx scheme reserves: torch, device, fx_pytree, pytree.
 bool isReservedName(std::string_view word, bool withTorchNames);
 
 /// Runs of characters outside [0-9A-Za-z_] become one '_'; a leading digit gets one in front.

@@ -26,7 +26,10 @@ ArgumentKind kindOf(ValueKind kind) {
 ArgumentKind kindOf(const Var& var);
 
 ArgumentKind kindOfList(const std::vector<ArgumentKind>& items) {
-    const auto all = [&](ArgumentKind kind) { return std::ranges::all_of(items, [&](ArgumentKind each) { return each == kind || each == ArgumentKind::Unknown; }); };
+    const auto all = [&](ArgumentKind kind) {
+        return std::ranges::all_of(items,
+                                   [&](ArgumentKind each) { return each == kind || each == ArgumentKind::Unknown; });
+    };
     if (items.empty() || all(ArgumentKind::Int)) return ArgumentKind::Ints;
     const bool anyTensor = std::ranges::find(items, ArgumentKind::Tensor) != items.end();
     return anyTensor ? ArgumentKind::Tensors : ArgumentKind::Other;
@@ -72,7 +75,8 @@ std::string resolvedOverload(const Function& function, const std::vector<Var>& a
     if (!table) return name;
     std::vector<ArgumentKind> kinds;
     for (const Var& argument : arguments) kinds.push_back(kindOf(argument));
-    // What has a row of its own is meant as it is, unless that takes fewer arguments, or a tensor where there is a number.
+    // What has a row of its own is meant as it is, unless that takes fewer arguments, or a tensor where there is a
+    // number.
     const std::size_t own = evaluator->parameterNames({"aten", name, 0}).size();
     const bool hasOut = std::ranges::any_of(keywords, [](const auto& entry) { return entry.first == "out"; });
     const bool hasNumber = kinds.size() > 1 && (kinds[1] == ArgumentKind::Int || kinds[1] == ArgumentKind::Float);
@@ -83,7 +87,9 @@ std::string resolvedOverload(const Function& function, const std::vector<Var>& a
     if (fitting.size() == 1) return fitting.front();
     const std::vector<std::string> all = table->overloadsOf(name);
     if (all.empty() || own > 0) return name;  // whoever runs it says so
-    if (fitting.empty()) throw TraceError(TraceErrorKind::Type, "no overload of aten::" + name + " takes these arguments; there are " + joined(all));
+    if (fitting.empty())
+        throw TraceError(TraceErrorKind::Type,
+                         "no overload of aten::" + name + " takes these arguments; there are " + joined(all));
     throw TraceError(TraceErrorKind::Type, "aten::" + name + " may be " + joined(fitting) + " here: name the overload");
 }
 

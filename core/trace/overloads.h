@@ -16,17 +16,19 @@ enum class ArgumentKind : std::uint8_t { Unknown, None, Bool, Int, Float, String
 class OverloadTable {
   public:
     virtual ~OverloadTable() = default;
-    /// The overloads of an operator of ATen ("add" has add.Tensor and add.Scalar) that take arguments of these kinds; of those
-    /// that do, the closest ones, as PyTorch's dispatcher chooses. Sorted by name. More than one: it depends on what is not known.
-    virtual std::vector<std::string> overloadsFor(std::string_view name, const std::vector<ArgumentKind>& arguments,
-                                                  const std::vector<std::pair<std::string, ArgumentKind>>& keywords) const = 0;
+    /// The overloads of an operator of ATen ("add" has add.Tensor and add.Scalar) that take arguments of these kinds;
+    /// of those that do, the closest ones, as PyTorch's dispatcher chooses. Sorted by name. More than one: it depends
+    /// on what is not known.
+    virtual std::vector<std::string> overloadsFor(
+        std::string_view name, const std::vector<ArgumentKind>& arguments,
+        const std::vector<std::pair<std::string, ArgumentKind>>& keywords) const = 0;
     /// All of them, sorted.
     virtual std::vector<std::string> overloadsOf(std::string_view name) const = 0;
 };
 
-/// The operator that a call without an overload's name means, by the types of its arguments: "add_.Scalar" of add_(x, 1). The name
-/// as it is where it has an overload already, is none of ATen's, or nobody knows overloads. Throws TraceError, with the
-/// overloads that there are: none of them takes the arguments, or several do.
+/// The operator that a call without an overload's name means, by the types of its arguments: "add_.Scalar" of add_(x,
+/// 1). The name as it is where it has an overload already, is none of ATen's, or nobody knows overloads. Throws
+/// TraceError, with the overloads that there are: none of them takes the arguments, or several do.
 std::string resolvedOverload(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords);
 
 }  // namespace sonde::trace

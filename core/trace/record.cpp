@@ -55,8 +55,9 @@ Var call(graph::ExprKind kind, const Function& called, std::vector<Var> argument
     Tracer* tracer = findTracer(arguments, keywords);
     if (tWritesAsValues) {
         if (!tracer) return evaluateAtOnce(function, arguments, keywords);
-        return tracer->record(kind, {std::string(function.domain), std::string(function.op), 0}, std::string(function.target), function.display,
-                              std::move(arguments), std::move(keywords), function.makesTensor, function.outputs);
+        return tracer->record(kind, {std::string(function.domain), std::string(function.op), 0},
+                              std::string(function.target), function.display, std::move(arguments), std::move(keywords),
+                              function.makesTensor, function.outputs);
     }
     const Var* written = writtenBy(function, arguments, keywords);
     // A tensor that the graph shows as a constant or that belongs to a module is not changed by a trace.

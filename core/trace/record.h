@@ -23,7 +23,10 @@ class Evaluator {
         const graph::OpKey& op, std::span<const tensor::Value> arguments,
         std::span<const std::pair<std::string, tensor::Value>> keywords, std::size_t outputCount) const = 0;
     /// Names of the operator's parameters in order; none if they are not known.
-    virtual std::vector<std::string> parameterNames(const graph::OpKey& op) const { (void)op; return {}; }
+    virtual std::vector<std::string> parameterNames(const graph::OpKey& op) const {
+        (void)op;
+        return {};
+    }
 };
 
 /// Lends an evaluator to the calling thread for as long as it lives; scopes nest.
@@ -46,17 +49,19 @@ struct Function {
     std::string_view target;   ///< as a person knows it: "torch.flatten"
     bool makesTensor = true;   ///< false: the result's kind depends on the arguments
     std::string_view domain = "aten";
-    std::size_t outputs = 1;   ///< more: the call gives a tuple of them
+    std::size_t outputs = 1;  ///< more: the call gives a tuple of them
 };
 
-/// Calls it: a CallFunction node if a proxy is among the arguments, else at once. Operators in place (`add_`, setitem, any with
-/// `out=`) change their tensor, and so every view of it and whatever it was cut out of, at once as in a trace. Throws TraceError.
+/// Calls it: a CallFunction node if a proxy is among the arguments, else at once. Operators in place (`add_`, setitem,
+/// any with `out=`) change their tensor, and so every view of it and whatever it was cut out of, at once as in a trace.
+/// Throws TraceError.
 Var callFunction(const Function& function, std::vector<Var> arguments, Keywords keywords = {});
-/// The same for a method; the receiver is the first argument. The node is CallMethod and named after `function.display`.
+/// The same for a method; the receiver is the first argument. The node is CallMethod and named after
+/// `function.display`.
 Var callMethod(const Function& function, std::vector<Var> arguments, Keywords keywords = {});
 
-/// While it lives, in-place operators on this thread give values and change nothing: for interpreters of recorded graphs and
-/// of archives, which follow themselves what shares memory. Off, `add_` changes its receiver. Scopes nest.
+/// While it lives, in-place operators on this thread give values and change nothing: for interpreters of recorded
+/// graphs and of archives, which follow themselves what shares memory. Off, `add_` changes its receiver. Scopes nest.
 class WritesAsValues {
   public:
     explicit WritesAsValues(bool on = true);
@@ -69,8 +74,8 @@ class WritesAsValues {
     bool m_before;
 };
 
-/// Calls of functions of one name (`Function::display`) go elsewhere on this thread for as long as it lives; the last one
-/// made wins. While the replacement runs, the function is what it was before. Methods are not concerned.
+/// Calls of functions of one name (`Function::display`) go elsewhere on this thread for as long as it lives; the last
+/// one made wins. While the replacement runs, the function is what it was before. Methods are not concerned.
 class FunctionSwap {
   public:
     using Replacement = std::function<Var(std::vector<Var> arguments, Keywords keywords)>;

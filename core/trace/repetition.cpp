@@ -74,16 +74,19 @@ class Comparison {
         std::vector<const Expr*> steps;
         for (const ExprId id : body.order) {
             const Expr& expr = graph.expr(id);
-            const bool isStep = expr.kind != ExprKind::Input && expr.kind != ExprKind::Constant && expr.kind != ExprKind::GetAttr && expr.kind != ExprKind::Output;
+            const bool isStep = expr.kind != ExprKind::Input && expr.kind != ExprKind::Constant &&
+                                expr.kind != ExprKind::GetAttr && expr.kind != ExprKind::Output;
             if (isStep && !graph::isGuard(expr)) steps.push_back(&expr);
         }
         return steps;
     }
 
     Mismatch compareSteps(const Expr& recorded, const Expr& again) {
-        const bool isSame = recorded.kind == again.kind && recorded.op.domain == again.op.domain && recorded.op.name == again.op.name && recorded.target == again.target &&
-                            recorded.arguments.size() == again.arguments.size() && recorded.keywords.size() == again.keywords.size() &&
-                            recorded.outputs.size() == again.outputs.size() && recorded.bodies.size() == again.bodies.size();
+        const bool isSame =
+            recorded.kind == again.kind && recorded.op.domain == again.op.domain && recorded.op.name == again.op.name &&
+            recorded.target == again.target && recorded.arguments.size() == again.arguments.size() &&
+            recorded.keywords.size() == again.keywords.size() && recorded.outputs.size() == again.outputs.size() &&
+            recorded.bodies.size() == again.bodies.size();
         if (!isSame) return "operator mismatch";
         for (std::size_t i = 0; i < recorded.arguments.size(); ++i) {
             if (Mismatch found = compareArguments(recorded.arguments[i], again.arguments[i])) return found;
@@ -101,10 +104,16 @@ class Comparison {
 
     Mismatch compareArguments(const Argument& recorded, const Argument& again) {
         using Kind = Argument::Kind;
-        const auto isValue = [](const Argument& argument) { return argument.kind == Kind::Node || argument.kind == Kind::Constant; };
+        const auto isValue = [](const Argument& argument) {
+            return argument.kind == Kind::Node || argument.kind == Kind::Constant;
+        };
         if (isValue(recorded) && isValue(again)) return compareValues(recorded, again);
-        if (recorded.kind != again.kind || recorded.items.size() != again.items.size() || recorded.keys.size() != again.keys.size()) return "operator mismatch";
-        if (!std::ranges::equal(recorded.keys, again.keys, [](const auto& a, const auto& b) { return tensor::identical(a, b); })) return "operator mismatch";
+        if (recorded.kind != again.kind || recorded.items.size() != again.items.size() ||
+            recorded.keys.size() != again.keys.size())
+            return "operator mismatch";
+        if (!std::ranges::equal(recorded.keys, again.keys,
+                                [](const auto& a, const auto& b) { return tensor::identical(a, b); }))
+            return "operator mismatch";
         for (std::size_t i = 0; i < recorded.items.size(); ++i) {
             if (Mismatch found = compareArguments(recorded.items[i], again.items[i])) return found;
         }
@@ -116,7 +125,8 @@ class Comparison {
             return argument.kind == Argument::Kind::Constant || isExternal(graph, argument.node);
         };
         const bool wantsExternal = isOutside(m_recorded, recorded), isGivenExternal = isOutside(m_again, again);
-        if (wantsExternal != isGivenExternal) return wantsExternal ? "expect external node, got internal" : "expect internal node, got external";
+        if (wantsExternal != isGivenExternal)
+            return wantsExternal ? "expect external node, got internal" : "expect internal node, got external";
         const tensor::Value* wanted = constantOf(m_recorded, recorded);
         const tensor::Value* given = constantOf(m_again, again);
         if (wanted && given) return tensor::identical(*wanted, *given) ? Mismatch() : Mismatch("tensors not equals");
@@ -134,7 +144,8 @@ class Comparison {
 
     Mismatch compareTypes(NodeId recorded, NodeId again) const {
         const tensor::DType wanted = m_recorded.node(recorded).type.dtype, given = m_again.node(again).type.dtype;
-        if (wanted == given || wanted == tensor::DType::Undefined || given == tensor::DType::Undefined) return std::nullopt;
+        if (wanted == given || wanted == tensor::DType::Undefined || given == tensor::DType::Undefined)
+            return std::nullopt;
         return "dtype mismatch: " + std::string(tensor::name(wanted)) + " vs " + std::string(tensor::name(given));
     }
 
@@ -147,6 +158,8 @@ class Comparison {
 
 }  // namespace
 
-std::optional<std::string> repetitionMismatch(const InternalGraph& recorded, const InternalGraph& again) { return Comparison(recorded, again).run(); }
+std::optional<std::string> repetitionMismatch(const InternalGraph& recorded, const InternalGraph& again) {
+    return Comparison(recorded, again).run();
+}
 
 }  // namespace sonde::trace

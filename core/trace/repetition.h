@@ -7,11 +7,12 @@
 
 namespace sonde::trace {
 
-/// Why a second trace of a function differs (dump.md, "Recorded functions"): "operator mismatch", "tensors not equals" (a
-/// constant changed), "mismature end" (too few operations), "too many instructions", "expect internal node, got external",
-/// "expect external node, got internal", "input id mismatch", "data unreadable" (a value is read that the recorded one did not
-/// read), "dtype mismatch: A vs B". The words are those that users of MegEngine search for. Nothing: they agree.
-/// Externals are inputs, constants and tensors of modules; what the function returns and what guards ask for is read.
+/// Why a second trace of a function differs (dump.md, "Recorded functions"): "operator mismatch", "tensors not equals"
+/// (a constant changed), "mismature end" (too few operations), "too many instructions", "expect internal node, got
+/// external", "expect external node, got internal", "input id mismatch", "data unreadable" (a value is read that the
+/// recorded one did not read), "dtype mismatch: A vs B". The words are those that users of MegEngine search for.
+/// Nothing: they agree. Externals are inputs, constants and tensors of modules; what the function returns and what
+/// guards ask for is read.
 std::optional<std::string> repetitionMismatch(const graph::InternalGraph& recorded, const graph::InternalGraph& again);
 
 }  // namespace sonde::trace

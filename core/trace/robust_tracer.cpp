@@ -28,7 +28,8 @@ void RobustTracer::registerLeaf(std::type_index moduleClass) {
 
 base::Result<void> RobustTracer::unregisterLeaf(std::type_index moduleClass) {
     const std::scoped_lock lock(leafRegistry().mutex);
-    if (leafRegistry().classes.erase(moduleClass) == 0) return base::usageError("KeyError: the class is not registered as a leaf");
+    if (leafRegistry().classes.erase(moduleClass) == 0)
+        return base::usageError("KeyError: the class is not registered as a leaf");
     return {};
 }
 
@@ -52,11 +53,13 @@ bool RobustTracer::isLeafModule(const Module& module, std::string_view path) con
 }
 
 bool RobustTracer::absorbs(const Module& module, const TraceError& error) {
-    if (error.kind() == TraceErrorKind::Depth) return false;  // of the whole way down, and not of the module where it ended
+    if (error.kind() == TraceErrorKind::Depth)
+        return false;  // of the whole way down, and not of the module where it ended
     if (m_asReference && !error.isTracingError()) return false;
     if (error.isOwnException()) {
         // It comes by at every module on its way up; the first is the one that it names.
-        const bool isSame = m_thrown && m_thrown->error.module() == error.module() && m_thrown->error.message() == error.message();
+        const bool isSame =
+            m_thrown && m_thrown->error.module() == error.module() && m_thrown->error.message() == error.message();
         if (!isSame) m_thrown = Thrown{&module, error};
         return false;
     }
@@ -67,11 +70,13 @@ bool RobustTracer::absorbs(const Module& module, const TraceError& error) {
 /// After a trace: what nobody handled makes the module that threw it a failed one.
 void RobustTracer::settleThrown() {
     const auto thrown = std::exchange(m_thrown, std::nullopt);
-    const bool hasLeft = thrown && failure() && failure()->module() == thrown->error.module() && failure()->message() == thrown->error.message();
+    const bool hasLeft = thrown && failure() && failure()->module() == thrown->error.module() &&
+                         failure()->message() == thrown->error.message();
     if (hasLeft) recordCallModule(*thrown->module, &thrown->error);
 }
 
-base::Result<Tracer::GraphPtr> RobustTracer::traceRepeatedly(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
+base::Result<Tracer::GraphPtr> RobustTracer::traceRepeatedly(const std::shared_ptr<Module>& root,
+                                                             const ConcreteArguments& concrete) {
     if (!root || !checkHierarchy(*root)) return trace(root, concrete);  // says so
     m_alive.push_back(root);
     std::size_t left = namedModules(*root).size() + 1;  // each pass has a failed module more than the one before
@@ -86,8 +91,10 @@ base::Result<Tracer::GraphPtr> RobustTracer::traceRepeatedly(const std::shared_p
 }
 
 /// What stops a trace in which every parameter is symbolic, defaults or not: that is what fx says of the module.
-std::optional<std::string> RobustTracer::plainFailure(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
-    const bool anyDefault = std::ranges::any_of(root->signature(), [](const ForwardParameter& p) { return p.fallback && !p.fallback->isTensor(); });
+std::optional<std::string> RobustTracer::plainFailure(const std::shared_ptr<Module>& root,
+                                                      const ConcreteArguments& concrete) {
+    const bool anyDefault = std::ranges::any_of(
+        root->signature(), [](const ForwardParameter& p) { return p.fallback && !p.fallback->isTensor(); });
     if (m_asReference || !anyDefault || !concrete.empty()) return std::nullopt;
     const auto seen = m_seen;
     const auto failed = m_failed;
@@ -110,7 +117,8 @@ Tracer::GraphPtr RobustTracer::traceRobust(const std::shared_ptr<Module>& root, 
     return m_last;
 }
 
-base::Result<Tracer::GraphPtr> RobustTracer::traceSpecialised(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
+base::Result<Tracer::GraphPtr> RobustTracer::traceSpecialised(const std::shared_ptr<Module>& root,
+                                                              const ConcreteArguments& concrete) {
     if (!root) return trace(root, concrete);  // says so
     m_alive.push_back(root);
     ConcreteArguments effective;
@@ -127,15 +135,18 @@ base::Result<Tracer::GraphPtr> RobustTracer::traceSpecialised(const std::shared_
     return result;
 }
 
-base::Result<Tracer::GraphPtr> RobustTracer::traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
-    // Tried as any other root first: only tracing errors are what a leaf is for. What is inside does not count as visited.
+base::Result<Tracer::GraphPtr> RobustTracer::traceLeaf(const std::shared_ptr<Module>& root,
+                                                       const ConcreteArguments& concrete) {
+    // Tried as any other root first: only tracing errors are what a leaf is for. What is inside does not count as
+    // visited.
     const auto seen = m_seen;
     const auto failed = m_failed;
     auto tried = trace(root, concrete);
     m_seen = seen;
     m_failed = failed;
     const auto failedWith = [&tried](std::string_view type) { return tried.error().what.starts_with(type); };
-    const bool counts = !tried && (m_asReference ? !failedWith("TraceError") && !failedWith("TypeError") : failedWith("NotImplementedError"));
+    const bool counts = !tried && (m_asReference ? !failedWith("TraceError") && !failedWith("TypeError")
+                                                 : failedWith("NotImplementedError"));
     return counts ? tried : traceOpaque(root, concrete);
 }
 

@@ -11,8 +11,9 @@
 
 namespace sonde::trace {
 
-/// Symbolic tracing that does not give up (robust-trace.md): a submodule that cannot be traced becomes one opaque call, and
-/// the whole trace is repeated until it succeeds. What failed and what was visited adds up over the traces of one object.
+/// Symbolic tracing that does not give up (robust-trace.md): a submodule that cannot be traced becomes one opaque call,
+/// and the whole trace is repeated until it succeeds. What failed and what was visited adds up over the traces of one
+/// object.
 class RobustTracer : public ModulePathTracer {
   public:
     /// `asReference`: only tracing errors (control flow, iteration, conversion) of a submodule are absorbed; any other
@@ -45,11 +46,17 @@ class RobustTracer : public ModulePathTracer {
     static bool isRegisteredLeaf(std::type_index moduleClass);
     static bool isRegisteredLeaf(const Module& module) { return isRegisteredLeaf(std::type_index(typeid(module))); }
     template <typename M>
-    static void registerLeaf() { registerLeaf(std::type_index(typeid(M))); }
+    static void registerLeaf() {
+        registerLeaf(std::type_index(typeid(M)));
+    }
     template <typename M>
-    static base::Result<void> unregisterLeaf() { return unregisterLeaf(std::type_index(typeid(M))); }
+    static base::Result<void> unregisterLeaf() {
+        return unregisterLeaf(std::type_index(typeid(M)));
+    }
     template <typename M>
-    static bool isRegisteredLeaf() { return isRegisteredLeaf(std::type_index(typeid(M))); }
+    static bool isRegisteredLeaf() {
+        return isRegisteredLeaf(std::type_index(typeid(M)));
+    }
 
     bool isLeafModule(const Module& module, std::string_view path) const override;
 
@@ -63,7 +70,8 @@ class RobustTracer : public ModulePathTracer {
     base::Result<GraphPtr> traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
     std::optional<std::string> plainFailure(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
 
-    /// What a module's own code threw last: it goes up, as a caller may handle it. Only if none does has the module failed.
+    /// What a module's own code threw last: it goes up, as a caller may handle it. Only if none does has the module
+    /// failed.
     struct Thrown {
         const Module* module;
         TraceError error;
@@ -102,7 +110,9 @@ class GraphCollection {
     /// Null if the module was not traced as a root.
     const graph::InternalGraph* find(const Module& module) const;
     bool isFailed(const Module& module) const { return m_tracer && m_tracer->isFailed(module); }
-    const std::string* failureMessage(const Module& module) const { return m_tracer ? m_tracer->failureMessage(module) : nullptr; }
+    const std::string* failureMessage(const Module& module) const {
+        return m_tracer ? m_tracer->failureMessage(module) : nullptr;
+    }
     bool isUnvisited(const Module& module) const { return !m_tracer || m_tracer->isUnvisited(module); }
 
     /// The tracer that all graphs were made with; null before.

@@ -17,8 +17,8 @@ std::string formText(std::string_view forwardName, const CallStructure& structur
     return std::string(forwardName) + '(' + structure.text() + ')';
 }
 
-/// One structure per parameter, those of arguments that a parameter collects in one; none if the call has another number of
-/// arguments.
+/// One structure per parameter, those of arguments that a parameter collects in one; none if the call has another
+/// number of arguments.
 std::vector<Structure> structuresOf(const CallStructure& call, const std::vector<ForwardParameter>& parameters) {
     std::vector<Structure> result;
     std::size_t positional = 1;  // after the module
@@ -33,14 +33,17 @@ std::vector<Structure> structuresOf(const CallStructure& call, const std::vector
             }
         } else if (parameter.collects) {
             structure.kind = Structure::Kind::Tuple;
-            for (; positional < call.positional.size(); ++positional) structure.items.push_back(call.positional[positional]);
+            for (; positional < call.positional.size(); ++positional)
+                structure.items.push_back(call.positional[positional]);
         } else if (parameter.keywordOnly ? keyword >= call.keywords.size() : positional >= call.positional.size()) {
             return {};
         } else {
             structure = parameter.keywordOnly ? call.keywords[keyword++].second : call.positional[positional++];
         }
     }
-    return positional == std::max<std::size_t>(call.positional.size(), 1) && keyword == call.keywords.size() ? result : std::vector<Structure>();
+    return positional == std::max<std::size_t>(call.positional.size(), 1) && keyword == call.keywords.size()
+               ? result
+               : std::vector<Structure>();
 }
 
 }  // namespace
@@ -65,7 +68,8 @@ base::Result<ModuleGraph*> TracedModule::graph() const {
 }
 
 bool TracedModule::makesTensor() const {
-    return std::ranges::all_of(m_entries, [](const Entry& entry) { return entry.outDef.kind == Structure::Kind::Tensor; });
+    return std::ranges::all_of(m_entries,
+                               [](const Entry& entry) { return entry.outDef.kind == Structure::Kind::Tensor; });
 }
 
 const TracedModule::Entry& TracedModule::choose(std::span<const Var> in, std::vector<Var>& leaves) {
@@ -154,7 +158,8 @@ std::vector<TracedModule::Watched> TracedModule::watchNodeValue() const {
 
 base::Result<void> TracedModule::setEndPoints(std::vector<TracedNode*> nodes) {
     for (const TracedNode* node : nodes) {
-        if (!entryOf(node->graph())) return base::usageError("node '" + node->fullName() + "' is not of a graph of this module", m_className);
+        if (!entryOf(node->graph()))
+            return base::usageError("node '" + node->fullName() + "' is not of a graph of this module", m_className);
     }
     clearEndPoints();
     for (TracedNode* node : nodes) node->graph().m_end.push_back(node);
@@ -202,12 +207,15 @@ void TracedModule::pairResult(const ModuleGraph& graph) {
     entry.outDef = std::move(pair);
 }
 
-void TracedModule::setResult(const ModuleGraph& graph, Structure structure) { entryOf(graph)->outDef = std::move(structure); }
+void TracedModule::setResult(const ModuleGraph& graph, Structure structure) {
+    entryOf(graph)->outDef = std::move(structure);
+}
 
 // --- tracing --------------------------------------------------------------------------------------------------------
 
 base::Result<void> compareResults(const Value& expected, const Value& actual, double relative) {
-    if (expected.kind() != actual.kind()) return base::Error{base::ErrorKind::Comparison, actual.typeText() + " instead of " + expected.typeText()};
+    if (expected.kind() != actual.kind())
+        return base::Error{base::ErrorKind::Comparison, actual.typeText() + " instead of " + expected.typeText()};
     if (expected.isTensor()) {
         const tensor::Tensor& a = expected.tensor();
         const tensor::Tensor& b = actual.tensor();
@@ -220,27 +228,34 @@ base::Result<void> compareResults(const Value& expected, const Value& actual, do
             const double y = b.toDouble(i);
             if (x == y || (std::isnan(x) && std::isnan(y))) continue;
             if (!(std::abs(x - y) <= relative * std::max({std::abs(x), std::abs(y), 1.0}))) {
-                return base::Error{base::ErrorKind::Comparison, "element " + std::to_string(i) + " is " + std::to_string(y) +
-                                                                    " instead of " + std::to_string(x)};
+                return base::Error{
+                    base::ErrorKind::Comparison,
+                    "element " + std::to_string(i) + " is " + std::to_string(y) + " instead of " + std::to_string(x)};
             }
         }
         return {};
     }
     if (expected.isListLike()) {
-        if (expected.items().size() != actual.items().size()) return base::Error{base::ErrorKind::Comparison, "another number of results"};
-        for (std::size_t i = 0; i < expected.items().size(); ++i) SONDE_TRY(compareResults(expected.items()[i], actual.items()[i], relative));
+        if (expected.items().size() != actual.items().size())
+            return base::Error{base::ErrorKind::Comparison, "another number of results"};
+        for (std::size_t i = 0; i < expected.items().size(); ++i)
+            SONDE_TRY(compareResults(expected.items()[i], actual.items()[i], relative));
         return {};
     }
     if (expected.kind() == tensor::ValueKind::Dict) {
-        if (expected.dictItems().size() != actual.dictItems().size()) return base::Error{base::ErrorKind::Comparison, "another number of results"};
+        if (expected.dictItems().size() != actual.dictItems().size())
+            return base::Error{base::ErrorKind::Comparison, "another number of results"};
         for (const auto& [key, value] : expected.dictItems()) {
-            const auto found = std::ranges::find_if(actual.dictItems(), [&, &k = key](const auto& e) { return tensor::identical(e.first, k); });
-            if (found == actual.dictItems().end()) return base::Error{base::ErrorKind::Comparison, "a result lacks the key " + key.text()};
+            const auto found = std::ranges::find_if(
+                actual.dictItems(), [&, &k = key](const auto& e) { return tensor::identical(e.first, k); });
+            if (found == actual.dictItems().end())
+                return base::Error{base::ErrorKind::Comparison, "a result lacks the key " + key.text()};
             SONDE_TRY(compareResults(value, found->second, relative));
         }
         return {};
     }
-    if (!tensor::identical(expected, actual)) return base::Error{base::ErrorKind::Comparison, actual.text() + " instead of " + expected.text()};
+    if (!tensor::identical(expected, actual))
+        return base::Error{base::ErrorKind::Comparison, actual.text() + " instead of " + expected.text()};
     return {};
 }
 
@@ -258,8 +273,9 @@ base::Result<std::shared_ptr<TracedModule>> traceModule(const std::shared_ptr<Mo
     return traceForward(module, forwardName, std::vector<Var>(args.begin(), args.end()), std::move(named), options);
 }
 
-base::Result<std::shared_ptr<TracedModule>> traceForward(const std::shared_ptr<Module>& module, const std::string& forwardName,
-                                                         std::vector<Var> args, Keywords named, const TraceModuleOptions& options) {
+base::Result<std::shared_ptr<TracedModule>> traceForward(const std::shared_ptr<Module>& module,
+                                                         const std::string& forwardName, std::vector<Var> args,
+                                                         Keywords named, const TraceModuleOptions& options) {
     if (!module) return base::usageError("there is no module to trace");
     std::string className;
     try {
@@ -328,7 +344,8 @@ bool isRegisteredQat(std::string_view className) {
 }
 
 WrappedFunction wrap(std::string name, std::function<Var(std::span<const Var>)> function) {
-    if (Tracer::active()) throw TraceError(TraceErrorKind::Assertion, "wrap must be called before a trace, not in a forward");
+    if (Tracer::active())
+        throw TraceError(TraceErrorKind::Assertion, "wrap must be called before a trace, not in a forward");
     const std::scoped_lock lock(registry().mutex);
     registry().wrapped.insert_or_assign(name, std::move(function));
     return WrappedFunction(std::move(name));
@@ -346,7 +363,8 @@ Var WrappedFunction::call(std::vector<Var> args, Keywords keywords) const {
     auto* tracer = dynamic_cast<TracedModuleTracer*>(Tracer::active());
     const bool hasProxy = std::ranges::any_of(args, [](const Var& var) { return var.hasProxy(); });
     if (!tracer || !hasProxy || !keywords.empty()) return (*function)(args);
-    return tracer->record(graph::ExprKind::CallFunction, {"wrap", m_name, 0}, m_name, m_name, std::move(args), {}, true, 1);
+    return tracer->record(graph::ExprKind::CallFunction, {"wrap", m_name, 0}, m_name, m_name, std::move(args), {}, true,
+                          1);
 }
 
 }  // namespace sonde::trace

@@ -12,8 +12,9 @@
 
 namespace sonde::trace {
 
-/// A module made by tracing (traced-module.md): graphs keyed by the structure of their arguments. It has the names, parameters and
-/// built-in modules of the one that it was traced from, and in place of each other module that was called a TracedModule.
+/// A module made by tracing (traced-module.md): graphs keyed by the structure of their arguments. It has the names,
+/// parameters and built-in modules of the one that it was traced from, and in place of each other module that was
+/// called a TracedModule.
 ///
 /// Names here and in MegEngine: traceModule trace_module, setWatchPoints set_watch_points, watchNodeValue
 /// watch_node_value, setEndPoints set_end_points, registerAsBuiltin register_as_builtin, wrap wrap,
@@ -31,7 +32,8 @@ class TracedModule final : public Module {
     };
     struct Watched {
         const TracedNode* node;
-        std::optional<tensor::Value> value;  ///< none: not computed in the last call. A module node has an object (ModuleValue)
+        std::optional<tensor::Value>
+            value;  ///< none: not computed in the last call. A module node has an object (ModuleValue)
     };
 
     TracedModule(std::string className, std::vector<ForwardParameter> parameters, bool isTop, bool isQat = false)
@@ -57,19 +59,21 @@ class TracedModule final : public Module {
     base::Result<ModuleGraph*> graph() const;
 
     /// Calls it on values. Errors: arguments of a structure that was not traced, or what failed in the run.
-    base::Result<tensor::Value> run(std::vector<tensor::Value> args, std::vector<std::pair<std::string, tensor::Value>> keywords = {});
+    base::Result<tensor::Value> run(std::vector<tensor::Value> args,
+                                    std::vector<std::pair<std::string, tensor::Value>> keywords = {});
 
     /// Nodes of this or any inner graph whose values are requested; replaces what was set.
     void setWatchPoints(std::vector<TracedNode*> nodes);
     void clearWatchPoints();
     /// In the order in which they were set, with their values of the last call.
     std::vector<Watched> watchNodeValue() const;
-    /// When all these exist the call ends and gives a list of their values. Error: a node that is not of a graph of this
-    /// module; nothing is changed then.
+    /// When all these exist the call ends and gives a list of their values. Error: a node that is not of a graph of
+    /// this module; nothing is changed then.
     base::Result<void> setEndPoints(std::vector<TracedNode*> nodes);
     void clearEndPoints();
 
-    /// A new module without hierarchy (traced-module.md, "Flattening"): calls of traced modules are replaced by their inside.
+    /// A new module without hierarchy (traced-module.md, "Flattening"): calls of traced modules are replaced by their
+    /// inside.
     base::Result<std::shared_ptr<TracedModule>> flatten() const;
     /// A copy with graphs of its own; parameters and built-in modules are shared.
     std::shared_ptr<TracedModule> clone() const;
@@ -111,22 +115,25 @@ class ModuleValue final : public tensor::ObjectBase {
 
 /// What may be set for one trace.
 struct TraceModuleOptions {
-    std::set<std::string, std::less<>> builtins;  ///< classes that are opaque beside the library's and the registered ones
-    bool traceAll = false;                        ///< library modules are traced, too
-    bool checkResult = true;  ///< the traced module is run on the same inputs; a difference above 1e-7 (relative) is an error
+    std::set<std::string, std::less<>>
+        builtins;           ///< classes that are opaque beside the library's and the registered ones
+    bool traceAll = false;  ///< library modules are traced, too
+    bool checkResult =
+        true;  ///< the traced module is run on the same inputs; a difference above 1e-7 (relative) is an error
     bool checkExprs = false;  ///< every expr is run again and compared while tracing
 };
 
-/// Runs a module once on these arguments and gives a top module of what was done. Branches on values are followed and not
-/// recorded. Errors: a trace goes on already, what the forward did that cannot be recorded (a result that is no tensor),
-/// a result that the traced module does not give again.
-base::Result<std::shared_ptr<TracedModule>> traceModule(const std::shared_ptr<Module>& module, std::vector<tensor::Value> args,
-                                                        std::vector<std::pair<std::string, tensor::Value>> keywords = {},
-                                                        const TraceModuleOptions& options = {});
+/// Runs a module once on these arguments and gives a top module of what was done. Branches on values are followed and
+/// not recorded. Errors: a trace goes on already, what the forward did that cannot be recorded (a result that is no
+/// tensor), a result that the traced module does not give again.
+base::Result<std::shared_ptr<TracedModule>> traceModule(
+    const std::shared_ptr<Module>& module, std::vector<tensor::Value> args,
+    std::vector<std::pair<std::string, tensor::Value>> keywords = {}, const TraceModuleOptions& options = {});
 
 /// The same for one of several forwards of a module, on values of any kind.
-base::Result<std::shared_ptr<TracedModule>> traceForward(const std::shared_ptr<Module>& module, const std::string& forwardName,
-                                                         std::vector<Var> args, Keywords keywords, const TraceModuleOptions& options);
+base::Result<std::shared_ptr<TracedModule>> traceForward(const std::shared_ptr<Module>& module,
+                                                         const std::string& forwardName, std::vector<Var> args,
+                                                         Keywords keywords, const TraceModuleOptions& options);
 
 /// Modules of exactly this class are opaque: one call, no graph inside. Thread-safe.
 void registerAsBuiltin(std::string className);

@@ -148,7 +148,8 @@ base::Result<Tracer::GraphPtr> Tracer::traceOpaque(std::shared_ptr<Module> root,
 }
 
 /// Everything that a root does while it is traced happens in here: what it throws, of whatever type, is the error.
-base::Result<Tracer::GraphPtr> Tracer::recordedBy(std::shared_ptr<Module> root, const std::function<void()>& recordAll) {
+base::Result<Tracer::GraphPtr> Tracer::recordedBy(std::shared_ptr<Module> root,
+                                                  const std::function<void()>& recordAll) {
     m_failure.reset();
     try {
         if (!root) throw TraceError(TraceErrorKind::Value, "there is no module to trace");
@@ -168,9 +169,10 @@ std::vector<Var> Tracer::placeholders(const ConcreteArguments& concrete) {
     std::vector<Var> result;
     for (const ForwardParameter& parameter : m_root->signature()) {
         const auto given = concrete.find(parameter.name);
-        // With an example, what has a plain default is settled here, and the graph checks it: models ask whether it is None,
-        // compare its text, and the like.
-        const bool isSettled = m_follower && given == concrete.end() && parameter.fallback && !parameter.fallback->isTensor();
+        // With an example, what has a plain default is settled here, and the graph checks it: models ask whether it is
+        // None, compare its text, and the like.
+        const bool isSettled =
+            m_follower && given == concrete.end() && parameter.fallback && !parameter.fallback->isTensor();
         if (isSettled) {
             result.push_back(specialised(parameter, *parameter.fallback));
         } else if (given == concrete.end() || given->second.isTensor()) {
@@ -209,7 +211,8 @@ Var Tracer::specialised(const ForwardParameter& parameter, const Value& value) {
                 return Var::dict(std::move(entries));
             }
             if (!item.isListLike()) {
-                return placeholder({parameter.name, std::nullopt, false}, parameter.name + '_' + std::to_string(++count));
+                return placeholder({parameter.name, std::nullopt, false},
+                                   parameter.name + '_' + std::to_string(++count));
             }
             for (const Value& entry : item.items()) items.push_back(leaves(entry));
             return item.kind() == tensor::ValueKind::Tuple ? Var::tuple(std::move(items)) : Var::list(std::move(items));
@@ -218,10 +221,13 @@ Var Tracer::specialised(const ForwardParameter& parameter, const Value& value) {
     }
     const Var given = placeholder(parameter, parameter.name + "_1");
     std::string text = value.isNone() ? "None" : value.text();
-    if (value.kind() == tensor::ValueKind::Float && text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-    const std::string message = parameter.name + " has been specialized to have value " + text + " but got another value";
+    if (value.kind() == tensor::ValueKind::Float && text.find_first_not_of("-0123456789") == std::string::npos)
+        text += ".0";
+    const std::string message =
+        parameter.name + " has been specialized to have value " + text + " but got another value";
     if (value.isNone()) {
-        callFunction(Function{"_assert_is_none", "_assert_is_none", "_assert_is_none", false, "prim"}, {given, message});
+        callFunction(Function{"_assert_is_none", "_assert_is_none", "_assert_is_none", false, "prim"},
+                     {given, message});
     } else {
         const Var equal = given == Var(value);
         callFunction(Function{"_assert", "_assert", "torch._assert", false, "prim"}, {equal, message});
@@ -264,9 +270,12 @@ Var Tracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords ke
     const std::string* path = pathOf(module);
     if (!path) throw TraceError(TraceErrorKind::Name, "module is not installed as a submodule");
     if (m_callDepth >= kMaxModuleDepth) {
-        throw TraceError(TraceErrorKind::Depth, "modules call each other more than " + std::to_string(kMaxModuleDepth) + " deep");
+        throw TraceError(TraceErrorKind::Depth,
+                         "modules call each other more than " + std::to_string(kMaxModuleDepth) + " deep");
     }
-    if (m_frames.size() > kMaxBodies) throw TraceError(TraceErrorKind::Depth, "leaves are inside of each other more than " + std::to_string(kMaxBodies) + " deep");
+    if (m_frames.size() > kMaxBodies)
+        throw TraceError(TraceErrorKind::Depth,
+                         "leaves are inside of each other more than " + std::to_string(kMaxBodies) + " deep");
     const Restore restoreDepth(m_callDepth);
     ++m_callDepth;
     const bool insideOfLeaf = m_frames.size() > 1;
@@ -302,7 +311,8 @@ Var Tracer::callThrough(Module& module, const std::string& path, std::vector<Var
             frames.back().scope = scope;
         }
     } leave{m_frames, depth, caller};
-    return callModel(path, m_currentClass, [&] { return module.forward(module.bound(std::move(arguments), keywords)); });
+    return callModel(path, m_currentClass,
+                     [&] { return module.forward(module.bound(std::move(arguments), keywords)); });
 }
 
 Var Tracer::callLeaf(Module& module, const std::string& path, std::vector<Var> arguments, Keywords keywords) {
@@ -311,7 +321,8 @@ Var Tracer::callLeaf(Module& module, const std::string& path, std::vector<Var> a
     return result;
 }
 
-Var Tracer::insideOf(const Var& outer, BodyId body, const std::string& name, std::vector<std::pair<NodeId, Var>>& inputs) {
+Var Tracer::insideOf(const Var& outer, BodyId body, const std::string& name,
+                     std::vector<std::pair<NodeId, Var>>& inputs) {
     if (outer.isProxy()) {
         Frame& frame = m_frames.back();
         const std::string unique = frame.prefix + frame.names.unique(nameCandidate(name));
@@ -355,18 +366,22 @@ void Tracer::abandon(std::size_t firstExpr) {
     }
     // Cached reads among the erased exprs are gone, too.
     for (Frame& frame : m_frames) {
-        std::erase_if(frame.parameters, [&](const auto& entry) { return m_graph->isErased(m_graph->node(entry.second).producer); });
+        std::erase_if(frame.parameters,
+                      [&](const auto& entry) { return m_graph->isErased(m_graph->node(entry.second).producer); });
     }
     m_memory->takeBack(firstExpr);
 }
 
-std::string Tracer::makeName(FxNames& names, std::string_view candidate) { return names.unique(nameCandidate(candidate)); }
+std::string Tracer::makeName(FxNames& names, std::string_view candidate) {
+    return names.unique(nameCandidate(candidate));
+}
 
 ExprId Tracer::addExpr(Expr expr, std::string_view candidate, std::size_t outputs) {
     Frame& frame = m_frames.back();
     std::vector<std::string> names;
     for (std::size_t i = 0; i < outputs; ++i) {
-        names.push_back(inMainBody() ? makeName(frame.names, candidate) : frame.prefix + frame.names.unique(nameCandidate(candidate)));
+        names.push_back(inMainBody() ? makeName(frame.names, candidate)
+                                     : frame.prefix + frame.names.unique(nameCandidate(candidate)));
     }
     expr.body = frame.body;
     expr.scope = frame.scope;
@@ -409,7 +424,8 @@ Argument Tracer::toArgument(const Var& var) {
             std::vector<Argument> items;
             items.reserve(var.items().size());
             for (const Var& item : var.items()) items.push_back(toArgument(item));
-            if (var.kind() == Var::Kind::Dict) return Argument::container(Argument::Kind::Dict, std::move(items), var.keys());
+            if (var.kind() == Var::Kind::Dict)
+                return Argument::container(Argument::Kind::Dict, std::move(items), var.keys());
             const auto kind = var.kind() == Var::Kind::List    ? Argument::Kind::List
                               : var.kind() == Var::Kind::Tuple ? Argument::Kind::Tuple
                                                                : Argument::Kind::Slice;
@@ -418,7 +434,8 @@ Argument Tracer::toArgument(const Var& var) {
     }
     const Value& value = var.value();
     if (value.kind() == tensor::ValueKind::Object && dynamic_cast<const LiveObject*>(value.object().get())) {
-        throw TraceError(TraceErrorKind::Type, "an object of class " + value.object()->typeName() + " cannot be part of a graph");
+        throw TraceError(TraceErrorKind::Type,
+                         "an object of class " + value.object()->typeName() + " cannot be part of a graph");
     }
     if (!value.isTensor()) return Argument::of(value);
     if (var.slot()) {

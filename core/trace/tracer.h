@@ -26,8 +26,9 @@ class Memory;
 struct MemoryMark;
 struct OperatorCall;
 
-/// Parameters of the root's forward with a fixed value (robust-trace.md, "Fixed parameters"): a number, text or None becomes
-/// a constant in the body, and the graph checks at its beginning that it is given just that. A tensor stays symbolic.
+/// Parameters of the root's forward with a fixed value (robust-trace.md, "Fixed parameters"): a number, text or None
+/// becomes a constant in the body, and the graph checks at its beginning that it is given just that. A tensor stays
+/// symbolic.
 using ConcreteArguments = std::map<std::string, tensor::Value>;
 
 /// Knows where in the model's own source the operation stands that is recorded now (modules that come from a file).
@@ -58,10 +59,12 @@ class Tracer {
     /// Traces a module. Errors: what its forward did that cannot be followed, with the module where it happened.
     base::Result<GraphPtr> trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete = {});
     /// Takes the root for a leaf: its parameters, one call with an empty target (named `_unnamed`), and the output
-    /// (robust-trace.md, "A leaf as root"). What the call does is inside of it as with any leaf; if that cannot be traced, it runs on values.
+    /// (robust-trace.md, "A leaf as root"). What the call does is inside of it as with any leaf; if that cannot be
+    /// traced, it runs on values.
     base::Result<GraphPtr> traceOpaque(std::shared_ptr<Module> root, const ConcreteArguments& concrete = {});
     /// Traces a function of as many parameters as names are given; it is wrapped in a module that holds its constants.
-    base::Result<GraphPtr> trace(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters);
+    base::Result<GraphPtr> trace(std::function<Var(std::span<const Var>)> function,
+                                 std::vector<ForwardParameter> parameters);
 
     /// The tracer that runs on this thread, or null.
     static Tracer* active();
@@ -94,24 +97,31 @@ class Tracer {
     /// The list that exprs are recorded into now.
     graph::BodyId currentBody() const { return m_frames.back().body; }
     /// Known to be a tensor (else it may be anything).
-    virtual bool isTensor(graph::NodeId node) const { return node.index() < m_isTensor.size() && m_isTensor[node.index()]; }
+    virtual bool isTensor(graph::NodeId node) const {
+        return node.index() < m_isTensor.size() && m_isTensor[node.index()];
+    }
     /// Known to be a number (or a list of numbers) that the size of a tensor decides, recorded as an expression.
-    virtual bool isNumber(graph::NodeId node) const { (void)node; return false; }
+    virtual bool isNumber(graph::NodeId node) const {
+        (void)node;
+        return false;
+    }
     /// Records that what follows is only right while the value of the node, asked for like this, is `expected` (see
     /// core/graph/guard.h). `traced` may be empty. The guard's node.
-    virtual graph::NodeId recordGuard(graph::NodeId node, KnownUse use, const tensor::AttributeValue& expected, const std::string& sentence,
-                                      const std::string& traced);
+    virtual graph::NodeId recordGuard(graph::NodeId node, KnownUse use, const tensor::AttributeValue& expected,
+                                      const std::string& sentence, const std::string& traced);
     /// Someone who knows values goes along with the traces to come; null: nobody, as at first.
     void setFollower(std::shared_ptr<Follower> follower) { m_follower = std::move(follower); }
     /// Questions about values may be answered: decisions that depend on the data need not be recorded as such.
     virtual bool knowsValues() const { return m_follower != nullptr; }
     /// What a node (after in-place operations: what it means now) is worth to a program that asks; nothing: not known.
     std::optional<tensor::Value> valueOf(graph::NodeId node, KnownUse use) { return known(current(node), use); }
-    /// Reads of attributes (`x.shape`) and calls of methods (`x.size(0)`) that need no node; nothing: they are recorded.
+    /// Reads of attributes (`x.shape`) and calls of methods (`x.size(0)`) that need no node; nothing: they are
+    /// recorded.
     virtual std::optional<Var> answer(std::string_view name, bool isCall, const std::vector<Var>& arguments);
     /// `x[i] = v` of a proxy may be recorded. If not, it is the TypeError that fx gives.
     virtual bool recordsSetItem() const { return false; }
-    /// A program calls an operator on proxies. What it writes is followed through all that shares the memory (see Memory).
+    /// A program calls an operator on proxies. What it writes is followed through all that shares the memory (see
+    /// Memory).
     Var called(OperatorCall call);
     /// An in-place operation on this value is part of the program: the graph shows the tensor, or a module owns it.
     virtual bool recordsWriteTo(const Var& var) const;
@@ -126,7 +136,10 @@ class Tracer {
     /// The node is of the body that is recorded into now.
     virtual bool isRecordedHere(graph::NodeId node) const;
     /// The node may be read in that body.
-    virtual bool isReachable(graph::NodeId node) const { (void)node; return true; }
+    virtual bool isReachable(graph::NodeId node) const {
+        (void)node;
+        return true;
+    }
     /// A view with these shapes may show one element several times (expand). True if the shapes are not known.
     virtual bool mayRepeat(graph::NodeId view, graph::NodeId base) const;
     virtual std::size_t recordedExprs() const;
@@ -137,9 +150,9 @@ class Tracer {
     /// Asked at each expr; null: nothing is known. Must outlive the trace.
     void setSourceSite(const SourceSite* site) { m_site = site; }
 
-    /// Branches and loops on symbolic values may be recorded as exprs that own bodies: it was asked for, or what runs is
-    /// the inside of a leaf (where no listing of fx looks). Otherwise they are the TraceError that fx gives; and where
-    /// values are known they are followed.
+    /// Branches and loops on symbolic values may be recorded as exprs that own bodies: it was asked for, or what runs
+    /// is the inside of a leaf (where no listing of fx looks). Otherwise they are the TraceError that fx gives; and
+    /// where values are known they are followed.
     bool recordsControlFlow() const {
         return !knowsValues() && (m_recordsControlFlow || (!m_frames.empty() && m_frames.back().insideLeaf));
     }
@@ -162,8 +175,8 @@ class Tracer {
     void abandon(graph::ExprId first) { abandon(first.index()); }
     /// The graph as far as it is recorded; null for tracers that keep a graph of their own.
     const graph::InternalGraph* recorded() const { return m_frames.empty() ? nullptr : m_graph.get(); }
-    /// Gives the expr of a node other arguments, if it is the last one of the body that is recorded into and nothing uses
-    /// it. False: it is not.
+    /// Gives the expr of a node other arguments, if it is the last one of the body that is recorded into and nothing
+    /// uses it. False: it is not.
     bool amendLast(graph::NodeId node, const std::vector<Var>& arguments);
     /// Takes back the expr that made a node, if nothing uses it.
     void eraseUnused(graph::NodeId node);
@@ -171,7 +184,10 @@ class Tracer {
   protected:
     virtual bool isLeafModule(const Module& module, std::string_view path) const;
     /// Asked when the forward of a traced-through module throws; true: the module becomes an opaque call instead.
-    virtual bool absorbs(const Module& module, const TraceError& error) { (void)module, (void)error; return false; }
+    virtual bool absorbs(const Module& module, const TraceError& error) {
+        (void)module, (void)error;
+        return false;
+    }
     /// In-place methods change what later uses of their receiver mean (needed for right values).
     virtual bool followsInPlace() const { return true; }
     /// A module is called in the main body (what a leaf calls inside of it does not count).
@@ -224,8 +240,10 @@ class Tracer {
     void recordInside(Module& module, const std::string& path, graph::ExprId call, const std::vector<Var>& arguments,
                       const Keywords& keywords);
     /// Inputs of a body for the proxies in an argument; each is added to `inputs` with what it stands for.
-    Var insideOf(const Var& outer, graph::BodyId body, const std::string& name, std::vector<std::pair<graph::NodeId, Var>>& inputs);
-    std::function<void()> finishCall(graph::ExprId call, const MemoryMark& mark, const std::vector<std::pair<graph::NodeId, Var>>& inputs, const Var& result,
+    Var insideOf(const Var& outer, graph::BodyId body, const std::string& name,
+                 std::vector<std::pair<graph::NodeId, Var>>& inputs);
+    std::function<void()> finishCall(graph::ExprId call, const MemoryMark& mark,
+                                     const std::vector<std::pair<graph::NodeId, Var>>& inputs, const Var& result,
                                      std::size_t depth);
     Var furtherOutput(graph::ExprId call);
     void makeOpaque(Module& module, graph::ExprId call, const std::vector<Var>& arguments, const Keywords& keywords);
@@ -247,10 +265,10 @@ class Tracer {
     std::unordered_map<const Slot*, std::string> m_slotPaths;
     std::unordered_map<std::string, int> m_calls;  ///< how often each path was called
     std::unordered_set<std::string> m_visited;
-    bool m_flatResult = false;                     ///< a parameter was taken apart, so the result is, too
+    bool m_flatResult = false;  ///< a parameter was taken apart, so the result is, too
     std::map<std::string, std::string> m_failures;
     std::optional<TraceError> m_failure;
-    std::vector<bool> m_isTensor;                  ///< by node
+    std::vector<bool> m_isTensor;  ///< by node
     std::unique_ptr<Memory> m_memory;
     struct Constant {
         tensor::Tensor tensor;

@@ -41,7 +41,8 @@ void Tracer::enterBody(ExprId owner, std::string label) {
 
 Var Tracer::bodyInput(std::string_view name, tensor::TypeInfo type, bool isTensor) {
     Frame& frame = m_frames.back();
-    const NodeId input = m_graph->addInput(frame.body, frame.prefix + frame.names.unique(nameCandidate(name)), std::move(type), std::string(name));
+    const NodeId input = m_graph->addInput(frame.body, frame.prefix + frame.names.unique(nameCandidate(name)),
+                                           std::move(type), std::string(name));
     Expr& expr = m_graph->mutableExpr(m_graph->node(input).producer);
     expr.scope = frame.scope;
     expr.moduleClass = m_currentClass;
@@ -76,16 +77,18 @@ void Tracer::leaveBody(const std::vector<Var>& results) {
             nodes.push_back(Argument::of(constantNode(result.value())));
         } else {
             const std::string op = result.kind() == Var::Kind::List ? "ListConstruct" : "TupleConstruct";
-            nodes.push_back(toArgument(record(ExprKind::CallFunction, {"prim", op, 0}, "prim." + op, op, result.items(), {}, false)));
+            nodes.push_back(toArgument(
+                record(ExprKind::CallFunction, {"prim", op, 0}, "prim." + op, op, result.items(), {}, false)));
         }
     }
     m_graph->setResult(m_frames.back().body, Argument::container(Argument::Kind::Tuple, std::move(nodes)));
     m_frames.pop_back();
 }
 
-NodeId Tracer::recordGuard(NodeId node, KnownUse use, const tensor::AttributeValue& expected, const std::string& sentence, const std::string& traced) {
-    const Var guard = record(ExprKind::Apply, {graph::kGuardDomain, graph::kGuardName, 0}, graph::kGuardName, graph::kGuardName,
-                             {Var::proxy(*this, node)}, {}, false);
+NodeId Tracer::recordGuard(NodeId node, KnownUse use, const tensor::AttributeValue& expected,
+                           const std::string& sentence, const std::string& traced) {
+    const Var guard = record(ExprKind::Apply, {graph::kGuardDomain, graph::kGuardName, 0}, graph::kGuardName,
+                             graph::kGuardName, {Var::proxy(*this, node)}, {}, false);
     Expr& expr = m_graph->mutableExpr(m_graph->node(guard.node()).producer);
     expr.attributes.set(graph::kGuardKind, std::string(guardKind(use)));
     expr.attributes.set(graph::kGuardExpected, expected);
@@ -104,7 +107,8 @@ bool Tracer::amendLast(NodeId node, const std::vector<Var>& arguments) {
     if (order.empty() || order.back() != producer || !m_graph->node(node).users.empty()) return false;
     std::vector<Argument> amended;
     for (const Var& argument : arguments) amended.push_back(toArgument(argument));
-    if (m_graph->body(m_frames.back().body).order.back() != producer) return false;  // an argument was recorded after it
+    if (m_graph->body(m_frames.back().body).order.back() != producer)
+        return false;  // an argument was recorded after it
     m_graph->setArguments(producer, std::move(amended));
     return true;
 }
@@ -123,7 +127,9 @@ Var Tracer::controlOutput(ExprId owner, std::size_t index, bool isTensor) {
 void Tracer::eraseUnused(NodeId node) {
     if (!recorded()) return;
     const ExprId producer = m_graph->node(node).producer;
-    if (!m_graph->isErased(producer) && m_graph->expr(producer).outputs.size() == 1 && m_graph->node(node).users.empty()) m_graph->erase(producer);
+    if (!m_graph->isErased(producer) && m_graph->expr(producer).outputs.size() == 1 &&
+        m_graph->node(node).users.empty())
+        m_graph->erase(producer);
 }
 
 NodeId Tracer::constantNode(const tensor::Value& value) {

@@ -20,14 +20,18 @@ using tensor::ValueKind;
 NodeId Tracer::current(NodeId node) const { return m_memory->current(node); }
 
 Var Tracer::recordedRaw(OperatorCall call) {
-    return record(call.kind, {call.domain, call.op, 0}, call.target, call.display, std::move(call.arguments), std::move(call.keywords), call.makesTensor,
-                  call.outputs);
+    return record(call.kind, {call.domain, call.op, 0}, call.target, call.display, std::move(call.arguments),
+                  std::move(call.keywords), call.makesTensor, call.outputs);
 }
 
 Var Tracer::called(OperatorCall call) {
     if (followsInPlace()) return m_memory->call(std::move(call));
-    const auto out = std::ranges::find_if(call.keywords, [](const auto& entry) { return entry.first == "out" && !entry.second.isNone(); });
-    if (out != call.keywords.end()) throw TraceError(TraceErrorKind::Runtime, call.display + " with out= is not supported while in-place operations are recorded as they are");
+    const auto out = std::ranges::find_if(
+        call.keywords, [](const auto& entry) { return entry.first == "out" && !entry.second.isNone(); });
+    if (out != call.keywords.end())
+        throw TraceError(
+            TraceErrorKind::Runtime,
+            call.display + " with out= is not supported while in-place operations are recorded as they are");
     const Link link = linkOf(call, this, false);
     const Var target = call.arguments.empty() ? Var() : call.arguments.front();
     const bool writes = link == Link::Write || link == Link::Reform;
@@ -40,7 +44,8 @@ Var Tracer::called(OperatorCall call) {
 bool Tracer::recordsWriteTo(const Var& var) const {
     if (var.kind() != Var::Kind::Value || !var.value().isTensor() || m_frames.empty()) return false;
     const tensor::Tensor& tensor = var.value().tensor();
-    const bool isShown = std::ranges::any_of(m_constants, [&](const Constant& constant) { return constant.tensor.storage() == tensor.storage(); });
+    const bool isShown = std::ranges::any_of(
+        m_constants, [&](const Constant& constant) { return constant.tensor.storage() == tensor.storage(); });
     return isShown || m_memory->isLifted(var.value()) || slotOn(*tensor.storage()) != nullptr;
 }
 
@@ -62,13 +67,17 @@ std::optional<ValueKind> Tracer::kindOf(NodeId node) const {
     const bool isOne = traits.opClass == operators::OpClass::Shape && operators::overloadOf(expr.op.name) == "int";
     if (isOne || traits.query == operators::ShapeQuery::Length) return ValueKind::Int;
     if (expr.op.domain != "prim" || expr.arguments.empty()) return std::nullopt;
-    const auto producerOf = [&](const Argument& argument) { return argument.kind == Argument::Kind::Node ? &m_graph->expr(m_graph->node(argument.node).producer) : nullptr; };
+    const auto producerOf = [&](const Argument& argument) {
+        return argument.kind == Argument::Kind::Node ? &m_graph->expr(m_graph->node(argument.node).producer) : nullptr;
+    };
     if (traits.form == operators::ViewForm::Index) {
         // x.shape[i], x.size()[i]
         const Expr* list = producerOf(expr.arguments.front());
-        const bool isShape = list && (graph::traitsOf(*list).opClass == operators::OpClass::Shape ||
-                                      (graph::traitsOf(*list).opClass == operators::OpClass::GetAttr && list->arguments.size() > 1 &&
-                                                                   list->arguments[1].kind == Argument::Kind::Constant && list->arguments[1].constant.text() == "'shape'"));
+        const bool isShape =
+            list &&
+            (graph::traitsOf(*list).opClass == operators::OpClass::Shape ||
+             (graph::traitsOf(*list).opClass == operators::OpClass::GetAttr && list->arguments.size() > 1 &&
+              list->arguments[1].kind == Argument::Kind::Constant && list->arguments[1].constant.text() == "'shape'"));
         return isShape ? std::optional(ValueKind::Int) : std::nullopt;
     }
     if (!traits.is(operators::Trait::KeepsInts)) return std::nullopt;
@@ -88,7 +97,9 @@ std::string Tracer::placeOf(NodeId node) const {
     return "node '" + known.name + "' (operation " + std::to_string(at) + ")";
 }
 
-bool Tracer::isRecordedHere(NodeId node) const { return m_graph->expr(m_graph->node(node).producer).body == m_frames.back().body; }
+bool Tracer::isRecordedHere(NodeId node) const {
+    return m_graph->expr(m_graph->node(node).producer).body == m_frames.back().body;
+}
 
 bool Tracer::mayRepeat(NodeId view, NodeId base) const {
     const auto shown = m_graph->node(view).type.staticShape();
@@ -102,21 +113,27 @@ NodeId Tracer::nodeOfValue(const Var& var) { return toArgument(var).node; }
 
 /// Leaves the body of a call with its result, and as further results what it has written of what is older than it. The
 /// changes that the caller sees are returned: to be made when the call is complete.
-std::function<void()> Tracer::finishCall(ExprId call, const MemoryMark& mark, const std::vector<std::pair<NodeId, Var>>& inputs, const Var& result, std::size_t depth) {
+std::function<void()> Tracer::finishCall(ExprId call, const MemoryMark& mark,
+                                         const std::vector<std::pair<NodeId, Var>>& inputs, const Var& result,
+                                         std::size_t depth) {
     std::vector<NodeId> nodes;
     for (const auto& [inner, outer] : inputs) nodes.push_back(inner);
     const auto effects = followsInPlace() ? m_memory->effectsSince(mark, nodes, result) : Memory::Effects();
     for (const auto& [index, value] : effects.inputs) {
         for (std::size_t other = 0; other < inputs.size(); ++other) {
             if (other == index || !m_memory->mayShareMemory(inputs[index].second, inputs[other].second)) continue;
-            throw TraceError(TraceErrorKind::Runtime, placeOf(inputs[index].first) + " is changed in place and shares memory with another argument of the module: not supported");
+            throw TraceError(
+                TraceErrorKind::Runtime,
+                placeOf(inputs[index].first) +
+                    " is changed in place and shares memory with another argument of the module: not supported");
         }
     }
     Argument structure = toArgument(result);
     const graph::BodyId body = m_frames.back().body;
     if (effects.anyWrite()) {
         // Every result is a node of its own then.
-        if (structure.kind != Argument::Kind::Node) structure = toArgument(record(ExprKind::Output, {}, "output", "output", {result}, {}, false));
+        if (structure.kind != Argument::Kind::Node)
+            structure = toArgument(record(ExprKind::Output, {}, "output", "output", {result}, {}, false));
         std::vector<Argument> results{std::move(structure)};
         for (const auto& [index, value] : effects.inputs) results.push_back(toArgument(value));
         for (const auto& [cell, value] : effects.outer) {
@@ -132,7 +149,8 @@ std::function<void()> Tracer::finishCall(ExprId call, const MemoryMark& mark, co
     std::vector<std::pair<Var, Var>> written;
     std::vector<std::pair<Memory::CellPtr, Var>> captured;
     for (const auto& [index, value] : effects.inputs) written.emplace_back(inputs[index].second, furtherOutput(call));
-    for (const auto& [cell, value] : effects.outer) captured.emplace_back(cell, value.isProxy() ? furtherOutput(call) : Var());
+    for (const auto& [cell, value] : effects.outer)
+        captured.emplace_back(cell, value.isProxy() ? furtherOutput(call) : Var());
     std::vector<std::pair<Var, bool>> shared;
     for (const auto& [index, same] : effects.shared) shared.emplace_back(inputs[index].second, same);
     return [this, made, written = std::move(written), captured = std::move(captured), shared = std::move(shared)] {
@@ -145,7 +163,9 @@ std::function<void()> Tracer::finishCall(ExprId call, const MemoryMark& mark, co
 Var Tracer::furtherOutput(ExprId call) {
     Frame& frame = m_frames.back();
     const std::string candidate = m_graph->expr(call).target;
-    const NodeId node = m_graph->addOutput(call, inMainBody() ? makeName(frame.names, candidate) : frame.prefix + frame.names.unique(nameCandidate(candidate)));
+    const NodeId node =
+        m_graph->addOutput(call, inMainBody() ? makeName(frame.names, candidate)
+                                              : frame.prefix + frame.names.unique(nameCandidate(candidate)));
     m_isTensor.resize(m_graph->nodeCount(), false);
     m_isTensor[node.index()] = true;
     return Var::proxy(*this, node);

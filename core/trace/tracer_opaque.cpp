@@ -21,7 +21,8 @@ namespace {
 /// A module whose forward depends on the data: run on values when its turn comes.
 class ModuleCallable final : public graph::Callable {
   public:
-    ModuleCallable(std::function<Var(std::span<const Var>)> forward, std::shared_ptr<const Evaluator> evaluator, bool isProgram)
+    ModuleCallable(std::function<Var(std::span<const Var>)> forward, std::shared_ptr<const Evaluator> evaluator,
+                   bool isProgram)
         : m_forward(std::move(forward)), m_evaluator(std::move(evaluator)), m_isProgram(isProgram) {}
 
     base::Result<std::vector<Value>> call(std::span<const Value> arguments) const override {
@@ -35,7 +36,9 @@ class ModuleCallable final : public graph::Callable {
             for (const Value& argument : arguments) in.emplace_back(m_isProgram ? copied(argument) : argument);
             const Var result = m_forward(in);
             for (std::size_t i = 0; i < in.size() && !m_isProgram; ++i) {
-                if (isReformed(in[i].value(), arguments[i])) return base::runError("an argument is given another shape in place: a module that runs on values cannot do that in a graph");
+                if (isReformed(in[i].value(), arguments[i]))
+                    return base::runError(
+                        "an argument is given another shape in place: a module that runs on values cannot do that in a graph");
             }
             return std::vector<Value>{result.toValue()};
         } catch (...) {
@@ -45,7 +48,8 @@ class ModuleCallable final : public graph::Callable {
 
   private:
     static bool isReformed(const Value& now, const Value& before) {
-        return now.isTensor() && before.isTensor() && (now.tensor().shape() != before.tensor().shape() || now.tensor().strides() != before.tensor().strides());
+        return now.isTensor() && before.isTensor() &&
+               (now.tensor().shape() != before.tensor().shape() || now.tensor().strides() != before.tensor().strides());
     }
 
     /// Nothing uses the inputs of a whole program after it: it may write to copies.
@@ -84,7 +88,8 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
             inner.push_back(insideOf(arguments[i], body, i < parameters.size() ? parameters[i].name : "args", inputs));
         }
         Keywords innerKeywords;
-        for (const auto& [name, value] : keywords) innerKeywords.emplace_back(name, insideOf(value, body, name, inputs));
+        for (const auto& [name, value] : keywords)
+            innerKeywords.emplace_back(name, insideOf(value, body, name, inputs));
         const MemoryMark mark = m_memory->mark();
         const Var result = module.forward(module.bound(std::move(inner), innerKeywords));
         changes = finishCall(call, mark, inputs, result, depth);
@@ -113,7 +118,8 @@ void Tracer::makeOpaque(Module& module, ExprId call, const std::vector<Var>& arg
     m_graph->setArguments(call, std::move(settled));
     Expr& expr = m_graph->mutableExpr(call);
     expr.bodies.clear();
-    expr.callable = std::make_shared<ModuleCallable>(module.forwardFunction(), EvaluatorScope::current(), &module == m_root.get());
+    expr.callable =
+        std::make_shared<ModuleCallable>(module.forwardFunction(), EvaluatorScope::current(), &module == m_root.get());
     if (m_follower) m_follower->recorded(call);
     if (!followsInPlace()) return;
     // What it gives may be what it was given, or a part of it.

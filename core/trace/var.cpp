@@ -84,7 +84,8 @@ Var Var::inTrace() const {
 
 Value Var::toValue() const {
     if (m_kind == Kind::Value && findTracer()) {
-        throw TraceError(TraceErrorKind::Type, "the value of a tensor that the trace has written to is not known while tracing");
+        throw TraceError(TraceErrorKind::Type,
+                         "the value of a tensor that the trace has written to is not known while tracing");
     }
     if (m_kind == Kind::Value) return value();
     if (m_kind == Kind::Proxy) {
@@ -119,7 +120,8 @@ bool Var::toBool() const {
         case ValueKind::Dict: return !value().dictItems().empty();
         case ValueKind::Tensor:
             if (value().tensor().numel() == 1) return value().tensor().toDouble(0) != 0;
-            throw TraceError(TraceErrorKind::Runtime, "the bool value of a tensor with " + std::to_string(value().tensor().numel()) +
+            throw TraceError(TraceErrorKind::Runtime, "the bool value of a tensor with " +
+                                                          std::to_string(value().tensor().numel()) +
                                                           " elements is ambiguous");
         default: return !value().isListLike() || !value().items().empty();
     }
@@ -155,7 +157,8 @@ double Var::toFloat() const {
 std::size_t Var::length() const {
     if (m_kind == Kind::Proxy) {
         if (const auto value = m_tracer->valueOf(m_node, KnownUse::Length)) return Var(*value).length();
-        throw TraceError(TraceErrorKind::Length, "'len' is not supported in symbolic tracing by default: the length is not known");
+        throw TraceError(TraceErrorKind::Length,
+                         "'len' is not supported in symbolic tracing by default: the length is not known");
     }
     if (m_kind != Kind::Value) return m_items->size();
     if (value().isListLike()) return value().items().size();
@@ -175,7 +178,8 @@ std::vector<Var> Var::iterate() const {
 
 std::vector<Var> Var::unpack(std::size_t n) const {
     if (m_kind != Kind::Proxy && length() != n) {
-        throw TraceError(TraceErrorKind::Value, std::to_string(length()) + " values where " + std::to_string(n) + " are expected");
+        throw TraceError(TraceErrorKind::Value,
+                         std::to_string(length()) + " values where " + std::to_string(n) + " are expected");
     }
     std::vector<Var> result;
     result.reserve(n);
@@ -202,7 +206,8 @@ std::size_t elementIndex(const Var& index, std::size_t size) {
 
 Var Var::operator[](const Var& index) const {
     const bool plainIndex = index.m_kind == Kind::Value && index.value().isNumber();
-    if (plainIndex && (m_kind == Kind::List || m_kind == Kind::Tuple)) return (*m_items)[elementIndex(index, m_items->size())];
+    if (plainIndex && (m_kind == Kind::List || m_kind == Kind::Tuple))
+        return (*m_items)[elementIndex(index, m_items->size())];
     if (plainIndex && m_kind == Kind::Value && value().isListLike()) {
         return Var(value().items()[elementIndex(index, value().items().size())]);
     }
@@ -227,7 +232,8 @@ Var Var::withItem(const Var& index, const Var& value) const {
     const bool isContainer = m_kind == Kind::List || m_kind == Kind::Tuple || m_kind == Kind::Dict;
     if (isContainer) throw TraceError(TraceErrorKind::Type, "only items of tensors can be assigned");
     if (isProxy() && !WritesAsValues::isOn() && !m_tracer->recordsSetItem()) {
-        throw TraceError(TraceErrorKind::Type, "'Proxy' object does not support item assignment: " + m_tracer->placeOf(m_node));
+        throw TraceError(TraceErrorKind::Type,
+                         "'Proxy' object does not support item assignment: " + m_tracer->placeOf(m_node));
     }
     return callFunction(kSetItem, {*this, index, value});
 }

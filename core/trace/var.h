@@ -25,8 +25,8 @@ struct Slot {
 
 using Keywords = std::vector<std::pair<std::string, Var>>;
 
-/// What a module's forward computes with: a value, or (while a tracer runs) a proxy that stands for a node of the graph,
-/// or a list, tuple, dict or slice with proxies in it. A cheap handle.
+/// What a module's forward computes with: a value, or (while a tracer runs) a proxy that stands for a node of the
+/// graph, or a list, tuple, dict or slice with proxies in it. A cheap handle.
 ///
 /// Whatever asks a proxy for a value that only a run can know throws TraceError: conditions, int(), length, iteration.
 class Var {
@@ -44,8 +44,7 @@ class Var {
     template <std::same_as<bool> T>
     Var(T value) : m_value(tensor::Value::ofBool(value)) {}
     template <std::integral T>
-        requires(!std::same_as<T, bool>)
-    Var(T value) : m_value(tensor::Value::ofInt(static_cast<std::int64_t>(value))) {}
+    requires(!std::same_as<T, bool>) Var(T value) : m_value(tensor::Value::ofInt(static_cast<std::int64_t>(value))) {}
     template <std::floating_point T>
     Var(T value) : m_value(tensor::Value::ofFloat(static_cast<double>(value))) {}
     /// A list of integers: kernel sizes, shapes.
@@ -74,9 +73,9 @@ class Var {
     const tensor::Value& value() const { return m_tensor ? *m_tensor : m_value; }  ///< Kind::Value
     /// The value with containers made of vars turned into containers of values. Throws for proxies.
     tensor::Value toValue() const;
-    Tracer& tracer() const { return *m_tracer; }            ///< Kind::Proxy
-    graph::NodeId node() const { return m_node; }           ///< Kind::Proxy
-    const std::vector<Var>& items() const { return *m_items; }         ///< List, Tuple, Dict (values), Slice
+    Tracer& tracer() const { return *m_tracer; }                        ///< Kind::Proxy
+    graph::NodeId node() const { return m_node; }                       ///< Kind::Proxy
+    const std::vector<Var>& items() const { return *m_items; }          ///< List, Tuple, Dict (values), Slice
     const std::vector<tensor::Value>& keys() const { return *m_keys; }  ///< Dict
     const std::shared_ptr<const Slot>& slot() const { return m_slot; }  ///< of a module's own tensor, else null
 
@@ -91,14 +90,15 @@ class Var {
     /// The first n elements: n getitem nodes of a proxy, the elements themselves of a container.
     std::vector<Var> unpack(std::size_t n) const;
     Var operator[](const Var& index) const;
-    /// `x[index] = value`, in place: x, whatever x was cut out of and every view of it show the value. Gives x. On a proxy a
-    /// setitem node.
+    /// `x[index] = value`, in place: x, whatever x was cut out of and every view of it show the value. Gives x. On a
+    /// proxy a setitem node.
     Var withItem(const Var& index, const Var& value) const;
     /// For in-place operators that change a shape: every copy of this var, a tensor, is the same tensor.
     void setTensor(tensor::Tensor tensor) const { *m_tensor = tensor::Value(std::move(tensor)); }
     /// Attribute read ("T", "shape"): a getattr node on a proxy.
     Var attr(std::string_view name) const;
-    /// Tensor method by name, in place if it ends in `_`: recorded as CallMethod. The operator is aten::NAME (overload as in `op`, if given).
+    /// Tensor method by name, in place if it ends in `_`: recorded as CallMethod. The operator is aten::NAME (overload
+    /// as in `op`, if given).
     Var method(std::string_view name, std::vector<Var> args, Keywords keywords, std::string_view op = {}) const;
     Var method(std::string_view name) const;
 
@@ -130,9 +130,9 @@ Var operator>=(const Var& a, const Var& b);
 Var operator<=(const Var& a, const Var& b);
 Var operator==(const Var& a, const Var& b);
 Var operator!=(const Var& a, const Var& b);
-Var matmul(const Var& a, const Var& b);    ///< a @ b
-Var floordiv(const Var& a, const Var& b);  ///< a // b
-Var remainder(const Var& a, const Var& b); ///< a % b
-Var power(const Var& a, const Var& b);     ///< a ** b
+Var matmul(const Var& a, const Var& b);     ///< a @ b
+Var floordiv(const Var& a, const Var& b);   ///< a // b
+Var remainder(const Var& a, const Var& b);  ///< a % b
+Var power(const Var& a, const Var& b);      ///< a ** b
 
 }  // namespace sonde::trace

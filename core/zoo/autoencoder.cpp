@@ -12,8 +12,8 @@ class Autoencoder final : public Block {
   public:
     explicit Autoencoder(std::int64_t code) : Block("Autoencoder") {
         m_encoder = add("encoder", sequential({make<nn::Conv2d>(1, 16, 3, withBias(2, 1)), make<nn::ReLU>(),
-                                               make<nn::Conv2d>(16, 32, 3, withBias(2, 1)), make<nn::ReLU>(), make<nn::Flatten>(),
-                                               make<nn::Linear>(32 * kSide * kSide, code)}));
+                                               make<nn::Conv2d>(16, 32, 3, withBias(2, 1)), make<nn::ReLU>(),
+                                               make<nn::Flatten>(), make<nn::Linear>(32 * kSide * kSide, code)}));
         m_decoder = add("decoder", sequential({make<nn::Linear>(code, 32 * kSide * kSide), make<nn::ReLU>(),
                                                make<nn::Unflatten>(1, nn::Ints{32, kSide, kSide}),
                                                make<nn::ConvTranspose2d>(32, 16, 2, withBias(2)), make<nn::ReLU>(),

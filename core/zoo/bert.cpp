@@ -48,13 +48,9 @@ class Embeddings final : public Block {
 class SelfAttention final : public Block {
   public:
     SelfAttention(std::int64_t dim, std::int64_t heads)
-        : Block("BertSelfAttention", {"hidden_states", "attention_mask"}),
-          m_heads(heads),
-          m_depth(dim / heads),
-          m_query(add("query", make<nn::Linear>(dim, dim))),
-          m_key(add("key", make<nn::Linear>(dim, dim))),
-          m_value(add("value", make<nn::Linear>(dim, dim))),
-          m_dropout(add("dropout", make<nn::Dropout>(kDropout))) {}
+        : Block("BertSelfAttention", {"hidden_states", "attention_mask"}), m_heads(heads), m_depth(dim / heads),
+          m_query(add("query", make<nn::Linear>(dim, dim))), m_key(add("key", make<nn::Linear>(dim, dim))),
+          m_value(add("value", make<nn::Linear>(dim, dim))), m_dropout(add("dropout", make<nn::Dropout>(kDropout))) {}
 
     Var forward(std::span<const Var> in) override {
         const Var batch = nn::size(in[0], 0);
@@ -85,10 +81,8 @@ class SelfAttention final : public Block {
 class Output final : public Block {
   public:
     Output(const char* className, std::int64_t in, std::int64_t out)
-        : Block(className, {"hidden_states", "input_tensor"}),
-          m_dense(add("dense", make<nn::Linear>(in, out))),
-          m_norm(add("LayerNorm", layerNorm(out))),
-          m_dropout(add("dropout", make<nn::Dropout>(kDropout))) {}
+        : Block(className, {"hidden_states", "input_tensor"}), m_dense(add("dense", make<nn::Linear>(in, out))),
+          m_norm(add("LayerNorm", layerNorm(out))), m_dropout(add("dropout", make<nn::Dropout>(kDropout))) {}
     Var forward(std::span<const Var> in) override { return (*m_norm)((*m_dropout)((*m_dense)(in[0])) + in[1]); }
 
   private:
@@ -113,8 +107,7 @@ class Attention final : public Block {
 class Intermediate final : public Block {
   public:
     explicit Intermediate(std::int64_t dim)
-        : Block("BertIntermediate", {"hidden_states"}),
-          m_dense(add("dense", make<nn::Linear>(dim, 4 * dim))),
+        : Block("BertIntermediate", {"hidden_states"}), m_dense(add("dense", make<nn::Linear>(dim, 4 * dim))),
           m_activation(add("intermediate_act_fn", make<nn::GELU>())) {}
     Var forward(std::span<const Var> in) override { return (*m_activation)((*m_dense)(in[0])); }
 
@@ -163,8 +156,7 @@ class Encoder final : public Block {
 class Pooler final : public Block {
   public:
     explicit Pooler(std::int64_t dim)
-        : Block("BertPooler", {"hidden_states"}),
-          m_dense(add("dense", make<nn::Linear>(dim, dim))),
+        : Block("BertPooler", {"hidden_states"}), m_dense(add("dense", make<nn::Linear>(dim, dim))),
           m_activation(add("activation", make<nn::Tanh>())) {}
     Var forward(std::span<const Var> in) override {
         return (*m_activation)((*m_dense)(in[0][Var::tuple({Var::slice({}, {}), 0})]));

@@ -17,11 +17,9 @@ class DenseLayer final : public Block {
   public:
     explicit DenseLayer(std::int64_t in)
         : Block("_DenseLayer", {{"input", std::nullopt, false, false}}),
-          m_norm1(add("norm1", make<nn::BatchNorm2d>(in))),
-          m_relu1(add("relu1", make<nn::ReLU>())),
+          m_norm1(add("norm1", make<nn::BatchNorm2d>(in))), m_relu1(add("relu1", make<nn::ReLU>())),
           m_conv1(add("conv1", make<nn::Conv2d>(in, kBottleneck * kGrowth, 1, noBias(1)))),
-          m_norm2(add("norm2", make<nn::BatchNorm2d>(kBottleneck * kGrowth))),
-          m_relu2(add("relu2", make<nn::ReLU>())),
+          m_norm2(add("norm2", make<nn::BatchNorm2d>(kBottleneck * kGrowth))), m_relu2(add("relu2", make<nn::ReLU>())),
           m_conv2(add("conv2", make<nn::Conv2d>(kBottleneck * kGrowth, kGrowth, 3, noBias(3)))) {}
 
     Var forward(std::span<const Var> in) override {

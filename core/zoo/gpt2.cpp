@@ -12,7 +12,8 @@ namespace {
 class Conv1D final : public Block {
   public:
     Conv1D(std::int64_t in, std::int64_t out)
-        : Block("Conv1D"), m_weight(addParameter("weight", nn::zeros({in, out}))), m_bias(addParameter("bias", nn::zeros({out}))) {}
+        : Block("Conv1D"), m_weight(addParameter("weight", nn::zeros({in, out}))),
+          m_bias(addParameter("bias", nn::zeros({out}))) {}
 
     Var forward(std::span<const Var> in) override {
         const Var weight = m_weight;
@@ -30,11 +31,8 @@ class Conv1D final : public Block {
 class Gpt2Attention final : public Block {
   public:
     Gpt2Attention(std::int64_t dim, std::int64_t heads)
-        : Block("GPT2Attention", {"hidden_states", "mask"}),
-          m_heads(heads),
-          m_depth(dim / heads),
-          m_input(add("c_attn", make<Conv1D>(dim, 3 * dim))),
-          m_output(add("c_proj", make<Conv1D>(dim, dim))),
+        : Block("GPT2Attention", {"hidden_states", "mask"}), m_heads(heads), m_depth(dim / heads),
+          m_input(add("c_attn", make<Conv1D>(dim, 3 * dim))), m_output(add("c_proj", make<Conv1D>(dim, dim))),
           m_weightDropout(add("attn_dropout", make<nn::Dropout>(0.1))),
           m_dropout(add("resid_dropout", make<nn::Dropout>(0.1))) {}
 
@@ -71,10 +69,8 @@ class TanhGelu final : public Block {
 class Mlp final : public Block {
   public:
     explicit Mlp(std::int64_t dim)
-        : Block("GPT2MLP", {"hidden_states"}),
-          m_wide(add("c_fc", make<Conv1D>(dim, 4 * dim))),
-          m_narrow(add("c_proj", make<Conv1D>(4 * dim, dim))),
-          m_act(add("act", make<TanhGelu>())),
+        : Block("GPT2MLP", {"hidden_states"}), m_wide(add("c_fc", make<Conv1D>(dim, 4 * dim))),
+          m_narrow(add("c_proj", make<Conv1D>(4 * dim, dim))), m_act(add("act", make<TanhGelu>())),
           m_dropout(add("dropout", make<nn::Dropout>(0.1))) {}
     Var forward(std::span<const Var> in) override { return (*m_dropout)((*m_narrow)((*m_act)((*m_wide)(in[0])))); }
 
@@ -88,11 +84,9 @@ class Mlp final : public Block {
 class Gpt2Layer final : public Block {
   public:
     Gpt2Layer(std::int64_t dim, std::int64_t heads)
-        : Block("GPT2Block", {"hidden_states", "mask"}),
-          m_norm1(add("ln_1", make<nn::LayerNorm>(nn::Ints{dim}))),
+        : Block("GPT2Block", {"hidden_states", "mask"}), m_norm1(add("ln_1", make<nn::LayerNorm>(nn::Ints{dim}))),
           m_attention(add("attn", make<Gpt2Attention>(dim, heads))),
-          m_norm2(add("ln_2", make<nn::LayerNorm>(nn::Ints{dim}))),
-          m_mlp(add("mlp", make<Mlp>(dim))) {}
+          m_norm2(add("ln_2", make<nn::LayerNorm>(nn::Ints{dim}))), m_mlp(add("mlp", make<Mlp>(dim))) {}
     Var forward(std::span<const Var> in) override {
         const Var x = (*m_attention)((*m_norm1)(in[0]), in[1]) + in[0];
         return x + (*m_mlp)((*m_norm2)(x));
@@ -115,7 +109,8 @@ class Gpt2Model final : public Block {
         m_positions = add("wpe", make<nn::Embedding>(settings.whole("positions"), dim));
         m_dropout = add("drop", make<nn::Dropout>(0.1));
         m_layers = add("h", make<nn::ModuleList>());
-        for (std::int64_t i = 0; i < settings.whole("layers"); ++i) m_layers->append(make<Gpt2Layer>(dim, settings.whole("heads")));
+        for (std::int64_t i = 0; i < settings.whole("layers"); ++i)
+            m_layers->append(make<Gpt2Layer>(dim, settings.whole("heads")));
         m_norm = add("ln_f", make<nn::LayerNorm>(nn::Ints{dim}));
     }
     const std::shared_ptr<nn::Embedding>& tokens() const { return m_tokens; }
@@ -147,8 +142,7 @@ class Gpt2Model final : public Block {
 class Gpt2 final : public Block {
   public:
     explicit Gpt2(const Settings& settings)
-        : Block("GPT2LMHeadModel", {"input_ids"}),
-          m_model(add("transformer", make<Gpt2Model>(settings))),
+        : Block("GPT2LMHeadModel", {"input_ids"}), m_model(add("transformer", make<Gpt2Model>(settings))),
           m_head(add("lm_head", make<nn::Linear>(settings.whole("dim"), settings.whole("vocab"), false))) {
         m_head->setWeight(m_model->tokens()->weight());
     }

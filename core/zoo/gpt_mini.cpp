@@ -1,7 +1,6 @@
-#include "core/zoo/gpt.h"
-
 #include <limits>
 
+#include "core/zoo/gpt.h"
 #include "core/zoo/parts.h"
 
 namespace sonde::zoo {
@@ -12,9 +11,7 @@ namespace {
 class CausalSelfAttention final : public Block {
   public:
     CausalSelfAttention(std::int64_t dim, std::int64_t heads)
-        : Block("CausalSelfAttention"),
-          m_heads(heads),
-          m_qkv(add("qkv", make<nn::Linear>(dim, 3 * dim))),
+        : Block("CausalSelfAttention"), m_heads(heads), m_qkv(add("qkv", make<nn::Linear>(dim, 3 * dim))),
           m_proj(add("proj", make<nn::Linear>(dim, dim))) {}
 
     Var forward(std::span<const Var> in) override {
@@ -39,11 +36,11 @@ class CausalSelfAttention final : public Block {
 class GptBlock final : public Block {
   public:
     GptBlock(std::int64_t dim, std::int64_t heads)
-        : Block("GPTBlock"),
-          m_ln1(add("ln1", make<nn::LayerNorm>(nn::Ints{dim}))),
+        : Block("GPTBlock"), m_ln1(add("ln1", make<nn::LayerNorm>(nn::Ints{dim}))),
           m_attn(add("attn", make<CausalSelfAttention>(dim, heads))),
           m_ln2(add("ln2", make<nn::LayerNorm>(nn::Ints{dim}))),
-          m_mlp(add("mlp", sequential({make<nn::Linear>(dim, 4 * dim), make<nn::GELU>(), make<nn::Linear>(4 * dim, dim)}))) {}
+          m_mlp(add("mlp",
+                    sequential({make<nn::Linear>(dim, 4 * dim), make<nn::GELU>(), make<nn::Linear>(4 * dim, dim)}))) {}
 
     Var forward(std::span<const Var> in) override {
         const Var x = in[0] + (*m_attn)((*m_ln1)(in[0]));

@@ -16,8 +16,8 @@ struct Normalisation {
 };
 
 /// Convolution without bias, batch normalisation, and an activation unless there is none.
-ModulePtr convNormActivation(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t groups,
-                             Activation activation, Normalisation norm) {
+ModulePtr convNormActivation(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
+                             std::int64_t groups, Activation activation, Normalisation norm) {
     auto result = make<NamedSequential>("Conv2dNormActivation");
     result->append(make<nn::Conv2d>(in, out, kernel, noBias(kernel, stride, groups)));
     result->append(make<nn::BatchNorm2d>(out, norm.eps, norm.momentum));
@@ -29,11 +29,9 @@ ModulePtr convNormActivation(std::int64_t in, std::int64_t out, std::int64_t ker
 class SqueezeExcitation final : public Block {
   public:
     SqueezeExcitation(std::int64_t channels, std::int64_t squeezed)
-        : Block("SqueezeExcitation", {"input"}),
-          m_avgpool(add("avgpool", make<nn::AdaptiveAvgPool2d>(1))),
+        : Block("SqueezeExcitation", {"input"}), m_avgpool(add("avgpool", make<nn::AdaptiveAvgPool2d>(1))),
           m_fc1(add("fc1", make<nn::Conv2d>(channels, squeezed, 1))),
-          m_fc2(add("fc2", make<nn::Conv2d>(squeezed, channels, 1))),
-          m_activation(add("activation", make<nn::ReLU>())),
+          m_fc2(add("fc2", make<nn::Conv2d>(squeezed, channels, 1))), m_activation(add("activation", make<nn::ReLU>())),
           m_scaleActivation(add("scale_activation", make<nn::Hardsigmoid>())) {}
 
     Var forward(std::span<const Var> in) override {
@@ -55,9 +53,7 @@ class InvertedResidual final : public Block {
   public:
     InvertedResidual(const char* insideName, std::shared_ptr<nn::Sequential> inside, bool shortcut, bool shortcutFirst)
         : Block("InvertedResidual", {insideName[0] == 'b' ? "input" : "x"}),
-          m_inside(add(insideName, std::move(inside))),
-          m_shortcut(shortcut),
-          m_shortcutFirst(shortcutFirst) {}
+          m_inside(add(insideName, std::move(inside))), m_shortcut(shortcut), m_shortcutFirst(shortcutFirst) {}
 
     Var forward(std::span<const Var> in) override {
         if (!m_shortcut) return (*m_inside)(in[0]);
@@ -101,7 +97,8 @@ class MobileNetV2 final : public Block {
         }
         const std::int64_t last = scaledToEight(1280, std::max(1.0, width));
         m_features->append(convNormActivation(channels, last, 1, 1, 1, relu6, {}));
-        m_classifier = add("classifier", sequential({make<nn::Dropout>(0.2), make<nn::Linear>(last, settings.whole("classes"))}));
+        m_classifier =
+            add("classifier", sequential({make<nn::Dropout>(0.2), make<nn::Linear>(last, settings.whole("classes"))}));
     }
 
     Var forward(std::span<const Var> in) override {
@@ -133,14 +130,16 @@ ModulePtr v3Block(const V3Block& row, double width) {
     auto inside = sequential();
     if (expanded != in) inside->append(convNormActivation(in, expanded, 1, 1, 1, activation, kV3Norm));
     inside->append(convNormActivation(expanded, expanded, row.kernel, row.stride, expanded, activation, kV3Norm));
-    if (row.squeezes) inside->append(make<SqueezeExcitation>(expanded, scaledToEight(static_cast<double>(expanded / 4), 1)));
+    if (row.squeezes)
+        inside->append(make<SqueezeExcitation>(expanded, scaledToEight(static_cast<double>(expanded / 4), 1)));
     inside->append(convNormActivation(expanded, out, 1, 1, 1, nullptr, kV3Norm));
     return make<InvertedResidual>("block", inside, row.stride == 1 && in == out, false);
 }
 
 class MobileNetV3 final : public Block {
   public:
-    MobileNetV3(std::span<const V3Block> rows, std::int64_t lastChannels, const Settings& settings) : Block("MobileNetV3") {
+    MobileNetV3(std::span<const V3Block> rows, std::int64_t lastChannels, const Settings& settings)
+        : Block("MobileNetV3") {
         const double width = settings.number("width");
         const std::int64_t first = scaledToEight(static_cast<double>(rows.front().in), width);
         m_features = add("features", sequential({convNormActivation(3, first, 3, 2, 1, hardswish, kV3Norm)}));
@@ -150,8 +149,9 @@ class MobileNetV3 final : public Block {
         m_features->append(convNormActivation(channels, wide, 1, 1, 1, hardswish, kV3Norm));
         m_avgpool = add("avgpool", make<nn::AdaptiveAvgPool2d>(1));
         const std::int64_t last = scaledToEight(static_cast<double>(lastChannels), width);
-        m_classifier = add("classifier", sequential({make<nn::Linear>(wide, last), make<nn::Hardswish>(), make<nn::Dropout>(0.2),
-                                                     make<nn::Linear>(last, settings.whole("classes"))}));
+        m_classifier =
+            add("classifier", sequential({make<nn::Linear>(wide, last), make<nn::Hardswish>(), make<nn::Dropout>(0.2),
+                                          make<nn::Linear>(last, settings.whole("classes"))}));
     }
 
     Var forward(std::span<const Var> in) override {
@@ -170,10 +170,10 @@ ModulePtr mobilenetV2(const Settings& settings) { return make<MobileNetV2>(setti
 
 ModulePtr mobilenetV3Small(const Settings& settings) {
     static constexpr V3Block kSmall[] = {
-        {16, 3, 16, 16, true, false, 2},   {16, 3, 72, 24, false, false, 2}, {24, 3, 88, 24, false, false, 1},
-        {24, 5, 96, 40, true, true, 2},    {40, 5, 240, 40, true, true, 1},  {40, 5, 240, 40, true, true, 1},
-        {40, 5, 120, 48, true, true, 1},   {48, 5, 144, 48, true, true, 1},  {48, 5, 288, 96, true, true, 2},
-        {96, 5, 576, 96, true, true, 1},   {96, 5, 576, 96, true, true, 1},
+        {16, 3, 16, 16, true, false, 2}, {16, 3, 72, 24, false, false, 2}, {24, 3, 88, 24, false, false, 1},
+        {24, 5, 96, 40, true, true, 2},  {40, 5, 240, 40, true, true, 1},  {40, 5, 240, 40, true, true, 1},
+        {40, 5, 120, 48, true, true, 1}, {48, 5, 144, 48, true, true, 1},  {48, 5, 288, 96, true, true, 2},
+        {96, 5, 576, 96, true, true, 1}, {96, 5, 576, 96, true, true, 1},
     };
     return make<MobileNetV3>(kSmall, 1024, settings);
 }

@@ -34,30 +34,40 @@ Tensor ramp(const Shape& shape, double step = 1) {
 /// A convolution along one axis for each channel alone, and a factor.
 ModulePtr branch(const nn::Ints& kernel, const nn::Ints& padding) {
     return sequential({make<nn::Conv2d>(kChannels, kChannels, kernel,
-                                        nn::ConvOptions{.stride = 1, .padding = padding, .dilation = 1, .groups = kChannels,
-                                                        .bias = true, .outputPadding = 0}),
+                                        nn::ConvOptions{.stride = 1,
+                                                        .padding = padding,
+                                                        .dilation = 1,
+                                                        .groups = kChannels,
+                                                        .bias = true,
+                                                        .outputPadding = 0}),
                        make<Scale>()});
 }
 
 class NestedContainers final : public Block {
   public:
     NestedContainers() : Block("NestedContainers", {"image"}) {
-        m_stem = add("stem", sequential({sequential({make<nn::Conv2d>(3, kChannels, 3, withBias(1, 1)), make<nn::ReLU6>()}),
-                                         make<nn::Identity>()}));
+        m_stem =
+            add("stem", sequential({sequential({make<nn::Conv2d>(3, kChannels, 3, withBias(1, 1)), make<nn::ReLU6>()}),
+                                    make<nn::Identity>()}));
         m_branches = add("branches", make<nn::ModuleDict>(std::vector<std::pair<std::string, ModulePtr>>{
                                          {"wide", branch({1, 5}, {0, 2})},
                                          {"tall", branch({5, 1}, {2, 0})},
                                          {"pool", make<nn::AvgPool2d>(3, 1, 1)}}));
         m_stages = add("stages", make<nn::ModuleList>());
         for (const std::int64_t dilation : {1, 2}) {
-            m_stages->append(make<nn::ModuleList>(std::vector<ModulePtr>{
-                make<nn::Conv2d>(kChannels, kChannels, 3,
-                                 nn::ConvOptions{.stride = 1, .padding = dilation, .dilation = dilation, .groups = 1, .bias = true,
-                                                 .outputPadding = 0}),
-                make<nn::GroupNorm>(2, kChannels), make<nn::LeakyReLU>(0.1)}));
+            m_stages->append(make<nn::ModuleList>(
+                std::vector<ModulePtr>{make<nn::Conv2d>(kChannels, kChannels, 3,
+                                                        nn::ConvOptions{.stride = 1,
+                                                                        .padding = dilation,
+                                                                        .dilation = dilation,
+                                                                        .groups = 1,
+                                                                        .bias = true,
+                                                                        .outputPadding = 0}),
+                                       make<nn::GroupNorm>(2, kChannels), make<nn::LeakyReLU>(0.1)}));
         }
-        m_heads = add("heads", make<nn::ModuleDict>(std::vector<std::pair<std::string, ModulePtr>>{
-                                   {"mean", make<nn::Linear>(kChannels, 3)}, {"peak", make<nn::Linear>(kChannels, 2)}}));
+        m_heads =
+            add("heads", make<nn::ModuleDict>(std::vector<std::pair<std::string, ModulePtr>>{
+                             {"mean", make<nn::Linear>(kChannels, 3)}, {"peak", make<nn::Linear>(kChannels, 2)}}));
         addBuffers();
     }
 
@@ -77,7 +87,8 @@ class NestedContainers final : public Block {
         const Var lowered = total * 0.125;
         total = nn::where(keep, total, lowered);
         const Var mean = nn::mean(total, {2, 3}) + m_offset.read();
-        const Var peak = total.method("amax", {}, {{"dim", nn::Ints{2, 3}}}) * m_strided.read()[Var::tuple({Var::slice({}, {}), 1})];
+        const Var peak =
+            total.method("amax", {}, {{"dim", nn::Ints{2, 3}}}) * m_strided.read()[Var::tuple({Var::slice({}, {}), 1})];
         const Var meanHead = (*m_heads)["mean"](mean);
         return Var::dict({{tensor::Value("mean"), meanHead}, {tensor::Value("peak"), (*m_heads)["peak"](peak)}});
     }
@@ -87,7 +98,8 @@ class NestedContainers final : public Block {
     void addBuffers() {
         m_half = addBuffer("buf_half", ramp<float>({kChannels, 1, 1}, 0.125).cast(tensor::DType::Float16).value());
         m_order = addBuffer("buf_order", Tensor::of<std::int64_t>({kChannels}, {7, 6, 5, 4, 3, 2, 1, 0}));
-        m_keep = addBuffer("buf_keep", Tensor::of<bool>({kChannels}, {false, true, true, false, true, true, false, true}));
+        m_keep =
+            addBuffer("buf_keep", Tensor::of<bool>({kChannels}, {false, true, true, false, true, true, false, true}));
         addBuffer("buf_bytes", ramp<std::uint8_t>({kChannels}));
         addBuffer("buf_steps", Tensor::scalar<std::int64_t>(7));
         // Two views of one storage.

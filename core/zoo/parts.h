@@ -37,7 +37,8 @@ inline ModulePtr relu() { return make<nn::ReLU>(); }
 /// A module of a model: its class's name, and the parameters of its forward (tensors without a default).
 class Block : public Module {
   public:
-    explicit Block(std::string className, std::initializer_list<const char*> parameters = {"x"}) : m_className(std::move(className)) {
+    explicit Block(std::string className, std::initializer_list<const char*> parameters = {"x"})
+        : m_className(std::move(className)) {
         for (const char* name : parameters) m_parameters.push_back({name, std::nullopt, false, true});
     }
     Block(std::string className, std::vector<ForwardParameter> parameters)
@@ -67,7 +68,8 @@ inline std::shared_ptr<nn::Sequential> sequential(std::vector<ModulePtr> modules
 
 /// Settings of a convolution without a bias, with the padding that keeps the size at stride 1 (odd kernels).
 inline nn::ConvOptions noBias(std::int64_t kernel, std::int64_t stride = 1, std::int64_t groups = 1) {
-    return {.stride = stride, .padding = kernel / 2, .dilation = 1, .groups = groups, .bias = false, .outputPadding = 0};
+    return {
+        .stride = stride, .padding = kernel / 2, .dilation = 1, .groups = groups, .bias = false, .outputPadding = 0};
 }
 /// The same with a bias.
 inline nn::ConvOptions withBias(std::int64_t stride = 1, std::int64_t padding = 0) {
@@ -76,8 +78,9 @@ inline nn::ConvOptions withBias(std::int64_t stride = 1, std::int64_t padding = 
 
 /// Mean over windows that divide the map into size x size cells, as a function.
 inline Var adaptiveAvgPool(const Var& x, std::int64_t size) {
-    return trace::callFunction({"adaptive_avg_pool2d", "adaptive_avg_pool2d", "torch.nn.functional.adaptive_avg_pool2d"},
-                               {x, nn::Ints{size, size}});
+    return trace::callFunction(
+        {"adaptive_avg_pool2d", "adaptive_avg_pool2d", "torch.nn.functional.adaptive_avg_pool2d"},
+        {x, nn::Ints{size, size}});
 }
 
 }  // namespace sonde::zoo

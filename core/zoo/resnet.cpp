@@ -28,7 +28,8 @@ class ResidualBlock final : public Block {
             m_norms.push_back(add("bn3", make<nn::BatchNorm2d>(out)));
             m_relu = add("relu", make<nn::ReLU>());
         }
-        if (stride != 1 || in != out) m_downsample = add("downsample", sequential({conv(in, out, 1, stride), make<nn::BatchNorm2d>(out)}));
+        if (stride != 1 || in != out)
+            m_downsample = add("downsample", sequential({conv(in, out, 1, stride), make<nn::BatchNorm2d>(out)}));
     }
 
     Var forward(std::span<const Var> in) override {

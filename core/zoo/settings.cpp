@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-
 #include <fmt/format.h>
 
 #include "core/base/number_text.h"
@@ -27,10 +26,12 @@ base::Result<Settings> Settings::parse(const std::vector<Setting>& known, std::s
         }
         const std::string_view digits = part.substr(std::min(equals + 1, part.size()));
         const auto value = base::parseNumber<double>(digits);
-        if (!value || !(*value >= found->least && *value <= found->most) || (found->whole && *value != std::floor(*value))) {
-            return base::usageError(fmt::format("'{}' is not a value of the setting '{}'", digits, name), {},
-                                    fmt::format("{} from {:g} to {:g}; usually {:g}", found->whole ? "an integer" : "a number",
-                                                found->least, found->most, found->value));
+        if (!value || !(*value >= found->least && *value <= found->most) ||
+            (found->whole && *value != std::floor(*value))) {
+            return base::usageError(
+                fmt::format("'{}' is not a value of the setting '{}'", digits, name), {},
+                fmt::format("{} from {:g} to {:g}; usually {:g}", found->whole ? "an integer" : "a number",
+                            found->least, found->most, found->value));
         }
         found->value = *value;
     }

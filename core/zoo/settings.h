@@ -14,7 +14,7 @@ struct Setting {
     double value;           ///< the usual one
     double least;
     double most;
-    bool whole = true;      ///< an integer
+    bool whole = true;  ///< an integer
 };
 
 /// The settings that a model is made with.
@@ -22,8 +22,8 @@ class Settings {
   public:
     explicit Settings(std::vector<Setting> settings) : m_settings(std::move(settings)) {}
 
-    /// The usual ones changed by "classes=10&width=0.5" (may be empty). Usage error for an unknown name, or a value that is
-    /// no number, not whole or out of range.
+    /// The usual ones changed by "classes=10&width=0.5" (may be empty). Usage error for an unknown name, or a value
+    /// that is no number, not whole or out of range.
     static base::Result<Settings> parse(const std::vector<Setting>& known, std::string_view text);
 
     double number(std::string_view name) const;  ///< the name must be one of the model's

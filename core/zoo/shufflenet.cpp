@@ -17,7 +17,8 @@ Var channelShuffle(const Var& x, std::int64_t groups) {
     return nn::view(nn::contiguous(swapped), {size[0], -1, size[2], size[3]});
 }
 
-ModulePtr convolution(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t groups) {
+ModulePtr convolution(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
+                      std::int64_t groups) {
     return make<nn::Conv2d>(in, out, kernel, noBias(kernel, stride, groups));
 }
 ModulePtr norm(std::int64_t channels) { return make<nn::BatchNorm2d>(channels); }
@@ -25,11 +26,13 @@ ModulePtr norm(std::int64_t channels) { return make<nn::BatchNorm2d>(channels); 
 /// Stride 1: one half of the channels passes through, the other through branch2. Stride 2: both branches read all.
 class ShuffleResidual final : public Block {
   public:
-    ShuffleResidual(std::int64_t in, std::int64_t out, std::int64_t stride) : Block("InvertedResidual"), m_stride(stride) {
+    ShuffleResidual(std::int64_t in, std::int64_t out, std::int64_t stride)
+        : Block("InvertedResidual"), m_stride(stride) {
         const std::int64_t half = out / 2;
         m_branch1 = add("branch1", sequential());
         if (stride > 1) {
-            for (const ModulePtr& part : {convolution(in, in, 3, stride, in), norm(in), convolution(in, half, 1, 1, 1), norm(half), relu()}) {
+            for (const ModulePtr& part :
+                 {convolution(in, in, 3, stride, in), norm(in), convolution(in, half, 1, 1, 1), norm(half), relu()}) {
                 m_branch1->append(part);
             }
         }
@@ -71,7 +74,8 @@ class ShuffleNetV2 final : public Block {
             }
             m_parts.push_back(add("stage" + std::to_string(stage + 2), blocks));
         }
-        m_parts.push_back(add("conv5", sequential({convolution(channels, widths[4], 1, 1, 1), norm(widths[4]), relu()})));
+        m_parts.push_back(
+            add("conv5", sequential({convolution(channels, widths[4], 1, 1, 1), norm(widths[4]), relu()})));
         m_fc = add("fc", make<nn::Linear>(widths[4], classes));
     }
 

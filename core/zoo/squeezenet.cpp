@@ -10,8 +10,7 @@ namespace {
 class Fire final : public Block {
   public:
     Fire(std::int64_t in, std::int64_t squeezed, std::int64_t expanded)
-        : Block("Fire"),
-          m_squeeze(add("squeeze", make<nn::Conv2d>(in, squeezed, 1))),
+        : Block("Fire"), m_squeeze(add("squeeze", make<nn::Conv2d>(in, squeezed, 1))),
           m_squeezeActivation(add("squeeze_activation", make<nn::ReLU>())),
           m_expand1(add("expand1x1", make<nn::Conv2d>(squeezed, expanded, 1))),
           m_expand1Activation(add("expand1x1_activation", make<nn::ReLU>())),
@@ -37,9 +36,12 @@ class Fire final : public Block {
 class SqueezeNet final : public Block {
   public:
     explicit SqueezeNet(const Settings& settings) : Block("SqueezeNet") {
-        const auto width = [factor = settings.number("width")](std::int64_t channels) { return scaled(channels, factor); };
+        const auto width = [factor = settings.number("width")](std::int64_t channels) {
+            return scaled(channels, factor);
+        };
         const auto pool = [] { return make<nn::MaxPool2d>(3, 2, 0, 1, false, true); };
-        m_features = add("features", sequential({make<nn::Conv2d>(3, width(64), 3, withBias(2)), make<nn::ReLU>(), pool()}));
+        m_features =
+            add("features", sequential({make<nn::Conv2d>(3, width(64), 3, withBias(2)), make<nn::ReLU>(), pool()}));
         struct Stage {
             std::int64_t squeezed;
             std::int64_t expanded;
@@ -56,8 +58,9 @@ class SqueezeNet final : public Block {
         addStages({{32, 128}, {32, 128}});
         m_features->append(pool());
         addStages({{48, 192}, {48, 192}, {64, 256}, {64, 256}});
-        m_classifier = add("classifier", sequential({make<nn::Dropout>(), make<nn::Conv2d>(channels, settings.whole("classes"), 1),
-                                                     make<nn::ReLU>(), make<nn::AdaptiveAvgPool2d>(1)}));
+        m_classifier =
+            add("classifier", sequential({make<nn::Dropout>(), make<nn::Conv2d>(channels, settings.whole("classes"), 1),
+                                          make<nn::ReLU>(), make<nn::AdaptiveAvgPool2d>(1)}));
     }
 
     Var forward(std::span<const Var> in) override { return nn::flatten((*m_classifier)((*m_features)(in[0])), 1); }

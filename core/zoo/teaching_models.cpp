@@ -102,10 +102,8 @@ class SharedTwice final : public Block {
 class GateBlock final : public Block {
   public:
     explicit GateBlock(std::int64_t channels)
-        : Block("GateBlock"),
-          m_conv(add("conv", make<nn::Conv2d>(channels, channels, 3, withBias(1, 1)))),
-          m_alt(add("alt", make<nn::Conv2d>(channels, channels, 1))),
-          m_bn(add("bn", make<nn::BatchNorm2d>(channels))),
+        : Block("GateBlock"), m_conv(add("conv", make<nn::Conv2d>(channels, channels, 3, withBias(1, 1)))),
+          m_alt(add("alt", make<nn::Conv2d>(channels, channels, 1))), m_bn(add("bn", make<nn::BatchNorm2d>(channels))),
           m_act(add("act", sequential({make<nn::Hardswish>(), make<nn::Identity>()}))) {}
 
     Var forward(std::span<const Var> in) override {
@@ -129,8 +127,7 @@ class GateBlock final : public Block {
 class Residual final : public Block {
   public:
     explicit Residual(std::int64_t channels)
-        : Block("Residual"),
-          m_pre(add("pre", make<nn::Conv2d>(channels, channels, 1))),
+        : Block("Residual"), m_pre(add("pre", make<nn::Conv2d>(channels, channels, 1))),
           m_gate(add("gate", make<GateBlock>(channels))) {}
     Var forward(std::span<const Var> in) override { return in[0] + (*m_gate)((*m_pre)(in[0])); }
 
@@ -143,8 +140,8 @@ class RobustNested final : public Block {
   public:
     RobustNested() : Block("RobustNested", {"image"}) {
         constexpr std::int64_t kChannels = 6;
-        m_stem = add("stem", sequential({make<nn::Conv2d>(3, kChannels, 3, withBias(2, 1)), make<nn::BatchNorm2d>(kChannels),
-                                         make<nn::ReLU>()}));
+        m_stem = add("stem", sequential({make<nn::Conv2d>(3, kChannels, 3, withBias(2, 1)),
+                                         make<nn::BatchNorm2d>(kChannels), make<nn::ReLU>()}));
         m_body = add("body", sequential({make<Residual>(kChannels), make<Residual>(kChannels)}));
         m_pool = add("pool", make<nn::AdaptiveAvgPool2d>(1));
         m_head = add("head", make<nn::Linear>(kChannels, 4));
@@ -163,11 +160,13 @@ class RobustNested final : public Block {
 
 class ControlFlow final : public Block {
   public:
-    ControlFlow() : Block("ControlFlow"), m_up(add("up", make<nn::Linear>(8, 8))), m_down(add("down", make<nn::Linear>(8, 8))) {}
+    ControlFlow()
+        : Block("ControlFlow"), m_up(add("up", make<nn::Linear>(8, 8))), m_down(add("down", make<nn::Linear>(8, 8))) {}
 
     Var forward(std::span<const Var> in) override {
         const Var& x = in[0];
-        if (!(x.method("dim") == 2)) throw trace::TraceError(trace::TraceErrorKind::Assertion, "expected a batch of vectors");
+        if (!(x.method("dim") == 2))
+            throw trace::TraceError(trace::TraceErrorKind::Assertion, "expected a batch of vectors");
         Var y = x.method("sum") > 0 ? nn::tanh((*m_up)(x)) * 8.0 : (*m_down)(x);
         int steps = 0;
         while (steps < kMaxSteps && y.method("abs").method("max") > kLimit) {

@@ -7,8 +7,8 @@ namespace sonde::zoo {
 
 // Small models, each for something that tracing has to get right. They have no settings.
 
-/// Operators and functions rather than modules: arithmetic with numbers, cat, slices, in-place updates, a parameter and a
-/// buffer of the root. x [N,12] -> (score [N,16], gate [N]).
+/// Operators and functions rather than modules: arithmetic with numbers, cat, slices, in-place updates, a parameter and
+/// a buffer of the root. x [N,12] -> (score [N,16], gate [N]).
 std::shared_ptr<nn::Module> mlpFunctional(const Settings& settings);
 /// Modules called two and three times, and one registered under two names. x [N,12] -> [N,12].
 std::shared_ptr<nn::Module> sharedTwice(const Settings& settings);

@@ -45,8 +45,11 @@ class Lesson final : public Block {
     Forward m_forward;
 };
 
-std::shared_ptr<Lesson> lesson(const char* className, Lesson::Forward forward) { return make<Lesson>(className, forward); }
-std::shared_ptr<Lesson> lesson(const char* className, std::vector<ForwardParameter> parameters, Lesson::Forward forward) {
+std::shared_ptr<Lesson> lesson(const char* className, Lesson::Forward forward) {
+    return make<Lesson>(className, forward);
+}
+std::shared_ptr<Lesson> lesson(const char* className, std::vector<ForwardParameter> parameters,
+                               Lesson::Forward forward) {
     return make<Lesson>(className, std::move(parameters), forward);
 }
 
@@ -61,7 +64,9 @@ std::shared_ptr<Lesson> myBlock() {
         const Var x = self.part("bn1")(self.part("conv1")(in[0]));
         return self.part("nothing")(nn::relu(x) + 1);
     });
-    block->with("conv1", make<nn::Conv2d>(3, 3, 3, noBias(3))).with("bn1", make<nn::BatchNorm2d>(3)).with("nothing", identity());
+    block->with("conv1", make<nn::Conv2d>(3, 3, 3, noBias(3)))
+        .with("bn1", make<nn::BatchNorm2d>(3))
+        .with("nothing", identity());
     return block;
 }
 
@@ -79,8 +84,9 @@ std::shared_ptr<Lesson> tensorsBlock() {
 }
 
 std::shared_ptr<Lesson> twoResults() {
-    return lesson("TwoResults", {{"a", std::nullopt, false, true}},
-                  [](Lesson&, std::span<const Var> in) { return Var::tuple({in[0], nn::cat({in[0], in[0]}, 0)}); });
+    return lesson("TwoResults", {{"a", std::nullopt, false, true}}, [](Lesson&, std::span<const Var> in) {
+        return Var::tuple({in[0], nn::cat({in[0], in[0]}, 0)});
+    });
 }
 
 }  // namespace
@@ -140,8 +146,9 @@ ModulePtr blockWithAlias(const Settings&) {
 }
 
 ModulePtr flag(const Settings&) {
-    auto model = lesson("Flag", {{"x", std::nullopt, false, true}, {"test_flag", Value::ofBool(false)}},
-                        [](Lesson& self, std::span<const Var> in) { return self.part("conv")(in[1] ? in[0] + 1 : in[0]); });
+    auto model =
+        lesson("Flag", {{"x", std::nullopt, false, true}, {"test_flag", Value::ofBool(false)}},
+               [](Lesson& self, std::span<const Var> in) { return self.part("conv")(in[1] ? in[0] + 1 : in[0]); });
     model->with("conv", make<nn::Conv2d>(3, 3, 3, noBias(3)));
     return model;
 }
@@ -168,13 +175,14 @@ ModulePtr branching(const Settings&) {
 }
 
 ModulePtr keywords(const Settings&) {
-    auto model = lesson("KW",
-                        {{"x", std::nullopt, false, true}, {"mask", Value()}, {"scale", Value::ofFloat(2)}, {"mode", Value("a"), true}},
-                        [](Lesson& self, std::span<const Var> in) {
-                            Var y = self.part("l")(in[0]);
-                            if (!in[1].isNone()) y = y * in[1];
-                            return y * in[2];
-                        });
+    auto model = lesson(
+        "KW",
+        {{"x", std::nullopt, false, true}, {"mask", Value()}, {"scale", Value::ofFloat(2)}, {"mode", Value("a"), true}},
+        [](Lesson& self, std::span<const Var> in) {
+            Var y = self.part("l")(in[0]);
+            if (!in[1].isNone()) y = y * in[1];
+            return y * in[2];
+        });
     model->with("l", linear());
     return model;
 }

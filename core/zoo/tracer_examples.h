@@ -5,15 +5,15 @@
 
 namespace sonde::zoo {
 
-// The modules that tracers are explained with, as small as they can be. They have no settings; x is [2,4] unless it says
-// otherwise.
+// The modules that tracers are explained with, as small as they can be. They have no settings; x is [2,4] unless it
+// says otherwise.
 
 /// x + 1 + 2: three values, two operations.
 std::shared_ptr<nn::Module> plusOnePlusTwo(const Settings& settings);
 /// relu(linear(x + param)): a parameter of the root. x [3,4].
 std::shared_ptr<nn::Module> paramAndLinear(const Settings& settings);
-/// Net of two MyBlocks (convolution, normalisation, relu + 1, and a module that does nothing) and one that does nothing.
-/// x [1,3,8,8] -> [1,3,8,8].
+/// Net of two MyBlocks (convolution, normalisation, relu + 1, and a module that does nothing) and one that does
+/// nothing. x [1,3,8,8] -> [1,3,8,8].
 std::shared_ptr<nn::Module> blocksInNet(const Settings& settings);
 /// a(x) + a(x, k=3): one module called with two different structures of arguments.
 std::shared_ptr<nn::Module> calledWithTwoForms(const Settings& settings);

@@ -11,12 +11,10 @@ namespace {
 class DoubleConv final : public Block {
   public:
     DoubleConv(std::int64_t in, std::int64_t out)
-        : Block("DoubleConv"),
-          m_conv1(add("conv1", make<nn::Conv2d>(in, out, 3, noBias(3)))),
+        : Block("DoubleConv"), m_conv1(add("conv1", make<nn::Conv2d>(in, out, 3, noBias(3)))),
           m_bn1(add("bn1", make<nn::BatchNorm2d>(out))),
           m_conv2(add("conv2", make<nn::Conv2d>(out, out, 3, noBias(3)))),
-          m_bn2(add("bn2", make<nn::BatchNorm2d>(out))),
-          m_relu(add("relu", make<nn::ReLU>())) {}
+          m_bn2(add("bn2", make<nn::BatchNorm2d>(out))), m_relu(add("relu", make<nn::ReLU>())) {}
 
     Var forward(std::span<const Var> in) override {
         const Var x = (*m_relu)((*m_bn1)((*m_conv1)(in[0])));
@@ -34,9 +32,11 @@ class DoubleConv final : public Block {
 /// Doubles height and width, joins the skip connection, and filters. x [N,2C,H,W], skip [N,C,2H,2W] -> [N,C,2H,2W].
 class Up final : public Block {
   public:
-    Up(std::int64_t in, std::int64_t out, bool bilinear) : Block(bilinear ? "UpBilinear" : "UpTransposed", {"x", "skip"}) {
+    Up(std::int64_t in, std::int64_t out, bool bilinear)
+        : Block(bilinear ? "UpBilinear" : "UpTransposed", {"x", "skip"}) {
         if (bilinear) {
-            m_up = add("up", make<nn::Upsample>(nn::UpsampleOptions{.scaleFactor = 2.0, .mode = "bilinear", .alignCorners = false}));
+            m_up = add("up", make<nn::Upsample>(
+                                 nn::UpsampleOptions{.scaleFactor = 2.0, .mode = "bilinear", .alignCorners = false}));
             m_reduce = add("reduce", make<nn::Conv2d>(in, out, 1));
         } else {
             m_up = add("up", make<nn::ConvTranspose2d>(in, out, 2, withBias(2)));
@@ -100,7 +100,8 @@ class UNet final : public Block {
 }  // namespace
 
 ModulePtr unet(const Settings& settings) {
-    return make<UNet>(settings.whole("classes"), settings.whole("width"), std::vector<bool>{false, false, false, false});
+    return make<UNet>(settings.whole("classes"), settings.whole("width"),
+                      std::vector<bool>{false, false, false, false});
 }
 
 ModulePtr unetSmall(const Settings& settings) {

@@ -21,9 +21,10 @@ class Vgg final : public Block {
             channels = width;
         }
         m_avgpool = add("avgpool", make<nn::AdaptiveAvgPool2d>(7));
-        m_classifier = add("classifier", sequential({make<nn::Linear>(channels * 49, 4096), make<nn::ReLU>(), make<nn::Dropout>(),
-                                                     make<nn::Linear>(4096, 4096), make<nn::ReLU>(), make<nn::Dropout>(),
-                                                     make<nn::Linear>(4096, classes)}));
+        m_classifier =
+            add("classifier", sequential({make<nn::Linear>(channels * 49, 4096), make<nn::ReLU>(), make<nn::Dropout>(),
+                                          make<nn::Linear>(4096, 4096), make<nn::ReLU>(), make<nn::Dropout>(),
+                                          make<nn::Linear>(4096, classes)}));
     }
 
     Var forward(std::span<const Var> in) override {

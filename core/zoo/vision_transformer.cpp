@@ -27,21 +27,22 @@ void requireSequence(const Var& x) {
 class EncoderBlock final : public Block {
   public:
     EncoderBlock(std::int64_t heads, std::int64_t dim, std::int64_t mlpDim)
-        : Block("EncoderBlock", {"input"}),
-          m_norm1(add("ln_1", vitNorm(dim))),
-          m_attention(add("self_attention", make<nn::MultiheadAttention>(dim, heads, nn::AttentionOptions{.batchFirst = true}))),
-          m_dropout(add("dropout", make<nn::Dropout>(kVitDropout))),
-          m_norm2(add("ln_2", vitNorm(dim))),
-          m_mlp(add("mlp", make<NamedSequential>("MLPBlock", std::vector<ModulePtr>{
-                                                                 make<nn::Linear>(dim, mlpDim), make<nn::GELU>(),
-                                                                 make<nn::Dropout>(kVitDropout), make<nn::Linear>(mlpDim, dim),
-                                                                 make<nn::Dropout>(kVitDropout)}))) {}
+        : Block("EncoderBlock", {"input"}), m_norm1(add("ln_1", vitNorm(dim))),
+          m_attention(add("self_attention",
+                          make<nn::MultiheadAttention>(dim, heads, nn::AttentionOptions{.batchFirst = true}))),
+          m_dropout(add("dropout", make<nn::Dropout>(kVitDropout))), m_norm2(add("ln_2", vitNorm(dim))),
+          m_mlp(add("mlp",
+                    make<NamedSequential>(
+                        "MLPBlock", std::vector<ModulePtr>{
+                                        make<nn::Linear>(dim, mlpDim), make<nn::GELU>(), make<nn::Dropout>(kVitDropout),
+                                        make<nn::Linear>(mlpDim, dim), make<nn::Dropout>(kVitDropout)}))) {}
 
     Var forward(std::span<const Var> in) override {
         requireSequence(in[0]);
         const Var normed = (*m_norm1)(in[0]);
         const std::vector<Var> attended =
-            m_attention->call({}, {{"query", normed}, {"key", normed}, {"value", normed}, {"need_weights", false}}).unpack(2);
+            m_attention->call({}, {{"query", normed}, {"key", normed}, {"value", normed}, {"need_weights", false}})
+                .unpack(2);
         const Var x = (*m_dropout)(attended[0]) + in[0];
         return x + (*m_mlp)((*m_norm2)(x));
     }
@@ -84,7 +85,8 @@ class VitEncoder final : public Block {
 class VisionTransformer final : public Block {
   public:
     explicit VisionTransformer(const Settings& settings)
-        : Block("VisionTransformer"), m_image(settings.whole("image")), m_patch(settings.whole("patch")), m_dim(settings.whole("dim")) {
+        : Block("VisionTransformer"), m_image(settings.whole("image")), m_patch(settings.whole("patch")),
+          m_dim(settings.whole("dim")) {
         requireWholeParts(m_image, m_patch, "image", "patch");
         requireWholeParts(m_dim, settings.whole("heads"), "dim", "heads");
         const std::int64_t rows = m_image / m_patch;

@@ -39,8 +39,8 @@ const ModelEntry* find(std::string_view name);
 /// hint; a setting that the model does not have, or out of its range.
 base::Result<std::shared_ptr<nn::Module>> makeModel(std::string_view name, std::uint64_t seed = 0);
 
-/// What the model of that name and settings runs on: pictures [N,3,S,S] have the chosen `image` as S, sentences [N,L] are at
-/// most as long as there are `positions`. Errors as of makeModel.
+/// What the model of that name and settings runs on: pictures [N,3,S,S] have the chosen `image` as S, sentences [N,L]
+/// are at most as long as there are `positions`. Errors as of makeModel.
 base::Result<std::vector<InputExample>> inputsOf(std::string_view name);
 
 }  // namespace sonde::zoo

@@ -1,20 +1,6 @@
 // Files that a disk or a network broke: every reference file truncated and with flipped bits must be refused with exit
 // status 3 or give what it still holds; never a crash, a hang of more than 10 s, or more than 2 GiB of memory.
 
-#include "core/document/document.h"
-#include "core/exec/run.h"
-#include "core/io/image/image.h"
-#include "core/io/inputs/inputs.h"
-#include "core/io/npz/npz.h"
-#include "tests/support/forked.h"
-#include "tests/support/reference_sets.h"
-
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <stop_token>
-#include <thread>
-
 #include <QDirIterator>
 #include <QFile>
 #include <QProcess>
@@ -22,7 +8,20 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <random>
+#include <stop_token>
+#include <thread>
+
+#include "core/document/document.h"
+#include "core/exec/run.h"
+#include "core/io/image/image.h"
+#include "core/io/inputs/inputs.h"
+#include "core/io/npz/npz.h"
+#include "tests/support/forked.h"
+#include "tests/support/reference_sets.h"
 
 using namespace sonde;
 using test::CaseResult;
@@ -119,7 +118,8 @@ QByteArray openAndRun(const QString& path, bool run) {
         std::mutex mutex;
         std::unique_lock lock(mutex);
         std::condition_variable_any wake;
-        if (!wake.wait_for(lock, done, std::chrono::seconds(3), [&done] { return done.stop_requested(); })) stop.request_stop();
+        if (!wake.wait_for(lock, done, std::chrono::seconds(3), [&done] { return done.stop_requested(); }))
+            stop.request_stop();
     });
     const exec::Recording recording = runner.run(**plan, zeroInputs(*(*document)->graph), {stop.get_token(), {}});
     if (recording.error && recording.error->what.empty()) return "failed without a word";
@@ -213,7 +213,8 @@ void TestBrokenFiles::openingSurvives() {
         if (how.offset < 0)
             return broken.resize(how.size) ? openAndRun(path, false) : QByteArray("cannot cut the copy");
         const char flipped = static_cast<char>(sound.at(how.offset) ^ (1 << how.bit));
-        return writeByte(broken, how.offset, flipped) ? openAndRun(path, small && i % 10 == 0) : "cannot break the copy";
+        return writeByte(broken, how.offset, flipped) ? openAndRun(path, small && i % 10 == 0)
+                                                      : "cannot break the copy";
     });
 
     QCOMPARE(results.size(), breaks.size());

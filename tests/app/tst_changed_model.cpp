@@ -26,7 +26,8 @@ class TestChangedModel : public QObject {
         QTest::addColumn<QString>("source");
         QTest::addColumn<int>("change");
         for (const char* source : {"resnet18_slim.onnx", "unet_small.trace.pt"})
-            for (int change = 0; change < 4; ++change) QTest::addRow("%s %d", source, change) << QString(source) << change;
+            for (int change = 0; change < 4; ++change)
+                QTest::addRow("%s %d", source, change) << QString(source) << change;
     }
     void aRunningVerbStops() {
         QFETCH(QString, source);

@@ -2,8 +2,8 @@
 
 #include <QDir>
 #include <QFile>
-#include <QJsonDocument>
 #include <QJsonArray>
+#include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -90,8 +90,8 @@ void TestCommandLine::jsonIsOneObjectOfTheContract() {
     const QJsonArray nodes = root["nodes"].toArray();
     QVERIFY(nodes.size() > 20);
     for (const QJsonValue& node : nodes) {
-        for (const char* key : {"id", "name", "op", "domain", "kind", "qualname", "module_class", "inputs", "outputs", "dtype",
-                                "shape", "attributes", "source"}) {
+        for (const char* key : {"id", "name", "op", "domain", "kind", "qualname", "module_class", "inputs", "outputs",
+                                "dtype", "shape", "attributes", "source"}) {
             QVERIFY2(node.toObject().contains(QLatin1String(key)), key);
         }
     }
@@ -143,13 +143,16 @@ void TestCommandLine::checkNamesTheFirstDivergingNode() {
     // y = relu(x), z = -y: the reference is wrong in both.
     using namespace test::onnxfile;
     const QString file = m_folder.filePath("two.onnx");
-    QVERIFY(write(file, test::onnxfile::model({{{"Relu", {"x"}, {"y"}}, {"Neg", {"y"}, {"z"}}}, {valueInfo("x", 1, {2})}, {valueInfo("z", 1, {2})}})));
+    QVERIFY(write(file, test::onnxfile::model({{{"Relu", {"x"}, {"y"}}, {"Neg", {"y"}, {"z"}}},
+                                               {valueInfo("x", 1, {2})},
+                                               {valueInfo("z", 1, {2})}})));
     using tensor::Tensor;
     const QString reference = m_folder.filePath("two.npz");
-    QVERIFY(io::writeNpz(reference.toStdString(), std::vector<io::NamedTensor>{{"in.x", Tensor::of<float>({2}, {-1, 2})},
-                                                                               {"node.y", Tensor::of<float>({2}, {0, 3})},
-                                                                               {"node.nowhere", Tensor::of<float>({1}, {0})},
-                                                                               {"out.z", Tensor::of<float>({2}, {0, -3})}}));
+    QVERIFY(io::writeNpz(reference.toStdString(),
+                         std::vector<io::NamedTensor>{{"in.x", Tensor::of<float>({2}, {-1, 2})},
+                                                      {"node.y", Tensor::of<float>({2}, {0, 3})},
+                                                      {"node.nowhere", Tensor::of<float>({1}, {0})},
+                                                      {"out.z", Tensor::of<float>({2}, {0, -3})}}));
     const Outcome outcome = runSonde({"check", file, reference});
     QCOMPARE(outcome.status, 1);
     QVERIFY2(outcome.out.contains("first diverging node: y"), qPrintable(outcome.out));
@@ -161,8 +164,9 @@ void TestCommandLine::checkNamesTheFirstDivergingNode() {
 
 void TestCommandLine::runWritesWhatItWatched() {
     const QString out = m_folder.filePath("values.npz");
-    const Outcome outcome = runSonde({"run", model("resnet18_slim.onnx"), "--input-data", model("resnet18_slim.npz"), "--watch", "layer1:",
-                                   "--watch", "/layer2/layer2.0/conv1/Conv_output_0", "--out", out});
+    const Outcome outcome =
+        runSonde({"run", model("resnet18_slim.onnx"), "--input-data", model("resnet18_slim.npz"), "--watch",
+                  "layer1:", "--watch", "/layer2/layer2.0/conv1/Conv_output_0", "--out", out});
     QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
     const auto file = io::NpzFile::open(out.toStdString());
     QVERIFY(file.has_value());
@@ -195,8 +199,9 @@ void TestCommandLine::runAnswersOnRealPictures() {
     // "is a line of text upright (output 0) or upside down (output 1)?" (resources/samples/README.md)
     for (int turned : {0, 1}) {
         const QString out = m_folder.filePath("answer.npz");
-        const Outcome outcome = runSonde({"run", sample("ch_ppocr_mobile_v2.0_cls_infer.onnx"), "--image", "signed", "--input-data",
-                                       sample(turned ? "text-line-upside-down.png" : "text-line.png"), "--out", out});
+        const Outcome outcome =
+            runSonde({"run", sample("ch_ppocr_mobile_v2.0_cls_infer.onnx"), "--image", "signed", "--input-data",
+                      sample(turned ? "text-line-upside-down.png" : "text-line.png"), "--out", out});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
         const auto answer = io::NpzFile::open(out.toStdString())->read("out.softmax_0.tmp_0");
         QVERIFY(answer.has_value());
@@ -223,7 +228,8 @@ void TestCommandLine::listsOfCasesRunOneByOne() {
     list.write("#rand(0,1)\n\n#zeros\n");
     list.close();
     const QString out = m_folder.filePath("list.npz");
-    const Outcome outcome = runSonde({"run", model("shared_twice.onnx"), "--input-data", "@" + list.fileName(), "--out", out});
+    const Outcome outcome =
+        runSonde({"run", model("shared_twice.onnx"), "--input-data", "@" + list.fileName(), "--out", out});
     QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
     const auto file = io::NpzFile::open(out.toStdString());
     QVERIFY(file->has("out.y") && file->has("case1.out.y"));
@@ -241,14 +247,16 @@ void TestCommandLine::profileIsATrace() {
 }
 
 void TestCommandLine::benchGivesFigures() {
-    const Outcome outcome = runSonde({"bench", model("shared_twice.onnx"), "--repeat", "3", "--json", "--threads", "1"});
+    const Outcome outcome =
+        runSonde({"bench", model("shared_twice.onnx"), "--repeat", "3", "--json", "--threads", "1"});
     QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
     const QJsonObject root = QJsonDocument::fromJson(outcome.out.toUtf8()).object();
     QVERIFY(root["median_ms"].toDouble() > 0);
     QVERIFY(root["min_ms"].toDouble() <= root["median_ms"].toDouble());
     QVERIFY(root["max_ms"].toDouble() >= root["median_ms"].toDouble());
     // Steps that were done within another one's time have none of their own, and say with which.
-    const Outcome joined = runSonde({"bench", model("resnet18_slim.onnx"), "--repeat", "3", "--json", "--threads", "1"});
+    const Outcome joined =
+        runSonde({"bench", model("resnet18_slim.onnx"), "--repeat", "3", "--json", "--threads", "1"});
     QStringList names, leaders;
     double sum = 0;
     for (const QJsonValue& node : QJsonDocument::fromJson(joined.out.toUtf8()).object()["nodes"].toArray()) {
@@ -324,17 +332,27 @@ void TestCommandLine::errorsHaveTheirFormAndStatus_data() {
     QTest::newRow("weights alone") << QStringList{"trace", model("mlp_functional.state_dict.pt")} << 3 << "";
     QTest::newRow("unknown zoo model") << QStringList{"trace", "zoo:resnet81"} << 3 << "resnet18";
     QTest::newRow("unknown setting") << QStringList{"trace", "zoo:resnet18?depth=3"} << 2 << "settings: classes, width";
-    QTest::newRow("weights that do not fit") << QStringList{"trace", "zoo:gpt_mini", "--weights", model("mlp_functional.state_dict.pt")} << 3 << "unexpected: fc1.bias";
-    QTest::newRow("weights for a file") << QStringList{"trace", net, "--weights", model("mlp_functional.state_dict.pt")} << 2 << "built-in models and models in C++ only";
-    QTest::newRow("unknown node") << QStringList{"run", net, "--watch", "/act/Tan_output_0"} << 2 << "did you mean /act/Tanh_output_0";
+    QTest::newRow("weights that do not fit")
+        << QStringList{"trace", "zoo:gpt_mini", "--weights", model("mlp_functional.state_dict.pt")} << 3
+        << "unexpected: fc1.bias";
+    QTest::newRow("weights for a file") << QStringList{"trace", net, "--weights", model("mlp_functional.state_dict.pt")}
+                                        << 2 << "built-in models and models in C++ only";
+    QTest::newRow("unknown node") << QStringList{"run", net, "--watch", "/act/Tan_output_0"} << 2
+                                  << "did you mean /act/Tanh_output_0";
     QTest::newRow("unknown number") << QStringList{"run", net, "--end", "#99999"} << 2 << "#99999";
     QTest::newRow("unknown module") << QStringList{"run", net, "--end", "blok:"} << 2 << "did you mean block";
     QTest::newRow("bad input") << QStringList{"run", net, "--input-data", "#rand(1e-3,2)"} << 2 << "#rand";
-    QTest::newRow("input of another rank") << QStringList{"run", net, "--input-data", "#rand(0,1,3)"} << 2 << "input 'x' expects float32[4,12], got float32[3] (rank: 2 declared, 1 given)";
-    QTest::newRow("input of other sizes") << QStringList{"run", net, "--input-data", "#rand(0,1,4,13)"} << 2 << "dimension 1: 12 declared, 13 given";
+    QTest::newRow("input of another rank")
+        << QStringList{"run", net, "--input-data", "#rand(0,1,3)"} << 2
+        << "input 'x' expects float32[4,12], got float32[3] (rank: 2 declared, 1 given)";
+    QTest::newRow("input of other sizes")
+        << QStringList{"run", net, "--input-data", "#rand(0,1,4,13)"} << 2 << "dimension 1: 12 declared, 13 given";
     QTest::newRow("tracer for a graph") << QStringList{"trace", net, "--tracer", "robust"} << 2 << "--tracer";
-    QTest::newRow("the kernel fails") << QStringList{"run", model("gpt_mini.onnx"), "--input-data", "#rand(9000,9999,1,20)"} << 4 << "tok_emb";
-    QTest::newRow("reference of another model") << QStringList{"check", net, model("gpt_mini.npz")} << 2 << "input 'x' expects float32[4,12]";
+    QTest::newRow("the kernel fails") << QStringList{"run", model("gpt_mini.onnx"), "--input-data",
+                                                     "#rand(9000,9999,1,20)"}
+                                      << 4 << "tok_emb";
+    QTest::newRow("reference of another model")
+        << QStringList{"check", net, model("gpt_mini.npz")} << 2 << "input 'x' expects float32[4,12]";
     QTest::newRow("no reference") << QStringList{"check", net, "nothing.npz"} << 3 << "nothing.npz";
 }
 
@@ -355,9 +373,11 @@ void TestCommandLine::errorsHaveTheirFormAndStatus() {
 void TestCommandLine::unknownOperatorsAreNamedAndRunToTheirDoor() {
     using namespace test::onnxfile;
     const QString file = m_folder.filePath("unknown.onnx");
-    QVERIFY(write(file, test::onnxfile::model({{{"Relu", {"x"}, {"y"}}, {"Frobnicate", {"y"}, {"z"}, "odd", "own"}, {"Twiddle", {"z"}, {"w"}}},
-                                               {valueInfo("x", 1, {2})},
-                                               {valueInfo("w", 1, {2})}})));
+    QVERIFY(write(file,
+                  test::onnxfile::model(
+                      {{{"Relu", {"x"}, {"y"}}, {"Frobnicate", {"y"}, {"z"}, "odd", "own"}, {"Twiddle", {"z"}, {"w"}}},
+                       {valueInfo("x", 1, {2})},
+                       {valueInfo("w", 1, {2})}})));
     const Outcome trace = runSonde({"trace", file});
     QCOMPARE(trace.status, 0);
     QCOMPARE(trace.out.count(u'\n'), 4);

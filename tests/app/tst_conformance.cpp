@@ -20,7 +20,8 @@ class TestConformance : public QObject {
         SONDE_NEEDS_SET("onnx-conformance", cases);
         const QString exceptions = QStringLiteral(SONDE_TEST_DATA "/conformance_exceptions.txt");
         QProcess process;
-        process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), {"conformance", cases, "--failures", "--exceptions", exceptions});
+        process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"),
+                      {"conformance", cases, "--failures", "--exceptions", exceptions});
         QVERIFY(process.waitForFinished(400'000));
         const QByteArray output = process.readAllStandardOutput();
         const QByteArray last = output.trimmed().split('\n').last();
@@ -54,7 +55,8 @@ class TestConformance : public QObject {
             const auto document = sonde::document::open(model.filePath().toStdString());
             QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
             const auto written = sonde::io::writeOnnx((folder + "/model.onnx").toStdString(), *(*document)->graph);
-            QVERIFY2(written.has_value(), qPrintable(model.filePath() + ": " + (written ? "" : written.error().text().c_str())));
+            QVERIFY2(written.has_value(),
+                     qPrintable(model.filePath() + ": " + (written ? "" : written.error().text().c_str())));
             ++count;
         }
         QProcess process;
@@ -62,7 +64,8 @@ class TestConformance : public QObject {
         QVERIFY(process.waitForFinished(400'000));
         const QByteArray output = process.readAllStandardOutput();
         QVERIFY2(process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0, output.right(4000));
-        QVERIFY2(output.trimmed().endsWith(QByteArray::number(count) + " passed, 0 failed, 0 skipped"), output.right(200));
+        QVERIFY2(output.trimmed().endsWith(QByteArray::number(count) + " passed, 0 failed, 0 skipped"),
+                 output.right(200));
     }
 };
 

@@ -65,17 +65,19 @@ void TestGivenInputs::initTestCase() {
     m_two = path("two.onnx");
     Graph two;
     two.nodes = {Node{"Mul", {"a", "b"}, {"y"}}, Node{"Identity", {"flag"}, {"f"}}, Node{"Identity", {"n"}, {"m"}}};
-    two.inputs = {valueInfo("a", kFloat, {-1, 2}), valueInfo("b", kFloat, {-1, 2}), valueInfo("flag", kBool, {}), valueInfo("n", kInt64, {})};
+    two.inputs = {valueInfo("a", kFloat, {-1, 2}), valueInfo("b", kFloat, {-1, 2}), valueInfo("flag", kBool, {}),
+                  valueInfo("n", kInt64, {})};
     two.outputs = {valueInfo("y", kFloat, {-1, 2}), valueInfo("f", kBool, {}), valueInfo("m", kInt64, {})};
     QVERIFY(test::onnxfile::write(m_two, test::onnxfile::model(two)));
 }
 
 void TestGivenInputs::anArrayOfAnotherNameIsTaken() {
     const std::vector<float> values{1, 2, 3, 4, 5, 6}, twice{2, 4, 6, 8, 10, 12};
-    const QString file = write("image.npz", {{"in.image", Tensor::of<float>({1, 3, 1, 2}, values)},
-                                             {"out.y", Tensor::of<float>({1, 3, 1, 2}, twice)},
-                                             {"case1.in.image", Tensor::of<float>({2, 3, 1, 2}, std::vector<float>(12, 1))},
-                                             {"case1.out.y", Tensor::of<float>({2, 3, 1, 2}, std::vector<float>(12, 2))}});
+    const QString file =
+        write("image.npz", {{"in.image", Tensor::of<float>({1, 3, 1, 2}, values)},
+                            {"out.y", Tensor::of<float>({1, 3, 1, 2}, twice)},
+                            {"case1.in.image", Tensor::of<float>({2, 3, 1, 2}, std::vector<float>(12, 1))},
+                            {"case1.out.y", Tensor::of<float>({2, 3, 1, 2}, std::vector<float>(12, 2))}});
     const Outcome run = runSonde({"run", m_double, "--input-data", file, "--out", path("values.npz")});
     QVERIFY2(run.status == 0, qPrintable(run.err));
     QVERIFY2(run.err.contains("sonde: note: array 'in.image' is used for input 'input'\n"), qPrintable(run.err));
@@ -90,18 +92,25 @@ void TestGivenInputs::anArrayOfAnotherNameIsTaken() {
 void TestGivenInputs::undecidedArraysAreRefusedWithBothLists() {
     const Tensor image = Tensor::of<float>({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6});
     const QString file = write("undecided.npz", {{"in.image", image}, {"in.photo", image}, {"out.y", image}});
-    for (const QStringList& verb : {QStringList{"run", m_double, "--input-data", file}, QStringList{"check", m_double, file}}) {
+    for (const QStringList& verb :
+         {QStringList{"run", m_double, "--input-data", file}, QStringList{"check", m_double, file}}) {
         const Outcome outcome = runSonde(verb);
         QCOMPARE(outcome.status, 2);
-        QVERIFY2(outcome.err.contains("sonde: error: the file has no array for input 'input' (expected key 'in.input' or 'input')"), qPrintable(outcome.err));
-        QVERIFY2(outcome.err.contains("hint: inputs without an array: input float32[N,3,1,2]; arrays without an input: in.image float32[1,3,1,2], in.photo float32[1,3,1,2]"),
+        QVERIFY2(outcome.err.contains(
+                     "sonde: error: the file has no array for input 'input' (expected key 'in.input' or 'input')"),
                  qPrintable(outcome.err));
+        QVERIFY2(
+            outcome.err.contains(
+                "hint: inputs without an array: input float32[N,3,1,2]; arrays without an input: in.image float32[1,3,1,2], in.photo float32[1,3,1,2]"),
+            qPrintable(outcome.err));
     }
 }
 
 void TestGivenInputs::arraysFillEveryInput() {
     const Tensor row = Tensor::of<float>({1, 2}, {3, 4});
-    const QString file = write("all.npz", {{"in.a", row}, {"b", row}, {"in.flag", Tensor::scalar<bool>(true)}, {"n", Tensor::scalar<std::int64_t>(7)}});
+    const QString file = write(
+        "all.npz",
+        {{"in.a", row}, {"b", row}, {"in.flag", Tensor::scalar<bool>(true)}, {"n", Tensor::scalar<std::int64_t>(7)}});
     for (const QString& spec : {file, "b:" + file, "n:" + file + ";a:[[1,1]]"}) {
         const Outcome outcome = runSonde({"run", m_two, "--input-data", spec, "--out", path("filled.npz")});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
@@ -143,15 +152,20 @@ void TestGivenInputs::numbersAreText() {
 void TestGivenInputs::contradictionsAreRefused_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QString>("says");
-    const QString four = write("four.npz", {{"in.input", Tensor::of<float>({1, 4, 1, 2}, std::vector<float>(8, 1))}, {"out.y", Tensor::of<float>({1}, {1})}});
-    const QString channels = "sonde: error: input 'input' expects float32[N,3,1,2], got float32[1,4,1,2] (dimension 1: 3 declared, 4 given)";
+    const QString four = write("four.npz", {{"in.input", Tensor::of<float>({1, 4, 1, 2}, std::vector<float>(8, 1))},
+                                            {"out.y", Tensor::of<float>({1}, {1})}});
+    const QString channels =
+        "sonde: error: input 'input' expects float32[N,3,1,2], got float32[1,4,1,2] (dimension 1: 3 declared, 4 given)";
     QTest::newRow("run, random") << QStringList{"run", m_double, "--input-data", "#rand(0,1,1,4,1,2)"} << channels;
     QTest::newRow("run, archive") << QStringList{"run", m_double, "--input-data", four} << channels;
     QTest::newRow("check") << QStringList{"check", m_double, four} << channels;
     QTest::newRow("bench") << QStringList{"bench", m_double, "--input-data", four} << channels;
-    QTest::newRow("rank") << QStringList{"run", m_double, "--input-data", "#rand(0,1,3,1,2)"} << "(rank: 4 declared, 3 given)";
-    QTest::newRow("one symbol") << QStringList{"run", m_two, "--input-data", "a:{2,2};b:{3,2};flag:1;n:1"} << "(dimension 0: N is 2 in input 'a', 3 given)";
-    QTest::newRow("layers") << QStringList{"run", "zoo:resnet18", "--input-data", "#rand(0,1,1,4,64,64)"} << "(dimension 1: 3 required by its layers, 4 given)";
+    QTest::newRow("rank") << QStringList{"run", m_double, "--input-data", "#rand(0,1,3,1,2)"}
+                          << "(rank: 4 declared, 3 given)";
+    QTest::newRow("one symbol") << QStringList{"run", m_two, "--input-data", "a:{2,2};b:{3,2};flag:1;n:1"}
+                                << "(dimension 0: N is 2 in input 'a', 3 given)";
+    QTest::newRow("layers") << QStringList{"run", "zoo:resnet18", "--input-data", "#rand(0,1,1,4,64,64)"}
+                            << "(dimension 1: 3 required by its layers, 4 given)";
 }
 
 void TestGivenInputs::contradictionsAreRefused() {
@@ -165,8 +179,11 @@ void TestGivenInputs::contradictionsAreRefused() {
 void TestGivenInputs::otherSizesOfTracedModelsStay_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::newRow("built-in model") << QStringList{"run", "zoo:resnet18", "--input-data", "#rand(0,1,2,3,64,96)"};
-    QTest::newRow("archive") << QStringList{"run", model("unet_small.trace.pt"), "--input-data", "#rand(0,1,2,3,32,32)"};
-    QTest::newRow("archive traced by an example") << QStringList{"run", model("unet_small.trace.pt"), "--example", "#rand(0,1,1,3,64,64)", "--input-data", "#rand(0,1,2,3,32,32)"};
+    QTest::newRow("archive") << QStringList{"run", model("unet_small.trace.pt"), "--input-data",
+                                            "#rand(0,1,2,3,32,32)"};
+    QTest::newRow("archive traced by an example")
+        << QStringList{"run",          model("unet_small.trace.pt"), "--example", "#rand(0,1,1,3,64,64)",
+                       "--input-data", "#rand(0,1,2,3,32,32)"};
 }
 
 void TestGivenInputs::otherSizesOfTracedModelsStay() {
@@ -184,23 +201,34 @@ void TestGivenInputs::initializersAreNotAskedFor() {
     const float two[] = {2, 2};
     graph.initializers = {rawTensor("scale", kFloat, {2}, std::string(reinterpret_cast<const char*>(two), sizeof two))};
     QVERIFY(test::onnxfile::write(path("scaled.onnx"), test::onnxfile::model(graph)));
-    const QString file = write("scaled.npz", {{"in.image", Tensor::of<float>({1, 2}, {1, 5})}, {"in.scale", Tensor::of<float>({2}, {3, 3})}, {"out.y", Tensor::of<float>({1, 2}, {2, 10})}});
+    const QString file = write("scaled.npz", {{"in.image", Tensor::of<float>({1, 2}, {1, 5})},
+                                              {"in.scale", Tensor::of<float>({2}, {3, 3})},
+                                              {"out.y", Tensor::of<float>({1, 2}, {2, 10})}});
     const Outcome outcome = runSonde({"check", path("scaled.onnx"), file});
     QVERIFY2(outcome.status == 0, qPrintable(outcome.err + outcome.out));
     QVERIFY2(outcome.err.contains("note: array 'in.image' is used for input 'input'"), qPrintable(outcome.err));
-    QVERIFY2(outcome.err.contains("note: array 'in.scale' is not used: the model has its own value for that input"), qPrintable(outcome.err));
+    QVERIFY2(outcome.err.contains("note: array 'in.scale' is not used: the model has its own value for that input"),
+             qPrintable(outcome.err));
 }
 
 void TestGivenInputs::slipsAreToldAsWhatTheyAre_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QString>("says");
     const QString others = "a:[[1,2]];b:[[1,2]];";
-    QTest::newRow("unknown input") << QStringList{m_double, "y:[1,2]"} << "error: the model has no input 'y' ('y:[1,2]')\nhint: write NAME:DATA; required inputs: input\n";
-    QTest::newRow("unknown input with a file") << QStringList{m_double, "y:photo.png"} << "error: the model has no input 'y'";
-    QTest::newRow("bool") << QStringList{m_two, others + "n:1;flag:yes"} << "error: input 'flag' expects bool[], got 'yes'\nhint: write flag:true or flag:false\n";
-    QTest::newRow("number") << QStringList{m_two, others + "flag:true;n:0x10"} << "error: input 'n' expects int64[], got '0x10'\nhint: write a number";
-    QTest::newRow("neither") << QStringList{m_two, "a:hello;b:[[1,2]];flag:true;n:1"} << "error: 'hello' is neither numbers nor a file that exists (input 'a')";
-    QTest::newRow("fixed value") << QStringList{"zoo:flag", "test_flag:True"} << "error: the model has its own value for input 'test_flag' ('test_flag:True')\nhint: --concrete test_flag=VALUE";
+    QTest::newRow("unknown input")
+        << QStringList{m_double, "y:[1,2]"}
+        << "error: the model has no input 'y' ('y:[1,2]')\nhint: write NAME:DATA; required inputs: input\n";
+    QTest::newRow("unknown input with a file")
+        << QStringList{m_double, "y:photo.png"} << "error: the model has no input 'y'";
+    QTest::newRow("bool") << QStringList{m_two, others + "n:1;flag:yes"}
+                          << "error: input 'flag' expects bool[], got 'yes'\nhint: write flag:true or flag:false\n";
+    QTest::newRow("number") << QStringList{m_two, others + "flag:true;n:0x10"}
+                            << "error: input 'n' expects int64[], got '0x10'\nhint: write a number";
+    QTest::newRow("neither") << QStringList{m_two, "a:hello;b:[[1,2]];flag:true;n:1"}
+                             << "error: 'hello' is neither numbers nor a file that exists (input 'a')";
+    QTest::newRow("fixed value")
+        << QStringList{"zoo:flag", "test_flag:True"}
+        << "error: the model has its own value for input 'test_flag' ('test_flag:True')\nhint: --concrete test_flag=VALUE";
     QTest::newRow("limits") << QStringList{m_double, "#rand(5,1)"} << "error: min 5 is above max 1 (#rand(5,1))";
 }
 
@@ -213,7 +241,8 @@ void TestGivenInputs::slipsAreToldAsWhatTheyAre() {
 }
 
 void TestGivenInputs::numbersOfADumpAreOneCase() {
-    const Outcome dump = runSonde({"dump", m_double, "-o", path("numbers.dump"), "--input-data", "[[[[1,2]],[[3,4]],[[5,6]]]]", "--input-data", "input:[[[[0,0]],[[0,0]],[[0,0]]]]"});
+    const Outcome dump = runSonde({"dump", m_double, "-o", path("numbers.dump"), "--input-data",
+                                   "[[[[1,2]],[[3,4]],[[5,6]]]]", "--input-data", "input:[[[[0,0]],[[0,0]],[[0,0]]]]"});
     QVERIFY2(dump.status == 0, qPrintable(dump.err));
     const Outcome checked = runSonde({"dump", "--check", path("numbers.dump")});
     QVERIFY2(checked.status == 0 && checked.out.contains("2 cases, 0 failed"), qPrintable(checked.err + checked.out));
@@ -221,9 +250,12 @@ void TestGivenInputs::numbersOfADumpAreOneCase() {
 
 void TestGivenInputs::comparisonsOfNothingFail() {
     const Tensor image = Tensor::of<float>({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6});
-    const Outcome other = runSonde({"check", m_double, write("other_key.npz", {{"in.input", image}, {"node.nowhere", image}})});
+    const Outcome other =
+        runSonde({"check", m_double, write("other_key.npz", {{"in.input", image}, {"node.nowhere", image}})});
     QCOMPARE(other.status, 1);
-    QVERIFY2(other.err.contains("sonde: error: nothing was compared (") && other.err.contains("hint: the model has no node or output of these names: node.nowhere"), qPrintable(other.err));
+    QVERIFY2(other.err.contains("sonde: error: nothing was compared (") &&
+                 other.err.contains("hint: the model has no node or output of these names: node.nowhere"),
+             qPrintable(other.err));
     const Outcome none = runSonde({"check", m_double, write("only_inputs.npz", {{"in.input", image}})});
     QCOMPARE(none.status, 1);
     QVERIFY2(none.err.contains("the reference holds no values beside inputs"), qPrintable(none.err));
@@ -231,11 +263,16 @@ void TestGivenInputs::comparisonsOfNothingFail() {
 
 /// Off by one in a thousand is no rounding where numbers are integers; where a tolerance is given it holds.
 void TestGivenInputs::integersOfAReferenceAreEqual() {
-    const QString file = write("integers.npz", {{"in.a", Tensor::of<float>({1, 2}, {1, 2})}, {"in.b", Tensor::of<float>({1, 2}, {1, 2})}, {"in.flag", Tensor::scalar<bool>(true)},
-                                                {"in.n", Tensor::scalar<std::int64_t>(100000)}, {"out.m", Tensor::scalar<std::int64_t>(100001)}});
+    const QString file = write("integers.npz", {{"in.a", Tensor::of<float>({1, 2}, {1, 2})},
+                                                {"in.b", Tensor::of<float>({1, 2}, {1, 2})},
+                                                {"in.flag", Tensor::scalar<bool>(true)},
+                                                {"in.n", Tensor::scalar<std::int64_t>(100000)},
+                                                {"out.m", Tensor::scalar<std::int64_t>(100001)}});
     const Outcome strict = runSonde({"check", m_two, file});
     QCOMPARE(strict.status, 1);
-    QVERIFY2(strict.out.contains("1 values in 1 cases compared, 1 failed (float32: 0.0001 of the largest magnitude, integers: equal)"), qPrintable(strict.out));
+    QVERIFY2(strict.out.contains(
+                 "1 values in 1 cases compared, 1 failed (float32: 0.0001 of the largest magnitude, integers: equal)"),
+             qPrintable(strict.out));
     QCOMPARE(runSonde({"check", m_two, file, "--atol", "1"}).status, 0);
 }
 

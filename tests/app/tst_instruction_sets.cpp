@@ -12,10 +12,12 @@ class TestInstructionSets : public QObject {
     void modelsAgreeWithPyTorch_data() {
         QTest::addColumn<QString>("kernels");
         QTest::addColumn<QString>("model");
-        for (const auto isa : {sonde::ops::kernels::Isa::Baseline, sonde::ops::kernels::Isa::Avx2, sonde::ops::kernels::Isa::Avx512}) {
+        for (const auto isa :
+             {sonde::ops::kernels::Isa::Baseline, sonde::ops::kernels::Isa::Avx2, sonde::ops::kernels::Isa::Avx512}) {
             const sonde::ops::kernels::FloatKernels* table = sonde::ops::kernels::floatKernels(isa);
             if (!table) continue;  // not on this processor
-            for (const char* model : {"resnet18_slim", "mobilenet_v3_small", "squeezenet1_1", "unet_small", "vit_small", "gpt_mini", "lstm_classifier"}) {
+            for (const char* model : {"resnet18_slim", "mobilenet_v3_small", "squeezenet1_1", "unet_small", "vit_small",
+                                      "gpt_mini", "lstm_classifier"}) {
                 QTest::addRow("%s, %s", model, table->name) << table->name << model;
             }
         }

@@ -32,7 +32,8 @@ QByteArray contentOf(const QString& path) {
 }
 
 std::vector<document::PluginEntry> notesOf(const QByteArray& content) {
-    return document::readPluginNotes(std::as_bytes(std::span(content.data(), static_cast<std::size_t>(content.size()))));
+    return document::readPluginNotes(
+        std::as_bytes(std::span(content.data(), static_cast<std::size_t>(content.size()))));
 }
 
 }  // namespace
@@ -51,11 +52,14 @@ class TestPlugin : public QObject {
 
     void hashesAreThoseOfTheStandard() {
         // FIPS 180-4 examples: "abc" and the empty message
-        const auto hashOf = [](const QByteArray& text) { return document::sha256(std::as_bytes(std::span(text.data(), static_cast<std::size_t>(text.size())))); };
+        const auto hashOf = [](const QByteArray& text) {
+            return document::sha256(std::as_bytes(std::span(text.data(), static_cast<std::size_t>(text.size()))));
+        };
         QCOMPARE(hashOf("abc"), std::string("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
         QCOMPARE(hashOf(""), std::string("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"));
         const QByteArray content = contentOf(plugin("own_models.so"));
-        QCOMPARE(QByteArray::fromStdString(hashOf(content)), QCryptographicHash::hash(content, QCryptographicHash::Sha256).toHex());
+        QCOMPARE(QByteArray::fromStdString(hashOf(content)),
+                 QCryptographicHash::hash(content, QCryptographicHash::Sha256).toHex());
     }
 
     void nothingRunsWithoutBeingAskedFor_data() {
@@ -67,11 +71,18 @@ class TestPlugin : public QObject {
                 if (!verbs.contains(QString("\n  ") + verb + " ")) continue;  // a build without the window
                 QStringList arguments{verb, name};
                 if (QByteArray(verb) == "check") arguments << "reference.npz";
-                if (QByteArray(verb) == "save" || QByteArray(verb) == "dump") arguments << "-o" << "out";
-                if (QByteArray(verb) == "render") arguments << "-o" << "out.svg";
-                if (QByteArray(verb) == "window") arguments << "--screenshot" << "out.png";
+                if (QByteArray(verb) == "save" || QByteArray(verb) == "dump")
+                    arguments << "-o"
+                              << "out";
+                if (QByteArray(verb) == "render")
+                    arguments << "-o"
+                              << "out.svg";
+                if (QByteArray(verb) == "window")
+                    arguments << "--screenshot"
+                              << "out.png";
                 QTest::addRow("%s %s", verb, name) << arguments;
-                if (!isLibrary) QTest::addRow("%s %s, allowed", verb, name) << arguments + QStringList{"--allow-native"};
+                if (!isLibrary)
+                    QTest::addRow("%s %s, allowed", verb, name) << arguments + QStringList{"--allow-native"};
             }
         }
     }
@@ -81,7 +92,8 @@ class TestPlugin : public QObject {
         QVERIFY(QFile::copy(plugin("leaves_trace.so"), file));
         arguments[1] = file;
         for (qsizetype i = 2; i < arguments.size(); ++i)
-            if (arguments[i].startsWith("out") || arguments[i].startsWith("reference")) arguments[i] = m_folder->filePath(arguments[i]);
+            if (arguments[i].startsWith("out") || arguments[i].startsWith("reference"))
+                arguments[i] = m_folder->filePath(arguments[i]);
         const Outcome outcome = runSonde(arguments);
         QVERIFY(!QFile::exists(m_trace));
         QCOMPARE(outcome.status, 3);
@@ -133,7 +145,8 @@ class TestPlugin : public QObject {
         QVERIFY(!document::isNativeAgreed(hash.substr(0, 63)) && !document::isNativeAgreed(""));
         const QString list = QString::fromStdString(document::nativeAgreementsFile().string());
         QVERIFY(list.startsWith(m_folder->path()));
-        QVERIFY(QFile::setPermissions(list, QFile::ReadOwner | QFile::WriteOwner | QFile::ReadOther | QFile::WriteOther));
+        QVERIFY(
+            QFile::setPermissions(list, QFile::ReadOwner | QFile::WriteOwner | QFile::ReadOther | QFile::WriteOther));
         QVERIFY(!document::isNativeAgreed(hash));
     }
 
@@ -176,15 +189,17 @@ class TestPlugin : public QObject {
         QVERIFY(test::replaceFile(file, contentOf(plugin("leaves_trace.so")).toStdString()));
         const auto loaded = (*library)->load();
         // It lacks functions that this program does not export; the other one needs none and would load.
-        QVERIFY2(!loaded && loaded.error().what.find("undefined symbol") != std::string::npos, loaded ? "" : loaded.error().what.c_str());
+        QVERIFY2(!loaded && loaded.error().what.find("undefined symbol") != std::string::npos,
+                 loaded ? "" : loaded.error().what.c_str());
         QVERIFY(!QFile::exists(m_trace));
     }
 
     void isTracedAsAnyModel() {
         const Outcome outcome = runSonde({"trace", "--allow-native", plugin("own_models.so")});
         QCOMPARE(outcome.status, 0);
-        QCOMPARE(outcome.out, QString("Node x is from module\nNode factor is from module\nNode linear is from module linear\n"
-                                      "Node relu is from module relu\nNode mul is from module\nNode output is from module None\n"));
+        QCOMPARE(outcome.out,
+                 QString("Node x is from module\nNode factor is from module\nNode linear is from module linear\n"
+                         "Node relu is from module relu\nNode mul is from module\nNode output is from module None\n"));
         QVERIFY2(outcome.err.contains("own_models.so#branching"), qPrintable(outcome.err));
     }
 
@@ -205,11 +220,15 @@ class TestPlugin : public QObject {
     void forwardThatDependsOnTheDataRuns() {
         QTemporaryDir folder;
         const QString reference = folder.filePath("reference.npz");
-        write(reference, {{"in.x", tensor::Tensor::of<float>({3}, {1, 2, -0.5F})}, {"out.out", tensor::Tensor::of<float>({3}, {2, 4, -1})},
-                          {"case1.in.x", tensor::Tensor::of<float>({2}, {-1, -3})}, {"case1.out.out", tensor::Tensor::of<float>({2}, {1, 3})}});
+        write(reference, {{"in.x", tensor::Tensor::of<float>({3}, {1, 2, -0.5F})},
+                          {"out.out", tensor::Tensor::of<float>({3}, {2, 4, -1})},
+                          {"case1.in.x", tensor::Tensor::of<float>({2}, {-1, -3})},
+                          {"case1.out.out", tensor::Tensor::of<float>({2}, {1, 3})}});
         const Outcome outcome = runSonde({"check", "--allow-native", plugin("own_models.so#branching"), reference});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
-        QCOMPARE(runSonde({"trace", "--allow-native", plugin("own_models.so#branching"), "--tracer", "module-path"}).status, 3);
+        QCOMPARE(
+            runSonde({"trace", "--allow-native", plugin("own_models.so#branching"), "--tracer", "module-path"}).status,
+            3);
     }
 
     void takesWeightsFromAFile() {
@@ -217,22 +236,32 @@ class TestPlugin : public QObject {
         const QString weights = folder.filePath("weights.npz");
         const QString reference = folder.filePath("reference.npz");
         write(weights, {{"linear.weight", tensor::Tensor::of<float>({2, 2}, {1, 0, 0, 1})},
-                        {"linear.bias", tensor::Tensor::of<float>({2}, {0, 0})}, {"factor", tensor::Tensor::of<float>({2}, {3, 4})}});
-        write(reference, {{"in.x", tensor::Tensor::of<float>({1, 2}, {1, 2})}, {"out.out", tensor::Tensor::of<float>({1, 2}, {3, 8})}});
-        const Outcome outcome = runSonde({"check", "--allow-native", plugin("own_models.so"), reference, "--weights", weights});
+                        {"linear.bias", tensor::Tensor::of<float>({2}, {0, 0})},
+                        {"factor", tensor::Tensor::of<float>({2}, {3, 4})}});
+        write(reference, {{"in.x", tensor::Tensor::of<float>({1, 2}, {1, 2})},
+                          {"out.out", tensor::Tensor::of<float>({1, 2}, {3, 8})}});
+        const Outcome outcome =
+            runSonde({"check", "--allow-native", plugin("own_models.so"), reference, "--weights", weights});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
     }
 
     void errors_data() {
         QTest::addColumn<QString>("file");
         QTest::addColumn<QString>("text");
-        QTest::newRow("constructor throws") << "own_models.so#throws_when_made" << "no weights for you";
-        QTest::newRow("forward throws") << "own_models.so#throws_when_called" << "not today";
-        QTest::newRow("unknown model") << "own_models.so#scalde" << "did you mean scaled";
-        QTest::newRow("other version") << "other_version.so" << "built for Sonde 0.0.1";
-        QTest::newRow("missing symbol") << "missing_symbol.so" << "functionThatIsNowhere";
-        QTest::newRow("no model in it") << "no_model.so" << "SONDE_MODEL";
-        QTest::newRow("no such file") << "nothing.so#a" << "no such file";
+        QTest::newRow("constructor throws") << "own_models.so#throws_when_made"
+                                            << "no weights for you";
+        QTest::newRow("forward throws") << "own_models.so#throws_when_called"
+                                        << "not today";
+        QTest::newRow("unknown model") << "own_models.so#scalde"
+                                       << "did you mean scaled";
+        QTest::newRow("other version") << "other_version.so"
+                                       << "built for Sonde 0.0.1";
+        QTest::newRow("missing symbol") << "missing_symbol.so"
+                                        << "functionThatIsNowhere";
+        QTest::newRow("no model in it") << "no_model.so"
+                                        << "SONDE_MODEL";
+        QTest::newRow("no such file") << "nothing.so#a"
+                                      << "no such file";
     }
     void errors() {
         QFETCH(QString, file);
@@ -250,15 +279,20 @@ class TestPlugin : public QObject {
         QTest::addColumn<int>("status");
         QTest::addColumn<QString>("text");
         for (const char* tracer : {"", "module-path", "traced-module", "custom"}) {
-            QTest::addRow("root, %s", tracer) << "throws_an_int" << tracer << 3 << "int: thrown by the model's own code";
+            QTest::addRow("root, %s", tracer)
+                << "throws_an_int" << tracer << 3 << "int: thrown by the model's own code";
             QTest::addRow("signature, %s", tracer) << "no_signature" << tracer << 3 << "no parameters today";
             QTest::addRow("child without a name, %s", tracer) << "nameless_child" << tracer << 3 << "cannot be empty";
             const bool isAbsorbed = *tracer == 0;
-            QTest::addRow("module, %s", tracer) << "nested" << tracer << (isAbsorbed ? 0 : 3) << (isAbsorbed ? "" : "(bad, class Bad)");
+            QTest::addRow("module, %s", tracer)
+                << "nested" << tracer << (isAbsorbed ? 0 : 3) << (isAbsorbed ? "" : "(bad, class Bad)");
         }
-        QTest::newRow("root, robust") << "throws_an_int" << "robust" << 0 << "";
-        QTest::newRow("module, robust") << "nested" << "robust" << 0 << "";
-        QTest::newRow("signature, robust") << "no_signature" << "robust" << 3 << "no parameters today";
+        QTest::newRow("root, robust") << "throws_an_int"
+                                      << "robust" << 0 << "";
+        QTest::newRow("module, robust") << "nested"
+                                        << "robust" << 0 << "";
+        QTest::newRow("signature, robust") << "no_signature"
+                                           << "robust" << 3 << "no parameters today";
     }
     void codeThatThrows() {
         QFETCH(QString, model);
@@ -268,28 +302,36 @@ class TestPlugin : public QObject {
         QStringList arguments{"trace", "--allow-native", plugin("throwing_models.so#" + model)};
         if (!tracer.isEmpty()) arguments << "--tracer" << tracer;
         const Outcome outcome = runSonde(arguments);
-        QVERIFY2(outcome.status == status && outcome.err.contains(text), qPrintable(QString::number(outcome.status) + outcome.out + outcome.err));
-        if (status == 0) QCOMPARE(runSonde({"run", "--allow-native", plugin("throwing_models.so#" + model), "--tracer", "robust"}).status, 4);
+        QVERIFY2(outcome.status == status && outcome.err.contains(text),
+                 qPrintable(QString::number(outcome.status) + outcome.out + outcome.err));
+        if (status == 0)
+            QCOMPARE(
+                runSonde({"run", "--allow-native", plugin("throwing_models.so#" + model), "--tracer", "robust"}).status,
+                4);
     }
 
     /// try { child } catch (int) { 3 x } catch (...) { 4 x } is 3 x whoever traces it.
     void handlersSeeWhatWasThrown_data() { tracers(); }
     void handlersSeeWhatWasThrown() {
         const Outcome outcome = runWith("handles", "[1,2,3,4]");
-        QVERIFY2(outcome.status == 0 && outcome.out.contains("min 3 ") && outcome.out.contains("max 12 "), qPrintable(outcome.out + outcome.err));
+        QVERIFY2(outcome.status == 0 && outcome.out.contains("min 3 ") && outcome.out.contains("max 12 "),
+                 qPrintable(outcome.out + outcome.err));
     }
 
     /// 2^49 bytes: std::bad_alloc, which is an error of the model as any other.
     void memoryThatIsNotThere_data() { tracers(); }
     void memoryThatIsNotThere() {
         const Outcome outcome = runWith("too_much", "[1,2,3,4]");
-        QVERIFY2((outcome.status == 3 || outcome.status == 4) && outcome.err.contains("no memory left"), qPrintable(QString::number(outcome.status) + outcome.err));
+        QVERIFY2((outcome.status == 3 || outcome.status == 4) && outcome.err.contains("no memory left"),
+                 qPrintable(QString::number(outcome.status) + outcome.err));
     }
 
     /// [new.delete]: handlers are asked, nothrow gives null, alignments are kept.
     void operatorNewIsThatOfTheStandard() {
-        const Outcome outcome = runSonde({"run", "--allow-native", plugin("throwing_models.so#allocations"), "--input-data", "[1,2,3,4]"});
-        QVERIFY2(outcome.status == 0 && outcome.out.contains("min 1 ") && outcome.out.contains("max 1 "), qPrintable(outcome.out + outcome.err));
+        const Outcome outcome =
+            runSonde({"run", "--allow-native", plugin("throwing_models.so#allocations"), "--input-data", "[1,2,3,4]"});
+        QVERIFY2(outcome.status == 0 && outcome.out.contains("min 1 ") && outcome.out.contains("max 1 "),
+                 qPrintable(outcome.out + outcome.err));
     }
 
     /// A hierarchy that a forward makes endless is told (or the model runs as one call), and nobody follows it.
@@ -299,14 +341,16 @@ class TestPlugin : public QObject {
         const Outcome outcome = runWith("its_own_child", "[1,2,3,4]");
         const bool isOpaque = tracer.isEmpty() || tracer == "robust";
         QVERIFY2(outcome.status == (isOpaque ? 0 : 3), qPrintable(QString::number(outcome.status) + outcome.err));
-        if (isOpaque) QVERIFY2(outcome.out.contains("min 2 ") && outcome.out.contains("max 5 "), qPrintable(outcome.out));
+        if (isOpaque)
+            QVERIFY2(outcome.out.contains("min 2 ") && outcome.out.contains("max 5 "), qPrintable(outcome.out));
     }
 
     /// What throws only when it runs: the run fails at that node.
     void aRunThatThrows() {
         const Outcome outcome = runSonde({"run", "--allow-native", plugin("throwing_models.so#in_the_run")});
         QCOMPARE(outcome.status, 4);
-        QVERIFY2(outcome.err.contains("'bad'") && outcome.err.contains("int: thrown by the model's own code"), qPrintable(outcome.err));
+        QVERIFY2(outcome.err.contains("'bad'") && outcome.err.contains("int: thrown by the model's own code"),
+                 qPrintable(outcome.err));
     }
 
     void anInputThatMayBeLeftOut() {
@@ -315,19 +359,24 @@ class TestPlugin : public QObject {
         const auto x = tensor::Tensor::of<float>({4}, {1, 2, 3, 4});
         write(reference, {{"in.x", x}, {"out.out", tensor::Tensor::of<float>({4}, {2, 4, 6, 8})}});
         for (const char* tracer : {"robust", "traced-module"}) {
-            const Outcome outcome = runSonde({"check", "--allow-native", plugin("throwing_models.so#optional_mask"), reference, "--tracer", tracer});
+            const Outcome outcome = runSonde(
+                {"check", "--allow-native", plugin("throwing_models.so#optional_mask"), reference, "--tracer", tracer});
             QVERIFY2(outcome.status == 0, qPrintable(tracer + outcome.out + outcome.err));
         }
-        const Outcome automatic = runSonde({"check", "--allow-native", plugin("throwing_models.so#optional_mask"), reference});
+        const Outcome automatic =
+            runSonde({"check", "--allow-native", plugin("throwing_models.so#optional_mask"), reference});
         QVERIFY2(automatic.status == 0, qPrintable(automatic.out + automatic.err));
         // fx takes every parameter for given; the way to say otherwise is told.
-        const Outcome symbolic = runSonde({"run", "--allow-native", plugin("throwing_models.so#optional_mask"), "--tracer", "module-path"});
+        const Outcome symbolic =
+            runSonde({"run", "--allow-native", plugin("throwing_models.so#optional_mask"), "--tracer", "module-path"});
         QVERIFY2(symbolic.err.contains("--concrete mask=None"), qPrintable(symbolic.err));
-        const Outcome concrete = runSonde({"check", "--allow-native", plugin("throwing_models.so#optional_mask"), reference, "--tracer", "module-path", "--concrete", "mask=None"});
+        const Outcome concrete = runSonde({"check", "--allow-native", plugin("throwing_models.so#optional_mask"),
+                                           reference, "--tracer", "module-path", "--concrete", "mask=None"});
         QVERIFY2(concrete.status == 0, qPrintable(concrete.out + concrete.err));
         write(reference, {{"in.x", x}, {"in.mask", x}, {"out.out", tensor::Tensor::of<float>({4}, {3, 6, 9, 12})}});
         for (const char* tracer : {"robust", "traced-module", "module-path", "custom"}) {
-            const Outcome given = runSonde({"check", "--allow-native", plugin("throwing_models.so#given_mask"), reference, "--tracer", tracer});
+            const Outcome given = runSonde(
+                {"check", "--allow-native", plugin("throwing_models.so#given_mask"), reference, "--tracer", tracer});
             QVERIFY2(given.status == 0, qPrintable(tracer + given.out + given.err));
         }
         const Outcome given = runSonde({"check", "--allow-native", plugin("throwing_models.so#given_mask"), reference});
@@ -341,7 +390,8 @@ class TestPlugin : public QObject {
         write(reference, {{"in.x", tensor::Tensor::of<float>({4, 2}, {1, -1, 0, 2, 3, -3, -4, 4})},
                           {"out.out", tensor::Tensor::of<float>({2, 4}, {1, 2, 2, 1, 1, 2, 2, 1})}});
         for (const char* tracer : {"module-path", "traced-module", "robust", "custom"}) {
-            const Outcome outcome = runSonde({"check", "--allow-native", plugin("throwing_models.so#pairs"), reference, "--tracer", tracer});
+            const Outcome outcome = runSonde(
+                {"check", "--allow-native", plugin("throwing_models.so#pairs"), reference, "--tracer", tracer});
             QVERIFY2(outcome.status == 0, qPrintable(tracer + outcome.out + outcome.err));
         }
     }
@@ -373,7 +423,8 @@ class TestPlugin : public QObject {
   private:
     static void tracers() {
         QTest::addColumn<QString>("tracer");
-        for (const char* tracer : {"", "module-path", "custom", "robust", "traced-module"}) QTest::newRow(*tracer ? tracer : "default") << tracer;
+        for (const char* tracer : {"", "module-path", "custom", "robust", "traced-module"})
+            QTest::newRow(*tracer ? tracer : "default") << tracer;
     }
     static Outcome runWith(const QString& model, const QString& input) {
         QFETCH(QString, tracer);

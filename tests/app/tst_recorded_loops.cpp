@@ -1,5 +1,5 @@
-// Loops of archives whose iterations only a run knows, `for i in range(start, end, step)` as TorchScript writes it: run with
-// every value watched, saved as ONNX and checked, dumped and checked. Expected values are worked by hand.
+// Loops of archives whose iterations only a run knows, `for i in range(start, end, step)` as TorchScript writes it: run
+// with every value watched, saved as ONNX and checked, dumped and checked. Expected values are worked by hand.
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -26,8 +26,12 @@ std::string source(const std::string& start, const std::string& end, const std::
            "    n: Tensor) -> Tensor:\n"
            "    k = int(n)\n"
            "    y = x\n"
-           "    for i in range(torch.__range_length(" + start + ", " + end + ", " + step + ")):\n"
-           "      j = torch.__derive_index(i, " + start + ", " + step + ")\n"
+           "    for i in range(torch.__range_length(" +
+           start + ", " + end + ", " + step +
+           ")):\n"
+           "      j = torch.__derive_index(i, " +
+           start + ", " + step +
+           ")\n"
            "      y = torch.add(y, torch.mul(x, j))\n"
            "    return y\n";
 }
@@ -59,10 +63,10 @@ class TestRecordedLoops : public QObject {
         QTest::addColumn<int>("factor");
         QTest::addColumn<int>("otherN");
         QTest::addColumn<int>("otherFactor");
-        QTest::newRow("up") << QStringList{"1", "k", "2"} << 6 << 10 << 9 << 17;          // 1, 3, 5; and 7
-        QTest::newRow("to the end") << QStringList{"0", "k", "3"} << 7 << 10 << 4 << 4;   // 0, 3, 6
-        QTest::newRow("down") << QStringList{"k", "0", "-2"} << 5 << 10 << 4 << 7;        // 5, 3, 1
-        QTest::newRow("empty later") << QStringList{"2", "k", "1"} << 4 << 6 << 1 << 1;   // 2, 3
+        QTest::newRow("up") << QStringList{"1", "k", "2"} << 6 << 10 << 9 << 17;              // 1, 3, 5; and 7
+        QTest::newRow("to the end") << QStringList{"0", "k", "3"} << 7 << 10 << 4 << 4;       // 0, 3, 6
+        QTest::newRow("down") << QStringList{"k", "0", "-2"} << 5 << 10 << 4 << 7;            // 5, 3, 1
+        QTest::newRow("empty later") << QStringList{"2", "k", "1"} << 4 << 6 << 1 << 1;       // 2, 3
         QTest::newRow("step of the data") << QStringList{"0", "6", "k"} << 2 << 7 << 4 << 5;  // 0, 2, 4
     }
     void rangesOfARun() {
@@ -72,12 +76,19 @@ class TestRecordedLoops : public QObject {
         QFETCH(int, otherN);
         QFETCH(int, otherFactor);
         const QString model = file("m.pt");
-        test::writeScript(model.toStdString(), source(range[0].toStdString(), range[1].toStdString(), range[2].toStdString()));
+        test::writeScript(model.toStdString(),
+                          source(range[0].toStdString(), range[1].toStdString(), range[2].toStdString()));
         const QString reference = file("reference.npz");
         const auto x = Tensor::of<float>({2}, {1, 2});
-        const auto scaled = [](int by) { return Tensor::of<float>({2}, {static_cast<float>(by), static_cast<float>(2 * by)}); };
-        write(reference, {{"in.x", x}, {"in.n", Tensor::scalar<std::int64_t>(n)}, {"out.out", scaled(factor)},
-                          {"case1.in.x", x}, {"case1.in.n", Tensor::scalar<std::int64_t>(otherN)}, {"case1.out.out", scaled(otherFactor)}});
+        const auto scaled = [](int by) {
+            return Tensor::of<float>({2}, {static_cast<float>(by), static_cast<float>(2 * by)});
+        };
+        write(reference, {{"in.x", x},
+                          {"in.n", Tensor::scalar<std::int64_t>(n)},
+                          {"out.out", scaled(factor)},
+                          {"case1.in.x", x},
+                          {"case1.in.n", Tensor::scalar<std::int64_t>(otherN)},
+                          {"case1.out.out", scaled(otherFactor)}});
         verify(runSonde({"check", model, reference}));
         const QString values = file("values.npz");
         verify(runSonde({"run", model, "--input-data", reference, "--watch-all", "--out", values}));
@@ -103,11 +114,13 @@ class TestRecordedLoops : public QObject {
 
     void archivesWithLoops_data() {
         QTest::addColumn<QString>("name");
-        for (const char* name : {"control_flow", "gpt_mini", "lstm_classifier", "robust_nested", "nested_containers"}) QTest::newRow(name) << QString(name);
+        for (const char* name : {"control_flow", "gpt_mini", "lstm_classifier", "robust_nested", "nested_containers"})
+            QTest::newRow(name) << QString(name);
     }
     void archivesWithLoops() {
         QFETCH(QString, name);
-        const QString model = test::referenceModels() + '/' + name + ".script.pt", reference = test::referenceModels() + '/' + name + ".npz";
+        const QString model = test::referenceModels() + '/' + name + ".script.pt",
+                      reference = test::referenceModels() + '/' + name + ".npz";
         verify(runSonde({"check", model, reference}));
         verify(runSonde({"run", model, "--input-data", reference, "--watch-all"}));
         const QString saved = file("m.onnx"), dump = file("m.dump");

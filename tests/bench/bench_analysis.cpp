@@ -1,5 +1,5 @@
-// Time of the questions that the window asks a large graph: bench_analysis. One line each: nodes, and median and best in
-// milliseconds of processor time.
+// Time of the questions that the window asks a large graph: bench_analysis. One line each: nodes, and median and best
+// in milliseconds of processor time.
 
 #include <algorithm>
 #include <cstdio>
@@ -32,7 +32,8 @@ void measure(const char* what, std::size_t nodes, const std::function<std::size_
         times.push_back(processorMs() - start);
     }
     std::ranges::sort(times);
-    std::printf("%-44s %8zu nodes %8zu found %9.2f %9.2f\n", what, nodes, answer, times[times.size() / 2], times.front());
+    std::printf("%-44s %8zu nodes %8zu found %9.2f %9.2f\n", what, nodes, answer, times[times.size() / 2],
+                times.front());
 }
 
 std::shared_ptr<const graph::InternalGraph> diamonds(std::size_t count) {
@@ -47,7 +48,9 @@ std::shared_ptr<const graph::InternalGraph> diamonds(std::size_t count) {
 int main() {
     const auto deep = transformer(3400);
     const auto ways = diamonds(33000);
-    const auto producer = [](const graph::InternalGraph& graph, const char* name) { return graph.node(graph.findNode(name)).producer; };
+    const auto producer = [](const graph::InternalGraph& graph, const char* name) {
+        return graph.node(graph.findNode(name)).producer;
+    };
     const auto query = analysis::Query::parse("op:MatMul and qualname:layers.1*.attn* and upstream-of:op:Softmax");
     const graph::ExprId last = deep->node(deep->outputs().front()).producer;
     const graph::ExprId first = producer(*ways, "x"), end = producer(*ways, "s32999");
@@ -56,6 +59,7 @@ int main() {
         const auto distance = analysis::distances(*deep, {last}, analysis::Flow::Upstream);
         return distance.size() - static_cast<std::size_t>(std::ranges::count(distance, analysis::kUnreached));
     });
-    measure("all ways between two nodes (2^33000)", ways->nodeCount(), [&] { return analysis::between(*ways, {first}, {end}).size(); });
+    measure("all ways between two nodes (2^33000)", ways->nodeCount(),
+            [&] { return analysis::between(*ways, {first}, {end}).size(); });
     measure("types for given inputs", deep->nodeCount(), [&] { return analysis::typedFor(*deep, {}).nodeCount(); });
 }

@@ -1,6 +1,7 @@
 // Times of the kernels that decide how fast a model runs and of whole models with random weights, in one table:
-// bench_kernels [kernels|products|models [MODEL…]|census [MODEL…]]. Best of several runs on one thread and on two, GFLOP/s on one, for models (also files) the
-// cost of keeping every node's value; products: our float32 products and convolutions and Eigen's in turn, with the ratio. SONDE_KERNELS=baseline|avx2|avx512 chooses the loops.
+// bench_kernels [kernels|products|models [MODEL…]|census [MODEL…]]. Best of several runs on one thread and on two,
+// GFLOP/s on one, for models (also files) the cost of keeping every node's value; products: our float32 products and
+// convolutions and Eigen's in turn, with the ratio. SONDE_KERNELS=baseline|avx2|avx512 chooses the loops.
 
 #include <algorithm>
 #include <chrono>
@@ -79,29 +80,35 @@ void products(Pools& pools) {
         call.c = c.mutableData<float>();
         call.ldc = n;
         const std::string name = "product " + std::to_string(n);
-        report(pools, name, 2.0 * static_cast<double>(n * n * n), [&](base::ThreadPool& pool) { ops::kernels::gemm(call, pool); });
+        report(pools, name, 2.0 * static_cast<double>(n * n * n),
+               [&](base::ThreadPool& pool) { ops::kernels::gemm(call, pool); });
     }
 }
 
-void convolution(Pools& pools, const char* name, std::int64_t in, std::int64_t out, std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t group) {
+void convolution(Pools& pools, const char* name, std::int64_t in, std::int64_t out, std::int64_t size,
+                 std::int64_t kernel, std::int64_t stride, std::int64_t group) {
     ops::RunEnvironment environment{&pools.one, {}, 0, false};
     const ops::OpDef* op = ops::Registry::all().find("", "Conv", 22);
     const tensor::Value inputs[] = {ones({1, in, size, size}), ones({out, in / group, kernel, kernel})};
     const std::int64_t pad = kernel / 2;
-    const tensor::Attributes attributes = ops::completeAttributes(
-        *op, {{"group", group}, {"strides", std::vector<std::int64_t>{stride, stride}}, {"pads", std::vector<std::int64_t>{pad, pad, pad, pad}}}).value();
+    const tensor::Attributes attributes =
+        ops::completeAttributes(*op, {{"group", group},
+                                      {"strides", std::vector<std::int64_t>{stride, stride}},
+                                      {"pads", std::vector<std::int64_t>{pad, pad, pad, pad}}})
+            .value();
     const tensor::Value constants[] = {tensor::Value(), inputs[1]};
     const auto prepared = op->prepare(constants, attributes, environment).value();
     const double outputs = static_cast<double>(size / stride * (size / stride) * out);
     report(pools, name, 2.0 * outputs * static_cast<double>(in / group * kernel * kernel), [&](base::ThreadPool& pool) {
         environment.pool = &pool;
-        const auto result = ops::callPrepared(*op, inputs, attributes, 1, environment, 22, prepared.get(), nullptr, nullptr);
+        const auto result =
+            ops::callPrepared(*op, inputs, attributes, 1, environment, 22, prepared.get(), nullptr, nullptr);
         if (!result) std::abort();
     });
 }
 
-/// 16 transforms of one length; of 10007, a prime, also one by the definition, as lengths without small factors were once
-/// taken. GFLOP by the usual count of 5·N·log2 N.
+/// 16 transforms of one length; of 10007, a prime, also one by the definition, as lengths without small factors were
+/// once taken. GFLOP by the usual count of 5·N·log2 N.
 template <typename T>
 void fourier(Pools& pools, const std::string& type, std::int64_t length) {
     const std::vector<T> x(static_cast<std::size_t>(2 * length), T{0.5});
@@ -131,9 +138,15 @@ void loops() {
     for (Isa isa : {Isa::Baseline, Isa::Avx2, Isa::Avx512}) {
         const ops::kernels::FloatKernels* kernels = ops::kernels::floatKernels(isa);
         if (!kernels) continue;
-        for (const auto& [what, which] : {std::pair("exp", ops::kernels::Unary::Exp), std::pair("gelu", ops::kernels::Unary::Gelu), std::pair("relu", ops::kernels::Unary::Relu)}) {
+        for (const auto& [what, which] :
+             {std::pair("exp", ops::kernels::Unary::Exp), std::pair("gelu", ops::kernels::Unary::Gelu),
+              std::pair("relu", ops::kernels::Unary::Relu)}) {
             const std::string name = std::string(what) + " of 65536, " + kernels->name;
-            line(name, best([&, which = which] { kernels->unary[static_cast<std::size_t>(which)](x.data<float>(), y.mutableData<float>(), 1 << 16, 0, 0); }), 0, 0, 0);
+            line(name, best([&, which = which] {
+                     kernels->unary[static_cast<std::size_t>(which)](x.data<float>(), y.mutableData<float>(), 1 << 16,
+                                                                     0, 0);
+                 }),
+                 0, 0, 0);
         }
     }
 }
@@ -143,7 +156,8 @@ struct Model {
     std::string name;  ///< of a file, or of what the zoo has
     double gigaflops = 0;
 };
-const Model kModels[] = {{"zoo:resnet18", 3.63}, {"zoo:resnet50", 8.18}, {"zoo:mobilenet_v2", 0.6}, {"zoo:densenet121", 5.67}, {"zoo:vit_b_16", 35.1}, {"zoo:bert_base", 22.3}};
+const Model kModels[] = {{"zoo:resnet18", 3.63},    {"zoo:resnet50", 8.18}, {"zoo:mobilenet_v2", 0.6},
+                         {"zoo:densenet121", 5.67}, {"zoo:vit_b_16", 35.1}, {"zoo:bert_base", 22.3}};
 
 void model(const Model& which) {
     const auto document = document::open(which.name);
@@ -171,10 +185,12 @@ void model(const Model& which) {
     // In turn: what else the machine does meets all of them.
     for (int turn = 0; turn < 3; ++turn) {
         for (Way* way : {&one, &two, &every}) {
-            way->least = std::min(way->least, best([way, &inputs] {
-                way->recording = way->runner.run(way->plan, inputs);
-                if (way->recording.error) std::abort();
-            }, 1000));
+            way->least = std::min(way->least, best(
+                                                  [way, &inputs] {
+                                                      way->recording = way->runner.run(way->plan, inputs);
+                                                      if (way->recording.error) std::abort();
+                                                  },
+                                                  1000));
         }
     }
     line(which.name, one.least, two.least, which.gigaflops, every.least);
@@ -186,14 +202,15 @@ double processorMilliseconds() {
     return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-/// What counting NaN and infinity costs: runs with and without it in turn, on one thread and on two. Processor time, so that
-/// what else the machine does counts less; the median and the lower quartile of all runs.
+/// What counting NaN and infinity costs: runs with and without it in turn, on one thread and on two. Processor time, so
+/// that what else the machine does counts less; the median and the lower quartile of all runs.
 void census(const Model& which) {
     const auto document = document::open(which.name);
     if (!document) return void(std::printf("%s: %s\n", which.name.c_str(), document.error().what.c_str()));
     const auto plan = exec::Plan::make((*document)->graph, {}).value();
     std::vector<tensor::Value> inputs;
-    for (graph::NodeId node : (*document)->graph->inputs()) inputs.emplace_back(ones(*(*document)->graph->node(node).type.staticShape()));
+    for (graph::NodeId node : (*document)->graph->inputs())
+        inputs.emplace_back(ones(*(*document)->graph->node(node).type.staticShape()));
     for (std::size_t threads : {std::size_t{1}, std::size_t{2}}) {
         exec::Runner runner(threads);
         std::vector<double> with, without;
@@ -210,7 +227,8 @@ void census(const Model& which) {
         std::sort(with.begin(), with.end());
         std::sort(without.begin(), without.end());
         const std::size_t middle = with.size() / 2, quarter = with.size() / 4;
-        std::printf("%-24s %zu threads: %8.3f ms counted, %8.3f ms not: %+.1f %% (lower quartile %+.1f %%)\n", which.name.c_str(), threads, with[middle], without[middle],
+        std::printf("%-24s %zu threads: %8.3f ms counted, %8.3f ms not: %+.1f %% (lower quartile %+.1f %%)\n",
+                    which.name.c_str(), threads, with[middle], without[middle],
                     (with[middle] / without[middle] - 1) * 100, (with[quarter] / without[quarter] - 1) * 100);
     }
 }
@@ -231,7 +249,8 @@ int main(int argc, char** argv) {
         bench::compareConversions();
         if (part == "products") return 0;
     }
-    std::printf("%-40s %10s %10s %7s %9s %10s\n", ops::kernels::floatKernels().name, "1T ms", "2T ms", "1T/2T", "GFLOP/s", "watch all");
+    std::printf("%-40s %10s %10s %7s %9s %10s\n", ops::kernels::floatKernels().name, "1T ms", "2T ms", "1T/2T",
+                "GFLOP/s", "watch all");
     if (part != "models") {
         Pools pools;
         products(pools);

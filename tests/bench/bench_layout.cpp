@@ -26,7 +26,8 @@ std::string titleOf(const Outline& outline, const ItemDescription& what) {
         case ItemKind::Module: return graph.scope(what.scope).qualname;
         case ItemKind::Body: return graph.body(what.body).label;
         case ItemKind::Stub:
-            return what.values.size() == 1 ? graph.node(what.values[0]).name : std::to_string(what.values.size()) + " values";
+            return what.values.size() == 1 ? graph.node(what.values[0]).name
+                                           : std::to_string(what.values.size()) + " values";
         case ItemKind::Output:
             if (!what.expr.valid()) return "output";
             [[fallthrough]];
@@ -55,9 +56,9 @@ void writeSvg(const std::filesystem::path& path, const Outline& outline, const S
     for (const SceneItem& item : scene.items) {
         const Rect& r = item.rect;
         out << "<rect x='" << r.x << "' y='" << r.y << "' width='" << r.width << "' height='" << r.height << "' rx='"
-            << (item.what.kind == ItemKind::Stub ? 8 : 3) << "' fill='" << (item.what.open ? "#f4f6fb" : kFill[int(item.what.kind)])
-            << "' stroke='#456'/><text x='" << r.x + 6 << "' y='" << r.y + 14 << "'>" << titleOf(outline, item.what)
-            << "</text>\n";
+            << (item.what.kind == ItemKind::Stub ? 8 : 3) << "' fill='"
+            << (item.what.open ? "#f4f6fb" : kFill[int(item.what.kind)]) << "' stroke='#456'/><text x='" << r.x + 6
+            << "' y='" << r.y + 14 << "'>" << titleOf(outline, item.what) << "</text>\n";
     }
     for (const SceneEdge& edge : scene.edges) {
         out << "<path fill='none' stroke='" << (edge.fromStub ? "#a80" : "#246") << "' d='M";
@@ -104,9 +105,10 @@ void run(const Case& test, LayoutWorkers& workers, const std::filesystem::path& 
     std::size_t stubs = 0;
     for (const SceneItem& item : scene->items) stubs += item.what.kind == ItemKind::Stub;
     const std::string depth = test.depth == 99 ? "all" : std::to_string(test.depth);
-    std::printf("%-24s %8zu %5s %7zu %7zu %6zu %6u %6u %8.1f %8.1f %8.1f %8.1f  %s\n", test.name.c_str(), test.graph->exprCount(),
-                depth.c_str(), scene->items.size(), scene->edges.size(), stubs, scene->piecesLaidOut,
-                scene->piecesFromCache, outlineMs, cold, warm, one, scene->notes.empty() ? "" : scene->notes[0].c_str());
+    std::printf("%-24s %8zu %5s %7zu %7zu %6zu %6u %6u %8.1f %8.1f %8.1f %8.1f  %s\n", test.name.c_str(),
+                test.graph->exprCount(), depth.c_str(), scene->items.size(), scene->edges.size(), stubs,
+                scene->piecesLaidOut, scene->piecesFromCache, outlineMs, cold, warm, one,
+                scene->notes.empty() ? "" : scene->notes[0].c_str());
     std::fflush(stdout);
     if (!svg.empty()) writeSvg(svg / (test.name + "-" + depth + ".svg"), outline, *scene);
 }
@@ -114,14 +116,22 @@ void run(const Case& test, LayoutWorkers& workers, const std::filesystem::path& 
 std::vector<Case> madeUp() {
     using namespace layout_graphs;
     return {
-        {"transformer 12", transformer(12), 1},         {"transformer 12", transformer(12), 2},
-        {"transformer 12", transformer(12), 99},        {"transformer 300", transformer(300), 1},
-        {"transformer 300", transformer(300), 2},       {"transformer 300", transformer(300), 99},
-        {"experts 4x64", mixtureOfExperts(4, 64), 1},   {"experts 24x64", mixtureOfExperts(24, 64), 99},
-        {"dense 4x24", dense(4, 24), 1},                {"dense 4x24", dense(4, 24), 99},
-        {"dense 40x40", dense(40, 40), 99},             {"chain 10000", flatChain(10'000), 99},
-        {"random 1000", randomModules(1'000, 1), 1},    {"random 1000", randomModules(1'000, 1), 99},
-        {"random 10000", randomModules(10'000, 2), 99}, {"random 100000", randomModules(100'000, 3), 1},
+        {"transformer 12", transformer(12), 1},
+        {"transformer 12", transformer(12), 2},
+        {"transformer 12", transformer(12), 99},
+        {"transformer 300", transformer(300), 1},
+        {"transformer 300", transformer(300), 2},
+        {"transformer 300", transformer(300), 99},
+        {"experts 4x64", mixtureOfExperts(4, 64), 1},
+        {"experts 24x64", mixtureOfExperts(24, 64), 99},
+        {"dense 4x24", dense(4, 24), 1},
+        {"dense 4x24", dense(4, 24), 99},
+        {"dense 40x40", dense(40, 40), 99},
+        {"chain 10000", flatChain(10'000), 99},
+        {"random 1000", randomModules(1'000, 1), 1},
+        {"random 1000", randomModules(1'000, 1), 99},
+        {"random 10000", randomModules(10'000, 2), 99},
+        {"random 100000", randomModules(100'000, 3), 1},
         {"random 100000", randomModules(100'000, 3), 99},
     };
 }
@@ -160,8 +170,8 @@ int main(int argc, char** argv) {
         options.metrics = metricsFor(outline);
         (void)composeScene(outline, view, options, workers, cache);
     }
-    std::printf("%-24s %8s %5s %7s %7s %6s %6s %6s %8s %8s %8s %8s\n", "graph", "exprs", "open", "items", "edges", "stubs",
-                "pieces", "known", "outline", "cold", "warm", "one");
+    std::printf("%-24s %8s %5s %7s %7s %6s %6s %6s %8s %8s %8s %8s\n", "graph", "exprs", "open", "items", "edges",
+                "stubs", "pieces", "known", "outline", "cold", "warm", "one");
     for (const Case& test : arguments.empty() ? madeUp() : models(arguments)) run(test, workers, svg);
     return 0;
 }

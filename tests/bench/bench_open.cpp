@@ -1,11 +1,8 @@
 // How long models take to open (read, trace, infer) and how much memory that needs: bench_open [--times N] FILE|FOLDER…
 // One row "open archive" a file: the process's CPU milliseconds of the first opening, the median and the best of all,
-// resident memory that the first one added, and how much of it is private (not pages of the file): weights that are only
-// mapped do not count there. A folder stands for the TorchScript archives in it; each file is opened in a process of its
-// own, so that the peaks are its own. open_archive.py sets these rows beside torch.jit.load.
-
-#include <sys/wait.h>
-#include <unistd.h>
+// resident memory that the first one added, and how much of it is private (not pages of the file): weights that are
+// only mapped do not count there. A folder stands for the TorchScript archives in it; each file is opened in a process
+// of its own, so that the peaks are its own. open_archive.py sets these rows beside torch.jit.load.
 
 #include <algorithm>
 #include <cstdio>
@@ -15,6 +12,8 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 #include "core/document/document.h"
@@ -64,8 +63,9 @@ int measure(const std::string& file, std::size_t count) {
     }
     const double first = times.front();
     std::ranges::sort(times);
-    std::printf("%-14s %-28s %9.2f %9.2f %9.2f %9.1f %9.1f %8zu\n", "open archive", name.c_str(), first, times[times.size() / 2], times[0],
-                static_cast<double>(peak) / 1024, static_cast<double>(anonymous) / 1024, nodes);
+    std::printf("%-14s %-28s %9.2f %9.2f %9.2f %9.1f %9.1f %8zu\n", "open archive", name.c_str(), first,
+                times[times.size() / 2], times[0], static_cast<double>(peak) / 1024,
+                static_cast<double>(anonymous) / 1024, nodes);
     return 0;
 }
 
@@ -88,7 +88,8 @@ int main(int argc, char** argv) {
         }
     }
     std::ranges::sort(files);
-    std::printf("%-14s %-28s %9s %9s %9s %9s %9s %8s\n", "row", "file", "first ms", "median ms", "best ms", "peak MB", "private", "nodes");
+    std::printf("%-14s %-28s %9s %9s %9s %9s %9s %8s\n", "row", "file", "first ms", "median ms", "best ms", "peak MB",
+                "private", "nodes");
     std::fflush(stdout);
     if (files.size() == 1) return measure(files.front(), count);  // a profiler sees it
     for (const std::string& file : files) {

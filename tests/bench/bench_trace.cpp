@@ -1,6 +1,6 @@
-// Time of a symbolic trace of the built-in models, without making them: bench_trace [MODEL…]. One line a model: nodes of
-// the main graph, all nodes (with the insides of leaves), and median and best of several traces in milliseconds, by the
-// clock and of this thread's processor time (the one to compare when other programs run, too).
+// Time of a symbolic trace of the built-in models, without making them: bench_trace [MODEL…]. One line a model: nodes
+// of the main graph, all nodes (with the insides of leaves), and median and best of several traces in milliseconds, by
+// the clock and of this thread's processor time (the one to compare when other programs run, too).
 
 #include <algorithm>
 #include <chrono>
@@ -54,8 +54,8 @@ void measure(const std::string& name) {
         allNodes = (*graph)->nodeCount();
     }
     const double wallMedian = median(wall), processorMedian = median(processor);
-    std::printf("%-22s %6zu %6zu %9.3f %9.3f %9.3f %9.3f\n", name.c_str(), mainNodes, allNodes, wallMedian, wall.front(), processorMedian,
-                processor.front());
+    std::printf("%-22s %6zu %6zu %9.3f %9.3f %9.3f %9.3f\n", name.c_str(), mainNodes, allNodes, wallMedian,
+                wall.front(), processorMedian, processor.front());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Frames over big scenes, as one table: a scripted path of pans and zooms, painted as the canvas paints it (tiles within
-// a budget for each frame, then the copy to the screen's image).
+// Frames over big scenes, as one table: a scripted path of pans and zooms, painted as the canvas paints it (tiles
+// within a budget for each frame, then the copy to the screen's image).
 //   bench_ui_canvas [MODEL…]     models instead of made-up graphs
 
 #include <QGuiApplication>
@@ -23,7 +23,9 @@ using Clock = std::chrono::steady_clock;
 constexpr QSize kView{1400, 900};
 constexpr std::chrono::microseconds kBudget{7000};
 
-double msSince(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+double msSince(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 double quantile(std::vector<double> times, double q) {
     std::sort(times.begin(), times.end());
@@ -101,10 +103,12 @@ void measure(const char* name, const std::shared_ptr<const graph::InternalGraph>
     const QRectF bounds = canvas::toQt(scene->bounds);
     // A whole picture, and the scale at which about a thousand cards are seen at once.
     const double whole = canvas::Camera::fitting(bounds, kView, 24, 1.0).scale;
-    const double perItem = bounds.width() * bounds.height() / std::max<double>(1, static_cast<double>(scene->items.size()));
+    const double perItem =
+        bounds.width() * bounds.height() / std::max<double>(1, static_cast<double>(scene->items.size()));
     const double thousand = std::clamp(std::sqrt(kView.width() * kView.height() / (1000 * perItem)), whole, 1.0);
     QImage screen(kView, QImage::Format_RGB32);
-    for (const auto& [title, scale] : {std::pair{"whole", whole}, std::pair{"1000 seen", thousand}, std::pair{"close", 1.0}}) {
+    for (const auto& [title, scale] :
+         {std::pair{"whole", whole}, std::pair{"1000 seen", thousand}, std::pair{"close", 1.0}}) {
         canvas::TileCache tiles;
         std::vector<double> times;
         const std::vector<canvas::Camera> cameras = path(bounds, scale);
@@ -117,8 +121,8 @@ void measure(const char* name, const std::shared_ptr<const graph::InternalGraph>
             times.push_back(msSince(frame));
             seen = std::max(seen, index->within(camera.visible(kView)).items.size());
         }
-        std::printf("%-22s %8zu %8.0f %8.1f  %-10s %7zu %7.1f %7.1f %7.1f\n", name, scene->items.size(), layoutMs, indexMs, title,
-                    seen, quantile(times, 0.5), quantile(times, 0.95), quantile(times, 1));
+        std::printf("%-22s %8zu %8.0f %8.1f  %-10s %7zu %7.1f %7.1f %7.1f\n", name, scene->items.size(), layoutMs,
+                    indexMs, title, seen, quantile(times, 0.5), quantile(times, 0.95), quantile(times, 1));
         std::fflush(stdout);
     }
 }
@@ -139,8 +143,8 @@ void measureGraph(const char* name, const std::shared_ptr<const graph::InternalG
 int main(int argc, char** argv) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
     const QGuiApplication application(argc, argv);
-    std::printf("%-22s %8s %8s %8s  %-10s %7s %7s %7s %7s\n", "scene", "items", "layout", "index", "view", "seen", "median",
-                "p95", "max");
+    std::printf("%-22s %8s %8s %8s  %-10s %7s %7s %7s %7s\n", "scene", "items", "layout", "index", "view", "seen",
+                "median", "p95", "max");
     for (int i = 1; i < argc; ++i) {
         const auto document = document::open(argv[i]);
         if (!document) {

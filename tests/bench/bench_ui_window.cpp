@@ -1,11 +1,12 @@
 // The real window, driven by clicks, wheel and drags, against its limits, as one table:
 //   bench_ui_window [--times N] [WORD…]     only rows with one of the words in them
-// Each row is measured in a process of its own with nothing cached on disk, N times (3): median and worst of the readings.
-// QT_QPA_PLATFORM chooses the platform (offscreen if not set; xcb under Xvfb).
+// Each row is measured in a process of its own with nothing cached on disk, N times (3): median and worst of the
+// readings. QT_QPA_PLATFORM chooses the platform (offscreen if not set; xcb under Xvfb).
 //
 // A frame is what one wheel or mouse event costs together with the painting that follows it, up to where the window's
-// picture is handed to the platform. "Busy" is the longest time in which the window answered nothing. "Work max" is the most
-// that the window's thread worked for a frame: where "frame max" is far above, the machine had given the processor to others.
+// picture is handed to the platform. "Busy" is the longest time in which the window answered nothing. "Work max" is the
+// most that the window's thread worked for a frame: where "frame max" is far above, the machine had given the processor
+// to others.
 
 #include <QApplication>
 #include <QElapsedTimer>
@@ -17,14 +18,13 @@
 #include <QToolButton>
 #include <QWheelEvent>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <random>
+#include <unistd.h>
 
 #include "tests/bench/model_files.h"
 #include "ui/canvas/graph_canvas.h"
@@ -172,7 +172,8 @@ class Bench {
     }
 
     void wheel(QPointF place, int delta) {
-        QWheelEvent event(place, canvas()->mapToGlobal(place), {}, {0, delta}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+        QWheelEvent event(place, canvas()->mapToGlobal(place), {}, {0, delta}, Qt::NoButton, Qt::NoModifier,
+                          Qt::NoScrollPhase, false);
         QApplication::sendEvent(canvas(), &event);
     }
 
@@ -280,7 +281,8 @@ void measureFrames(Bench& bench, Application& application, const QString& file, 
     const auto drag = [&](int frames, QPointF step) {
         QPointF place = middle - step * frames / 2;
         bench.mouse(QEvent::MouseButtonPress, place, Qt::LeftButton);
-        for (int i = 0; i < frames; ++i) bench.frame([&] { bench.mouse(QEvent::MouseMove, place += step, Qt::LeftButton); });
+        for (int i = 0; i < frames; ++i)
+            bench.frame([&] { bench.mouse(QEvent::MouseMove, place += step, Qt::LeftButton); });
         bench.mouse(QEvent::MouseButtonRelease, place, Qt::NoButton);
     };
     drag(60, {-8, 0});
@@ -306,13 +308,13 @@ void measureCancelling(Bench& bench, Application&, const QString& file) {
         bench.window().open(file);
         QElapsedTimer timer;
         timer.start();
-        while (static_cast<double>(timer.elapsed()) < whole * i / 10) QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
+        while (static_cast<double>(timer.elapsed()) < whole * i / 10)
+            QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
         timer.restart();
-        if (bench.context().loadState() == context::LoadState::Loading)
-            strip->findChild<QToolButton*>()->click();
-        else
-            bench.context().close();
-        while (bench.context().isBusy()) QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
+        if (bench.context().loadState() == context::LoadState::Loading) strip->findChild<QToolButton*>()->click();
+        else bench.context().close();
+        while (bench.context().isBusy())
+            QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
         QApplication::processEvents();
         slowest = std::max(slowest, static_cast<double>(timer.nsecsElapsed()) / 1e6);
         context::Job::waitForAll();
@@ -344,23 +346,42 @@ std::vector<Row> rows() {
     const Limit busy{"busy", "busy", "ms", 50};
     std::vector<Row> rows{{"ResNet-50, file to picture", "resnet50", "open", {{"time", "time", "ms", 100}, busy}},
                           {"ResNet-50, from process start", "resnet50", "start", {{"time", "time", "ms", 400}}}};
-    const std::vector<std::tuple<const char*, double, double>> sizes{{"1000", 250, 0}, {"20000", 500, 300}, {"100000", 2000, 0}};
+    const std::vector<std::tuple<const char*, double, double>> sizes{
+        {"1000", 250, 0}, {"20000", 500, 300}, {"100000", 2000, 0}};
     for (const auto& [size, ms, mb] : sizes) {
         for (const char* kind : {"transformer", "experts", "dense", "chain", "random"}) {
-            Row row{std::string(kind) + " of " + size + ", file to picture", nullptr, "open", {{"time", "time", "ms", ms}, busy}};
+            Row row{std::string(kind) + " of " + size + ", file to picture",
+                    nullptr,
+                    "open",
+                    {{"time", "time", "ms", ms}, busy}};
             if (mb > 0) row.limits.push_back({"memory", "memory", "MB", mb});
             row.model = (new std::string(std::string(kind) + "." + size))->c_str();  // kept for the program's life
             rows.push_back(row);
-            rows.push_back({std::string(kind) + " of " + size + ", any level", row.model, "levels", {{"time", "time", "ms", 300}, busy}});
+            rows.push_back({std::string(kind) + " of " + size + ", any level",
+                            row.model,
+                            "levels",
+                            {{"time", "time", "ms", 300}, busy}});
             if (std::string(kind) != "chain")
-                rows.push_back({std::string(kind) + " of " + size + ", any level, not folded", row.model, "unfolded", {{"time", "time", "ms", 300}, busy}});
+                rows.push_back({std::string(kind) + " of " + size + ", any level, not folded",
+                                row.model,
+                                "unfolded",
+                                {{"time", "time", "ms", 300}, busy}});
         }
     }
     for (const char* model : {"transformer.10000", "experts.10000", "dense.10000", "chain.10000", "random.10000"})
         rows.push_back({std::string(model) + ", all laid out", model, "all", {{"time", "time", "ms", 500}, busy}});
-    rows.push_back({"transformer of 100000, cancel", "transformer.100000", "cancel", {{"time", "time", "ms", 100}, {"ended", "work ended", "ms", 0}}});
-    rows.push_back({"random of 100000, cancel", "random.100000", "cancel", {{"time", "time", "ms", 100}, {"ended", "work ended", "ms", 0}}});
-    const std::vector<Limit> frames{{"seen", "seen", "nodes", 0}, {"p95", "frame p95", "ms", 16.7}, {"max", "frame max", "ms", 33}, {"work", "work max", "ms", 0}};
+    rows.push_back({"transformer of 100000, cancel",
+                    "transformer.100000",
+                    "cancel",
+                    {{"time", "time", "ms", 100}, {"ended", "work ended", "ms", 0}}});
+    rows.push_back({"random of 100000, cancel",
+                    "random.100000",
+                    "cancel",
+                    {{"time", "time", "ms", 100}, {"ended", "work ended", "ms", 0}}});
+    const std::vector<Limit> frames{{"seen", "seen", "nodes", 0},
+                                    {"p95", "frame p95", "ms", 16.7},
+                                    {"max", "frame max", "ms", 33},
+                                    {"work", "work max", "ms", 0}};
     for (const char* model : {"transformer.1000", "random.1000", "dense.1000"})
         rows.push_back({std::string(model) + ", pan and zoom, all open", model, "frames all", frames});
     for (const char* model : {"transformer.100000", "random.100000", "chain.100000"}) {
@@ -379,9 +400,12 @@ QString fileOf(const std::string& model, const QString& folder) {
     const std::size_t count = model == kind ? 0 : std::stoul(model.substr(kind.size() + 1));
     base::Result<void> written;
     if (kind == "resnet50") written = model_files::writeBuiltIn(path, "zoo:resnet50", {1, 3, 224, 224});
-    else if (kind == "transformer") written = model_files::write(path, *layout_graphs::transformer(std::max<std::size_t>(1, count / 32)));
-    else if (kind == "experts") written = model_files::write(path, *layout_graphs::mixtureOfExperts(std::max<std::size_t>(1, count / 325), 64));
-    else if (kind == "dense") written = model_files::write(path, *layout_graphs::dense(std::max<std::size_t>(1, count / 100), 24));
+    else if (kind == "transformer")
+        written = model_files::write(path, *layout_graphs::transformer(std::max<std::size_t>(1, count / 32)));
+    else if (kind == "experts")
+        written = model_files::write(path, *layout_graphs::mixtureOfExperts(std::max<std::size_t>(1, count / 325), 64));
+    else if (kind == "dense")
+        written = model_files::write(path, *layout_graphs::dense(std::max<std::size_t>(1, count / 100), 24));
     else if (kind == "chain") written = model_files::write(path, *layout_graphs::flatChain(count));
     else written = model_files::write(path, *layout_graphs::randomModules(count, 1));
     if (!written) std::fprintf(stderr, "%s\n", written.error().text().c_str()), std::exit(1);
@@ -414,21 +438,25 @@ std::map<std::string, double> runRow(const Row& row, const QString& folder) {
     const QTemporaryDir scratch;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert(QStringLiteral("XDG_CACHE_HOME"), scratch.path());
-    if (!environment.contains(QStringLiteral("QT_QPA_PLATFORM"))) environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen"));
+    if (!environment.contains(QStringLiteral("QT_QPA_PLATFORM")))
+        environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen"));
     QProcess process;
     process.setProcessEnvironment(environment);
     process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
     QElapsedTimer timer;
     timer.start();
     if (row.measure == std::string("start"))
-        process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), {"window", file, "--screenshot", scratch.filePath("picture.png")});
+        process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"),
+                      {"window", file, "--screenshot", scratch.filePath("picture.png")});
     else
-        process.start(QCoreApplication::applicationFilePath(), {"--measure", row.measure, file, fileOf("chain.30", folder)});
+        process.start(QCoreApplication::applicationFilePath(),
+                      {"--measure", row.measure, file, fileOf("chain.30", folder)});
     if (!process.waitForFinished(600'000) || process.exitCode() != 0) return {};
     if (row.measure == std::string("start")) return {{"time", static_cast<double>(timer.nsecsElapsed()) / 1e6}};
     std::map<std::string, double> values;
     for (const QByteArray& line : process.readAllStandardOutput().split('\n'))
-        if (const auto tab = line.indexOf('\t'); tab > 0) values[line.left(tab).toStdString()] = line.mid(tab + 1).toDouble();
+        if (const auto tab = line.indexOf('\t'); tab > 0)
+            values[line.left(tab).toStdString()] = line.mid(tab + 1).toDouble();
     return values;
 }
 
@@ -442,10 +470,12 @@ void print(const Row& row, const std::map<std::string, std::vector<double>>& val
         }
         const double value = quantile(found->second, 0.5), worst = quantile(found->second, 1);
         if (limit.value > 0)
-            std::printf("%-50s %-10s %8.1f %8.1f %8.1f %-5s %s\n", name.c_str(), limit.title, value, worst, limit.value, limit.unit,
-                        worst <= limit.value ? "met" : value <= limit.value ? "met, but not in every reading" : "NOT MET");
-        else
-            std::printf("%-50s %-10s %8.1f %8.1f %8s %-5s\n", name.c_str(), limit.title, value, worst, "", limit.unit);
+            std::printf("%-50s %-10s %8.1f %8.1f %8.1f %-5s %s\n", name.c_str(), limit.title, value, worst, limit.value,
+                        limit.unit,
+                        worst <= limit.value   ? "met"
+                        : value <= limit.value ? "met, but not in every reading"
+                                               : "NOT MET");
+        else std::printf("%-50s %-10s %8.1f %8.1f %8s %-5s\n", name.c_str(), limit.title, value, worst, "", limit.unit);
         name.clear();
     }
     std::fflush(stdout);

@@ -40,7 +40,8 @@ class GraphMaker {
 
     void enter(const std::string& module, const std::string& moduleClass) {
         const std::string outer = path();
-        m_scopes.push_back(m_graph->addScope(m_scopes.back(), outer.empty() ? module : outer + "." + module, moduleClass));
+        m_scopes.push_back(
+            m_graph->addScope(m_scopes.back(), outer.empty() ? module : outer + "." + module, moduleClass));
     }
     void leave() { m_scopes.pop_back(); }
     std::string path() const { return m_graph->scope(m_scopes.back()).qualname; }
@@ -103,7 +104,8 @@ inline std::shared_ptr<const InternalGraph> transformer(std::size_t layers) {
         x = m.op("Add", {x, attn});
         m.enter("mlp", "MLP");
         const NodeId h = m.layer("norm", "LayerNormalization", {x});
-        const NodeId gate = m.op("Mul", {m.op("Sigmoid", {m.layer("gate", "MatMul", {h})}), m.layer("up", "MatMul", {h})});
+        const NodeId gate =
+            m.op("Mul", {m.op("Sigmoid", {m.layer("gate", "MatMul", {h})}), m.layer("up", "MatMul", {h})});
         const NodeId mlp = m.layer("down", "MatMul", {gate});
         m.leave();
         x = m.op("Add", {x, mlp});

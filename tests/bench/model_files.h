@@ -28,7 +28,8 @@ inline base::Result<void> write(const std::filesystem::path& path, const graph::
         expr.op.version = 17;
         if (expr.kind == graph::ExprKind::Constant) {
             const graph::NodeId node = expr.outputs.front();
-            const bool conv = !graph.node(node).users.empty() && graph.expr(graph.node(node).users.front()).op.name == "Conv";
+            const bool conv =
+                !graph.node(node).users.empty() && graph.expr(graph.node(node).users.front()).op.name == "Conv";
             const tensor::Shape shape = conv ? tensor::Shape{8, 8, 1, 1} : tensor::Shape{8};
             SONDE_ASSIGN(tensor::Tensor weight, tensor::Tensor::zeros(tensor::DType::Float32, shape));
             graph.setType(node, tensor::TypeInfo::tensor(tensor::DType::Float32, shape));
@@ -44,7 +45,8 @@ inline base::Result<void> write(const std::filesystem::path& path, const graph::
 }
 
 /// A built-in model ("zoo:resnet50") with random weights of full size.
-inline base::Result<void> writeBuiltIn(const std::filesystem::path& path, const std::string& model, tensor::Shape input) {
+inline base::Result<void> writeBuiltIn(const std::filesystem::path& path, const std::string& model,
+                                       tensor::Shape input) {
     SONDE_ASSIGN(const auto document, document::open(model));
     SONDE_ASSIGN(tensor::Tensor image, tensor::Tensor::zeros(tensor::DType::Float32, std::move(input)));
     const std::vector<tensor::Value> inputs{image};

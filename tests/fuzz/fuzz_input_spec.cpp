@@ -1,4 +1,5 @@
-// The grammar of --input-data for a model with two inputs. To be started in an empty folder: names of files lead nowhere.
+// The grammar of --input-data for a model with two inputs. To be started in an empty folder: names of files lead
+// nowhere.
 
 #include "core/io/inputs/inputs.h"
 

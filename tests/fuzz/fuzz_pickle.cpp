@@ -6,8 +6,11 @@ using namespace sonde;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     io::PickleHooks hooks;
-    hooks.persistent = [](const tensor::Value&) -> base::Result<tensor::Value> { return tensor::Value(std::string("storage")); };
-    hooks.call = [](const std::string& name, const tensor::Value& arguments) -> base::Result<std::optional<tensor::Value>> {
+    hooks.persistent = [](const tensor::Value&) -> base::Result<tensor::Value> {
+        return tensor::Value(std::string("storage"));
+    };
+    hooks.call = [](const std::string& name,
+                    const tensor::Value& arguments) -> base::Result<std::optional<tensor::Value>> {
         if (name.ends_with("OrderedDict")) return std::optional<tensor::Value>(tensor::Value::dict({}));
         if (name.ends_with("build_intlist")) return std::optional<tensor::Value>(arguments);
         return std::optional<tensor::Value>();

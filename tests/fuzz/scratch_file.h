@@ -5,7 +5,6 @@
 #include <fstream>
 #include <span>
 #include <string>
-
 #include <unistd.h>
 
 namespace sonde::fuzz {

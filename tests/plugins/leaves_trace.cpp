@@ -1,5 +1,5 @@
-// A library that leaves a file behind as soon as it is loaded: "constructor ran", at the path in SONDE_TEST_TRACE. Its model
-// has no function, so that it needs nothing of the program that loads it.
+// A library that leaves a file behind as soon as it is loaded: "constructor ran", at the path in SONDE_TEST_TRACE. Its
+// model has no function, so that it needs nothing of the program that loads it.
 
 #include <cstdio>
 #include <cstdlib>

@@ -15,7 +15,9 @@ using nn::Var;
 /// y = factor * relu(W x + b), W = [[1, 2], [3, -4]], b = [0.5, -1], factor = [2, 10]
 class Scaled : public nn::Module {
   public:
-    Scaled() : m_linear(add("linear", std::make_shared<nn::Linear>(2, 2))), m_relu(add("relu", std::make_shared<nn::ReLU>())) {
+    Scaled()
+        : m_linear(add("linear", std::make_shared<nn::Linear>(2, 2))),
+          m_relu(add("relu", std::make_shared<nn::ReLU>())) {
         nn::Attribute(m_linear->weight()).setValue(tensor::Tensor::of<float>({2, 2}, {1, 2, 3, -4}));
         nn::Attribute(m_linear->bias()).setValue(tensor::Tensor::of<float>({2}, {0.5F, -1}));
         m_factor = addParameter("factor", tensor::Tensor::of<float>({2}, {2, 10}));

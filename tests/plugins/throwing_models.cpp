@@ -1,5 +1,5 @@
-// Models whose own code throws, in places that a tracer or a run comes to, and models with an input that may be left out; for
-// tst_plugin.
+// Models whose own code throws, in places that a tracer or a run comes to, and models with an input that may be left
+// out; for tst_plugin.
 
 #include <cstdint>
 #include <new>

@@ -4,9 +4,8 @@
 #include <QString>
 
 #include <cstdint>
-#include <string>
-
 #include <fcntl.h>
+#include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,8 +17,8 @@ namespace sonde::test {
 enum class FileChange { None, Truncate, Empty, Overwrite, Rename, Delete, ReadError };
 constexpr int kFileChanges = 7;
 
-/// Writes into a file as it is, from its first byte on; its size stays if `bytes` has it. System calls only: to be called on
-/// any thread.
+/// Writes into a file as it is, from its first byte on; its size stays if `bytes` has it. System calls only: to be
+/// called on any thread.
 inline bool overwriteFile(const QString& path, const std::string& bytes) {
     const int file = ::open(path.toLocal8Bit().constData(), O_WRONLY | O_CLOEXEC);
     if (file < 0) return false;
@@ -38,8 +37,8 @@ inline bool replaceFile(const QString& path, const std::string& bytes) {
     return good && ::rename(other.constData(), name.constData()) == 0;
 }
 
-/// From now on reading the mapped pages from `address` on fails as if the disk did (EIO is SIGBUS to who reads a mapping), and
-/// the file is as before: a mapping of an empty file takes their place.
+/// From now on reading the mapped pages from `address` on fails as if the disk did (EIO is SIGBUS to who reads a
+/// mapping), and the file is as before: a mapping of an empty file takes their place.
 inline bool makeReadsFail(const void* address, std::size_t sizeBytes) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(address) / page * page;

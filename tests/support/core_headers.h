@@ -2,6 +2,10 @@
 
 // What most tests include: precompiled with test_program.h. A test still includes what it uses.
 
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -18,10 +22,6 @@
 #include <thread>
 #include <variant>
 #include <vector>
-
-#include <QDir>
-#include <QFile>
-#include <QTemporaryDir>
 
 #include "core/document/document.h"
 #include "core/exec/run.h"

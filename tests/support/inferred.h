@@ -20,8 +20,8 @@ namespace sonde::test {
 
 struct Coverage {
     std::size_t tensors = 0, ranks = 0, shapes = 0, wrong = 0;
-    std::size_t values = 0, known = 0;             ///< of any kind; known: all that can be said of it
-    std::size_t fixed = 0;                         ///< tensors whose dim sizes are all numbers once the inputs are known
+    std::size_t values = 0, known = 0;  ///< of any kind; known: all that can be said of it
+    std::size_t fixed = 0;              ///< tensors whose dim sizes are all numbers once the inputs are known
     std::map<std::string, std::size_t> unknownOf;  ///< operator → its values of which not all is known
 
     void add(const Coverage& other) {
@@ -55,7 +55,8 @@ inline QString contradiction(const tensor::TypeInfo& type, const tensor::Value& 
         const std::vector<tensor::Value>& items = value.items();
         // A list may say of one element what holds for all.
         const bool isOne = type.elements.size() == 1 && type.kind != tensor::ValueKind::Tuple;
-        if (!isOne && !type.elements.empty() && type.elements.size() != items.size()) return QString::fromStdString("number of elements of " + value.typeText());
+        if (!isOne && !type.elements.empty() && type.elements.size() != items.size())
+            return QString::fromStdString("number of elements of " + value.typeText());
         for (std::size_t i = 0; i < items.size() && !type.elements.empty(); ++i) {
             const QString what = contradiction(type.elements[isOne ? 0 : i], items[i], bindings, binds && !isOne);
             if (!what.isEmpty()) return what + QString(" in element %1").arg(i);
@@ -63,24 +64,28 @@ inline QString contradiction(const tensor::TypeInfo& type, const tensor::Value& 
     }
     if (!value.isTensor()) return {};
     const tensor::Tensor& tensor = value.tensor();
-    if (type.dtype != tensor::DType::Undefined && type.dtype != tensor.dtype()) return QString::fromStdString("dtype of " + value.typeText());
+    if (type.dtype != tensor::DType::Undefined && type.dtype != tensor.dtype())
+        return QString::fromStdString("dtype of " + value.typeText());
     if (!type.shape) return {};
     if (type.shape->size() != tensor.rank()) return QString::fromStdString("rank of " + value.typeText());
     for (std::size_t i = 0; i < tensor.rank(); ++i) {
         const tensor::Dim& dim = (*type.shape)[i];
-        if (binds && !dim.known() && !dim.symbol.empty() && dim.symbol.find_first_of("()+-*/") == std::string::npos) bindings.emplace(dim.symbol, tensor.dim(i));
+        if (binds && !dim.known() && !dim.symbol.empty() && dim.symbol.find_first_of("()+-*/") == std::string::npos)
+            bindings.emplace(dim.symbol, tensor.dim(i));
         const auto found = [&bindings](std::string_view name) -> std::optional<std::int64_t> {
             const auto place = bindings.find(name);
             return place == bindings.end() ? std::nullopt : std::optional(place->second);
         };
         const auto extent = tensor::Symbolic::of(dim).bound(found).constant();
-        if (extent && *extent != tensor.dim(i)) return QString::fromStdString("extent " + std::to_string(i) + " of " + value.typeText());
+        if (extent && *extent != tensor.dim(i))
+            return QString::fromStdString("extent " + std::to_string(i) + " of " + value.typeText());
     }
     return {};
 }
 
 inline bool hasAllExtents(const tensor::TypeInfo& type) {
-    return type.shape && std::ranges::all_of(*type.shape, [](const tensor::Dim& dim) { return dim.known() || !dim.symbol.empty(); });
+    return type.shape &&
+           std::ranges::all_of(*type.shape, [](const tensor::Dim& dim) { return dim.known() || !dim.symbol.empty(); });
 }
 
 /// Nothing is left to say about the value before a run.
@@ -96,7 +101,8 @@ inline bool isKnown(const tensor::TypeInfo& type, const tensor::Value& value) {
 }
 
 /// Runs the whole graph. `problems` gets a line for each node whose type is not what was inferred.
-inline Coverage compared(const document::Document& document, const std::vector<tensor::Value>& inputs, QStringList& problems) {
+inline Coverage compared(const document::Document& document, const std::vector<tensor::Value>& inputs,
+                         QStringList& problems) {
     Coverage coverage;
     exec::Runner runner(1);
     const auto plan = exec::Plan::make(document.graph, {.watchAll = true});
@@ -122,14 +128,19 @@ inline Coverage compared(const document::Document& document, const std::vector<t
                 const bool known = isKnown(node.type, value);
                 ++coverage.values;
                 coverage.known += known ? 1 : 0;
-                if (!known) ++coverage.unknownOf[producer.op.domain + "::" + (producer.op.name.empty() ? std::string(graph::name(producer.kind)) : producer.op.name)];
+                if (!known)
+                    ++coverage.unknownOf[producer.op.domain + "::" +
+                                         (producer.op.name.empty() ? std::string(graph::name(producer.kind))
+                                                                   : producer.op.name)];
             }
             QString what = value.isNone() ? QString() : contradiction(node.type, value, bindings, count == 1);
             if (what.isEmpty() && !value.isNone()) what = contradiction(here.node(id).type, value, bindings, false);
             if (what.isEmpty()) continue;
             ++coverage.wrong;
-            problems += QString::fromStdString(document.title + ", node '" + node.name + "' of " + producer.op.name + ": inferred " + node.type.text() + ", with the inputs " +
-                                               here.node(id).type.text() + ", but ") + what;
+            problems += QString::fromStdString(document.title + ", node '" + node.name + "' of " + producer.op.name +
+                                               ": inferred " + node.type.text() + ", with the inputs " +
+                                               here.node(id).type.text() + ", but ") +
+                        what;
             break;
         }
     }
@@ -137,13 +148,18 @@ inline Coverage compared(const document::Document& document, const std::vector<t
 }
 
 inline void print(const QString& name, const Coverage& coverage) {
-    const auto share = [&](std::size_t count) { return coverage.tensors ? 100.0 * static_cast<double>(count) / static_cast<double>(coverage.tensors) : 100.0; };
-    std::printf("%-40s %6zu tensors  rank known %6.2f %%  all extents %6.2f %%  as numbers with inputs %6.2f %%  wrong %zu\n", qPrintable(name), coverage.tensors,
-                share(coverage.ranks), share(coverage.shapes), share(coverage.fixed), coverage.wrong);
+    const auto share = [&](std::size_t count) {
+        return coverage.tensors ? 100.0 * static_cast<double>(count) / static_cast<double>(coverage.tensors) : 100.0;
+    };
+    std::printf(
+        "%-40s %6zu tensors  rank known %6.2f %%  all extents %6.2f %%  as numbers with inputs %6.2f %%  wrong %zu\n",
+        qPrintable(name), coverage.tensors, share(coverage.ranks), share(coverage.shapes), share(coverage.fixed),
+        coverage.wrong);
 }
 
 /// in.NAME of a reference file, for the inputs that it has.
-inline std::vector<tensor::Value> npzInputs(const document::Document& document, const QString& path, const std::string& prefix) {
+inline std::vector<tensor::Value> npzInputs(const document::Document& document, const QString& path,
+                                            const std::string& prefix) {
     const auto npz = io::NpzFile::open(path.toStdString());
     std::vector<tensor::Value> inputs(document.graph->inputs().size());
     if (!npz) return inputs;

@@ -16,15 +16,17 @@
 
 namespace sonde::test {
 
-// Values in the lines of tests/data/*/cases.jsonl: tensors {"t": dtype, "s": shape, "v": numbers}, ints {"i": n}, floats
-// plain; "nan", "inf", "-inf" as text.
+// Values in the lines of tests/data/*/cases.jsonl: tensors {"t": dtype, "s": shape, "v": numbers}, ints {"i": n},
+// floats plain; "nan", "inf", "-inf" as text.
 
 inline tensor::DType dtypeNamed(const QString& name) {
     using tensor::DType;
     static const QHash<QString, DType> names{
-        {"f32", DType::Float32}, {"f64", DType::Float64}, {"f16", DType::Float16}, {"bf16", DType::BFloat16}, {"i64", DType::Int64}, {"i32", DType::Int32}, {"i16", DType::Int16},
-        {"i8", DType::Int8},     {"i4", DType::Int4},     {"u64", DType::UInt64},  {"u32", DType::UInt32},    {"u16", DType::UInt16}, {"u8", DType::UInt8}, {"u4", DType::UInt4},
-        {"bool", DType::Bool},   {"c64", DType::Complex64}, {"c128", DType::Complex128}};
+        {"f32", DType::Float32},    {"f64", DType::Float64}, {"f16", DType::Float16}, {"bf16", DType::BFloat16},
+        {"i64", DType::Int64},      {"i32", DType::Int32},   {"i16", DType::Int16},   {"i8", DType::Int8},
+        {"i4", DType::Int4},        {"u64", DType::UInt64},  {"u32", DType::UInt32},  {"u16", DType::UInt16},
+        {"u8", DType::UInt8},       {"u4", DType::UInt4},    {"bool", DType::Bool},   {"c64", DType::Complex64},
+        {"c128", DType::Complex128}};
     return names.value(name, DType::Undefined);
 }
 
@@ -107,26 +109,35 @@ inline QString difference(const tensor::Value& found, const tensor::Value& wante
     if (wanted.isTensor()) {
         if (!found.isTensor()) return QString::fromStdString("is " + found.typeText() + ", not a tensor");
         const Tensor &a = found.tensor(), &b = wanted.tensor();
-        if (a.dtype() != b.dtype() || a.shape() != b.shape()) return QString::fromStdString("is " + a.typeText() + " instead of " + b.typeText());
+        if (a.dtype() != b.dtype() || a.shape() != b.shape())
+            return QString::fromStdString("is " + a.typeText() + " instead of " + b.typeText());
         if (tensor::isComplex(b.dtype())) {
             const Tensor p = a.contiguous()->cast(DType::Complex128).value(), q = b.cast(DType::Complex128).value();
             for (std::int64_t i = 0; i < q.numel(); ++i) {
                 const auto x = p.data<std::complex<double>>()[i], y = q.data<std::complex<double>>()[i];
                 if (!close(x.real(), y.real(), tolerance) || !close(x.imag(), y.imag(), tolerance)) {
-                    return QString("element %1 is %2 + %3i instead of %4 + %5i").arg(i).arg(x.real()).arg(x.imag()).arg(y.real()).arg(y.imag());
+                    return QString("element %1 is %2 + %3i instead of %4 + %5i")
+                        .arg(i)
+                        .arg(x.real())
+                        .arg(x.imag())
+                        .arg(y.real())
+                        .arg(y.imag());
                 }
             }
             return {};
         }
         for (std::int64_t i = 0; i < b.numel(); ++i) {
-            if (!close(a.toDouble(i), b.toDouble(i), tolerance)) return QString("element %1 is %2 instead of %3").arg(i).arg(a.toDouble(i)).arg(b.toDouble(i));
+            if (!close(a.toDouble(i), b.toDouble(i), tolerance))
+                return QString("element %1 is %2 instead of %3").arg(i).arg(a.toDouble(i)).arg(b.toDouble(i));
         }
         return {};
     }
     if (wanted.isListLike()) {
-        if (!found.isListLike() || found.items().size() != wanted.items().size()) return QString::fromStdString("is " + found.typeText() + " instead of " + wanted.typeText());
+        if (!found.isListLike() || found.items().size() != wanted.items().size())
+            return QString::fromStdString("is " + found.typeText() + " instead of " + wanted.typeText());
         for (std::size_t i = 0; i < wanted.items().size(); ++i) {
-            if (const QString text = difference(found.items()[i], wanted.items()[i], tolerance); !text.isEmpty()) return QString("item %1 ").arg(i) + text;
+            if (const QString text = difference(found.items()[i], wanted.items()[i], tolerance); !text.isEmpty())
+                return QString("item %1 ").arg(i) + text;
         }
         return {};
     }
@@ -136,15 +147,18 @@ inline QString difference(const tensor::Value& found, const tensor::Value& wante
 
 /// Nothing, or how what was inferred contradicts what a run gave. Whatever is not known agrees.
 inline QString contradiction(const tensor::TypeInfo& inferred, const tensor::Value& real) {
-    if (inferred.kind && *inferred.kind != real.kind()) return QString::fromStdString("inferred " + inferred.text() + " but it is " + real.typeText());
+    if (inferred.kind && *inferred.kind != real.kind())
+        return QString::fromStdString("inferred " + inferred.text() + " but it is " + real.typeText());
     if (!real.isTensor() || !inferred.isTensor()) return {};
     const tensor::Tensor& tensor = real.tensor();
     bool agrees = inferred.dtype == tensor::DType::Undefined || inferred.dtype == tensor.dtype();
     if (inferred.shape) {
         agrees = agrees && inferred.shape->size() == tensor.rank();
-        for (std::size_t i = 0; agrees && i < tensor.rank(); ++i) agrees = !(*inferred.shape)[i].known() || (*inferred.shape)[i].value == tensor.dim(i);
+        for (std::size_t i = 0; agrees && i < tensor.rank(); ++i)
+            agrees = !(*inferred.shape)[i].known() || (*inferred.shape)[i].value == tensor.dim(i);
     }
-    return agrees ? QString() : QString::fromStdString("inferred " + inferred.text() + " but it is " + tensor.typeText());
+    return agrees ? QString()
+                  : QString::fromStdString("inferred " + inferred.text() + " but it is " + tensor.typeText());
 }
 
 }  // namespace sonde::test

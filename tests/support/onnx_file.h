@@ -4,11 +4,10 @@
 #include <QString>
 
 #include <cstdint>
+#include <protozero/pbf_writer.hpp>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <protozero/pbf_writer.hpp>
 
 namespace sonde::test::onnxfile {
 
@@ -136,7 +135,8 @@ inline std::string valueInfo(const std::string& name, int dtype, const std::vect
 }
 
 /// TensorProto with raw data.
-inline std::string rawTensor(const std::string& name, int dtype, const std::vector<std::int64_t>& dims, const std::string& raw) {
+inline std::string rawTensor(const std::string& name, int dtype, const std::vector<std::int64_t>& dims,
+                             const std::string& raw) {
     std::string data;
     protozero::pbf_writer writer(data);
     for (std::int64_t dim : dims) writer.add_int64(1, dim);
@@ -146,7 +146,8 @@ inline std::string rawTensor(const std::string& name, int dtype, const std::vect
     return data;
 }
 
-inline std::string externalTensor(const std::string& name, const std::vector<std::int64_t>& dims, const Pairs& external) {
+inline std::string externalTensor(const std::string& name, const std::vector<std::int64_t>& dims,
+                                  const Pairs& external) {
     std::string data;
     protozero::pbf_writer writer(data);
     for (std::int64_t dim : dims) writer.add_int64(1, dim);
@@ -159,7 +160,7 @@ inline std::string externalTensor(const std::string& name, const std::vector<std
 
 struct Graph {
     std::vector<Node> nodes;
-    std::vector<std::string> inputs, outputs;   ///< serialised ValueInfoProto
+    std::vector<std::string> inputs, outputs;    ///< serialised ValueInfoProto
     std::vector<std::string> initializers = {};  ///< serialised TensorProto
     std::vector<std::string> sparse = {};
     std::string name = "graph";
@@ -205,7 +206,8 @@ struct Function {
     }
 };
 
-inline std::string model(const Graph& graph, const std::vector<Function>& functions = {}, const std::vector<std::string>& opsets = {opset("", 16)}) {
+inline std::string model(const Graph& graph, const std::vector<Function>& functions = {},
+                         const std::vector<std::string>& opsets = {opset("", 16)}) {
     std::string data;
     protozero::pbf_writer writer(data);
     writer.add_int64(1, 8);
@@ -218,7 +220,8 @@ inline std::string model(const Graph& graph, const std::vector<Function>& functi
 
 inline bool write(const QString& path, const std::string& bytes) {
     QFile file(path);
-    return file.open(QIODevice::WriteOnly) && file.write(bytes.data(), static_cast<qint64>(bytes.size())) == static_cast<qint64>(bytes.size());
+    return file.open(QIODevice::WriteOnly) &&
+           file.write(bytes.data(), static_cast<qint64>(bytes.size())) == static_cast<qint64>(bytes.size());
 }
 
 }  // namespace sonde::test::onnxfile

@@ -6,8 +6,9 @@
 
 namespace sonde::test {
 
-/// The folder of the large reference sets: $SONDE_SHARED, else `shared` beside the clone. May not exist. This header alone
-/// knows the place: tests that include it are labelled `large-sets` and run a second time by .ci/run, with the sets.
+/// The folder of the large reference sets: $SONDE_SHARED, else `shared` beside the clone. May not exist. This header
+/// alone knows the place: tests that include it are labelled `large-sets` and run a second time by .ci/run, with the
+/// sets.
 inline QString referenceSets() {
     const QString given = qEnvironmentVariable("SONDE_SHARED");
     return given.isEmpty() ? QDir(QStringLiteral(SONDE_SOURCE_DIR)).filePath("../shared") : given;
@@ -21,9 +22,9 @@ inline QString referenceModels() {
 
 }  // namespace sonde::test
 
-/// Skips a test function, or the row of it that runs, if a file or folder of a large set is missing. `set` is a literal:
-/// "models", "onnx-light", "onnx-conformance". installer/test.sh counts the reasons.
-#define SONDE_NEEDS_SET(set, path)                                                              \
-    do {                                                                                        \
-        if (!QFileInfo::exists(path)) QSKIP("the large set " set " is not in SONDE_SHARED");    \
+/// Skips a test function, or the row of it that runs, if a file or folder of a large set is missing. `set` is a
+/// literal: "models", "onnx-light", "onnx-conformance". installer/test.sh counts the reasons.
+#define SONDE_NEEDS_SET(set, path)                                                           \
+    do {                                                                                     \
+        if (!QFileInfo::exists(path)) QSKIP("the large set " set " is not in SONDE_SHARED"); \
     } while (false)

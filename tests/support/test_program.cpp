@@ -16,7 +16,9 @@ std::map<std::string, RunTest>& entries() {
 
 }  // namespace
 
-Entry::Entry(const char* sourceFile, RunTest run) { entries().emplace(std::filesystem::path(sourceFile).stem().string(), run); }
+Entry::Entry(const char* sourceFile, RunTest run) {
+    entries().emplace(std::filesystem::path(sourceFile).stem().string(), run);
+}
 
 }  // namespace sonde::tests
 

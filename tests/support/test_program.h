@@ -6,9 +6,9 @@
 #include <QApplication>
 #endif
 
-// One program holds the tests of a folder: linking and starting a hundred programs took longer than compiling them. Qt's macros
-// that would define main() enter their test into the program instead; it runs under the name of its file. This header is
-// precompiled and comes before everything else in each test (tests/CMakeLists.txt).
+// One program holds the tests of a folder: linking and starting a hundred programs took longer than compiling them.
+// Qt's macros that would define main() enter their test into the program instead; it runs under the name of its file.
+// This header is precompiled and comes before everything else in each test (tests/CMakeLists.txt).
 
 namespace sonde::tests {
 
@@ -46,9 +46,12 @@ int runPlainTest(int argc, char** argv) {
 #undef QTEST_GUILESS_MAIN
 #undef QTEST_APPLESS_MAIN
 #ifdef QT_WIDGETS_LIB
-#define QTEST_MAIN(Test) static const ::sonde::tests::Entry entryOf##Test(__FILE__, ::sonde::tests::runTest<Test, QApplication>);
+#define QTEST_MAIN(Test) \
+    static const ::sonde::tests::Entry entryOf##Test(__FILE__, ::sonde::tests::runTest<Test, QApplication>);
 #else
 #define QTEST_MAIN(Test) QTEST_GUILESS_MAIN(Test)
 #endif
-#define QTEST_GUILESS_MAIN(Test) static const ::sonde::tests::Entry entryOf##Test(__FILE__, ::sonde::tests::runTest<Test, QCoreApplication>);
-#define QTEST_APPLESS_MAIN(Test) static const ::sonde::tests::Entry entryOf##Test(__FILE__, ::sonde::tests::runPlainTest<Test>);
+#define QTEST_GUILESS_MAIN(Test) \
+    static const ::sonde::tests::Entry entryOf##Test(__FILE__, ::sonde::tests::runTest<Test, QCoreApplication>);
+#define QTEST_APPLESS_MAIN(Test) \
+    static const ::sonde::tests::Entry entryOf##Test(__FILE__, ::sonde::tests::runPlainTest<Test>);

@@ -3,6 +3,7 @@
 // Modules of the worked examples of the TracedModule reference.
 
 #include <QtTest>
+
 #include <functional>
 
 #include "core/document/evaluator.h"
@@ -147,7 +148,8 @@ inline std::string nodeList(const trace::ModuleGraph& graph, bool recursive = tr
 }
 
 /// Traces or ends the test.
-inline std::shared_ptr<trace::TracedModule> traced(const std::shared_ptr<trace::Module>& module, std::vector<Value> args,
+inline std::shared_ptr<trace::TracedModule> traced(const std::shared_ptr<trace::Module>& module,
+                                                   std::vector<Value> args,
                                                    std::vector<std::pair<std::string, Value>> keywords = {}) {
     auto result = trace::traceModule(module, std::move(args), std::move(keywords));
     if (!result) qFatal("%s", result.error().text().c_str());

@@ -73,9 +73,16 @@ class WindowFixture : public QObject {
 
     context::InspectorContext& context() { return m_window->context(); }
     canvas::GraphCanvas* canvas() { return m_window->canvas(); }
-    std::vector<graph::NodeId> find(const char* query) { return models::searchNodes(context(), QLatin1String(query)).nodes; }
-    graph::NodeId node(const char* query) { const auto found = find(query); return found.empty() ? graph::NodeId() : found.front(); }
-    QRectF rectOf(canvas::GraphCanvas* shown, graph::NodeId of) { return shown->rectOf(context().graph().node(of).producer); }
+    std::vector<graph::NodeId> find(const char* query) {
+        return models::searchNodes(context(), QLatin1String(query)).nodes;
+    }
+    graph::NodeId node(const char* query) {
+        const auto found = find(query);
+        return found.empty() ? graph::NodeId() : found.front();
+    }
+    QRectF rectOf(canvas::GraphCanvas* shown, graph::NodeId of) {
+        return shown->rectOf(context().graph().node(of).producer);
+    }
     static QString file(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
 
     QTemporaryDir m_settings;

@@ -1,11 +1,11 @@
 #include "ui/actions/action_registry.h"
 
-#include "ui/theme/icon.h"
-
 #include <QAction>
 #include <QMenu>
 #include <QMenuBar>
 #include <QSettings>
+
+#include "ui/theme/icon.h"
 
 namespace sonde::actions {
 namespace {
@@ -38,7 +38,8 @@ QMenu* submenu(QMenu* menu, const QString& title) {
 bool showIfFilled(QMenu* menu) {
     bool filled = false;
     for (QAction* action : menu->actions()) {
-        const bool visible = action->menu() ? showIfFilled(action->menu()) : action->isVisible() && !action->isSeparator();
+        const bool visible =
+            action->menu() ? showIfFilled(action->menu()) : action->isVisible() && !action->isSeparator();
         filled = filled || visible;
     }
     menu->menuAction()->setVisible(filled);
@@ -143,10 +144,8 @@ QList<QKeySequence> ActionRegistry::shortcuts(const QString& id) const {
 
 void ActionRegistry::setShortcuts(const QString& id, const QList<QKeySequence>& keys) {
     QSettings settings;
-    if (keys == defaultShortcuts(id))
-        settings.remove(settingsKey(id));
-    else
-        settings.setValue(settingsKey(id), keysText(keys));
+    if (keys == defaultShortcuts(id)) settings.remove(settingsKey(id));
+    else settings.setValue(settingsKey(id), keysText(keys));
     refreshKeys(entry(id));
     Q_EMIT shortcutsChanged(id);
 }
@@ -162,7 +161,8 @@ void ActionRegistry::resetShortcuts() {
 QStringList ActionRegistry::conflicts(const QString& id, const QKeySequence& key) const {
     QStringList others;
     for (const QString& other : m_order)
-        if (other != id && scopesMeet(info(other).scope, info(id).scope) && shortcuts(other).contains(key)) others << other;
+        if (other != id && scopesMeet(info(other).scope, info(id).scope) && shortcuts(other).contains(key))
+            others << other;
     return others;
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "ui/actions/action_table.h"
-
 #include <QKeySequence>
 #include <QObject>
 
-#include <map>
 #include <functional>
+#include <map>
+
+#include "ui/actions/action_table.h"
 
 class QAction;
 class QMenu;

@@ -11,27 +11,27 @@ namespace sonde::actions {
 /// What must be there for an action to make sense. The window states what is there; see ActionRegistry::setState.
 enum class Need {
     Nothing = 0,
-    Model = 1 << 0,       ///< a model is open
-    Selection = 1 << 1,   ///< a node or module is selected
-    Module = 1 << 2,      ///< the selection is a module, or is in one
-    Idle = 1 << 3,        ///< nothing is running
-    Running = 1 << 4,     ///< a run is under way
-    Values = 1 << 5,      ///< the last run left values
-    Value = 1 << 6,       ///< the selected node has a value
+    Model = 1 << 0,      ///< a model is open
+    Selection = 1 << 1,  ///< a node or module is selected
+    Module = 1 << 2,     ///< the selection is a module, or is in one
+    Idle = 1 << 3,       ///< nothing is running
+    Running = 1 << 4,    ///< a run is under way
+    Values = 1 << 5,     ///< the last run left values
+    Value = 1 << 6,      ///< the selected node has a value
     CanGoBack = 1 << 7,
     CanGoForward = 1 << 8,
     SearchHits = 1 << 9,
-    Watches = 1 << 10,    ///< at least one watch point is set
-    Ends = 1 << 11,       ///< at least one end point is set
-    OwnGraph = 1 << 12,   ///< the selected module, or a part of it, was traced apart
-    Part = 1 << 13,       ///< one of the model's further graphs is shown
-    Run = 1 << 14,        ///< the selection is in one of several repeated blocks
-    Several = 1 << 15,    ///< more than one node is selected
-    LeftOut = 1 << 16,    ///< something is hidden, or something else drawn alone
-    Bookmarks = 1 << 17,  ///< at least one bookmark is set
-    KeptRun = 1 << 18,    ///< a run was kept for comparing
-    Passes = 1 << 19,     ///< passes changed the model
-    Compared = 1 << 20,   ///< differences from something are known
+    Watches = 1 << 10,      ///< at least one watch point is set
+    Ends = 1 << 11,         ///< at least one end point is set
+    OwnGraph = 1 << 12,     ///< the selected module, or a part of it, was traced apart
+    Part = 1 << 13,         ///< one of the model's further graphs is shown
+    Run = 1 << 14,          ///< the selection is in one of several repeated blocks
+    Several = 1 << 15,      ///< more than one node is selected
+    LeftOut = 1 << 16,      ///< something is hidden, or something else drawn alone
+    Bookmarks = 1 << 17,    ///< at least one bookmark is set
+    KeptRun = 1 << 18,      ///< a run was kept for comparing
+    Passes = 1 << 19,       ///< passes changed the model
+    Compared = 1 << 20,     ///< differences from something are known
     Differences = 1 << 21,  ///< and some are above the tolerance
     TwoCanvases = 1 << 22,  ///< the window is split
 };

@@ -41,7 +41,8 @@ struct Camera {
     static Camera fitting(const QRectF& area, QSizeF size, double margin, double largest) {
         Camera camera;
         camera.centre = area.center();
-        const double width = std::max(1.0, size.width() - 2 * margin), height = std::max(1.0, size.height() - 2 * margin);
+        const double width = std::max(1.0, size.width() - 2 * margin),
+                     height = std::max(1.0, size.height() - 2 * margin);
         camera.scale = std::clamp(std::min(width / std::max(1.0, area.width()), height / std::max(1.0, area.height())),
                                   kMinScale, largest);
         return camera;

@@ -25,7 +25,9 @@ class AccessibleItem : public QAccessibleInterface, public QAccessibleActionInte
     bool isValid() const override { return m_canvas && m_canvas->scene() == m_scene; }
     QObject* object() const override { return nullptr; }
     QWindow* window() const override { return m_canvas ? m_canvas->window()->windowHandle() : nullptr; }
-    QAccessibleInterface* parent() const override { return m_canvas ? QAccessible::queryAccessibleInterface(m_canvas) : nullptr; }
+    QAccessibleInterface* parent() const override {
+        return m_canvas ? QAccessible::queryAccessibleInterface(m_canvas) : nullptr;
+    }
     QAccessibleInterface* child(int) const override { return nullptr; }
     QAccessibleInterface* childAt(int, int) const override { return nullptr; }
     int childCount() const override { return 0; }
@@ -89,13 +91,15 @@ class AccessibleItem : public QAccessibleInterface, public QAccessibleActionInte
 
 class AccessibleCanvas : public QAccessibleWidget {
   public:
-    explicit AccessibleCanvas(GraphCanvas* canvas) : QAccessibleWidget(canvas, QAccessible::Tree, canvas->accessibleName()) {}
+    explicit AccessibleCanvas(GraphCanvas* canvas)
+        : QAccessibleWidget(canvas, QAccessible::Tree, canvas->accessibleName()) {}
     ~AccessibleCanvas() override { forget(); }
 
     int childCount() const override { return static_cast<int>(shown().size()); }
     QAccessibleInterface* child(int index) const override {
         const std::vector<ItemId> items = shown();
-        return index >= 0 && index < static_cast<int>(items.size()) ? ofItem(items[static_cast<std::size_t>(index)]) : nullptr;
+        return index >= 0 && index < static_cast<int>(items.size()) ? ofItem(items[static_cast<std::size_t>(index)])
+                                                                    : nullptr;
     }
     int indexOfChild(const QAccessibleInterface* child) const override {
         const auto* item = dynamic_cast<const AccessibleItem*>(child);

@@ -1,16 +1,16 @@
-#include "ui/canvas/graph_canvas.h"
-#include "ui/canvas/canvas_overlays.h"
-#include "ui/canvas/previews.h"
-#include "ui/context/comparison.h"
-#include "ui/context/problems.h"
-#include "ui/context/value_measures.h"
-#include "ui/models/module_result.h"
-
 #include <QPainter>
 
 #include <set>
 #include <string_view>
 #include <unordered_set>
+
+#include "ui/canvas/canvas_overlays.h"
+#include "ui/canvas/graph_canvas.h"
+#include "ui/canvas/previews.h"
+#include "ui/context/comparison.h"
+#include "ui/context/problems.h"
+#include "ui/context/value_measures.h"
+#include "ui/models/module_result.h"
 
 namespace sonde::canvas {
 
@@ -31,7 +31,9 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
         if (flags.empty()) flags.resize(scene.items.size(), 0);
         const layout::ItemDescription& what = scene.item(id).what;
         // Also if the item is that of the same operation in an equal block, or of an operation around it.
-        const bool inside = what.kind == layout::ItemKind::Module ? !what.open : what.kind == layout::ItemKind::Expr && what.expr != expr;
+        const bool inside = what.kind == layout::ItemKind::Module
+                                ? !what.open
+                                : what.kind == layout::ItemKind::Expr && what.expr != expr;
         flags[id.index()] = static_cast<std::uint16_t>(flags[id.index()] | flag | (inside ? kInside : 0));
     };
     for (const graph::NodeId node : m_context.watched()) {
@@ -42,7 +44,8 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     for (const graph::NodeId node : m_context.ends()) mark(graph.node(node).producer, kEnd);
     const std::vector<graph::NodeId>& hits = m_context.searchHits();
     for (std::size_t i = 0; i < hits.size(); ++i)
-        mark(graph.node(hits[i]).producer, static_cast<int>(i) == m_context.currentHit() ? kMatch | kCurrentHit : kMatch);
+        mark(graph.node(hits[i]).producer,
+             static_cast<int>(i) == m_context.currentHit() ? kMatch | kCurrentHit : kMatch);
     for (const context::Selection& bookmark : m_context.bookmarks()) {
         if (bookmark.expr.valid()) {
             mark(bookmark.expr, kBookmarked);
@@ -104,9 +107,9 @@ void GraphCanvas::findPassMarks() {
     using PassMark = context::InspectorContext::PassMark;
     m_passFlags.clear();
     for (const auto& [node, mark] : m_context.passMarks())
-        m_passFlags.emplace_back(m_context.graph().node(node).producer, mark == PassMark::Removed   ? kRemoved
+        m_passFlags.emplace_back(m_context.graph().node(node).producer, mark == PassMark::Removed ? kRemoved
                                                                         : mark == PassMark::Added ? kAdded
-                                                                                                 : kChanged);
+                                                                                                  : kChanged);
 }
 
 void GraphCanvas::findUntraced() {
@@ -135,8 +138,7 @@ void GraphCanvas::refreshMarks() {
     m_marks.flags = std::move(flags);
     if (changed.empty()) return;
     m_overlays->refreshLegend();
-    if (changed.size() > kMaxChanged)
-        m_tiles.invalidate();
+    if (changed.size() > kMaxChanged) m_tiles.invalidate();
     else
         for (const std::uint32_t id : changed)
             m_tiles.invalidate(toQt(scene()->items[id].rect).adjusted(-14, -14, 14, 14));
@@ -151,7 +153,8 @@ std::unordered_set<graph::ScopeId> GraphCanvas::watchedModules() {
     std::unordered_set<graph::ScopeId> modules;
     m_marks.moduleValues.clear();
     for (const graph::NodeId node : m_context.watched())
-        for (graph::ScopeId scope = graph.expr(graph.node(node).producer).scope; scope.valid(); scope = graph.scope(scope).parent) {
+        for (graph::ScopeId scope = graph.expr(graph.node(node).producer).scope; scope.valid();
+             scope = graph.scope(scope).parent) {
             const auto [found, isNew] = m_moduleOutputs.try_emplace(scope);
             if (isNew) found->second = models::resultOf(m_context, m_context.selectionOf(scope));
             if (found->second != node) continue;

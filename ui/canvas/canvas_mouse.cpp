@@ -55,12 +55,9 @@ void GraphCanvas::mousePressEvent(QMouseEvent* event) {
         m_drag = Drag::Pan;
         setCursor(Qt::ClosedHandCursor);
     } else if (event->button() == Qt::LeftButton) {
-        if (event->modifiers() & Qt::ShiftModifier)
-            m_drag = Drag::SelectBox;
-        else if (event->modifiers() & Qt::ControlModifier)
-            m_drag = Drag::ZoomBox;
-        else
-            m_drag = Drag::Pressed;
+        if (event->modifiers() & Qt::ShiftModifier) m_drag = Drag::SelectBox;
+        else if (event->modifiers() & Qt::ControlModifier) m_drag = Drag::ZoomBox;
+        else m_drag = Drag::Pressed;
     }
 }
 
@@ -74,7 +71,8 @@ void GraphCanvas::mouseMoveEvent(QMouseEvent* event) {
             setCursor(Qt::ClosedHandCursor);
             [[fallthrough]];
         case Drag::Pan: centreOn(m_dragCentre - (pixel - m_pressPixel) / m_camera.scale); break;
-        case Drag::SelectBox: case Drag::ZoomBox: update(); break;
+        case Drag::SelectBox:
+        case Drag::ZoomBox: update(); break;
     }
     m_lastPixel = pixel;
 }
@@ -88,10 +86,8 @@ void GraphCanvas::mouseReleaseEvent(QMouseEvent* event) {
     if (!m_painter || drag == Drag::Pan || drag == Drag::None) return;
     const QRectF box = QRectF(m_pressPixel, m_lastPixel).normalized();
     const bool dragged = (m_lastPixel - m_pressPixel).manhattanLength() >= QApplication::startDragDistance();
-    if (drag != Drag::Pressed && dragged)
-        finishBox(box, drag);
-    else
-        clickAt(m_lastPixel, event->modifiers());
+    if (drag != Drag::Pressed && dragged) finishBox(box, drag);
+    else clickAt(m_lastPixel, event->modifiers());
 }
 
 void GraphCanvas::finishBox(const QRectF& pixels, Drag drag) {
@@ -122,7 +118,9 @@ void GraphCanvas::clickAt(QPointF pixel, Qt::KeyboardModifiers modifiers) {
         const layout::SceneEdge& hit = scene()->edges[static_cast<std::size_t>(edge)];
         if (modifiers & Qt::AltModifier) {
             // To the end that is farther from here: the other one is likely on the screen.
-            const auto far = [&](const layout::Point& end) { return (toQt(end) - scenePlace(pixel)).manhattanLength(); };
+            const auto far = [&](const layout::Point& end) {
+                return (toQt(end) - scenePlace(pixel)).manhattanLength();
+            };
             const ItemId other = far(hit.path.start()) > far(hit.path.end()) ? hit.from : hit.to;
             selectItem(other);
             showItem(other);
@@ -176,7 +174,8 @@ void GraphCanvas::wheelEvent(QWheelEvent* event) {
         const double delta = event->pixelDelta().isNull() ? event->angleDelta().y() : 2.0 * event->pixelDelta().y();
         camera.zoomAbout(event->position(), size(), std::pow(1.0018, std::clamp(delta, -480.0, 480.0)));
     } else {
-        QPointF delta = event->pixelDelta().isNull() ? QPointF(event->angleDelta()) / 120.0 * 60.0 : QPointF(event->pixelDelta());
+        QPointF delta =
+            event->pixelDelta().isNull() ? QPointF(event->angleDelta()) / 120.0 * 60.0 : QPointF(event->pixelDelta());
         if (event->modifiers() & Qt::ShiftModifier && delta.x() == 0) delta = {delta.y(), 0};
         camera.centre -= delta / camera.scale;
     }
@@ -222,17 +221,19 @@ bool GraphCanvas::event(QEvent* event) {
             const layout::SceneEdge& hit = scene()->edges[static_cast<std::size_t>(edge)];
             for (std::size_t i = 0; i < std::min<std::size_t>(hit.values.size(), 8); ++i) {
                 const graph::Node& node = m_context.graph().node(hit.values[i]);
-                text += (i ? QStringLiteral("\n") : QString()) + QString::fromStdString(node.name).left(200) + u' ' + typeText(node);
+                text += (i ? QStringLiteral("\n") : QString()) + QString::fromStdString(node.name).left(200) + u' ' +
+                        typeText(node);
             }
         } else if (item && !ground) {
             text = itemFacts(m_context.graph(), scene()->item(item));
             if (m_marks.of(item) & kUntraced) text += QLatin1Char('\n') + failureText(scene()->item(item).what.expr);
         }
         // Names of a file are text, never markup.
-        if (text.isEmpty())
-            QToolTip::hideText();
+        if (text.isEmpty()) QToolTip::hideText();
         else
-            QToolTip::showText(help->globalPos(), QStringLiteral("<p style='white-space:pre'>") + text.toHtmlEscaped() + QStringLiteral("</p>"), this);
+            QToolTip::showText(
+                help->globalPos(),
+                QStringLiteral("<p style='white-space:pre'>") + text.toHtmlEscaped() + QStringLiteral("</p>"), this);
         return true;
     }
     return QWidget::event(event);
@@ -244,10 +245,11 @@ void GraphCanvas::resizeEvent(QResizeEvent* event) {
     if (m_painter && event->oldSize().isValid() && !event->oldSize().isEmpty()) {
         // What was in the middle stays there.
         const ItemId current = currentItem();
-        const bool seen = current && QRectF(QPointF(), QSizeF(event->oldSize())).intersects(itemRectIn(current, event->oldSize()));
+        const bool seen =
+            current && QRectF(QPointF(), QSizeF(event->oldSize())).intersects(itemRectIn(current, event->oldSize()));
         Q_EMIT cameraChanged();
-        // But what is selected stays in view when the window gets smaller. Later, as sizes may come and go while panels are
-        // laid out.
+        // But what is selected stays in view when the window gets smaller. Later, as sizes may come and go while panels
+        // are laid out.
         if (seen && !m_keepInView.isActive()) m_keepInView.start();
     }
     m_overlays->arrange();
@@ -279,18 +281,15 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event) {
             case Qt::Key_Down: walkDown(); return;
             case Qt::Key_Left: walkLeft(); return;
             case Qt::Key_Right: walkRight(); return;
-            case Qt::Key_Return: case Qt::Key_Enter: {
+            case Qt::Key_Return:
+            case Qt::Key_Enter: {
                 const ItemId item = currentItem();
-                if (item && scene()->item(item).what.kind == ItemKind::Stub)
-                    jump(item);
-                else
-                    toggleCurrent();
+                if (item && scene()->item(item).what.kind == ItemKind::Stub) jump(item);
+                else toggleCurrent();
                 return;
             }
             case Qt::Key_Space: fit(); return;
-            case Qt::Key_Escape:
-                m_context.selection().isNone() ? m_context.showEverything() : clearSelection();
-                return;
+            case Qt::Key_Escape: m_context.selection().isNone() ? m_context.showEverything() : clearSelection(); return;
             default: break;
         }
     }
@@ -306,8 +305,10 @@ void GraphCanvas::buildMenu(QMenu& menu) {
         return action;
     };
     if (node) {
-        add(QStringLiteral("watch"), m_context.isWatched(node) ? tr("Clear &Watch Point") : tr("Set &Watch Point"), [this] { toggleWatch(); });
-        add(QStringLiteral("end"), m_context.isEnd(node) ? tr("Clear &End Point") : tr("Set &End Point"), [this] { toggleEnd(); });
+        add(QStringLiteral("watch"), m_context.isWatched(node) ? tr("Clear &Watch Point") : tr("Set &Watch Point"),
+            [this] { toggleWatch(); });
+        add(QStringLiteral("end"), m_context.isEnd(node) ? tr("Clear &End Point") : tr("Set &End Point"),
+            [this] { toggleEnd(); });
         add(QStringLiteral("run-to"), tr("Run to &Here"), [this, node] { m_context.runTo(node); });
         const bool isAccepted = m_context.problems().isAccepted(node);
         if (isAccepted || m_context.problems().counted(node))
@@ -320,11 +321,13 @@ void GraphCanvas::buildMenu(QMenu& menu) {
         if (what.expandable) {
             add(QStringLiteral("module"), what.open ? tr("&Collapse") : tr("E&xpand"), [this] { toggleCurrent(); });
             add(QStringLiteral("expand-all"), tr("Expand &All Inside"), [this] { expandAllInside(); });
-            if (what.open) add(QStringLiteral("collapse-all"), tr("Collapse All &Inside"), [this] { collapseAllInside(); });
+            if (what.open)
+                add(QStringLiteral("collapse-all"), tr("Collapse All &Inside"), [this] { collapseAllInside(); });
         }
         addRunMenu(menu);
         if (what.kind == ItemKind::Stub) add(QStringLiteral("link"), tr("Go to &Source"), [this] { followCurrent(); });
-        if (scene()->item(item).stubs > 0) add(QStringLiteral("link"), tr("Go to First &Consumer Elsewhere"), [this] { followCurrent(); });
+        if (scene()->item(item).stubs > 0)
+            add(QStringLiteral("link"), tr("Go to First &Consumer Elsewhere"), [this] { followCurrent(); });
         if (scene()->item(item).parent) add(QStringLiteral("collapse"), tr("&Leave Module"), [this] { leaveModule(); });
         menu.addSeparator();
         QMenu* only = menu.addMenu(theme::icon(QStringLiteral("filter")), tr("Show &Only"));
@@ -334,7 +337,8 @@ void GraphCanvas::buildMenu(QMenu& menu) {
         show(QStringLiteral("producer"), tr("&Upstream"), [this] { m_context.focusConeOfSelection(true, false); });
         show(QStringLiteral("consumer"), tr("&Downstream"), [this] { m_context.focusConeOfSelection(false, true); });
         show(QStringLiteral("link"), tr("&Both"), [this] { m_context.focusConeOfSelection(true, true); });
-        if (m_context.selectedNodes().size() > 1) show(QStringLiteral("graph"), tr("&Paths Between"), [this] { m_context.focusPaths(); });
+        if (m_context.selectedNodes().size() > 1)
+            show(QStringLiteral("graph"), tr("&Paths Between"), [this] { m_context.focusPaths(); });
         show(QStringLiteral("node"), tr("&Selection"), [this] { m_context.isolateSelection(); });
         add(QStringLiteral("remove"), tr("&Hide"), [this] { m_context.hideSelection(); });
         const context::Selection marked = m_context.selection();
@@ -344,14 +348,17 @@ void GraphCanvas::buildMenu(QMenu& menu) {
         add(QStringLiteral("copy"), tr("Copy &Name"), [this] { copyName(); });
         const QString qualname = m_context.selection().qualname;
         if (!qualname.isEmpty())
-            add(QStringLiteral("copy"), tr("Copy &Module Path"), [qualname] { QApplication::clipboard()->setText(qualname); });
-        add(QStringLiteral("tree"), tr("Show in Module &Tree"), [this] { Q_EMIT revealInTreeRequested(m_context.selection()); });
+            add(QStringLiteral("copy"), tr("Copy &Module Path"),
+                [qualname] { QApplication::clipboard()->setText(qualname); });
+        add(QStringLiteral("tree"), tr("Show in Module &Tree"),
+            [this] { Q_EMIT revealInTreeRequested(m_context.selection()); });
         menu.addSeparator();
     }
     const int own = m_context.selection().isNone() ? -1 : m_context.graphOfModule(m_context.selection().qualname);
     if (own >= 0 && own != m_context.shownGraph())
         add(QStringLiteral("graph"), tr("Module's Own &Graph"), [this, own] { m_context.showGraph(own); });
-    if (m_context.shownGraph() > 0) add(QStringLiteral("module"), tr("Whole &Model"), [this] { m_context.showGraph(0); });
+    if (m_context.shownGraph() > 0)
+        add(QStringLiteral("module"), tr("Whole &Model"), [this] { m_context.showGraph(0); });
     add(QStringLiteral("fit"), tr("&Fit"), [this] { fit(); });
     if (item) add(QStringLiteral("expand"), tr("Fit &Selection"), [this] { fitSelection(); });
     QAction* legend = add(QStringLiteral("info"), tr("Le&gend"), [this](bool on) { setLegendVisible(on); });
@@ -366,20 +373,24 @@ void GraphCanvas::addRunMenu(QMenu& menu) {
     const layout::Outline& outline = *m_context.outline();
     const std::vector<layout::GroupId>& blocks = outline.runs()[run].instances;
     if (!layout::isFolded(outline, m_context.view(m_number), run)) {
-        connect(menu.addAction(theme::icon(QStringLiteral("collapse")), tr("&Fold into One, \u00d7 %1").arg(context::countText(blocks.size()))), &QAction::triggered,
-                this, [this, run] { m_context.setRunFolded(run, true); });
+        connect(menu.addAction(theme::icon(QStringLiteral("collapse")),
+                               tr("&Fold into One, \u00d7 %1").arg(context::countText(blocks.size()))),
+                &QAction::triggered, this, [this, run] { m_context.setRunFolded(run, true); });
         return;
     }
-    connect(menu.addAction(theme::icon(QStringLiteral("expand")), tr("Draw &All %1").arg(context::countText(blocks.size()))), &QAction::triggered, this,
-            [this, run] { m_context.setRunFolded(run, false); });
+    connect(menu.addAction(theme::icon(QStringLiteral("expand")),
+                           tr("Draw &All %1").arg(context::countText(blocks.size()))),
+            &QAction::triggered, this, [this, run] { m_context.setRunFolded(run, false); });
     QMenu* which = menu.addMenu(theme::icon(QStringLiteral("module")), tr("Show &Instance"));
     constexpr std::size_t kMaxEntries = 60;  // more than fit on a screen; Ctrl+Page Down goes to all of them
     for (std::size_t i = 0; i < std::min(blocks.size(), kMaxEntries); ++i) {
         const std::string& qualname = m_context.graph().scope(outline.group(blocks[i]).scope).qualname;
-        QAction* action = which->addAction(QString::fromStdString(qualname).left(80).replace(u'&', QStringLiteral("&&")));
+        QAction* action =
+            which->addAction(QString::fromStdString(qualname).left(80).replace(u'&', QStringLiteral("&&")));
         action->setCheckable(true);
         action->setChecked(i == layout::shownInstance(outline, m_context.view(m_number), run));
-        connect(action, &QAction::triggered, this, [this, run, i] { m_context.showInstance(run, static_cast<std::uint32_t>(i)); });
+        connect(action, &QAction::triggered, this,
+                [this, run, i] { m_context.showInstance(run, static_cast<std::uint32_t>(i)); });
     }
 }
 
@@ -390,10 +401,8 @@ void GraphCanvas::contextMenuEvent(QContextMenuEvent* event) {
         const ItemId item = itemAtPixel(event->pos());
         const bool ground = !item || scene()->item(item).what.open;
         const int edge = ground ? edgeAtPixel(event->pos()) : -1;
-        if (edge >= 0)
-            clickAt(event->pos(), Qt::NoModifier);
-        else if (item && item != currentItem())
-            selectItem(item);
+        if (edge >= 0) clickAt(event->pos(), Qt::NoModifier);
+        else if (item && item != currentItem()) selectItem(item);
     }
     auto* menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);

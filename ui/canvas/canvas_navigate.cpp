@@ -53,7 +53,8 @@ void GraphCanvas::fitSelection() {
     if (!m_painter) return;
     QRectF area;
     for (const graph::NodeId node : m_context.selectedNodes())
-        if (const ItemId item = scene()->itemOf(m_context.graph().node(node).producer)) area |= toQt(scene()->item(item).rect);
+        if (const ItemId item = scene()->itemOf(m_context.graph().node(node).producer))
+            area |= toQt(scene()->item(item).rect);
     if (const ItemId item = currentItem()) area |= toQt(scene()->item(item).rect);
     if (!area.isEmpty()) flyTo(Camera::fitting(area, size(), 48, 2.0));
 }
@@ -97,8 +98,9 @@ void GraphCanvas::showItem(ItemId id) {
             camera.centre = rect.center();
         } else {
             const QPointF before = camera.centre;
-            camera.centre = {before.x() + std::max(0.0, rect.right() - view.right()) - std::max(0.0, view.left() - rect.left()),
-                             before.y() + std::max(0.0, rect.bottom() - view.bottom()) - std::max(0.0, view.top() - rect.top())};
+            camera.centre = {
+                before.x() + std::max(0.0, rect.right() - view.right()) - std::max(0.0, view.left() - rect.left()),
+                before.y() + std::max(0.0, rect.bottom() - view.bottom()) - std::max(0.0, view.top() - rect.top())};
         }
     }
     uncover(camera, rect);
@@ -122,20 +124,23 @@ std::vector<QRectF> GraphCanvas::covers() const {
     return places;
 }
 
-/// Moves the camera as little as needed to have a rectangle that is in view off what lies over the canvas, if it can be.
+/// Moves the camera as little as needed to have a rectangle that is in view off what lies over the canvas, if it can
+/// be.
 void GraphCanvas::uncover(Camera& camera, const QRectF& area) const {
     constexpr double kGap = 8;
     const QRectF shown(camera.toPixel(area.topLeft(), size()), area.size() * camera.scale), whole(rect());
     const std::vector<QRectF> places = covers();
     const auto isFree = [&](const QRectF& at) {
-        return whole.contains(at) && std::none_of(places.begin(), places.end(), [&](const QRectF& place) { return place.intersects(at); });
+        return whole.contains(at) &&
+               std::none_of(places.begin(), places.end(), [&](const QRectF& place) { return place.intersects(at); });
     };
     if (isFree(shown) || !whole.contains(shown)) return;
     std::optional<QPointF> least;
     for (const QRectF& place : places) {
         if (!place.intersects(shown)) continue;
-        for (const QPointF by : {QPointF(place.left() - kGap - shown.right(), 0), QPointF(place.right() + kGap - shown.left(), 0),
-                                 QPointF(0, place.top() - kGap - shown.bottom()), QPointF(0, place.bottom() + kGap - shown.top())}) {
+        for (const QPointF by :
+             {QPointF(place.left() - kGap - shown.right(), 0), QPointF(place.right() + kGap - shown.left(), 0),
+              QPointF(0, place.top() - kGap - shown.bottom()), QPointF(0, place.bottom() + kGap - shown.top())}) {
             if (isFree(shown.translated(by)) && (!least || by.manhattanLength() < least->manhattanLength())) least = by;
         }
     }
@@ -147,9 +152,11 @@ void GraphCanvas::ensureVisible(const Selection& selection) { showItem(itemOf(se
 ItemId GraphCanvas::itemOf(const Selection& selection) const {
     if (!m_painter) return {};
     switch (selection.kind) {
-        case Selection::Kind::Node: case Selection::Kind::Expr: return selection.expr.valid() ? scene()->itemOf(selection.expr) : ItemId();
+        case Selection::Kind::Node:
+        case Selection::Kind::Expr: return selection.expr.valid() ? scene()->itemOf(selection.expr) : ItemId();
         case Selection::Kind::Scope: return scene()->itemOf(selection.scope);
-        case Selection::Kind::None: case Selection::Kind::Module: break;
+        case Selection::Kind::None:
+        case Selection::Kind::Module: break;
     }
     return {};
 }
@@ -164,22 +171,20 @@ Selection GraphCanvas::selectionOf(ItemId id) const {
         }
         case ItemKind::Stub: return what.values.empty() ? Selection{} : m_context.selectionOf(what.values.front());
         case ItemKind::Output:
-            if (!what.expr.valid()) return what.values.empty() ? Selection{} : m_context.selectionOf(what.values.front());
+            if (!what.expr.valid())
+                return what.values.empty() ? Selection{} : m_context.selectionOf(what.values.front());
             break;
-        case ItemKind::Expr: case ItemKind::Input: break;
+        case ItemKind::Expr:
+        case ItemKind::Input: break;
     }
     return what.expr.valid() ? m_context.selectionOf(what.expr) : Selection{};
 }
 
-ItemId GraphCanvas::currentItem() const {
-    return m_painter && m_current ? scene()->find(*m_current) : ItemId();
-}
+ItemId GraphCanvas::currentItem() const { return m_painter && m_current ? scene()->find(*m_current) : ItemId(); }
 
 void GraphCanvas::setCurrent(ItemId item) {
-    if (item)
-        m_current = scene()->item(item).key;
-    else
-        m_current.reset();
+    if (item) m_current = scene()->item(item).key;
+    else m_current.reset();
     update();
 }
 
@@ -227,10 +232,8 @@ void GraphCanvas::toggleItem(ItemId id) {
     if (!item.what.expandable) return;
     activate();
     m_wantedAnchor = anchorOf(id);
-    if (item.what.kind == ItemKind::Module)
-        m_context.setExpanded(item.what.scope, !item.what.open);
-    else if (item.what.expr.valid())
-        m_context.setExpanded(item.what.expr, !item.what.open);
+    if (item.what.kind == ItemKind::Module) m_context.setExpanded(item.what.scope, !item.what.open);
+    else if (item.what.expr.valid()) m_context.setExpanded(item.what.expr, !item.what.open);
 }
 
 void GraphCanvas::toggleCurrent() { toggleItem(currentItem()); }
@@ -239,17 +242,15 @@ void GraphCanvas::setAllInside(bool open) {
     activate();
     const ItemId id = currentItem();
     if (!id) {
-        if (m_context.outline()) m_context.expandToDepth(open ? static_cast<int>(layout::greatestDepth(*m_context.outline())) : 0);
+        if (m_context.outline())
+            m_context.expandToDepth(open ? static_cast<int>(layout::greatestDepth(*m_context.outline())) : 0);
         return;
     }
     const layout::ItemDescription& what = scene()->item(id).what;
     m_wantedAnchor = anchorOf(id);
-    if (what.kind == ItemKind::Module)
-        m_context.setExpandedRecursively(what.scope, open);
-    else if (what.expandable)
-        m_context.setExpanded(what.expr, open);
-    else
-        m_wantedAnchor.reset();
+    if (what.kind == ItemKind::Module) m_context.setExpandedRecursively(what.scope, open);
+    else if (what.expandable) m_context.setExpanded(what.expr, open);
+    else m_wantedAnchor.reset();
 }
 
 void GraphCanvas::leaveModule() {
@@ -280,7 +281,8 @@ void GraphCanvas::clearSelection() {
 void GraphCanvas::copyName() {
     if (!m_context.hasModel()) return;
     QStringList names;
-    for (const graph::NodeId node : m_context.selectedNodes()) names << QString::fromStdString(m_context.graph().node(node).name);
+    for (const graph::NodeId node : m_context.selectedNodes())
+        names << QString::fromStdString(m_context.graph().node(node).name);
     if (names.isEmpty() && !m_context.selection().isNone()) names << m_context.selection().qualname;
     if (!names.isEmpty()) QApplication::clipboard()->setText(names.join(u'\n'));
 }
@@ -324,8 +326,8 @@ void GraphCanvas::followCurrent() {
     }
 }
 
-/// The innermost module that is looked at: that of the selection if it is on the screen, else of the open box around the
-/// middle, unless that is a small part of what is shown. Two canvases on one model so each say where they are.
+/// The innermost module that is looked at: that of the selection if it is on the screen, else of the open box around
+/// the middle, unless that is a small part of what is shown. Two canvases on one model so each say where they are.
 graph::ScopeId GraphCanvas::shownScope() const {
     if (!m_painter) return {};
     const QRectF view = m_camera.visible(size());
@@ -333,7 +335,8 @@ graph::ScopeId GraphCanvas::shownScope() const {
     const Selection& selection = m_context.selection();
     if (selection.scope.valid()) {
         const ItemId item = current ? current : itemOf(selection);
-        if (m_context.activeCanvas() == m_number || (item && view.intersects(toQt(scene()->item(item).rect)))) return selection.scope;
+        if (m_context.activeCanvas() == m_number || (item && view.intersects(toQt(scene()->item(item).rect))))
+            return selection.scope;
     }
     for (ItemId at = m_painter->index().itemAt(view.center()); at; at = scene()->item(at).parent) {
         const layout::ItemDescription& what = scene()->item(at).what;

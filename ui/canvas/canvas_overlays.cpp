@@ -32,7 +32,8 @@ class Overlay : public QLabel {
         painter.setRenderHint(QPainter::Antialiasing);
         painter.setPen(theme::color(theme::ColorRole::Border));
         painter.setBrush(theme::color(theme::ColorRole::Panel));
-        painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), theme::kCornerRadius, theme::kCornerRadius);
+        painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), theme::kCornerRadius,
+                                theme::kCornerRadius);
         painter.end();
         QLabel::paintEvent(event);
     }
@@ -117,10 +118,13 @@ void CanvasOverlays::refreshPath() {
             // What the module around does not say: "blocks.0" where no call of blocks is around it.
             const std::string outer = at.parent.valid() ? graph.scope(at.parent).qualname + '.' : std::string();
             const bool within = outer.size() > 1 && at.qualname.starts_with(outer);
-            const QString tail = models::shown(at.qualname.empty() ? graph.name : within ? at.qualname.substr(outer.size()) : at.qualname);
+            const QString tail = models::shown(at.qualname.empty() ? graph.name
+                                               : within            ? at.qualname.substr(outer.size())
+                                                                   : at.qualname);
             // The colour is in the text itself: a label keeps the link colour that it had when its text was set.
             parts.prepend(QStringLiteral("<a style='text-decoration:none; color:%3' href='%1'>%2</a>")
-                              .arg(scope.value).arg(tail.left(40).toHtmlEscaped(), theme::color(theme::ColorRole::Link).name()));
+                              .arg(scope.value)
+                              .arg(tail.left(40).toHtmlEscaped(), theme::color(theme::ColorRole::Link).name()));
             scope = at.parent;
         }
     }
@@ -134,7 +138,8 @@ void CanvasOverlays::arrange() {
     m_map->resize(m_map->sizeHint());
     m_map->move(size.width() - m_map->width() - kGap, size.height() - m_map->height() - kGap);
     // In a small window the map would hide what it is a map of.
-    m_map->setVisible(m_overviewWanted && m_canvas.scene() && size.width() > 4 * m_map->width() && size.height() > 2 * m_map->height());
+    m_map->setVisible(m_overviewWanted && m_canvas.scene() && size.width() > 4 * m_map->width() &&
+                      size.height() > 2 * m_map->height());
     const QString hidden = m_canvas.hiddenText();
     const int room = size.width() - 2 * kGap - 2 * kPlatePad - (m_map->isVisible() ? m_map->width() + kGap : 0);
     m_hidden->setText(m_hidden->fontMetrics().elidedText(hidden, Qt::ElideRight, std::max(room, 0)).toHtmlEscaped());
@@ -143,10 +148,12 @@ void CanvasOverlays::arrange() {
     m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);
     constexpr int kRoomy = 480;
     constexpr QSize kLeast(480, 340);  // in a smaller canvas it would cover the nodes that it is about
-    m_legend->setVisible(m_legendWanted && m_canvas.scene() && size.width() >= kLeast.width() && size.height() >= kLeast.height());
+    m_legend->setVisible(m_legendWanted && m_canvas.scene() && size.width() >= kLeast.width() &&
+                         size.height() >= kLeast.height());
     m_legend->setCompact(size.height() < kRoomy);
     m_legend->resize(m_legend->sizeHint());
-    m_legend->move(kGap, size.height() - m_legend->height() - kGap - (m_hidden->isVisible() ? m_hidden->height() + kGap : 0));
+    m_legend->move(kGap,
+                   size.height() - m_legend->height() - kGap - (m_hidden->isVisible() ? m_hidden->height() + kGap : 0));
     m_path->adjustSize();
     m_path->move(kGap, kGap);
     m_close->adjustSize();
@@ -162,31 +169,40 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     const QWidget* path = m_canvas.m_context.selection().isNone() ? nullptr : m_path;
     std::vector<QRectF> overlays;
     for (const QWidget* widget : std::initializer_list<const QWidget*>{m_map, m_legend, m_hidden, path})
-        if (widget && !widget->isHidden()) overlays.push_back(QRectF(widget->geometry()).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
+        if (widget && !widget->isHidden())
+            overlays.push_back(QRectF(widget->geometry()).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
     const auto isFree = [&](const Camera& camera) {
         return std::none_of(overlays.begin(), overlays.end(), [&](const QRectF& overlay) {
-            const auto under = m_canvas.m_painter->index().itemsWithin({camera.toScene(overlay.topLeft(), all.size()), overlay.size() / camera.scale});
-            return std::any_of(under.begin(), under.end(), [&](std::uint32_t id) { return !m_canvas.scene()->items[id].what.open; });
+            const auto under = m_canvas.m_painter->index().itemsWithin(
+                {camera.toScene(overlay.topLeft(), all.size()), overlay.size() / camera.scale});
+            return std::any_of(under.begin(), under.end(),
+                               [&](std::uint32_t id) { return !m_canvas.scene()->items[id].what.open; });
         });
     };
     const Camera whole = Camera::fitting(bounds, all.size(), kMargin, 1.0);
     if (isFree(whole)) return whole;
     // Left of the map, above what is at the bottom, right of what is at the left, or some of these.
-    const double left = m_hidden->isHidden() ? 0 : m_hidden->geometry().right(), right = m_map->isHidden() ? 0 : all.width() - m_map->x();
-    const double top = path ? path->geometry().bottom() : 0, bottom = m_hidden->isHidden() ? 0 : all.height() - m_hidden->y();
+    const double left = m_hidden->isHidden() ? 0 : m_hidden->geometry().right(),
+                 right = m_map->isHidden() ? 0 : all.width() - m_map->x();
+    const double top = path ? path->geometry().bottom() : 0,
+                 bottom = m_hidden->isHidden() ? 0 : all.height() - m_hidden->y();
     std::vector<std::pair<double, Camera>> others;  // how much is lost: size, and the middle of the canvas
-    for (const QMarginsF& kept : {QMarginsF(0, 0, right, 0), QMarginsF(0, 0, 0, bottom), QMarginsF(0, 0, right, bottom), QMarginsF(left, 0, 0, 0),
-                                  QMarginsF(left, 0, right, 0), QMarginsF(0, top, right, bottom)}) {
+    for (const QMarginsF& kept :
+         {QMarginsF(0, 0, right, 0), QMarginsF(0, 0, 0, bottom), QMarginsF(0, 0, right, bottom),
+          QMarginsF(left, 0, 0, 0), QMarginsF(left, 0, right, 0), QMarginsF(0, top, right, bottom)}) {
         const QRectF free = all.marginsRemoved(kept);
         if (free.width() <= 4 * kMargin || free.height() <= 4 * kMargin) continue;
         Camera camera = Camera::fitting(bounds, free.size(), kMargin, 1.0);
         const QPointF aside = free.center() - all.center();
         camera.centre -= aside / camera.scale;
         if (camera.scale < kWorthIt * whole.scale) continue;
-        others.emplace_back(1 - camera.scale / whole.scale + std::abs(aside.x()) / all.width() + std::abs(aside.y()) / all.height(), camera);
+        others.emplace_back(
+            1 - camera.scale / whole.scale + std::abs(aside.x()) / all.width() + std::abs(aside.y()) / all.height(),
+            camera);
     }
     std::stable_sort(others.begin(), others.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    const auto found = std::find_if(others.begin(), others.end(), [&](const auto& other) { return isFree(other.second); });
+    const auto found =
+        std::find_if(others.begin(), others.end(), [&](const auto& other) { return isFree(other.second); });
     return found == others.end() ? whole : found->second;
 }
 

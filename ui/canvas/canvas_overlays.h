@@ -32,8 +32,8 @@ class CanvasOverlays : public QObject {
 
     /// Where the path of modules stands; empty if it does not.
     QRect pathPlace() const;
-    /// The camera that shows all of `bounds`, beside the map and the overlays if they would lie over nodes and the picture stays
-    /// large. Needs a picture.
+    /// The camera that shows all of `bounds`, beside the map and the overlays if they would lie over nodes and the
+    /// picture stays large. Needs a picture.
     Camera fitted(const QRectF& bounds) const;
 
     void setOverviewVisible(bool visible);

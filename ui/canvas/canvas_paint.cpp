@@ -44,13 +44,13 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
 }
 
 void GraphCanvas::paintScene(QPainter& painter, const QRegion& exposed) {
-    const auto render = [this](QPainter& p, const QRectF& area, double scale) { m_painter->paint(p, m_marks, area, scale); };
-    m_tilesComplete = m_tiles.paint(painter, exposed, m_camera, size(), devicePixelRatioF(), style().color(ColorRole::Canvas), render,
-                                    kTileBudget);
-    if (!m_tilesComplete)
-        update();
-    else
-        m_idleTimer.start();
+    const auto render = [this](QPainter& p, const QRectF& area, double scale) {
+        m_painter->paint(p, m_marks, area, scale);
+    };
+    m_tilesComplete = m_tiles.paint(painter, exposed, m_camera, size(), devicePixelRatioF(),
+                                    style().color(ColorRole::Canvas), render, kTileBudget);
+    if (!m_tilesComplete) update();
+    else m_idleTimer.start();
 }
 
 /// The items that show selected nodes, each once. A node that is out of sight may have lines that are not: few of them
@@ -61,7 +61,8 @@ std::vector<ItemId> GraphCanvas::selectedWithin(const QRectF& area) const {
         if (const ItemId item = scene()->itemOf(m_context.graph().node(node).producer)) items.push_back(item);
     std::sort(items.begin(), items.end());
     items.erase(std::unique(items.begin(), items.end()), items.end());
-    if (items.size() > kMaxFollowed) std::erase_if(items, [&](ItemId item) { return !area.intersects(toQt(scene()->item(item).rect)); });
+    if (items.size() > kMaxFollowed)
+        std::erase_if(items, [&](ItemId item) { return !area.intersects(toQt(scene()->item(item).rect)); });
     return items;
 }
 
@@ -106,7 +107,7 @@ void GraphCanvas::paintNotice(QPainter& painter) {
     painter.setFont(font);
     const QFontMetrics metrics(font);
     QRect notice(width() / 2 - metrics.horizontalAdvance(text) / 2 - 12, 12, metrics.horizontalAdvance(text) + 24,
-                metrics.height() + 12);
+                 metrics.height() + 12);
     // In a narrow canvas below the path of modules.
     if (const QRect path = m_overlays->pathPlace(); notice.intersects(path)) notice.moveTop(path.bottom() + 8);
     painter.setRenderHint(QPainter::Antialiasing);
@@ -133,13 +134,18 @@ void GraphCanvas::startTransition(std::shared_ptr<ScenePainter> before, const Ca
     };
     std::vector<Both> moving;
     for (const std::uint32_t id : inView) moving.push_back({scene()->items[id].key, {}, {}});
-    for (const std::uint32_t id : before->index().itemsWithin(cameraBefore.visible(size()))) moving.push_back({old.items[id].key, {}, {}});
+    for (const std::uint32_t id : before->index().itemsWithin(cameraBefore.visible(size())))
+        moving.push_back({old.items[id].key, {}, {}});
     std::sort(moving.begin(), moving.end(), [](const Both& a, const Both& b) { return a.key < b.key; });
-    moving.erase(std::unique(moving.begin(), moving.end(), [](const Both& a, const Both& b) { return a.key == b.key; }), moving.end());
+    moving.erase(std::unique(moving.begin(), moving.end(), [](const Both& a, const Both& b) { return a.key == b.key; }),
+                 moving.end());
     const auto find = [&](const layout::SceneLayout& in, ItemId Both::*place) {
         for (std::size_t i = 0; i < in.items.size(); ++i) {
-            const auto found = std::lower_bound(moving.begin(), moving.end(), in.items[i].key, [](const Both& both, const layout::ItemKey& key) { return both.key < key; });
-            if (found != moving.end() && found->key == in.items[i].key && !((*found).*place)) (*found).*place = ItemId(i);
+            const auto found =
+                std::lower_bound(moving.begin(), moving.end(), in.items[i].key,
+                                 [](const Both& both, const layout::ItemKey& key) { return both.key < key; });
+            if (found != moving.end() && found->key == in.items[i].key && !((*found).*place))
+                (*found).*place = ItemId(i);
         }
     };
     find(*scene(), &Both::now);
@@ -172,10 +178,13 @@ void GraphCanvas::startTransition(std::shared_ptr<ScenePainter> before, const Ca
         update();
     });
     // Queued: the animation must not be destroyed while it tells that it ended.
-    connect(&m_transition->animation, &QVariantAnimation::finished, this, [this] {
-        m_transition.reset();
-        update();
-    }, Qt::QueuedConnection);
+    connect(
+        &m_transition->animation, &QVariantAnimation::finished, this,
+        [this] {
+            m_transition.reset();
+            update();
+        },
+        Qt::QueuedConnection);
     m_transition->animation.start();
 }
 

@@ -1,13 +1,13 @@
-// The part of GraphCanvas that knows where a picture is shown from: at first, again after it was read again, and in the next
-// session.
-
-#include "ui/canvas/canvas_overlays.h"
-#include "ui/canvas/canvas_transition.h"
-#include "ui/canvas/graph_canvas.h"
+// The part of GraphCanvas that knows where a picture is shown from: at first, again after it was read again, and in the
+// next session.
 
 #include <QVariantAnimation>
 
 #include <algorithm>
+
+#include "ui/canvas/canvas_overlays.h"
+#include "ui/canvas/canvas_transition.h"
+#include "ui/canvas/graph_canvas.h"
 
 namespace sonde::canvas {
 
@@ -38,8 +38,7 @@ void GraphCanvas::placeFirst() {
         const double margin = 24 / whole.scale;
         if (scene()->direction == layout::Direction::TopDown)
             whole.centre = {begin.x(), all.top() + half.height() - margin};
-        else
-            whole.centre = {all.left() + half.width() - margin, begin.y()};
+        else whole.centre = {all.left() + half.width() - margin, begin.y()};
         if (all.width() < 2 * half.width()) whole.centre.setX(all.center().x());
         if (all.height() < 2 * half.height()) whole.centre.setY(all.center().y());
     }
@@ -56,8 +55,8 @@ void GraphCanvas::placeAgain() {
     Q_EMIT cameraChanged();
 }
 
-/// Opening to a depth points at no place, as opening a box does: a picture that was fitted is fitted again. It may come in
-/// parts; from the first one that opens or closes something on, each is fitted.
+/// Opening to a depth points at no place, as opening a box does: a picture that was fitted is fitted again. It may come
+/// in parts; from the first one that opens or closes something on, each is fitted.
 void GraphCanvas::fitWhatOpened(const layout::SceneLayout& before) {
     const auto turned = [&](const layout::SceneItem& item) {
         const ItemId then = item.what.expandable ? before.find(item.key) : ItemId();
@@ -81,9 +80,13 @@ void GraphCanvas::putAt(ItemId item, QPointF offset, double scale) {
 void GraphCanvas::placeNew() {
     placeFirst();
     if (m_keptPlace && m_keptPlace->location == m_context.location()) {
-        const graph::NodeId node = m_keptPlace->node.empty() ? graph::NodeId() : m_context.graph().findNode(m_keptPlace->node);
-        const context::Selection at = node.valid() ? m_context.selectionOf(node) : m_context.selectionOf(QString::fromStdString(m_keptPlace->qualname));
-        if (const ItemId item = itemOf(at)) putAt(item, m_keptPlace->corner - QPointF(width(), height()) / 2.0, m_keptPlace->scale);
+        const graph::NodeId node =
+            m_keptPlace->node.empty() ? graph::NodeId() : m_context.graph().findNode(m_keptPlace->node);
+        const context::Selection at = node.valid()
+                                          ? m_context.selectionOf(node)
+                                          : m_context.selectionOf(QString::fromStdString(m_keptPlace->qualname));
+        if (const ItemId item = itemOf(at))
+            putAt(item, m_keptPlace->corner - QPointF(width(), height()) / 2.0, m_keptPlace->scale);
         return;
     }
     const Place& last = m_context.place(m_number);
@@ -91,7 +94,8 @@ void GraphCanvas::placeNew() {
         m_camera = m_overlays->fitted(toQt(scene()->bounds));
         m_home = Home{m_camera, true};
     } else if (last.kind == Place::Kind::Moved) {
-        const context::Selection at = last.scope.valid() ? m_context.selectionOf(last.scope) : m_context.selectionOf(last.node);
+        const context::Selection at =
+            last.scope.valid() ? m_context.selectionOf(last.scope) : m_context.selectionOf(last.node);
         if (const ItemId item = itemOf(at)) putAt(item, last.offset, last.scale);
     }
 }
@@ -117,7 +121,8 @@ void GraphCanvas::rememberPlace() {
         place.kind = Place::Kind::Moved;
         place.scope = anchor->scope;
         if (!anchor->scope.valid() && anchor->expr.valid())
-            if (const auto& outputs = m_context.graph().expr(anchor->expr).outputs; !outputs.empty()) place.node = outputs.front();
+            if (const auto& outputs = m_context.graph().expr(anchor->expr).outputs; !outputs.empty())
+                place.node = outputs.front();
         place.offset = anchor->corner - QPointF(width(), height()) / 2.0;
         place.scale = anchor->scale;
         if (!place.scope.valid() && !place.node.valid()) return;
@@ -136,7 +141,8 @@ void GraphCanvas::keepPlace() {
     const graph::InternalGraph& graph = m_painter->items().graph();
     KeptPlace place{m_shownLocation, {}, {}, anchor->corner, anchor->scale};
     if (anchor->scope.valid()) place.qualname = graph.scope(anchor->scope).qualname;
-    else if (anchor->expr.valid() && !graph.expr(anchor->expr).outputs.empty()) place.node = graph.node(graph.expr(anchor->expr).outputs.front()).name;
+    else if (anchor->expr.valid() && !graph.expr(anchor->expr).outputs.empty())
+        place.node = graph.node(graph.expr(anchor->expr).outputs.front()).name;
     m_keptPlace = std::move(place);
 }
 

@@ -23,7 +23,8 @@ TextMeasure::TextMeasure(double textScale) {
         const QFontMetricsF metrics(font);
         Font& entry = m_fonts[index(role)];
         for (std::size_t c = 0; c < entry.advance.size(); ++c)
-            entry.advance[c] = c < 32 ? 0.F : static_cast<float>(metrics.horizontalAdvance(QChar(static_cast<char16_t>(c))));
+            entry.advance[c] =
+                c < 32 ? 0.F : static_cast<float>(metrics.horizontalAdvance(QChar(static_cast<char16_t>(c))));
         entry.em = font.pixelSize();
         entry.height = metrics.height();
         entry.ascent = metrics.ascent();

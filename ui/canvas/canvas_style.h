@@ -15,11 +15,11 @@ struct CardLabels;
 /// How a scene is drawn. A value: the window's picture and an exported one differ in nothing else.
 struct CanvasStyle {
     theme::Scheme scheme = theme::Scheme::Light;
-    double textScale = 1.0;      ///< on every font size of the picture, 0.75 to 3
-    bool showNames = true;       ///< generated names under the qualnames
-    bool showAttributes = false; ///< attributes as lines of the card
+    double textScale = 1.0;                    ///< on every font size of the picture, 0.75 to 3
+    bool showNames = true;                     ///< generated names under the qualnames
+    bool showAttributes = false;               ///< attributes as lines of the card
     std::shared_ptr<const CardLabels> labels;  ///< the user's own lines; null: operator, module, name
-    bool edgeWidths = false;     ///< edges are as wide as the tensors on them are large
+    bool edgeWidths = false;                   ///< edges are as wide as the tensors on them are large
 
     bool operator==(const CanvasStyle&) const = default;
     QColor color(theme::ColorRole role) const { return theme::color(role, scheme); }

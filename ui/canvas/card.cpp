@@ -52,7 +52,8 @@ layout::ItemMetrics itemMetrics(std::shared_ptr<const graph::InternalGraph> grap
     return [graph = std::move(graph), style, measure = std::move(measure), watched = std::move(watched),
             watchedModules = std::move(watchedModules)](const layout::ItemDescription& what) {
         const bool live = what.kind == ItemKind::Module ? watchedModules.contains(what.scope)
-                                                        : what.kind == ItemKind::Expr && !watched.empty() && watched.contains(nodeOf(*graph, what));
+                                                        : what.kind == ItemKind::Expr && !watched.empty() &&
+                                                              watched.contains(nodeOf(*graph, what));
         return Card(*measure, style).size(*graph, what, live);
     };
 }

@@ -18,12 +18,12 @@ class Card {
 
     static constexpr double kPadX = 10;
     static constexpr double kPadY = 7;
-    static constexpr double kAccent = 4;         ///< bar of the category's colour at the left edge
+    static constexpr double kAccent = 4;  ///< bar of the category's colour at the left edge
     static constexpr double kRadius = 6;
-    static constexpr double kMark = 14;          ///< watch and end marks
-    static constexpr double kToggle = 14;        ///< the +/- button
-    static constexpr double kThumbnail = 56;     ///< live value of a watched node
-    static constexpr double kWidest = 300;       ///< text beyond is elided
+    static constexpr double kMark = 14;       ///< watch and end marks
+    static constexpr double kToggle = 14;     ///< the +/- button
+    static constexpr double kThumbnail = 56;  ///< live value of a watched node
+    static constexpr double kWidest = 300;    ///< text beyond is elided
 
     double titleLine() const { return 17 * m_style.textScale; }
     double bodyLine() const { return 14 * m_style.textScale; }
@@ -48,7 +48,8 @@ class Card {
     const CanvasStyle& m_style;
 };
 
-/// What the composer asks for sizes. Holds copies of all that it needs. Watched are nodes, and modules by their outputs.
+/// What the composer asks for sizes. Holds copies of all that it needs. Watched are nodes, and modules by their
+/// outputs.
 layout::ItemMetrics itemMetrics(std::shared_ptr<const graph::InternalGraph> graph, const CanvasStyle& style,
                                 std::shared_ptr<const TextMeasure> measure, std::unordered_set<graph::NodeId> watched,
                                 std::unordered_set<graph::ScopeId> watchedModules);

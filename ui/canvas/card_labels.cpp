@@ -30,7 +30,8 @@ QString parametersText(const InternalGraph& graph, const Expr& expr) {
         if (position == analysis::WeightPosition::None || position == analysis::WeightPosition::Statistic) continue;
         expr.arguments[i].forEachNode([&](graph::NodeId input) {
             const graph::Node& node = graph.node(input);
-            if (graph.expr(node.producer).isParameter && tensor::isFloating(node.type.dtype)) count += analysis::elementCount(node).value_or(0);
+            if (graph.expr(node.producer).isParameter && tensor::isFloating(node.type.dtype))
+                count += analysis::elementCount(node).value_or(0);
         });
     }
     return count > 0 ? models::nodeColumnText(models::ParametersColumn, static_cast<double>(count)) : QString();
@@ -72,7 +73,8 @@ bool isUsed(const context::LabelRules& rules, const QString& name) {
 
 }  // namespace
 
-std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rules, const context::InspectorContext* context) {
+std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rules,
+                                                 const context::InspectorContext* context) {
     if (rules.empty()) return nullptr;
     auto labels = std::make_shared<CardLabels>();
     labels->rules = rules;

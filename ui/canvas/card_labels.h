@@ -21,7 +21,8 @@ struct CardLabels {
 
 /// Null if there are no rules. Reads what is known of the last run; without a context (pictures of the command line)
 /// nothing is.
-std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rules, const context::InspectorContext* context);
+std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rules,
+                                                 const context::InspectorContext* context);
 
 /// The lines of an operation's card; empty if no rule is about it. A line whose fields are all empty is left out; the
 /// first, the title, is then the operator.

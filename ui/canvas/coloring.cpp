@@ -15,7 +15,9 @@ namespace {
 constexpr int kSteps = 32;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-Tint tintOf(const theme::CategoryColors& colors, double fraction = -1) { return {colors.fill, colors.stroke, colors.text, fraction}; }
+Tint tintOf(const theme::CategoryColors& colors, double fraction = -1) {
+    return {colors.fill, colors.stroke, colors.text, fraction};
+}
 
 /// Why an item has nothing to be coloured by.
 QString whyUnknown(int column) {
@@ -38,8 +40,12 @@ Coloring::Coloring(const models::NodeMeasures& measures, const QString& id, them
     m_numeric = info.numeric;
     m_ofExpr.assign(measures.graph().exprCount(), -1);
     m_ofScope.assign(measures.graph().scopeCount(), -1);
-    m_nothing = {theme::color(theme::ColorRole::Canvas, scheme), theme::color(theme::ColorRole::StrongBorder, scheme),
-                 theme::color(theme::ColorRole::Text, scheme), -1, false, true};
+    m_nothing = {theme::color(theme::ColorRole::Canvas, scheme),
+                 theme::color(theme::ColorRole::StrongBorder, scheme),
+                 theme::color(theme::ColorRole::Text, scheme),
+                 -1,
+                 false,
+                 true};
     m_unknown = whyUnknown(column);
     info.numeric ? byNumber(measures, column, scheme) : byText(measures, column, scheme);
 }
@@ -72,15 +78,18 @@ void Coloring::gatherNumbers(const models::NodeMeasures& measures, int column) {
     }
     // Scopes come after those around them.
     for (std::size_t i = graph.scopeCount(); i-- > 1;)
-        if (const graph::ScopeId parent = graph.scope(graph::ScopeId(i)).parent; parent.valid() && !std::isnan(m_numberOfScope[i]))
+        if (const graph::ScopeId parent = graph.scope(graph::ScopeId(i)).parent;
+            parent.valid() && !std::isnan(m_numberOfScope[i]))
             gather(m_numberOfScope[parent.index()], m_numberOfScope[i]);
 }
 
 void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme::Scheme scheme) {
     const models::NodeColumn& info = models::nodeColumns()[static_cast<std::size_t>(column)];
     gatherNumbers(measures, column);
-    m_signed = info.isSigned && std::any_of(m_numberOfExpr.begin(), m_numberOfExpr.end(), [](double number) { return number < 0; });
-    m_known = std::any_of(m_numberOfExpr.begin(), m_numberOfExpr.end(), [](double number) { return !std::isnan(number); });
+    m_signed = info.isSigned &&
+               std::any_of(m_numberOfExpr.begin(), m_numberOfExpr.end(), [](double number) { return number < 0; });
+    m_known =
+        std::any_of(m_numberOfExpr.begin(), m_numberOfExpr.end(), [](double number) { return !std::isnan(number); });
     double most = 0, least = INFINITY;
     for (const double number : m_numberOfExpr) {
         if (!std::isfinite(number) || number == 0) continue;
@@ -150,8 +159,12 @@ void Coloring::byText(const models::NodeMeasures& measures, int column, theme::S
     for (int i = 0; i < static_cast<int>(order.size()); ++i) {
         const int tint = std::min(i, own);
         for (const std::size_t expr : exprsOf[order[static_cast<std::size_t>(i)].second]) m_ofExpr[expr] = tint;
-        if (i < own) m_rows.emplace_back(order[static_cast<std::size_t>(i)].second, m_tints[static_cast<std::size_t>(i)]);
-        if (i == own) m_rows.emplace_back(QStringLiteral("%1 others").arg(context::countText(order.size() - static_cast<std::size_t>(own))), m_tints[static_cast<std::size_t>(own)]);
+        if (i < own)
+            m_rows.emplace_back(order[static_cast<std::size_t>(i)].second, m_tints[static_cast<std::size_t>(i)]);
+        if (i == own)
+            m_rows.emplace_back(
+                QStringLiteral("%1 others").arg(context::countText(order.size() - static_cast<std::size_t>(own))),
+                m_tints[static_cast<std::size_t>(own)]);
     }
     // A module has the colour of its operations if they agree.
     std::vector<int> scope(graph.scopeCount(), -2);
@@ -162,14 +175,16 @@ void Coloring::byText(const models::NodeMeasures& measures, int column, theme::S
         at = meet(at, m_ofExpr[i]);
     }
     for (std::size_t i = graph.scopeCount(); i-- > 1;)
-        if (const graph::ScopeId parent = graph.scope(graph::ScopeId(i)).parent; parent.valid()) scope[parent.index()] = meet(scope[parent.index()], scope[i]);
+        if (const graph::ScopeId parent = graph.scope(graph::ScopeId(i)).parent; parent.valid())
+            scope[parent.index()] = meet(scope[parent.index()], scope[i]);
     for (std::size_t i = 0; i < scope.size(); ++i) m_ofScope[i] = std::max(scope[i], -1);
 }
 
 const Tint* Coloring::of(const layout::ItemDescription& what) const {
     int index = -1;
     if (what.kind == layout::ItemKind::Expr && what.expr.index() < m_ofExpr.size()) index = m_ofExpr[what.expr.index()];
-    if (what.kind == layout::ItemKind::Module && what.scope.index() < m_ofScope.size()) index = m_ofScope[what.scope.index()];
+    if (what.kind == layout::ItemKind::Module && what.scope.index() < m_ofScope.size())
+        index = m_ofScope[what.scope.index()];
     if (what.kind != layout::ItemKind::Expr && what.kind != layout::ItemKind::Module) return nullptr;
     return index < 0 ? &m_nothing : &m_tints[static_cast<std::size_t>(index)];
 }

@@ -12,13 +12,14 @@
 
 namespace sonde::canvas {
 
-/// The colours of an item in place of those of its category. `fraction` is how far its number goes along the scale: drawn
-/// as a bar as well, so that nothing depends on the colour alone. -1: no number.
+/// The colours of an item in place of those of its category. `fraction` is how far its number goes along the scale:
+/// drawn as a bar as well, so that nothing depends on the colour alone. -1: no number.
 struct Tint {
     QColor fill, stroke, text;
     double fraction = -1;
     bool below = false;  ///< the number is less than 0: the bar goes the other way
-    bool unknown = false;  ///< nothing is known of the item: drawn hollow with a dashed outline, as no colour of a scale is
+    bool unknown =
+        false;  ///< nothing is known of the item: drawn hollow with a dashed outline, as no colour of a scale is
 };
 
 /// Colours of all operations and modules by one column of the node table. Immutable once made.
@@ -54,7 +55,7 @@ class Coloring {
     QString m_title, m_low, m_high, m_note, m_unknown;
     bool m_numeric = false, m_signed = false, m_known = true;
     std::vector<double> m_numberOfExpr, m_numberOfScope;  ///< NaN: none; only while they are made into colours
-    Tint m_nothing;  ///< of what has no number or text
+    Tint m_nothing;                                       ///< of what has no number or text
     std::vector<Tint> m_tints;
     std::vector<int> m_ofExpr, m_ofScope;  ///< indices in m_tints, -1: none
     std::vector<std::pair<QString, Tint>> m_rows;

@@ -33,7 +33,8 @@ class Clipper {
         const QRectF hull = hullOf(curve);
         if (!meets(hull, m_area)) {
             m_isDrawing = false;
-        } else if (depth == kMaxDepth || (hull.width() <= kPiece * m_area.width() && hull.height() <= kPiece * m_area.height())) {
+        } else if (depth == kMaxDepth ||
+                   (hull.width() <= kPiece * m_area.width() && hull.height() <= kPiece * m_area.height())) {
             if (!m_isDrawing) m_path.moveTo(curve[0]);
             m_path.cubicTo(curve[1], curve[2], curve[3]);
             m_isDrawing = true;
@@ -62,7 +63,8 @@ QPainterPath painterPath(const layout::Path& path, const QRectF& area) {
     if (!area.isEmpty()) {
         Clipper clipper(area);
         for (std::size_t i = 0; i + 3 < path.points.size(); i += 3)
-            clipper.add({toQt(path.points[i]), toQt(path.points[i + 1]), toQt(path.points[i + 2]), toQt(path.points[i + 3])});
+            clipper.add(
+                {toQt(path.points[i]), toQt(path.points[i + 1]), toQt(path.points[i + 2]), toQt(path.points[i + 3])});
         return clipper.take();
     }
     whole.moveTo(toQt(path.start()));

@@ -26,7 +26,8 @@ QColor groundOf(const ScenePainter& painter) { return painter.items().style().co
 QByteArray svg(const ScenePainter& painter, const SceneMarks& marks) {
     SvgDevice device(pageOf(painter), groundOf(painter), QString::fromStdString(painter.items().graph().name));
     QPainter p(&device);
-    painter.paintNested(p, marks, 1.0, {[&](const QString& title) { device.beginGroup(title); }, [&] { device.endGroup(); }});
+    painter.paintNested(p, marks, 1.0,
+                        {[&](const QString& title) { device.beginGroup(title); }, [&] { device.endGroup(); }});
     p.end();
     return device.data();
 }
@@ -34,10 +35,14 @@ QByteArray svg(const ScenePainter& painter, const SceneMarks& marks) {
 /// Takes no more when nobody wants it: a large picture is packed for many seconds.
 class StoppableBuffer : public QBuffer {
   public:
-    StoppableBuffer(QByteArray* bytes, const base::WorkContext& work) : QBuffer(bytes), m_work(work) { open(QIODevice::WriteOnly); }
+    StoppableBuffer(QByteArray* bytes, const base::WorkContext& work) : QBuffer(bytes), m_work(work) {
+        open(QIODevice::WriteOnly);
+    }
 
   protected:
-    qint64 writeData(const char* data, qint64 size) override { return m_work.cancelled() ? -1 : QBuffer::writeData(data, size); }
+    qint64 writeData(const char* data, qint64 size) override {
+        return m_work.cancelled() ? -1 : QBuffer::writeData(data, size);
+    }
 
   private:
     const base::WorkContext& m_work;
@@ -55,7 +60,10 @@ QByteArray png(const ScenePainter& painter, const SceneMarks& marks, double scal
 /// Lets a painter tell how far it is for as long as this lives.
 class WatchedPainting {
   public:
-    WatchedPainting(const ScenePainter& painter, const base::WorkContext& work, std::size_t total) : m_steps(painter.steps()) { m_steps.begin(work, total); }
+    WatchedPainting(const ScenePainter& painter, const base::WorkContext& work, std::size_t total)
+        : m_steps(painter.steps()) {
+        m_steps.begin(work, total);
+    }
     ~WatchedPainting() { m_steps.end(); }
     WatchedPainting(const WatchedPainting&) = delete;
     WatchedPainting& operator=(const WatchedPainting&) = delete;
@@ -78,7 +86,8 @@ void fixVolatileParts(QByteArray& pdf) {
     static constexpr const char* kHex = "0123456789abcdefABCDEF";
     blank("/CreationDate (D:", ')', kDigits, '0');
     blank("/ModDate (D:", ')', kDigits, '0');
-    for (const char* tag : {"<xmp:CreateDate>", "<xmp:ModifyDate>", "<xmp:MetadataDate>"}) blank(tag, '<', kDigits, '0');
+    for (const char* tag : {"<xmp:CreateDate>", "<xmp:ModifyDate>", "<xmp:MetadataDate>"})
+        blank(tag, '<', kDigits, '0');
     blank("xmpMM:DocumentID=\"uuid:", '"', kHex, '0');
     blank("<xmpMM:DocumentID>uuid:", '<', kHex, '0');
     blank("<xmpMM:InstanceID>uuid:", '<', kHex, '0');
@@ -151,8 +160,8 @@ QImage sceneImage(const ScenePainter& painter, const SceneMarks& marks, const QR
     return image;
 }
 
-base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMarks& marks, const QString& format, double scale,
-                                    const base::WorkContext& work) {
+base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMarks& marks, const QString& format,
+                                    double scale, const base::WorkContext& work) {
     const graph::InternalGraph& graph = painter.items().graph();
     const layout::SceneLayout& scene = painter.index().scene();
     // Every item once, every line with its ports and its type.
@@ -163,16 +172,19 @@ base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMark
     else if (format == QLatin1String("png")) bytes = png(painter, marks, scale, work);
     else if (format == QLatin1String("dot")) bytes = QByteArray::fromStdString(layout::sceneDot(graph, scene));
     else if (format == QLatin1String("json")) bytes = QByteArray::fromStdString(layout::sceneJson(graph, scene));
-    else return base::usageError("no image can be written as '" + format.toStdString() + "'", {},
-                                 "the file's name must end in .svg, .png, .pdf, .dot or .json");
+    else
+        return base::usageError("no image can be written as '" + format.toStdString() + "'", {},
+                                "the file's name must end in .svg, .png, .pdf, .dot or .json");
     if (work.cancelled()) return base::cancelled();
-    if (bytes.isEmpty()) return base::usageError("there is not enough memory for an image of that size", {}, "choose a smaller scale");
+    if (bytes.isEmpty())
+        return base::usageError("there is not enough memory for an image of that size", {}, "choose a smaller scale");
     return bytes;
 }
 
 namespace {
 
-QByteArray pagedPdf(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const Paging& paging, const base::WorkContext& work) {
+QByteArray pagedPdf(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const Paging& paging,
+                    const base::WorkContext& work) {
     const FixedHashOrder order;
     QByteArray bytes;
     QBuffer buffer(&bytes);
@@ -199,8 +211,8 @@ base::Result<void> write(const QByteArray& bytes, const QString& path) {
 
 }  // namespace
 
-base::Result<void> exportPages(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const QString& path,
-                               const Paging& paging, const base::WorkContext& work) {
+base::Result<void> exportPages(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area,
+                               const QString& path, const Paging& paging, const base::WorkContext& work) {
     const QByteArray bytes = pagedPdf(painter, marks, area, paging, work);
     if (work.cancelled()) return base::cancelled();
     return write(bytes, path);

@@ -5,13 +5,13 @@
 
 #include "ui/canvas/canvas_accessible.h"
 #include "ui/canvas/canvas_overlays.h"
-#include "ui/canvas/card_labels.h"
 #include "ui/canvas/canvas_transition.h"
+#include "ui/canvas/card_labels.h"
 #include "ui/canvas/export.h"
 #include "ui/canvas/layout_service.h"
 #include "ui/context/comparison.h"
-#include "ui/context/problems.h"
 #include "ui/context/count_text.h"
+#include "ui/context/problems.h"
 #include "ui/context/value_measures.h"
 #include "ui/theme/theme.h"
 
@@ -29,8 +29,8 @@ struct GraphCanvas::Composed {
 };
 
 GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, int number)
-    : QWidget(parent), m_context(context), m_number(number), m_measure(std::make_shared<TextMeasure>(Theme::instance().textScale())),
-      m_measures(context) {
+    : QWidget(parent), m_context(context), m_number(number),
+      m_measure(std::make_shared<TextMeasure>(Theme::instance().textScale())), m_measures(context) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
@@ -48,8 +48,11 @@ GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, in
     m_idleTimer.setInterval(30);
     connect(&m_idleTimer, &QTimer::timeout, this, [this] {
         if (!m_painter || !m_tilesComplete || m_drag != Drag::None) return;
-        const auto render = [this](QPainter& p, const QRectF& area, double scale) { m_painter->paint(p, m_marks, area, scale); };
-        if (m_tiles.prepareAround(m_camera, size(), devicePixelRatioF(), style().color(theme::ColorRole::Canvas), render))
+        const auto render = [this](QPainter& p, const QRectF& area, double scale) {
+            m_painter->paint(p, m_marks, area, scale);
+        };
+        if (m_tiles.prepareAround(m_camera, size(), devicePixelRatioF(), style().color(theme::ColorRole::Canvas),
+                                  render))
             m_idleTimer.start();
     });
     m_keepInView.setSingleShot(true);
@@ -144,10 +147,8 @@ void GraphCanvas::connectContext() {
     });
     connect(&m_context, &Context::revealRequested, this, [this](const context::Selection& selection) {
         if (m_context.activeCanvas() != m_number) return;
-        if (m_layoutJob.isActive())
-            m_wantedView = selection;
-        else
-            ensureVisible(selection);
+        if (m_layoutJob.isActive()) m_wantedView = selection;
+        else ensureVisible(selection);
     });
 }
 
@@ -161,8 +162,12 @@ void GraphCanvas::begin() {
 }
 
 CanvasStyle GraphCanvas::style() const {
-    return {Theme::instance().scheme(), Theme::instance().textScale(), m_context.showsNames(), m_context.showsAttributes(),
-            m_labels, m_context.edgeWidths()};
+    return {Theme::instance().scheme(),
+            Theme::instance().textScale(),
+            m_context.showsNames(),
+            m_context.showsAttributes(),
+            m_labels,
+            m_context.edgeWidths()};
 }
 
 std::shared_ptr<const SceneLayout> GraphCanvas::scene() const {
@@ -201,7 +206,8 @@ void GraphCanvas::recolor() {
     m_measures.reset();
     m_marks.coloring.reset();
     if (m_context.hasModel() && m_context.colorBy() != QLatin1String("category"))
-        m_marks.coloring = std::make_shared<const Coloring>(m_measures, m_context.colorBy(), Theme::instance().scheme());
+        m_marks.coloring =
+            std::make_shared<const Coloring>(m_measures, m_context.colorBy(), Theme::instance().scheme());
 }
 
 void GraphCanvas::requestLayout() {
@@ -211,8 +217,8 @@ void GraphCanvas::requestLayout() {
     const std::shared_ptr<const layout::Outline> outline = m_context.outline();
     const std::shared_ptr<const graph::InternalGraph> graph = outline->sharedGraph();
     layout::SceneOptions options;
-    options.metrics = itemMetrics(graph, drawn, m_measure,
-                                  {m_context.watched().begin(), m_context.watched().end()}, watchedModules());
+    options.metrics = itemMetrics(graph, drawn, m_measure, {m_context.watched().begin(), m_context.watched().end()},
+                                  watchedModules());
     const QPointer<GraphCanvas> self(this);
     options.onPartial = [self, number, graph, drawn](std::shared_ptr<const SceneLayout> scene) {
         auto index = std::make_shared<const SceneIndex>(std::move(scene));
@@ -259,7 +265,8 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     if (m_firstLayout || !before) {
         placeNew();
     } else if (anchor) {
-        if (const ItemId item = findAnchor(*anchor)) putAt(item, anchor->corner - QPointF(width(), height()) / 2.0, m_camera.scale);
+        if (const ItemId item = findAnchor(*anchor))
+            putAt(item, anchor->corner - QPointF(width(), height()) / 2.0, m_camera.scale);
     }
     if (fitted && before && !m_firstLayout && !m_wantedAnchor && !m_wantedView) fitWhatOpened(before->index().scene());
     m_tiles.invalidate(false);
@@ -310,14 +317,16 @@ std::optional<GraphCanvas::Anchor> GraphCanvas::chooseAnchor(const SceneLayout* 
     const QRectF view = m_camera.visible(size());
     const ItemId current = currentItem();
     if (current && view.intersects(toQt(scene()->item(current).rect))) return anchorOf(current);
-    // A box that opens grows to both sides of its line, and constants stand where there is room: neither tells where the
-    // line of operations goes on, so others come first, as long as there are any.
+    // A box that opens grows to both sides of its line, and constants stand where there is room: neither tells where
+    // the line of operations goes on, so others come first, as long as there are any.
     const SceneIndex::Found found = m_painter->index().within(view);
     std::vector<bool> read(scene()->items.size(), false);
     for (const std::uint32_t edge : found.edges) read[scene()->edges[edge].to.index()] = true;
     const auto stays = [next](const layout::SceneItem& item) {
         if (!next) return true;
-        const ItemId then = item.what.kind == layout::ItemKind::Module ? next->itemOf(item.what.scope) : item.what.expr.valid() ? next->itemOf(item.what.expr) : ItemId();
+        const ItemId then = item.what.kind == layout::ItemKind::Module ? next->itemOf(item.what.scope)
+                            : item.what.expr.valid()                   ? next->itemOf(item.what.expr)
+                                                                       : ItemId();
         return then && next->item(then).key == item.key && !next->item(then).what.open;
     };
     ItemId best;
@@ -356,7 +365,8 @@ void GraphCanvas::restyle() {
     if (resized) m_measure = std::make_shared<TextMeasure>(textScale);
     if (m_marks.coloring) recolor();  // colours are those of the scheme
     if (m_painter)
-        m_painter = std::make_shared<ScenePainter>(m_painter->sharedIndex(), m_context.sharedGraph(), m_measure, style());
+        m_painter =
+            std::make_shared<ScenePainter>(m_painter->sharedIndex(), m_context.sharedGraph(), m_measure, style());
     m_tiles.invalidate(false);
     m_tilesComplete = false;
     if (resized) requestLayout();
@@ -366,8 +376,8 @@ void GraphCanvas::restyle() {
 }
 
 bool GraphCanvas::isIdle() const {
-    return !m_layoutJob.isActive() && !m_previewJob.isActive() && !m_transition && !m_flight && !m_keepInView.isActive() &&
-           (m_tilesComplete || !m_painter || !isVisible());
+    return !m_layoutJob.isActive() && !m_previewJob.isActive() && !m_transition && !m_flight &&
+           !m_keepInView.isActive() && (m_tilesComplete || !m_painter || !isVisible());
 }
 
 QRectF GraphCanvas::itemRect(ItemId item) const {
@@ -424,10 +434,13 @@ QString GraphCanvas::hiddenText() const {
     if (!m_painter) return {};
     QStringList parts;
     if (const auto n = scene()->filteredExprs) parts << tr("%1 filtered out").arg(context::countText(n));
-    if (const auto n = scene()->foldedExprs) parts << tr("%1 in %2 repeated blocks").arg(context::countText(n), context::countText(scene()->foldedBlocks));
+    if (const auto n = scene()->foldedExprs)
+        parts << tr("%1 in %2 repeated blocks").arg(context::countText(n), context::countText(scene()->foldedBlocks));
     if (const auto n = scene()->hiddenExprs) parts << tr("%1 in collapsed modules").arg(context::countText(n));
-    if (const auto n = scene()->shapeExprs) parts << (n == 1 ? tr("1 shape computation") : tr("%1 shape computations").arg(context::countText(n)));
-    if (const auto n = scene()->hiddenConstants) parts << (n == 1 ? tr("1 weight or constant") : tr("%1 weights and constants").arg(context::countText(n)));
+    if (const auto n = scene()->shapeExprs)
+        parts << (n == 1 ? tr("1 shape computation") : tr("%1 shape computations").arg(context::countText(n)));
+    if (const auto n = scene()->hiddenConstants)
+        parts << (n == 1 ? tr("1 weight or constant") : tr("%1 weights and constants").arg(context::countText(n)));
     return parts.isEmpty() ? QString() : tr("Hidden: ") + parts.join(QStringLiteral(", "));
 }
 
@@ -444,7 +457,8 @@ GraphCanvas::Snapshot GraphCanvas::snapshotForPaper(bool whole) const {
     if (!m_painter) return {};
     CanvasStyle look = m_painter->items().style();
     SceneMarks marks = m_marks;
-    if (marks.coloring && look.scheme != theme::Scheme::Light) marks.coloring = std::make_shared<const Coloring>(m_measures, m_context.colorBy(), theme::Scheme::Light);
+    if (marks.coloring && look.scheme != theme::Scheme::Light)
+        marks.coloring = std::make_shared<const Coloring>(m_measures, m_context.colorBy(), theme::Scheme::Light);
     look.scheme = theme::Scheme::Light;
     const QRectF all = pictureOf(*m_painter);
     return {m_painter->again(look), std::move(marks), whole ? all : m_camera.visible(size()).intersected(all)};
@@ -452,7 +466,8 @@ GraphCanvas::Snapshot GraphCanvas::snapshotForPaper(bool whole) const {
 
 QImage GraphCanvas::picture(double scale) const {
     if (!m_painter) return {};
-    return sceneImage(*m_painter, m_marks, m_camera.visible(size()).intersected(toQt(scene()->bounds).adjusted(-24, -24, 24, 24)),
+    return sceneImage(*m_painter, m_marks,
+                      m_camera.visible(size()).intersected(toQt(scene()->bounds).adjusted(-24, -24, 24, 24)),
                       scale * m_camera.scale);
 }
 

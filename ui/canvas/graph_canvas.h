@@ -80,8 +80,8 @@ class GraphCanvas : public QWidget {
     QSize sizeHint() const override { return {900, 700}; }
     QSize minimumSizeHint() const override { return {200, 150}; }
 
-    /// What is drawn now, for exportScene() and the like on a worker. It stays as it is whatever happens here; no painter
-    /// if there is no picture yet.
+    /// What is drawn now, for exportScene() and the like on a worker. It stays as it is whatever happens here; no
+    /// painter if there is no picture yet.
     struct Snapshot {
         std::shared_ptr<const sonde::canvas::ScenePainter> painter;
         sonde::canvas::SceneMarks marks;
@@ -256,13 +256,14 @@ class GraphCanvas : public QWidget {
     std::shared_ptr<const CardLabels> m_labels;
     std::shared_ptr<ScenePainter> m_painter;
     SceneMarks m_marks;
-    std::unordered_map<graph::ScopeId, graph::NodeId> m_moduleOutputs;  ///< of this document, as far as they were looked for
+    std::unordered_map<graph::ScopeId, graph::NodeId>
+        m_moduleOutputs;                    ///< of this document, as far as they were looked for
     std::vector<graph::ExprId> m_untraced;  ///< calls of modules that could not be traced
     std::vector<std::pair<graph::ExprId, std::uint16_t>> m_passFlags;  ///< what passes did, as ItemFlags
     TileCache m_tiles;
     Camera m_camera;
     bool m_tilesComplete = false;
-    bool m_firstLayout = true;       ///< of this document: show it from its beginning
+    bool m_firstLayout = true;  ///< of this document: show it from its beginning
     std::uint64_t m_layoutNumber = 0;
     /// What was looked at when another document took the place of the one that was open: found again by its names.
     struct KeptPlace {
@@ -274,11 +275,11 @@ class GraphCanvas : public QWidget {
     std::optional<KeptPlace> m_keptPlace;
     QString m_shownLocation;  ///< of the model that the picture is of
     models::NodeMeasures m_measures;
-    std::optional<Anchor> m_wantedAnchor;  ///< of the item that was just opened or closed
+    std::optional<Anchor> m_wantedAnchor;            ///< of the item that was just opened or closed
     std::optional<context::Selection> m_wantedView;  ///< to be shown once the layout is there
     bool m_refits = false;  ///< the layout that is under way opens or closes something of a fitted picture
     QTimer m_noticeTimer, m_idleTimer;
-    QTimer m_placeTimer;   ///< until the place is written
+    QTimer m_placeTimer;  ///< until the place is written
     QTimer m_keepInView;  ///< runs while the window is being resized with the selection in view
     /// Where the camera was put by placeFirst() or fit().
     struct Home {

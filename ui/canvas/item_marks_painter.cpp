@@ -26,7 +26,8 @@ void drawEye(QPainter& painter, QPointF centre, double radius, const QColor& gro
 void drawFlag(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(ground);
-    painter.drawRoundedRect(QRectF(centre - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius)), radius * 0.35, radius * 0.35);
+    painter.drawRoundedRect(QRectF(centre - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius)), radius * 0.35,
+                            radius * 0.35);
     painter.setPen(QPen(ink, radius * 0.2, Qt::SolidLine, Qt::RoundCap));
     painter.drawLine(centre + QPointF(-0.4, -0.6) * radius, centre + QPointF(-0.4, 0.65) * radius);
     painter.setPen(Qt::NoPen);
@@ -36,7 +37,8 @@ void drawFlag(QPainter& painter, QPointF centre, double radius, const QColor& gr
 }
 
 /// A disc with a minus, a plus or a wave: what a pass did. The sign tells it without the colour.
-void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink, std::uint16_t flags) {
+void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink,
+                std::uint16_t flags) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(ground);
     painter.drawEllipse(centre, radius, radius);
@@ -49,7 +51,8 @@ void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& 
         return;
     }
     QPainterPath wave(centre - QPointF(half, 0));
-    wave.cubicTo(centre + QPointF(-half * 0.3, -half * 1.2), centre + QPointF(half * 0.3, half * 1.2), centre + QPointF(half, 0));
+    wave.cubicTo(centre + QPointF(-half * 0.3, -half * 1.2), centre + QPointF(half * 0.3, half * 1.2),
+                 centre + QPointF(half, 0));
     painter.drawPath(wave);
 }
 
@@ -59,7 +62,8 @@ void drawUnequal(QPainter& painter, QPointF centre, double radius, const QColor&
     painter.setBrush(ground);
     painter.drawEllipse(centre, radius, radius);
     painter.setPen(QPen(ink, radius * 0.2, Qt::SolidLine, Qt::RoundCap));
-    for (const double y : {-0.22, 0.22}) painter.drawLine(centre + QPointF(-0.5, y) * radius, centre + QPointF(0.5, y) * radius);
+    for (const double y : {-0.22, 0.22})
+        painter.drawLine(centre + QPointF(-0.5, y) * radius, centre + QPointF(0.5, y) * radius);
     painter.drawLine(centre + QPointF(0.3, -0.6) * radius, centre + QPointF(-0.3, 0.6) * radius);
 }
 
@@ -68,8 +72,9 @@ void drawBookmark(QPainter& painter, QPointF centre, double radius, const QColor
     painter.setPen(Qt::NoPen);
     painter.setBrush(ground);
     const double half = radius * 0.6;
-    painter.drawPolygon(QPolygonF{centre + QPointF(-half, -radius), centre + QPointF(half, -radius), centre + QPointF(half, radius),
-                                  centre + QPointF(0, radius * 0.45), centre + QPointF(-half, radius)});
+    painter.drawPolygon(QPolygonF{centre + QPointF(-half, -radius), centre + QPointF(half, -radius),
+                                  centre + QPointF(half, radius), centre + QPointF(0, radius * 0.45),
+                                  centre + QPointF(-half, radius)});
 }
 
 void drawWarning(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
@@ -84,7 +89,8 @@ void drawWarning(QPainter& painter, QPointF centre, double radius, const QColor&
 
 }  // namespace
 
-void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, std::uint16_t flags, Detail detail) const {
+void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, std::uint16_t flags,
+                             Detail detail) const {
     const QRectF box = toQt(item.rect);
     const auto outline = [&](ColorRole role, double width, double gap) {
         painter.setPen(QPen(m_style.color(role), detail == Detail::Block ? width * 3 : width));
@@ -113,7 +119,9 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, s
         at.rx() -= 2 * radius + 3;
     }
     if (flags & (kRemoved | kAdded | kChanged)) {
-        const ColorRole role = flags & kRemoved ? ColorRole::DiffRemoved : flags & kAdded ? ColorRole::DiffAdded : ColorRole::DiffChanged;
+        const ColorRole role = flags & kRemoved ? ColorRole::DiffRemoved
+                               : flags & kAdded ? ColorRole::DiffAdded
+                                                : ColorRole::DiffChanged;
         drawChange(painter, at, radius, m_style.color(role), m_style.color(ColorRole::Canvas), flags);
         at.rx() -= 2 * radius + 3;
     }
@@ -135,8 +143,9 @@ void ItemPainter::paintPreview(QPainter& painter, const layout::SceneItem& item,
     painter.drawRoundedRect(frame, 2, 2);
     const auto centred = [&](TextRole role, const QRectF& area, const QString& text, const QColor& color) {
         const QString shown = m_measure->elided(role, text, area.width());
-        line(painter, role, {area.center().x() - m_measure->width(role, shown) / 2,
-                             area.center().y() - m_measure->height(role) / 2}, area.width() + 1, shown, color);
+        line(painter, role,
+             {area.center().x() - m_measure->width(role, shown) / 2, area.center().y() - m_measure->height(role) / 2},
+             area.width() + 1, shown, color);
     };
     if (!preview) {
         centred(TextRole::Small, frame, QStringLiteral("no value"), m_style.color(ColorRole::MutedText));
@@ -149,7 +158,8 @@ void ItemPainter::paintPreview(QPainter& painter, const layout::SceneItem& item,
     } else {
         centred(TextRole::Body, frame, preview->big, m_style.color(ColorRole::Text));
     }
-    const QRectF below(item.rect.x + Card::kPadX, frame.bottom() + 2, item.rect.width - 2 * Card::kPadX, 12 * m_style.textScale);
+    const QRectF below(item.rect.x + Card::kPadX, frame.bottom() + 2, item.rect.width - 2 * Card::kPadX,
+                       12 * m_style.textScale);
     const QString range = m_measure->elided(TextRole::Small, preview->range, below.width());
     line(painter, TextRole::Small, {below.right() - m_measure->width(TextRole::Small, range), below.top()},
          below.width() + 1, range, ink);

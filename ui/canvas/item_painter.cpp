@@ -27,9 +27,9 @@ Detail detailAt(double scale) {
 
 ItemPainter::ItemPainter(std::shared_ptr<const graph::InternalGraph> graph, std::shared_ptr<const TextMeasure> measure,
                          const CanvasStyle& style)
-    : m_graph(std::move(graph)), m_measure(std::move(measure)), m_style(style),
-      m_fonts{canvasFont(TextRole::Title, style.textScale), canvasFont(TextRole::Body, style.textScale),
-              canvasFont(TextRole::Small, style.textScale)} {}
+    : m_graph(std::move(graph)), m_measure(std::move(measure)),
+      m_style(style), m_fonts{canvasFont(TextRole::Title, style.textScale), canvasFont(TextRole::Body, style.textScale),
+                              canvasFont(TextRole::Small, style.textScale)} {}
 
 void ItemPainter::line(QPainter& painter, TextRole role, QPointF topLeft, double width, const QString& text,
                        const QColor& ink) const {
@@ -69,7 +69,8 @@ void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int de
     if (dimmed) painter.setOpacity(0.35 * opacity);
     switch (item.what.kind) {
         case ItemKind::Stub: paintStub(painter, item, detail); break;
-        case ItemKind::Input: case ItemKind::Output: paintPort(painter, item, detail); break;
+        case ItemKind::Input:
+        case ItemKind::Output: paintPort(painter, item, detail); break;
         case ItemKind::Module:
             item.what.open ? paintOpenBox(painter, item, depth, flags, detail)
                            : paintClosedModule(painter, item, depth, marks, detail);
@@ -84,7 +85,8 @@ void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int de
     if (flags) paintMarks(painter, item, flags, detail);
 }
 
-void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags, Detail detail) const {
+void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags,
+                               Detail detail) const {
     const QRectF box = toQt(item.rect);
     const bool taken = flags & kTaken;
     painter.setPen(QPen(m_style.color(taken ? ColorRole::Success : ColorRole::ModuleStroke), taken ? 2 : 1));
@@ -97,7 +99,8 @@ void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item,
     if (detail >= Detail::Full) openTitle(painter, item, taken, nullptr);
 }
 
-void ItemPainter::paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags) const {
+void ItemPainter::paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth,
+                                 std::uint16_t flags) const {
     const QColor ground = theme::moduleFill(depth, m_style.scheme);
     openTitle(painter, item, flags & kTaken, &ground);
 }
@@ -120,11 +123,12 @@ void ItemPainter::openTitle(QPainter& painter, const layout::SceneItem& item, bo
         x += width + 10;
     };
     part(TextRole::Title, 0, text.title, ColorRole::ModuleTitle);
-    part(TextRole::Body, m_measure->ascent(TextRole::Title) - m_measure->ascent(TextRole::Body), text.qualname, ColorRole::ModuleSubtitle);
+    part(TextRole::Body, m_measure->ascent(TextRole::Title) - m_measure->ascent(TextRole::Body), text.qualname,
+         ColorRole::ModuleSubtitle);
 }
 
-void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const SceneMarks& marks,
-                                    Detail detail) const {
+void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth,
+                                    const SceneMarks& marks, Detail detail) const {
     const QRectF box = toQt(item.rect);
     const Tint* tint = marks.tint(item.what);
     const QColor fill = tint ? tint->fill : theme::moduleFill(depth + 1, m_style.scheme);
@@ -169,8 +173,8 @@ void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& 
     }
 }
 
-void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks, std::uint16_t flags,
-                            Detail detail) const {
+void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks,
+                            std::uint16_t flags, Detail detail) const {
     const QRectF box = toQt(item.rect);
     CategoryColors colors = theme::categoryColors(categoryOf(*m_graph, item.what), m_style.scheme);
     const Tint* tint = marks.tint(item.what);
@@ -198,7 +202,8 @@ void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, co
     QRectF area = box.adjusted(Card::kAccent, 0, 0, 0);
     const graph::NodeId node = nodeOf(*m_graph, item.what);
     if (flags & kWatched && !(flags & kInside)) {
-        if (detail > Detail::Block) paintPreview(painter, item, marks.preview(node), tint ? tint->text : m_style.color(ColorRole::NodeSubtext));
+        if (detail > Detail::Block)
+            paintPreview(painter, item, marks.preview(node), tint ? tint->text : m_style.color(ColorRole::NodeSubtext));
         area.setRight(area.right() - Card::kThumbnail - Card::kPadX);
     }
     if (detail == Detail::Heading) {
@@ -305,24 +310,27 @@ void ItemPainter::paintToggle(QPainter& painter, const layout::SceneItem& item) 
     if (!item.what.open) painter.drawLine(c - QPointF(0, 3.5), c + QPointF(0, 3.5));
 }
 
-/// A qualname's last part says more than both ends of the whole, and of repeated blocks their number must not be lost; of
-/// anything else a few letters are no use.
+/// A qualname's last part says more than both ends of the whole, and of repeated blocks their number must not be lost;
+/// of anything else a few letters are no use.
 QString ItemPainter::farText(const layout::SceneItem& item, double width) const {
     constexpr qsizetype kMinLength = 6;
     QString title = itemText(*m_graph, item.what).title;
     const bool fits = m_measure->width(TextRole::Title, title) <= width;
-    if (!fits && item.what.kind == ItemKind::Module && item.what.repeat == 0) title = title.mid(title.lastIndexOf(u'.') + 1);
+    if (!fits && item.what.kind == ItemKind::Module && item.what.repeat == 0)
+        title = title.mid(title.lastIndexOf(u'.') + 1);
     if (!fits && item.what.repeat > 0) {
         const qsizetype at = title.lastIndexOf(QChar(0xd7));
         const QString count = u' ' + title.mid(at);
-        const QString name = m_measure->elided(TextRole::Title, title.left(at).trimmed(), width - m_measure->width(TextRole::Title, count));
+        const QString name = m_measure->elided(TextRole::Title, title.left(at).trimmed(),
+                                               width - m_measure->width(TextRole::Title, count));
         return name.size() < kMinLength ? QString() : name + count;
     }
     const QString shown = m_measure->elided(TextRole::Title, title, width);
     return shown.size() < kMinLength && shown != title ? QString() : shown;
 }
 
-QRectF ItemPainter::farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken, double room) const {
+QRectF ItemPainter::farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken,
+                             double room) const {
     const QRectF box = toQt(item.rect);
     const double width = box.width() * scale - 8, height = box.height() * scale;
     const double whole = m_measure->height(TextRole::Title) + 2;
@@ -334,16 +342,20 @@ QRectF ItemPainter::farTitle(const layout::SceneItem& item, double scale, const 
     const QSizeF size((m_measure->width(TextRole::Title, shown) * factor + 8) / scale, textHeight / scale);
     const double margin = 3 / scale, left = box.left() + margin, right = box.right() - margin - size.width();
     // Where it stands close up as well, else on the right, else a line further down.
-    for (const QPointF at : {QPointF(left, box.top() + 2 / scale), QPointF(right, box.top() + 2 / scale),
-                             QPointF(left, box.top() + textHeight / scale), QPointF(left, box.top() + 2 * textHeight / scale)}) {
+    for (const QPointF at :
+         {QPointF(left, box.top() + 2 / scale), QPointF(right, box.top() + 2 / scale),
+          QPointF(left, box.top() + textHeight / scale), QPointF(left, box.top() + 2 * textHeight / scale)}) {
         const QRectF titleRect(at, size);
         const bool inside = titleRect.bottom() <= box.bottom() && titleRect.left() >= box.left();
-        if (inside && std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(titleRect); })) return titleRect;
+        if (inside &&
+            std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(titleRect); }))
+            return titleRect;
     }
     return {};
 }
 
-void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale, const QRectF& titleRect) const {
+void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale,
+                                const QRectF& titleRect) const {
     const double factor = titleRect.height() * scale / (m_measure->height(TextRole::Title) + 2);
     painter.save();
     painter.translate(titleRect.topLeft());
@@ -355,7 +367,8 @@ void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item
     painter.setPen(m_style.color(ColorRole::ModuleTitle));
     painter.translate(4, 0);
     painter.scale(factor, factor);
-    painter.drawText(QPointF(0, 1 + m_measure->ascent(TextRole::Title)), farText(item, (item.rect.width * scale - 16) / factor));
+    painter.drawText(QPointF(0, 1 + m_measure->ascent(TextRole::Title)),
+                     farText(item, (item.rect.width * scale - 16) / factor));
     painter.restore();
 }
 

@@ -1,6 +1,5 @@
 #include "ui/canvas/item_text.h"
 
-
 #include "core/base/unicode.h"
 #include "core/ops/registry/registry.h"
 #include "ui/canvas/card_labels.h"
@@ -44,7 +43,8 @@ OpCategory fromOps(ops::Category category) {
         case C::Reduction: return OpCategory::Reduction;
         case C::Transform: return OpCategory::Transform;
         case C::Shape: return OpCategory::Shape;
-        case C::Tensor: case C::Sequence: return OpCategory::Tensor;
+        case C::Tensor:
+        case C::Sequence: return OpCategory::Tensor;
         case C::Data: return OpCategory::Data;
         case C::Quantization: return OpCategory::Quantisation;
         case C::Attention: return OpCategory::Attention;
@@ -81,11 +81,16 @@ ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
         const QString shown = out.title;
         out.title = runText(graph, what) + QStringLiteral("  \u00d7 %1").arg(context::countText(what.repeat));
         if (what.period > 1) out.title += QStringLiteral(", %1 of %2 in turn").arg(what.turn + 1).arg(what.period);
-        if (what.open) out.qualname += (out.qualname.isEmpty() ? QString() : QStringLiteral("  \u00b7  ")) + QStringLiteral("shown: ") + shown;
+        if (what.open)
+            out.qualname +=
+                (out.qualname.isEmpty() ? QString() : QStringLiteral("  \u00b7  ")) + QStringLiteral("shown: ") + shown;
     }
     if (!what.open) {
         out.name = ops(what.hiddenExprs);
-        if (what.hiddenConstants > 0) out.name += what.hiddenConstants == 1 ? QStringLiteral(", 1 weight") : QStringLiteral(", %1 weights").arg(context::countText(what.hiddenConstants));
+        if (what.hiddenConstants > 0)
+            out.name += what.hiddenConstants == 1
+                            ? QStringLiteral(", 1 weight")
+                            : QStringLiteral(", %1 weights").arg(context::countText(what.hiddenConstants));
     }
     return out;
 }
@@ -106,7 +111,9 @@ ItemText exprText(const InternalGraph& graph, const ItemDescription& what) {
     if (!expr.outputs.empty()) out.name = text(graph.node(expr.outputs.front()).name);
     if (out.name == out.qualname) out.name.clear();
     if (expr.outputs.size() > 1) out.name += QStringLiteral(" +%1").arg(context::countText(expr.outputs.size() - 1));
-    if (what.shapeExprs > 0) out.name += (out.name.isEmpty() ? QString() : QStringLiteral(" \u00b7 ")) + QStringLiteral("%1 shape ops").arg(what.shapeExprs);
+    if (what.shapeExprs > 0)
+        out.name += (out.name.isEmpty() ? QString() : QStringLiteral(" \u00b7 ")) +
+                    QStringLiteral("%1 shape ops").arg(what.shapeExprs);
     return out;
 }
 
@@ -136,8 +143,10 @@ QString operatorName(const Expr& expr) {
             if (!expr.moduleClass.empty()) return lastPart(text(expr.moduleClass));
             return text(expr.target);
         case ExprKind::GetAttr: return lastPart(text(expr.target));
-        case ExprKind::CallFunction: case ExprKind::CallMethod: return lastPart(text(expr.target));
-        case ExprKind::Constant: case ExprKind::Apply: break;
+        case ExprKind::CallFunction:
+        case ExprKind::CallMethod: return lastPart(text(expr.target));
+        case ExprKind::Constant:
+        case ExprKind::Apply: break;
     }
     const std::string& name = expr.op.name.empty() ? expr.target : expr.op.name;
     // "add.Tensor" is an overload of add.
@@ -149,11 +158,13 @@ OpCategory categoryOf(const Expr& expr) {
     switch (expr.kind) {
         case ExprKind::Input: return OpCategory::Input;
         case ExprKind::Output: return OpCategory::Output;
-        case ExprKind::Constant: case ExprKind::GetAttr: return OpCategory::Constant;
+        case ExprKind::Constant:
+        case ExprKind::GetAttr: return OpCategory::Constant;
         default: break;
     }
     const ops::Registry& registry = ops::Registry::all();
-    if (const ops::OpDef* op = registry.find(expr.op.domain, expr.op.name, expr.op.version)) return fromOps(op->category);
+    if (const ops::OpDef* op = registry.find(expr.op.domain, expr.op.name, expr.op.version))
+        return fromOps(op->category);
     if (!expr.bodies.empty()) return OpCategory::Control;
     return OpCategory::Unknown;
 }
@@ -166,7 +177,8 @@ ExprId soleOperation(const InternalGraph& graph, const Expr& call) {
     ExprId sole;
     for (const ExprId id : graph.body(call.bodies.front()).order) {
         const Expr& expr = graph.expr(id);
-        if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || layout::Outline::isConstant(expr)) continue;
+        if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || layout::Outline::isConstant(expr))
+            continue;
         if (sole.valid()) return {};
         sole = id;
     }
@@ -202,7 +214,6 @@ QString typeText(const graph::Node& node) {
     const std::string type = node.type.text();
     return type == "?" ? QString() : text(type);
 }
-
 
 QString shortType(const QString& type) {
     constexpr qsizetype kLong = 34, kLongExtent = 10;
@@ -251,7 +262,8 @@ ItemText itemText(const InternalGraph& graph, const ItemDescription& what) {
         case ItemKind::Module: return moduleText(graph, what);
         case ItemKind::Stub: return stubText(graph, what);
         case ItemKind::Expr: return exprText(graph, what);
-        case ItemKind::Input: case ItemKind::Output: return portText(graph, what);
+        case ItemKind::Input:
+        case ItemKind::Output: return portText(graph, what);
         case ItemKind::Body: break;
     }
     ItemText out;
@@ -288,18 +300,22 @@ QString itemFacts(const InternalGraph& graph, const layout::SceneItem& item) {
         constexpr std::size_t kShown = 6;
         const auto list = [&](const QString& label, const std::vector<graph::NodeId>& nodes) {
             for (std::size_t i = 0; i < std::min(nodes.size(), kShown); ++i) {
-                QString port = &nodes == &expr.inputs ? argumentName(graph, item.what.expr, nodes[i]) : outputName(graph, nodes[i]);
+                QString port = &nodes == &expr.inputs ? argumentName(graph, item.what.expr, nodes[i])
+                                                      : outputName(graph, nodes[i]);
                 if (!port.isEmpty()) port += QStringLiteral(" = ");
-                lines << label + port + text(graph.node(nodes[i]).name) + QStringLiteral("  ") + typeText(graph.node(nodes[i]));
+                lines << label + port + text(graph.node(nodes[i]).name) + QStringLiteral("  ") +
+                             typeText(graph.node(nodes[i]));
             }
-            if (nodes.size() > kShown) lines << label + QStringLiteral("+%1 more").arg(context::countText(nodes.size() - kShown));
+            if (nodes.size() > kShown)
+                lines << label + QStringLiteral("+%1 more").arg(context::countText(nodes.size() - kShown));
         };
         list(QStringLiteral("in   "), expr.inputs);
         list(QStringLiteral("out  "), expr.outputs);
         lines << attributeLines(expr, 8);
         if (!expr.source.empty()) lines << text(expr.source.text());
     } else if (item.what.kind == ItemKind::Stub && !item.what.values.empty()) {
-        lines << typeText(graph.node(item.what.values.front())) << QStringLiteral("produced elsewhere: double-click to go there");
+        lines << typeText(graph.node(item.what.values.front()))
+              << QStringLiteral("produced elsewhere: double-click to go there");
     }
     lines.removeAll(QString());
     return lines.join(u'\n');
@@ -345,7 +361,8 @@ std::vector<std::pair<layout::ItemId, int>> itemsInOrder(const layout::SceneLayo
 
 QString sceneAsText(const InternalGraph& graph, const layout::SceneLayout& scene) {
     QString out;
-    for (const auto& [id, depth] : itemsInOrder(scene)) out += QString(2 * depth, u' ') + spokenText(graph, scene.item(id)) + u'\n';
+    for (const auto& [id, depth] : itemsInOrder(scene))
+        out += QString(2 * depth, u' ') + spokenText(graph, scene.item(id)) + u'\n';
     return out;
 }
 

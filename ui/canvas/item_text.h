@@ -11,10 +11,10 @@ namespace sonde::canvas {
 
 /// What is written on an item.
 struct ItemText {
-    QString title;         ///< operator; module's qualname; name of an input, output or stub
-    QString qualname;      ///< second line: where it comes from, or the module's class
-    QString name;          ///< third line: the generated name, or what a closed box hides
-    QStringList small;     ///< further lines in small letters: attributes, or what the user wants to read
+    QString title;      ///< operator; module's qualname; name of an input, output or stub
+    QString qualname;   ///< second line: where it comes from, or the module's class
+    QString name;       ///< third line: the generated name, or what a closed box hides
+    QStringList small;  ///< further lines in small letters: attributes, or what the user wants to read
 };
 
 /// The texts of an item. Works for any graph; never fails.

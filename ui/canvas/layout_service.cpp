@@ -7,7 +7,8 @@ LayoutService& LayoutService::instance() {
     return service;
 }
 
-base::Result<std::shared_ptr<const layout::SceneLayout>> layOut(const layout::Outline& outline, const layout::ViewState& view,
+base::Result<std::shared_ptr<const layout::SceneLayout>> layOut(const layout::Outline& outline,
+                                                                const layout::ViewState& view,
                                                                 const layout::SceneOptions& options,
                                                                 const base::WorkContext& work) {
     LayoutService& service = LayoutService::instance();

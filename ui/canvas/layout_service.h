@@ -15,7 +15,8 @@ struct LayoutService {
 };
 
 /// Lays out what a view shows; see layout::composeScene.
-base::Result<std::shared_ptr<const layout::SceneLayout>> layOut(const layout::Outline& outline, const layout::ViewState& view,
+base::Result<std::shared_ptr<const layout::SceneLayout>> layOut(const layout::Outline& outline,
+                                                                const layout::ViewState& view,
                                                                 const layout::SceneOptions& options,
                                                                 const base::WorkContext& work = {});
 

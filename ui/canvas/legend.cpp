@@ -42,7 +42,8 @@ Legend::Legend(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("Legend"));
 }
 
-void Legend::setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene, std::shared_ptr<const Coloring> coloring) {
+void Legend::setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene,
+                      std::shared_ptr<const Coloring> coloring) {
     m_coloring = std::move(coloring);
     m_showsUnknown = m_coloring && m_coloring->isKnown() && scene &&
                      std::any_of(scene->items.begin(), scene->items.end(), [this](const layout::SceneItem& item) {
@@ -75,17 +76,21 @@ std::vector<int> Legend::markRows() const {
 
 int Legend::lineHeight() const { return QFontMetrics(theme::Theme::instance().smallFont()).height() + 4; }
 
-/// The title, then a line for each kind; of a scale its two ends share the line under the ramp. What nothing is known of
-/// comes last.
+/// The title, then a line for each kind; of a scale its two ends share the line under the ramp. What nothing is known
+/// of comes last.
 QStringList Legend::coloringLines() const {
     if (!m_coloring) return {};
     QStringList lines{m_coloring->title()};
     if (!m_coloring->isKnown()) return lines << m_coloring->noteText();
     // The ramp, then what its ends mean; the middle of a scale that goes both ways is 0.
     if (m_coloring->isNumeric())
-        lines << QString() << m_coloring->lowText() + (m_coloring->isSigned() ? QStringLiteral("  …  0  …  ") : QStringLiteral("  …  ")) + m_coloring->highText();
+        lines << QString()
+              << m_coloring->lowText() +
+                     (m_coloring->isSigned() ? QStringLiteral("  …  0  …  ") : QStringLiteral("  …  ")) +
+                     m_coloring->highText();
     else
-        for (const auto& [text, tint] : m_coloring->rows()) lines << (text.size() > 32 ? text.left(15) + QChar(0x2026) + text.right(15) : text);
+        for (const auto& [text, tint] : m_coloring->rows())
+            lines << (text.size() > 32 ? text.left(15) + QChar(0x2026) + text.right(15) : text);
     if (m_showsUnknown) lines << m_coloring->unknownText();
     return lines;
 }
@@ -99,7 +104,8 @@ QSize Legend::sizeHint() const {
     for (const int row : marks) width = std::max(width, metrics.horizontalAdvance(tr(kMarks[row].text)));
     const QStringList coloured = coloringLines();
     for (const QString& row : coloured) width = std::max(width, metrics.horizontalAdvance(row));
-    const int lines = static_cast<int>(m_categories.size()) + static_cast<int>(marks.size()) + static_cast<int>(coloured.size());
+    const int lines =
+        static_cast<int>(m_categories.size()) + static_cast<int>(marks.size()) + static_cast<int>(coloured.size());
     return {width + kSwatch + 3 * kPad, lines * lineHeight() + 2 * kPad};
 }
 
@@ -142,14 +148,16 @@ void Legend::paintEvent(QPaintEvent*) {
                 painter.setPen(Qt::NoPen);
                 for (std::size_t k = 0; k < rows.size(); ++k) {
                     painter.setBrush(rows[k].second.fill);
-                    painter.drawRect(QRectF(kPad + step * static_cast<double>(k), y + line / 2.0 - 5.5, step + 0.5, 11));
+                    painter.drawRect(
+                        QRectF(kPad + step * static_cast<double>(k), y + line / 2.0 - 5.5, step + 0.5, 11));
                 }
                 painter.setPen(QPen(theme::color(ColorRole::StrongBorder), 1));
                 painter.setBrush(Qt::NoBrush);
                 painter.drawRect(QRectF(kPad, y + line / 2.0 - 5.5, width() - 2.0 * kPad, 11));
             } else {
                 painter.setPen(theme::color(ColorRole::Text));
-                painter.drawText(QRect(kPad, y, width() - 2 * kPad, line), Qt::AlignVCenter | Qt::AlignLeft, coloured[i]);
+                painter.drawText(QRect(kPad, y, width() - 2 * kPad, line), Qt::AlignVCenter | Qt::AlignLeft,
+                                 coloured[i]);
             }
             y += line;
             continue;
@@ -176,7 +184,8 @@ void Legend::paintEvent(QPaintEvent*) {
             painter.setBrush(color);
             painter.drawEllipse(centre, 6, 6);
             painter.setPen(theme::color(ColorRole::Canvas));
-            painter.drawText(QRectF(centre - QPointF(8, 8), QSizeF(16, 16)), Qt::AlignCenter, QString::fromUtf8(row.sign));
+            painter.drawText(QRectF(centre - QPointF(8, 8), QSizeF(16, 16)), Qt::AlignCenter,
+                             QString::fromUtf8(row.sign));
         }
         text(tr(row.text));
     }

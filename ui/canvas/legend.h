@@ -17,7 +17,8 @@ class Legend : public QWidget {
     explicit Legend(QWidget* parent);
 
     /// `coloring` is null if colours are those of categories.
-    void setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene, std::shared_ptr<const Coloring> coloring);
+    void setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene,
+                  std::shared_ptr<const Coloring> coloring);
     /// Which marks (ItemFlag) are in the picture.
     void setMarks(std::uint16_t marks);
     /// In a small canvas: the colours alone.

@@ -25,9 +25,10 @@ struct Mark {
     ColorRole role;
 };
 /// The last is drawn on top, and hit first.
-constexpr Mark kMapMarks[] = {{kMatch, ColorRole::SearchHit}, {kBookmarked, ColorRole::Accent}, {kWatched, ColorRole::WatchMark}, {kEnd, ColorRole::EndMark},
-                           {kRunning, ColorRole::CurrentMark}, {kBadValue, ColorRole::WarningMark}, {kDiffers, ColorRole::ErrorMark},
-                           {kFailed, ColorRole::ErrorMark}};
+constexpr Mark kMapMarks[] = {{kMatch, ColorRole::SearchHit},     {kBookmarked, ColorRole::Accent},
+                              {kWatched, ColorRole::WatchMark},   {kEnd, ColorRole::EndMark},
+                              {kRunning, ColorRole::CurrentMark}, {kBadValue, ColorRole::WarningMark},
+                              {kDiffers, ColorRole::ErrorMark},   {kFailed, ColorRole::ErrorMark}};
 
 }  // namespace
 
@@ -41,8 +42,8 @@ OverviewMap::OverviewMap(GraphCanvas& canvas) : QWidget(&canvas), m_canvas(canva
 QSize OverviewMap::sizeHint() const {
     const auto scene = m_canvas.scene();
     if (!scene || scene->bounds.width <= 0 || scene->bounds.height <= 0) return {kMaxLength, kMaxLength};
-    const QSizeF size = QSizeF(scene->bounds.width, scene->bounds.height)
-                            .scaled(kMaxLength, kMaxLength, Qt::KeepAspectRatio);
+    const QSizeF size =
+        QSizeF(scene->bounds.width, scene->bounds.height).scaled(kMaxLength, kMaxLength, Qt::KeepAspectRatio);
     return {std::max(kMinLength, qRound(size.width())), std::max(kMinLength, qRound(size.height()))};
 }
 
@@ -79,10 +80,8 @@ void OverviewMap::renderScene() {
         if (item.what.kind == layout::ItemKind::Stub) continue;
         QRectF rect = map.mapRect(toQt(item.rect));
         rect.setSize(rect.size().expandedTo({1.0, 1.0}));
-        if (item.what.open)
-            theme::fillVeil(painter, rect.toAlignedRect(), box);
-        else
-            painter.fillRect(rect, node);
+        if (item.what.open) theme::fillVeil(painter, rect.toAlignedRect(), box);
+        else painter.fillRect(rect, node);
     }
 }
 
@@ -105,7 +104,8 @@ void OverviewMap::paintEvent(QPaintEvent*) {
     if (m_canvas.scene()) {
         const QRectF view = viewRect().intersected(QRectF(rect()));
         const QRect clear = view.toRect();
-        for (const QRect& outside : QRegion(rect()).subtracted(clear)) theme::fillVeil(painter, outside, theme::color(ColorRole::MinimapVeil));
+        for (const QRect& outside : QRegion(rect()).subtracted(clear))
+            theme::fillVeil(painter, outside, theme::color(ColorRole::MinimapVeil));
         painter.setRenderHint(QPainter::Antialiasing);
         renderMarks(painter);
         painter.setBrush(Qt::NoBrush);
@@ -122,7 +122,9 @@ void OverviewMap::centreAt(QPointF pixel) {
     if (m_canvas.scene()) m_canvas.centreOn(toMap().inverted().map(pixel));
 }
 
-QPointF OverviewMap::markPlace(layout::ItemId item) const { return toMap().map(toQt(m_canvas.scene()->item(item).rect).center()); }
+QPointF OverviewMap::markPlace(layout::ItemId item) const {
+    return toMap().map(toQt(m_canvas.scene()->item(item).rect).center());
+}
 
 layout::ItemId OverviewMap::markAt(QPointF pixel) const {
     const auto scene = m_canvas.scene();
@@ -145,7 +147,9 @@ bool OverviewMap::event(QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         const layout::ItemId marked = markAt(static_cast<QHelpEvent*>(event)->pos());
         QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(),
-                           marked ? m_canvas.spokenItem(marked).toHtmlEscaped() : tr("Click or drag to move the view; click a mark to go there"), this);
+                           marked ? m_canvas.spokenItem(marked).toHtmlEscaped()
+                                  : tr("Click or drag to move the view; click a mark to go there"),
+                           this);
         return true;
     }
     return QWidget::event(event);

@@ -9,8 +9,8 @@ namespace sonde::canvas {
 
 class GraphCanvas;
 
-/// The whole scene small, in a corner of the canvas: what part of it is seen, and where watch points, search matches and
-/// errors are. A click or a drag moves the view there.
+/// The whole scene small, in a corner of the canvas: what part of it is seen, and where watch points, search matches
+/// and errors are. A click or a drag moves the view there.
 class OverviewMap : public QWidget {
     Q_OBJECT
   public:

@@ -10,9 +10,9 @@ namespace sonde::canvas {
 
 namespace {
 
-constexpr double kPageMargin = 24;         // of the picture, in units
-constexpr double kShared = 12;         // of neighbouring pages, in units
-constexpr double kFooter = 14;         // under the picture, in points
+constexpr double kPageMargin = 24;  // of the picture, in units
+constexpr double kShared = 12;      // of neighbouring pages, in units
+constexpr double kFooter = 14;      // under the picture, in points
 constexpr double kMaxPages = 2000;
 
 /// A number of pages, as large as it may be.
@@ -29,12 +29,14 @@ QRectF pictureOf(const ScenePainter& painter) {
 }
 
 std::vector<PageLayout> pagesOf(const QRectF& picture, const QSizeF& room) {
-    const auto columns = static_cast<int>(piecesOf(picture.width(), room.width())), rows = static_cast<int>(piecesOf(picture.height(), room.height()));
+    const auto columns = static_cast<int>(piecesOf(picture.width(), room.width())),
+               rows = static_cast<int>(piecesOf(picture.height(), room.height()));
     const QSizeF step(room.width() - (columns > 1 ? kShared : 0), room.height() - (rows > 1 ? kShared : 0));
     std::vector<PageLayout> pages;
     for (int row = 0; row < rows; ++row)
         for (int column = 0; column < columns; ++column)
-            pages.push_back({QRectF(picture.topLeft() + QPointF(column * step.width(), row * step.height()), room), row, column});
+            pages.push_back(
+                {QRectF(picture.topLeft() + QPointF(column * step.width(), row * step.height()), room), row, column});
     return pages;
 }
 
@@ -53,13 +55,16 @@ Plan planOf(const QRectF& area, const QSizeF& page, const Paging& paging) {
     const double whole = std::min({1.0, room.width() / area.width(), room.height() / area.height()});
     if (paging.onePage) scale = whole;
     // A graph of a hundred thousand nodes must not fill the printer's tray.
-    const auto pages = [&] { return piecesOf(area.width(), room.width() / scale) * piecesOf(area.height(), room.height() / scale); };
+    const auto pages = [&] {
+        return piecesOf(area.width(), room.width() / scale) * piecesOf(area.height(), room.height() / scale);
+    };
     while (pages() > kMaxPages) scale *= 0.8;
     return {pagesOf(area, room / scale), scale, page};
 }
 
 /// The painter's units are points.
-void paintSheet(QPainter& p, const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const Plan& plan, std::size_t number) {
+void paintSheet(QPainter& p, const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const Plan& plan,
+                std::size_t number) {
     const QString title = QString::fromStdString(painter.items().graph().name);
     const PageLayout& page = plan.pages[number];
     p.save();
@@ -71,7 +76,12 @@ void paintSheet(QPainter& p, const ScenePainter& painter, const SceneMarks& mark
     painter.paint(p, marks, page.area.intersected(area), 1.0);
     p.restore();
     const std::size_t count = plan.pages.size();
-    const QString text = count > 1 ? QStringLiteral("%1 \u2014 page %2 of %3, row %4, column %5").arg(title).arg(number + 1).arg(count).arg(page.row + 1).arg(page.column + 1)
+    const QString text = count > 1 ? QStringLiteral("%1 \u2014 page %2 of %3, row %4, column %5")
+                                         .arg(title)
+                                         .arg(number + 1)
+                                         .arg(count)
+                                         .arg(page.row + 1)
+                                         .arg(page.column + 1)
                                    : title;
     const QFont font = canvasFont(TextRole::Small, 1.0);
     p.setFont(font);
@@ -88,8 +98,8 @@ void watch(const ScenePainter& painter, const Plan& plan, std::size_t number, co
 
 }  // namespace
 
-int paintPages(QPagedPaintDevice& device, const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const Paging& paging,
-               const base::WorkContext& work) {
+int paintPages(QPagedPaintDevice& device, const ScenePainter& painter, const SceneMarks& marks, const QRectF& area,
+               const Paging& paging, const base::WorkContext& work) {
     const Plan plan = planOf(area, device.pageLayout().paintRect(QPageLayout::Point).size(), paging);
     QPainter p(&device);
     for (std::size_t i = 0; i < plan.pages.size() && !work.cancelled(); ++i) {
@@ -104,15 +114,16 @@ int paintPages(QPagedPaintDevice& device, const ScenePainter& painter, const Sce
     return static_cast<int>(plan.pages.size());
 }
 
-PagePictures pagePictures(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const QSizeF& page, const Paging& paging,
-                          const base::WorkContext& work) {
+PagePictures pagePictures(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const QSizeF& page,
+                          const Paging& paging, const base::WorkContext& work) {
     constexpr std::size_t kMaxPreviews = 48;
     constexpr double kPixels = 24e6;  // of all pages together
     const Plan plan = planOf(area, page, paging);
     PagePictures made;
     made.pages = static_cast<int>(plan.pages.size());
     const std::size_t shown = std::min(plan.pages.size(), kMaxPreviews);
-    const double density = std::min(2.0, std::sqrt(kPixels / (static_cast<double>(shown) * page.width() * page.height())));
+    const double density =
+        std::min(2.0, std::sqrt(kPixels / (static_cast<double>(shown) * page.width() * page.height())));
     for (std::size_t i = 0; i < shown && !work.cancelled(); ++i) {
         QImage picture((page * density).toSize(), QImage::Format_ARGB32_Premultiplied);
         picture.fill(Qt::transparent);  // what is not painted is paper

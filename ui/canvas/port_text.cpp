@@ -26,7 +26,8 @@ bool holds(const Argument& argument, NodeId value) {
 QString formalName(const std::vector<ops::Formal>& formals, std::size_t index) {
     if (formals.empty()) return {};
     const std::size_t last = formals.size() - 1;
-    if (formals[std::min(index, last)].arity != ops::Arity::Variadic) return index <= last ? portText(formals[index].name) : QString();
+    if (formals[std::min(index, last)].arity != ops::Arity::Variadic)
+        return index <= last ? portText(formals[index].name) : QString();
     const std::size_t at = std::min(index, last);
     return portText(formals[at].name) + QStringLiteral(" %1").arg(index - at + 1);
 }
@@ -42,7 +43,8 @@ QString argumentName(const graph::InternalGraph& graph, graph::ExprId reader, gr
     if (index == expr.arguments.size()) return {};
     if (expr.kind == ExprKind::Output) return {};
     if (const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version)) {
-        if (!op->parameters.empty()) return index < op->parameters.size() ? portText(op->parameters[index].name) : QString();
+        if (!op->parameters.empty())
+            return index < op->parameters.size() ? portText(op->parameters[index].name) : QString();
         return formalName(op->inputs, index);
     }
     // A call: its body's inputs have the names of the parameters.

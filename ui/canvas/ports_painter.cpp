@@ -27,7 +27,9 @@ const std::vector<float>& ScenePainter::portRooms() const {
     m_portRooms.assign(scene.edges.size(), 0);
     std::vector<std::uint32_t> order(scene.edges.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    const auto place = [&](std::uint32_t id) { return across ? scene.edges[id].path.end().y : scene.edges[id].path.end().x; };
+    const auto place = [&](std::uint32_t id) {
+        return across ? scene.edges[id].path.end().y : scene.edges[id].path.end().x;
+    };
     std::sort(order.begin(), order.end(), [&](auto a, auto b) {
         return std::pair(scene.edges[a].to, place(a)) < std::pair(scene.edges[b].to, place(b));
     });
@@ -35,7 +37,9 @@ const std::vector<float>& ScenePainter::portRooms() const {
         const bool first = i == 0 || scene.edges[order[i - 1]].to != scene.edges[order[i]].to;
         const bool last = i + 1 == order.size() || scene.edges[order[i + 1]].to != scene.edges[order[i]].to;
         if (first && last) continue;
-        m_portRooms[order[i]] = static_cast<float>(first ? -kMaxRoom : last ? kMaxRoom : std::min(kMaxRoom, place(order[i + 1]) - place(order[i])));
+        m_portRooms[order[i]] = static_cast<float>(first  ? -kMaxRoom
+                                                   : last ? kMaxRoom
+                                                          : std::min(kMaxRoom, place(order[i + 1]) - place(order[i])));
     }
     return m_portRooms;
 }
@@ -52,7 +56,8 @@ void ScenePainter::paintPortName(QPainter& painter, QPointF port, double room, b
     if (shown.size() < 4 && shown != name) return;
     const double width = measure.width(TextRole::Small, shown) * kLetters;
     // Beside the line, before the border that it comes to or behind the one that it leaves.
-    const QPointF at = across ? port + QPointF(into ? -width - 9 : 3, 1) : port + QPointF(before ? -width - 4 : 4, into ? -height - 1 : 1);
+    const QPointF at = across ? port + QPointF(into ? -width - 9 : 3, 1)
+                              : port + QPointF(before ? -width - 4 : 4, into ? -height - 1 : 1);
     painter.save();
     painter.translate(at);
     painter.scale(kLetters, kLetters);
@@ -90,10 +95,12 @@ void ScenePainter::paintPorts(QPainter& painter, const std::vector<std::uint32_t
         if (!close) continue;
         const layout::SceneItem& reader = scene.item(edge.to);
         if (reader.what.expr.valid() && !reader.what.open && portRooms()[id] != 0)
-            paintPortName(painter, toQt(edge.path.end()), portRooms()[id], true, argumentName(m_items.graph(), reader.what.expr, edge.values.front()));
+            paintPortName(painter, toQt(edge.path.end()), portRooms()[id], true,
+                          argumentName(m_items.graph(), reader.what.expr, edge.values.front()));
         const layout::SceneItem& maker = scene.item(edge.from);
         if (maker.what.expr.valid() && !maker.what.open && maker.what.kind == layout::ItemKind::Expr)
-            paintPortName(painter, toQt(edge.path.start()), 28, false, outputName(m_items.graph(), edge.values.front()));
+            paintPortName(painter, toQt(edge.path.start()), 28, false,
+                          outputName(m_items.graph(), edge.values.front()));
     }
 }
 

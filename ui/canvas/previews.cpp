@@ -13,9 +13,7 @@ using analysis::Thumbnail;
 
 constexpr std::size_t kEdge = 52;  ///< cells; the frame on a card has 56 units
 
-QString numberText(double value) {
-    return QString::number(value, 'g', 3).replace(QLatin1Char('-'), QChar(0x2212));
-}
+QString numberText(double value) { return QString::number(value, 'g', 3).replace(QLatin1Char('-'), QChar(0x2212)); }
 
 QImage mapImage(const Thumbnail& thumb, theme::Scheme scheme) {
     const bool diverging = thumb.minimum < 0 && thumb.maximum > 0;
@@ -34,12 +32,9 @@ QImage mapImage(const Thumbnail& thumb, theme::Scheme scheme) {
         auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
         for (int x = 0; x < image.width(); ++x) {
             const double cell = thumb.cells[static_cast<std::size_t>(y) * thumb.width + static_cast<std::size_t>(x)];
-            if (thumb.isGap(static_cast<std::size_t>(x), static_cast<std::size_t>(y)))
-                line[x] = gap;
-            else if (!std::isfinite(cell))
-                line[x] = bad;
-            else
-                line[x] = map->at(high > low ? (cell - low) / (high - low) : 0.5);
+            if (thumb.isGap(static_cast<std::size_t>(x), static_cast<std::size_t>(y))) line[x] = gap;
+            else if (!std::isfinite(cell)) line[x] = bad;
+            else line[x] = map->at(high > low ? (cell - low) / (high - low) : 0.5);
         }
     }
     return image;
@@ -49,14 +44,16 @@ QImage colorImage(const Thumbnail& thumb) {
     const std::size_t plane = thumb.width * thumb.height;
     const double width = thumb.maximum > thumb.minimum ? thumb.maximum - thumb.minimum : 1;
     const auto byte = [&](double v) {
-        return std::isfinite(v) ? std::clamp(static_cast<int>(std::lround(255 * (v - thumb.minimum) / width)), 0, 255) : 0;
+        return std::isfinite(v) ? std::clamp(static_cast<int>(std::lround(255 * (v - thumb.minimum) / width)), 0, 255)
+                                : 0;
     };
     QImage image(static_cast<int>(thumb.width), static_cast<int>(thumb.height), QImage::Format_RGB32);
     for (std::size_t y = 0; y < thumb.height; ++y)
         for (std::size_t x = 0; x < thumb.width; ++x) {
             const std::size_t at = y * thumb.width + x;
-            image.setPixel(static_cast<int>(x), static_cast<int>(y),
-                           qRgb(byte(thumb.cells[at]), byte(thumb.cells[plane + at]), byte(thumb.cells[2 * plane + at])));
+            image.setPixel(
+                static_cast<int>(x), static_cast<int>(y),
+                qRgb(byte(thumb.cells[at]), byte(thumb.cells[plane + at]), byte(thumb.cells[2 * plane + at])));
         }
     return image;
 }
@@ -70,7 +67,9 @@ QImage lineImage(const Thumbnail& thumb, theme::Scheme scheme) {
     const QRgb bad = theme::color(theme::ColorRole::NanMark, scheme).rgb();
     const double low = std::min(0.0, thumb.minimum), high = std::max(0.0, thumb.maximum);
     const double span = high > low ? high - low : 1;
-    const auto row = [&](double v) { return std::clamp(static_cast<int>((high - v) / span * (height - 1)), 0, height - 1); };
+    const auto row = [&](double v) {
+        return std::clamp(static_cast<int>((high - v) / span * (height - 1)), 0, height - 1);
+    };
     for (int x = 0; x < width; ++x) {
         const double v = thumb.cells[static_cast<std::size_t>(x)];
         const bool finite = std::isfinite(v);
@@ -88,10 +87,12 @@ Preview makePreview(const tensor::Value& value, theme::Scheme scheme, const std:
     Preview out;
     out.bad = thumb.hasBad;
     switch (thumb.kind) {
-        case Thumbnail::Kind::None: case Thumbnail::Kind::Number: out.big = QString::fromStdString(thumb.text); return out;
+        case Thumbnail::Kind::None:
+        case Thumbnail::Kind::Number: out.big = QString::fromStdString(thumb.text); return out;
         case Thumbnail::Kind::Line: out.image = lineImage(thumb, scheme); break;
         case Thumbnail::Kind::Color: out.image = colorImage(thumb); break;
-        case Thumbnail::Kind::Map: case Thumbnail::Kind::Maps: out.image = mapImage(thumb, scheme); break;
+        case Thumbnail::Kind::Map:
+        case Thumbnail::Kind::Maps: out.image = mapImage(thumb, scheme); break;
     }
     out.range = numberText(thumb.minimum) + QStringLiteral(" … ") + numberText(thumb.maximum);
     return out;

@@ -29,7 +29,8 @@ SceneIndex::SceneIndex(std::shared_ptr<const layout::SceneLayout> scene) : m_sce
     m_bounds = toQt(m_scene->bounds);
     const double width = std::max(1.0, m_bounds.width()), height = std::max(1.0, m_bounds.height());
     // About four items a cell, never more cells than fit.
-    const double wanted = std::clamp(static_cast<double>(m_scene->items.size()) / 4.0, 1.0, static_cast<double>(kMaxCells) / 4);
+    const double wanted =
+        std::clamp(static_cast<double>(m_scene->items.size()) / 4.0, 1.0, static_cast<double>(kMaxCells) / 4);
     m_cell = std::max({64.0, std::sqrt(width * height / wanted), width / 8192, height / 65536});
     m_columns = static_cast<int>(width / m_cell) + 1;
     m_rows = static_cast<int>(height / m_cell) + 1;
@@ -52,7 +53,9 @@ SceneIndex::SceneIndex(std::shared_ptr<const layout::SceneLayout> scene) : m_sce
         }
         for (int y = span.top; y <= span.bottom; ++y)
             for (int x = span.left; x <= span.right; ++x)
-                (m_cells[static_cast<std::size_t>(y) * static_cast<std::size_t>(m_columns) + static_cast<std::size_t>(x)].*list)
+                (m_cells[static_cast<std::size_t>(y) * static_cast<std::size_t>(m_columns) +
+                         static_cast<std::size_t>(x)].*
+                 list)
                     .push_back(id);
     };
     for (std::uint32_t i = 0; i < m_scene->items.size(); ++i)
@@ -82,12 +85,15 @@ bool touch(const layout::Rect& r, const QRectF& area) {
 }  // namespace
 
 template <typename Seen>
-std::vector<std::uint32_t> SceneIndex::collect(const QRectF& area, std::vector<std::uint32_t> Cell::*list, const std::vector<std::uint32_t>& wide, const Seen& isSeen) const {
+std::vector<std::uint32_t> SceneIndex::collect(const QRectF& area, std::vector<std::uint32_t> Cell::*list,
+                                               const std::vector<std::uint32_t>& wide, const Seen& isSeen) const {
     std::vector<std::uint32_t> found;
     const Span span = spanOf(area);
     for (int y = span.top; y <= span.bottom; ++y) {
         for (int x = span.left; x <= span.right; ++x) {
-            const auto& here = m_cells[static_cast<std::size_t>(y) * static_cast<std::size_t>(m_columns) + static_cast<std::size_t>(x)].*list;
+            const auto& here = m_cells[static_cast<std::size_t>(y) * static_cast<std::size_t>(m_columns) +
+                                       static_cast<std::size_t>(x)].*
+                               list;
             found.insert(found.end(), here.begin(), here.end());
         }
     }
@@ -98,11 +104,13 @@ std::vector<std::uint32_t> SceneIndex::collect(const QRectF& area, std::vector<s
 }
 
 std::vector<std::uint32_t> SceneIndex::itemsWithin(const QRectF& area) const {
-    return collect(area, &Cell::items, m_wideItems, [&](std::uint32_t i) { return touch(m_scene->items[i].rect, area); });
+    return collect(area, &Cell::items, m_wideItems,
+                   [&](std::uint32_t i) { return touch(m_scene->items[i].rect, area); });
 }
 
 SceneIndex::Found SceneIndex::within(const QRectF& area) const {
-    return {itemsWithin(area), collect(area, &Cell::edges, m_wideEdges, [&](std::uint32_t i) { return touch(m_scene->edges[i].path.bounds(), area); })};
+    return {itemsWithin(area), collect(area, &Cell::edges, m_wideEdges,
+                                       [&](std::uint32_t i) { return touch(m_scene->edges[i].path.bounds(), area); })};
 }
 
 layout::ItemId SceneIndex::itemAt(QPointF place) const {

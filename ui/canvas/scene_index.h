@@ -47,7 +47,8 @@ class SceneIndex {
     };
     Span spanOf(const QRectF& area) const;
     template <typename Seen>
-    std::vector<std::uint32_t> collect(const QRectF& area, std::vector<std::uint32_t> Cell::*list, const std::vector<std::uint32_t>& wide, const Seen& isSeen) const;
+    std::vector<std::uint32_t> collect(const QRectF& area, std::vector<std::uint32_t> Cell::*list,
+                                       const std::vector<std::uint32_t>& wide, const Seen& isSeen) const;
     bool isWide(const Span& span) const;
 
     std::shared_ptr<const layout::SceneLayout> m_scene;

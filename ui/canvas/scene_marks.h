@@ -19,19 +19,19 @@ enum ItemFlag : std::uint16_t {
     kWatched = 1 << 0,
     kEnd = 1 << 1,
     kFailed = 1 << 2,
-    kDimmed = 1 << 3,      ///< not reached by the last run
+    kDimmed = 1 << 3,  ///< not reached by the last run
     kRunning = 1 << 4,
-    kMatch = 1 << 5,         ///< found by the search
+    kMatch = 1 << 5,  ///< found by the search
     kCurrentHit = 1 << 6,
-    kBadValue = 1 << 7,    ///< the value holds NaN or Inf that nobody accepted
-    kInside = 1 << 8,      ///< the mark is of something inside this closed box
-    kUntraced = 1 << 9,    ///< a module that could not be traced and runs as one opaque call
-    kRemoved = 1 << 10,       ///< removed by a pass
-    kAdded = 1 << 11,       ///< added by a pass
-    kChanged = 1 << 12,    ///< a pass gave it other inputs or another constant
+    kBadValue = 1 << 7,  ///< the value holds NaN or Inf that nobody accepted
+    kInside = 1 << 8,    ///< the mark is of something inside this closed box
+    kUntraced = 1 << 9,  ///< a module that could not be traced and runs as one opaque call
+    kRemoved = 1 << 10,  ///< removed by a pass
+    kAdded = 1 << 11,    ///< added by a pass
+    kChanged = 1 << 12,  ///< a pass gave it other inputs or another constant
     kBookmarked = 1 << 13,
-    kTaken = 1 << 14,      ///< the branch that the last run took
-    kDiffers = 1 << 15,    ///< the value is farther from what it is compared with than the tolerance allows
+    kTaken = 1 << 14,    ///< the branch that the last run took
+    kDiffers = 1 << 15,  ///< the value is farther from what it is compared with than the tolerance allows
 };
 
 /// The live value of a node, ready to be drawn.
@@ -53,7 +53,9 @@ struct SceneMarks {
     ModuleValues moduleValues;                 ///< of modules whose value is watched
 
     const Tint* tint(const layout::ItemDescription& what) const { return coloring ? coloring->of(what) : nullptr; }
-    std::uint16_t of(layout::ItemId item) const { return item.index() < flags.size() ? flags[item.index()] : std::uint16_t{0}; }
+    std::uint16_t of(layout::ItemId item) const {
+        return item.index() < flags.size() ? flags[item.index()] : std::uint16_t{0};
+    }
     /// The watched value of a closed module; invalid if it has none.
     graph::NodeId moduleValue(graph::ScopeId scope) const {
         const auto found = moduleValues.find(scope);

@@ -53,7 +53,8 @@ std::shared_ptr<ScenePainter> ScenePainter::again(const CanvasStyle& style) cons
     return std::make_shared<ScenePainter>(m_index, m_items.sharedGraph(), m_items.sharedMeasure(), style);
 }
 
-void ScenePainter::paintEdge(QPainter& painter, std::uint32_t id, const QPen& pen, double arrow, const QRectF& area) const {
+void ScenePainter::paintEdge(QPainter& painter, std::uint32_t id, const QPen& pen, double arrow,
+                             const QRectF& area) const {
     const layout::SceneEdge& edge = m_index->scene().edges[id];
     if (edge.path.empty()) return;
     painter.setPen(pen);
@@ -65,7 +66,8 @@ void ScenePainter::paintEdge(QPainter& painter, std::uint32_t id, const QPen& pe
     painter.drawPolygon(arrowHead(edge.path, arrow));
 }
 
-void ScenePainter::paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale, const QRectF& area) const {
+void ScenePainter::paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale,
+                              const QRectF& area) const {
     const QColor color = m_items.style().color(ColorRole::Edge);
     const Detail detail = detailAt(scale);
     if (detail == Detail::Block) {
@@ -87,7 +89,8 @@ void ScenePainter::paintEdges(QPainter& painter, const std::vector<std::uint32_t
     QPen pen(color, seenWidth(kEdgeWidth, scale), Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
     for (const std::uint32_t id : edges) {
         if (!m_steps.goOn()) return;
-        const double width = m_items.style().edgeWidths ? sizeWidth(m_items.graph(), m_index->scene().edges[id]) : kEdgeWidth;
+        const double width =
+            m_items.style().edgeWidths ? sizeWidth(m_items.graph(), m_index->scene().edges[id]) : kEdgeWidth;
         pen.setWidthF(seenWidth(width, scale));
         paintEdge(painter, id, pen, kArrow + std::max(0.0, width - kEdgeWidth), area);
     }
@@ -98,7 +101,8 @@ QRectF ScenePainter::labelRect(std::uint32_t id) const {
     const QString text = edgeText(m_items.graph(), edge);
     if (text.isEmpty() || edge.fromStub) return {};
     const TextMeasure& measure = m_items.measure();
-    const QSizeF size(std::min(measure.width(TextRole::Small, text), kWidestLabel) + 6, measure.height(TextRole::Small));
+    const QSizeF size(std::min(measure.width(TextRole::Small, text), kWidestLabel) + 6,
+                      measure.height(TextRole::Small));
     const QPointF at = toQt(edge.labelAt);
     return {at - QPointF(size.width(), size.height()) / 2, size};
 }
@@ -107,7 +111,9 @@ std::vector<std::uint32_t> ScenePainter::labelsNear(QPointF place) const {
     // A label is not wider than a cell nor higher, so that one which overlaps is in the same or in the next.
     constexpr double kCell = kWidestLabel + 6;
     const auto cell = [](double x, double y) {
-        const auto at = [](double v) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(v / kCell))) & 0xffffffffU; };
+        const auto at = [](double v) {
+            return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(v / kCell))) & 0xffffffffU;
+        };
         return at(x) << 32 | at(y);
     };
     const std::vector<layout::SceneEdge>& edges = m_index->scene().edges;
@@ -155,7 +161,8 @@ void ScenePainter::paintLabels(QPainter& painter, const std::vector<std::uint32_
         if (!m_steps.goOn()) return;
         if (!labelShown(id)) continue;
         const QRectF rect = labelRect(id);
-        const QString text = measure.elided(TextRole::Small, edgeText(m_items.graph(), m_index->scene().edges[id]), kWidestLabel);
+        const QString text =
+            measure.elided(TextRole::Small, edgeText(m_items.graph(), m_index->scene().edges[id]), kWidestLabel);
         painter.setPen(Qt::NoPen);
         painter.setBrush(style.color(ColorRole::EdgeLabelGround));
         painter.drawRoundedRect(rect, 3, 3);
@@ -175,15 +182,19 @@ void ScenePainter::paint(QPainter& painter, const SceneMarks& marks, const QRect
     painter.setRenderHint(QPainter::Antialiasing, detail != Detail::Block);
     painter.setRenderHint(QPainter::TextAntialiasing);
     for (const std::uint32_t id : found.items)
-        if (scene.items[id].what.open && m_steps.goOn()) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
+        if (scene.items[id].what.open && m_steps.goOn())
+            m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
     paintEdges(painter, found.edges, scale, around);
     if (detail >= Detail::Full) {
         paintPorts(painter, found.edges, scale);
         for (const std::uint32_t id : found.items)
-            if (scene.items[id].what.open && m_steps.goOn()) m_items.paintOpenTitle(painter, scene.items[id], m_index->depth(layout::ItemId(std::size_t{id})), marks.of(layout::ItemId(std::size_t{id})));
+            if (scene.items[id].what.open && m_steps.goOn())
+                m_items.paintOpenTitle(painter, scene.items[id], m_index->depth(layout::ItemId(std::size_t{id})),
+                                       marks.of(layout::ItemId(std::size_t{id})));
     }
     for (const std::uint32_t id : found.items)
-        if (!scene.items[id].what.open && m_steps.goOn()) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
+        if (!scene.items[id].what.open && m_steps.goOn())
+            m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
     if (scale >= kLabelScale) paintLabels(painter, found.edges);
     if (detail < Detail::Full) paintFarTitles(painter, found.items, scale);
 }
@@ -193,7 +204,8 @@ double ScenePainter::roomForTitle(layout::ItemId id) const {
     if (!isNew) return found->second;
     const layout::SceneItem& box = m_index->scene().item(id);
     double room = box.rect.height;
-    for (const layout::ItemId child : box.children) room = std::min(room, m_index->scene().item(child).rect.y - box.rect.y);
+    for (const layout::ItemId child : box.children)
+        room = std::min(room, m_index->scene().item(child).rect.y - box.rect.y);
     return found->second = room;
 }
 
@@ -221,7 +233,8 @@ void ScenePainter::paintFarTitles(QPainter& painter, const std::vector<std::uint
     for (const std::uint32_t id : items) {
         const layout::SceneItem& item = scene.items[id];
         if (!isTitled(item) || !m_steps.goOn()) continue;
-        if (const QRectF titleRect = titleRectOf(layout::ItemId(std::size_t{id})); !titleRect.isEmpty()) m_items.paintFarTitle(painter, item, scale, titleRect);
+        if (const QRectF titleRect = titleRectOf(layout::ItemId(std::size_t{id})); !titleRect.isEmpty())
+            m_items.paintFarTitle(painter, item, scale, titleRect);
     }
 }
 
@@ -262,7 +275,8 @@ void ScenePainter::paintNested(QPainter& painter, const SceneMarks& marks, doubl
     groups.leave();
 }
 
-void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, const QRectF& area, double scale, bool selected) const {
+void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, const QRectF& area, double scale,
+                                  bool selected) const {
     const layout::SceneLayout& scene = m_index->scene();
     const CanvasStyle& style = m_items.style();
     const double width = seenWidth(selected ? 2.4 : 2.0, scale);
@@ -292,20 +306,23 @@ void ScenePainter::paintOutline(QPainter& painter, layout::ItemId item, double s
     painter.drawRoundedRect(box, Card::kRadius + gap, Card::kRadius + gap);
 }
 
-/// A stub and where its value is made, joined by a dashed line; or an item and all stubs that stand for what it makes, set
-/// off only: a fan of lines would cover what is between.
+/// A stub and where its value is made, joined by a dashed line; or an item and all stubs that stand for what it makes,
+/// set off only: a fan of lines would cover what is between.
 void ScenePainter::paintLinks(QPainter& painter, layout::ItemId item, double scale) const {
     constexpr std::size_t kMaxLines = 400;
     const layout::SceneLayout& scene = m_index->scene();
     const bool isStub = scene.item(item).what.kind == layout::ItemKind::Stub;
     if (!isStub && scene.item(item).stubs == 0) return;
-    painter.setPen(QPen(m_items.style().color(isStub ? ColorRole::EdgeOfInput : ColorRole::EdgeOfOutput), seenWidth(1.4, scale), Qt::DashLine));
+    painter.setPen(QPen(m_items.style().color(isStub ? ColorRole::EdgeOfInput : ColorRole::EdgeOfOutput),
+                        seenWidth(1.4, scale), Qt::DashLine));
     painter.setBrush(Qt::NoBrush);
     const auto link = [&](const layout::SceneItem& source, const layout::SceneItem& stub) {
         const bool across = scene.direction == layout::Direction::LeftRight;
         const QRectF from = toQt(source.rect), to = toQt(stub.rect);
-        if (isStub) painter.drawLine(across ? QPointF(from.right(), from.center().y()) : QPointF(from.center().x(), from.bottom()),
-                                     across ? QPointF(to.left(), to.center().y()) : QPointF(to.center().x(), to.top()));
+        if (isStub)
+            painter.drawLine(
+                across ? QPointF(from.right(), from.center().y()) : QPointF(from.center().x(), from.bottom()),
+                across ? QPointF(to.left(), to.center().y()) : QPointF(to.center().x(), to.top()));
         const QRectF other = isStub ? from : to;
         painter.drawRoundedRect(other.adjusted(-2, -2, 2, 2), Card::kRadius + 2, Card::kRadius + 2);
     };
@@ -314,7 +331,8 @@ void ScenePainter::paintLinks(QPainter& painter, layout::ItemId item, double sca
         return;
     }
     std::size_t drawn = 0;
-    for (std::size_t i = scene.items.size(); i-- > 0 && scene.items[i].what.kind == layout::ItemKind::Stub && drawn < kMaxLines;)
+    for (std::size_t i = scene.items.size();
+         i-- > 0 && scene.items[i].what.kind == layout::ItemKind::Stub && drawn < kMaxLines;)
         if (scene.items[i].source == item) link(scene.item(item), scene.items[i]), ++drawn;
 }
 

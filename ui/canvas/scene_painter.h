@@ -66,7 +66,8 @@ class ScenePainter {
     bool labelShown(std::uint32_t edge) const;
     /// Edges whose labels stand near a place.
     std::vector<std::uint32_t> labelsNear(QPointF place) const;
-    void paintWithin(QPainter& painter, const SceneMarks& marks, layout::ItemId item, double scale, const Groups& groups) const;
+    void paintWithin(QPainter& painter, const SceneMarks& marks, layout::ItemId item, double scale,
+                     const Groups& groups) const;
 
     std::shared_ptr<const SceneIndex> m_index;
     ItemPainter m_items;
@@ -74,7 +75,7 @@ class ScenePainter {
     mutable PaintSteps m_steps;
     mutable std::vector<signed char> m_labelState;  ///< by edge: unknown, shown, not shown
     mutable std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> m_labelCells;  ///< made when first asked for
-    mutable std::unordered_map<std::uint32_t, double> m_titleRoom;  ///< by open box, as asked for
+    mutable std::unordered_map<std::uint32_t, double> m_titleRoom;                       ///< by open box, as asked for
     mutable std::vector<float> m_portRooms;  ///< by edge, see portRooms(); made when first asked for
 };
 

@@ -113,9 +113,10 @@ class SvgDevice::Engine : public QPaintEngine {
         QBuffer buffer(&png);
         buffer.open(QIODevice::WriteOnly);
         image.save(&buffer, "PNG");
-        m_out += "<image x=\"" + number(target.x()) + "\" y=\"" + number(target.y()) + "\" width=\"" + number(target.width()) +
-                 "\" height=\"" + number(target.height()) + "\" image-rendering=\"pixelated\" preserveAspectRatio=\"none\"" +
-                 transform() + " href=\"data:image/png;base64," + png.toBase64() + "\"/>\n";
+        m_out += "<image x=\"" + number(target.x()) + "\" y=\"" + number(target.y()) + "\" width=\"" +
+                 number(target.width()) + "\" height=\"" + number(target.height()) +
+                 "\" image-rendering=\"pixelated\" preserveAspectRatio=\"none\"" + transform() +
+                 " href=\"data:image/png;base64," + png.toBase64() + "\"/>\n";
     }
     void drawPixmap(const QRectF& target, const QPixmap& pixmap, const QRectF& source) override {
         drawImage(target, pixmap.toImage(), source, Qt::AutoColor);
@@ -129,15 +130,18 @@ class SvgDevice::Engine : public QPaintEngine {
     QByteArray transform() const {
         if (m_transform.isIdentity()) return {};
         return " transform=\"matrix(" + QByteArray::number(m_transform.m11(), 'g', 6) + ' ' +
-               QByteArray::number(m_transform.m12(), 'g', 6) + ' ' + QByteArray::number(m_transform.m21(), 'g', 6) + ' ' +
-               QByteArray::number(m_transform.m22(), 'g', 6) + ' ' + number(m_transform.dx()) + ' ' + number(m_transform.dy()) + ")\"";
+               QByteArray::number(m_transform.m12(), 'g', 6) + ' ' + QByteArray::number(m_transform.m21(), 'g', 6) +
+               ' ' + QByteArray::number(m_transform.m22(), 'g', 6) + ' ' + number(m_transform.dx()) + ' ' +
+               number(m_transform.dy()) + ")\"";
     }
     void element(const QPainterPath& path, bool filled) {
         if (path.isEmpty()) return;
         m_out += "<path d=\"" + pathData(path) + '"';
-        m_out += filled && m_brush.style() != Qt::NoBrush ? paint("fill", m_brush.color()) : QByteArray(" fill=\"none\"");
+        m_out +=
+            filled && m_brush.style() != Qt::NoBrush ? paint("fill", m_brush.color()) : QByteArray(" fill=\"none\"");
         if (m_pen.style() != Qt::NoPen) {
-            m_out += paint("stroke", m_pen.color()) + " stroke-width=\"" + number(m_pen.widthF() > 0 ? m_pen.widthF() : 1) + '"';
+            m_out += paint("stroke", m_pen.color()) + " stroke-width=\"" +
+                     number(m_pen.widthF() > 0 ? m_pen.widthF() : 1) + '"';
             if (m_pen.style() == Qt::DashLine) m_out += " stroke-dasharray=\"4 2\"";
             if (m_pen.capStyle() == Qt::RoundCap) m_out += " stroke-linecap=\"round\"";
             if (m_pen.joinStyle() == Qt::RoundJoin) m_out += " stroke-linejoin=\"round\"";
@@ -155,12 +159,14 @@ class SvgDevice::Engine : public QPaintEngine {
 
 SvgDevice::SvgDevice(const QRectF& area, const QColor& ground, const QString& title)
     : m_area(area), m_engine(std::make_unique<Engine>()) {
-    const QByteArray box = number(area.x()) + ' ' + number(area.y()) + ' ' + number(area.width()) + ' ' + number(area.height());
+    const QByteArray box =
+        number(area.x()) + ' ' + number(area.y()) + ' ' + number(area.width()) + ' ' + number(area.height());
     m_engine->write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
                     number(area.width()) + "\" height=\"" + number(area.height()) + "\" viewBox=\"" + box +
-                    "\" font-family=\"'DejaVu Sans', 'Noto Sans', sans-serif\">\n<title>" + escaped(title) + "</title>\n<rect x=\"" +
-                    number(area.x()) + "\" y=\"" + number(area.y()) + "\" width=\"" + number(area.width()) + "\" height=\"" +
-                    number(area.height()) + '"' + paint("fill", ground) + "/>\n");
+                    "\" font-family=\"'DejaVu Sans', 'Noto Sans', sans-serif\">\n<title>" + escaped(title) +
+                    "</title>\n<rect x=\"" + number(area.x()) + "\" y=\"" + number(area.y()) + "\" width=\"" +
+                    number(area.width()) + "\" height=\"" + number(area.height()) + '"' + paint("fill", ground) +
+                    "/>\n");
 }
 
 SvgDevice::~SvgDevice() = default;
@@ -176,7 +182,10 @@ int SvgDevice::metric(PaintDeviceMetric metric) const {
         case PdmHeight: return static_cast<int>(std::ceil(m_area.height()));
         case PdmWidthMM: return static_cast<int>(std::ceil(m_area.width() * 25.4 / 96));
         case PdmHeightMM: return static_cast<int>(std::ceil(m_area.height() * 25.4 / 96));
-        case PdmDpiX: case PdmDpiY: case PdmPhysicalDpiX: case PdmPhysicalDpiY: return 96;
+        case PdmDpiX:
+        case PdmDpiY:
+        case PdmPhysicalDpiX:
+        case PdmPhysicalDpiY: return 96;
         case PdmNumColors: return 0xffffff;
         case PdmDepth: return 32;
         case PdmDevicePixelRatio: return 1;

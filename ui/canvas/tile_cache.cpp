@@ -33,13 +33,16 @@ void TileCache::invalidate(const QRectF& area) {
 }
 
 TileCache::Grid TileCache::gridOf(const QRectF& area, double scale) const {
-    const auto cell = [scale](double at) { return static_cast<int>(std::floor(std::clamp(at * scale, -1e9, 1e9) / kTile)); };
+    const auto cell = [scale](double at) {
+        return static_cast<int>(std::floor(std::clamp(at * scale, -1e9, 1e9) / kTile));
+    };
     return {cell(area.left()), cell(area.top()), cell(area.right()), cell(area.bottom())};
 }
 
 void TileCache::useScale(double scale) {
     if (scale == m_scale) return;
-    // What is there of the last scale serves until the new one is painted, unless it is less than what was there before.
+    // What is there of the last scale serves until the new one is painted, unless it is less than what was there
+    // before.
     if (m_tiles.size() >= m_old.size() || m_old.isEmpty()) {
         m_old = m_tiles;
         m_oldScale = m_scale;
@@ -79,7 +82,8 @@ void TileCache::paintTiles(QPainter& painter, const Grid& grid, const QPointF& o
         for (int x = grid.left; x <= grid.right; ++x) {
             const auto tile = m_tiles.constFind({x, y});
             if (tile != m_tiles.cend())
-                painter.drawImage(QPointF(x * static_cast<double>(kTile), y * static_cast<double>(kTile)) + origin, *tile);
+                painter.drawImage(QPointF(x * static_cast<double>(kTile), y * static_cast<double>(kTile)) + origin,
+                                  *tile);
         }
     }
 }

@@ -24,7 +24,8 @@ class TileCache {
     /// The same for a part of the scene.
     void invalidate(const QRectF& area);
 
-    /// Paints the view, of it what is `exposed` (device-independent pixels). Returns false if tiles are missing still: paint again soon. A frame always makes progress.
+    /// Paints the view, of it what is `exposed` (device-independent pixels). Returns false if tiles are missing still:
+    /// paint again soon. A frame always makes progress.
     bool paint(QPainter& painter, const QRegion& exposed, const Camera& camera, QSize size, double pixelRatio,
                const QColor& ground, const Render& render, std::chrono::microseconds budget);
 
@@ -54,7 +55,7 @@ class TileCache {
     static constexpr int kTile = 256;  ///< device pixels
     QHash<Key, QImage> m_tiles;
     QHash<Key, QImage> m_old;
-    double m_scale = 0;     ///< device pixels per scene unit
+    double m_scale = 0;  ///< device pixels per scene unit
     double m_oldScale = 0;
     double m_pixelRatio = 1;
 };

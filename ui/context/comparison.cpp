@@ -25,7 +25,8 @@ std::vector<tensor::Value> inputsFor(const graph::InternalGraph& graph, const Me
     const std::vector<graph::NodeId>& theirs = given.graph->inputs();
     for (std::size_t i = 0; i < values.size(); ++i) {
         const std::string& name = graph.node(graph.inputs()[i]).name;
-        const auto same = std::find_if(theirs.begin(), theirs.end(), [&](graph::NodeId node) { return given.graph->node(node).name == name; });
+        const auto same = std::find_if(theirs.begin(), theirs.end(),
+                                       [&](graph::NodeId node) { return given.graph->node(node).name == name; });
         const std::size_t at = same != theirs.end() ? static_cast<std::size_t>(same - theirs.begin()) : i;
         if (at < given.inputs.size()) values[i] = given.inputs[at];
     }
@@ -63,18 +64,26 @@ Comparison::Outcome Comparison::failed(base::Error error) {
 
 QString Comparison::summary() const {
     QString text;
-    if (compared() == 0) text = m_known->error ? tr("Nothing was compared with %1: the run failed first").arg(m_title) : tr("Nothing was compared: no node has a counterpart in %1").arg(m_title);
-    else if (m_known->error) text = tr("Compared with %1 only as far as it ran: %2 of %3 values differ").arg(m_title, countText(differing()), countText(compared()));
-    else if (differing() > 0) text = tr("%1 of %2 values differ from %3").arg(countText(differing()), countText(compared()), m_title);
+    if (compared() == 0)
+        text = m_known->error ? tr("Nothing was compared with %1: the run failed first").arg(m_title)
+                              : tr("Nothing was compared: no node has a counterpart in %1").arg(m_title);
+    else if (m_known->error)
+        text = tr("Compared with %1 only as far as it ran: %2 of %3 values differ")
+                   .arg(m_title, countText(differing()), countText(compared()));
+    else if (differing() > 0)
+        text = tr("%1 of %2 values differ from %3").arg(countText(differing()), countText(compared()), m_title);
     else text = tr("%1 values agree with %2").arg(countText(compared()), m_title);
     QStringList inputs;
-    for (const graph::NodeId node : differingInputs()) inputs << QString::fromStdString(m_context.graph().node(node).name);
+    for (const graph::NodeId node : differingInputs())
+        inputs << QString::fromStdString(m_context.graph().node(node).name);
     if (!inputs.isEmpty()) text += tr(", which was run on other values of %1").arg(inputs.join(QStringLiteral(", ")));
     if (keptTolerance()) text += tr(" (tolerance %1)").arg(QString::number(m_tolerances.float32, 'g', 6));
     return text;
 }
 
-QString Comparison::runText() const { return isKnown() && !isStale() ? tr("compared with %1").arg(m_title) : QString(); }
+QString Comparison::runText() const {
+    return isKnown() && !isStale() ? tr("compared with %1").arg(m_title) : QString();
+}
 
 const NodeDifference* Comparison::lastOf(graph::NodeId node) const {
     if (!m_known || !node.valid() || node.index() >= m_known->ofNode.size()) return nullptr;
@@ -104,9 +113,12 @@ std::vector<graph::NodeId> Comparison::worstFirst() const {
 }
 
 void Comparison::setTolerances(const analysis::Tolerances& tolerances) {
-    const auto fixed = [](const analysis::Tolerances& of) { return of.fixed.value_or(analysis::Tolerance{-1, -1, -1}); };
+    const auto fixed = [](const analysis::Tolerances& of) {
+        return of.fixed.value_or(analysis::Tolerance{-1, -1, -1});
+    };
     const analysis::Tolerance before = fixed(m_tolerances), now = fixed(tolerances);
-    const bool equal = before.relative == now.relative && before.absolute == now.absolute && before.ofLargest == now.ofLargest;
+    const bool equal =
+        before.relative == now.relative && before.absolute == now.absolute && before.ofLargest == now.ofLargest;
     if (equal && tolerances.float32 == m_tolerances.float32) return;
     m_tolerances = tolerances;
     m_context.keep();
@@ -117,7 +129,9 @@ void Comparison::setTolerances(const analysis::Tolerances& tolerances) {
     if (isCurrent || m_followsRuns) again();
 }
 
-bool Comparison::hasUsualTolerances() const { return !m_tolerances.fixed && m_tolerances.float32 == analysis::Tolerances::kFloat32; }
+bool Comparison::hasUsualTolerances() const {
+    return !m_tolerances.fixed && m_tolerances.float32 == analysis::Tolerances::kFloat32;
+}
 
 std::optional<double> Comparison::keptTolerance() const {
     return m_tolerances.fixed || hasUsualTolerances() ? std::nullopt : std::optional(m_tolerances.float32);
@@ -130,7 +144,9 @@ void Comparison::restoreTolerance(std::optional<double> float32) {
 
 void Comparison::again() {
     if (const auto again = m_again) again();
-    else m_context.report(Message{base::Severity::Info, tr("Nothing was compared yet"), {}, tr("Run \u203a Compare says with what"), {}});
+    else
+        m_context.report(Message{
+            base::Severity::Info, tr("Nothing was compared yet"), {}, tr("Run \u203a Compare says with what"), {}});
 }
 
 void Comparison::keepRun() {
@@ -164,44 +180,51 @@ void Comparison::withFile(const QString& path) {
 void Comparison::withModel(const QString& path) {
     m_followsRuns = true;
     whenRun([this, path] {
-        begin(QFileInfo(path).fileName(), [actual = MeasuredRun{m_context.document()->graph, m_context.runInputs()}, file = path.toStdString(),
-                                           tolerances = m_tolerances, threads = m_context.threads()](const base::WorkContext& work) -> Outcome {
-            auto other = document::open(file, {}, work);
-            if (!other) return failed(std::move(other).error());
-            exec::Runner runner(static_cast<std::size_t>(threads));
-            auto found = analysis::compareRuns(actual, {(*other)->graph, inputsFor(*(*other)->graph, actual)}, tolerances, runner, work);
-            if (!found) return failed(std::move(found).error());
-            Outcome outcome{std::make_shared<const RunDifferences>(std::move(*found))};
-            outcome.files = graph::filesOf((*other)->graph);
-            outcome.inputValues = actual.inputs;
-            return outcome;
-        });
+        begin(QFileInfo(path).fileName(),
+              [actual = MeasuredRun{m_context.document()->graph, m_context.runInputs()}, file = path.toStdString(),
+               tolerances = m_tolerances, threads = m_context.threads()](const base::WorkContext& work) -> Outcome {
+                  auto other = document::open(file, {}, work);
+                  if (!other) return failed(std::move(other).error());
+                  exec::Runner runner(static_cast<std::size_t>(threads));
+                  auto found = analysis::compareRuns(actual, {(*other)->graph, inputsFor(*(*other)->graph, actual)},
+                                                     tolerances, runner, work);
+                  if (!found) return failed(std::move(found).error());
+                  Outcome outcome{std::make_shared<const RunDifferences>(std::move(*found))};
+                  outcome.files = graph::filesOf((*other)->graph);
+                  outcome.inputValues = actual.inputs;
+                  return outcome;
+              });
     });
 }
 
 void Comparison::withReference(const QString& path) {
     m_followsRuns = false;
-    begin(QFileInfo(path).fileName(), [document = m_context.document(), path, tolerances = m_tolerances,
-                                       threads = m_context.threads()](const base::WorkContext& work) -> Outcome {
-        exec::Runner runner(static_cast<std::size_t>(threads));
-        auto compared = document::compareWithReference(*document, path.toStdString(), tolerances, runner, {}, work);
-        if (!compared) return failed(std::move(compared).error());
-        std::vector<analysis::ComparedCase>& cases = compared->cases;
-        // The run is that of one case: the first that differs. A sequence has many runs.
-        const std::size_t inputs = document->graph->inputs().size(), all = cases.size();
-        std::erase_if(cases, [inputs](const analysis::ComparedCase& one) { return one.inputs.size() != inputs; });
-        if (cases.empty())
-            return failed(base::usageError("the file holds only a sequence, and a comparison here takes a single run", path.toStdString()));
-        auto shown = std::find_if(cases.begin(), cases.end(), [](const analysis::ComparedCase& one) { return !one.ok(); });
-        if (shown == cases.end()) shown = cases.begin();
-        const bool isFirst = shown->label == "case 0";
-        Outcome outcome{std::make_shared<const RunDifferences>(analysis::differencesOf(*document->graph, *shown))};
-        outcome.furtherCases = all - 1;
-        outcome.files = std::move(compared->files);
-        outcome.inputs = InputSpec{isFirst ? path : path + QLatin1Char('#') + QString::fromStdString(shown->label), {}};
-        outcome.inputValues = std::move(shown->inputs);
-        return outcome;
-    });
+    begin(
+        QFileInfo(path).fileName(),
+        [document = m_context.document(), path, tolerances = m_tolerances,
+         threads = m_context.threads()](const base::WorkContext& work) -> Outcome {
+            exec::Runner runner(static_cast<std::size_t>(threads));
+            auto compared = document::compareWithReference(*document, path.toStdString(), tolerances, runner, {}, work);
+            if (!compared) return failed(std::move(compared).error());
+            std::vector<analysis::ComparedCase>& cases = compared->cases;
+            // The run is that of one case: the first that differs. A sequence has many runs.
+            const std::size_t inputs = document->graph->inputs().size(), all = cases.size();
+            std::erase_if(cases, [inputs](const analysis::ComparedCase& one) { return one.inputs.size() != inputs; });
+            if (cases.empty())
+                return failed(base::usageError(
+                    "the file holds only a sequence, and a comparison here takes a single run", path.toStdString()));
+            auto shown =
+                std::find_if(cases.begin(), cases.end(), [](const analysis::ComparedCase& one) { return !one.ok(); });
+            if (shown == cases.end()) shown = cases.begin();
+            const bool isFirst = shown->label == "case 0";
+            Outcome outcome{std::make_shared<const RunDifferences>(analysis::differencesOf(*document->graph, *shown))};
+            outcome.furtherCases = all - 1;
+            outcome.files = std::move(compared->files);
+            outcome.inputs =
+                InputSpec{isFirst ? path : path + QLatin1Char('#') + QString::fromStdString(shown->label), {}};
+            outcome.inputValues = std::move(shown->inputs);
+            return outcome;
+        });
 }
 
 void Comparison::compareWith(const QString& title, const std::function<MeasuredRun(const MeasuredRun&)>& reference) {
@@ -209,19 +232,22 @@ void Comparison::compareWith(const QString& title, const std::function<MeasuredR
     m_followsRuns = true;
     whenRun([this, title, reference] {
         const MeasuredRun actual{m_context.document()->graph, m_context.runInputs()};
-        begin(title, [actual, reference, tolerances = m_tolerances, threads = m_context.threads()](const base::WorkContext& work) -> Outcome {
-            exec::Runner runner(static_cast<std::size_t>(threads));
-            auto found = analysis::compareRuns(actual, reference(actual), tolerances, runner, work);
-            if (!found) return failed(std::move(found).error());
-            Outcome outcome{std::make_shared<const RunDifferences>(std::move(*found))};
-            outcome.inputValues = actual.inputs;
-            return outcome;
-        });
+        begin(title,
+              [actual, reference, tolerances = m_tolerances,
+               threads = m_context.threads()](const base::WorkContext& work) -> Outcome {
+                  exec::Runner runner(static_cast<std::size_t>(threads));
+                  auto found = analysis::compareRuns(actual, reference(actual), tolerances, runner, work);
+                  if (!found) return failed(std::move(found).error());
+                  Outcome outcome{std::make_shared<const RunDifferences>(std::move(*found))};
+                  outcome.inputValues = actual.inputs;
+                  return outcome;
+              });
     });
 }
 
 void Comparison::whenRun(std::function<void()> then) {
-    const bool isThere = !m_context.isRunning() && m_context.recording() && m_context.runState() != RunState::Cancelled && m_context.staleReason().isEmpty();
+    const bool isThere = !m_context.isRunning() && m_context.recording() &&
+                         m_context.runState() != RunState::Cancelled && m_context.staleReason().isEmpty();
     if (isThere) return then();
     m_job.abandon();
     m_afterRun = std::move(then);
@@ -254,13 +280,19 @@ void Comparison::adoptInputs(Outcome outcome) {
     for (const ModelInput& input : m_context.inputs()) names << input.name;
     const auto arrived = [this, outcome] {
         if (same(m_context.runInputs(), outcome.inputValues)) return publish(outcome);
-        m_context.report(Message{base::Severity::Warning, tr("Not compared with %1: the run and the reference have different inputs").arg(m_wantedTitle), {}, {}, {}});
+        m_context.report(
+            Message{base::Severity::Warning,
+                    tr("Not compared with %1: the run and the reference have different inputs").arg(m_wantedTitle),
+                    {},
+                    {},
+                    {}});
         makeStaleForGood(tr("the run and %1 have different inputs").arg(m_wantedTitle));
         Q_EMIT changed();
     };
     m_afterRun = nullptr;
     for (const QString& name : names)
-        if (const ModelInput* input = m_context.input(name); input && !(input->spec == *outcome.inputs)) m_context.setInputSpec(name, *outcome.inputs);
+        if (const ModelInput* input = m_context.input(name); input && !(input->spec == *outcome.inputs))
+            m_context.setInputSpec(name, *outcome.inputs);
     m_afterRun = arrived;
     m_context.run();
 }
@@ -280,9 +312,11 @@ void Comparison::publish(Outcome outcome) {
     message.severity = differing() > 0 || compared() == 0 ? base::Severity::Warning : base::Severity::Info;
     message.text = summary();
     if (m_known->error) message.severity = base::Severity::Error;
-    if (outcome.furtherCases > 0) message.hint = tr("This is one of %1 cases of the file").arg(outcome.furtherCases + 1);
+    if (outcome.furtherCases > 0)
+        message.hint = tr("This is one of %1 cases of the file").arg(outcome.furtherCases + 1);
     message.node = firstDiverging();
-    if (message.node.valid() && differingInputs().empty()) message.where = tr("first: %1").arg(QString::fromStdString(m_context.graph().node(message.node).name));
+    if (message.node.valid() && differingInputs().empty())
+        message.where = tr("first: %1").arg(QString::fromStdString(m_context.graph().node(message.node).name));
     m_context.report(message);
     if (m_known->error) m_context.report(*m_known->error);
     Q_EMIT changed();
@@ -292,7 +326,9 @@ void Comparison::publish(Outcome outcome) {
 void Comparison::checkFiles() {
     if (!isKnown()) return;
     for (const auto& file : m_files)
-        if (file->hasChanged()) return makeStaleForGood(tr("%1 changed on disk").arg(QString::fromStdString(file->path().filename().string())));
+        if (file->hasChanged())
+            return makeStaleForGood(
+                tr("%1 changed on disk").arg(QString::fromStdString(file->path().filename().string())));
 }
 
 void Comparison::followInputs() {
@@ -301,8 +337,8 @@ void Comparison::followInputs() {
     else if (const QString reason = m_context.staleReason(); !reason.isEmpty()) makeStale(reason);
 }
 
-/// A run on the same inputs has the same values: what was compared holds for it. Of a run on others it is made again, unless
-/// what it was compared with belongs to its own inputs.
+/// A run on the same inputs has the same values: what was compared holds for it. Of a run on others it is made again,
+/// unless what it was compared with belongs to its own inputs.
 void Comparison::followRun() {
     checkFiles();
     const bool isFinished = m_context.runState() == RunState::Finished;

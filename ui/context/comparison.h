@@ -18,10 +18,11 @@ namespace sonde::context {
 
 class InspectorContext;
 
-/// How far the values of the run that is shown are from others: those of a reference file, of a run that was kept, of the
-/// model before its passes, or of another model. A comparison is a run of its own: the inputs that it is made on become the
-/// window's inputs, the model is run on them, and every panel shows that run. When anything changes after that (inputs, a
-/// further run, tolerances, the file of the reference) it is stale until it was made again; of another model there is none.
+/// How far the values of the run that is shown are from others: those of a reference file, of a run that was kept, of
+/// the model before its passes, or of another model. A comparison is a run of its own: the inputs that it is made on
+/// become the window's inputs, the model is run on them, and every panel shows that run. When anything changes after
+/// that (inputs, a further run, tolerances, the file of the reference) it is stale until it was made again; of another
+/// model there is none.
 class Comparison : public QObject {
     Q_OBJECT
   public:
@@ -37,7 +38,8 @@ class Comparison : public QObject {
     const QString& title() const { return m_title; }
     /// "3 of 40 values differ from resnet18.npz"; what came of the last comparison, stale or not. Only if it is known.
     QString summary() const;
-    /// Which run the values are of, for the panels that show them: "compared with resnet18.npz"; empty of any other run.
+    /// Which run the values are of, for the panels that show them: "compared with resnet18.npz"; empty of any other
+    /// run.
     QString runText() const;
     /// Of a node in the run that is shown; null if it was not compared, or the comparison is stale.
     const analysis::NodeDifference* of(graph::NodeId node) const { return isStale() ? nullptr : lastOf(node); }
@@ -69,7 +71,8 @@ class Comparison : public QObject {
     void keepRun();
     void withKeptRun();
     void withBeforePasses();
-    /// An .npz with reference values, whose inputs become the window's, or another model, which gets the present inputs.
+    /// An .npz with reference values, whose inputs become the window's, or another model, which gets the present
+    /// inputs.
     void withFile(const QString& path);
     /// Makes the last comparison again; after reloading the model, the one before that.
     void again();
@@ -84,9 +87,9 @@ class Comparison : public QObject {
     struct Outcome {
         std::shared_ptr<const analysis::RunDifferences> known;
         std::optional<base::Error> error;
-        std::size_t furtherCases = 0;               ///< of a reference file that were not taken
-        base::MappedFiles files;                    ///< of the reference
-        std::optional<InputSpec> inputs;            ///< where the run's inputs come from, if they are not the window's
+        std::size_t furtherCases = 0;     ///< of a reference file that were not taken
+        base::MappedFiles files;          ///< of the reference
+        std::optional<InputSpec> inputs;  ///< where the run's inputs come from, if they are not the window's
         std::vector<tensor::Value> inputValues;
     };
     using Work = std::function<Outcome(const base::WorkContext&)>;
@@ -97,7 +100,8 @@ class Comparison : public QObject {
     void take(Outcome outcome);
     void adoptInputs(Outcome outcome);
     void publish(Outcome outcome);
-    void compareWith(const QString& title, const std::function<analysis::MeasuredRun(const analysis::MeasuredRun&)>& reference);
+    void compareWith(const QString& title,
+                     const std::function<analysis::MeasuredRun(const analysis::MeasuredRun&)>& reference);
     /// Calls `then` with a run on the present inputs: the last one, or a new one.
     void whenRun(std::function<void()> then);
     void followInputs();
@@ -110,20 +114,20 @@ class Comparison : public QObject {
 
     InspectorContext& m_context;
     Job m_job;
-    FileWatch m_watch;                       ///< of the reference
+    FileWatch m_watch;  ///< of the reference
     QString m_title, m_wantedTitle;
-    QString m_runReason;                     ///< why it is stale, until the model is run on the same inputs again
-    QString m_lastingReason;                 ///< the same, until it is made again
-    base::MappedFiles m_files;               ///< of the reference
-    std::string m_leftModel;                 ///< of what m_again was, when it was closed or reloaded
+    QString m_runReason;        ///< why it is stale, until the model is run on the same inputs again
+    QString m_lastingReason;    ///< the same, until it is made again
+    base::MappedFiles m_files;  ///< of the reference
+    std::string m_leftModel;    ///< of what m_again was, when it was closed or reloaded
     std::shared_ptr<const analysis::RunDifferences> m_known;
-    std::vector<tensor::Value> m_inputs;     ///< that it was made on
-    std::vector<InputSpec> m_specs;          ///< what the window's inputs were then
+    std::vector<tensor::Value> m_inputs;  ///< that it was made on
+    std::vector<InputSpec> m_specs;       ///< what the window's inputs were then
     analysis::MeasuredRun m_kept;
     analysis::Tolerances m_tolerances;
-    std::function<void()> m_again;           ///< the same comparison once more
-    bool m_followsRuns = false;              ///< whether it can be made of a run on any inputs
-    std::function<void()> m_afterRun;        ///< waits for a run
+    std::function<void()> m_again;     ///< the same comparison once more
+    bool m_followsRuns = false;        ///< whether it can be made of a run on any inputs
+    std::function<void()> m_afterRun;  ///< waits for a run
 };
 
 }  // namespace sonde::context

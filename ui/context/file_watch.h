@@ -7,16 +7,16 @@
 
 namespace sonde::context {
 
-/// Tells when a file has another content than before: also when it was replaced by renaming another one, as exporters do.
-/// changed() is told once writing has paused, and never for a file that is gone; touched() at once and for anything that
-/// may be a change.
+/// Tells when a file has another content than before: also when it was replaced by renaming another one, as exporters
+/// do. changed() is told once writing has paused, and never for a file that is gone; touched() at once and for anything
+/// that may be a change.
 class FileWatch : public QObject {
     Q_OBJECT
   public:
     explicit FileWatch(QObject* parent = nullptr);
 
-    /// Replaces what was watched; anything that is no file of this machine ("zoo:resnet18", "") is not. For `others` there is
-    /// touched() alone.
+    /// Replaces what was watched; anything that is no file of this machine ("zoo:resnet18", "") is not. For `others`
+    /// there is touched() alone.
     void watch(const QString& path, const QStringList& others = {});
 
   Q_SIGNALS:

@@ -50,7 +50,8 @@ bool InspectorContext::focusPaths() {
     Focus focus;
     focus.kind = Focus::Kind::Paths;
     focus.seeds = {graph().node(m_selectedNodes.front()).producer};
-    for (std::size_t i = 1; i < m_selectedNodes.size(); ++i) focus.targets.push_back(graph().node(m_selectedNodes[i]).producer);
+    for (std::size_t i = 1; i < m_selectedNodes.size(); ++i)
+        focus.targets.push_back(graph().node(m_selectedNodes[i]).producer);
     if (analysis::between(graph(), focus.seeds, focus.targets).empty()) {
         report(Message{base::Severity::Info, tr("No data flows between the selected nodes"), {}, {}, {}});
         return false;
@@ -106,7 +107,8 @@ std::vector<bool> InspectorContext::focused() {
         for (std::size_t i = 0; i < distance.size(); ++i) {
             if (distance[i] == analysis::kUnreached) continue;
             // Weights are at the end of every way up: they do not make it longer.
-            if (!layout::Outline::isConstant(graph().expr(ExprId(i)))) m_focus.farthest = std::max(m_focus.farthest, static_cast<int>(distance[i]));
+            if (!layout::Outline::isConstant(graph().expr(ExprId(i))))
+                m_focus.farthest = std::max(m_focus.farthest, static_cast<int>(distance[i]));
             if (m_focus.depth == 0 || distance[i] <= static_cast<std::uint32_t>(m_focus.depth)) in[i] = true;
         }
     };
@@ -139,7 +141,8 @@ void InspectorContext::applyFocus() {
         if (graph().isErased(id)) continue;
         const graph::Expr& expr = graph().expr(id);
         if (!filtered[i] && expr.body != graph().mainId() && graph().body(expr.body).owner.valid())
-            for (graph::BodyId body = expr.body; body != graph().mainId(); body = graph().expr(graph().body(body).owner).body)
+            for (graph::BodyId body = expr.body; body != graph().mainId();
+                 body = graph().expr(graph().body(body).owner).body)
                 filtered[graph().body(body).owner.index()] = false;
     }
     for (std::size_t i = 0; i < graph().exprCount(); ++i) {
@@ -168,11 +171,12 @@ void InspectorContext::setFolds(bool folds) {
 
 std::uint32_t InspectorContext::runOf(const Selection& selection) const {
     if (!m_outline) return layout::Outline::kNoRun;
-    layout::GroupId at = selection.expr.valid() ? m_outline->groupOf(selection.expr)
+    layout::GroupId at = selection.expr.valid()    ? m_outline->groupOf(selection.expr)
                          : selection.scope.valid() ? m_outline->groupOf(selection.scope)
                                                    : layout::GroupId();
     for (; at.valid(); at = m_outline->group(at).parent)
-        if (const std::uint32_t run = m_outline->runOf(at); run != layout::Outline::kNoRun && m_outline->runs()[run].instances.size() >= kFoldFrom)
+        if (const std::uint32_t run = m_outline->runOf(at);
+            run != layout::Outline::kNoRun && m_outline->runs()[run].instances.size() >= kFoldFrom)
             return run;
     return layout::Outline::kNoRun;
 }
@@ -229,13 +233,15 @@ void InspectorContext::toggleBookmark(const Selection& selection) {
 }
 
 void InspectorContext::goToBookmark(int index) {
-    if (index >= 0 && index < static_cast<int>(m_bookmarks.size())) navigateTo(Selection(m_bookmarks[static_cast<std::size_t>(index)]));
+    if (index >= 0 && index < static_cast<int>(m_bookmarks.size()))
+        navigateTo(Selection(m_bookmarks[static_cast<std::size_t>(index)]));
 }
 
 void InspectorContext::goToNextBookmark() {
     if (m_bookmarks.empty()) return;
     const auto at = std::find(m_bookmarks.begin(), m_bookmarks.end(), m_selection);
-    const std::size_t next = at == m_bookmarks.end() ? 0 : static_cast<std::size_t>(at - m_bookmarks.begin() + 1) % m_bookmarks.size();
+    const std::size_t next =
+        at == m_bookmarks.end() ? 0 : static_cast<std::size_t>(at - m_bookmarks.begin() + 1) % m_bookmarks.size();
     goToBookmark(static_cast<int>(next));
 }
 

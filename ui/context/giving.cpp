@@ -13,17 +13,21 @@ struct InspectorContext::ReadInputs : ReadInputsResult {};
 
 namespace {
 
-bool isArchive(const QString& source) { return !source.isEmpty() && io::kindOfItem(source.toStdString()) == io::ItemKind::Archive; }
+bool isArchive(const QString& source) {
+    return !source.isEmpty() && io::kindOfItem(source.toStdString()) == io::ItemKind::Archive;
+}
 
 }  // namespace
 
 const ModelInput* InspectorContext::input(const QString& name) const {
-    const auto found = std::find_if(m_inputs.begin(), m_inputs.end(), [&](const ModelInput& row) { return row.name == name; });
+    const auto found =
+        std::find_if(m_inputs.begin(), m_inputs.end(), [&](const ModelInput& row) { return row.name == name; });
     return found == m_inputs.end() ? nullptr : &*found;
 }
 
 void InspectorContext::setInputSpec(const QString& name, const InputSpec& spec) {
-    const auto found = std::find_if(m_inputs.begin(), m_inputs.end(), [&](const ModelInput& row) { return row.name == name; });
+    const auto found =
+        std::find_if(m_inputs.begin(), m_inputs.end(), [&](const ModelInput& row) { return row.name == name; });
     if (found == m_inputs.end()) {
         report(Message{base::Severity::Warning, tr("The model has no input named %1").arg(name), {}, {}, {}});
         return;
@@ -68,9 +72,9 @@ bool InspectorContext::inputsAreRead() const {
 void InspectorContext::startReading() {
     std::optional<ArchiveChoice> archive;
     if (m_fill) archive = ArchiveChoice{m_fill->source, m_fill->target, m_fill->isFree};
-    m_readJob.start(
-        [document = m_document, inputs = m_inputs, archive](const base::WorkContext&) { return ReadInputs{readInputs(*document, inputs, archive)}; },
-        [this](ReadInputs read) { finishReading(std::move(read)); });
+    m_readJob.start([document = m_document, inputs = m_inputs,
+                     archive](const base::WorkContext&) { return ReadInputs{readInputs(*document, inputs, archive)}; },
+                    [this](ReadInputs read) { finishReading(std::move(read)); });
 }
 
 void InspectorContext::finishReading(ReadInputs result) {
@@ -123,12 +127,15 @@ QString InspectorContext::staleReason() const {
     if (!m_recording || !m_document || isRunning()) return {};
     for (const ModelInput& input : m_inputs)
         for (const auto& file : input.files)
-            if (file->isKnownChanged()) return tr("%1 changed on disk").arg(QString::fromStdString(file->path().filename().string()));
+            if (file->isKnownChanged())
+                return tr("%1 changed on disk").arg(QString::fromStdString(file->path().filename().string()));
     return same(m_runInputs, inputValues()) ? QString() : tr("the inputs were changed");
 }
 
 bool InspectorContext::isStale(NodeId node) const {
-    if (!m_document || !node.valid() || node.index() >= graph().nodeCount() || graph().node(node).constant || staleReason().isEmpty()) return false;
+    if (!m_document || !node.valid() || node.index() >= graph().nodeCount() || graph().node(node).constant ||
+        staleReason().isEmpty())
+        return false;
     const auto given = std::ranges::find(m_inputs, node, &ModelInput::node);
     if (given == m_inputs.end()) return true;
     const tensor::Value* const shown = value(node);
@@ -138,11 +145,15 @@ bool InspectorContext::isStale(NodeId node) const {
 /// What came of an archive is told once; what its input could not get is at the input.
 void InspectorContext::finishFilling(const Fill& fill, const ReadInputs& result) {
     keep();
-    for (const std::string& note : result.notes) report(Message{base::Severity::Info, QString::fromStdString(note), fill.source, {}, {}});
+    for (const std::string& note : result.notes)
+        report(Message{base::Severity::Info, QString::fromStdString(note), fill.source, {}, {}});
     if (!result.refused || fill.target) return;
     if (result.filled == 0) return report(*result.refused);
-    report(Message{base::Severity::Warning, QString::fromStdString(result.refused->what), windowPlace(result.refused->where),
-                   windowHint(result.refused->hint), {}});
+    report(Message{base::Severity::Warning,
+                   QString::fromStdString(result.refused->what),
+                   windowPlace(result.refused->where),
+                   windowHint(result.refused->hint),
+                   {}});
 }
 
 }  // namespace sonde::context

@@ -17,7 +17,8 @@ namespace {
 constexpr std::int64_t kMaxFirstList = 16;
 
 bool hasOneElement(const TypeInfo& type) {
-    return type.isTensor() && type.shape && std::ranges::all_of(*type.shape, [](const tensor::Dim& dim) { return dim.value == 1; });
+    return type.isTensor() && type.shape &&
+           std::ranges::all_of(*type.shape, [](const tensor::Dim& dim) { return dim.value == 1; });
 }
 
 }  // namespace
@@ -32,7 +33,9 @@ bool InputSpec::isFile() const {
     return kind == io::ItemKind::File || kind == io::ItemKind::Archive;
 }
 
-bool InputSpec::isNumbers() const { return !source.isEmpty() && io::kindOfItem(source.toStdString()) == io::ItemKind::Literal; }
+bool InputSpec::isNumbers() const {
+    return !source.isEmpty() && io::kindOfItem(source.toStdString()) == io::ItemKind::Literal;
+}
 
 NumberField numberFieldOf(const TypeInfo& type) {
     if (type.kind == ValueKind::Bool || (type.dtype == DType::Bool && hasOneElement(type))) return NumberField::Flag;
@@ -44,7 +47,8 @@ NumberField numberFieldOf(const TypeInfo& type) {
 bool isGivenAsNumbers(const TypeInfo& type) {
     if (type.kind && !type.isTensor()) return true;
     if (numberFieldOf(type) != NumberField::List) return !type.shape || type.shape->size() <= 1;
-    const bool isSmall = type.shape && type.shape->size() == 1 && type.shape->front().known() && type.shape->front().value <= kMaxFirstList;
+    const bool isSmall = type.shape && type.shape->size() == 1 && type.shape->front().known() &&
+                         type.shape->front().value <= kMaxFirstList;
     return isSmall && (tensor::isInteger(type.dtype) || type.dtype == DType::Bool);
 }
 
@@ -52,7 +56,10 @@ QString defaultNumbers(const TypeInfo& type) {
     if (type.kind == ValueKind::String) return QStringLiteral("''");
     const bool isBool = type.kind == ValueKind::Bool || type.dtype == DType::Bool;
     const bool isReal = type.kind == ValueKind::Float || tensor::isFloating(type.dtype);
-    const QString one = type.dtype == DType::String ? QStringLiteral("''") : isBool ? QStringLiteral("false") : isReal ? QStringLiteral("0.5") : QStringLiteral("0");
+    const QString one = type.dtype == DType::String ? QStringLiteral("''")
+                        : isBool                    ? QStringLiteral("false")
+                        : isReal                    ? QStringLiteral("0.5")
+                                                    : QStringLiteral("0");
     if (numberFieldOf(type) != NumberField::List) return one;
     if (type.kind && !type.isTensor()) {
         const qsizetype count = type.kind == ValueKind::Tuple ? static_cast<qsizetype>(type.elements.size()) : 1;
@@ -64,13 +71,15 @@ QString defaultNumbers(const TypeInfo& type) {
     if (count > kMaxFirstList || count == 0) return QLatin1Char('[') + one + QLatin1Char(']');
     QString text = one;
     for (std::size_t axis = shape.rank(); axis-- > 0;)
-        text = QLatin1Char('[') + QStringList(static_cast<qsizetype>(shape[axis]), text).join(QLatin1Char(',')) + QLatin1Char(']');
+        text = QLatin1Char('[') + QStringList(static_cast<qsizetype>(shape[axis]), text).join(QLatin1Char(',')) +
+               QLatin1Char(']');
     return text;
 }
 
 QString withBrackets(const QString& numbers, const TypeInfo& type) {
     const QString text = numbers.trimmed();
-    if (text.isEmpty() || !(text.front().isLetterOrNumber() || QStringLiteral("-+.").contains(text.front()))) return text;
+    if (text.isEmpty() || !(text.front().isLetterOrNumber() || QStringLiteral("-+.").contains(text.front())))
+        return text;
     const bool isList = text.contains(QLatin1Char(',')) || (type.shape && !type.shape->empty());
     if (!isList || (type.kind && !type.isTensor() && numberFieldOf(type) != NumberField::List)) return text;
     for (const QString& word : text.split(QLatin1Char(','))) {

@@ -15,7 +15,7 @@ namespace sonde::context {
 
 /// How the bytes of a picture become numbers of an input.
 struct ImageOptions {
-    bool resize = true;             ///< to the input's height and width
+    bool resize = true;                           ///< to the input's height and width
     QString preset = QStringLiteral("imagenet");  ///< id of io::imagePresets(): scale, mean, deviation, channel order
 
     bool operator==(const ImageOptions&) const = default;
@@ -23,10 +23,11 @@ struct ImageOptions {
 
 /// Where the value of one model input comes from.
 struct InputSpec {
-    /// An item of io::makeInputs(): a path (.npy, .npz, .npz#key, image), "#rand(min,max,shape…)", numbers as text ("16000",
+    /// An item of io::makeInputs(): a path (.npy, .npz, .npz#key, image), "#rand(min,max,shape…)", numbers as text
+    /// ("16000",
     /// "[1,2,3]"). Empty: not given.
     QString source;
-    ImageOptions image;             ///< used if `source` is a picture
+    ImageOptions image;  ///< used if `source` is a picture
     bool operator==(const InputSpec&) const = default;
 
     bool isFile() const;
@@ -44,8 +45,8 @@ NumberField numberFieldOf(const tensor::TypeInfo& type);
 bool isGivenAsNumbers(const tensor::TypeInfo& type);
 /// "0", "0.5", "false", "[0,0]": the numbers that an input begins with.
 QString defaultNumbers(const tensor::TypeInfo& type);
-/// Text of a list as the grammar has it, with the brackets that a person may leave out: "1, 2" is [1, 2], or [[1, 2]] for an input
-/// of rank 2.
+/// Text of a list as the grammar has it, with the brackets that a person may leave out: "1, 2" is [1, 2], or [[1, 2]]
+/// for an input of rank 2.
 QString withBrackets(const QString& numbers, const tensor::TypeInfo& type);
 
 /// What an input gets when nothing is known of the user's wish: small random numbers of a plausible shape.
@@ -59,13 +60,14 @@ struct ModelInput {
     graph::NodeId node;
     tensor::TypeInfo type;
     InputSpec spec;
-    std::optional<tensor::Value> value;     ///< once it was read; dropped when the spec changes
-    std::optional<base::Error> error;       ///< why it could not be read
-    bool isDemanded = false;                ///< the file does not tell the type, the layers do
-    std::optional<base::Error> conflict = {};  ///< why its value cannot be given together with those of the other inputs
-    bool isDefault = false;                    ///< nobody chose its spec: it follows the sizes of the other inputs
-    QString note = {};                         ///< how the value was found, where that is not plain
-    base::MappedFiles files = {};              ///< that the value was read from
+    std::optional<tensor::Value> value;  ///< once it was read; dropped when the spec changes
+    std::optional<base::Error> error;    ///< why it could not be read
+    bool isDemanded = false;             ///< the file does not tell the type, the layers do
+    std::optional<base::Error> conflict =
+        {};                        ///< why its value cannot be given together with those of the other inputs
+    bool isDefault = false;        ///< nobody chose its spec: it follows the sizes of the other inputs
+    QString note = {};             ///< how the value was found, where that is not plain
+    base::MappedFiles files = {};  ///< that the value was read from
 
     /// Looks at the disk: whether the value is of a file that is no longer what was read.
     bool hasChangedFile() const;

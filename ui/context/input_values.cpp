@@ -12,14 +12,16 @@ namespace {
 
 io::InputOptions optionsOf(const InputSpec& spec, const io::HasDefault& hasDefault) {
     io::InputOptions options;
-    if (const io::ImagePreset* preset = io::findImagePreset(spec.image.preset.toStdString())) options.image = preset->options;
+    if (const io::ImagePreset* preset = io::findImagePreset(spec.image.preset.toStdString()))
+        options.image = preset->options;
     options.image.resize = spec.image.resize;
     options.hasDefault = hasDefault;
     return options;
 }
 
 /// Which of an archive's arrays an input gets depends on the others: they have theirs by name.
-base::Result<io::GivenInput> readOne(const InputSpec& spec, const std::vector<io::InputInfo>& infos, std::size_t index, const io::HasDefault& hasDefault) {
+base::Result<io::GivenInput> readOne(const InputSpec& spec, const std::vector<io::InputInfo>& infos, std::size_t index,
+                                     const io::HasDefault& hasDefault) {
     std::string item = spec.source.toStdString();
     std::string note;
     if (io::kindOfItem(item) == io::ItemKind::Archive) {
@@ -30,13 +32,14 @@ base::Result<io::GivenInput> readOne(const InputSpec& spec, const std::vector<io
     }
     auto given = io::giveInput(item, infos[index], index, optionsOf(spec, hasDefault));
     if (given && given->note.empty()) given->note = note;
-    if (!given && given.error().what.find("input '") == std::string::npos) given.error().withNote("for input " + infos[index].name);
+    if (!given && given.error().what.find("input '") == std::string::npos)
+        given.error().withNote("for input " + infos[index].name);
     return given;
 }
 
 /// The inputs that the archive has arrays for get it as their source.
-void fill(std::vector<ModelInput>& inputs, const ArchiveChoice& archive, const std::vector<io::InputInfo>& infos, const io::HasDefault& hasDefault,
-          ReadInputsResult& result) {
+void fill(std::vector<ModelInput>& inputs, const ArchiveChoice& archive, const std::vector<io::InputInfo>& infos,
+          const io::HasDefault& hasDefault, ReadInputsResult& result) {
     auto found = io::fillFromArchive(archive.source.toStdString(), infos, {{}, archive.target, hasDefault});
     if (!found) {
         result.refused = std::move(found).error();
@@ -56,7 +59,8 @@ void fill(std::vector<ModelInput>& inputs, const ArchiveChoice& archive, const s
 }
 
 /// What nobody chose has the sizes of what somebody did: a mask the batch of the image.
-void resizeDefaults(std::vector<ModelInput>& inputs, std::vector<io::InputInfo> infos, const std::vector<tensor::Value>& values) {
+void resizeDefaults(std::vector<ModelInput>& inputs, std::vector<io::InputInfo> infos,
+                    const std::vector<tensor::Value>& values) {
     io::agreeOnSymbols(infos, values);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (!inputs[i].isDefault) continue;
@@ -68,14 +72,16 @@ void resizeDefaults(std::vector<ModelInput>& inputs, std::vector<io::InputInfo> 
     }
 }
 
-void read(const ModelInput& input, const std::vector<io::InputInfo>& infos, std::size_t index, const io::HasDefault& hasDefault, ReadInput& result, tensor::Value& value) {
+void read(const ModelInput& input, const std::vector<io::InputInfo>& infos, std::size_t index,
+          const io::HasDefault& hasDefault, ReadInput& result, tensor::Value& value) {
     result.spec = input.spec;
     result.isDefault = input.isDefault;
     if (input.value) value = *input.value;
     if (input.value || input.error || input.spec.source.isEmpty()) return;
     auto given = readOne(input.spec, infos, index, hasDefault);
     if (!given) {
-        const bool isGone = !input.files.empty() && given.error().kind == base::ErrorKind::Unreadable && !std::filesystem::exists(input.files.front()->path());
+        const bool isGone = !input.files.empty() && given.error().kind == base::ErrorKind::Unreadable &&
+                            !std::filesystem::exists(input.files.front()->path());
         if (isGone) given.error().what = "input file is gone";
         if (isGone) given.error().hint = "choose another file for input '" + infos[index].name + "'";
         result.value = std::move(given).error();
@@ -93,16 +99,19 @@ bool same(const tensor::Value& a, const tensor::Value& b) {
     if (a.kind() != b.kind()) return false;
     if (!a.isTensor()) return a.text() == b.text();
     const tensor::Tensor &one = a.tensor(), &other = b.tensor();
-    const bool isShared = one.defined() && other.defined() && one.storage() == other.storage() && one.shape() == other.shape() &&
-                          one.dtype() == other.dtype() && one.strides() == other.strides() && one.offsetElements() == other.offsetElements();
+    const bool isShared = one.defined() && other.defined() && one.storage() == other.storage() &&
+                          one.shape() == other.shape() && one.dtype() == other.dtype() &&
+                          one.strides() == other.strides() && one.offsetElements() == other.offsetElements();
     return isShared || tensor::identical(one, other);
 }
 
 bool same(const std::vector<tensor::Value>& a, const std::vector<tensor::Value>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) { return same(one, other); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& one, const auto& other) { return same(one, other); });
 }
 
-ReadInputsResult readInputs(const document::Document& document, std::vector<ModelInput> inputs, const std::optional<ArchiveChoice>& archive) {
+ReadInputsResult readInputs(const document::Document& document, std::vector<ModelInput> inputs,
+                            const std::optional<ArchiveChoice>& archive) {
     const std::vector<io::InputInfo> infos = document::requiredInputInfos(document);
     const io::HasDefault hasDefault = document::defaultsOf(document);
     ReadInputsResult result;
@@ -115,7 +124,8 @@ ReadInputsResult readInputs(const document::Document& document, std::vector<Mode
             if (inputs[i].isDefault == isDefault) read(inputs[i], infos, i, hasDefault, result.inputs[i], values[i]);
         }
     }
-    for (io::Contradiction& found : io::contradictions(infos, values)) result.inputs[found.input].conflict = std::move(found.error);
+    for (io::Contradiction& found : io::contradictions(infos, values))
+        result.inputs[found.input].conflict = std::move(found.error);
     return result;
 }
 

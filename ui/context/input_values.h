@@ -26,21 +26,23 @@ struct ReadInput {
     base::Result<tensor::Value> value = tensor::Value();  ///< none: nothing was to be read
     bool isDefault = false;
     QString note;
-    base::MappedFiles files = {};         ///< that the value was read from
+    base::MappedFiles files = {};              ///< that the value was read from
     std::optional<base::Error> conflict = {};  ///< with the inputs before it
 };
 
 struct ReadInputsResult {
-    std::vector<ReadInput> inputs;        ///< one for each
-    std::vector<std::string> notes;       ///< about the archive
-    std::optional<base::Error> refused;   ///< an input got no array
-    std::size_t filled = 0;               ///< how many inputs got an array
+    std::vector<ReadInput> inputs;       ///< one for each
+    std::vector<std::string> notes;      ///< about the archive
+    std::optional<base::Error> refused;  ///< an input got no array
+    std::size_t filled = 0;              ///< how many inputs got an array
 };
 
-/// Reads or makes the values of the inputs that have none, as specified and of the input's dtype; an archive first fills the
-/// inputs that it has arrays for. Each input has its own sequence of random numbers, as on the command line. On a worker thread.
-/// Errors by input: unreadable file, wrong grammar, a type that contradicts what the model declares; with the input's name.
-ReadInputsResult readInputs(const document::Document& document, std::vector<ModelInput> inputs, const std::optional<ArchiveChoice>& archive);
+/// Reads or makes the values of the inputs that have none, as specified and of the input's dtype; an archive first
+/// fills the inputs that it has arrays for. Each input has its own sequence of random numbers, as on the command line.
+/// On a worker thread. Errors by input: unreadable file, wrong grammar, a type that contradicts what the model
+/// declares; with the input's name.
+ReadInputsResult readInputs(const document::Document& document, std::vector<ModelInput> inputs,
+                            const std::optional<ArchiveChoice>& archive);
 
 /// Whether both are the same to the last bit; quick if they share their elements.
 bool same(const tensor::Value& a, const tensor::Value& b);

@@ -20,10 +20,8 @@ bool contains(const std::vector<NodeId>& nodes, NodeId node) {
 bool setMember(std::vector<NodeId>& nodes, NodeId node, bool member) {
     const auto found = std::find(nodes.begin(), nodes.end(), node);
     if ((found != nodes.end()) == member) return false;
-    if (member)
-        nodes.push_back(node);
-    else
-        nodes.erase(found);
+    if (member) nodes.push_back(node);
+    else nodes.erase(found);
     return true;
 }
 
@@ -47,8 +45,8 @@ InspectorContext::InspectorContext(QObject* parent) : QObject(parent) {
 InspectorContext::~InspectorContext() { waitUntilStored(); }
 
 bool InspectorContext::isBusy() const {
-    return m_load.isActive() || m_readJob.isActive() || m_runJob.isActive() || m_peekJob.isActive() || m_valueMeasures->isActive() ||
-           m_comparison->isActive() || m_problems->isActive();
+    return m_load.isActive() || m_readJob.isActive() || m_runJob.isActive() || m_peekJob.isActive() ||
+           m_valueMeasures->isActive() || m_comparison->isActive() || m_problems->isActive();
 }
 
 // --- what is pointed at ---------------------------------------------------------------------------------------------
@@ -147,10 +145,8 @@ void InspectorContext::reveal(const Selection& selection) {
     if (selection.expr.valid() && layout::isFiltered(m_view, selection.expr)) showEverything();
     if (m_outline) {
         layout::ViewState view = m_view;
-        if (selection.expr.valid())
-            layout::reveal(*m_outline, view, selection.expr);
-        else if (selection.scope.valid())
-            layout::reveal(*m_outline, view, selection.scope);
+        if (selection.expr.valid()) layout::reveal(*m_outline, view, selection.expr);
+        else if (selection.scope.valid()) layout::reveal(*m_outline, view, selection.scope);
         changeView(std::move(view));
     }
     Q_EMIT revealRequested(selection);
@@ -352,7 +348,11 @@ NodeId InspectorContext::nodeOf(const Message& message) const {
 }
 
 void InspectorContext::report(const base::Error& error) {
-    Message message{base::Severity::Error, QString::fromStdString(error.what), windowPlace(error.where), windowHint(error.hint), {}};
+    Message message{base::Severity::Error,
+                    QString::fromStdString(error.what),
+                    windowPlace(error.where),
+                    windowHint(error.hint),
+                    {}};
     if (!error.notes.empty()) message.text += QStringLiteral(" — ") + QString::fromStdString(error.notes.front());
     if (m_document) message.node = graph().findNode(error.where);
     report(message);

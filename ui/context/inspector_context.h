@@ -35,9 +35,9 @@ struct Message {
     QString text;
     QString where;
     QString hint;
-    NodeId node;  ///< what it is about, if it can be shown
+    NodeId node;                                           ///< what it is about, if it can be shown
     std::weak_ptr<const graph::InternalGraph> graph = {};  ///< that the node is of; report() sets it
-    bool isOfRun = false;  ///< about one run: no more true when another one begins
+    bool isOfRun = false;                                  ///< about one run: no more true when another one begins
 };
 
 enum class LoadState { Empty, Loading, Loaded, Failed };
@@ -45,7 +45,7 @@ enum class RunState { NotRun, Running, Finished, Failed, Cancelled };
 
 /// How far a run is.
 struct RunProgress {
-    ExprId current;         ///< computed now
+    ExprId current;  ///< computed now
     std::size_t done = 0;
     std::size_t total = 0;
 };
@@ -66,11 +66,13 @@ class InspectorContext : public QObject {
     bool hasModel() const { return m_document != nullptr; }
     /// Only with a model. After a run its types are those for that run's inputs.
     const graph::InternalGraph& graph() const { return *sharedGraph(); }
-    const std::shared_ptr<const graph::InternalGraph>& sharedGraph() const { return m_typed ? m_typed : m_document->graph; }
+    const std::shared_ptr<const graph::InternalGraph>& sharedGraph() const {
+        return m_typed ? m_typed : m_document->graph;
+    }
     /// Boxes in boxes of the graph; null if there is no model.
     const std::shared_ptr<const layout::Outline>& outline() const { return m_outline; }
-    /// Whether a file of the open model is no longer what was opened: its values mean nothing, and there are none until it is
-    /// read again.
+    /// Whether a file of the open model is no longer what was opened: its values mean nothing, and there are none until
+    /// it is read again.
     bool fileHasChanged() const;
     /// What is being opened or was opened last: path or "zoo:NAME".
     QString location() const { return m_location; }
@@ -103,7 +105,7 @@ class InspectorContext : public QObject {
     /// All selected nodes: the selection's own first. Several after a box selection.
     const std::vector<NodeId>& selectedNodes() const { return m_selectedNodes; }
     Selection selectionOf(NodeId node) const;
-    Selection selectionOf(ExprId expr) const;   ///< of its first output, if it has one
+    Selection selectionOf(ExprId expr) const;  ///< of its first output, if it has one
     Selection selectionOf(ScopeId scope) const;
     Selection selectionOf(const QString& qualname) const;  ///< of the module's first call, or the module
     bool canGoBack() const { return m_historyAt > 0; }
@@ -125,11 +127,11 @@ class InspectorContext : public QObject {
     const RunProgress& runProgress() const { return m_runProgress; }
     /// What the last run left; null before the first. Kept while a new run goes on.
     const std::shared_ptr<const exec::Recording>& recording() const { return m_recording; }
-    /// The node's value: of the last run, looked up afterwards (see requestValue), a weight, or a given input; else null.
-    /// Valid until the next signal.
+    /// The node's value: of the last run, looked up afterwards (see requestValue), a weight, or a given input; else
+    /// null. Valid until the next signal.
     const tensor::Value* value(NodeId node) const;
-    /// Why the last run's values are not those of the present inputs: "the inputs were changed", "x.npz changed on disk". Empty if
-    /// they are, and while there is no run. Changes with inputsChanged() and with runs.
+    /// Why the last run's values are not those of the present inputs: "the inputs were changed", "x.npz changed on
+    /// disk". Empty if they are, and while there is no run. Changes with inputsChanged() and with runs.
     QString staleReason() const;
     /// Whether a value of the node is one of the last run, which is stale: weights and what is given never are.
     bool isStale(NodeId node) const;
@@ -149,13 +151,14 @@ class InspectorContext : public QObject {
     // --- inputs --------------------------------------------------------------------------------------------------
     const std::vector<ModelInput>& inputs() const { return m_inputs; }
     const ModelInput* input(const QString& name) const;
-    /// Why the last run did not begin: what was given cannot be read or contradicts the model. Empty of a run that began.
+    /// Why the last run did not begin: what was given cannot be read or contradicts the model. Empty of a run that
+    /// began.
     const std::optional<base::Error>& refusal() const { return m_refusal; }
 
     // --- what is seen --------------------------------------------------------------------------------------------
     const layout::ViewState& view() const { return m_view; }
-    /// A window has up to two canvases on its model. Each has its own view, cone and hidden operations; verbs and getters
-    /// without a number are about the active one, which is where the user worked last.
+    /// A window has up to two canvases on its model. Each has its own view, cone and hidden operations; verbs and
+    /// getters without a number are about the active one, which is where the user worked last.
     static constexpr int kCanvases = 2;
     int activeCanvas() const { return m_activeCanvas; }
     const layout::ViewState& view(int canvas) const { return canvas == m_activeCanvas ? m_view : m_otherCanvas.view; }
@@ -206,7 +209,8 @@ class InspectorContext : public QObject {
     /// What a message is about, if that is a node of the graph that is shown.
     NodeId nodeOf(const Message& message) const;
 
-    /// Why an operation failed in the last run: it, or one inside of it. Null if it did not, and while another run goes on.
+    /// Why an operation failed in the last run: it, or one inside of it. Null if it did not, and while another run goes
+    /// on.
     const exec::Failure* failure(ExprId expr) const;
     void keep() const;  ///< remembers what belongs to the model for the next time
 
@@ -264,7 +268,8 @@ class InspectorContext : public QObject {
     /// Empty spec: forgets what was given.
     /// An archive (.npz) fills every other input that it has an array for, too.
     void setInputSpec(const QString& name, const sonde::context::InputSpec& spec);
-    /// A file for the model as a whole: an archive fills all inputs that it has arrays for, another one is of the first input.
+    /// A file for the model as a whole: an archive fills all inputs that it has arrays for, another one is of the first
+    /// input.
     void giveFile(const QString& path);
 
     void setExpanded(sonde::context::ScopeId scope, bool expanded);
@@ -310,8 +315,8 @@ class InspectorContext : public QObject {
     void setColorBy(const QString& column);
     void setEdgeWidths(bool bySize);
 
-    /// Looks at the model's files on the disk: whether they are what was opened. To be asked after reading a value and before
-    /// showing it. The first time that they are not, every value goes and fileChanged() tells.
+    /// Looks at the model's files on the disk: whether they are what was opened. To be asked after reading a value and
+    /// before showing it. The first time that they are not, every value goes and fileChanged() tells.
     bool checkFiles();
     /// The same of the files that inputs were read from; inputsChanged() tells of a change.
     void checkInputFiles();
@@ -330,7 +335,8 @@ class InspectorContext : public QObject {
     void loadFailed(const sonde::base::Error& error);
     /// What is to be opened is a library whose code would run: the user is asked first. After loadFailed().
     void consentRequested(const sonde::document::NativeRequest& request);
-    /// The document is about to go, for another one or for good. It is there for the last time: let go of what is kept of it.
+    /// The document is about to go, for another one or for good. It is there for the last time: let go of what is kept
+    /// of it.
     void documentLeft();
     /// A document is there: everything else (view, inputs, watches) is already that of the new one.
     void documentOpened();
@@ -447,11 +453,11 @@ class InspectorContext : public QObject {
     std::shared_ptr<const exec::Recording> m_recording;
     std::shared_ptr<const graph::InternalGraph> m_typed;  ///< the document's graph for m_typedInputs; null: as it is
     std::vector<tensor::TypeInfo> m_typedInputs;
-    std::vector<NodeId> m_outputNodes;           ///< which nodes the recording's outputs are of
-    std::vector<tensor::Value> m_runInputs;      ///< what the recording was made from
+    std::vector<NodeId> m_outputNodes;                      ///< which nodes the recording's outputs are of
+    std::vector<tensor::Value> m_runInputs;                 ///< what the recording was made from
     std::map<NodeId, std::vector<tensor::Value>> m_peeked;  ///< looked up after the last run: a value for each pass
     std::vector<NodeId> m_peekWanted;
-    exec::PlanOptions m_wantedRun;               ///< what to run once the inputs are read
+    exec::PlanOptions m_wantedRun;  ///< what to run once the inputs are read
     bool m_runWanted = false;
     std::shared_ptr<exec::Runner> m_runner, m_peekRunner;  ///< used by their jobs alone
     bool m_live = false;

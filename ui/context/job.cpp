@@ -1,13 +1,13 @@
 #include "ui/context/job.h"
 
-#include "ui/context/background.h"
-
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QMetaObject>
 #include <QThreadPool>
 
 #include <mutex>
+
+#include "ui/context/background.h"
 
 namespace sonde::context {
 
@@ -31,7 +31,8 @@ namespace {
 /// Work of different kinds must not wait for each other, so there are more threads than processors; most of them sleep.
 QThreadPool& workers() {
     static QThreadPool* pool = [] {
-        auto* made = new QThreadPool;  // kept to the end of the process: its destructor would wait in static destruction
+        auto* made =
+            new QThreadPool;  // kept to the end of the process: its destructor would wait in static destruction
         made->setMaxThreadCount(32);
         qAddPostRoutine([] { Job::waitForAll(); });
         return made;
@@ -121,7 +122,8 @@ void runInBackground(std::function<void()> work) { workers().start(std::move(wor
 void freeLater(std::shared_ptr<const void> what) {
     if (!what || !QCoreApplication::instance()) return;
     QMetaObject::invokeMethod(
-        QCoreApplication::instance(), [what = std::move(what)]() mutable { workers().start([what = std::move(what)] {}); }, Qt::QueuedConnection);
+        QCoreApplication::instance(),
+        [what = std::move(what)]() mutable { workers().start([what = std::move(what)] {}); }, Qt::QueuedConnection);
 }
 
 }  // namespace sonde::context

@@ -32,10 +32,11 @@ class Job : public QObject {
     template <typename Work, typename Done>
     quint64 start(Work work, Done done) {
         using R = std::invoke_result_t<Work&, const base::WorkContext&>;
-        return submit([work = std::move(work), done = std::move(done)](const base::WorkContext& context) mutable -> Deliver {
-            auto result = std::make_shared<R>(work(context));
-            return [result, done = std::move(done)]() mutable { done(std::move(*result)); };
-        });
+        return submit(
+            [work = std::move(work), done = std::move(done)](const base::WorkContext& context) mutable -> Deliver {
+                auto result = std::make_shared<R>(work(context));
+                return [result, done = std::move(done)]() mutable { done(std::move(*result)); };
+            });
     }
 
     /// Asks the work to stop; its result (a cancelled error, or what was computed so far) is still delivered.
@@ -66,8 +67,8 @@ class Job : public QObject {
     std::shared_ptr<Link> m_link;
     std::stop_source m_stop;
     quint64 m_counter = 0;
-    quint64 m_active = 0;   ///< the job whose result is requested; 0: none
-    bool m_busy = false;    ///< a worker of this object has not come back yet
+    quint64 m_active = 0;  ///< the job whose result is requested; 0: none
+    bool m_busy = false;   ///< a worker of this object has not come back yet
     quint64 m_pendingNumber = 0;
     Task m_pending;
 };

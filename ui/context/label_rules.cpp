@@ -73,7 +73,9 @@ QStringList unknownFields(const LabelRules& rules) {
         for (const QString& line : rule.lines)
             for (const QString& field : fieldsIn(line)) {
                 const bool known = field.startsWith(QLatin1String("attr:")) ||
-                                   std::any_of(labelFields().begin(), labelFields().end(), [&](const LabelField& one) { return one.name == canonicalField(field); });
+                                   std::any_of(labelFields().begin(), labelFields().end(), [&](const LabelField& one) {
+                                       return one.name == canonicalField(field);
+                                   });
                 if (!known && !unknown.contains(field)) unknown << field;
             }
     return unknown;
@@ -83,14 +85,21 @@ const std::vector<LabelPreset>& labelPresets() {
     static const std::vector<LabelPreset> presets{
         {tr("Operator, module, name"), {}},
         {tr("Operator and shape"), {{QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{shape}")}}}},
-        {tr("Module first"), {{QStringLiteral("*"), {QStringLiteral("{qualname}"), QStringLiteral("{op}"), QStringLiteral("{type}")}}}},
+        {tr("Module first"),
+         {{QStringLiteral("*"), {QStringLiteral("{qualname}"), QStringLiteral("{op}"), QStringLiteral("{type}")}}}},
         {tr("Attributes and shapes"),
-         {{QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{qualname}"), QStringLiteral("{inputs} → {shape}"), QStringLiteral("{attrs}")}}}},
+         {{QStringLiteral("*"),
+           {QStringLiteral("{op}"), QStringLiteral("{qualname}"), QStringLiteral("{inputs} → {shape}"),
+            QStringLiteral("{attrs}")}}}},
         {tr("Kernel of convolutions"),
-         {{QStringLiteral("Conv ConvTranspose Conv2d"), {QStringLiteral("{op} {attr:kernel_shape}{attr:kernel_size}"), QStringLiteral("{last}"), QStringLiteral("stride {attr:strides}{attr:stride}")}},
+         {{QStringLiteral("Conv ConvTranspose Conv2d"),
+           {QStringLiteral("{op} {attr:kernel_shape}{attr:kernel_size}"), QStringLiteral("{last}"),
+            QStringLiteral("stride {attr:strides}{attr:stride}")}},
           {QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{last}")}}}},
         {tr("Time and value"),
-         {{QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{qualname}"), QStringLiteral("{time}"), QStringLiteral("{mean} ± {std}")}}}},
+         {{QStringLiteral("*"),
+           {QStringLiteral("{op}"), QStringLiteral("{qualname}"), QStringLiteral("{time}"),
+            QStringLiteral("{mean} ± {std}")}}}},
     };
     return presets;
 }
@@ -111,7 +120,8 @@ LabelRules readLabelRules(QSettings& settings) {
     const int count = settings.beginReadArray(kKey);
     for (int i = 0; i < count; ++i) {
         settings.setArrayIndex(i);
-        rules.push_back({settings.value(QStringLiteral("operators")).toString(), settings.value(QStringLiteral("lines")).toStringList()});
+        rules.push_back({settings.value(QStringLiteral("operators")).toString(),
+                         settings.value(QStringLiteral("lines")).toStringList()});
     }
     settings.endArray();
     return rules;

@@ -29,7 +29,9 @@ std::shared_ptr<const analysis::ModelCounts> countsOf(const std::shared_ptr<cons
 
 QString storedText(const analysis::StoredSum& sum) {
     if (sum.elements == 0) return QStringLiteral("0");
-    return QStringLiteral("%1 (%2 of %3)").arg(countText(sum.elements), QString::fromStdString(analysis::bytesText(sum.bytes)), QString::fromStdString(analysis::dtypesText(sum)));
+    return QStringLiteral("%1 (%2 of %3)")
+        .arg(countText(sum.elements), QString::fromStdString(analysis::bytesText(sum.bytes)),
+             QString::fromStdString(analysis::dtypesText(sum)));
 }
 
 }  // namespace sonde::context

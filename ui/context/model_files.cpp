@@ -29,8 +29,11 @@ bool InspectorContext::checkFiles() {
     m_outputNodes.clear();
     m_runInputs.clear();
     if (m_runState != RunState::NotRun && !isRunning()) m_runState = RunState::Failed;
-    report(Message{base::Severity::Warning, QString::fromStdString(files.error().what), QString::fromStdString(files.error().where),
-                   tr("Reload the model to see values again"), {}});
+    report(Message{base::Severity::Warning,
+                   QString::fromStdString(files.error().what),
+                   QString::fromStdString(files.error().where),
+                   tr("Reload the model to see values again"),
+                   {}});
     Q_EMIT fileChanged();
     // Everybody who shows values looks for them again, and finds none.
     if (!isRunning()) Q_EMIT runFinished();

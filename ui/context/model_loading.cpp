@@ -25,7 +25,8 @@ namespace {
 /// A graph with no more operations than this is shown with every module open.
 constexpr std::uint32_t kSmallGraph = 24;
 
-/// So many findings of a file are listed one by one: nobody reads more, and each takes time in every list that shows it.
+/// So many findings of a file are listed one by one: nobody reads more, and each takes time in every list that shows
+/// it.
 constexpr std::size_t kFindingsTold = 300;
 
 QString textOf(const std::string& text) { return QString::fromStdString(text); }
@@ -86,8 +87,13 @@ void InspectorContext::askForConsent(const base::Error& error, const document::N
 }
 
 void InspectorContext::agreeToNative(const document::NativeRequest& request) {
-    if (const auto remembered = document::agreeToNative(request.hash, request.path); !remembered) return report(remembered.error());
-    report(Message{base::Severity::Info, tr("Agreed to run %1").arg(textOf(request.path.filename().string())), tr("SHA-256 %1").arg(textOf(request.hash)), {}, {}});
+    if (const auto remembered = document::agreeToNative(request.hash, request.path); !remembered)
+        return report(remembered.error());
+    report(Message{base::Severity::Info,
+                   tr("Agreed to run %1").arg(textOf(request.path.filename().string())),
+                   tr("SHA-256 %1").arg(textOf(request.hash)),
+                   {},
+                   {}});
     // The file is read again: should it have another content by now, that is asked about.
     open(textOf(request.location));
 }
@@ -185,7 +191,8 @@ void InspectorContext::dropDocument() {
 }
 
 /// Shows a graph in place of the one that is shown, with what is remembered of it.
-void InspectorContext::display(std::shared_ptr<const document::Document> document, std::shared_ptr<const layout::Outline> outline) {
+void InspectorContext::display(std::shared_ptr<const document::Document> document,
+                               std::shared_ptr<const layout::Outline> outline) {
     dropDocument();
     m_document = std::move(document);
     m_outline = std::move(outline);
@@ -218,7 +225,8 @@ layout::ViewState InspectorContext::firstView() const {
     layout::ViewState view;
     view.foldFrom = kFoldFrom;
     const layout::Outline::Group& root = m_outline->group(m_outline->root());
-    if (root.exprs - root.constants <= kSmallGraph) layout::openToDepth(*m_outline, view, layout::greatestDepth(*m_outline));
+    if (root.exprs - root.constants <= kSmallGraph)
+        layout::openToDepth(*m_outline, view, layout::greatestDepth(*m_outline));
     return view;
 }
 
@@ -237,16 +245,24 @@ void InspectorContext::adopt(Loaded loaded) {
     m_loadState = LoadState::Loaded;
     display(std::move(loaded.document), std::move(loaded.outline));
     report(Message{base::Severity::Info,
-                   tr("Opened %1: %2, %3 operations").arg(textOf(m_document->title), textOf(m_document->format), countText(operationCount(*m_document->graph, m_outline->group(m_outline->root())))),
-                   textOf(m_document->location), {}, {}});
+                   tr("Opened %1: %2, %3 operations")
+                       .arg(textOf(m_document->title), textOf(m_document->format),
+                            countText(operationCount(*m_document->graph, m_outline->group(m_outline->root())))),
+                   textOf(m_document->location),
+                   {},
+                   {}});
     std::size_t told = 0;
     for (const base::Diagnostic& found : m_document->diagnostics) {
         if (told++ == kFindingsTold) break;
-        report(Message{found.severity, textOf(found.what), windowPlace(found.where), windowHint(found.hint), graph().findNode(found.where)});
+        report(Message{found.severity, textOf(found.what), windowPlace(found.where), windowHint(found.hint),
+                       graph().findNode(found.where)});
     }
     if (const std::size_t all = m_document->diagnostics.size(); all > kFindingsTold)
-        report(Message{base::Severity::Info, tr("%1 more messages are not listed").arg(countText(all - kFindingsTold)),
-                       textOf(m_document->location), {}, {}});
+        report(Message{base::Severity::Info,
+                       tr("%1 more messages are not listed").arg(countText(all - kFindingsTold)),
+                       textOf(m_document->location),
+                       {},
+                       {}});
     watchFiles();
     Q_EMIT documentOpened();
     Q_EMIT historyChanged();
@@ -256,7 +272,8 @@ void InspectorContext::adopt(Loaded loaded) {
 
 void InspectorContext::keep() const {
     if (!m_document) return;
-    Remembered state{m_watched, m_ends, {}, {}, {}, view(0), view(1), m_problems->accepted(), m_comparison->keptTolerance()};
+    Remembered state{
+        m_watched, m_ends, {}, {}, {}, view(0), view(1), m_problems->accepted(), m_comparison->keptTolerance()};
     for (const Selection& bookmark : m_bookmarks) {
         if (bookmark.node.valid()) state.bookmarkedNodes.push_back(bookmark.node);
         else if (bookmark.scope.valid()) state.bookmarkedScopes.push_back(bookmark.scope);

@@ -6,7 +6,8 @@
 
 namespace sonde::context {
 
-RunProblems RunProblems::of(const graph::InternalGraph& graph, const exec::Recording& recording, const std::vector<graph::NodeId>& accepted) {
+RunProblems RunProblems::of(const graph::InternalGraph& graph, const exec::Recording& recording,
+                            const std::vector<graph::NodeId>& accepted) {
     return {analysis::findProblems(graph, recording, accepted), analysis::summarizeBad(graph, recording, accepted)};
 }
 
@@ -55,7 +56,8 @@ std::vector<graph::NodeId> Problems::nodes() const {
     for (const graph::ExprId id : m_context.graph().main().order) {
         const graph::Expr& expr = m_context.graph().expr(id);
         if (expr.kind != graph::ExprKind::CallModule || expr.outputs.empty()) continue;
-        if (const auto module = modules.find(expr.target); module && !modules.module(*module).failure.empty()) nodes.push_back(expr.outputs.front());
+        if (const auto module = modules.find(expr.target); module && !modules.module(*module).failure.empty())
+            nodes.push_back(expr.outputs.front());
     }
     return nodes;
 }
@@ -71,9 +73,8 @@ void Problems::setAccepted(graph::NodeId node, bool accepted) {
         Q_EMIT changed();
         return;
     }
-    m_job.start([graph = m_context.document()->graph, recording = m_context.recording(), nodes = m_accepted](const base::WorkContext&) {
-                    return RunProblems::of(*graph, *recording, nodes);
-                },
+    m_job.start([graph = m_context.document()->graph, recording = m_context.recording(),
+                 nodes = m_accepted](const base::WorkContext&) { return RunProblems::of(*graph, *recording, nodes); },
                 [this](RunProblems found) { adopt(std::move(found)); });
 }
 

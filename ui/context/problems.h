@@ -14,13 +14,14 @@ namespace sonde::context {
 
 class InspectorContext;
 
-/// What a run left behind that is wrong: failures, NaN and infinity, with origins before carriers. Also which bad values the
-/// user accepted as meant.
+/// What a run left behind that is wrong: failures, NaN and infinity, with origins before carriers. Also which bad
+/// values the user accepted as meant.
 struct RunProblems {
     std::vector<analysis::Problem> all;  ///< see analysis::findProblems
     analysis::BadSummary summary;
 
-    static RunProblems of(const graph::InternalGraph& graph, const exec::Recording& recording, const std::vector<graph::NodeId>& accepted);
+    static RunProblems of(const graph::InternalGraph& graph, const exec::Recording& recording,
+                          const std::vector<graph::NodeId>& accepted);
 };
 
 /// The problems of the last run. Belongs to the UI thread.

@@ -1,13 +1,13 @@
 #include "ui/context/remembered.h"
 
-#include "ui/context/inspector_context.h"
-#include "ui/context/stored.h"
-
 #include <QCryptographicHash>
 #include <QSettings>
 
 #include <cmath>
 #include <map>
+
+#include "ui/context/inspector_context.h"
+#include "ui/context/stored.h"
 
 namespace sonde::context {
 namespace {
@@ -21,7 +21,9 @@ const QChar kTab(u'\t');
 const QString kSecond = QStringLiteral("secondCanvas");
 const QString kPlaces[] = {QStringLiteral("place"), QStringLiteral("secondPlace")};
 
-QString modelKey(std::uint64_t fingerprint) { return QStringLiteral("models/%1").arg(fingerprint, 16, 16, QLatin1Char('0')); }
+QString modelKey(std::uint64_t fingerprint) {
+    return QStringLiteral("models/%1").arg(fingerprint, 16, 16, QLatin1Char('0'));
+}
 
 QString locationKey(const std::string& location) {
     const QByteArray hash = QCryptographicHash::hash(QByteArray::fromStdString(location), QCryptographicHash::Sha1);
@@ -30,7 +32,8 @@ QString locationKey(const std::string& location) {
 
 QString text(const InternalGraph& graph, NodeId id) {
     const graph::Node& node = graph.node(id);
-    return QString::fromStdString(node.name) + kTab + QString::fromStdString(graph.expr(node.producer).qualname.value_or(""));
+    return QString::fromStdString(node.name) + kTab +
+           QString::fromStdString(graph.expr(node.producer).qualname.value_or(""));
 }
 
 QStringList texts(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
@@ -49,7 +52,8 @@ NodeId find(const InternalGraph& graph, const QString& kept) {
     if (qualname.empty()) return last;
     for (const ExprId id : graph.main().order) {
         const graph::Expr& expr = graph.expr(id);
-        if (expr.qualname == qualname && !expr.outputs.empty() && !layout::Outline::isConstant(expr)) last = expr.outputs.front();
+        if (expr.qualname == qualname && !expr.outputs.empty() && !layout::Outline::isConstant(expr))
+            last = expr.outputs.front();
     }
     return last;
 }
@@ -100,14 +104,16 @@ void writeView(QSettings& settings, const InternalGraph& graph, const layout::Vi
     settings.setValue(QStringLiteral("folds"), view.foldFrom > 0);
     settings.setValue(QStringLiteral("unfolded"), scopeTexts(graph, view.unfolded));
     QStringList instances;
-    for (const auto& [scope, instance] : view.shownInstance) instances << QString::number(instance) + kTab + scopeText(graph.scope(scope));
+    for (const auto& [scope, instance] : view.shownInstance)
+        instances << QString::number(instance) + kTab + scopeText(graph.scope(scope));
     settings.setValue(QStringLiteral("instances"), instances);
 }
 
 layout::ViewState readView(const QSettings& settings, const InternalGraph& graph) {
     layout::ViewState view;
     const std::map<QString, ScopeId> scopes = scopesByText(graph);
-    for (const ScopeId scope : findScopes(scopes, settings.value(QStringLiteral("open")).toStringList())) view.openScopes.insert(scope);
+    for (const ScopeId scope : findScopes(scopes, settings.value(QStringLiteral("open")).toStringList()))
+        view.openScopes.insert(scope);
     for (const QString& kept : settings.value(QStringLiteral("openExprs")).toStringList())
         if (const NodeId node = graph.findNode(kept.toStdString()); node.valid())
             view.openExprs.insert(graph.node(node).producer);
@@ -115,7 +121,8 @@ layout::ViewState readView(const QSettings& settings, const InternalGraph& graph
     view.hideConstants = settings.value(QStringLiteral("hideConstants"), true).toBool();
     view.foldShapes = settings.value(QStringLiteral("foldShapes"), false).toBool();
     view.foldFrom = settings.value(QStringLiteral("folds"), true).toBool() ? InspectorContext::kFoldFrom : 0;
-    for (const ScopeId scope : findScopes(scopes, settings.value(QStringLiteral("unfolded")).toStringList())) view.unfolded.insert(scope);
+    for (const ScopeId scope : findScopes(scopes, settings.value(QStringLiteral("unfolded")).toStringList()))
+        view.unfolded.insert(scope);
     for (const QString& kept : settings.value(QStringLiteral("instances")).toStringList())
         if (const auto found = scopes.find(kept.section(kTab, 1)); found != scopes.end())
             view.shownInstance[found->second] = kept.section(kTab, 0, 0).toUInt();
@@ -137,10 +144,13 @@ Place readPlace(const QSettings& settings, const InternalGraph& graph) {
     place.offset = settings.value(QStringLiteral("offset")).toPointF();
     place.scale = settings.value(QStringLiteral("scale")).toDouble();
     if (kind == static_cast<int>(Place::Kind::Fitted)) place.kind = Place::Kind::Fitted;
-    const bool finite = std::isfinite(place.offset.x()) && std::isfinite(place.offset.y()) && place.scale >= 0.001 && place.scale <= 100;
+    const bool finite = std::isfinite(place.offset.x()) && std::isfinite(place.offset.y()) && place.scale >= 0.001 &&
+                        place.scale <= 100;
     if (kind != static_cast<int>(Place::Kind::Moved) || !finite) return place;
-    const QString module = settings.value(QStringLiteral("module")).toString(), node = settings.value(QStringLiteral("node")).toString();
-    if (const auto found = findScopes(scopesByText(graph), {module}); !module.isEmpty() && !found.empty()) place.scope = found.front();
+    const QString module = settings.value(QStringLiteral("module")).toString(),
+                  node = settings.value(QStringLiteral("node")).toString();
+    if (const auto found = findScopes(scopesByText(graph), {module}); !module.isEmpty() && !found.empty())
+        place.scope = found.front();
     if (!node.isEmpty()) place.node = find(graph, node);
     if (place.scope.valid() || place.node.valid()) place.kind = Place::Kind::Moved;
     return place;
@@ -181,7 +191,9 @@ void write(QSettings& settings, const document::Document& document, const Rememb
 }  // namespace
 
 void remember(std::shared_ptr<const document::Document> document, Remembered state) {
-    storeLater([document = std::move(document), state = std::move(state)](QSettings& settings) { write(settings, *document, state); });
+    storeLater([document = std::move(document), state = std::move(state)](QSettings& settings) {
+        write(settings, *document, state);
+    });
 }
 
 void rememberPlace(std::shared_ptr<const document::Document> document, int canvas, const Place& place) {
@@ -197,7 +209,8 @@ Remembered recall(const document::Document& document) {
     const InternalGraph& graph = *document.graph;
     QSettings settings;
     QString key = modelKey(document.fingerprint);
-    if (!settings.contains(key + QStringLiteral("/watched"))) key = settings.value(locationKey(document.location)).toString();
+    if (!settings.contains(key + QStringLiteral("/watched")))
+        key = settings.value(locationKey(document.location)).toString();
     Remembered state;
     if (key.isEmpty() || !settings.contains(key + QStringLiteral("/watched"))) return state;
     settings.beginGroup(key);
@@ -205,9 +218,11 @@ Remembered recall(const document::Document& document) {
     state.ends = findAll(graph, settings.value(QStringLiteral("ends")).toStringList());
     state.accepted = findAll(graph, settings.value(QStringLiteral("acceptedBad")).toStringList());
     bool isNumber = false;
-    if (const double tolerance = settings.value(QStringLiteral("tolerance")).toDouble(&isNumber); isNumber) state.tolerance = tolerance;
+    if (const double tolerance = settings.value(QStringLiteral("tolerance")).toDouble(&isNumber); isNumber)
+        state.tolerance = tolerance;
     state.bookmarkedNodes = findAll(graph, settings.value(QStringLiteral("bookmarks")).toStringList());
-    state.bookmarkedScopes = findScopes(scopesByText(graph), settings.value(QStringLiteral("bookmarkedModules")).toStringList());
+    state.bookmarkedScopes =
+        findScopes(scopesByText(graph), settings.value(QStringLiteral("bookmarkedModules")).toStringList());
     const int count = settings.beginReadArray(QStringLiteral("inputs"));
     for (int i = 0; i < count; ++i) {
         settings.setArrayIndex(i);

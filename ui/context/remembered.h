@@ -27,9 +27,9 @@ struct Remembered {
     std::vector<std::pair<QString, InputSpec>> inputs;  ///< by input name
     std::optional<layout::ViewState> view;
     std::optional<layout::ViewState> secondView;  ///< of the second canvas
-    std::vector<graph::NodeId> accepted;  ///< whose NaN and infinity are meant
-    std::optional<double> tolerance;      ///< of float32 values in comparisons; none: the usual one
-    Place place, secondPlace;             ///< see rememberPlace()
+    std::vector<graph::NodeId> accepted;          ///< whose NaN and infinity are meant
+    std::optional<double> tolerance;              ///< of float32 values in comparisons; none: the usual one
+    Place place, secondPlace;                     ///< see rememberPlace()
 };
 
 /// Written by a worker; recall() knows it at once. Does not touch the places.

@@ -13,7 +13,8 @@ namespace sonde::context {
 
 /// What the running thread tells and the UI thread looks at: one byte for each expr, written once by one thread.
 struct InspectorContext::LiveRun : exec::RunObserver {
-    explicit LiveRun(std::shared_ptr<const graph::InternalGraph> graph) : states(graph->exprCount()), seen(std::move(graph)) {}
+    explicit LiveRun(std::shared_ptr<const graph::InternalGraph> graph)
+        : states(graph->exprCount()), seen(std::move(graph)) {}
 
     void exprStarted(ExprId expr) override { current.store(expr.value, std::memory_order_relaxed); }
     void exprFinished(ExprId expr, std::span<const tensor::Value> outputs, std::int64_t) override {
@@ -33,7 +34,7 @@ struct InspectorContext::RunResult {
     std::shared_ptr<exec::Recording> recording;
     std::vector<NodeId> outputNodes;
     std::vector<std::string> missing;
-    std::optional<base::Error> error;  ///< there was not even a plan
+    std::optional<base::Error> error;                   ///< there was not even a plan
     std::shared_ptr<const graph::InternalGraph> typed;  ///< for these inputs; null: the document's own
     std::vector<tensor::TypeInfo> inputTypes;
     std::vector<tensor::Value> inputs;
@@ -114,8 +115,9 @@ void InspectorContext::startRunIfGiven() {
 void InspectorContext::startRun() {
     if (!m_runner) m_runner = std::make_shared<exec::Runner>(static_cast<std::size_t>(m_threads));
     m_runJob.start(
-        [graph = m_document->graph, options = m_wantedRun, inputs = inputValues(), runner = m_runner,
-         live = m_liveRun, typed = m_typed, typedInputs = m_typedInputs, accepted = m_problems->accepted()](const base::WorkContext& work) {
+        [graph = m_document->graph, options = m_wantedRun, inputs = inputValues(), runner = m_runner, live = m_liveRun,
+         typed = m_typed, typedInputs = m_typedInputs,
+         accepted = m_problems->accepted()](const base::WorkContext& work) {
             RunResult result;
             result.outputNodes = options.end.empty() ? graph->outputs() : options.end;
             auto plan = exec::Plan::make(graph, options);
@@ -131,7 +133,8 @@ void InspectorContext::startRun() {
             for (const tensor::Value& input : inputs) result.inputTypes.push_back(tensor::TypeInfo::of(input));
             const std::map<NodeId, tensor::TypeInfo> seen = live->seen.types();
             const graph::InternalGraph& known = typed ? *typed : *graph;
-            const bool isKnown = std::ranges::all_of(seen, [&](const auto& entry) { return analysis::agree(known.node(entry.first).type, entry.second); });
+            const bool isKnown = std::ranges::all_of(
+                seen, [&](const auto& entry) { return analysis::agree(known.node(entry.first).type, entry.second); });
             if (result.inputTypes == typedInputs && isKnown) result.typed = typed;
             else if (!seen.empty() || saysMore(*graph, result.inputTypes))
                 result.typed = std::make_shared<const graph::InternalGraph>(analysis::typedFor(*graph, inputs, seen));
@@ -155,16 +158,21 @@ void InspectorContext::finishRun(RunResult result) {
     for (const std::string& line : result.missing)
         report(Message{base::Severity::Warning, QString::fromStdString(line), {}, {}, {}});
     const auto& error = m_recording->error;
-    m_runState = !error ? RunState::Finished
+    m_runState = !error                                      ? RunState::Finished
                  : error->kind == base::ErrorKind::Cancelled ? RunState::Cancelled
                                                              : RunState::Failed;
     m_problems->adopt(std::move(result.problems));
     if (m_runState == RunState::Failed) reportOfRun(*error);
     const QString seconds = QString::number(static_cast<double>(m_recording->totalNs) / 1e6, 'f', 1);
-    if (m_runState == RunState::Finished) report(Message{base::Severity::Info, tr("Run finished in %1 ms").arg(seconds), {}, {}, {}});
+    if (m_runState == RunState::Finished)
+        report(Message{base::Severity::Info, tr("Run finished in %1 ms").arg(seconds), {}, {}, {}});
     reportProblems();
     if (m_runState == RunState::Cancelled)
-        report(Message{base::Severity::Warning, tr("Run cancelled after %1 ms; what was computed is kept").arg(seconds), {}, {}, {}});
+        report(Message{base::Severity::Warning,
+                       tr("Run cancelled after %1 ms; what was computed is kept").arg(seconds),
+                       {},
+                       {},
+                       {}});
     // Somebody may point into the former one until he is told.
     const auto before = std::exchange(m_typed, std::move(result.typed));
     if (before != m_typed) Q_EMIT typesChanged();
@@ -186,9 +194,14 @@ void InspectorContext::failRun(const base::Error& error) {
 }
 
 void InspectorContext::reportOfRun(const base::Error& error) {
-    Message message{base::Severity::Error, QString::fromStdString(error.what), windowPlace(error.where), windowHint(error.hint), {}};
+    Message message{base::Severity::Error,
+                    QString::fromStdString(error.what),
+                    windowPlace(error.where),
+                    windowHint(error.hint),
+                    {}};
     // The place names the operation and the types of its inputs, as the note does.
-    if (!error.notes.empty() && error.where.empty()) message.text += QStringLiteral(" — ") + QString::fromStdString(error.notes.front());
+    if (!error.notes.empty() && error.where.empty())
+        message.text += QStringLiteral(" — ") + QString::fromStdString(error.notes.front());
     message.isOfRun = true;
     if (m_recording && !m_recording->failures.empty()) {
         const graph::Expr& failed = graph().expr(m_recording->failures.front().expr);
@@ -197,7 +210,8 @@ void InspectorContext::reportOfRun(const base::Error& error) {
     report(message);
 }
 
-/// What a run that came to its end has to say: bad values, and what only watch points asked for and could not be computed.
+/// What a run that came to its end has to say: bad values, and what only watch points asked for and could not be
+/// computed.
 void InspectorContext::reportProblems() {
     const auto tell = [this](const QString& text, const QString& hint, NodeId node) {
         Message message{base::Severity::Warning, text, {}, hint, node};
@@ -208,7 +222,9 @@ void InspectorContext::reportProblems() {
         tell(bad, tr("Press F8 to go to the node that produced it first"), m_problems->all().front().node);
     for (const analysis::Problem& problem : m_problems->all()) {
         if (problem.kind != analysis::ProblemKind::Failure || problem.severity == base::Severity::Error) continue;
-        tell(tr("%1 could not be computed: %2").arg(QString::fromStdString(analysis::placeText(graph(), problem.node)), QString::fromStdString(problem.message)),
+        tell(tr("%1 could not be computed: %2")
+                 .arg(QString::fromStdString(analysis::placeText(graph(), problem.node)),
+                      QString::fromStdString(problem.message)),
              QString::fromStdString(problem.advice), problem.node);
     }
 }
@@ -326,7 +342,8 @@ void InspectorContext::startPeek() {
     if (!m_peekRunner) m_peekRunner = std::make_shared<exec::Runner>(static_cast<std::size_t>(m_threads));
     const std::vector<NodeId> wanted = std::exchange(m_peekWanted, {});
     m_peekJob.start(
-        [graph = m_document->graph, wanted, inputs = m_runInputs, runner = m_peekRunner](const base::WorkContext& work) {
+        [graph = m_document->graph, wanted, inputs = m_runInputs,
+         runner = m_peekRunner](const base::WorkContext& work) {
             exec::PlanOptions options;
             options.watch = wanted;
             // In a loop every pass is requested: the run ends with the operation that the node is in.
@@ -342,7 +359,8 @@ void InspectorContext::startPeek() {
             if (!plan) return values;
             const exec::Recording recording = runner->run(**plan, inputs, work);
             for (const NodeId node : wanted)
-                if (const auto found = recording.kept.find(node); found != recording.kept.end() && !found->second.empty())
+                if (const auto found = recording.kept.find(node);
+                    found != recording.kept.end() && !found->second.empty())
                     values.emplace_back(node, found->second);
             return values;
         },

@@ -23,7 +23,9 @@ class Writer {
     void set(const QString& key, const QVariant& value) {
         const std::lock_guard lock(m_mutex);
         m_notOnDisk[key] = value;
-        addLocked([key, value](QSettings& settings) { value.isValid() ? settings.setValue(key, value) : settings.remove(key); });
+        addLocked([key, value](QSettings& settings) {
+            value.isValid() ? settings.setValue(key, value) : settings.remove(key);
+        });
     }
 
     /// Whether the key was set and is not in the file yet.

@@ -9,9 +9,9 @@ class QSettings;
 
 namespace sonde::context {
 
-/// The user's settings, written behind: QSettings waits for the disk with every write, which may take longer than any frame,
-/// so a worker does it. What is stored is read as stored at once, and is on the disk when waitUntilStored() returns.
-/// On any thread.
+/// The user's settings, written behind: QSettings waits for the disk with every write, which may take longer than any
+/// frame, so a worker does it. What is stored is read as stored at once, and is on the disk when waitUntilStored()
+/// returns. On any thread.
 
 /// An invalid value removes the key and what lies under it.
 void store(const QString& key, const QVariant& value);
@@ -19,7 +19,8 @@ void store(const QString& key, const QVariant& value);
 /// The value last stored, else what the settings' file says, else `fallback`.
 QVariant stored(const QString& key, const QVariant& fallback = {});
 
-/// Has `write` called with the settings on a worker, after what was asked for before it. stored() does not know its keys.
+/// Has `write` called with the settings on a worker, after what was asked for before it. stored() does not know its
+/// keys.
 void storeLater(std::function<void(QSettings&)> write);
 
 void waitUntilStored();

@@ -1,6 +1,5 @@
 // The part of InspectorContext that traces again and chooses among a model's graphs.
 
-
 #include "ui/context/inspector_context.h"
 #include "ui/context/stored.h"
 

@@ -36,7 +36,8 @@ void ValueMeasures::compute() {
     m_wanted = true;
     if (!m_context.hasModel() || !m_context.recording() || m_context.isRunning() || m_known || m_job.isActive()) return;
     m_job.start(
-        [run = analysis::MeasuredRun{m_context.document()->graph, m_context.runInputs()}, threads = m_context.threads()](const base::WorkContext& work) {
+        [run = analysis::MeasuredRun{m_context.document()->graph, m_context.runInputs()},
+         threads = m_context.threads()](const base::WorkContext& work) {
             exec::Runner runner(static_cast<std::size_t>(threads));
             return analysis::measureRun(run, runner, work);
         },

@@ -9,8 +9,9 @@ namespace sonde::context {
 
 class InspectorContext;
 
-/// Statistics of the value of every node in the last run, from a run of its own on the same inputs: a run for people keeps
-/// the values that they watch only. Known until the next run; a run that follows brings them again if they were asked for.
+/// Statistics of the value of every node in the last run, from a run of its own on the same inputs: a run for people
+/// keeps the values that they watch only. Known until the next run; a run that follows brings them again if they were
+/// asked for.
 class ValueMeasures : public QObject {
     Q_OBJECT
   public:

@@ -134,7 +134,8 @@ void HelpViewer::showItem(QListWidgetItem* item) {
     if (!item) return;
     const QString file = item->data(FileRole).toString();
     if (file.isEmpty())
-        return showOperatorPage(operatorPage(item->data(DomainRole).toString().toStdString(), item->data(NameRole).toString().toStdString()));
+        return showOperatorPage(operatorPage(item->data(DomainRole).toString().toStdString(),
+                                             item->data(NameRole).toString().toStdString()));
     QFile page(kFolder + file);
     if (!page.open(QIODevice::ReadOnly)) return;
     m_browser->setMarkdown(QString::fromUtf8(page.readAll()));
@@ -153,7 +154,8 @@ void HelpViewer::search(const QString& text) {
         bool fits = item->text().contains(text, Qt::CaseInsensitive);
         if (!fits && i < m_firstOperator) {
             QFile page(kFolder + item->data(FileRole).toString());
-            fits = page.open(QIODevice::ReadOnly) && QString::fromUtf8(page.readAll()).contains(text, Qt::CaseInsensitive);
+            fits =
+                page.open(QIODevice::ReadOnly) && QString::fromUtf8(page.readAll()).contains(text, Qt::CaseInsensitive);
         }
         item->setHidden(!fits);
         if (fits && !first) first = item;
@@ -187,7 +189,8 @@ void HelpViewer::showOperators() {
 
 void HelpViewer::showPage(const QString& page) {
     for (int i = 0; i < m_pages->count(); ++i)
-        if (m_pages->item(i)->data(FileRole).toString() == page + QStringLiteral(".md")) return m_pages->setCurrentRow(i);
+        if (m_pages->item(i)->data(FileRole).toString() == page + QStringLiteral(".md"))
+            return m_pages->setCurrentRow(i);
     m_pages->setCurrentRow(0);
 }
 

@@ -14,8 +14,8 @@ class SearchField;
 
 namespace sonde::dialogs {
 
-/// The help pages (resources/help, built into the program) and a page for each operator that Sonde knows, with a list of
-/// them that can be searched, and links that work. Not modal: people read it next to the window.
+/// The help pages (resources/help, built into the program) and a page for each operator that Sonde knows, with a list
+/// of them that can be searched, and links that work. Not modal: people read it next to the window.
 class HelpViewer : public QDialog {
     Q_OBJECT
   public:

@@ -29,15 +29,17 @@ constexpr int kListWidth = 170, kLinesHeight = 96;
 QString fieldsText() {
     QStringList rows;
     for (const context::LabelField& field : context::labelFields())
-        rows << QStringLiteral("<code>{%1}</code>&nbsp;%2").arg(field.name, field.description.toHtmlEscaped().replace(u' ', QStringLiteral("&nbsp;")));
+        rows << QStringLiteral("<code>{%1}</code>&nbsp;%2")
+                    .arg(field.name, field.description.toHtmlEscaped().replace(u' ', QStringLiteral("&nbsp;")));
     return rows.join(QStringLiteral(" &nbsp; "));
 }
 
 }  // namespace
 
 LabelsDialog::LabelsDialog(LabelRules rules, Example example, QWidget* parent)
-    : QDialog(parent), m_rules(std::move(rules)), m_example(std::move(example)), m_presets(new QComboBox(this)), m_list(new QListWidget(this)),
-      m_operators(new QLineEdit(this)), m_lines(new QPlainTextEdit(this)), m_exampleText(new QLabel(this)), m_problem(new QLabel(this)) {
+    : QDialog(parent), m_rules(std::move(rules)), m_example(std::move(example)), m_presets(new QComboBox(this)),
+      m_list(new QListWidget(this)), m_operators(new QLineEdit(this)), m_lines(new QPlainTextEdit(this)),
+      m_exampleText(new QLabel(this)), m_problem(new QLabel(this)) {
     setWindowTitle(tr("Node Labels"));
     m_presets->setObjectName(QStringLiteral("presets"));
     m_presets->setAccessibleName(tr("Preset"));
@@ -85,7 +87,8 @@ LabelsDialog::LabelsDialog(LabelRules rules, Example example, QWidget* parent)
     middle->addLayout(form, 1);
     auto* top = new QFormLayout;
     top->addRow(tr("&Preset"), m_presets);
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Apply | QDialogButtonBox::Cancel, this);
+    auto* buttons =
+        new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Apply | QDialogButtonBox::Cancel, this);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(theme::kLarge, theme::kLarge, theme::kLarge, theme::kLarge);
     column->addLayout(top);
@@ -104,7 +107,8 @@ LabelsDialog::LabelsDialog(LabelRules rules, Example example, QWidget* parent)
     connect(m_lines, &QPlainTextEdit::textChanged, this, &LabelsDialog::takeRule);
     connect(add, &QToolButton::clicked, this, [this] {
         const bool first = m_rules.empty();
-        m_rules.push_back({first ? QStringLiteral("*") : QString(), {QStringLiteral("{op}"), QStringLiteral("{qualname}")}});
+        m_rules.push_back(
+            {first ? QStringLiteral("*") : QString(), {QStringLiteral("{op}"), QStringLiteral("{qualname}")}});
         fillList(static_cast<int>(m_rules.size()) - 1);
         m_operators->setFocus();
     });
@@ -127,7 +131,8 @@ void LabelsDialog::fillList(int current) {
     {
         const QScopedValueRollback guard(m_filling, true);
         m_list->clear();
-        for (const LabelRule& rule : m_rules) m_list->addItem(rule.operators.isEmpty() ? tr("(no operator)") : rule.operators);
+        for (const LabelRule& rule : m_rules)
+            m_list->addItem(rule.operators.isEmpty() ? tr("(no operator)") : rule.operators);
         if (m_rules.empty()) m_list->addItem(tr("All: default"));
         m_list->setCurrentRow(std::min(current, m_list->count() - 1));
     }
@@ -160,14 +165,17 @@ void LabelsDialog::takeRule() {
 
 void LabelsDialog::showExample() {
     const auto& presets = context::labelPresets();
-    const auto same = std::find_if(presets.begin(), presets.end(), [this](const context::LabelPreset& preset) { return preset.rules == m_rules; });
+    const auto same = std::find_if(presets.begin(), presets.end(),
+                                   [this](const context::LabelPreset& preset) { return preset.rules == m_rules; });
     m_presets->setCurrentIndex(static_cast<int>(same - presets.begin()));
     QStringList lines = m_example ? m_example(m_rules) : QStringList();
     for (QString& line : lines) line = line.left(80).toHtmlEscaped();
     if (!lines.isEmpty()) lines.front() = QStringLiteral("<b>%1</b>").arg(lines.front());
     m_exampleText->setText(lines.isEmpty() ? tr("(no model is open)") : lines.join(QStringLiteral("<br>")));
     const QStringList unknown = context::unknownFields(m_rules);
-    m_problem->setText(unknown.isEmpty() ? QString() : tr("Unknown field {%1}; it stays empty").arg(unknown.join(QStringLiteral("}, {"))));
+    m_problem->setText(unknown.isEmpty()
+                           ? QString()
+                           : tr("Unknown field {%1}; it stays empty").arg(unknown.join(QStringLiteral("}, {"))));
     QPalette palette = m_problem->palette();
     palette.setColor(QPalette::WindowText, theme::color(theme::ColorRole::Warning));
     m_problem->setPalette(palette);

@@ -33,7 +33,9 @@ QString row(const QStringList& cells, const char* tag = "td") {
 QString table(const QString& title, QStringList heading, QList<QStringList> rows) {
     if (rows.isEmpty()) return {};
     for (qsizetype column = heading.size(); column-- > 0;) {
-        if (std::any_of(rows.begin(), rows.end(), [column](const QStringList& cells) { return !cells[column].isEmpty(); })) continue;
+        if (std::any_of(rows.begin(), rows.end(),
+                        [column](const QStringList& cells) { return !cells[column].isEmpty(); }))
+            continue;
         heading.removeAt(column);
         for (QStringList& cells : rows) cells.removeAt(column);
     }
@@ -43,12 +45,16 @@ QString table(const QString& title, QStringList heading, QList<QStringList> rows
 }
 
 QString arityText(ops::Arity arity) {
-    return arity == ops::Arity::Optional ? QStringLiteral("optional") : arity == ops::Arity::Variadic ? QStringLiteral("any number") : QString();
+    return arity == ops::Arity::Optional   ? QStringLiteral("optional")
+           : arity == ops::Arity::Variadic ? QStringLiteral("any number")
+                                           : QString();
 }
 
 QList<QStringList> formals(const std::vector<ops::Formal>& list) {
     QList<QStringList> rows;
-    for (const ops::Formal& formal : list) rows << QStringList{html(formal.name), dtypeList(formal.dtypes), html(formal.typeVariable), arityText(formal.arity)};
+    for (const ops::Formal& formal : list)
+        rows << QStringList{html(formal.name), dtypeList(formal.dtypes), html(formal.typeVariable),
+                            arityText(formal.arity)};
     return rows;
 }
 
@@ -63,14 +69,17 @@ const ops::OpDef* newest(const std::vector<const ops::OpDef*>& versions, const g
 QString valueOf(const graph::Expr& expr, std::string_view name) {
     if (const tensor::AttributeValue* value = expr.attributes.find(name)) return html(tensor::text(*value, 200));
     for (const auto& [keyword, argument] : expr.keywords)
-        if (keyword == name && argument.kind == graph::Argument::Kind::Constant) return html(argument.constant.text(200));
+        if (keyword == name && argument.kind == graph::Argument::Kind::Constant)
+            return html(argument.constant.text(200));
     return {};
 }
 
 QString attributeTable(const ops::OpDef& def, const graph::Expr* expr) {
     QList<QStringList> rows;
     for (const ops::FormalAttribute& formal : def.attributes) {
-        const QString fallback = formal.required ? QStringLiteral("required") : formal.fallback ? html(tensor::text(*formal.fallback, 80)) : QString();
+        const QString fallback = formal.required   ? QStringLiteral("required")
+                                 : formal.fallback ? html(tensor::text(*formal.fallback, 80))
+                                                   : QString();
         QStringList cells{html(formal.name), fallback};
         if (expr) cells << QStringLiteral("<b>%1</b>").arg(valueOf(*expr, formal.name));
         rows << cells;
@@ -84,10 +93,12 @@ QString parameterTable(const ops::OpDef& def, const graph::Expr* expr) {
     QList<QStringList> rows;
     for (std::size_t i = 0; i < def.parameters.size(); ++i) {
         const ops::Parameter& parameter = def.parameters[i];
-        QStringList cells{html(parameter.name), html(parameter.type), parameter.fallback ? html(parameter.fallback->text(80)) : QString()};
+        QStringList cells{html(parameter.name), html(parameter.type),
+                          parameter.fallback ? html(parameter.fallback->text(80)) : QString()};
         if (expr) {
             QString here = valueOf(*expr, parameter.name);
-            if (i < expr->arguments.size() && expr->arguments[i].kind == graph::Argument::Kind::Constant) here = html(expr->arguments[i].constant.text(200));
+            if (i < expr->arguments.size() && expr->arguments[i].kind == graph::Argument::Kind::Constant)
+                here = html(expr->arguments[i].constant.text(200));
             cells << QStringLiteral("<b>%1</b>").arg(here);
         }
         rows << cells;
@@ -110,22 +121,31 @@ QString operatorPage(std::string_view domain, std::string_view name, const graph
         if (def->domain == domain && def->name == name) versions.push_back(def);
     const QString title = operatorTitle(domain, name).toHtmlEscaped();
     if (versions.empty())
-        return QStringLiteral("<h2>%1</h2><p>Sonde does not know this operator: a model that has it opens and is drawn, and runs up to it.</p>").arg(title);
+        return QStringLiteral(
+                   "<h2>%1</h2><p>Sonde does not know this operator: a model that has it opens and is drawn, and runs up to it.</p>")
+            .arg(title);
     const ops::OpDef& def = *newest(versions, expr);
     QString page = QStringLiteral("<h2>%1</h2><p>%2</p>").arg(title, html(def.summary));
     QStringList since;
     for (const ops::OpDef* version : versions) {
-        const QString text = QString::number(version->since) + (version->deprecated ? QStringLiteral(" (deprecated)") : QString());
+        const QString text =
+            QString::number(version->since) + (version->deprecated ? QStringLiteral(" (deprecated)") : QString());
         since << (version == &def && versions.size() > 1 ? QStringLiteral("<b>%1</b>").arg(text) : text);
     }
     QString versionText = QStringLiteral("Category: %1").arg(html(ops::name(def.category)));
-    if (def.domain != "aten" && def.domain != "prim") versionText += QStringLiteral("<br>Since version: ") + since.join(QStringLiteral(", "));
-    if (expr && expr->op.version > 0) versionText += QStringLiteral("<br>This model imports version %1").arg(expr->op.version);
+    if (def.domain != "aten" && def.domain != "prim")
+        versionText += QStringLiteral("<br>Since version: ") + since.join(QStringLiteral(", "));
+    if (expr && expr->op.version > 0)
+        versionText += QStringLiteral("<br>This model imports version %1").arg(expr->op.version);
     page += QStringLiteral("<p>%1</p>").arg(versionText);
     page += parameterTable(def, expr);
     if (def.parameters.empty())
-        page += table(QStringLiteral("Inputs"), {QStringLiteral("Input"), QStringLiteral("Types"), QStringLiteral("Same as"), QString()}, formals(def.inputs));
-    page += table(QStringLiteral("Outputs"), {QStringLiteral("Output"), QStringLiteral("Types"), QStringLiteral("Same as"), QString()}, formals(def.outputs));
+        page += table(QStringLiteral("Inputs"),
+                      {QStringLiteral("Input"), QStringLiteral("Types"), QStringLiteral("Same as"), QString()},
+                      formals(def.inputs));
+    page += table(QStringLiteral("Outputs"),
+                  {QStringLiteral("Output"), QStringLiteral("Types"), QStringLiteral("Same as"), QString()},
+                  formals(def.outputs));
     page += attributeTable(def, expr);
     return page;
 }

@@ -34,8 +34,10 @@ void PrintDialog::setUp(QPrinter& printer) const {
 }
 
 PrintDialog::PrintDialog(PrintChoice choice, Take take, QWidget* parent)
-    : QDialog(parent), m_choice(choice), m_take(std::move(take)), m_printer(std::make_shared<QPrinter>(QPrinter::HighResolution)), m_what(new QComboBox(this)),
-      m_pagesBox(new QComboBox(this)), m_turn(new QComboBox(this)), m_scale(new QDoubleSpinBox(this)), m_count(new QLabel(this)), m_controls(new QWidget(this)), m_progress(new widgets::ProgressStrip(this)) {
+    : QDialog(parent), m_choice(choice), m_take(std::move(take)),
+      m_printer(std::make_shared<QPrinter>(QPrinter::HighResolution)), m_what(new QComboBox(this)),
+      m_pagesBox(new QComboBox(this)), m_turn(new QComboBox(this)), m_scale(new QDoubleSpinBox(this)),
+      m_count(new QLabel(this)), m_controls(new QWidget(this)), m_progress(new widgets::ProgressStrip(this)) {
     setWindowTitle(tr("Print"));
     if (m_printer->pageLayout().pageSize().id() == QPageSize::Custom) m_printer->setPageSize(QPageSize(QPageSize::A4));
     m_what->addItems({tr("Whole graph"), tr("Visible part")});
@@ -80,15 +82,18 @@ PrintDialog::PrintDialog(PrintChoice choice, Take take, QWidget* parent)
     row->addWidget(m_preview, 1);
     resize(860, 620);
 
-    connect(m_preview, &QPrintPreviewWidget::paintRequested, this, [this](QPrinter* printer) { paintPreview(*printer); });
+    connect(m_preview, &QPrintPreviewWidget::paintRequested, this,
+            [this](QPrinter* printer) { paintPreview(*printer); });
     for (context::Job* job : {&m_previewJob, &m_job}) {
         connect(job, &context::Job::progressed, m_progress, [this](const base::Progress& now) {
-            m_progress->setProgress(QString::fromStdString(now.what), static_cast<qint64>(now.done), static_cast<qint64>(now.total));
+            m_progress->setProgress(QString::fromStdString(now.what), static_cast<qint64>(now.done),
+                                    static_cast<qint64>(now.total));
         });
         connect(job, &context::Job::finished, m_progress, &widgets::ProgressStrip::finish);
         connect(m_progress, &widgets::ProgressStrip::cancelRequested, job, &context::Job::cancel);
     }
-    for (QComboBox* box : {m_what, m_pagesBox, m_turn}) connect(box, &QComboBox::currentIndexChanged, this, &PrintDialog::refresh);
+    for (QComboBox* box : {m_what, m_pagesBox, m_turn})
+        connect(box, &QComboBox::currentIndexChanged, this, &PrintDialog::refresh);
     connect(m_scale, &QDoubleSpinBox::valueChanged, this, &PrintDialog::refresh);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     connect(print, &QPushButton::clicked, this, &PrintDialog::print);
@@ -97,23 +102,26 @@ PrintDialog::PrintDialog(PrintChoice choice, Take take, QWidget* parent)
 }
 
 void PrintDialog::refresh() {
-    m_choice = {m_what->currentIndex() == 0, m_pagesBox->currentIndex() == 0, m_turn->currentIndex() == 1, m_scale->value() / 100,
-                m_printer->pageLayout().pageSize().id()};
+    m_choice = {m_what->currentIndex() == 0, m_pagesBox->currentIndex() == 0, m_turn->currentIndex() == 1,
+                m_scale->value() / 100, m_printer->pageLayout().pageSize().id()};
     m_scale->setEnabled(!m_choice.onePage);
     setUp(*m_printer);
     m_shown = {};
     m_count->setText(tr("Rendering…"));
     m_progress->start(tr("Rendering"));
-    m_previewJob.start([source = m_take(m_choice), page = m_printer->pageLayout().paintRect(QPageLayout::Point).size()](const base::WorkContext& work) { return source.preview(page, work); },
-                       [this](PrintSource::Preview preview) {
-                           m_shown = std::move(preview);
-                           m_preview->updatePreview();
-                           if (m_choice.onePage) m_preview->setSinglePageViewMode();
-                           else m_preview->setAllPagesViewMode();
-                           const auto shown = static_cast<int>(m_shown.pictures.size());
-                           m_count->setText(m_shown.pages == 1 ? tr("1 page") : tr("%1 pages").arg(context::countText(m_shown.pages)));
-                           if (shown < m_shown.pages) m_count->setText(m_count->text() + u'\n' + tr("%1 of them in this preview").arg(shown));
-                       });
+    m_previewJob.start(
+        [source = m_take(m_choice), page = m_printer->pageLayout().paintRect(QPageLayout::Point).size()](
+            const base::WorkContext& work) { return source.preview(page, work); },
+        [this](PrintSource::Preview preview) {
+            m_shown = std::move(preview);
+            m_preview->updatePreview();
+            if (m_choice.onePage) m_preview->setSinglePageViewMode();
+            else m_preview->setAllPagesViewMode();
+            const auto shown = static_cast<int>(m_shown.pictures.size());
+            m_count->setText(m_shown.pages == 1 ? tr("1 page") : tr("%1 pages").arg(context::countText(m_shown.pages)));
+            if (shown < m_shown.pages)
+                m_count->setText(m_count->text() + u'\n' + tr("%1 of them in this preview").arg(shown));
+        });
 }
 
 void PrintDialog::paintPreview(QPrinter& printer) const {
@@ -150,16 +158,18 @@ void PrintDialog::print() {
 
 void PrintDialog::printToPdf(const QString& path) {
     begin();
-    m_job.start([source = m_take(m_choice), path](const base::WorkContext& work) { return source.writePdf(path, work); },
-                [this, path](const base::Result<void>& written) {
-                    m_controls->setEnabled(true);
-                    if (written) return Q_EMIT pdfSaved(path);
-                    m_count->setText(QString::fromStdString(written.error().what));
-                });
+    m_job.start(
+        [source = m_take(m_choice), path](const base::WorkContext& work) { return source.writePdf(path, work); },
+        [this, path](const base::Result<void>& written) {
+            m_controls->setEnabled(true);
+            if (written) return Q_EMIT pdfSaved(path);
+            m_count->setText(QString::fromStdString(written.error().what));
+        });
 }
 
 void PrintDialog::savePdf() {
-    auto* dialog = new QFileDialog(this, tr("Save as PDF"), context::stored(QStringLiteral("files/folder")).toString(), tr("PDF file (*.pdf)"));
+    auto* dialog = new QFileDialog(this, tr("Save as PDF"), context::stored(QStringLiteral("files/folder")).toString(),
+                                   tr("PDF file (*.pdf)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("pdf"));

@@ -24,10 +24,10 @@ namespace sonde::dialogs {
 
 /// What is to be printed, and how it is cut.
 struct PrintChoice {
-    bool whole = true;     ///< the whole graph; else what the canvas shows
-    bool onePage = true;   ///< shrunk onto one page; else as many as it needs
+    bool whole = true;    ///< the whole graph; else what the canvas shows
+    bool onePage = true;  ///< shrunk onto one page; else as many as it needs
     bool landscape = false;
-    double scale = 0.6;    ///< points per unit on several pages
+    double scale = 0.6;  ///< points per unit on several pages
     QPageSize::PageSizeId size = QPageSize::A4;
 };
 

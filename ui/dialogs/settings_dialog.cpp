@@ -56,9 +56,11 @@ SettingsDialog::SettingsDialog(const Settings& settings, QWidget* parent) : QDia
 }
 
 QWidget* SettingsDialog::lookChoice() {
-    auto* look = named(new QComboBox(this), QStringLiteral("look"), tr("High contrast: black, white and few strong colours"));
-    for (const auto& [value, title] : {std::pair(Theme::Mode::System, tr("System default")), std::pair(Theme::Mode::Light, tr("Light")),
-                                       std::pair(Theme::Mode::Dark, tr("Dark")), std::pair(Theme::Mode::HighContrast, tr("High contrast"))})
+    auto* look =
+        named(new QComboBox(this), QStringLiteral("look"), tr("High contrast: black, white and few strong colours"));
+    for (const auto& [value, title] :
+         {std::pair(Theme::Mode::System, tr("System default")), std::pair(Theme::Mode::Light, tr("Light")),
+          std::pair(Theme::Mode::Dark, tr("Dark")), std::pair(Theme::Mode::HighContrast, tr("High contrast"))})
         look->addItem(title, static_cast<int>(value));
     look->setCurrentIndex(look->findData(static_cast<int>(Theme::instance().mode())));
     connect(look, &QComboBox::activated, this, [look] {
@@ -104,7 +106,8 @@ QWidget* SettingsDialog::wheelChoice() {
 }
 
 QWidget* SettingsDialog::threadCount() {
-    auto* threads = named(new QSpinBox(this), QStringLiteral("threads"), tr("Maximum number of threads that a run uses"));
+    auto* threads =
+        named(new QSpinBox(this), QStringLiteral("threads"), tr("Maximum number of threads that a run uses"));
     threads->setRange(0, 256);
     threads->setSpecialValueText(tr("One per processor (%1)").arg(QThread::idealThreadCount()));
     threads->setValue(m_settings.threads);
@@ -116,9 +119,10 @@ QWidget* SettingsDialog::threadCount() {
 }
 
 QWidget* SettingsDialog::groupsChoice() {
-    auto* groups = named(new QCheckBox(tr("Find groups in models without module names"), this), QStringLiteral("findsGroups"),
-                         tr("For ONNX files without module names: show repeated and self-contained parts of the graph as groups. "
-                            "Changing this reads the open file again"));
+    auto* groups =
+        named(new QCheckBox(tr("Find groups in models without module names"), this), QStringLiteral("findsGroups"),
+              tr("For ONNX files without module names: show repeated and self-contained parts of the graph as groups. "
+                 "Changing this reads the open file again"));
     groups->setChecked(m_settings.findsGroups);
     connect(groups, &QCheckBox::toggled, this, [this](bool on) {
         m_settings.findsGroups = on;
@@ -131,8 +135,10 @@ QWidget* SettingsDialog::furtherDialogs() {
     auto* row = new QWidget(this);
     auto* line = new QHBoxLayout(row);
     line->setContentsMargins(0, 0, 0, 0);
-    auto* labels = named(new QPushButton(tr("Node &Labels…"), row), QStringLiteral("labels"), tr("Choose what is written on the nodes"));
-    auto* keys = named(new QPushButton(tr("&Shortcuts…"), row), QStringLiteral("keys"), tr("Show and change keyboard shortcuts"));
+    auto* labels = named(new QPushButton(tr("Node &Labels…"), row), QStringLiteral("labels"),
+                         tr("Choose what is written on the nodes"));
+    auto* keys = named(new QPushButton(tr("&Shortcuts…"), row), QStringLiteral("keys"),
+                       tr("Show and change keyboard shortcuts"));
     for (QPushButton* button : {labels, keys}) button->setAutoDefault(false);  // Enter closes the dialog
     connect(labels, &QPushButton::clicked, this, &SettingsDialog::labelsRequested);
     connect(keys, &QPushButton::clicked, this, &SettingsDialog::keysRequested);

@@ -7,7 +7,7 @@ namespace sonde::dialogs {
 /// What the dialog cannot reach itself; look and motion it gives to the theme at once.
 struct Settings {
     bool wheelZooms = true;
-    int threads = 0;  ///< 0: one per processor
+    int threads = 0;          ///< 0: one per processor
     bool findsGroups = true;  ///< ONNX files that name no modules are shown with groups found in the graph
 };
 

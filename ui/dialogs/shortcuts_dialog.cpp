@@ -17,7 +17,8 @@
 namespace sonde::dialogs {
 
 ShortcutsDialog::ShortcutsDialog(actions::ActionRegistry& registry, QWidget* parent)
-    : QDialog(parent), m_registry(registry), m_list(new QTreeWidget(this)), m_edit(new QKeySequenceEdit(this)), m_conflict(new QLabel(this)) {
+    : QDialog(parent), m_registry(registry), m_list(new QTreeWidget(this)), m_edit(new QKeySequenceEdit(this)),
+      m_conflict(new QLabel(this)) {
     setWindowTitle(tr("Keyboard Shortcuts"));
     resize(640, 520);
     auto* field = new widgets::SearchField(this);
@@ -50,10 +51,12 @@ ShortcutsDialog::ShortcutsDialog(actions::ActionRegistry& registry, QWidget* par
     connect(m_list, &QTreeWidget::currentItemChanged, this, &ShortcutsDialog::choose);
     connect(assignButton, &QPushButton::clicked, this, &ShortcutsDialog::assign);
     connect(m_edit, &QKeySequenceEdit::keySequenceChanged, this, [this](const QKeySequence& key) {
-        const QStringList others = key.isEmpty() || m_chosen.isEmpty() ? QStringList() : m_registry.conflicts(m_chosen, key);
+        const QStringList others =
+            key.isEmpty() || m_chosen.isEmpty() ? QStringList() : m_registry.conflicts(m_chosen, key);
         QStringList names;
         for (const QString& id : others) names << QString(m_registry.info(id).text).remove(QLatin1Char('&'));
-        m_conflict->setText(names.isEmpty() ? QString() : tr("Already used by: %1").arg(names.join(QStringLiteral(", "))));
+        m_conflict->setText(names.isEmpty() ? QString()
+                                            : tr("Already used by: %1").arg(names.join(QStringLiteral(", "))));
     });
     connect(reset, &QPushButton::clicked, this, [this] {
         m_registry.resetShortcuts();
@@ -71,9 +74,10 @@ void ShortcutsDialog::fill() {
         QStringList keys;
         for (const QKeySequence& key : m_registry.shortcuts(id)) keys << key.toString(QKeySequence::NativeText);
         QString menu = info.menu;
-        auto* item = new QTreeWidgetItem(m_list, {QString(info.text).remove(QLatin1Char('&')),
-                                                  menu.remove(QLatin1Char('-')).replace(QLatin1Char('/'), QStringLiteral(" › ")),
-                                                  keys.join(QStringLiteral(", "))});
+        auto* item =
+            new QTreeWidgetItem(m_list, {QString(info.text).remove(QLatin1Char('&')),
+                                         menu.remove(QLatin1Char('-')).replace(QLatin1Char('/'), QStringLiteral(" › ")),
+                                         keys.join(QStringLiteral(", "))});
         item->setToolTip(0, info.toolTip);
         item->setData(0, Qt::UserRole, id);
     }
@@ -83,7 +87,8 @@ void ShortcutsDialog::filter(const QString& text) {
     for (int i = 0; i < m_list->topLevelItemCount(); ++i) {
         QTreeWidgetItem* item = m_list->topLevelItem(i);
         bool match = false;
-        for (int column = 0; column < 3; ++column) match = match || item->text(column).contains(text, Qt::CaseInsensitive);
+        for (int column = 0; column < 3; ++column)
+            match = match || item->text(column).contains(text, Qt::CaseInsensitive);
         item->setHidden(!match);
     }
 }

@@ -35,7 +35,8 @@ TextDialog::TextDialog(const QString& title, const QString& text, int line, QWid
     m_text->setPlainText(text);
     m_text->installEventFilter(this);
     m_text->viewport()->installEventFilter(this);
-    auto* hint = new QLabel(tr("The visible graph in order of execution. Press Return to show a line on the canvas."), this);
+    auto* hint =
+        new QLabel(tr("The visible graph in order of execution. Press Return to show a line on the canvas."), this);
     hint->setWordWrap(true);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     QPushButton* copy = buttons->addButton(tr("&Copy All"), QDialogButtonBox::ActionRole);
@@ -61,7 +62,8 @@ void TextDialog::setText(const QString& text) {
 
 bool TextDialog::eventFilter(QObject* watched, QEvent* event) {
     const bool byKey = watched == m_text && event->type() == QEvent::KeyPress &&
-                       (static_cast<QKeyEvent*>(event)->key() == Qt::Key_Return || static_cast<QKeyEvent*>(event)->key() == Qt::Key_Enter);
+                       (static_cast<QKeyEvent*>(event)->key() == Qt::Key_Return ||
+                        static_cast<QKeyEvent*>(event)->key() == Qt::Key_Enter);
     if (byKey || (watched == m_text->viewport() && event->type() == QEvent::MouseButtonDblClick)) {
         Q_EMIT lineChosen(m_text->textCursor().blockNumber());
         return true;

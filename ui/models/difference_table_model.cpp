@@ -31,12 +31,14 @@ QString differenceText(int column, double number) {
     if (std::isnan(number)) return QStringLiteral("\u2013");
     switch (column) {
         case DifferenceTableModel::Cosine: return QString::number(number, 'f', 6);
-        case DifferenceTableModel::Snr: return std::isinf(number) ? QStringLiteral("\u221e dB") : QStringLiteral("%1 dB").arg(number, 0, 'f', 1);
+        case DifferenceTableModel::Snr:
+            return std::isinf(number) ? QStringLiteral("\u221e dB") : QStringLiteral("%1 dB").arg(number, 0, 'f', 1);
         default: return std::isinf(number) ? QStringLiteral("\u221e") : QString::number(number, 'g', 3);
     }
 }
 
-DifferenceTableModel::DifferenceTableModel(context::InspectorContext& context, QObject* parent) : QAbstractTableModel(parent), m_context(context) {
+DifferenceTableModel::DifferenceTableModel(context::InspectorContext& context, QObject* parent)
+    : QAbstractTableModel(parent), m_context(context) {
     connect(&context.comparison(), &Comparison::changed, this, &DifferenceTableModel::reset);
     connect(&context, &context::InspectorContext::documentOpened, this, &DifferenceTableModel::reset);
     connect(&context, &context::InspectorContext::documentClosed, this, &DifferenceTableModel::reset);
@@ -47,7 +49,8 @@ void DifferenceTableModel::reset() {
     beginResetModel();
     m_nodes.clear();
     const Comparison& comparison = m_context.comparison();
-    if (m_context.hasModel() && comparison.isKnown()) m_nodes = m_showsAll ? comparedNodes(m_context) : comparison.diverging();
+    if (m_context.hasModel() && comparison.isKnown())
+        m_nodes = m_showsAll ? comparedNodes(m_context) : comparison.diverging();
     endResetModel();
 }
 
@@ -61,7 +64,9 @@ int DifferenceTableModel::rowOf(NodeId node) const {
     return found == m_nodes.end() ? -1 : static_cast<int>(found - m_nodes.begin());
 }
 
-int DifferenceTableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_nodes.size()); }
+int DifferenceTableModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_nodes.size());
+}
 int DifferenceTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
 
 QVariant DifferenceTableModel::number(int column, NodeId node) const {
@@ -89,7 +94,8 @@ QVariant DifferenceTableModel::data(const QModelIndex& index, int role) const {
     if (role == NodeRole) return id.value;
     const bool isStale = m_context.comparison().isStale();
     if (role == MutedRole) return isStale;
-    if (role == SeverityRole && !found->ok && !isStale) return static_cast<int>(found->isInherited ? base::Severity::Warning : base::Severity::Error);
+    if (role == SeverityRole && !found->ok && !isStale)
+        return static_cast<int>(found->isInherited ? base::Severity::Warning : base::Severity::Error);
     if (role == Qt::TextAlignmentRole) return alignment(isNumber || column == Order);
     if (role == SortRole && column == Order) return index.row();
     if (role == SortRole && isNumber) {
@@ -109,13 +115,20 @@ QVariant DifferenceTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant DifferenceTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    static const char* const titles[ColumnCount] = {QT_TR_NOOP("#"), QT_TR_NOOP("Node"), QT_TR_NOOP("Module"), QT_TR_NOOP("Operator"), QT_TR_NOOP("Difference"),
-                                                    QT_TR_NOOP("Max absolute"), QT_TR_NOOP("Max relative"), QT_TR_NOOP("Cosine"), QT_TR_NOOP("SNR"), QT_TR_NOOP("Note")};
+    static const char* const titles[ColumnCount] = {
+        QT_TR_NOOP("#"),          QT_TR_NOOP("Node"),         QT_TR_NOOP("Module"),       QT_TR_NOOP("Operator"),
+        QT_TR_NOOP("Difference"), QT_TR_NOOP("Max absolute"), QT_TR_NOOP("Max relative"), QT_TR_NOOP("Cosine"),
+        QT_TR_NOOP("SNR"),        QT_TR_NOOP("Note")};
     static const char* const tips[ColumnCount] = {
-        QT_TR_NOOP("Order of execution"), nullptr, nullptr, nullptr,
+        QT_TR_NOOP("Order of execution"),
+        nullptr,
+        nullptr,
+        nullptr,
         QT_TR_NOOP("first: all inputs agree; inherited: an input differs already"),
-        QT_TR_NOOP("Largest |a \u2212 r|: a in this run, r in the reference"), QT_TR_NOOP("Largest |a \u2212 r| / |r| where r is not 0"),
-        QT_TR_NOOP("Cosine similarity of both values: 1 if they have the same direction"), QT_TR_NOOP("10 log10(\u2211 r\u00b2 / \u2211 (a \u2212 r)\u00b2): below about 40 dB the difference is visible"),
+        QT_TR_NOOP("Largest |a \u2212 r|: a in this run, r in the reference"),
+        QT_TR_NOOP("Largest |a \u2212 r| / |r| where r is not 0"),
+        QT_TR_NOOP("Cosine similarity of both values: 1 if they have the same direction"),
+        QT_TR_NOOP("10 log10(\u2211 r\u00b2 / \u2211 (a \u2212 r)\u00b2): below about 40 dB the difference is visible"),
         QT_TR_NOOP("Why a value could not be compared element by element")};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
     if (role == Qt::TextAlignmentRole) return alignment((section >= MaxAbsolute && section <= Snr) || section == Order);

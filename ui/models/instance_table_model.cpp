@@ -51,7 +51,9 @@ bool InstanceTableModel::lacksValues() const {
     });
 }
 
-int InstanceTableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_nodes.size()); }
+int InstanceTableModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_nodes.size());
+}
 int InstanceTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
 
 double InstanceTableModel::number(const analysis::TensorStats& stats, int column) {
@@ -71,16 +73,20 @@ QVariant InstanceTableModel::data(const QModelIndex& index, int role) const {
     const analysis::TensorStats* stats = m_stats.stats(id);
     if (role == NodeRole) return id.value;
     if (role == MutedRole) return !m_context.wasReached(id);
-    if (role == SeverityRole && stats && stats->nanCount + stats->infCount > 0) return static_cast<int>(base::Severity::Warning);
+    if (role == SeverityRole && stats && stats->nanCount + stats->infCount > 0)
+        return static_cast<int>(base::Severity::Warning);
     if (role == Qt::TextAlignmentRole) return alignment(index.column() >= Minimum);
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole && role != SortRole) return {};
     switch (index.column()) {
-        case Instance: return role == SortRole ? QVariant(index.row()) : QVariant(moduleText(m_context.graph().expr(node.producer)));
+        case Instance:
+            return role == SortRole ? QVariant(index.row())
+                                    : QVariant(moduleText(m_context.graph().expr(node.producer)));
         case Node: return shown(node.name);
         case Shape: return shapeText(node, m_context.value(id));
         default: break;
     }
-    if (!stats || (index.column() != Bad && stats->finiteCount() == 0)) return role == SortRole ? QVariant() : QVariant(QString());
+    if (!stats || (index.column() != Bad && stats->finiteCount() == 0))
+        return role == SortRole ? QVariant() : QVariant(QString());
     const double value = number(*stats, index.column());
     if (role == SortRole) return value;
     if (index.column() == Bad) return value == 0 ? QString() : context::countText(static_cast<qint64>(value));
@@ -88,8 +94,9 @@ QVariant InstanceTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant InstanceTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    static const char* const titles[ColumnCount] = {QT_TR_NOOP("Module"), QT_TR_NOOP("Node"), QT_TR_NOOP("Shape"), QT_TR_NOOP("Min"),
-                                                    QT_TR_NOOP("Max"), QT_TR_NOOP("Mean"), QT_TR_NOOP("Std"), QT_TR_NOOP("NaN, Inf")};
+    static const char* const titles[ColumnCount] = {QT_TR_NOOP("Module"), QT_TR_NOOP("Node"),    QT_TR_NOOP("Shape"),
+                                                    QT_TR_NOOP("Min"),    QT_TR_NOOP("Max"),     QT_TR_NOOP("Mean"),
+                                                    QT_TR_NOOP("Std"),    QT_TR_NOOP("NaN, Inf")};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
     if (role == Qt::TextAlignmentRole) return alignment(section >= Minimum);
     return role == Qt::DisplayRole ? tr(titles[section]) : QVariant();

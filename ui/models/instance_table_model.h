@@ -9,7 +9,8 @@
 
 namespace sonde::models {
 
-/// The values that are in the same place of every one of a row of repeated blocks, as the selected one does: a row each.
+/// The values that are in the same place of every one of a row of repeated blocks, as the selected one does: a row
+/// each.
 class InstanceTableModel : public QAbstractTableModel {
     Q_OBJECT
   public:

@@ -20,7 +20,9 @@ MessageModel::MessageModel(InspectorContext& context, QObject* parent)
     });
 }
 
-int MessageModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_messages.size()); }
+int MessageModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_messages.size());
+}
 int MessageModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
 
 QVariant MessageModel::data(const QModelIndex& index, int role) const {

@@ -38,14 +38,16 @@ graph::ExprId callAround(const layout::Outline& outline, GroupId id, const std::
     if (kind() == layout::Outline::Kind::Body && outline.group(id).parent.valid()) id = outline.group(id).parent;
     if (kind() != layout::Outline::Kind::Operation) return {};
     const graph::Expr& call = outline.graph().expr(outline.group(id).expr);
-    return call.kind == graph::ExprKind::CallModule && call.target == module && !call.outputs.empty() ? call.id : graph::ExprId();
+    return call.kind == graph::ExprKind::CallModule && call.target == module && !call.outputs.empty() ? call.id
+                                                                                                      : graph::ExprId();
 }
 
 graph::NodeId outputOf(const layout::Outline& outline, graph::ScopeId scope) {
     const GroupId group = outline.groupOf(scope);
     if (!group.valid()) return {};
     const graph::InternalGraph& graph = outline.graph();
-    if (const graph::ExprId call = callAround(outline, group, graph.scope(scope).qualname); call.valid()) return graph.expr(call).outputs.front();
+    if (const graph::ExprId call = callAround(outline, group, graph.scope(scope).qualname); call.valid())
+        return graph.expr(call).outputs.front();
     return graph::outputOfScope(graph, scope, exprsInside(outline, group));
 }
 
@@ -62,7 +64,8 @@ graph::NodeId resultOf(const context::InspectorContext& context, const Selection
             return inputs.empty() ? graph::NodeId() : inputs.front();
         }
         case Selection::Kind::Scope: {
-            if (!graph.scope(selection.scope).parent.valid() && !graph.outputs().empty()) return graph.outputs().front();
+            if (!graph.scope(selection.scope).parent.valid() && !graph.outputs().empty())
+                return graph.outputs().front();
             return context.outline() ? outputOf(*context.outline(), selection.scope) : graph::NodeId();
         }
         case Selection::Kind::Module:

@@ -4,8 +4,8 @@
 
 namespace sonde::models {
 
-/// The value that a selection is about: the selected one, what the selected call of a module returns, or what the Output
-/// is given. Invalid if there is none. Takes time by the size of the module, not of the model.
+/// The value that a selection is about: the selected one, what the selected call of a module returns, or what the
+/// Output is given. Invalid if there is none. Takes time by the size of the module, not of the model.
 graph::NodeId resultOf(const context::InspectorContext& context, const context::Selection& selection);
 
 }  // namespace sonde::models

@@ -20,13 +20,15 @@ namespace sonde::models {
 
 using context::InspectorContext;
 
-ModuleTreeModel::ModuleTreeModel(InspectorContext& context, QObject* parent) : QAbstractItemModel(parent), m_context(context) {
+ModuleTreeModel::ModuleTreeModel(InspectorContext& context, QObject* parent)
+    : QAbstractItemModel(parent), m_context(context) {
     const auto take = [this, &context] {
         beginResetModel();
         m_tree = context.hasModel() ? context.document()->modules : nullptr;
         // The tree is the whole model's, whichever of its graphs is shown.
         m_rootName.clear();
-        if (const auto& whole = context.wholeDocument()) m_rootName = shown(whole->graph->name.empty() ? whole->title : whole->graph->name);
+        if (const auto& whole = context.wholeDocument())
+            m_rootName = shown(whole->graph->name.empty() ? whole->title : whole->graph->name);
         reset();
         endResetModel();
     };
@@ -43,7 +45,8 @@ void ModuleTreeModel::reset() {
     const auto& modules = m_tree->modules();
     m_rows.assign(modules.size(), 0);
     for (std::size_t i = 0; i < modules.size(); ++i) {
-        for (std::size_t k = 0; k < modules[i].children.size(); ++k) m_rows[modules[i].children[k]] = static_cast<int>(k);
+        for (std::size_t k = 0; k < modules[i].children.size(); ++k)
+            m_rows[modules[i].children[k]] = static_cast<int>(k);
     }
 }
 
@@ -95,11 +98,17 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
         QString text = module.qualname.empty() ? tr("The whole model") : shown(module.qualname);
         if (!module.moduleClass.empty()) text += QLatin1Char('\n') + shown(module.moduleClass);
         const analysis::ModuleSums& sums = this->sums(id);
-        if (sums.parameters.elements > 0) text += QLatin1Char('\n') + tr("Parameters: %1").arg(context::storedText(sums.parameters));
-        if (sums.tied > 0) text += QLatin1Char('\n') + tr("%1 of them are tied to another module and count once in a total").arg(context::countText(sums.tied));
-        if (sums.buffers.elements > 0) text += QLatin1Char('\n') + tr("Buffers: %1").arg(context::storedText(sums.buffers));
-        if (!module.failure.empty()) text += QLatin1Char('\n') + tr("Could not be traced: %1").arg(shown(module.failure));
-        if (!module.visited) text += QLatin1Char('\n') + (module.note.empty() ? tr("Never called while tracing") : shown(module.note));
+        if (sums.parameters.elements > 0)
+            text += QLatin1Char('\n') + tr("Parameters: %1").arg(context::storedText(sums.parameters));
+        if (sums.tied > 0)
+            text += QLatin1Char('\n') + tr("%1 of them are tied to another module and count once in a total")
+                                            .arg(context::countText(sums.tied));
+        if (sums.buffers.elements > 0)
+            text += QLatin1Char('\n') + tr("Buffers: %1").arg(context::storedText(sums.buffers));
+        if (!module.failure.empty())
+            text += QLatin1Char('\n') + tr("Could not be traced: %1").arg(shown(module.failure));
+        if (!module.visited)
+            text += QLatin1Char('\n') + (module.note.empty() ? tr("Never called while tracing") : shown(module.note));
         if (module.inferred) text += QLatin1Char('\n') + tr("Inferred from names or repeated structure");
         return text;
     }
@@ -109,7 +118,8 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
         case NameColumn:
             return id == 0 ? m_rootName : oneLine(qualname.mid(qualname.lastIndexOf(QLatin1Char('.')) + 1));
         case ClassColumn: return shortClass(module.moduleClass);
-        case ParametersColumn: return sums(id).parameters.elements == 0 ? QString() : shortCount(sums(id).parameters.elements);
+        case ParametersColumn:
+            return sums(id).parameters.elements == 0 ? QString() : shortCount(sums(id).parameters.elements);
         default: return {};
     }
 }

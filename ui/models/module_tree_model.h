@@ -35,7 +35,7 @@ class ModuleTreeModel : public QAbstractItemModel {
 
     context::InspectorContext& m_context;
     std::shared_ptr<const graph::ModuleTree> m_tree;
-    std::vector<int> m_rows;                 ///< of each module among its siblings
+    std::vector<int> m_rows;  ///< of each module among its siblings
     std::shared_ptr<const analysis::ModelCounts> m_counts;
     QString m_rootName;
 };

@@ -42,8 +42,10 @@ const std::vector<NodeColumn>& nodeColumns() {
         {QStringLiteral("maximum"), QStringLiteral("Max"), true, false, true, 80, NodeColumn::Source::Values, true},
         {QStringLiteral("bad"), QStringLiteral("NaN, Inf"), true, true, true, 70, NodeColumn::Source::Values},
         {QStringLiteral("zeros"), QStringLiteral("Zeros"), true, false, true, 70, NodeColumn::Source::Values},
-        {QStringLiteral("difference"), QStringLiteral("Difference"), true, false, true, 90, NodeColumn::Source::Comparison, false, true},
-        {QStringLiteral("relative"), QStringLiteral("Relative"), true, false, true, 90, NodeColumn::Source::Comparison, false, true},
+        {QStringLiteral("difference"), QStringLiteral("Difference"), true, false, true, 90,
+         NodeColumn::Source::Comparison, false, true},
+        {QStringLiteral("relative"), QStringLiteral("Relative"), true, false, true, 90, NodeColumn::Source::Comparison,
+         false, true},
         {QStringLiteral("attributes"), QStringLiteral("Attributes"), false, false, false, 240},
         {QStringLiteral("source"), QStringLiteral("Source"), false, false, false, 160},
     };
@@ -60,7 +62,9 @@ std::optional<double> ofStats(int column, const analysis::TensorStats& stats) {
         case MinimumColumn: return finite(stats.minimum);
         case MaximumColumn: return finite(stats.maximum);
         case BadColumn: return static_cast<double>(stats.nanCount + stats.infCount);
-        default: return stats.count > 0 ? 100.0 * static_cast<double>(stats.zeroCount) / static_cast<double>(stats.count) : 0.0;
+        default:
+            return stats.count > 0 ? 100.0 * static_cast<double>(stats.zeroCount) / static_cast<double>(stats.count)
+                                   : 0.0;
     }
 }
 
@@ -81,16 +85,21 @@ int nodeColumnIndex(const QString& word) {
                                                 {QStringLiteral("consumers"), QStringLiteral("readers")}};
     const QString id = titles.value(word, word);
     const auto& columns = nodeColumns();
-    const auto found = std::find_if(columns.begin(), columns.end(), [&](const NodeColumn& column) { return column.id == id; });
+    const auto found =
+        std::find_if(columns.begin(), columns.end(), [&](const NodeColumn& column) { return column.id == id; });
     return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
 }
 
 QString nodeColumnText(int column, double number) {
     switch (column) {
         case TimeColumn: return QStringLiteral("%1 ms").arg(number, 0, 'f', 3);
-        case MeanColumn: case DeviationColumn: case MinimumColumn: case MaximumColumn: return numberText(number);
+        case MeanColumn:
+        case DeviationColumn:
+        case MinimumColumn:
+        case MaximumColumn: return numberText(number);
         case ZerosColumn: return QStringLiteral("%1 %").arg(number, 0, 'f', 1);
-        case DifferenceColumn: case RelativeColumn: return QString::number(number, 'g', 3);
+        case DifferenceColumn:
+        case RelativeColumn: return QString::number(number, 'g', 3);
         case BytesColumn: return QLocale::c().formattedDataSize(static_cast<qint64>(number), 1);
         default: return context::countText(static_cast<qint64>(number));
     }
@@ -123,26 +132,39 @@ const std::vector<std::int64_t>& NodeMeasures::times() const {
 
 std::optional<double> NodeMeasures::number(int column, NodeId id) const {
     const graph::Node& node = graph().node(id);
-    const auto known = [](std::optional<std::int64_t> count) { return count ? std::optional(static_cast<double>(*count)) : std::nullopt; };
+    const auto known = [](std::optional<std::int64_t> count) {
+        return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
+    };
     switch (column) {
         case NumberColumn: return id.value;
-        case MeanColumn: case DeviationColumn: case MinimumColumn: case MaximumColumn: case BadColumn: case ZerosColumn: {
+        case MeanColumn:
+        case DeviationColumn:
+        case MinimumColumn:
+        case MaximumColumn:
+        case BadColumn:
+        case ZerosColumn: {
             const analysis::TensorStats* stats = m_context.valueMeasures().of(id);
             return stats ? ofStats(column, *stats) : std::nullopt;
         }
-        case DifferenceColumn: case RelativeColumn: {
+        case DifferenceColumn:
+        case RelativeColumn: {
             const analysis::NodeDifference* found = m_context.comparison().of(id);
             if (!found) return std::nullopt;
             return column == DifferenceColumn ? found->maxAbsolute : found->maxRelative;
         }
-        case ElementsColumn: if (isCountedElsewhere(graph(), node)) return std::nullopt; return known(analysis::elementCount(node, m_context.value(id)));
-        case BytesColumn: if (isCountedElsewhere(graph(), node)) return std::nullopt; return known(analysis::byteCount(node, m_context.value(id)));
+        case ElementsColumn:
+            if (isCountedElsewhere(graph(), node)) return std::nullopt;
+            return known(analysis::elementCount(node, m_context.value(id)));
+        case BytesColumn:
+            if (isCountedElsewhere(graph(), node)) return std::nullopt;
+            return known(analysis::byteCount(node, m_context.value(id)));
         case ReadersColumn: return static_cast<double>(node.users.size());
         case ParametersColumn:
             if (node.outputIndex > 0) return std::nullopt;
             return static_cast<double>(parameters()[node.producer.index()]);
         case TimeColumn:
-            if (node.outputIndex > 0 || !m_context.recording() || m_context.recording()->elapsedNs(node.producer) == 0) return std::nullopt;
+            if (node.outputIndex > 0 || !m_context.recording() || m_context.recording()->elapsedNs(node.producer) == 0)
+                return std::nullopt;
             return static_cast<double>(times()[node.producer.index()]) / 1e6;
         default: return std::nullopt;
     }
@@ -157,7 +179,9 @@ QString NodeMeasures::text(int column, NodeId id) const {
         case ClassColumn: return shortClass(expr.moduleClass);
         case OperatorColumn: return operatorText(expr);
         case CategoryColumn: {
-            const ops::OpDef* def = expr.op.name.empty() ? nullptr : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+            const ops::OpDef* def = expr.op.name.empty()
+                                        ? nullptr
+                                        : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
             return def ? shown(ops::name(def->category)) : QString();
         }
         case ShapeColumn: return shapeText(node, m_context.value(id));
@@ -183,13 +207,15 @@ bool NodeMeasures::isBad(int column, NodeId id) const {
         const analysis::NodeDifference* found = m_context.comparison().of(id);
         return found && !found->ok;
     }
-    const analysis::TensorStats* stats = source == NodeColumn::Source::Values ? m_context.valueMeasures().of(id) : nullptr;
+    const analysis::TensorStats* stats =
+        source == NodeColumn::Source::Values ? m_context.valueMeasures().of(id) : nullptr;
     return stats && stats->finiteCount() < stats->count;
 }
 
 QString NodeMeasures::comparisonNote() const {
     if (m_context.comparison().isStale()) return QStringLiteral("the comparison is stale");
-    return m_context.comparison().isKnown() ? QStringLiteral("nothing was compared") : QStringLiteral("use Run \u203a Compare first");
+    return m_context.comparison().isKnown() ? QStringLiteral("nothing was compared")
+                                            : QStringLiteral("use Run \u203a Compare first");
 }
 
 QString NodeMeasures::group(int column, NodeId id) const {

@@ -11,23 +11,25 @@ namespace sonde::models {
 
 /// One thing that can be told of every node: a column of the node table, and what nodes may be coloured by.
 struct NodeColumn {
-    QString id;             ///< "time"; settings and the query language know it by this name
+    QString id;  ///< "time"; settings and the query language know it by this name
     QString title;
     bool numeric = false;
-    bool adds = false;      ///< the numbers of several nodes make a sum that means something
-    bool colours = false;   ///< offered as a colouring
-    int width = 100;        ///< of the table's column at first, in pixels
+    bool adds = false;     ///< the numbers of several nodes make a sum that means something
+    bool colours = false;  ///< offered as a colouring
+    int width = 100;       ///< of the table's column at first, in pixels
     /// Where the numbers come from: a run of its own (ValueMeasures), or a comparison. Nothing is known before.
     enum class Source { Graph, Values, Comparison } source = Source::Graph;
-    bool isSigned = false;       ///< less than 0 means as much as more: colours go both ways from 0
-    bool logarithmic = false;    ///< numbers are apart by orders of magnitude
+    bool isSigned = false;     ///< less than 0 means as much as more: colours go both ways from 0
+    bool logarithmic = false;  ///< numbers are apart by orders of magnitude
 };
 
+// clang-format off
 enum NodeColumnIndex {
     NumberColumn, NameColumn, ModuleColumn, ClassColumn, OperatorColumn, CategoryColumn, ShapeColumn, DTypeColumn,
     ElementsColumn, BytesColumn, ParametersColumn, ReadersColumn, TimeColumn,
     MeanColumn, DeviationColumn, MinimumColumn, MaximumColumn, BadColumn, ZerosColumn, DifferenceColumn, RelativeColumn, AttributesColumn, SourceColumn, NodeColumnCount
 };
+// clang-format on
 
 /// In the order of NodeColumnIndex.
 const std::vector<NodeColumn>& nodeColumns();
@@ -42,11 +44,12 @@ class NodeMeasures {
 
     const graph::InternalGraph& graph() const { return m_context.graph(); }
     QString text(int column, graph::NodeId node) const;
-    /// Of numeric columns; nothing if it is not known. Numbers of an operation (time, parameters) are those of its first
-    /// output, so that sums count them once; time is without that of operations inside. What a called module takes and
-    /// returns is counted where it is made: the call's own results and the inputs inside have no memory.
+    /// Of numeric columns; nothing if it is not known. Numbers of an operation (time, parameters) are those of its
+    /// first output, so that sums count them once; time is without that of operations inside. What a called module
+    /// takes and returns is counted where it is made: the call's own results and the inputs inside have no memory.
     std::optional<double> number(int column, graph::NodeId node) const;
-    /// Whether the node has something bad that a column says: NaN or infinite elements, a difference above the tolerance.
+    /// Whether the node has something bad that a column says: NaN or infinite elements, a difference above the
+    /// tolerance.
     bool isBad(int column, graph::NodeId node) const;
     /// Why no difference is known: there is no comparison, or it is stale.
     QString comparisonNote() const;

@@ -39,7 +39,9 @@ SearchResultModel::SearchResultModel(context::InspectorContext& context, QObject
     take();
 }
 
-int SearchResultModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_hits.size()); }
+int SearchResultModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_hits.size());
+}
 
 QVariant SearchResultModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || !m_context.hasModel()) return {};

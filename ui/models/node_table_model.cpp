@@ -13,11 +13,14 @@ using graph::NodeId;
 
 namespace {
 
-bool holdsNumbers(int column) { return column == NumberColumn || nodeColumns()[static_cast<std::size_t>(column)].numeric; }
+bool holdsNumbers(int column) {
+    return column == NumberColumn || nodeColumns()[static_cast<std::size_t>(column)].numeric;
+}
 
 }  // namespace
 
-NodeTableModel::NodeTableModel(InspectorContext& context, QObject* parent) : QAbstractTableModel(parent), m_context(context), m_measures(context) {
+NodeTableModel::NodeTableModel(InspectorContext& context, QObject* parent)
+    : QAbstractTableModel(parent), m_context(context), m_measures(context) {
     const auto take = [this] {
         beginResetModel();
         m_measures.reset();
@@ -53,7 +56,9 @@ int NodeTableModel::rowOf(NodeId node) const {
     return node.valid() && node.index() < m_rowOfNode.size() ? m_rowOfNode[node.index()] : -1;
 }
 
-int NodeTableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_nodes.size()); }
+int NodeTableModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_nodes.size());
+}
 int NodeTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : NodeColumnCount; }
 
 QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
@@ -62,7 +67,8 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
     const int column = index.column();
     const bool numeric = holdsNumbers(column);
     switch (role) {
-        case Qt::DisplayRole: case Qt::ToolTipRole:
+        case Qt::DisplayRole:
+        case Qt::ToolTipRole:
             return column == NumberColumn ? QVariant(id.value) : QVariant(m_measures.text(column, id));
         case NodeRole: return id.value;
         case ExportRole: {
@@ -71,9 +77,12 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
             if (!numeric) return {};
             return number ? QString::number(*number, 'g', 15) : QStringLiteral("");
         }
-        case SeverityRole: return m_measures.isBad(column, id) ? QVariant(static_cast<int>(base::Severity::Error)) : QVariant();
+        case SeverityRole:
+            return m_measures.isBad(column, id) ? QVariant(static_cast<int>(base::Severity::Error)) : QVariant();
         case MutedRole: return !m_context.wasReached(id);
-        case SortRole: return numeric ? QVariant(m_measures.number(column, id).value_or(-std::numeric_limits<double>::infinity())) : QVariant(m_measures.text(column, id));
+        case SortRole:
+            return numeric ? QVariant(m_measures.number(column, id).value_or(-std::numeric_limits<double>::infinity()))
+                           : QVariant(m_measures.text(column, id));
         case Qt::TextAlignmentRole: return alignment(numeric);
         default: return {};
     }
@@ -96,7 +105,8 @@ void TableFilter::setFilter(const QString& text) {
 bool TableFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
     return std::all_of(m_words.begin(), m_words.end(), [&](const QString& word) {
         for (int column = 0; column < sourceModel()->columnCount(parent); ++column)
-            if (sourceModel()->index(row, column, parent).data().toString().contains(word, Qt::CaseInsensitive)) return true;
+            if (sourceModel()->index(row, column, parent).data().toString().contains(word, Qt::CaseInsensitive))
+                return true;
         return false;
     });
 }
@@ -110,7 +120,8 @@ QByteArray tableAsCsv(const QAbstractItemModel& model) {
     QString out;
     for (int row = -1; row < model.rowCount(); ++row) {
         for (int column = 0; column < model.columnCount(); ++column) {
-            const QVariant cell = row < 0 ? model.headerData(column, Qt::Horizontal) : model.index(row, column).data(ExportRole);
+            const QVariant cell =
+                row < 0 ? model.headerData(column, Qt::Horizontal) : model.index(row, column).data(ExportRole);
             const QVariant shown = row >= 0 && !cell.isValid() ? model.index(row, column).data() : cell;
             out += (column > 0 ? QStringLiteral(",") : QString()) + quoted(shown.toString());
         }

@@ -11,8 +11,8 @@
 
 namespace sonde::models {
 
-/// All nodes of the open model in the order of the program, those of inner bodies after their owner; a column for each of
-/// nodeColumns().
+/// All nodes of the open model in the order of the program, those of inner bodies after their owner; a column for each
+/// of nodeColumns().
 class NodeTableModel : public QAbstractTableModel {
     Q_OBJECT
   public:

@@ -1,15 +1,14 @@
 #include "ui/models/node_text.h"
 
-#include "ui/context/text.h"
-#include "ui/models/short_text.h"
-
-#include "core/ops/registry/registry.h"
-#include "ui/context/window_hint.h"
-
 #include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>
+
+#include "core/ops/registry/registry.h"
+#include "ui/context/text.h"
+#include "ui/context/window_hint.h"
+#include "ui/models/short_text.h"
 
 namespace sonde::models {
 namespace {
@@ -25,7 +24,9 @@ QString dimsText(const std::vector<tensor::Dim>& dims) {
     if (dims.empty()) return QStringLiteral("scalar");
     QStringList parts;
     for (const tensor::Dim& dim : dims)
-        parts << (dim.known() ? QString::number(dim.value) : dim.symbol.empty() ? QStringLiteral("?") : shown(dim.symbol));
+        parts << (dim.known()          ? QString::number(dim.value)
+                  : dim.symbol.empty() ? QStringLiteral("?")
+                                       : shown(dim.symbol));
     return parts.join(QChar(0x00d7));
 }
 
@@ -43,7 +44,8 @@ QString operatorText(const graph::Expr& expr) {
     if (!expr.op.name.empty()) return shown(expr.op.name);
     // The target of these is the name of what they read.
     if (expr.isParameter) return QStringLiteral("Weight");
-    if (expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr) return QStringLiteral("Constant");
+    if (expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr)
+        return QStringLiteral("Constant");
     if (!expr.target.empty()) return shown(expr.target);
     return context::text(graph::name(expr.kind));
 }
@@ -85,7 +87,8 @@ QString typeText(const graph::Node& node, const tensor::Value* value) {
 }
 
 QString argumentName(const graph::Expr& expr, std::size_t position) {
-    const ops::OpDef* op = expr.op.name.empty() ? nullptr : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    const ops::OpDef* op =
+        expr.op.name.empty() ? nullptr : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
     if (op && position < op->inputs.size()) return shown(op->inputs[position].name);
     if (op && position < op->parameters.size()) return shown(op->parameters[position].name);
     return QString::number(position);
@@ -95,12 +98,15 @@ QString failureText(const graph::InternalGraph& graph, graph::ExprId expr, const
     const graph::Expr& failed = graph.expr(failure.expr);
     QStringList lines;
     if (failure.expr != expr && !failed.outputs.empty())
-        lines << QCoreApplication::translate("Failure", "Inside of it, %1 failed").arg(brief(graph.node(failed.outputs.front()).name));
+        lines << QCoreApplication::translate("Failure", "Inside of it, %1 failed")
+                     .arg(brief(graph.node(failed.outputs.front()).name));
     lines << shown(failure.error.what);
     QStringList types;
     for (const std::string& type : failure.inputTypes) types << shown(type);
-    if (!types.isEmpty()) lines << QCoreApplication::translate("Failure", "Inputs: %1").arg(types.join(QStringLiteral(", ")));
-    if (const QString hint = context::windowHint(failure.error.hint); !hint.isEmpty()) lines << shown(hint.toStdString());
+    if (!types.isEmpty())
+        lines << QCoreApplication::translate("Failure", "Inputs: %1").arg(types.join(QStringLiteral(", ")));
+    if (const QString hint = context::windowHint(failure.error.hint); !hint.isEmpty())
+        lines << shown(hint.toStdString());
     return lines.join(u'\n');
 }
 

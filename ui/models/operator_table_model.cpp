@@ -8,7 +8,8 @@ namespace sonde::models {
 
 using context::InspectorContext;
 
-OperatorTableModel::OperatorTableModel(InspectorContext& context, QObject* parent) : QAbstractTableModel(parent), m_context(context) {
+OperatorTableModel::OperatorTableModel(InspectorContext& context, QObject* parent)
+    : QAbstractTableModel(parent), m_context(context) {
     connect(&context, &InspectorContext::documentOpened, this, [this] { changed(true); });
     connect(&context, &InspectorContext::documentClosed, this, [this] { changed(true); });
     connect(&context, &InspectorContext::runFinished, this, [this] { changed(false); });
@@ -42,26 +43,34 @@ void OperatorTableModel::take() {
         std::map<std::pair<QString, QString>, std::size_t> rowOf;
         for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
             const graph::Expr& expr = graph.expr(id);
-            const bool plain = expr.kind == graph::ExprKind::Input || expr.kind == graph::ExprKind::Output || layout::Outline::isConstant(expr);
+            const bool plain = expr.kind == graph::ExprKind::Input || expr.kind == graph::ExprKind::Output ||
+                               layout::Outline::isConstant(expr);
             if (plain || expr.outputs.empty()) continue;
             // A module that was traced into is what is inside of it.
             if (expr.kind == graph::ExprKind::CallModule && !expr.bodies.empty()) continue;
             // The call of a module is no operator of a domain.
-            const QString domain = expr.op.name.empty() ? QString() : expr.op.domain.empty() ? QStringLiteral("ai.onnx") : shown(expr.op.domain);
+            const QString domain = expr.op.name.empty()     ? QString()
+                                   : expr.op.domain.empty() ? QStringLiteral("ai.onnx")
+                                                            : shown(expr.op.domain);
             const auto [at, isNew] = rowOf.try_emplace({operatorText(expr), domain}, m_rows.size());
-            if (isNew) m_rows.push_back({operatorText(expr), domain, measures.text(CategoryColumn, expr.outputs.front()), {}, 0, 0, 0});
+            if (isNew)
+                m_rows.push_back(
+                    {operatorText(expr), domain, measures.text(CategoryColumn, expr.outputs.front()), {}, 0, 0, 0});
             Row& row = m_rows[at->second];
             row.nodes.push_back(expr.outputs.front());
             row.parameters += measures.number(ParametersColumn, expr.outputs.front()).value_or(0);
             row.time += measures.number(TimeColumn, expr.outputs.front()).value_or(0);
-            for (const graph::NodeId output : expr.outputs) row.bytes += measures.number(BytesColumn, output).value_or(0);
+            for (const graph::NodeId output : expr.outputs)
+                row.bytes += measures.number(BytesColumn, output).value_or(0);
         }
         for (const Row& row : m_rows) m_totalTime += row.time;
     }
     endResetModel();
 }
 
-int OperatorTableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_rows.size()); }
+int OperatorTableModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
 int OperatorTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
 
 double OperatorTableModel::number(const Row& row, int column) const {
@@ -95,8 +104,9 @@ QVariant OperatorTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant OperatorTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    static const char* const titles[ColumnCount] = {QT_TR_NOOP("Operator"), QT_TR_NOOP("Domain"), QT_TR_NOOP("Category"), QT_TR_NOOP("Count"),
-                                                    QT_TR_NOOP("Parameters"), QT_TR_NOOP("Memory"), QT_TR_NOOP("Time"), QT_TR_NOOP("Share of time")};
+    static const char* const titles[ColumnCount] = {
+        QT_TR_NOOP("Operator"),   QT_TR_NOOP("Domain"), QT_TR_NOOP("Category"), QT_TR_NOOP("Count"),
+        QT_TR_NOOP("Parameters"), QT_TR_NOOP("Memory"), QT_TR_NOOP("Time"),     QT_TR_NOOP("Share of time")};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
     if (role == Qt::TextAlignmentRole) return alignment(section > CategoryName);
     return role == Qt::DisplayRole ? tr(titles[section]) : QVariant();

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <QtGlobal>
 #include <QVariant>
 #include <Qt>
+#include <QtGlobal>
 
 namespace sonde::models {
 

@@ -24,7 +24,8 @@ QString oneLine(const QString& text) {
     QString whole = elided(text, kMaxTextLength);
     for (QChar& c : whole) {
         const QChar::Category kind = c.category();
-        const bool breaks = kind == QChar::Other_Control || kind == QChar::Separator_Line || kind == QChar::Separator_Paragraph;
+        const bool breaks =
+            kind == QChar::Other_Control || kind == QChar::Separator_Line || kind == QChar::Separator_Paragraph;
         // Embeddings, overrides and isolates would turn the text that follows the name as well.
         const bool turns = (c >= QChar(0x202a) && c <= QChar(0x202e)) || (c >= QChar(0x2066) && c <= QChar(0x2069));
         if (breaks || turns) c = u' ';

@@ -125,15 +125,18 @@ QVariant WatchListModel::data(const QModelIndex& index, int role) const {
                                        (index.column() == InfColumn && stats->infCount > 0));
             return bad ? QVariant(static_cast<int>(base::Severity::Error)) : QVariant();
         }
-        case Qt::ToolTipRole: return m_context.isStale(id) ? tr("%1\nOf the last run: %2").arg(text(id, index.column()).toString(), m_context.staleReason()) : QVariant(text(id, index.column()));
+        case Qt::ToolTipRole:
+            return m_context.isStale(id)
+                       ? tr("%1\nOf the last run: %2").arg(text(id, index.column()).toString(), m_context.staleReason())
+                       : QVariant(text(id, index.column()));
         default: return {};
     }
 }
 
 QVariant WatchListModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
-    static const char* const titles[ColumnCount] = {"Node", "Module", "Operator", "Shape", "Type", "Min", "Max", "Mean",
-                                                    "Std", "NaN", "Inf", "Zero", "Value"};
+    static const char* const titles[ColumnCount] = {"Node", "Module", "Operator", "Shape", "Type", "Min",  "Max",
+                                                    "Mean", "Std",    "NaN",      "Inf",   "Zero", "Value"};
     if (role == Qt::DisplayRole) return tr(titles[section]);
     if (role == Qt::TextAlignmentRole) return alignment(section >= MinColumn && section <= ZeroColumn);
     return {};

@@ -15,10 +15,12 @@ class WatchListModel : public QAbstractTableModel {
     Q_OBJECT
   public:
     enum class Kind { Watches, Ends };
+    // clang-format off
     enum Column {
         NameColumn, ModuleColumn, OperatorColumn, ShapeColumn, DTypeColumn, MinColumn, MaxColumn, MeanColumn,
         DeviationColumn, NanColumn, InfColumn, ZeroColumn, ValueColumn, ColumnCount
     };
+    // clang-format on
 
     WatchListModel(context::InspectorContext& context, Kind kind, QObject* parent = nullptr);
 

@@ -1,10 +1,10 @@
 #include "ui/theme/calm_style.h"
 
-#include "ui/theme/theme.h"
-
 #include <QPainter>
 #include <QPainterPath>
 #include <QStyleOption>
+
+#include "ui/theme/theme.h"
 
 namespace sonde::theme {
 namespace {
@@ -32,7 +32,8 @@ void drawChevron(QPainter* painter, const QRectF& rect, bool down, const QColor&
     painter->setPen(QPen(ink, 1.4, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     const QPointF c = rect.center();
     const double dy = (down ? 1 : -1) * size / 2;
-    painter->drawPolyline(QPolygonF{QPointF(c.x() - size, c.y() - dy), QPointF(c.x(), c.y() + dy), QPointF(c.x() + size, c.y() - dy)});
+    painter->drawPolyline(
+        QPolygonF{QPointF(c.x() - size, c.y() - dy), QPointF(c.x(), c.y() + dy), QPointF(c.x() + size, c.y() - dy)});
     painter->restore();
 }
 
@@ -46,8 +47,9 @@ void drawIndicator(QPainter* painter, const QStyleOption* option, bool round) {
     const double side = std::min(option->rect.width(), option->rect.height()) - 1.0;
     QRectF box(0, 0, side, side);
     box.moveCenter(QRectF(option->rect).center());
-    const QColor fill = (on || half) && enabled ? color(ColorRole::Accent)
-                                                : color(has(option, QStyle::State_MouseOver) ? ColorRole::Hover : ColorRole::Base);
+    const QColor fill = (on || half) && enabled
+                            ? color(ColorRole::Accent)
+                            : color(has(option, QStyle::State_MouseOver) ? ColorRole::Hover : ColorRole::Base);
     drawBox(painter, box, fill, (on || half) && enabled ? fill : outline(option), round ? side / 2 : 3);
     if (!on && !half) return;
     painter->save();
@@ -60,10 +62,8 @@ void drawIndicator(QPainter* painter, const QStyleOption* option, bool round) {
     } else {
         painter->setPen(QPen(ink, 1.7, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
         const auto at = [&](double x, double y) { return box.topLeft() + QPointF(x * side, y * side); };
-        if (half)
-            painter->drawLine(at(0.25, 0.5), at(0.75, 0.5));
-        else
-            painter->drawPolyline(QPolygonF{at(0.24, 0.52), at(0.43, 0.72), at(0.77, 0.30)});
+        if (half) painter->drawLine(at(0.25, 0.5), at(0.75, 0.5));
+        else painter->drawPolyline(QPolygonF{at(0.24, 0.52), at(0.43, 0.72), at(0.77, 0.30)});
     }
     painter->restore();
 }
@@ -78,13 +78,13 @@ void CalmStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* opti
         case PE_IndicatorCheckBox:
         case PE_IndicatorItemViewItemCheck: return drawIndicator(painter, option, false);
         case PE_IndicatorRadioButton: return drawIndicator(painter, option, true);
-        case PE_FrameFocusRect:
-            return drawBox(painter, option->rect, Qt::transparent, color(ColorRole::FocusRing), 3);
+        case PE_FrameFocusRect: return drawBox(painter, option->rect, Qt::transparent, color(ColorRole::FocusRing), 3);
         case PE_Frame:
             painter->setPen(color(ColorRole::StrongBorder));
             painter->setBrush(Qt::NoBrush);
             return painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
-        case PE_FrameGroupBox: return drawBox(painter, option->rect, Qt::transparent, color(ColorRole::Border), kCornerRadius);
+        case PE_FrameGroupBox:
+            return drawBox(painter, option->rect, Qt::transparent, color(ColorRole::Border), kCornerRadius);
         default: QProxyStyle::drawPrimitive(element, option, painter, widget);
     }
 }
@@ -93,7 +93,8 @@ void CalmStyle::drawComplexControl(ComplexControl control, const QStyleOptionCom
                                    const QWidget* widget) const {
     if (const auto* combo = qstyleoption_cast<const QStyleOptionComboBox*>(option); control == CC_ComboBox && combo) {
         const bool hovered = has(option, State_MouseOver) && has(option, State_Enabled);
-        const QColor fill = combo->editable ? color(ColorRole::Base) : color(hovered ? ColorRole::Hover : ColorRole::Raised);
+        const QColor fill =
+            combo->editable ? color(ColorRole::Base) : color(hovered ? ColorRole::Hover : ColorRole::Raised);
         drawBox(painter, option->rect, fill, outline(option), kCornerRadius);
         drawChevron(painter, subControlRect(CC_ComboBox, option, SC_ComboBoxArrow, widget), true, inkOf(option));
         return;
@@ -103,17 +104,20 @@ void CalmStyle::drawComplexControl(ComplexControl control, const QStyleOptionCom
         if (spin->buttonSymbols == QAbstractSpinBox::NoButtons) return;
         for (const SubControl part : {SC_SpinBoxUp, SC_SpinBoxDown}) {
             const bool up = part == SC_SpinBoxUp;
-            const bool possible = spin->stepEnabled.testFlag(up ? QAbstractSpinBox::StepUpEnabled : QAbstractSpinBox::StepDownEnabled);
+            const bool possible =
+                spin->stepEnabled.testFlag(up ? QAbstractSpinBox::StepUpEnabled : QAbstractSpinBox::StepDownEnabled);
             const QRect rect = subControlRect(CC_SpinBox, option, part, widget);
             const bool active = option->activeSubControls.testFlag(part) && possible;
-            if (active) painter->fillRect(rect.adjusted(1, up ? 2 : 0, -2, up ? 0 : -2),
-                                          color(has(option, State_Sunken) ? ColorRole::Pressed : ColorRole::Hover));
+            if (active)
+                painter->fillRect(rect.adjusted(1, up ? 2 : 0, -2, up ? 0 : -2),
+                                  color(has(option, State_Sunken) ? ColorRole::Pressed : ColorRole::Hover));
             drawChevron(painter, rect, !up, possible ? inkOf(option) : color(ColorRole::DisabledText), 2.8);
         }
         return;
     }
     if (const auto* slider = qstyleoption_cast<const QStyleOptionSlider*>(option);
-        control == CC_Slider && slider && slider->orientation == Qt::Horizontal && slider->tickPosition == QSlider::NoTicks) {
+        control == CC_Slider && slider && slider->orientation == Qt::Horizontal &&
+        slider->tickPosition == QSlider::NoTicks) {
         const QRectF groove = subControlRect(CC_Slider, option, SC_SliderGroove, widget);
         const QRectF handle = subControlRect(CC_Slider, option, SC_SliderHandle, widget);
         const QRectF line(groove.left(), groove.center().y() - 2, groove.width(), 4);
@@ -125,7 +129,8 @@ void CalmStyle::drawComplexControl(ComplexControl control, const QStyleOptionCom
         if (done.width() > 4) drawBox(painter, done, accent, accent, 2);
         QRectF knob(0, 0, 13, 13);
         knob.moveCenter(handle.center());
-        drawBox(painter, knob, color(ColorRole::Raised), has(option, State_HasFocus) ? color(ColorRole::FocusRing) : accent, 6.5);
+        drawBox(painter, knob, color(ColorRole::Raised),
+                has(option, State_HasFocus) ? color(ColorRole::FocusRing) : accent, 6.5);
         return;
     }
     QProxyStyle::drawComplexControl(control, option, painter, widget);
@@ -138,7 +143,8 @@ QRect CalmStyle::subElementRect(SubElement element, const QStyleOption* option, 
     return {option->rect.center().x() - kSize / 2, option->rect.top() - 1, kSize, kSize};
 }
 
-int CalmStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* returnData) const {
+int CalmStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                         QStyleHintReturn* returnData) const {
     switch (hint) {
         // A drop-down list under its box, not over it.
         case SH_ComboBox_Popup: return 0;

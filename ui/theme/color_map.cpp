@@ -78,7 +78,8 @@ std::vector<Oklch> violetToYellow() {
 
 /// Black over red to pale yellow, lightness rising in equal steps: shows few large values on a calm ground.
 std::vector<Oklch> heat() {
-    return {{0.14, 0.03, 300}, {0.30, 0.11, 330}, {0.46, 0.16, 5}, {0.62, 0.17, 35}, {0.79, 0.14, 70}, {0.95, 0.08, 100}};
+    return {{0.14, 0.03, 300}, {0.30, 0.11, 330}, {0.46, 0.16, 5},
+            {0.62, 0.17, 35},  {0.79, 0.14, 70},  {0.95, 0.08, 100}};
 }
 
 /// Blue, white in the middle, red; both arms fall in lightness by the same steps so that equal distances from zero look

@@ -13,6 +13,7 @@ namespace sonde::theme {
 enum class Scheme { Light, Dark, HighContrast };
 
 /// What a colour is for. Nothing outside this folder names a colour in any other way.
+// clang-format off
 enum class ColorRole {
     // window and controls
     Window, Panel, Base, AlternateRow, Raised, Hover, Pressed, Border, StrongBorder,
@@ -32,6 +33,7 @@ enum class ColorRole {
     DiffAdded, DiffRemoved, DiffChanged,
     Count
 };
+// clang-format on
 
 /// One row of the colour table. Values are 0xRRGGBB, or 0xAARRGGBB where the colour lets through what lies under it.
 struct ColorRow {
@@ -50,11 +52,13 @@ QColor color(ColorRole role, Scheme scheme);
 QColor moduleFill(int depth, Scheme scheme);
 
 /// What an operator is, as far as its colour goes. The classes are those that Netron's users know.
+// clang-format off
 enum class OpCategory {
     Layer, Activation, Pool, Normalisation, Transform, Dropout, Shape, Tensor, Data, Quantisation, Attention,
     Elementwise, Reduction, Control, Constant, Input, Output, Unknown,
     Count
 };
+// clang-format on
 
 struct CategoryColors {
     QColor fill, stroke, text;

@@ -1,7 +1,7 @@
-#include "ui/theme/color_role.h"
-
 #include <array>
 #include <cmath>
+
+#include "ui/theme/color_role.h"
 
 namespace sonde::theme {
 namespace {
@@ -116,41 +116,77 @@ struct CategoryRow {
 // space for image processing", 2020) so that no class shouts: light fill L .945, stroke L .60, text L .33; dark fill
 // L .335, stroke L .62, text L .93; high contrast fill L .20, stroke L .86.
 constexpr std::array<CategoryRow, static_cast<std::size_t>(OpCategory::Count)> kCategories{{
-    {OpCategory::Layer, "layer", "Layer",
+    {OpCategory::Layer,
+     "layer",
+     "Layer",
      {{0xe2eeff, 0x5181c7, 0x1a355d}, {0x253752, 0x5f87c3, 0xdde9fa}, {0x041531, 0xb5d3ff, 0xffffff}}},
-    {OpCategory::Activation, "activation", "Activation",
+    {OpCategory::Activation,
+     "activation",
+     "Activation",
      {{0xffe6e3, 0xbd6158, 0x57231f}, {0x4f2b27, 0xbc6d64, 0xf9e2de}, {0x2c0806, 0xfebfb7, 0xffffff}}},
-    {OpCategory::Pool, "pool", "Pool",
+    {OpCategory::Pool,
+     "pool",
+     "Pool",
      {{0xdef4dd, 0x539156, 0x1a3f1d}, {0x263d27, 0x619563, 0xdeecde}, {0x031c05, 0x98e89a, 0xffffff}}},
-    {OpCategory::Normalisation, "normalisation", "Normalisation",
+    {OpCategory::Normalisation,
+     "normalisation",
+     "Normalisation",
      {{0xd5f5ee, 0x239382, 0x013f36}, {0x183e37, 0x439788, 0xd9ede8}, {0x001b17, 0x69ebd4, 0xffffff}}},
-    {OpCategory::Transform, "transform", "Transform",
+    {OpCategory::Transform,
+     "transform",
+     "Transform",
      {{0xd6f4f5, 0x2b9095, 0x003e41}, {0x1a3d3f, 0x469498, 0xd9eced}, {0x001b1c, 0x6fe6ed, 0xffffff}}},
-    {OpCategory::Dropout, "dropout", "Dropout",
+    {OpCategory::Dropout,
+     "dropout",
+     "Dropout",
      {{0xeaebff, 0x7a77ba, 0x323055}, {0x34334d, 0x817fb8, 0xe6e6f6}, {0x14122b, 0xcbcbff, 0xffffff}}},
-    {OpCategory::Shape, "shape", "Shape",
+    {OpCategory::Shape,
+     "shape",
+     "Shape",
      {{0xfbe9df, 0xa3745a, 0x482e20}, {0x443228, 0xa47c66, 0xf1e5df}, {0x231107, 0xffc2a0, 0xffffff}}},
-    {OpCategory::Tensor, "tensor", "Tensor",
+    {OpCategory::Tensor,
+     "tensor",
+     "Tensor",
      {{0xf4ecde, 0x937d57, 0x40331e}, {0x3e3527, 0x978363, 0xede7de}, {0x1d1406, 0xeacc9c, 0xffffff}}},
-    {OpCategory::Data, "data", "Data",
+    {OpCategory::Data,
+     "data",
+     "Data",
      {{0xe9edf3, 0x75828f, 0x2f363e}, {0x32373c, 0x7d8793, 0xe5e8eb}, {0x12171c, 0xc3d3e4, 0xffffff}}},
-    {OpCategory::Quantisation, "quantisation", "Quantisation",
+    {OpCategory::Quantisation,
+     "quantisation",
+     "Quantisation",
      {{0xf0efd4, 0x898335, 0x3a3706}, {0x3a381b, 0x8e894a, 0xeae9d8}, {0x191700, 0xddd674, 0xffffff}}},
-    {OpCategory::Attention, "attention", "Attention",
+    {OpCategory::Attention,
+     "attention",
+     "Attention",
      {{0xffe8d4, 0xb46d10, 0x4f2c00}, {0x4b3013, 0xb37736, 0xf6e4d5}, {0x241000, 0xfec48b, 0xffffff}}},
-    {OpCategory::Elementwise, "elementwise", "Element-wise",
+    {OpCategory::Elementwise,
+     "elementwise",
+     "Element-wise",
      {{0xf5e7fc, 0x9570a5, 0x412c4a}, {0x3f3045, 0x9878a6, 0xede4f1}, {0x1e0f24, 0xeabefe, 0xffffff}}},
-    {OpCategory::Reduction, "reduction", "Reduction",
+    {OpCategory::Reduction,
+     "reduction",
+     "Reduction",
      {{0xffe4f2, 0xaa678e, 0x4d273d}, {0x472d3c, 0xab7192, 0xf3e2eb}, {0x250b1b, 0xfeb8df, 0xffffff}}},
-    {OpCategory::Control, "control", "Control flow",
+    {OpCategory::Control,
+     "control",
+     "Control flow",
      {{0xe2eff6, 0x618699, 0x233943}, {0x2b3940, 0x6c8b9b, 0xe1e9ee}, {0x09181f, 0xa9d9f1, 0xffffff}}},
-    {OpCategory::Constant, "constant", "Constant",
+    {OpCategory::Constant,
+     "constant",
+     "Constant",
      {{0xebedef, 0x7d8185, 0x333638}, {0x353738, 0x83868a, 0xe7e8e9}, {0x151618, 0xccd2d7, 0xffffff}}},
-    {OpCategory::Input, "input", "Input",
+    {OpCategory::Input,
+     "input",
+     "Input",
      {{0xd1f8e5, 0x0f976e, 0x01402c}, {0x0f402f, 0x2e9c75, 0xd7efe3}, {0x001c11, 0x47f2b6, 0xffffff}}},
-    {OpCategory::Output, "output", "Output",
+    {OpCategory::Output,
+     "output",
+     "Output",
      {{0xffe7de, 0xc85c2e, 0x5c1f02}, {0x532a19, 0xc56944, 0xfce1d7}, {0x2c0800, 0xffc1a9, 0xffffff}}},
-    {OpCategory::Unknown, "unknown", "Unknown",
+    {OpCategory::Unknown,
+     "unknown",
+     "Unknown",
      {{0xffe6e5, 0xda404e, 0x660919}, {0x5b2124, 0xd6565c, 0xffdfde}, {0x330005, 0xfebebd, 0xffffff}}},
 }};
 
@@ -161,6 +197,7 @@ constexpr bool categoriesInOrder() {
 }
 static_assert(categoriesInOrder(), "the rows stand in the order of OpCategory");
 
+// clang-format off
 constexpr TextPair kTextPairs[] = {
     {Text, Window}, {Text, Panel}, {Text, Base}, {Text, AlternateRow}, {Text, Raised}, {Text, Hover}, {Text, Pressed},
     {MutedText, Window}, {MutedText, Panel}, {MutedText, Base}, {MutedText, AlternateRow}, {MutedText, Raised},
@@ -180,10 +217,9 @@ constexpr TextPair kTextPairs[] = {
     {PlotLabel, PlotGround}, {PlotLabel, Panel}, {MarkInk, NanMark}, {MarkInk, InfMark},
     {DiffAdded, Base}, {DiffRemoved, Base}, {DiffChanged, Base},
 };
+// clang-format on
 
-QColor fromValue(quint32 value) {
-    return value > 0xffffff ? QColor::fromRgba(value) : QColor::fromRgb(value);
-}
+QColor fromValue(quint32 value) { return value > 0xffffff ? QColor::fromRgba(value) : QColor::fromRgb(value); }
 
 double luminance(const QColor& color) {
     const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };

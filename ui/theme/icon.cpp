@@ -1,7 +1,5 @@
 #include "ui/theme/icon.h"
 
-#include "ui/theme/theme.h"
-
 #include <QDir>
 #include <QFile>
 #include <QHash>
@@ -9,6 +7,8 @@
 #include <QPainter>
 #include <QPixmapCache>
 #include <QSvgRenderer>
+
+#include "ui/theme/theme.h"
 
 // A static library's resources are linked in only when they are asked for by name, from outside any namespace.
 static void initIconResources() { Q_INIT_RESOURCE(icons); }
@@ -43,7 +43,10 @@ QPixmap cachedPixmap(const QString& name, const QColor& color, QSize size, qreal
     // A button squeezed to nothing asks for one all the same.
     if (size.isEmpty()) return {};
     const QString key = QStringLiteral("sonde-icon/%1/%2/%3x%4@%5")
-                            .arg(name, color.name(QColor::HexArgb)).arg(size.width()).arg(size.height()).arg(scale);
+                            .arg(name, color.name(QColor::HexArgb))
+                            .arg(size.width())
+                            .arg(size.height())
+                            .arg(scale);
     QPixmap pixmap;
     if (QPixmapCache::find(key, &pixmap)) return pixmap;
     pixmap = QPixmap(size);
@@ -105,7 +108,8 @@ QIcon applicationIcon() { return QIcon(pathOf(QStringLiteral("sonde"))); }
 QStringList iconNames() {
     pathOf({});
     QStringList names;
-    for (const QString& file : QDir(QStringLiteral(":/icons")).entryList({QStringLiteral("*.svg")}, QDir::Files, QDir::Name))
+    for (const QString& file :
+         QDir(QStringLiteral(":/icons")).entryList({QStringLiteral("*.svg")}, QDir::Files, QDir::Name))
         if (file != QLatin1String("sonde.svg")) names << file.chopped(4);
     return names;
 }

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "ui/theme/color_role.h"
-
 #include <QIcon>
 #include <QStringList>
+
+#include "ui/theme/color_role.h"
 
 namespace sonde::theme {
 

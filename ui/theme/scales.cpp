@@ -13,7 +13,8 @@ QColor inkOn(const QColor& ground) {
 }
 
 /// The set's colours: orange, sky blue, bluish green, yellow, blue, vermilion, reddish purple; grey for the rest.
-constexpr QRgb kSet[kSetColors] = {0xffe69f00, 0xff56b4e9, 0xff009e73, 0xfff0e442, 0xff0072b2, 0xffd55e00, 0xffcc79a7, 0xff9a9a9a};
+constexpr QRgb kSet[kSetColors] = {0xffe69f00, 0xff56b4e9, 0xff009e73, 0xfff0e442,
+                                   0xff0072b2, 0xffd55e00, 0xffcc79a7, 0xff9a9a9a};
 
 QColor mixed(const QColor& a, const QColor& b, double share) {
     const auto mix = [share](int x, int y) { return static_cast<int>(x + (y - x) * share + 0.5); };

@@ -1,8 +1,5 @@
 #include "ui/theme/theme.h"
 
-#include "ui/theme/calm_style.h"
-#include "ui/theme/serial_paint.h"
-
 #include <QApplication>
 #include <QEvent>
 #include <QFontDatabase>
@@ -10,6 +7,9 @@
 #include <QWidget>
 
 #include <algorithm>
+
+#include "ui/theme/calm_style.h"
+#include "ui/theme/serial_paint.h"
 
 namespace sonde::theme {
 
@@ -98,10 +98,8 @@ bool Theme::eventFilter(QObject* watched, QEvent* event) {
 namespace {
 
 QFont scaled(QFont font, double factor) {
-    if (font.pointSizeF() > 0)
-        font.setPointSizeF(font.pointSizeF() * factor);
-    else
-        font.setPixelSize(std::max(1, qRound(font.pixelSize() * factor)));
+    if (font.pointSizeF() > 0) font.setPointSizeF(font.pointSizeF() * factor);
+    else font.setPixelSize(std::max(1, qRound(font.pixelSize() * factor)));
     return font;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "ui/theme/color_role.h"
-
 #include <QFont>
 #include <QObject>
 #include <QPalette>
+
+#include "ui/theme/color_role.h"
 
 class QApplication;
 

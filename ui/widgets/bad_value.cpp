@@ -1,9 +1,9 @@
 #include "ui/widgets/bad_value.h"
 
-#include "ui/theme/theme.h"
-
 #include <QImage>
 #include <QPainter>
+
+#include "ui/theme/theme.h"
 
 namespace sonde::widgets {
 

@@ -1,9 +1,5 @@
 #include "ui/widgets/banner.h"
 
-#include "ui/theme/icon.h"
-#include "ui/theme/theme.h"
-#include "ui/widgets/tool_button.h"
-
 #include <QAccessible>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -15,6 +11,10 @@
 #include <QVBoxLayout>
 
 #include <utility>
+
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/tool_button.h"
 
 namespace sonde::widgets {
 namespace {
@@ -37,8 +37,8 @@ Look lookOf(Banner::Severity severity) {
     return {"info", ColorRole::Info, ColorRole::InfoGround, "Note"};
 }
 
-/// `text` in lines of `width` pixels, three at most: what is left ends the last one, shortened with "…". Names longer than
-/// a line are broken.
+/// `text` in lines of `width` pixels, three at most: what is left ends the last one, shortened with "…". Names longer
+/// than a line are broken.
 QString inThreeLines(const QString& text, const QFont& font, int width) {
     constexpr qsizetype kMaxLines = 3;
     constexpr qsizetype kMaxSigns = 4000;  // more than three lines of any screen; a name in a file may have any length
@@ -117,12 +117,8 @@ class ShortLabel : public QLabel {
 };
 
 Banner::Banner(QWidget* parent)
-    : QFrame(parent),
-      m_icon(new QLabel(this)),
-      m_text(new ShortLabel(this)),
-      m_hint(new ShortLabel(this)),
-      m_action(new QPushButton(this)),
-      m_close(makeToolButton(QStringLiteral("close"), tr("Dismiss (Esc)"), this)) {
+    : QFrame(parent), m_icon(new QLabel(this)), m_text(new ShortLabel(this)), m_hint(new ShortLabel(this)),
+      m_action(new QPushButton(this)), m_close(makeToolButton(QStringLiteral("close"), tr("Dismiss (Esc)"), this)) {
     auto* words = new QVBoxLayout;
     words->setSpacing(2);
     words->addWidget(m_text);
@@ -180,7 +176,8 @@ void Banner::refresh() {
     const Look look = lookOf(m_severity);
     setAccessibleName(QStringLiteral("%1: %2").arg(tr(look.name), m_text->whole()));
     setAccessibleDescription(m_hint->whole());
-    m_icon->setPixmap(theme::iconPixmap(QString::fromLatin1(look.icon), theme::color(look.mark), 20, devicePixelRatioF()));
+    m_icon->setPixmap(
+        theme::iconPixmap(QString::fromLatin1(look.icon), theme::color(look.mark), 20, devicePixelRatioF()));
     QPalette muted = palette();
     muted.setColor(QPalette::WindowText, theme::color(ColorRole::MutedText));
     m_hint->setPalette(muted);
@@ -197,10 +194,8 @@ void Banner::paintEvent(QPaintEvent*) {
 }
 
 void Banner::keyPressEvent(QKeyEvent* event) {
-    if (event->key() == Qt::Key_Escape)
-        dismiss();
-    else
-        QFrame::keyPressEvent(event);
+    if (event->key() == Qt::Key_Escape) dismiss();
+    else QFrame::keyPressEvent(event);
 }
 
 }  // namespace sonde::widgets

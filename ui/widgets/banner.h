@@ -11,8 +11,8 @@ namespace sonde::widgets {
 
 class ShortLabel;
 
-/// A message across the top of a view: an error with its hint, an offer to reload. It never takes the input away: people
-/// go on working beside it and close it, or press its button, when they like.
+/// A message across the top of a view: an error with its hint, an offer to reload. It never takes the input away:
+/// people go on working beside it and close it, or press its button, when they like.
 class Banner : public QFrame {
     Q_OBJECT
   public:

@@ -1,10 +1,10 @@
 #include "ui/widgets/color_bar.h"
 
+#include <QPainter>
+
 #include "ui/theme/theme.h"
 #include "ui/widgets/bad_value.h"
 #include "ui/widgets/number_text.h"
-
-#include <QPainter>
 
 namespace sonde::widgets {
 namespace {
@@ -91,8 +91,7 @@ void ColorBar::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const QRect ramp = rampRect();
     QImage strip(1, ramp.height(), QImage::Format_RGB32);
-    for (int y = 0; y < ramp.height(); ++y)
-        strip.setPixel(0, y, m_map->at(1.0 - (y + 0.5) / ramp.height()));
+    for (int y = 0; y < ramp.height(); ++y) strip.setPixel(0, y, m_map->at(1.0 - (y + 0.5) / ramp.height()));
     painter.drawImage(ramp, strip);
     painter.setPen(theme::color(theme::ColorRole::PlotAxis));
     painter.drawRect(ramp.adjusted(-1, -1, 0, 0));
@@ -118,7 +117,8 @@ void ColorBar::paintEvent(QPaintEvent*) {
         if (!shown) return;
         fillBad(painter, QRect(ramp.left(), y, ramp.width(), line - 2), bad);
         painter.setPen(labels);
-        painter.drawText(QRect(ramp.right() + kTickLength + 5, y - 1, width(), line), Qt::AlignLeft | Qt::AlignVCenter, text);
+        painter.drawText(QRect(ramp.right() + kTickLength + 5, y - 1, width(), line), Qt::AlignLeft | Qt::AlignVCenter,
+                         text);
         y += line + theme::kTight;
     };
     swatch(m_nan, BadValue::NaN, QStringLiteral("NaN"));

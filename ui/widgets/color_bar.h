@@ -1,11 +1,11 @@
 #pragma once
 
-#include "ui/theme/color_map.h"
-#include "ui/widgets/value_scale.h"
-
 #include <QWidget>
 
 #include <optional>
+
+#include "ui/theme/color_map.h"
+#include "ui/widgets/value_scale.h"
 
 namespace sonde::widgets {
 

@@ -1,15 +1,15 @@
 #include "ui/widgets/details.h"
 
-#include "ui/theme/icon.h"
-#include "ui/theme/theme.h"
-#include "ui/widgets/number_text.h"
-
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QToolButton>
 #include <QVBoxLayout>
+
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/number_text.h"
 
 namespace sonde::widgets {
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "ui/widgets/labels.h"
-
 #include <QVariant>
 #include <QWidget>
+
+#include "ui/widgets/labels.h"
 
 class QGridLayout;
 class QToolButton;

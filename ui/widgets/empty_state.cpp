@@ -1,22 +1,19 @@
 #include "ui/widgets/empty_state.h"
 
-#include "ui/theme/icon.h"
-#include "ui/theme/theme.h"
-
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
 
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+
 namespace sonde::widgets {
 
 EmptyState::EmptyState(const QString& icon, const QString& title, const QString& text, const QString& action,
                        QWidget* parent)
-    : QWidget(parent),
-      m_icon(new QLabel(this)),
-      m_title(new QLabel(this)),
-      m_text(new QLabel(this)),
+    : QWidget(parent), m_icon(new QLabel(this)), m_title(new QLabel(this)), m_text(new QLabel(this)),
       m_action(new QPushButton(this)) {
     for (QLabel* label : {m_icon, m_title, m_text}) label->setAlignment(Qt::AlignCenter);
     for (QLabel* label : {m_title, m_text}) {
@@ -59,7 +56,9 @@ int EmptyState::heightWithoutIcon(int width) const {
     return height;
 }
 
-QSize EmptyState::minimumSizeHint() const { return {QWidget::minimumSizeHint().width(), heightWithoutIcon(std::max(width(), 200))}; }
+QSize EmptyState::minimumSizeHint() const {
+    return {QWidget::minimumSizeHint().width(), heightWithoutIcon(std::max(width(), 200))};
+}
 
 void EmptyState::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);

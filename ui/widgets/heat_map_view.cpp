@@ -1,8 +1,5 @@
 #include "ui/widgets/heat_map_view.h"
 
-#include "ui/theme/theme.h"
-#include "ui/widgets/number_text.h"
-
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -12,6 +9,9 @@
 #include <algorithm>
 #include <limits>
 #include <vector>
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/number_text.h"
 
 namespace sonde::widgets {
 namespace {
@@ -55,9 +55,10 @@ void HeatMapView::setColors(qint64 rows, qint64 columns, Colors colors, Field at
 }
 
 void HeatMapView::setImage(const QImage& image) {
-    setColors(image.height(), image.width(), [opaque = image.convertToFormat(QImage::Format_RGB32)](qint64 row, qint64 column) {
-        return reinterpret_cast<const QRgb*>(opaque.constScanLine(static_cast<int>(row)))[column];
-    });
+    setColors(image.height(), image.width(),
+              [opaque = image.convertToFormat(QImage::Format_RGB32)](qint64 row, qint64 column) {
+                  return reinterpret_cast<const QRgb*>(opaque.constScanLine(static_cast<int>(row)))[column];
+              });
 }
 
 void HeatMapView::clear() {
@@ -155,8 +156,10 @@ void HeatMapView::updateScrollBars() {
 QPointF HeatMapView::origin() const {
     // What is smaller than the view is in its middle.
     const double w = static_cast<double>(m_columns) * m_zoom, h = static_cast<double>(m_rows) * cellHeight();
-    const double x = w < viewport()->width() ? std::floor((viewport()->width() - w) / 2) : -horizontalScrollBar()->value();
-    const double y = h < viewport()->height() ? std::floor((viewport()->height() - h) / 2) : -verticalScrollBar()->value();
+    const double x =
+        w < viewport()->width() ? std::floor((viewport()->width() - w) / 2) : -horizontalScrollBar()->value();
+    const double y =
+        h < viewport()->height() ? std::floor((viewport()->height() - h) / 2) : -verticalScrollBar()->value();
     return {x, y};
 }
 
@@ -180,10 +183,8 @@ void HeatMapView::setCursorCell(qint64 row, qint64 column) {
     const QRectF cell = cellRect(m_cursorRow, m_cursorColumn);
     const QRectF view(viewport()->rect());
     const auto reveal = [](QScrollBar* bar, double first, double last, double size) {
-        if (first < 0)
-            bar->setValue(bar->value() + static_cast<int>(std::floor(first)));
-        else if (last > size)
-            bar->setValue(bar->value() + static_cast<int>(std::ceil(last - size)));
+        if (first < 0) bar->setValue(bar->value() + static_cast<int>(std::floor(first)));
+        else if (last > size) bar->setValue(bar->value() + static_cast<int>(std::ceil(last - size)));
     };
     reveal(horizontalScrollBar(), cell.left(), cell.right(), view.width());
     reveal(verticalScrollBar(), cell.top(), cell.bottom(), view.height());
@@ -201,10 +202,8 @@ void HeatMapView::hover(qint64 row, qint64 column) {
 }
 
 void HeatMapView::resizeEvent(QResizeEvent*) {
-    if (m_fitted)
-        fit();
-    else
-        updateScrollBars();
+    if (m_fitted) fit();
+    else updateScrollBars();
 }
 
 void HeatMapView::wheelEvent(QWheelEvent* event) {
@@ -259,7 +258,9 @@ void HeatMapView::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_PageUp: setCursorCell(row - page(viewport()->height(), cellHeight()), column); break;
         case Qt::Key_PageDown: setCursorCell(row + page(viewport()->height(), cellHeight()), column); break;
         case Qt::Key_Home: setCursorCell(event->modifiers() & Qt::ControlModifier ? 0 : row, 0); break;
-        case Qt::Key_End: setCursorCell(event->modifiers() & Qt::ControlModifier ? m_rows - 1 : row, m_columns - 1); break;
+        case Qt::Key_End:
+            setCursorCell(event->modifiers() & Qt::ControlModifier ? m_rows - 1 : row, m_columns - 1);
+            break;
         case Qt::Key_Plus:
         case Qt::Key_Equal: setZoom(m_zoom * kZoomStep, middle); break;
         case Qt::Key_Minus: setZoom(m_zoom / kZoomStep, middle); break;
@@ -337,7 +338,8 @@ QImage HeatMapView::rendered(const QRect& area) const {
 
 void HeatMapView::paintNumbers(QPainter& painter, const QRect& area) const {
     const QFontMetrics metrics(painter.font());
-    if (m_zoom < metrics.horizontalAdvance(QStringLiteral("-0.000e-0")) + 6 || cellHeight() < metrics.height() + 4) return;
+    if (m_zoom < metrics.horizontalAdvance(QStringLiteral("-0.000e-0")) + 6 || cellHeight() < metrics.height() + 4)
+        return;
     const auto [row0, column0] = cellAt(area.topLeft());
     const auto [row1, column1] = cellAt(area.bottomRight());
     painter.setPen(theme::color(theme::ColorRole::CellGrid));
@@ -370,13 +372,15 @@ void HeatMapView::paintMarks(QPainter& painter) const {
     constexpr double kRadius = 6.0;
     // Rings that would cover each other are drawn once: at most one in a square of their size.
     const int across = viewport()->width() / static_cast<int>(kRadius) + 1;
-    std::vector<bool> taken(static_cast<std::size_t>(across) * (viewport()->height() / static_cast<std::size_t>(kRadius) + 1));
+    std::vector<bool> taken(static_cast<std::size_t>(across) *
+                            (viewport()->height() / static_cast<std::size_t>(kRadius) + 1));
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setBrush(Qt::NoBrush);
     for (const auto& [row, column] : m_marked) {
         const QPointF at = cellRect(row, column).center();
         if (!QRectF(viewport()->rect()).contains(at)) continue;
-        const auto slot = static_cast<std::size_t>(static_cast<int>(at.y() / kRadius) * across + static_cast<int>(at.x() / kRadius));
+        const auto slot =
+            static_cast<std::size_t>(static_cast<int>(at.y() / kRadius) * across + static_cast<int>(at.x() / kRadius));
         if (slot >= taken.size() || taken[slot]) continue;
         taken[slot] = true;
         painter.setPen(QPen(theme::color(theme::ColorRole::MarkInk), 3));
@@ -391,8 +395,8 @@ void HeatMapView::paintEvent(QPaintEvent*) {
     QPainter painter(viewport());
     painter.fillRect(viewport()->rect(), theme::color(theme::ColorRole::PlotGround));
     if (m_rows > 0 && m_columns > 0 && (m_at || m_colors)) {
-        const QRectF content(origin(), QSizeF(static_cast<double>(m_columns) * m_zoom,
-                                              static_cast<double>(m_rows) * cellHeight()));
+        const QRectF content(
+            origin(), QSizeF(static_cast<double>(m_columns) * m_zoom, static_cast<double>(m_rows) * cellHeight()));
         const QRect area = content.toAlignedRect().intersected(viewport()->rect());
         if (!area.isEmpty()) {
             painter.setClipRect(content);
@@ -406,8 +410,7 @@ void HeatMapView::paintEvent(QPaintEvent*) {
         paintMarks(painter);
         if (m_cursorRow >= 0) {
             const QRectF cell = cellRect(m_cursorRow, m_cursorColumn);
-            const QRectF box = cell.adjusted(-1, -1, 1, 1).united(
-                QRectF(cell.center() - QPointF(4, 4), QSizeF(8, 8)));
+            const QRectF box = cell.adjusted(-1, -1, 1, 1).united(QRectF(cell.center() - QPointF(4, 4), QSizeF(8, 8)));
             painter.setPen(QPen(theme::color(theme::ColorRole::Canvas), 3));
             painter.drawRect(box);
             painter.setPen(QPen(theme::color(theme::ColorRole::SelectionOutline), 1.5));

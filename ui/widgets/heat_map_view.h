@@ -1,9 +1,5 @@
 #pragma once
 
-#include "ui/theme/color_map.h"
-#include "ui/widgets/bad_value.h"
-#include "ui/widgets/value_scale.h"
-
 #include <QAbstractScrollArea>
 #include <QImage>
 
@@ -11,11 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "ui/theme/color_map.h"
+#include "ui/widgets/bad_value.h"
+#include "ui/widgets/value_scale.h"
+
 namespace sonde::widgets {
 
 /// A field of numbers, or a picture, as a grid of cells that can be zoomed and moved. Only the cells that are seen are
-/// asked for: at most one per pixel. The wheel zooms about the pointer, dragging moves; arrows move a cursor from cell to
-/// cell, + and - zoom about it, 0 or Space fits. Cells are never smoothed; large ones show their number.
+/// asked for: at most one per pixel. The wheel zooms about the pointer, dragging moves; arrows move a cursor from cell
+/// to cell, + and - zoom about it, 0 or Space fits. Cells are never smoothed; large ones show their number.
 class HeatMapView : public QAbstractScrollArea {
     Q_OBJECT
   public:
@@ -33,10 +33,11 @@ class HeatMapView : public QAbstractScrollArea {
 
     void setScale(const ValueScale& scale);
     void setColorMap(const theme::ColorMap& map);
-    /// Cells (row, column) that must not be missed, however small they are drawn: each gets a ring. N and Shift+N move the
-    /// cursor from one to the next. Kept until the next call.
+    /// Cells (row, column) that must not be missed, however small they are drawn: each gets a ring. N and Shift+N move
+    /// the cursor from one to the next. Kept until the next call.
     void setMarkedCells(std::vector<std::pair<qint64, qint64>> cells);
-    /// Moves the cursor to the next marked cell in reading order, or the one before; round the ends. False without marks.
+    /// Moves the cursor to the next marked cell in reading order, or the one before; round the ends. False without
+    /// marks.
     bool goToMark(bool forward);
 
     qint64 rows() const { return m_rows; }

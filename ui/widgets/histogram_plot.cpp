@@ -1,8 +1,5 @@
 #include "ui/widgets/histogram_plot.h"
 
-#include "ui/theme/theme.h"
-#include "ui/widgets/number_text.h"
-
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -10,6 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/number_text.h"
 
 namespace sonde::widgets {
 
@@ -25,8 +25,8 @@ void HistogramPlot::setData(HistogramData data) {
     m_most = m_data.counts.empty() ? 0 : *std::max_element(m_data.counts.begin(), m_data.counts.end());
     m_total = std::accumulate(m_data.counts.begin(), m_data.counts.end(), quint64{0});
     m_current = -1;
-    setAccessibleDescription(tr("%1 bins from %2 to %3")
-                                 .arg(m_data.counts.size()).arg(numberText(m_data.low), numberText(m_data.high)));
+    setAccessibleDescription(
+        tr("%1 bins from %2 to %3").arg(m_data.counts.size()).arg(numberText(m_data.low), numberText(m_data.high)));
     update();
 }
 
@@ -125,7 +125,8 @@ void HistogramPlot::paintEvent(QPaintEvent*) {
         painter.setPen(QPen(theme::color(theme::ColorRole::EdgeHighlight), 1, Qt::DashLine));
         for (double value : {m_range->first, m_range->second}) {
             const double x = plot.left() + (value - m_data.low) / span * plot.width();
-            if (x >= plot.left() && x <= plot.right()) painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
+            if (x >= plot.left() && x <= plot.right())
+                painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
         }
     }
     paintAxis(painter, plot);

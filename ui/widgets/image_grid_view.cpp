@@ -1,12 +1,12 @@
 #include "ui/widgets/image_grid_view.h"
 
-#include "ui/theme/theme.h"
-
 #include <QAbstractListModel>
 #include <QCache>
 #include <QPainter>
 #include <QStyledItemDelegate>
 #include <QWheelEvent>
+
+#include "ui/theme/theme.h"
 
 namespace sonde::widgets {
 namespace {
@@ -69,7 +69,8 @@ class PictureDelegate : public QStyledItemDelegate {
         if (selected || (option.state & QStyle::State_MouseOver))
             painter->fillRect(option.rect, theme::color(selected ? ColorRole::AccentSoft : ColorRole::Hover));
         const int size = m_view->thumbnailSize();
-        const QRect frame(option.rect.x() + (option.rect.width() - size) / 2, option.rect.y() + theme::kTight, size, size);
+        const QRect frame(option.rect.x() + (option.rect.width() - size) / 2, option.rect.y() + theme::kTight, size,
+                          size);
         const QImage image = index.data(Qt::DecorationRole).value<QImage>();
         if (!image.isNull()) {
             QRectF target(QPointF(), QSizeF(image.size()).scaled(frame.size(), Qt::KeepAspectRatio));

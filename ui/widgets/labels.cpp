@@ -1,7 +1,5 @@
 #include "ui/widgets/labels.h"
 
-#include "ui/theme/theme.h"
-
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHelpEvent>
@@ -10,6 +8,8 @@
 #include <QPainter>
 #include <QToolTip>
 #include <QVariant>
+
+#include "ui/theme/theme.h"
 
 namespace sonde::widgets {
 
@@ -22,7 +22,9 @@ void ElidedLabel::setText(const QString& text) {
     // One line is one line, whatever a name from a file holds.
     m_text = text;
     for (QChar& c : m_text)
-        if (c == QLatin1Char('\n') || c == QLatin1Char('\r') || c == QChar(QChar::LineSeparator) || c == QChar(QChar::ParagraphSeparator)) c = QLatin1Char(' ');
+        if (c == QLatin1Char('\n') || c == QLatin1Char('\r') || c == QChar(QChar::LineSeparator) ||
+            c == QChar(QChar::ParagraphSeparator))
+            c = QLatin1Char(' ');
     setAccessibleName(m_text);
     updateGeometry();
     update();
@@ -60,10 +62,8 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
 
 bool ElidedLabel::event(QEvent* event) {
     if (event->type() == QEvent::ToolTip && toolTip().isEmpty()) {
-        if (isElided())
-            QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), m_text.toHtmlEscaped(), this);
-        else
-            QToolTip::hideText();
+        if (isElided()) QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), m_text.toHtmlEscaped(), this);
+        else QToolTip::hideText();
         return true;
     }
     return QWidget::event(event);
@@ -93,8 +93,7 @@ void LinkLabel::mouseReleaseEvent(QMouseEvent* event) {
 void LinkLabel::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space)
         Q_EMIT activated(m_target);
-    else
-        ElidedLabel::keyPressEvent(event);
+    else ElidedLabel::keyPressEvent(event);
 }
 
 void LinkLabel::paintEvent(QPaintEvent* event) {

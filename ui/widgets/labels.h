@@ -1,8 +1,8 @@
 #pragma once
 
-#include "ui/theme/color_role.h"
-
 #include <QWidget>
+
+#include "ui/theme/color_role.h"
 
 namespace sonde::widgets {
 

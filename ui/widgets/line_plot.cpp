@@ -1,15 +1,15 @@
 #include "ui/widgets/line_plot.h"
 
-#include "ui/theme/theme.h"
-#include "ui/widgets/color_bar.h"
-#include "ui/widgets/number_text.h"
-
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 
 #include <algorithm>
 #include <cmath>
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/color_bar.h"
+#include "ui/widgets/number_text.h"
 
 namespace sonde::widgets {
 namespace {
@@ -67,7 +67,8 @@ double LinePlot::yOf(double value) const {
 QPolygonF LinePlot::lineOf(qint64 row, const QRectF& plot) const {
     QPolygonF line;
     const auto x = [&](double column) {
-        return m_columns < 2 ? plot.center().x() : plot.left() + column / static_cast<double>(m_columns - 1) * plot.width();
+        return m_columns < 2 ? plot.center().x()
+                             : plot.left() + column / static_cast<double>(m_columns - 1) * plot.width();
     };
     const auto pixels = static_cast<qint64>(std::max(1.0, plot.width()));
     if (m_columns <= 2 * pixels) {
@@ -90,10 +91,8 @@ QPolygonF LinePlot::lineOf(qint64 row, const QRectF& plot) const {
             high = std::max(high, value);
         }
         const double at = plot.left() + static_cast<double>(pixel);
-        if (low > high)
-            line << QPointF(at, std::nan(""));
-        else
-            line << QPointF(at, yOf(low)) << QPointF(at, yOf(high));
+        if (low > high) line << QPointF(at, std::nan(""));
+        else line << QPointF(at, yOf(low)) << QPointF(at, yOf(high));
     }
     return line;
 }
@@ -105,8 +104,8 @@ void LinePlot::paintAxes(QPainter& painter, const QRectF& plot) const {
         painter.setPen(theme::color(value == 0.0 ? theme::ColorRole::PlotAxis : theme::ColorRole::PlotGrid));
         painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
         painter.setPen(theme::color(theme::ColorRole::PlotLabel));
-        painter.drawText(QRectF(0, y - line / 2.0, plot.left() - int{theme::kTight}, line), Qt::AlignRight | Qt::AlignVCenter,
-                         numberText(value, 4));
+        painter.drawText(QRectF(0, y - line / 2.0, plot.left() - int{theme::kTight}, line),
+                         Qt::AlignRight | Qt::AlignVCenter, numberText(value, 4));
     }
     const QRectF labels(plot.left(), plot.bottom() + 2, plot.width(), line);
     painter.drawText(labels, Qt::AlignLeft, QStringLiteral("0"));
@@ -130,10 +129,8 @@ void LinePlot::paintEvent(QPaintEvent*) {
                 piece.clear();
             };
             for (const QPointF& point : lineOf(row, plot)) {
-                if (std::isnan(point.y()))
-                    flush();
-                else
-                    piece << point;
+                if (std::isnan(point.y())) flush();
+                else piece << point;
             }
             flush();
         };
@@ -146,7 +143,8 @@ void LinePlot::paintEvent(QPaintEvent*) {
         if (m_column >= 0) {
             const double value = m_at(m_row, m_column);
             const double x = m_columns < 2 ? plot.center().x()
-                                           : plot.left() + static_cast<double>(m_column) / static_cast<double>(m_columns - 1) * plot.width();
+                                           : plot.left() + static_cast<double>(m_column) /
+                                                               static_cast<double>(m_columns - 1) * plot.width();
             painter.setPen(QPen(theme::color(theme::ColorRole::PlotAxis), 1, Qt::DotLine));
             painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
             painter.setPen(QPen(theme::color(theme::ColorRole::Canvas), 1.5));
@@ -166,7 +164,8 @@ void LinePlot::mouseMoveEvent(QMouseEvent* event) {
     const QRectF plot = plotRect();
     const double at = (event->position().x() - plot.left()) / std::max(1.0, plot.width());
     if (at < -0.01 || at > 1.01) return setCursorCell(m_row, -1);
-    setCursorCell(m_row, static_cast<qint64>(std::lround(std::clamp(at, 0.0, 1.0) * static_cast<double>(std::max<qint64>(m_columns - 1, 0)))));
+    setCursorCell(m_row, static_cast<qint64>(std::lround(std::clamp(at, 0.0, 1.0) *
+                                                         static_cast<double>(std::max<qint64>(m_columns - 1, 0)))));
 }
 
 void LinePlot::leaveEvent(QEvent*) { setCursorCell(m_row, -1); }

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "ui/widgets/value_scale.h"
-
 #include <QPolygonF>
 #include <QWidget>
 
 #include <functional>
+
+#include "ui/widgets/value_scale.h"
 
 namespace sonde::widgets {
 

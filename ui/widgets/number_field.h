@@ -4,8 +4,8 @@
 
 namespace sonde::widgets {
 
-/// One number as text, integers of 64 bits included. Up, Down and the wheel step by one, or for real numbers by a tenth of the
-/// leading digit's place; PageUp and PageDown by ten steps.
+/// One number as text, integers of 64 bits included. Up, Down and the wheel step by one, or for real numbers by a tenth
+/// of the leading digit's place; PageUp and PageDown by ten steps.
 class NumberField : public QAbstractSpinBox {
     Q_OBJECT
   public:

@@ -1,23 +1,20 @@
 #include "ui/widgets/progress_strip.h"
 
-#include "ui/theme/theme.h"
-#include "ui/widgets/labels.h"
-#include "ui/widgets/number_text.h"
-#include "ui/widgets/tool_button.h"
-
 #include <QHBoxLayout>
 #include <QProgressBar>
 #include <QTimer>
 #include <QToolButton>
 
+#include "ui/theme/theme.h"
+#include "ui/widgets/labels.h"
+#include "ui/widgets/number_text.h"
+#include "ui/widgets/tool_button.h"
+
 namespace sonde::widgets {
 
 ProgressStrip::ProgressStrip(QWidget* parent)
-    : QWidget(parent),
-      m_label(new ElidedLabel({}, this)),
-      m_bar(new QProgressBar(this)),
-      m_cancel(makeToolButton(QStringLiteral("cancel"), tr("Cancel (Shift+Esc)"), this)),
-      m_delay(new QTimer(this)) {
+    : QWidget(parent), m_label(new ElidedLabel({}, this)), m_bar(new QProgressBar(this)),
+      m_cancel(makeToolButton(QStringLiteral("cancel"), tr("Cancel (Shift+Esc)"), this)), m_delay(new QTimer(this)) {
     m_bar->setTextVisible(false);
     m_bar->setFixedWidth(160);
     m_bar->setAccessibleName(tr("Progress"));
@@ -40,10 +37,8 @@ void ProgressStrip::start(const QString& what, int delayMs) {
     m_active = true;
     m_cancel->setEnabled(true);
     setProgress(what, 0, 0);
-    if (delayMs <= 0)
-        show();
-    else if (isHidden())
-        m_delay->start(delayMs);
+    if (delayMs <= 0) show();
+    else if (isHidden()) m_delay->start(delayMs);
 }
 
 void ProgressStrip::setProgress(const QString& what, qint64 done, qint64 total) {

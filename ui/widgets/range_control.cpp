@@ -1,11 +1,5 @@
 #include "ui/widgets/range_control.h"
 
-#include "ui/theme/color_map.h"
-#include "ui/theme/theme.h"
-#include "ui/widgets/flow_layout.h"
-#include "ui/widgets/number_text.h"
-#include "ui/widgets/tool_button.h"
-
 #include <QComboBox>
 #include <QKeyEvent>
 #include <QLabel>
@@ -13,6 +7,12 @@
 #include <QPainter>
 #include <QSignalBlocker>
 #include <QToolButton>
+
+#include "ui/theme/color_map.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/flow_layout.h"
+#include "ui/widgets/number_text.h"
+#include "ui/widgets/tool_button.h"
 
 namespace sonde::widgets {
 namespace {
@@ -41,14 +41,12 @@ QIcon swatch(const theme::ColorMap& map) {
 }  // namespace
 
 RangeControl::RangeControl(QWidget* parent)
-    : QWidget(parent),
-      m_low(numberField(tr("Min of the range"), this)),
+    : QWidget(parent), m_low(numberField(tr("Min of the range"), this)),
       m_high(numberField(tr("Max of the range"), this)),
       m_autofit(toggle(QStringLiteral("autofit"), tr("Fit the range once; right-click to keep fitting"), this)),
       m_lock(toggle(QStringLiteral("lock"), tr("Keep the range when another value is shown"), this)),
       m_log(toggle(QStringLiteral("log-scale"), tr("Logarithmic"), this)),
-      m_diverging(toggle(QStringLiteral("diverging"), tr("Symmetric around zero"), this)),
-      m_map(new QComboBox(this)) {
+      m_diverging(toggle(QStringLiteral("diverging"), tr("Symmetric around zero"), this)), m_map(new QComboBox(this)) {
     m_map->setAccessibleName(tr("Colormap"));
     m_map->setToolTip(tr("Colormap"));
     m_map->setIconSize({48, 12});
@@ -59,8 +57,8 @@ RangeControl::RangeControl(QWidget* parent)
     m_autofit->setContextMenuPolicy(Qt::PreventContextMenu);
     m_autofit->installEventFilter(this);
     auto* row = new FlowLayout(this, theme::kTight, theme::kTight);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_low, new QLabel(QStringLiteral("…"), this), m_high, m_autofit,
-                                                           m_lock, m_log, m_diverging, m_map})
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_low, new QLabel(QStringLiteral("…"), this), m_high,
+                                                           m_autofit, m_lock, m_log, m_diverging, m_map})
         row->addWidget(widget);
     for (QLineEdit* field : {m_low, m_high}) {
         field->installEventFilter(this);

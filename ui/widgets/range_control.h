@@ -1,9 +1,9 @@
 #pragma once
 
-#include "ui/widgets/value_scale.h"
-
 #include <QString>
 #include <QWidget>
+
+#include "ui/widgets/value_scale.h"
 
 class QComboBox;
 class QLineEdit;
@@ -15,8 +15,8 @@ namespace sonde::widgets {
 struct RangeState {
     double low = 0.0;
     double high = 1.0;
-    bool autofit = true;     ///< follow the data that is shown
-    bool locked = false;     ///< keep the range when another value is shown
+    bool autofit = true;  ///< follow the data that is shown
+    bool locked = false;  ///< keep the range when another value is shown
     bool logarithmic = false;
     bool diverging = false;  ///< even about zero
     QString map;             ///< id of the colour map; empty for the usual one

@@ -1,10 +1,5 @@
 #include "ui/widgets/search_field.h"
 
-#include "ui/theme/icon.h"
-#include "ui/theme/theme.h"
-#include "ui/widgets/number_text.h"
-#include "ui/widgets/tool_button.h"
-
 #include <QAction>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -14,6 +9,11 @@
 #include <QTimer>
 #include <QToolButton>
 
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/number_text.h"
+#include "ui/widgets/tool_button.h"
+
 namespace sonde::widgets {
 namespace {
 
@@ -22,12 +22,9 @@ constexpr int kTypingPauseMs = 120;
 }  // namespace
 
 SearchField::SearchField(QWidget* parent)
-    : QWidget(parent),
-      m_edit(new QLineEdit(this)),
-      m_counter(new QLabel(this)),
+    : QWidget(parent), m_edit(new QLineEdit(this)), m_counter(new QLabel(this)),
       m_previous(makeToolButton(QStringLiteral("previous"), tr("Previous (Shift+Return)"), this)),
-      m_next(makeToolButton(QStringLiteral("next"), tr("Next (Return)"), this)),
-      m_pause(new QTimer(this)) {
+      m_next(makeToolButton(QStringLiteral("next"), tr("Next (Return)"), this)), m_pause(new QTimer(this)) {
     m_edit->setPlaceholderText(tr("Search"));
     m_edit->setAccessibleName(tr("Search"));
     m_edit->setClearButtonEnabled(true);
@@ -95,12 +92,9 @@ void SearchField::activate() {
 
 void SearchField::refresh() {
     m_counter->setVisible(m_total >= 0);
-    if (m_total == 0)
-        m_counter->setText(tr("No matches"));
-    else if (m_current >= 0)
-        m_counter->setText(tr("%1 of %2").arg(countText(m_current + 1), countText(m_total)));
-    else
-        m_counter->setText(tr("%1 matches").arg(countText(m_total)));
+    if (m_total == 0) m_counter->setText(tr("No matches"));
+    else if (m_current >= 0) m_counter->setText(tr("%1 of %2").arg(countText(m_current + 1), countText(m_total)));
+    else m_counter->setText(tr("%1 matches").arg(countText(m_total)));
     m_edit->setAccessibleDescription(m_total >= 0 ? m_counter->text() : QString());
     QPalette palette = this->palette();
     palette.setColor(QPalette::WindowText,

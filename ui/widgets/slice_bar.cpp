@@ -1,8 +1,5 @@
 #include "ui/widgets/slice_bar.h"
 
-#include "ui/theme/theme.h"
-#include "ui/widgets/flow_layout.h"
-
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -13,6 +10,9 @@
 #include <QSpinBox>
 
 #include <algorithm>
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/flow_layout.h"
 
 namespace sonde::widgets {
 namespace {
@@ -117,7 +117,8 @@ bool SliceBar::parse(const QString& text, const std::vector<qint64>& shape, Slic
         qint64 place = part.toLongLong(&isNumber);
         if (isNumber && place < 0) place += size;
         if (!isNumber || place < 0 || place >= size) {
-            why = isNumber ? tr("axis %1 has size %2").arg(i).arg(size) : tr("\"%1\" is neither an index nor \":\"").arg(part);
+            why = isNumber ? tr("axis %1 has size %2").arg(i).arg(size)
+                           : tr("\"%1\" is neither an index nor \":\"").arg(part);
             return false;
         }
         read.index[static_cast<std::size_t>(i)] = place;
@@ -127,12 +128,8 @@ bool SliceBar::parse(const QString& text, const std::vector<qint64>& shape, Slic
 }
 
 SliceBar::SliceBar(QWidget* parent)
-    : QWidget(parent),
-      m_layout(new FlowLayout(this, theme::kMedium, theme::kTight)),
-      m_text(new QLineEdit(this)),
-      m_rowsPart(new QWidget(this)),
-      m_columnsPart(new QWidget(this)),
-      m_rows(new QComboBox(m_rowsPart)),
+    : QWidget(parent), m_layout(new FlowLayout(this, theme::kMedium, theme::kTight)), m_text(new QLineEdit(this)),
+      m_rowsPart(new QWidget(this)), m_columnsPart(new QWidget(this)), m_rows(new QComboBox(m_rowsPart)),
       m_columns(new QComboBox(m_columnsPart)) {
     m_text->setAccessibleName(tr("Slice"));
     m_text->setToolTip(tr("The slice as in numpy, for example 0, 3, :, :"));
@@ -197,10 +194,8 @@ void SliceBar::change(const Slice& slice) {
     if (slice == m_slice) return refresh();
     const bool otherAxes = slice.rowAxis != m_slice.rowAxis || slice.columnAxis != m_slice.columnAxis;
     m_slice = slice;
-    if (otherAxes)
-        rebuild();
-    else
-        refresh();
+    if (otherAxes) rebuild();
+    else refresh();
     Q_EMIT sliceChanged();
 }
 

@@ -13,14 +13,14 @@ class FlowLayout;
 
 /// A two-dimensional slice of an N-dimensional array: which axes go down and across, and where the others stand.
 struct Slice {
-    int rowAxis = -1;     ///< -1: none, the slice has a single row
-    int columnAxis = -1;  ///< -1: none, the slice has a single column
+    int rowAxis = -1;           ///< -1: none, the slice has a single row
+    int columnAxis = -1;        ///< -1: none, the slice has a single column
     std::vector<qint64> index;  ///< one place for each axis; those of the two axes shown are not used
     bool operator==(const Slice&) const = default;
 };
 
-/// Picks a slice: two axis pickers and a slider with a number for every other axis of two places or more, or all of it as text in the way of
-/// numpy: "0, :, 3, :". PageUp and PageDown step the last axis that is not shown.
+/// Picks a slice: two axis pickers and a slider with a number for every other axis of two places or more, or all of it
+/// as text in the way of numpy: "0, :, 3, :". PageUp and PageDown step the last axis that is not shown.
 class SliceBar : public QWidget {
     Q_OBJECT
   public:
@@ -64,7 +64,7 @@ class SliceBar : public QWidget {
     bool m_pickable = true;
     FlowLayout* m_layout;
     QLineEdit* m_text;
-    QWidget* m_rowsPart;     ///< label and box; a narrow bar puts the two parts below each other
+    QWidget* m_rowsPart;  ///< label and box; a narrow bar puts the two parts below each other
     QWidget* m_columnsPart;
     QComboBox* m_rows;
     QComboBox* m_columns;

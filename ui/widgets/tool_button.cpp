@@ -1,9 +1,9 @@
 #include "ui/widgets/tool_button.h"
 
+#include <QToolButton>
+
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
-
-#include <QToolButton>
 
 namespace sonde::widgets {
 

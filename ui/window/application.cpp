@@ -1,14 +1,14 @@
 #include "ui/window/application.h"
 
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
-
 #include <QApplication>
 #include <QDir>
 #include <QFile>
 #include <QSettings>
 #include <QTemporaryDir>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 
 #include "ui/dialogs/settings_dialog.h"
 #include "ui/theme/icon.h"
@@ -33,7 +33,8 @@ void prepare(QApplication& application) {
 /// Without a display a window can still be drawn and photographed.
 void chooseOffscreenIfNeeded() {
 #ifdef Q_OS_LINUX
-    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY"))
+    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && qEnvironmentVariableIsEmpty("DISPLAY") &&
+        qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
 #endif
 }
@@ -51,10 +52,11 @@ void onStartMessage(QtMsgType type, const QMessageLogContext&, const QString& me
 
 QtMessageHandler g_qtMessages = nullptr;
 
-/// What Qt remarks about pictures' colour profiles and platforms is for its developers: the error stream is for Sonde's own
-/// lines. Whoever asks for Qt's by its own variable gets them.
+/// What Qt remarks about pictures' colour profiles and platforms is for its developers: the error stream is for Sonde's
+/// own lines. Whoever asks for Qt's by its own variable gets them.
 void onMessage(QtMsgType type, const QMessageLogContext& context, const QString& message) {
-    if (type == QtFatalMsg || type == QtCriticalMsg || !qEnvironmentVariableIsEmpty("QT_LOGGING_RULES")) g_qtMessages(type, context, message);
+    if (type == QtFatalMsg || type == QtCriticalMsg || !qEnvironmentVariableIsEmpty("QT_LOGGING_RULES"))
+        g_qtMessages(type, context, message);
 }
 
 std::unique_ptr<QApplication> makeApplication(int& argc, char** argv) {
@@ -107,21 +109,24 @@ base::Result<int> driveWindow(const DriveOptions& options) {
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());
     prepare(*application);
     theme::Theme::instance().setReducedMotion(true);
-    theme::Theme::instance().setMode(options.theme.empty() ? theme::Theme::Mode::Light
-                                                           : theme::Theme::modeFromKey(QString::fromStdString(options.theme)));
+    theme::Theme::instance().setMode(options.theme.empty()
+                                         ? theme::Theme::Mode::Light
+                                         : theme::Theme::modeFromKey(QString::fromStdString(options.theme)));
     MainWindow window;
     window.context().setAllowsNative(options.allowNative);
     window.resize(size);
     window.show();
     window.activateWindow();
     Script driver(window, QString::fromStdString(options.model), script, folder);
-    QObject::connect(&driver, &Script::finished, application.get(), [] { QCoreApplication::exit(0); }, Qt::QueuedConnection);
+    QObject::connect(
+        &driver, &Script::finished, application.get(), [] { QCoreApplication::exit(0); }, Qt::QueuedConnection);
     driver.start();
     QApplication::exec();
     base::Result<int> result = 0;
     if (driver.error()) result = *driver.error();
     if (!options.screenshot.empty() && result) {
-        if (auto saved = saveScreenshot(window, QString::fromStdString(options.screenshot)); !saved) result = std::move(saved).error();
+        if (auto saved = saveScreenshot(window, QString::fromStdString(options.screenshot)); !saved)
+            result = std::move(saved).error();
     }
     window.close();
     return result;

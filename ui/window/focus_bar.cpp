@@ -28,8 +28,8 @@ constexpr int kMaxTitle = 40;
 FocusBar::FocusBar(InspectorContext& context, QWidget* parent)
     : QFrame(parent), m_context(context), m_title(new QLabel(this)),
       m_up(widgets::makeToolButton(QStringLiteral("producer"), tr("Upstream"), this)),
-      m_down(widgets::makeToolButton(QStringLiteral("consumer"), tr("Downstream"), this)), m_depth(new QSlider(Qt::Horizontal, this)),
-      m_depthText(new QLabel(this)), m_count(new QLabel(this)) {
+      m_down(widgets::makeToolButton(QStringLiteral("consumer"), tr("Downstream"), this)),
+      m_depth(new QSlider(Qt::Horizontal, this)), m_depthText(new QLabel(this)), m_count(new QLabel(this)) {
     setObjectName(QStringLiteral("focusBar"));
     setFrameShape(QFrame::StyledPanel);
     setAutoFillBackground(true);
@@ -46,7 +46,8 @@ FocusBar::FocusBar(InspectorContext& context, QWidget* parent)
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(theme::kSmall, theme::kTight, theme::kTight, theme::kTight);
     row->setSpacing(theme::kTight);
-    for (QWidget* part : std::initializer_list<QWidget*>{m_title, m_up, m_down, m_depth, m_depthText, m_count, all}) row->addWidget(part);
+    for (QWidget* part : std::initializer_list<QWidget*>{m_title, m_up, m_down, m_depth, m_depthText, m_count, all})
+        row->addWidget(part);
     connect(m_up, &QToolButton::clicked, this, &FocusBar::cone);
     connect(m_down, &QToolButton::clicked, this, &FocusBar::cone);
     connect(m_depth, &QSlider::valueChanged, this, [this] {
@@ -73,15 +74,21 @@ QString FocusBar::title() const {
     if (!m_context.hasModel() || focus.seeds.empty()) return tr("Some operations are hidden");
     const auto name = [this](graph::ExprId id) {
         const graph::Expr& expr = m_context.graph().expr(id);
-        const QString text = expr.outputs.empty() ? models::operatorText(expr) : models::shown(m_context.graph().node(expr.outputs.front()).name);
+        const QString text = expr.outputs.empty() ? models::operatorText(expr)
+                                                  : models::shown(m_context.graph().node(expr.outputs.front()).name);
         return text.size() > kMaxTitle ? text.left(kMaxTitle / 2) + QChar(0x2026) + text.right(kMaxTitle / 2) : text;
     };
-    const QString first = focus.seeds.size() == 1 ? name(focus.seeds.front()) : tr("%1 operations").arg(context::countText(focus.seeds.size()));
+    const QString first = focus.seeds.size() == 1 ? name(focus.seeds.front())
+                                                  : tr("%1 operations").arg(context::countText(focus.seeds.size()));
     switch (focus.kind) {
-        case Focus::Kind::Cone: return focus.upstream && focus.downstream ? tr("Around %1").arg(first)
-                                       : focus.upstream                   ? tr("Upstream of %1").arg(first)
-                                                                          : tr("Downstream of %1").arg(first);
-        case Focus::Kind::Paths: return tr("Paths from %1 to %2").arg(first, focus.targets.size() == 1 ? name(focus.targets.front()) : tr("%1 nodes").arg(context::countText(focus.targets.size())));
+        case Focus::Kind::Cone:
+            return focus.upstream && focus.downstream ? tr("Around %1").arg(first)
+                   : focus.upstream                   ? tr("Upstream of %1").arg(first)
+                                                      : tr("Downstream of %1").arg(first);
+        case Focus::Kind::Paths:
+            return tr("Paths from %1 to %2")
+                .arg(first, focus.targets.size() == 1 ? name(focus.targets.front())
+                                                      : tr("%1 nodes").arg(context::countText(focus.targets.size())));
         default: return tr("Only %1").arg(first);
     }
 }
@@ -129,7 +136,8 @@ void FocusBar::place() {
 bool FocusBar::eventFilter(QObject* watched, QEvent* event) {
     if (watched == parent() && event->type() == QEvent::Resize) place();
     // The bar lies on the canvas, whose arrows, Space and Return must not take the keys of what has the focus in it.
-    if (watched != parent() && event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent*>(event)->modifiers() == Qt::NoModifier)
+    if (watched != parent() && event->type() == QEvent::ShortcutOverride &&
+        static_cast<QKeyEvent*>(event)->modifiers() == Qt::NoModifier)
         event->accept();
     return QFrame::eventFilter(watched, event);
 }

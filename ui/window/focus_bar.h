@@ -10,8 +10,8 @@ class QToolButton;
 
 namespace sonde::window {
 
-/// Says over the canvas that not everything is drawn, and why: what a cone is of, with its depth and directions, what was
-/// isolated or hidden, and how many operations are left out. Shown only then.
+/// Says over the canvas that not everything is drawn, and why: what a cone is of, with its depth and directions, what
+/// was isolated or hidden, and how many operations are left out. Shown only then.
 class FocusBar : public QFrame {
     Q_OBJECT
   public:

@@ -45,7 +45,8 @@ namespace {
 constexpr int kMinProblemsWidth = 320, kStatusMargins = 120;  ///< pixels; the margins with icon and size grip
 
 bool isValueFile(const QString& path) {
-    static const QStringList suffixes{"npy", "npz", "png", "jpg", "jpeg", "bmp", "gif", "tga", "psd", "ppm", "pgm", "pnm"};
+    static const QStringList suffixes{"npy", "npz", "png", "jpg", "jpeg", "bmp",
+                                      "gif", "tga", "psd", "ppm", "pgm",  "pnm"};
     return suffixes.contains(QFileInfo(path).suffix().toLower());
 }
 
@@ -133,11 +134,13 @@ void MainWindow::buildToolBar() {
     bar->setObjectName(QStringLiteral("toolBar"));
     bar->setIconSize({theme::kIconSize, theme::kIconSize});
     bar->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    // clang-format off
     const QStringList ids{"file.open", "",           "go.back",          "go.forward",   "",          "run.start",     "run.cancel",
                           "run.live",  "",           "run.watch",        "run.end",      "",          "view.depth_0",  "view.depth_1",
                           "view.expand_all", "view.collapse_all", "",    "view.fit",     "view.zoom_in", "view.zoom_out", "view.direction",
                           "",          "edit.find",  "view.theme"};
     for (const QString& id : ids) id.isEmpty() ? static_cast<void>(bar->addSeparator()) : bar->addAction(m_actions.action(id));
+    // clang-format on
     for (const QString& id : {QStringLiteral("file.open"), QStringLiteral("run.start")})
         if (auto* button = qobject_cast<QToolButton*>(bar->widgetForAction(m_actions.action(id))))
             button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -174,9 +177,8 @@ void MainWindow::buildStatusBar() {
     m_problems->hide();
     connect(m_problems, &QToolButton::clicked, this, [this] { goToProblem(1); });
     statusBar()->addPermanentWidget(m_problems);
-    connect(m_progress, &widgets::ProgressStrip::cancelRequested, this, [this] {
-        m_context.isRunning() ? m_context.cancel() : m_context.cancelLoading();
-    });
+    connect(m_progress, &widgets::ProgressStrip::cancelRequested, this,
+            [this] { m_context.isRunning() ? m_context.cancel() : m_context.cancelLoading(); });
 }
 
 void MainWindow::connectContext() {
@@ -185,7 +187,8 @@ void MainWindow::connectContext() {
         refreshStatus();
     });
     connect(&m_context, &InspectorContext::loadProgressed, this, [this](const base::Progress& progress) {
-        m_progress->setProgress(QString::fromStdString(progress.what), static_cast<qint64>(progress.done), static_cast<qint64>(progress.total));
+        m_progress->setProgress(QString::fromStdString(progress.what), static_cast<qint64>(progress.done),
+                                static_cast<qint64>(progress.total));
     });
     connect(&m_context, &InspectorContext::loadFailed, this, [this] {
         m_progress->finish();
@@ -231,10 +234,12 @@ void MainWindow::connectContext() {
         refreshActions();
         refreshStatus();
     });
-    for (const auto signal : {&InspectorContext::watchChanged, &InspectorContext::endChanged, &InspectorContext::historyChanged,
-                              &InspectorContext::searchHitsChanged, &InspectorContext::labelsChanged, &InspectorContext::viewChanged})
+    for (const auto signal :
+         {&InspectorContext::watchChanged, &InspectorContext::endChanged, &InspectorContext::historyChanged,
+          &InspectorContext::searchHitsChanged, &InspectorContext::labelsChanged, &InspectorContext::viewChanged})
         connect(&m_context, signal, this, &MainWindow::refreshActions);
-    for (const auto signal : {&InspectorContext::focusChanged, &InspectorContext::coloringChanged, &InspectorContext::bookmarksChanged})
+    for (const auto signal :
+         {&InspectorContext::focusChanged, &InspectorContext::coloringChanged, &InspectorContext::bookmarksChanged})
         connect(&m_context, signal, this, &MainWindow::refreshActions);
     connect(&m_context, &InspectorContext::fileChanged, this, &MainWindow::offerReload);
     connect(&m_context, &InspectorContext::consentRequested, this, &MainWindow::askForConsent);
@@ -253,7 +258,8 @@ void MainWindow::connectContext() {
     connect(&m_context, &InspectorContext::bannerCleared, m_banner, &widgets::Banner::dismiss);
     connect(&m_context, &InspectorContext::activeCanvasChanged, this, &MainWindow::useCanvas);
     connect(&m_context.problems(), &context::Problems::changed, this, &MainWindow::refreshStatus);
-    for (QObject* source : std::initializer_list<QObject*>{&m_context.comparison(), &m_context.valueMeasures(), &m_context.problems()})
+    for (QObject* source :
+         std::initializer_list<QObject*>{&m_context.comparison(), &m_context.valueMeasures(), &m_context.problems()})
         connect(source, SIGNAL(changed()), this, SLOT(refreshActions()));
     connect(&m_context, &InspectorContext::runFinished, this, &MainWindow::measureIfNeeded);
     connect(&m_context, &InspectorContext::coloringChanged, this, &MainWindow::measureIfNeeded);
@@ -270,9 +276,11 @@ void MainWindow::showBanner(const Message& message) {
     m_offersAgain = false;  // unanswered, it is offered at the next start
     m_bannerMessage = message;
     QString text = message.text;
-    // A run's error and the operation with its types have lines of their own: in a small window neither cuts off the other.
+    // A run's error and the operation with its types have lines of their own: in a small window neither cuts off the
+    // other.
     QString hint = message.hint;
-    if (message.isOfRun && !message.where.isEmpty()) hint.prepend(message.where + (hint.isEmpty() ? QString() : QStringLiteral("\n")));
+    if (message.isOfRun && !message.where.isEmpty())
+        hint.prepend(message.where + (hint.isEmpty() ? QString() : QStringLiteral("\n")));
     else if (!message.where.isEmpty()) text += QStringLiteral(" (%1)").arg(message.where);
     m_banner->showMessage(severity, text, hint, m_context.nodeOf(message).valid() ? tr("Show Node") : QString());
 }
@@ -291,8 +299,10 @@ void MainWindow::refreshStatus() {
         text = tr("No model is open");
     } else if (shown.node.valid()) {
         const graph::Node& node = m_context.graph().node(shown.node);
-        text = QStringLiteral("%1   %2   %3   %4").arg(models::shown(node.name), models::operatorText(m_context.graph().expr(node.producer)),
-                   models::moduleText(m_context.graph().expr(node.producer)), models::typeText(node, m_context.value(shown.node)));
+        text = QStringLiteral("%1   %2   %3   %4")
+                   .arg(models::shown(node.name), models::operatorText(m_context.graph().expr(node.producer)),
+                        models::moduleText(m_context.graph().expr(node.producer)),
+                        models::typeText(node, m_context.value(shown.node)));
     } else if (!shown.isNone()) {
         text = models::qualnameText(shown.qualname);
     } else if (m_context.recording() && m_context.runState() == RunState::Finished) {
@@ -309,14 +319,19 @@ void MainWindow::refreshStatus() {
         if (isStale) text = tr("Stale, %1").arg(stale) + QStringLiteral("   ") + text;
     }
     // All panels show one run: which, if it is that of a comparison.
-    if (const QString run = m_context.comparison().runText(); m_context.hasModel() && !run.isEmpty()) text += (text.isEmpty() ? QString() : QStringLiteral("   ")) + run;
+    if (const QString run = m_context.comparison().runText(); m_context.hasModel() && !run.isEmpty())
+        text += (text.isEmpty() ? QString() : QStringLiteral("   ")) + run;
     m_status->setText(text);
     const QString problems = m_context.isRunning() ? QString() : m_context.problems().summary();
     // The window may be narrower than the sentence; what is about the selection needs less.
-    const int room = std::max(kMinProblemsWidth, width() - m_status->fontMetrics().horizontalAdvance(text) - kStatusMargins);
-    m_problems->setText(m_problems->fontMetrics().elidedText(problems, Qt::ElideRight, std::min(room, width() * 3 / 4)));
-    m_problems->setToolTip(tr("%1. Go to the next node with a problem (%2)")
-                               .arg(problems, m_actions.action(QStringLiteral("go.next_problem"))->shortcut().toString(QKeySequence::NativeText)));
+    const int room =
+        std::max(kMinProblemsWidth, width() - m_status->fontMetrics().horizontalAdvance(text) - kStatusMargins);
+    m_problems->setText(
+        m_problems->fontMetrics().elidedText(problems, Qt::ElideRight, std::min(room, width() * 3 / 4)));
+    m_problems->setToolTip(
+        tr("%1. Go to the next node with a problem (%2)")
+            .arg(problems,
+                 m_actions.action(QStringLiteral("go.next_problem"))->shortcut().toString(QKeySequence::NativeText)));
     m_problems->setAccessibleName(problems);
     m_problems->setVisible(!problems.isEmpty());
 }
@@ -354,14 +369,18 @@ void MainWindow::refreshActions() {
     m_actions.action(QStringLiteral("view.fold"))->setChecked(m_context.folds());
     m_actions.action(QStringLiteral("view.edge_widths"))->setChecked(m_context.edgeWidths());
     for (const models::NodeColumn& column : models::nodeColumns())
-        if (const QString id = QStringLiteral("view.color_") + column.id; m_actions.contains(id)) m_actions.action(id)->setChecked(m_context.colorBy() == column.id);
-    m_actions.action(QStringLiteral("view.split"))->setChecked(isSplit() && m_splitter->orientation() == Qt::Horizontal);
-    m_actions.action(QStringLiteral("view.split_stacked"))->setChecked(isSplit() && m_splitter->orientation() == Qt::Vertical);
+        if (const QString id = QStringLiteral("view.color_") + column.id; m_actions.contains(id))
+            m_actions.action(id)->setChecked(m_context.colorBy() == column.id);
+    m_actions.action(QStringLiteral("view.split"))
+        ->setChecked(isSplit() && m_splitter->orientation() == Qt::Horizontal);
+    m_actions.action(QStringLiteral("view.split_stacked"))
+        ->setChecked(isSplit() && m_splitter->orientation() == Qt::Vertical);
     const graph::NodeId node = actedOn();
     m_actions.action(QStringLiteral("run.watch"))->setChecked(node.valid() && m_context.isWatched(node));
     m_actions.action(QStringLiteral("run.end"))->setChecked(node.valid() && m_context.isEnd(node));
     m_actions.action(QStringLiteral("run.live"))->setChecked(m_context.isLive());
-    m_actions.action(QStringLiteral("view.direction"))->setChecked(m_context.view().direction == layout::Direction::LeftRight);
+    m_actions.action(QStringLiteral("view.direction"))
+        ->setChecked(m_context.view().direction == layout::Direction::LeftRight);
     m_actions.action(QStringLiteral("view.weights"))->setChecked(!m_context.view().hideConstants);
     m_actions.action(QStringLiteral("view.fold_shapes"))->setChecked(m_context.view().foldShapes);
     m_actions.action(QStringLiteral("view.attributes"))->setChecked(m_context.showsAttributes());
@@ -371,7 +390,8 @@ void MainWindow::refreshActions() {
 // --- files ----------------------------------------------------------------------------------------------------------
 
 bool MainWindow::isIdle() const {
-    return m_writers.empty() && !m_context.isBusy() && (!m_context.hasModel() || (m_canvas->isIdle() && (!m_second || m_second->isIdle())));
+    return m_writers.empty() && !m_context.isBusy() &&
+           (!m_context.hasModel() || (m_canvas->isIdle() && (!m_second || m_second->isIdle())));
 }
 
 /// A sample has its own picture as input, also when it was opened by name; a file that the user chose before stays.

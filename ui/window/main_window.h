@@ -63,11 +63,13 @@ class MainWindow : public QMainWindow {
     QWidget* panel(const QString& panel) const;
 
     void open(const QString& location) { m_context.open(location); }
-    /// Offers to open again what a session had open that was killed: the first here, the others in windows of their own.
+    /// Offers to open again what a session had open that was killed: the first here, the others in windows of their
+    /// own.
     void offerAgain(const QStringList& locations);
     /// Opens a sample of the start page with its picture as input.
     void openSample(int index);
-    /// Writes the whole graph as it is opened now, in the background. The name's ending gives the format: svg, png, pdf, dot, json.
+    /// Writes the whole graph as it is opened now, in the background. The name's ending gives the format: svg, png,
+    /// pdf, dot, json.
     void exportTo(const QString& file);
     void exportPagesTo(const QString& file);
     /// Shows a panel and gives it the focus.
@@ -179,18 +181,18 @@ class MainWindow : public QMainWindow {
     std::pair<std::weak_ptr<const graph::InternalGraph>, std::weak_ptr<const graph::InternalGraph>> m_matched;
     std::vector<graph::NodeId> m_match;
     std::vector<context::Job*> m_writers;  ///< files that are being written
-    bool m_following = false;  ///< the selection comes from another window
+    bool m_following = false;              ///< the selection comes from another window
     widgets::Banner* m_banner = nullptr;
     widgets::ProgressStrip* m_progress = nullptr;
     widgets::ElidedLabel* m_status = nullptr;
     QToolButton* m_problems = nullptr;  ///< what is wrong with the values of the last run; hidden if nothing is
-    QComboBox* m_graphs = nullptr;       ///< which graph of the model is shown; there only if it has several
+    QComboBox* m_graphs = nullptr;      ///< which graph of the model is shown; there only if it has several
     QAction* m_graphsAction = nullptr;
     std::map<QString, QDockWidget*> m_docks;
-    QByteArray m_dockState;      ///< while the docks are out of the way
+    QByteArray m_dockState;  ///< while the docks are out of the way
     bool m_docksShown = true;
     bool m_showsComparison = false;
-    QString m_colorBefore;       ///< what gave the colours before a comparison did
+    QString m_colorBefore;  ///< what gave the colours before a comparison did
     QTimer m_saveTimer;
     std::map<QString, QVariant> m_saved;  ///< what this window has written, by key of the settings
     context::Message m_bannerMessage;

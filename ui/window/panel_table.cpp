@@ -19,8 +19,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
     static const std::vector<panels::PanelInfo> table{
         panels::moduleTreePanel(), panels::inputsPanel(),    panels::nodeDetailsPanel(), panels::tensorViewerPanel(),
         panels::watchListPanel(),  panels::nodeTablePanel(), panels::operatorsPanel(),   panels::instancesPanel(),
-        panels::comparisonPanel(), panels::logPanel(),
-        panels::tracingPanel(),  panels::passesPanel(),
+        panels::comparisonPanel(), panels::logPanel(),       panels::tracingPanel(),     panels::passesPanel(),
     };
     return table;
 }

@@ -23,7 +23,8 @@ void place(QWidget& window, const QRect& frame, const QMargins& border) {
 
 QMargins frameOf(const QWidget& window) {
     const QRect frame = window.frameGeometry(), inside = window.geometry();
-    return {inside.left() - frame.left(), inside.top() - frame.top(), frame.right() - inside.right(), frame.bottom() - inside.bottom()};
+    return {inside.left() - frame.left(), inside.top() - frame.top(), frame.right() - inside.right(),
+            frame.bottom() - inside.bottom()};
 }
 
 QRect within(QRect frame, const QRect& room, QSize least) {

@@ -8,9 +8,10 @@ namespace sonde::window {
 
 QString resourcePath(const QString& relative) {
     const QDir program(QCoreApplication::applicationDirPath());
-    const QStringList roots{program.filePath(QStringLiteral("../share/sonde")),
-                            program.filePath(QStringLiteral("../../../resources")),
-                            program.filePath(QStringLiteral("../../../../resources")),
+    const QStringList roots{
+        program.filePath(QStringLiteral("../share/sonde")),
+        program.filePath(QStringLiteral("../../../resources")),
+        program.filePath(QStringLiteral("../../../../resources")),
     };
     for (const QString& root : roots) {
         const QFileInfo file(root + QLatin1Char('/') + relative);
@@ -23,7 +24,8 @@ std::vector<Sample> samples() {
     std::vector<Sample> all{
         {QCoreApplication::translate("Samples", "ResNet-18 on a photograph"),
          QCoreApplication::translate("Samples", "The built-in ResNet-18 on a photograph of a cat"),
-         QStringLiteral("zoo:resnet18"), resourcePath(QStringLiteral("samples/chelsea.png")), QStringLiteral("imagenet")},
+         QStringLiteral("zoo:resnet18"), resourcePath(QStringLiteral("samples/chelsea.png")),
+         QStringLiteral("imagenet")},
         {QCoreApplication::translate("Samples", "Text direction on a line of text"),
          QCoreApplication::translate("Samples", "A trained classifier that detects upside-down text"),
          resourcePath(QStringLiteral("samples/ch_ppocr_mobile_v2.0_cls_infer.onnx")),

@@ -10,9 +10,9 @@ namespace sonde::window {
 struct Sample {
     QString title;
     QString description;
-    QString model;         ///< path or zoo:NAME
-    QString picture;       ///< path
-    QString preset;        ///< of io::imagePresets()
+    QString model;    ///< path or zoo:NAME
+    QString picture;  ///< path
+    QString preset;   ///< of io::imagePresets()
 };
 
 /// Those whose files are there.

@@ -117,7 +117,8 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
         return {};
     }
     if (command == u"theme") {
-        static const QHash<QString, theme::Theme::Mode> modes{{"light", theme::Theme::Mode::Light}, {"dark", theme::Theme::Mode::Dark},
+        static const QHash<QString, theme::Theme::Mode> modes{{"light", theme::Theme::Mode::Light},
+                                                              {"dark", theme::Theme::Mode::Dark},
                                                               {"contrast", theme::Theme::Mode::HighContrast}};
         if (!modes.contains(rest)) return usageError("no such theme", rest.toStdString(), "light, dark or contrast");
         theme::Theme::instance().setMode(modes[rest]);
@@ -139,7 +140,9 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
         return {};
     }
     if (command == u"help") {
-        m_window.actions().action(rest == u"operators" ? QStringLiteral("help.operators") : QStringLiteral("help.contents"))->trigger();
+        m_window.actions()
+            .action(rest == u"operators" ? QStringLiteral("help.operators") : QStringLiteral("help.contents"))
+            ->trigger();
         return {};
     }
     if (command == u"key") return pressKeys(rest);
@@ -167,7 +170,8 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
     if (command == u"view") return showView(rest);
     if (command == u"zoom") return zoom(rest);
     if (command == u"direction") {
-        if (rest != u"down" && rest != u"right") return usageError("no such direction", rest.toStdString(), "down or right");
+        if (rest != u"down" && rest != u"right")
+            return usageError("no such direction", rest.toStdString(), "down or right");
         context.setDirection(rest == u"right" ? layout::Direction::LeftRight : layout::Direction::TopDown);
         waitForIdle(kDefaultWaitSeconds);
         return {};
@@ -178,7 +182,9 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
     if (looks.contains(command)) return look(command, rest);
     if (command == u"graph") {
         const int graph = rest.isEmpty() ? 0 : context.graphOfModule(rest);
-        if (graph < 0) return usageError("there is no separate graph of that module", rest.toStdString(), "trace tracer=robust comes first");
+        if (graph < 0)
+            return usageError("there is no separate graph of that module", rest.toStdString(),
+                              "trace tracer=robust comes first");
         context.showGraph(graph);
         waitForIdle(kDefaultWaitSeconds);
         return {};
@@ -250,11 +256,14 @@ Result<void> Script::traceAgain(const QString& words) {
         const std::string value = word.section(u'=', 1).toStdString();
         if (key == u"tracer") options.tracer = value;
         else if (key == u"leaf") options.leaves.push_back(value);
-        else if (key == u"concrete") options.concrete.emplace_back(word.section(u'=', 1, 1).toStdString(), word.section(u'=', 2).toStdString());
+        else if (key == u"concrete")
+            options.concrete.emplace_back(word.section(u'=', 1, 1).toStdString(), word.section(u'=', 2).toStdString());
         else if (key == u"follow") options.inputData = m_window.context().inputData().toStdString();
         else if (key == u"flatten") options.flatten = true;
         else if (key == u"pass") options.passes.push_back(value);
-        else return usageError("unknown trace option", word.toStdString(), "tracer=ID leaf=CLASS concrete=NAME=VALUE pass=ID follow flatten");
+        else
+            return usageError("unknown trace option", word.toStdString(),
+                              "tracer=ID leaf=CLASS concrete=NAME=VALUE pass=ID follow flatten");
     }
     m_window.context().retrace(options);
     waitForIdle(kDefaultWaitSeconds);
@@ -286,7 +295,8 @@ Result<void> Script::giveInput(const QString& rest) {
     if (!input) return usageError("the model has no such input", name.toStdString());
     context::InputSpec spec = input->spec;
     spec.source = afterFirstWord(rest);
-    if (const QString preset = spec.source.section(QLatin1Char(' '), -1); spec.source.contains(QLatin1Char(' ')) && io::findImagePreset(preset.toStdString())) {
+    if (const QString preset = spec.source.section(QLatin1Char(' '), -1);
+        spec.source.contains(QLatin1Char(' ')) && io::findImagePreset(preset.toStdString())) {
         spec.image.preset = preset;
         spec.source = spec.source.section(QLatin1Char(' '), 0, -2).trimmed();
     }
@@ -298,9 +308,10 @@ Result<void> Script::giveInput(const QString& rest) {
 
 Result<void> Script::showView(const QString& view) {
     static const QHash<QString, QString> ids{{"heatmap", "heat_map"}, {"histogram", "histogram"}, {"table", "table"},
-                                             {"image", "image"}, {"channels", "channels"}, {"line", "line"}};
+                                             {"image", "image"},      {"channels", "channels"},   {"line", "line"}};
     auto* panel = qobject_cast<panels::TensorViewerPanel*>(m_window.panel(QStringLiteral("tensor_viewer")));
-    if (!ids.contains(view) || !panel) return usageError("no such view", view.toStdString(), "heatmap, histogram, table, image, channels or line");
+    if (!ids.contains(view) || !panel)
+        return usageError("no such view", view.toStdString(), "heatmap, histogram, table, image, channels or line");
     m_window.showPanel(QStringLiteral("tensor_viewer"));
     panel->viewer()->setCurrentView(ids[view]);
     return {};
@@ -334,7 +345,8 @@ Result<void> Script::pressKeys(const QString& keys) {
         QApplication::sendEvent(target, &shortcut);
         QAction* action = nullptr;
         for (const QString& id : m_window.actions().ids())
-            if (m_window.actions().shortcuts(id).contains(QKeySequence(key)) && m_window.actions().action(id)->isEnabled())
+            if (m_window.actions().shortcuts(id).contains(QKeySequence(key)) &&
+                m_window.actions().action(id)->isEnabled())
                 action = m_window.actions().action(id);
         if (action && !shortcut.isAccepted()) {
             action->trigger();
@@ -353,7 +365,8 @@ Result<void> Script::clickNode(const QString& text, bool twice) {
     context::InspectorContext& context = m_window.context();
     canvas::GraphCanvas* canvas = m_window.canvas();
     QRectF rect;
-    const Selection module = context.document()->modules->find(text.toStdString()) ? context.selectionOf(text) : Selection{};
+    const Selection module =
+        context.document()->modules->find(text.toStdString()) ? context.selectionOf(text) : Selection{};
     if (module.scope.valid()) {
         rect = canvas->rectOf(module.scope);
     } else {
@@ -361,7 +374,8 @@ Result<void> Script::clickNode(const QString& text, bool twice) {
         rect = canvas->rectOf(context.graph().node(node).producer);
     }
     if (rect.isEmpty() || !QRectF(canvas->rect()).intersects(rect))
-        return usageError("not visible on the canvas", text.toStdString(), "select it first, which brings it into view");
+        return usageError("not visible on the canvas", text.toStdString(),
+                          "select it first, which brings it into view");
     // Of a box the title can be clicked whether it is open or closed, beside the edge that comes in at the middle.
     const QPointF place(rect.left() + rect.width() * 0.35, rect.top() + std::min(rect.height() / 2, 4.0));
     sendMouse(canvas, QEvent::MouseButtonPress, place, Qt::LeftButton, Qt::LeftButton);
@@ -381,7 +395,9 @@ Result<void> Script::takePicture(const QString& file) {
 
 Result<void> saveScreenshot(MainWindow& window, const QString& file) {
     const QPixmap picture = window.grab();
-    if (!picture.save(file)) return usageError("the screenshot cannot be written", file.toStdString(), "the name must end in .png and its folder exist");
+    if (!picture.save(file))
+        return usageError("the screenshot cannot be written", file.toStdString(),
+                          "the name must end in .png and its folder exist");
     return {};
 }
 
@@ -391,7 +407,8 @@ Result<QSize> parseSize(const QString& text) {
     if (!match.hasMatch()) return usageError("not a size", text.toStdString(), "for example 1280x800");
     const QSize size(match.captured(1).toInt(), match.captured(2).toInt());
     constexpr qint64 kMaxPixels = 100'000'000;  // 400 MB, and the window's parts besides
-    if (qint64{size.width()} * size.height() > kMaxPixels) return usageError("too large a window", text.toStdString(), "at most 10000x10000");
+    if (qint64{size.width()} * size.height() > kMaxPixels)
+        return usageError("too large a window", text.toStdString(), "at most 10000x10000");
     return size;
 }
 

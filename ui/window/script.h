@@ -22,7 +22,8 @@ class Script : public QObject {
     Q_OBJECT
   public:
     /// `model` is opened first unless it is empty. Relative file names in `text` stand for files in `folder`.
-    Script(MainWindow& window, const QString& model, const QString& text, const QString& folder, QObject* parent = nullptr);
+    Script(MainWindow& window, const QString& model, const QString& text, const QString& folder,
+           QObject* parent = nullptr);
 
     /// Begins with the next turn of the event loop; finished() tells the end.
     void start();

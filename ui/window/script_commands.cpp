@@ -11,7 +11,8 @@ constexpr bool kWithoutModel = false;
 
 constexpr std::array kCommands{
     ScriptCommand{"open", "MODEL", "open a file or zoo:NAME, and wait until it is shown", kWithoutModel},
-    ScriptCommand{"input", "NAME SPEC [PRESET]", "give an input: input x photo.png imagenet, input ids [1,2,3], input x values.npz#key"},
+    ScriptCommand{"input", "NAME SPEC [PRESET]",
+                  "give an input: input x photo.png imagenet, input ids [1,2,3], input x values.npz#key"},
     ScriptCommand{"run", "", "run, and wait for the end"},
     ScriptCommand{"watch", "NODE", "keep the node's value in each run"},
     ScriptCommand{"end", "NODE", "stop runs at the node"},
@@ -22,11 +23,13 @@ constexpr std::array kCommands{
     ScriptCommand{"expand", "QUALNAME|all|depth N", "open a module, all of them, or the levels above N"},
     ScriptCommand{"collapse", "[QUALNAME]", "close a module; alone: all of them"},
     ScriptCommand{"search", "TEXT", "search the graph; an error if nothing is found"},
-    ScriptCommand{"focus", "up|down|around|paths|only|hide|operator|all [DEPTH]", "show a part of the graph, seen from what is selected"},
+    ScriptCommand{"focus", "up|down|around|paths|only|hide|operator|all [DEPTH]",
+                  "show a part of the graph, seen from what is selected"},
     ScriptCommand{"fold", "on|off", "draw repeated blocks once"},
     ScriptCommand{"instance", "N", "show the block N of the folded ones that are selected"},
     ScriptCommand{"graph", "[QUALNAME]", "show the graph of a module that was traced alone; alone: the model's"},
-    ScriptCommand{"trace", "[tracer=ID] [leaf=CLASS] [concrete=NAME=VALUE] [pass=ID] [follow] [flatten]", "trace the model again; follow: with the inputs as example"},
+    ScriptCommand{"trace", "[tracer=ID] [leaf=CLASS] [concrete=NAME=VALUE] [pass=ID] [follow] [flatten]",
+                  "trace the model again; follow: with the inputs as example"},
     ScriptCommand{"color", "category|COLUMN", "colour nodes by a column of the node list"},
     ScriptCommand{"edges", "size|plain", "width of edges by the size of what they carry"},
     ScriptCommand{"legend", "on|off", "show the scale of the colours"},
@@ -40,7 +43,8 @@ constexpr std::array kCommands{
     ScriptCommand{"theme", "light|dark|contrast", "colours of the window", kWithoutModel},
     ScriptCommand{"size", "WxH", "size of the window", kWithoutModel},
     ScriptCommand{"key", "KEYS", "press keys: Ctrl+F, Escape", kWithoutModel},
-    ScriptCommand{"wait", "[SECONDS]", "wait until nothing is at work; an error after so many seconds (60)", kWithoutModel},
+    ScriptCommand{"wait", "[SECONDS]", "wait until nothing is at work; an error after so many seconds (60)",
+                  kWithoutModel},
     ScriptCommand{"screenshot", "FILE", "write what the window shows as PNG", kWithoutModel},
     ScriptCommand{"quit", "", "end here", kWithoutModel},
 };
@@ -55,10 +59,12 @@ const ScriptCommand* findScriptCommand(std::string_view name) {
 }
 
 std::string scriptHelp() {
-    std::string text = "A script has one command a line; # begins a comment. NODE is a name, #number, or QUALNAME: for a module's output. Files are\n"
-                       "relative to the script's folder.\n";
+    std::string text =
+        "A script has one command a line; # begins a comment. NODE is a name, #number, or QUALNAME: for a module's output. Files are\n"
+        "relative to the script's folder.\n";
     for (const ScriptCommand& command : kCommands) {
-        text += "  " + std::string(command.name) + (command.arguments.empty() ? "" : " ") + std::string(command.arguments) + "\n      " + std::string(command.sentence) + '\n';
+        text += "  " + std::string(command.name) + (command.arguments.empty() ? "" : " ") +
+                std::string(command.arguments) + "\n      " + std::string(command.sentence) + '\n';
     }
     return text;
 }

@@ -21,8 +21,8 @@ namespace {
 constexpr int kWidth = 420;
 constexpr int kMaxRows = 10;
 
-/// A hit: its name at the left, then operator and module. Names of one model begin alike and differ at their ends, so they
-/// are cut in the middle and module paths at their beginning.
+/// A hit: its name at the left, then operator and module. Names of one model begin alike and differ at their ends, so
+/// they are cut in the middle and module paths at their beginning.
 class HitDelegate : public QStyledItemDelegate {
   public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -41,11 +41,14 @@ class HitDelegate : public QStyledItemDelegate {
         const QRect row = option.rect.adjusted(theme::kTight, 0, -theme::kTight, 0);
         const QFontMetrics metrics(option.font);
         const QString name = index.data(Qt::EditRole).toString();
-        const QString from = index.data(models::OperatorRole).toString() + QStringLiteral("  ") + index.data(models::QualnameRole).toString();
+        const QString from = index.data(models::OperatorRole).toString() + QStringLiteral("  ") +
+                             index.data(models::QualnameRole).toString();
         // Each gets what it needs; if both do not fit, the name has a little more than half.
         const int gap = 2 * theme::kSmall, room = row.width() - gap;
         const int nameWidth = metrics.horizontalAdvance(name), fromWidth = metrics.horizontalAdvance(from);
-        const int left = nameWidth + fromWidth <= room ? nameWidth : std::min(nameWidth, std::max(room * 55 / 100, room - fromWidth));
+        const int left = nameWidth + fromWidth <= room
+                             ? nameWidth
+                             : std::min(nameWidth, std::max(room * 55 / 100, room - fromWidth));
         painter->save();
         painter->setFont(option.font);
         painter->setPen(ink);
@@ -61,8 +64,8 @@ class HitDelegate : public QStyledItemDelegate {
 }  // namespace
 
 SearchBar::SearchBar(InspectorContext& context, QWidget* parent)
-    : QFrame(parent), m_context(context), m_field(new widgets::SearchField(this)), m_results(context), m_list(new QListView(this)),
-      m_problemText(new QLabel(this)) {
+    : QFrame(parent), m_context(context), m_field(new widgets::SearchField(this)), m_results(context),
+      m_list(new QListView(this)), m_problemText(new QLabel(this)) {
     setObjectName(QStringLiteral("searchBar"));
     setFrameShape(QFrame::StyledPanel);
     setAutoFillBackground(true);
@@ -145,7 +148,9 @@ void SearchBar::showProblem() {
     const QByteArray query = m_field->text().toUtf8();
     const auto at = static_cast<qsizetype>(m_problem->at), length = static_cast<qsizetype>(m_problem->length);
     const auto part = [&](qsizetype from, qsizetype count) {
-        return QString::fromUtf8(query.mid(from, count)).toHtmlEscaped().replace(QLatin1Char(' '), QStringLiteral("&nbsp;"));
+        return QString::fromUtf8(query.mid(from, count))
+            .toHtmlEscaped()
+            .replace(QLatin1Char(' '), QStringLiteral("&nbsp;"));
     };
     const QString wrong = length > 0 ? part(at, length) : QStringLiteral("…");
     QString text = QStringLiteral("<code>%1<b><u style='color:%4'>%2</u></b>%3</code><br>%5")
@@ -153,7 +158,8 @@ void SearchBar::showProblem() {
                             QString::fromStdString(m_problem->what).toHtmlEscaped());
     if (!m_problem->hint.empty())
         text += QStringLiteral("<br><span style='color:%2'>%1</span>")
-                    .arg(QString::fromStdString(m_problem->hint).toHtmlEscaped(), theme::color(theme::ColorRole::MutedText).name());
+                    .arg(QString::fromStdString(m_problem->hint).toHtmlEscaped(),
+                         theme::color(theme::ColorRole::MutedText).name());
     m_problemText->setText(text);
     m_problemText->setAccessibleName(QString::fromStdString(m_problem->error().text()));
 }
@@ -173,7 +179,8 @@ void SearchBar::place() {
     const int rows = std::min<int>(kMaxRows, m_results.rowCount());
     m_list->setFixedHeight(rows * row + 4);
     const int width = std::min(kWidth, parentWidget()->width() - 2 * theme::kSmall);
-    const int height = layout()->hasHeightForWidth() ? layout()->totalHeightForWidth(width) : layout()->sizeHint().height();
+    const int height =
+        layout()->hasHeightForWidth() ? layout()->totalHeightForWidth(width) : layout()->sizeHint().height();
     resize(width, height);
     move(parentWidget()->width() - width - theme::kSmall, theme::kSmall);
 }

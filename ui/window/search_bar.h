@@ -22,7 +22,8 @@ class SearchBar : public QFrame {
     /// Shows the bar with the cursor in it; `text` replaces what was typed unless it is null.
     void activate(const QString& text = {});
     void dismiss();
-    /// Searches at once. Returns the number of hits. A text that is no query has none; the bar says what is wrong where.
+    /// Searches at once. Returns the number of hits. A text that is no query has none; the bar says what is wrong
+    /// where.
     int search(const QString& text);
     const std::optional<analysis::QueryProblem>& problem() const { return m_problem; }
     void next();

@@ -45,7 +45,8 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
 
     auto* title = new QLabel(tr("Open a neural network"), content);
     title->setFont(theme::Theme::instance().titleFont());
-    auto* text = new QLabel(tr("Drop a model file here — ONNX or TorchScript — or choose one. Nothing leaves this computer."), content);
+    auto* text = new QLabel(
+        tr("Drop a model file here — ONNX or TorchScript — or choose one. Nothing leaves this computer."), content);
     text->setWordWrap(true);
     auto* buttons = new QHBoxLayout;
     auto* open = new QPushButton(theme::icon(QStringLiteral("open")), tr("Open File…"), content);
@@ -108,11 +109,14 @@ void StartPage::refresh() {
         line->setContentsMargins(0, 0, 0, 0);
         line->setSpacing(theme::kMedium);
         auto* link = new widgets::LinkLabel(shortLocation(location), location, row);
-        auto* folder = new widgets::ElidedLabel(location.startsWith(QLatin1String("zoo:")) ? tr("built-in model") : QFileInfo(location).absolutePath(), row);
+        auto* folder = new widgets::ElidedLabel(
+            location.startsWith(QLatin1String("zoo:")) ? tr("built-in model") : QFileInfo(location).absolutePath(),
+            row);
         folder->setColorRole(theme::ColorRole::MutedText);
         line->addWidget(link);
         line->addWidget(folder, 1);
-        connect(link, &widgets::LinkLabel::activated, this, [this](const QVariant& target) { Q_EMIT modelChosen(target.toString()); });
+        connect(link, &widgets::LinkLabel::activated, this,
+                [this](const QVariant& target) { Q_EMIT modelChosen(target.toString()); });
         m_recent->addWidget(row);
     }
 }

@@ -78,13 +78,15 @@ void MainWindow::bindViewActions() {
     m_actions.bind("view.zoom_reset", m_canvas, [this] { canvas()->zoomReset(); });
     m_actions.bind("view.toggle_expanded", m_canvas, [this] { canvas()->toggleCurrent(); });
     m_actions.bind("view.expand_all", m_canvas, [this] {
-        m_context.selection().isNone() ? m_context.setExpandedRecursively(m_context.graph().rootScope(), true) : canvas()->expandAllInside();
+        m_context.selection().isNone() ? m_context.setExpandedRecursively(m_context.graph().rootScope(), true)
+                                       : canvas()->expandAllInside();
     });
     m_actions.bind("view.collapse_all", m_canvas, [this] {
         m_context.selection().isNone() ? m_context.expandToDepth(0) : canvas()->collapseAllInside();
     });
     for (int depth = 0; depth <= 3; ++depth)
-        m_actions.bind(QStringLiteral("view.depth_%1").arg(depth), this, [this, depth] { m_context.expandToDepth(depth); });
+        m_actions.bind(QStringLiteral("view.depth_%1").arg(depth), this,
+                       [this, depth] { m_context.expandToDepth(depth); });
     m_actions.bindToggle("view.direction", this, [this](bool on) {
         m_context.setDirection(on ? layout::Direction::LeftRight : layout::Direction::TopDown);
     });
@@ -141,7 +143,8 @@ void MainWindow::bindGoActions() {
     m_actions.bind("go.walk_down", m_canvas, [this] { canvas()->walkDown(); });
     m_actions.bind("go.walk_left", m_canvas, [this] { canvas()->walkLeft(); });
     m_actions.bind("go.walk_right", m_canvas, [this] { canvas()->walkRight(); });
-    m_actions.bind("go.own_graph", this, [this] { m_context.showGraph(m_context.graphOfModule(m_context.selection().qualname)); });
+    m_actions.bind("go.own_graph", this,
+                   [this] { m_context.showGraph(m_context.graphOfModule(m_context.selection().qualname)); });
     m_actions.bind("go.whole", this, [this] { m_context.showGraph(0); });
     m_actions.bind("go.next_instance", this, [this] { m_context.stepInstance(1); });
     m_actions.bind("go.previous_instance", this, [this] { m_context.stepInstance(-1); });

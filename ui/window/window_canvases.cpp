@@ -30,7 +30,8 @@ void MainWindow::connectCanvas(GraphCanvas* made) {
         showPanel(QStringLiteral("modules"));
         m_context.select(selection);
     });
-    connect(made, &GraphCanvas::closeRequested, this, [this, made] { closeCanvas(made->number()); }, Qt::QueuedConnection);
+    connect(
+        made, &GraphCanvas::closeRequested, this, [this, made] { closeCanvas(made->number()); }, Qt::QueuedConnection);
 }
 
 void MainWindow::split(Qt::Orientation direction) {
@@ -151,7 +152,8 @@ void MainWindow::followComparison() {
     using Source = models::NodeColumn::Source;
     const context::Comparison& comparison = m_context.comparison();
     const int column = models::nodeColumnIndex(m_context.colorBy());
-    const bool colored = column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source == Source::Comparison;
+    const bool colored =
+        column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source == Source::Comparison;
     refreshStatus();
     if (comparison.isKnown() == m_showsComparison) return;
     m_showsComparison = comparison.isKnown();
@@ -172,7 +174,8 @@ void MainWindow::followComparison() {
 }
 
 void MainWindow::compareWithFile() {
-    auto* dialog = new QFileDialog(this, tr("Compare With"), context::stored(QStringLiteral("files/folder")).toString());
+    auto* dialog =
+        new QFileDialog(this, tr("Compare With"), context::stored(QStringLiteral("files/folder")).toString());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilters({tr("Reference values and models (*.npz *.onnx *.pt)"), tr("All files (*)")});

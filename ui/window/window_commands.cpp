@@ -103,7 +103,8 @@ void MainWindow::saveValues() {
 }
 
 void MainWindow::exportPicture(const QString& suffix) {
-    auto* dialog = new QFileDialog(this, tr("Export Graph"), lastFolder(), tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
+    auto* dialog =
+        new QFileDialog(this, tr("Export Graph"), lastFolder(), tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(suffix);
@@ -135,7 +136,8 @@ void MainWindow::showSettings() {
         context::store(QStringLiteral("run/threads"), settings.threads);
     });
     connect(dialog, &dialogs::SettingsDialog::labelsRequested, this, &MainWindow::showLabels);
-    connect(dialog, &dialogs::SettingsDialog::keysRequested, m_actions.action(QStringLiteral("help.shortcuts")), &QAction::trigger);
+    connect(dialog, &dialogs::SettingsDialog::keysRequested, m_actions.action(QStringLiteral("help.shortcuts")),
+            &QAction::trigger);
     dialog->open();
 }
 
@@ -160,7 +162,8 @@ void MainWindow::offerReload() {
     m_offersAgain = false;
     const QString key = m_actions.action(QStringLiteral("file.reload"))->shortcut().toString(QKeySequence::NativeText);
     m_banner->showMessage(widgets::Banner::Severity::Warning, tr("model file changed on disk; reload (%1)").arg(key),
-                          tr("No values are shown until then. View, watch points and bookmarks are kept."), tr("Reload"));
+                          tr("No values are shown until then. View, watch points and bookmarks are kept."),
+                          tr("Reload"));
     m_bannerAction = [this] { m_context.reload(); };
 }
 
@@ -169,11 +172,13 @@ void MainWindow::askForConsent(const document::NativeRequest& request) {
     m_bannerMessage = {};
     m_offersAgain = false;
     const QString file = QString::fromStdString(request.path.filename().string());
-    m_banner->showMessage(widgets::Banner::Severity::Warning,
-                          tr("%1 is a shared library: opening it runs its code with your rights. It can read, change and send your files.").arg(file),
-                          tr("Agree only if you know where it comes from. Sonde remembers this for exactly this content (SHA-256 %1…) and asks again if the file changes.")
-                              .arg(QString::fromStdString(request.hash.substr(0, 16))),
-                          tr("Run Its Code"));
+    m_banner->showMessage(
+        widgets::Banner::Severity::Warning,
+        tr("%1 is a shared library: opening it runs its code with your rights. It can read, change and send your files.")
+            .arg(file),
+        tr("Agree only if you know where it comes from. Sonde remembers this for exactly this content (SHA-256 %1…) and asks again if the file changes.")
+            .arg(QString::fromStdString(request.hash.substr(0, 16))),
+        tr("Run Its Code"));
     m_bannerAction = [this, request] { m_context.agreeToNative(request); };
 }
 
@@ -185,9 +190,11 @@ void MainWindow::refreshBookmarks() {
         QString name;
         if (there && m_context.hasModel()) {
             const Selection& at = bookmarks[n - 1];
-            name = at.node.valid() ? models::shown(m_context.graph().node(at.node).name) : models::qualnameText(at.qualname);
+            name = at.node.valid() ? models::shown(m_context.graph().node(at.node).name)
+                                   : models::qualnameText(at.qualname);
         }
-        action->setText(there ? QStringLiteral("&%1  %2").arg(n).arg(name.left(60).replace(u'&', QStringLiteral("&&"))) : tr("Bookmark &%1").arg(n));
+        action->setText(there ? QStringLiteral("&%1  %2").arg(n).arg(name.left(60).replace(u'&', QStringLiteral("&&")))
+                              : tr("Bookmark &%1").arg(n));
         action->setEnabled(there);
     }
 }
@@ -225,8 +232,8 @@ MainWindow* MainWindow::placeBeside() {
     return other;
 }
 
-/// What is selected here is selected in every linked window: the counterpart in its graph (see analysis::matchNodes), else
-/// the module of that name, so that two models can be compared. The second canvas of this window shows it as well.
+/// What is selected here is selected in every linked window: the counterpart in its graph (see analysis::matchNodes),
+/// else the module of that name, so that two models can be compared. The second canvas of this window shows it as well.
 void MainWindow::followSelection() {
     if (m_linked && isSplit()) canvas(1 - m_context.activeCanvas())->ensureVisible(m_context.selection());
     if (!m_linked || m_following || !m_context.hasModel()) return;
@@ -280,7 +287,9 @@ void MainWindow::goToProblem(int step) {
     // Of the last run first, with origins before carriers; then what was said of the model.
     std::vector<graph::NodeId> problems = m_context.problems().nodes();
     for (const context::Message& message : m_context.messages())
-        if (const graph::NodeId node = m_context.nodeOf(message); node.valid() && !message.isOfRun && message.severity != base::Severity::Info) problems.push_back(node);
+        if (const graph::NodeId node = m_context.nodeOf(message);
+            node.valid() && !message.isOfRun && message.severity != base::Severity::Info)
+            problems.push_back(node);
     std::set<graph::NodeId> seen;
     std::erase_if(problems, [&seen](graph::NodeId node) { return !seen.insert(node).second; });
     if (problems.empty()) {

@@ -25,7 +25,9 @@ struct Room {
     int least;       ///< pixels
     int smallBelow;  ///< a window smaller than that is small, pixels
 };
-constexpr Room kRooms[] = {{Qt::BottomDockWidgetArea, 0.25, 96, 800}, {Qt::LeftDockWidgetArea, 0.22, 160, 1200}, {Qt::RightDockWidgetArea, 0.28, 200, 1200}};
+constexpr Room kRooms[] = {{Qt::BottomDockWidgetArea, 0.25, 96, 800},
+                           {Qt::LeftDockWidgetArea, 0.22, 160, 1200},
+                           {Qt::RightDockWidgetArea, 0.28, 200, 1200}};
 
 Qt::DockWidgetArea dockArea(panels::PanelArea area) {
     switch (area) {
@@ -36,7 +38,8 @@ Qt::DockWidgetArea dockArea(panels::PanelArea area) {
     return Qt::BottomDockWidgetArea;
 }
 
-/// What can be done with the module under the mouse, which is selected with that; by the menu key, with the selected one.
+/// What can be done with the module under the mouse, which is selected with that; by the menu key, with the selected
+/// one.
 void showModuleMenu(QTreeView& tree, const QPoint& at, actions::ActionRegistry& actions) {
     const QModelIndex under = tree.indexAt(at);
     if (under.isValid()) tree.setCurrentIndex(under);
@@ -44,8 +47,10 @@ void showModuleMenu(QTreeView& tree, const QPoint& at, actions::ActionRegistry& 
     auto* menu = new QMenu(&tree);
     menu->setObjectName(QStringLiteral("moduleMenu"));
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    static const QStringList ids{"run.watch", "run.end", "", "view.expand_all", "view.collapse_all", "focus.isolate", "focus.hide", "", "go.bookmark", "edit.copy_name"};
-    for (const QString& id : ids) id.isEmpty() ? static_cast<void>(menu->addSeparator()) : menu->addAction(actions.action(id));
+    static const QStringList ids{"run.watch",     "run.end",    "", "view.expand_all", "view.collapse_all",
+                                 "focus.isolate", "focus.hide", "", "go.bookmark",     "edit.copy_name"};
+    for (const QString& id : ids)
+        id.isEmpty() ? static_cast<void>(menu->addSeparator()) : menu->addAction(actions.action(id));
     menu->popup(tree.viewport()->mapToGlobal(under.isValid() ? at : tree.visualRect(tree.currentIndex()).center()));
 }
 
@@ -67,11 +72,13 @@ void MainWindow::buildDocks() {
         row.checkable = true;
         QAction* action = m_actions.add(row);
         m_actions.bind(row.id, this, [this, id = info.id] { togglePanel(id); });
-        connect(dock, &QDockWidget::visibilityChanged, action, [action, dock] { action->setChecked(!dock->isHidden()); });
+        connect(dock, &QDockWidget::visibilityChanged, action,
+                [action, dock] { action->setChecked(!dock->isHidden()); });
     }
     if (auto* tree = panel(QStringLiteral("modules"))->findChild<QTreeView*>()) {
         tree->setContextMenuPolicy(Qt::CustomContextMenu);
-        connect(tree, &QWidget::customContextMenuRequested, this, [this, tree](const QPoint& at) { showModuleMenu(*tree, at, m_actions); });
+        connect(tree, &QWidget::customContextMenuRequested, this,
+                [this, tree](const QPoint& at) { showModuleMenu(*tree, at, m_actions); });
     }
     arrangeDocks();
 }
@@ -115,7 +122,8 @@ QByteArray MainWindow::docksState() const { return m_docksShown ? saveState(kSta
 
 void MainWindow::restoreDocks(const QByteArray& state) {
     restoreState(state, kStateVersion);
-    for (const auto& [id, dock] : m_docks) m_actions.action(QStringLiteral("panel.") + id)->setChecked(!dock->isHidden());
+    for (const auto& [id, dock] : m_docks)
+        m_actions.action(QStringLiteral("panel.") + id)->setChecked(!dock->isHidden());
 }
 
 /// In a small window the panels give way: the graph is what the window is for. Who wants them larger drags them.
@@ -123,11 +131,14 @@ void MainWindow::leaveRoomForGraph() {
     if (!m_docksShown) return;
     for (const Room& room : kRooms) {
         const Qt::Orientation direction = room.area == Qt::BottomDockWidgetArea ? Qt::Vertical : Qt::Horizontal;
-        const auto along = [direction](const QWidget* widget) { return direction == Qt::Vertical ? widget->height() : widget->width(); };
+        const auto along = [direction](const QWidget* widget) {
+            return direction == Qt::Vertical ? widget->height() : widget->width();
+        };
         if (along(this) >= room.smallBelow) continue;
         const int most = std::max(room.least, static_cast<int>(along(this) * room.most));
         for (const auto& [id, dock] : m_docks) {
-            if (dock->isFloating() || !dock->isVisible() || dockWidgetArea(dock) != room.area || along(dock) <= most) continue;
+            if (dock->isFloating() || !dock->isVisible() || dockWidgetArea(dock) != room.area || along(dock) <= most)
+                continue;
             resizeDocks({dock}, {most}, direction);
             break;
         }
@@ -138,7 +149,8 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
     QMainWindow::resizeEvent(event);
     saveSoon();
     const QSize now = event->size(), before = event->oldSize();
-    if (now.height() < before.height() || now.width() < before.width()) QTimer::singleShot(0, this, &MainWindow::leaveRoomForGraph);
+    if (now.height() < before.height() || now.width() < before.width())
+        QTimer::singleShot(0, this, &MainWindow::leaveRoomForGraph);
 }
 
 QDockWidget* MainWindow::dock(const QString& panel) const {
@@ -152,7 +164,9 @@ QWidget* MainWindow::panel(const QString& panel) const {
 }
 
 /// Behind another tab a panel is open, but nothing of it is seen.
-bool MainWindow::isInFront(const QDockWidget& dock) const { return dock.isVisible() && !dock.visibleRegion().isEmpty(); }
+bool MainWindow::isInFront(const QDockWidget& dock) const {
+    return dock.isVisible() && !dock.visibleRegion().isEmpty();
+}
 
 /// A panel that is not seen comes to the front; only one that is there goes.
 void MainWindow::togglePanel(const QString& panel) {

@@ -32,7 +32,9 @@ canvas::Paging pagingOf(const dialogs::PrintChoice& choice) {
     return paging;
 }
 
-base::Result<void> noPicture(const base::WorkContext&) { return base::usageError("there is no graph to save yet", {}, "open a model and wait for its layout"); }
+base::Result<void> noPicture(const base::WorkContext&) {
+    return base::usageError("there is no graph to save yet", {}, "open a model and wait for its layout");
+}
 
 dialogs::PrintSource printSource(const canvas::GraphCanvas::Snapshot& shown, const canvas::Paging& paging) {
     const bool isEmpty = !shown.painter || shown.area.isEmpty();
@@ -46,7 +48,8 @@ dialogs::PrintSource printSource(const canvas::GraphCanvas::Snapshot& shown, con
         if (!isEmpty) canvas::paintPages(printer, *shown.painter, shown.marks, shown.area, paging, work);
     };
     source.writePdf = [=](const QString& path, const base::WorkContext& work) {
-        return isEmpty ? noPicture(work) : canvas::exportPages(*shown.painter, shown.marks, shown.area, path, paging, work);
+        return isEmpty ? noPicture(work)
+                       : canvas::exportPages(*shown.painter, shown.marks, shown.area, path, paging, work);
     };
     return source;
 }
@@ -61,7 +64,8 @@ void MainWindow::write(const QString& file, std::function<base::Result<void>(con
     m_writers.push_back(job);
     connect(progress, &widgets::ProgressStrip::cancelRequested, job, &context::Job::cancel);
     connect(job, &context::Job::progressed, progress, [progress](const base::Progress& now) {
-        progress->setProgress(QString::fromStdString(now.what), static_cast<qint64>(now.done), static_cast<qint64>(now.total));
+        progress->setProgress(QString::fromStdString(now.what), static_cast<qint64>(now.done),
+                              static_cast<qint64>(now.total));
     });
     connect(job, &context::Job::finished, this, [this, job, progress] {
         std::erase(m_writers, job);
@@ -73,7 +77,9 @@ void MainWindow::write(const QString& file, std::function<base::Result<void>(con
     refreshActions();
     job->start(std::move(work), [this, file](const base::Result<void>& written) {
         if (written) m_context.report(context::Message{base::Severity::Info, tr("Graph saved"), file, {}, {}});
-        else if (written.error().kind == base::ErrorKind::Cancelled) m_context.report(context::Message{base::Severity::Info, tr("Saving the graph was cancelled"), file, {}, {}});
+        else if (written.error().kind == base::ErrorKind::Cancelled)
+            m_context.report(
+                context::Message{base::Severity::Info, tr("Saving the graph was cancelled"), file, {}, {}});
         else m_context.report(written.error());
     });
 }
@@ -86,7 +92,9 @@ void MainWindow::cancelWork() {
 void MainWindow::exportTo(const QString& file) {
     const canvas::GraphCanvas::Snapshot shown = canvas()->snapshot();
     if (!shown.painter) return write(file, noPicture);
-    write(file, [shown, file](const base::WorkContext& work) { return canvas::exportScene(*shown.painter, shown.marks, file, 2.0, work); });
+    write(file, [shown, file](const base::WorkContext& work) {
+        return canvas::exportScene(*shown.painter, shown.marks, file, 2.0, work);
+    });
 }
 
 void MainWindow::exportPagesTo(const QString& file) {
@@ -94,26 +102,32 @@ void MainWindow::exportPagesTo(const QString& file) {
     if (!shown.painter) return write(file, noPicture);
     canvas::Paging paging;
     paging.onePage = false;
-    write(file, [shown, file, paging](const base::WorkContext& work) { return canvas::exportPages(*shown.painter, shown.marks, shown.area, file, paging, work); });
+    write(file, [shown, file, paging](const base::WorkContext& work) {
+        return canvas::exportPages(*shown.painter, shown.marks, shown.area, file, paging, work);
+    });
 }
 
 void MainWindow::exportPages() {
-    auto* dialog = new QFileDialog(this, tr("Export PDF on Pages"), context::stored(QStringLiteral("files/folder")).toString(), tr("PDF file (*.pdf)"));
+    auto* dialog = new QFileDialog(this, tr("Export PDF on Pages"),
+                                   context::stored(QStringLiteral("files/folder")).toString(), tr("PDF file (*.pdf)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("pdf"));
-    dialog->selectFile(QFileInfo(shortLocation(m_context.location())).completeBaseName() + QStringLiteral("-pages.pdf"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
-        exportPagesTo(file);
-    });
+    dialog->selectFile(QFileInfo(shortLocation(m_context.location())).completeBaseName() +
+                       QStringLiteral("-pages.pdf"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) { exportPagesTo(file); });
     dialog->open();
 }
 
 void MainWindow::printPicture() {
     if (!canvas()->scene()) return;
-    auto* dialog = new dialogs::PrintDialog({}, [shown = QPointer(canvas())](const dialogs::PrintChoice& choice) {
-        return printSource(shown ? shown->snapshotForPaper(choice.whole) : canvas::GraphCanvas::Snapshot(), pagingOf(choice));
-    }, this);
+    auto* dialog = new dialogs::PrintDialog(
+        {},
+        [shown = QPointer(canvas())](const dialogs::PrintChoice& choice) {
+            return printSource(shown ? shown->snapshotForPaper(choice.whole) : canvas::GraphCanvas::Snapshot(),
+                               pagingOf(choice));
+        },
+        this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }
@@ -121,7 +135,9 @@ void MainWindow::printPicture() {
 void MainWindow::showText() {
     // Of one canvas for as long as it is open, whichever is the active one by then.
     canvas::GraphCanvas* shown = canvas();
-    const auto title = [this] { return m_context.hasModel() ? QString::fromStdString(m_context.document()->title) : QString(); };
+    const auto title = [this] {
+        return m_context.hasModel() ? QString::fromStdString(m_context.document()->title) : QString();
+    };
     auto* dialog = new dialogs::TextDialog(title(), shown->textTwin(), shown->currentLine(), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(shown, &canvas::GraphCanvas::sceneChanged, dialog, [shown, dialog, title] {
@@ -142,7 +158,9 @@ void MainWindow::showLabels() {
         for (const graph::ExprId id : graph.main().order) {
             if (shown.valid()) break;
             const graph::Expr& expr = graph.expr(id);
-            if (!layout::Outline::isConstant(expr) && expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::Output) shown = id;
+            if (!layout::Outline::isConstant(expr) && expr.kind != graph::ExprKind::Input &&
+                expr.kind != graph::ExprKind::Output)
+                shown = id;
         }
         if (!shown.valid()) return {};
         if (const auto labels = canvas::makeCardLabels(rules, &m_context)) {

@@ -80,7 +80,8 @@ void MainWindow::followState() {
         connect(dock, &QDockWidget::dockLocationChanged, this, &MainWindow::saveSoon);
     }
     connect(m_splitter, &QSplitter::splitterMoved, this, &MainWindow::saveSoon);
-    for (const QString& id : m_actions.ids()) connect(m_actions.action(id), &QAction::toggled, this, &MainWindow::saveSoon);
+    for (const QString& id : m_actions.ids())
+        connect(m_actions.action(id), &QAction::toggled, this, &MainWindow::saveSoon);
     for (const auto signal : {&InspectorContext::labelsChanged, &InspectorContext::coloringChanged})
         connect(&m_context, signal, this, &MainWindow::saveSoon);
     connect(&m_context, &InspectorContext::liveChanged, this, &MainWindow::saveSoon);
@@ -111,8 +112,10 @@ void MainWindow::saveSoon() {
 std::map<QString, QVariant> MainWindow::state() const {
     // Differences colour as long as there is a comparison, which ends with the process.
     const int column = models::nodeColumnIndex(m_context.colorBy());
-    const bool compared = column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source == models::NodeColumn::Source::Comparison;
-    const QString side = m_splitter->orientation() == Qt::Vertical ? QStringLiteral("stacked") : QStringLiteral("beside");
+    const bool compared = column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source ==
+                                             models::NodeColumn::Source::Comparison;
+    const QString side =
+        m_splitter->orientation() == Qt::Vertical ? QStringLiteral("stacked") : QStringLiteral("beside");
     return {{QStringLiteral("window/geometry"), saveGeometry()},
             {kScreen, screen() ? screen()->availableSize() : QSize()},
             {QStringLiteral("window/state"), docksState()},
@@ -153,7 +156,8 @@ void MainWindow::offerAgain(const QStringList& locations) {
     m_bannerAction = [this, locations] { openAgain(locations); };
     QStringList names;
     for (const QString& location : locations) names << shortLocation(location);
-    m_banner->showMessage(widgets::Banner::Severity::Info, tr("Sonde ended unexpectedly with %1 open").arg(names.join(QStringLiteral(", "))),
+    m_banner->showMessage(widgets::Banner::Severity::Info,
+                          tr("Sonde ended unexpectedly with %1 open").arg(names.join(QStringLiteral(", "))),
                           tr("Watch points, open modules, inputs and panels are as they were."), tr("Open Again"));
 }
 

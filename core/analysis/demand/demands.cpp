@@ -29,13 +29,15 @@ struct IndexItem {
 
 std::optional<IndexItem> indexItem(const Facts& facts, const Argument& item) {
     using Kind = IndexItem::Kind;
-    if (item.kind == Argument::Kind::Slice) return IndexItem{Kind::Slice, item.items.empty() ? 0 : facts.integer(item.items.front()).value_or(0)};
+    if (item.kind == Argument::Kind::Slice)
+        return IndexItem{Kind::Slice, item.items.empty() ? 0 : facts.integer(item.items.front()).value_or(0)};
     if (const auto number = facts.integer(item)) return IndexItem{Kind::Number, *number};
     const Value value = facts.valueOf(item);
     if (item.kind == Argument::Kind::Constant && value.isNone()) return IndexItem{Kind::NewAxis};
     if (value.kind() != tensor::ValueKind::Object) return std::nullopt;
     const auto* slice = dynamic_cast<const tensor::SliceValue*>(value.object().get());
-    if (slice) return IndexItem{Kind::Slice, slice->start().kind() == tensor::ValueKind::Int ? slice->start().toInt() : 0};
+    if (slice)
+        return IndexItem{Kind::Slice, slice->start().kind() == tensor::ValueKind::Int ? slice->start().toInt() : 0};
     if (dynamic_cast<const tensor::EllipsisValue*>(value.object().get())) return IndexItem{Kind::Ellipsis};
     return std::nullopt;
 }
@@ -50,7 +52,9 @@ Demand Demands::of(NodeId node) const {
     return demand;
 }
 
-void Demands::want(NodeId node, const Demand& demand) { (m_branches.empty() ? m_demands[node.index()] : m_branches.back()[node.index()]).add(demand); }
+void Demands::want(NodeId node, const Demand& demand) {
+    (m_branches.empty() ? m_demands[node.index()] : m_branches.back()[node.index()]).add(demand);
+}
 
 /// Users come behind what they use: backwards, all that is wanted of an output is known before its expr is looked at.
 void Demands::collect(const Body& body, int depth) {
@@ -67,10 +71,12 @@ void Demands::collect(const Body& body, int depth) {
 /// A called module: what is wanted of its result goes in, what is wanted of its inputs comes out.
 void Demands::collectCall(const Expr& expr, int depth) {
     const Body& body = m_graph.body(expr.bodies.front());
-    for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i) m_facts.setGiven(body.inputs[i], expr.inputs[i]);
+    for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i)
+        m_facts.setGiven(body.inputs[i], expr.inputs[i]);
     if (expr.outputs.size() == 1 && body.result.kind == Argument::Kind::Node) want(body.result, of(expr));
     collect(body, depth + 1);
-    for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i) want(expr.inputs[i], of(body.inputs[i]));
+    for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i)
+        want(expr.inputs[i], of(body.inputs[i]));
 }
 
 /// Only what both branches want is wanted whatever happens.
@@ -79,7 +85,8 @@ void Demands::collectBranches(const Expr& expr, int depth) {
     for (const std::size_t branch : {0, 1}) {
         const Body& body = m_graph.body(expr.bodies[branch]);
         std::vector<Demand> results;
-        for (std::size_t i = 0; i < body.outputs.size() && i < expr.outputs.size(); ++i) results.push_back(of(expr.outputs[i]));
+        for (std::size_t i = 0; i < body.outputs.size() && i < expr.outputs.size(); ++i)
+            results.push_back(of(expr.outputs[i]));
         m_branches.emplace_back();
         for (std::size_t i = 0; i < results.size(); ++i) want(body.outputs[i], results[i]);
         collect(body, depth + 1);
@@ -87,7 +94,8 @@ void Demands::collectBranches(const Expr& expr, int depth) {
         m_branches.pop_back();
     }
     for (const auto& [node, demand] : wanted[0]) {
-        if (const auto found = wanted[1].find(node); found != wanted[1].end()) want(NodeId(node), common(demand, found->second));
+        if (const auto found = wanted[1].find(node); found != wanted[1].end())
+            want(NodeId(node), common(demand, found->second));
     }
     for (std::size_t i = 0; i < expr.outputs.size(); ++i) wantBatch(expr, i);
 }
@@ -98,8 +106,9 @@ void Demands::wantBatch(const Expr& expr, std::size_t output) {
         const Body &same = m_graph.body(expr.bodies[branch]), &other = m_graph.body(expr.bodies[1 - branch]);
         if (output >= same.outputs.size() || output >= other.outputs.size()) continue;
         const Expr& maker = m_graph.expr(m_graph.node(other.outputs[output]).producer);
-        const bool makesBatch = maker.body == other.id && graph::traitsOf(maker).form == ViewForm::Unsqueeze && !maker.arguments.empty() &&
-                                maker.arguments.front().kind == Argument::Kind::Node && maker.arguments.front().node == same.outputs[output];
+        const bool makesBatch = maker.body == other.id && graph::traitsOf(maker).form == ViewForm::Unsqueeze &&
+                                !maker.arguments.empty() && maker.arguments.front().kind == Argument::Kind::Node &&
+                                maker.arguments.front().node == same.outputs[output];
         if (makesBatch) want(same.outputs[output], of(expr.outputs[output]));
     }
 }
@@ -120,7 +129,9 @@ void Demands::collectPlain(const Expr& expr) {
         wantIndexed(expr);
     } else if (traits.is(Trait::ChecksFirst)) {
         collectAsserted(expr.arguments.front(), true, 0);
-    } else if ((opClass == OpClass::Add || opClass == OpClass::Sub || opClass == OpClass::Mul || opClass == OpClass::Div) && expr.arguments.size() == 2 && m_facts.isNumber(expr.arguments[1])) {
+    } else if ((opClass == OpClass::Add || opClass == OpClass::Sub || opClass == OpClass::Mul ||
+                opClass == OpClass::Div) &&
+               expr.arguments.size() == 2 && m_facts.isNumber(expr.arguments[1])) {
         want(expr.arguments.front(), of(expr).withoutType());
     }
 }
@@ -132,7 +143,8 @@ void Demands::collectAsserted(const Argument& condition, bool holds, int depth) 
     if (opClass == OpClass::Not) {
         collectAsserted(expr->arguments.front(), !holds, depth + 1);
     } else if (opClass == (holds ? OpClass::Equal : OpClass::NotEqual) && expr->arguments.size() == 2) {
-        for (const std::size_t side : {0, 1}) wantEqual(expr->arguments[side], m_facts.integer(expr->arguments[1 - side]));
+        for (const std::size_t side : {0, 1})
+            wantEqual(expr->arguments[side], m_facts.integer(expr->arguments[1 - side]));
     }
 }
 
@@ -165,7 +177,9 @@ void Demands::wantUnpacked(const Expr& expr) {
     auto at = std::ranges::find(order, expr.id);
     for (std::size_t i = 0; i < users.size(); ++i) {
         const Expr& user = m_graph.expr(users[i]);
-        if (++at == order.end() || *at != user.id || graph::traitsOf(user).form != ViewForm::Index || user.arguments.size() != 2) return;
+        if (++at == order.end() || *at != user.id || graph::traitsOf(user).form != ViewForm::Index ||
+            user.arguments.size() != 2)
+            return;
         if (m_facts.integer(user.arguments[1]) != static_cast<std::int64_t>(i)) return;
     }
     Demand demand;
@@ -177,7 +191,8 @@ void Demands::wantUnpacked(const Expr& expr) {
 void Demands::wantIndexed(const Expr& expr) {
     const Argument& index = expr.arguments[1];
     if (index.kind != Argument::Kind::Tuple && index.kind != Argument::Kind::Slice) return;
-    const std::span<const Argument> items = index.kind == Argument::Kind::Tuple ? std::span<const Argument>(index.items) : std::span(&index, 1);
+    const std::span<const Argument> items =
+        index.kind == Argument::Kind::Tuple ? std::span<const Argument>(index.items) : std::span(&index, 1);
     std::int64_t taken = 0;
     int lost = 0;
     bool isInFront = true;

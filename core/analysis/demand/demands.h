@@ -11,7 +11,8 @@ namespace sonde::analysis::demand {
 /// Walks a graph backwards and collects what is wanted of each value.
 class Demands {
   public:
-    explicit Demands(const graph::InternalGraph& graph) : m_graph(graph), m_facts(graph), m_demands(graph.nodeCount()) {}
+    explicit Demands(const graph::InternalGraph& graph)
+        : m_graph(graph), m_facts(graph), m_demands(graph.nodeCount()) {}
 
     void collect() { collect(m_graph.main(), 0); }
     Demand of(graph::NodeId node) const;
@@ -68,8 +69,9 @@ class Demands {
 
     const graph::InternalGraph& m_graph;
     Facts m_facts;
-    std::vector<Demand> m_demands;                                    ///< by node
-    std::vector<std::unordered_map<std::size_t, Demand>> m_branches;  ///< what the branches want that are being looked at
+    std::vector<Demand> m_demands;  ///< by node
+    std::vector<std::unordered_map<std::size_t, Demand>>
+        m_branches;  ///< what the branches want that are being looked at
 };
 
 }  // namespace sonde::analysis::demand

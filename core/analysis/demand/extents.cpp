@@ -23,7 +23,8 @@ std::int64_t roundest(std::int64_t low, std::int64_t high) {
 
 bool isPlausible(const Window& window) {
     const auto small = [](std::int64_t number) { return number >= 0 && number <= kMaxExtent; };
-    return small(window.kernel) && small(window.stride) && small(window.padding) && small(window.dilation) && window.kernel > 0 && window.stride > 0 && window.dilation > 0;
+    return small(window.kernel) && small(window.stride) && small(window.padding) && small(window.dilation) &&
+           window.kernel > 0 && window.stride > 0 && window.dilation > 0;
 }
 
 /// What a window covers without its padding. Below 2^48.
@@ -90,7 +91,8 @@ void Demand::add(const Demand& more) {
 
 Extent Demand::at(std::int64_t axis) const {
     const auto one = [](const std::vector<Extent>& extents, std::int64_t i) {
-        return i >= 0 && i < static_cast<std::int64_t>(extents.size()) ? extents[static_cast<std::size_t>(i)] : Extent();
+        return i >= 0 && i < static_cast<std::int64_t>(extents.size()) ? extents[static_cast<std::size_t>(i)]
+                                                                       : Extent();
     };
     const std::int64_t all = rank ? static_cast<std::int64_t>(*rank) : -1;
     if (axis >= 0) {
@@ -110,7 +112,9 @@ std::vector<Extent> Demand::extents() const {
 }
 
 Demand Demand::rankShifted(int more) const {
-    const auto shifted = [more](std::size_t one) { return static_cast<std::size_t>(std::max<std::int64_t>(static_cast<std::int64_t>(one) + more, 0)); };
+    const auto shifted = [more](std::size_t one) {
+        return static_cast<std::size_t>(std::max<std::int64_t>(static_cast<std::int64_t>(one) + more, 0));
+    };
     Demand result;
     result.dtype = dtype;
     if (rank) result.rank = shifted(*rank);
@@ -163,8 +167,10 @@ Demand common(const Demand& a, const Demand& b) {
         extent.least = std::min(one.least, other.least);
         return extent;
     };
-    for (std::size_t i = 0; i < std::min(a.front.size(), b.front.size()); ++i) result.put(static_cast<std::int64_t>(i), both(a.front[i], b.front[i]));
-    for (std::size_t i = 0; i < std::min(a.back.size(), b.back.size()); ++i) result.put(-1 - static_cast<std::int64_t>(i), both(a.back[i], b.back[i]));
+    for (std::size_t i = 0; i < std::min(a.front.size(), b.front.size()); ++i)
+        result.put(static_cast<std::int64_t>(i), both(a.front[i], b.front[i]));
+    for (std::size_t i = 0; i < std::min(a.back.size(), b.back.size()); ++i)
+        result.put(-1 - static_cast<std::int64_t>(i), both(a.back[i], b.back[i]));
     result.leastRank = std::min(a.rank.value_or(a.leastRank), b.rank.value_or(b.leastRank));
     result.mostRank = std::max(a.rank.value_or(a.mostRank), b.rank.value_or(b.mostRank));
     return result;
@@ -172,11 +178,14 @@ Demand common(const Demand& a, const Demand& b) {
 
 Extent beforeWindow(const Extent& y, const Window& window) {
     if (!isPlausible(window)) return {};
-    const auto before = [&](std::int64_t extent) { return (extent - 1) * window.stride + span(window) - 2 * window.padding; };
+    const auto before = [&](std::int64_t extent) {
+        return (extent - 1) * window.stride + span(window) - 2 * window.padding;
+    };
     const Extent wanted = y.softened();
     Extent x;
     if (wanted.low >= 0) x = Extent::likely(before(wanted.low), before(wanted.high) + window.stride - 1);
-    if (wanted.least <= kMaxExtent) x.least = std::max<std::int64_t>(before(std::max<std::int64_t>(wanted.least, 1)), 1);
+    if (wanted.least <= kMaxExtent)
+        x.least = std::max<std::int64_t>(before(std::max<std::int64_t>(wanted.least, 1)), 1);
     return x;
 }
 
@@ -186,8 +195,10 @@ Extent beforeTransposedWindow(const Extent& y, const Window& window, std::int64_
     const Extent wanted = y.softened();
     Extent x;
     const std::int64_t exact = steps(wanted.low);
-    if (wanted.low >= 0 && wanted.low == wanted.high && exact >= 0 && exact % window.stride == 0) x = Extent::likely(exact / window.stride + 1, exact / window.stride + 1);
-    if (const std::int64_t least = steps(wanted.least); least > 0) x.least = (least + window.stride - 1) / window.stride + 1;
+    if (wanted.low >= 0 && wanted.low == wanted.high && exact >= 0 && exact % window.stride == 0)
+        x = Extent::likely(exact / window.stride + 1, exact / window.stride + 1);
+    if (const std::int64_t least = steps(wanted.least); least > 0)
+        x.least = (least + window.stride - 1) / window.stride + 1;
     return x;
 }
 

@@ -26,7 +26,8 @@ struct Extent {
     std::int64_t number() const { return exact >= 0 ? exact : low == high ? low : -1; }
     /// The same without "must".
     Extent softened() const;
-    /// What was there first stays: a model that wants two things at once cannot be run anyway. Ranges that overlap are cut.
+    /// What was there first stays: a model that wants two things at once cannot be run anyway. Ranges that overlap are
+    /// cut.
     void add(const Extent& more);
     /// Of a range the number that can be halved most often: networks halve their pictures.
     tensor::ExtentHint hint() const;
@@ -36,18 +37,18 @@ struct Extent {
 struct Demand {
     tensor::DType dtype = tensor::DType::Undefined;
     std::optional<std::size_t> rank;
-    std::size_t usualRank = 0;                                 ///< where the rank is not said; 0: nothing tells
-    std::size_t leastRank = 0, mostRank = kHighestRank + 1;    ///< what the rank may be where it is not said
-    std::vector<Extent> front, back;                           ///< by axis; counted from the last one
+    std::size_t usualRank = 0;                               ///< where the rank is not said; 0: nothing tells
+    std::size_t leastRank = 0, mostRank = kHighestRank + 1;  ///< what the rank may be where it is not said
+    std::vector<Extent> front, back;                         ///< by axis; counted from the last one
 
     void put(std::int64_t axis, const Extent& extent);  ///< by an axis that may count from the end
     void add(const Demand& more);
-    Extent at(std::int64_t axis) const;                 ///< both ways of counting, if the rank is known
-    std::vector<Extent> extents() const;                ///< all from the front; of a demand with a rank
+    Extent at(std::int64_t axis) const;   ///< both ways of counting, if the rank is known
+    std::vector<Extent> extents() const;  ///< all from the front; of a demand with a rank
     /// Of a value with `more` dimensions more, without its extents.
     Demand rankShifted(int more) const;
     Demand withoutType() const;
-    std::vector<tensor::Dim> dims() const;              ///< what must be; of a demand with a rank
+    std::vector<tensor::Dim> dims() const;  ///< what must be; of a demand with a rank
     /// Hints for all extents; empty if the rank is not told or the tensor would be absurdly large.
     tensor::ExtentHints hints() const;
 };

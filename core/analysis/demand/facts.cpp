@@ -79,7 +79,8 @@ bool Facts::isNumber(const Argument& value) const {
 }
 
 bool Facts::isNone(const Argument& value) const {
-    if (value.kind == Argument::Kind::Node) return m_graph.node(value.node).constant && m_graph.node(value.node).constant->isNone();
+    if (value.kind == Argument::Kind::Node)
+        return m_graph.node(value.node).constant && m_graph.node(value.node).constant->isNone();
     return value.kind == Argument::Kind::Omitted || (value.kind == Argument::Kind::Constant && value.constant.isNone());
 }
 
@@ -136,14 +137,17 @@ std::optional<std::size_t> Facts::rankFrom(const Argument& value, int& steps) co
     }
     const ViewForm form = traits.form;
     if (form == ViewForm::Expand || form == ViewForm::NewShape || form == ViewForm::Permute) {
-        const std::size_t listed = expr->arguments.size() > 1 ? std::max(expr->arguments[1].items.size(), integers(expr->arguments[1]).size()) : 0;
+        const std::size_t listed = expr->arguments.size() > 1
+                                       ? std::max(expr->arguments[1].items.size(), integers(expr->arguments[1]).size())
+                                       : 0;
         return listed > 0 ? std::optional(listed) : std::nullopt;
     }
     if (form == ViewForm::Flatten && integer(argument(*expr, "end_dim")) == -1) {
         const auto start = integer(argument(*expr, "start_dim"));
         return start && *start >= 0 && *start < 64 ? std::optional(static_cast<std::size_t>(*start + 1)) : std::nullopt;
     }
-    if (traits.opClass == OpClass::Create && !traits.is(Trait::KeepsShape)) return x.items.empty() ? std::nullopt : std::optional(x.items.size());
+    if (traits.opClass == OpClass::Create && !traits.is(Trait::KeepsShape))
+        return x.items.empty() ? std::nullopt : std::optional(x.items.size());
     if (traits.opClass == OpClass::Concat) return x.items.empty() ? std::nullopt : rankFrom(x.items.front(), steps);
     return traits.is(Trait::KeepsRank) || isOperation(traits) ? rankFrom(x, steps) : std::nullopt;
 }
@@ -209,7 +213,9 @@ std::int64_t Facts::expandedExtent(const Expr& expand, std::int64_t axis, int& s
     const auto at = tensor::normalizedAxis(axis, sizes.size());
     const auto size = at ? integer(sizes[*at]) : std::nullopt;
     if (!size) return -1;
-    return *size >= 0 ? *size : extentFrom(expand.arguments.front(), static_cast<std::int64_t>(*at) - static_cast<std::int64_t>(sizes.size()), steps);
+    return *size >= 0 ? *size
+                      : extentFrom(expand.arguments.front(),
+                                   static_cast<std::int64_t>(*at) - static_cast<std::int64_t>(sizes.size()), steps);
 }
 
 }  // namespace sonde::analysis::demand

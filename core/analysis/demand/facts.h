@@ -20,7 +20,8 @@ using operators::ViewForm;
 /// An operation on the elements of two tensors, or of one and a number: add, but not where.
 bool isOperation(const Traits& traits);
 
-/// What the graph itself tells of its values, whatever its inputs are: constants, weights, and what layers make of any input.
+/// What the graph itself tells of its values, whatever its inputs are: constants, weights, and what layers make of any
+/// input.
 class Facts {
   public:
     explicit Facts(const graph::InternalGraph& graph) : m_graph(graph) {}

@@ -64,8 +64,10 @@ void Demands::wantConvolved(const Expr& expr, const Traits& traits, const Demand
     demand.put(0, y.at(0));
     const auto groups = m_facts.integer(Facts::argument(expr, "groups"));
     if (transposed) demand.put(1, Extent::of((*weight)[0]));
-    else if (groups && *groups > 0 && *groups < (std::int64_t{1} << 31) && (*weight)[1] < (std::int64_t{1} << 31)) demand.put(1, Extent::of((*weight)[1] * *groups));
-    const Ints stride = m_facts.integersFor(Facts::argument(expr, "stride"), axes), dilation = m_facts.integersFor(Facts::argument(expr, "dilation"), axes);
+    else if (groups && *groups > 0 && *groups < (std::int64_t{1} << 31) && (*weight)[1] < (std::int64_t{1} << 31))
+        demand.put(1, Extent::of((*weight)[1] * *groups));
+    const Ints stride = m_facts.integersFor(Facts::argument(expr, "stride"), axes),
+               dilation = m_facts.integersFor(Facts::argument(expr, "dilation"), axes);
     const Ints padding = m_facts.integersFor(Facts::argument(expr, "padding"), axes);
     const Ints outputPadding = m_facts.integersFor(Facts::argument(expr, "output_padding"), axes);
     const Value mode = m_facts.valueOf(Facts::argument(expr, "padding"));
@@ -74,7 +76,8 @@ void Demands::wantConvolved(const Expr& expr, const Traits& traits, const Demand
         const auto axis = static_cast<std::int64_t>(i + 2);
         const Window window{(*weight)[i + 2], stride[i], isNamed ? 0 : padding[i], dilation[i]};
         if (isNamed && mode.toString() == "same") demand.put(axis, y.at(axis));
-        else if (transposed) demand.put(axis, beforeTransposedWindow(y.at(axis), window, outputPadding.empty() ? 0 : outputPadding[i]));
+        else if (transposed)
+            demand.put(axis, beforeTransposedWindow(y.at(axis), window, outputPadding.empty() ? 0 : outputPadding[i]));
         else demand.put(axis, beforeWindow(y.at(axis), window));
     }
     want(expr.arguments.front(), demand);
@@ -87,7 +90,8 @@ void Demands::wantRecurrent(const Expr& expr) {
     const Argument* state = states.items.empty() ? &states : &states.items.front();
     demand.rank = m_facts.rankOf(*state);
     if (!weights.items.empty()) {
-        if (const auto weight = m_facts.shapeOf(weights.items.front()); weight && weight->size() == 2) demand.put(-1, Extent::of((*weight)[1]));
+        if (const auto weight = m_facts.shapeOf(weights.items.front()); weight && weight->size() == 2)
+            demand.put(-1, Extent::of((*weight)[1]));
         demand.dtype = m_facts.dtypeOf(weights.items.front());
     }
     want(expr.arguments.front(), demand);
@@ -111,15 +115,18 @@ void Demands::wantLinear(const Argument& x, const Ints& weight, DType dtype, con
     demand.dtype = dtype;
     if (demand.usualRank == 0) demand.usualRank = kVectors;
     demand.put(-1, Extent::of(weight[1]));
-    for (std::size_t i = 0; result.rank && i + 1 < *result.rank; ++i) demand.put(static_cast<std::int64_t>(i), result.at(static_cast<std::int64_t>(i)));
-    for (std::size_t i = 1; !result.rank && i < result.back.size(); ++i) demand.put(-1 - static_cast<std::int64_t>(i), result.back[i]);
+    for (std::size_t i = 0; result.rank && i + 1 < *result.rank; ++i)
+        demand.put(static_cast<std::int64_t>(i), result.at(static_cast<std::int64_t>(i)));
+    for (std::size_t i = 1; !result.rank && i < result.back.size(); ++i)
+        demand.put(-1 - static_cast<std::int64_t>(i), result.back[i]);
     want(x, demand);
 }
 
 void Demands::wantNormed(const Expr& expr, const Demand& result) {
     Demand demand = result;
     const Ints extents = m_facts.integers(Facts::argument(expr, "normalized_shape"));
-    for (std::size_t i = 0; i < extents.size(); ++i) demand.put(-1 - static_cast<std::int64_t>(i), Extent::of(extents[extents.size() - 1 - i]));
+    for (std::size_t i = 0; i < extents.size(); ++i)
+        demand.put(-1 - static_cast<std::int64_t>(i), Extent::of(extents[extents.size() - 1 - i]));
     if (demand.dtype == DType::Undefined) demand.dtype = m_facts.dtypeOf(Facts::argument(expr, "weight"));
     if (demand.usualRank == 0) demand.usualRank = std::min(extents.size() + 1, kHighestRank);
     want(expr.arguments.front(), demand);
@@ -128,7 +135,8 @@ void Demands::wantNormed(const Expr& expr, const Demand& result) {
 void Demands::wantBatchNormed(const Expr& expr, const Demand& result) {
     Demand demand = result;
     for (const std::string_view name : {"weight", "running_mean"}) {
-        if (const auto channels = m_facts.shapeOf(Facts::argument(expr, name)); channels && channels->size() == 1) demand.put(1, Extent::of(channels->front()));
+        if (const auto channels = m_facts.shapeOf(Facts::argument(expr, name)); channels && channels->size() == 1)
+            demand.put(1, Extent::of(channels->front()));
         if (demand.dtype == DType::Undefined) demand.dtype = m_facts.dtypeOf(Facts::argument(expr, name));
     }
     want(expr.arguments.front(), demand);
@@ -138,8 +146,10 @@ void Demands::wantBatchNormed(const Expr& expr, const Demand& result) {
 void Demands::wantIndices(const Expr& expr, const Demand& result) {
     Demand demand = result.rankShifted(-1);
     demand.dtype = DType::Int64;
-    for (std::size_t i = 0; demand.rank && i < *demand.rank; ++i) demand.put(static_cast<std::int64_t>(i), result.at(static_cast<std::int64_t>(i)));
-    for (std::size_t i = 1; !demand.rank && i < result.back.size(); ++i) demand.put(-static_cast<std::int64_t>(i), result.back[i]);
+    for (std::size_t i = 0; demand.rank && i < *demand.rank; ++i)
+        demand.put(static_cast<std::int64_t>(i), result.at(static_cast<std::int64_t>(i)));
+    for (std::size_t i = 1; !demand.rank && i < result.back.size(); ++i)
+        demand.put(-static_cast<std::int64_t>(i), result.back[i]);
     want(Facts::argument(expr, "indices"), demand);
 }
 

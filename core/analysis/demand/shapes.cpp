@@ -43,7 +43,8 @@ Demand beforeLosing(const Demand& y, const Ints& axes) {
     for (std::size_t i = 0; i < rank; ++i) {
         if (isLost[i]) continue;
         const Extent extent = ranked.at(from++);
-        x.put(static_cast<std::int64_t>(i) - static_cast<std::int64_t>(y.rank ? 0 : rank), y.rank ? extent : extent.softened());
+        x.put(static_cast<std::int64_t>(i) - static_cast<std::int64_t>(y.rank ? 0 : rank),
+              y.rank ? extent : extent.softened());
     }
     return x;
 }
@@ -80,7 +81,8 @@ bool Demands::collectShaped(const Expr& expr, const Traits& traits, const Demand
     else if (isOperation(traits)) wantBroadcast(expr, result);
     else if (traits.is(Trait::KeepsChannels)) wantPooled(expr, traits, result);
     else if (opClass == OpClass::Concat) wantJoined(expr, result);
-    else if (opClass == OpClass::Sum || opClass == OpClass::Mean || opClass == OpClass::Reduce) wantReduced(expr, result);
+    else if (opClass == OpClass::Sum || opClass == OpClass::Mean || opClass == OpClass::Reduce)
+        wantReduced(expr, result);
     else if (opClass == OpClass::Shape && operators::overloadOf(expr.op.name) == "int") wantExtent(expr);
     else if (opClass == OpClass::Shape) wantUnpacked(expr);
     else if (traits.is(Trait::KeepsRank)) want(x, result.rankShifted(0));
@@ -163,7 +165,8 @@ void Demands::wantPooled(const Expr& expr, const Traits& traits, const Demand& r
         if (stride.empty()) stride = kernel;
         for (std::size_t i = 0; i < axes && !kernel.empty() && !padding.empty(); ++i) {
             const std::int64_t axis = static_cast<std::int64_t>(i) - static_cast<std::int64_t>(axes);
-            demand.put(axis, beforeWindow(result.at(axis), {kernel[i], stride[i], padding[i], dilation.empty() ? 1 : dilation[i]}));
+            demand.put(axis, beforeWindow(result.at(axis),
+                                          {kernel[i], stride[i], padding[i], dilation.empty() ? 1 : dilation[i]}));
         }
     }
     want(expr.arguments.front(), demand);
@@ -175,7 +178,8 @@ void Demands::wantPermuted(const Expr& expr, const Demand& result) {
     Demand demand, ranked = result;
     demand.dtype = result.dtype;
     demand.rank = ranked.rank = order.size();
-    for (std::size_t i = 0; i < order.size(); ++i) demand.put(std::clamp(order[i], -kMaxAxis - 1, kMaxAxis), ranked.at(static_cast<std::int64_t>(i)));
+    for (std::size_t i = 0; i < order.size(); ++i)
+        demand.put(std::clamp(order[i], -kMaxAxis - 1, kMaxAxis), ranked.at(static_cast<std::int64_t>(i)));
     want(expr.arguments.front(), demand);
 }
 
@@ -225,7 +229,8 @@ void Demands::wantJoined(const Expr& expr, const Demand& result) {
 
 /// flatten(x, 1) of feature maps [N, C, H, W] before a linear layer, flatten(x, 2) of patches.
 void Demands::wantFlattened(const Expr& expr, const Demand& result) {
-    const auto start = m_facts.integer(Facts::argument(expr, "start_dim")), end = m_facts.integer(Facts::argument(expr, "end_dim"));
+    const auto start = m_facts.integer(Facts::argument(expr, "start_dim")),
+               end = m_facts.integer(Facts::argument(expr, "end_dim"));
     Demand demand;
     demand.dtype = result.dtype;
     if (start && *start >= 0 && *start < kMaxAxis) demand.leastRank = static_cast<std::size_t>(*start + 1);
@@ -254,12 +259,14 @@ void Demands::wantViewed(const Expr& expr, const Demand& result) {
     if (expr.arguments[1].items.empty()) {
         for (const std::int64_t size : m_facts.integers(expr.arguments[1])) sizes.emplace_back(size);
     }
-    if (sizes.size() < 2 || sizes.size() > kHighestRank || sizes.front().value_or(1) > 1) return;  // the first is the batch
+    if (sizes.size() < 2 || sizes.size() > kHighestRank || sizes.front().value_or(1) > 1)
+        return;  // the first is the batch
     Demand ranked = result;
     ranked.rank = sizes.size();
     std::int64_t features = 1;
     for (std::size_t i = 1; i < sizes.size(); ++i) {
-        const std::int64_t size = sizes[i].value_or(-1) > 0 ? *sizes[i] : ranked.at(static_cast<std::int64_t>(i)).number();
+        const std::int64_t size =
+            sizes[i].value_or(-1) > 0 ? *sizes[i] : ranked.at(static_cast<std::int64_t>(i)).number();
         if (size <= 0 || size > kMaxExtent || features > kMaxExtent) return;
         features *= size;
     }
@@ -276,7 +283,8 @@ void Demands::wantReshaped(const Argument& x, std::int64_t features, std::size_t
         if (channels <= 0 || features % channels != 0 || m_facts.extentOf(x, 2) >= 0) return;
         const std::int64_t side = root(features / channels, *from - 2);
         demand.rank = from;
-        for (std::size_t i = 2; i < *from && side > 0; ++i) demand.put(static_cast<std::int64_t>(i), Extent::likely(side, side));
+        for (std::size_t i = 2; i < *from && side > 0; ++i)
+            demand.put(static_cast<std::int64_t>(i), Extent::likely(side, side));
     } else if (rank == 2 || from) {
         demand.usualRank = 2;
         demand.put(-1, Extent::likely(features, features));
@@ -286,20 +294,23 @@ void Demands::wantReshaped(const Argument& x, std::int64_t features, std::size_t
 
 /// slice(x, dim, start, end), narrow(x, dim, start, length): there must be elements to take.
 void Demands::wantSliced(const Expr& expr, const Demand& result) {
-    const auto dim = m_facts.integer(Facts::argument(expr, "dim")), start = m_facts.integer(Facts::argument(expr, "start"));
+    const auto dim = m_facts.integer(Facts::argument(expr, "dim")),
+               start = m_facts.integer(Facts::argument(expr, "start"));
     const std::int64_t length = m_facts.integer(Facts::argument(expr, "length")).value_or(1);
     if (!dim || *dim < -kMaxAxis || *dim >= kMaxAxis) return want(expr.arguments.front(), result.rankShifted(0));
     Demand demand = except(result, *dim);
     Extent extent;
     const std::int64_t first = start.value_or(0);
-    if (first >= 0 && first <= kMaxExtent && length > 0 && length <= kMaxExtent) extent.least = first + std::max(length, std::min(result.at(*dim).least, kMaxExtent));
+    if (first >= 0 && first <= kMaxExtent && length > 0 && length <= kMaxExtent)
+        extent.least = first + std::max(length, std::min(result.at(*dim).least, kMaxExtent));
     demand.put(*dim, extent);
     demand.leastRank = std::max(demand.leastRank, static_cast<std::size_t>(*dim < 0 ? -*dim : *dim + 1));
     want(expr.arguments.front(), demand);
 }
 
 void Demands::wantSelected(const Expr& expr, const Demand& result) {
-    const auto dim = m_facts.integer(Facts::argument(expr, "dim")), at = m_facts.integer(Facts::argument(expr, "index"));
+    const auto dim = m_facts.integer(Facts::argument(expr, "dim")),
+               at = m_facts.integer(Facts::argument(expr, "index"));
     if (!dim || *dim < -kMaxAxis || *dim >= kMaxAxis) return want(expr.arguments.front(), result.rankShifted(1));
     Demand demand = beforeLosing(result, {*dim});
     Extent extent;
@@ -330,7 +341,8 @@ void Demands::wantReduced(const Expr& expr, const Demand& result) {
     Demand demand = keepsAxes ? result.rankShifted(0) : beforeLosing(result, axes);
     demand.dtype = tensor::DType::Undefined;
     for (const std::int64_t axis : axes) {
-        if (axis >= -kMaxAxis && axis < kMaxAxis) demand.leastRank = std::max(demand.leastRank, static_cast<std::size_t>(axis < 0 ? -axis : axis + 1));
+        if (axis >= -kMaxAxis && axis < kMaxAxis)
+            demand.leastRank = std::max(demand.leastRank, static_cast<std::size_t>(axis < 0 ? -axis : axis + 1));
     }
     want(expr.arguments.front(), demand);
 }

@@ -26,10 +26,10 @@ struct QueryProblem {
 
 /// What is known besides the graph. Everything may be left out: what then is asked for holds of no node.
 struct QueryFacts {
-    const exec::Recording* recording = nullptr;                       ///< `time`, `is:reached`
-    std::function<const tensor::Value*(graph::NodeId)> value = {};    ///< `nan`, `min`, …, shapes as they were
-    std::function<bool(graph::NodeId)> watched = {};                  ///< `is:watched`
-    const graph::ModuleTree* modules = nullptr;                       ///< `parameters`: what the model itself registers
+    const exec::Recording* recording = nullptr;                     ///< `time`, `is:reached`
+    std::function<const tensor::Value*(graph::NodeId)> value = {};  ///< `nan`, `min`, …, shapes as they were
+    std::function<bool(graph::NodeId)> watched = {};                ///< `is:watched`
+    const graph::ModuleTree* modules = nullptr;                     ///< `parameters`: what the model itself registers
 };
 
 struct QueryTerm;
@@ -58,7 +58,8 @@ class Query {
     /// True if it asks for weights or constants by name, number or kind: else they are only found if nothing else is.
     bool asksForConstants() const;
 
-    /// The nodes that fit, in the order of the program (inner bodies after their owner). Linear in the graph for each term.
+    /// The nodes that fit, in the order of the program (inner bodies after their owner). Linear in the graph for each
+    /// term.
     std::vector<graph::NodeId> run(const graph::InternalGraph& graph, const QueryFacts& facts = {}) const;
 
   private:

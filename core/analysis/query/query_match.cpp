@@ -135,13 +135,15 @@ class Matcher {
             case QueryField::Shape: return fitsShape(term, id) != (term.compare == QueryCompare::Unequal);
             case QueryField::Any:
                 return term.pattern.fits(node.name) || (expr.qualname && term.pattern.fits(*expr.qualname)) ||
-                       fitsOperator(term.pattern, expr) || term.pattern.fits(expr.name) || term.pattern.fits(expr.moduleClass);
+                       fitsOperator(term.pattern, expr) || term.pattern.fits(expr.name) ||
+                       term.pattern.fits(expr.moduleClass);
             default: return fitsText(term, id, node, expr) != (term.compare == QueryCompare::Unequal);
         }
     }
 
     static bool fitsOperator(const TextPattern& pattern, const Expr& expr) {
-        return pattern.fits(operatorName(expr)) || pattern.fits(lastPart(operatorName(expr))) || pattern.fits(expr.op.name);
+        return pattern.fits(operatorName(expr)) || pattern.fits(lastPart(operatorName(expr))) ||
+               pattern.fits(expr.op.name);
     }
 
     bool fitsText(const QueryTerm& term, NodeId id, const Node& node, const Expr& expr) {
@@ -167,7 +169,9 @@ class Matcher {
     bool fitsDType(const TextPattern& pattern, NodeId id) const {
         const Value* value = valueOf(id);
         const tensor::TypeInfo& type = m_graph.node(id).type;
-        if (value) return pattern.fits(value->isTensor() ? tensor::name(value->tensor().dtype()) : tensor::name(value->kind()));
+        if (value)
+            return pattern.fits(value->isTensor() ? tensor::name(value->tensor().dtype())
+                                                  : tensor::name(value->kind()));
         if (type.dtype != tensor::DType::Undefined) return pattern.fits(tensor::name(type.dtype));
         return type.kind && pattern.fits(tensor::name(*type.kind));
     }
@@ -218,9 +222,11 @@ class Matcher {
             return false;
         }
         if (term.anyExtent)
-            return std::any_of(dims.begin(), dims.end(), [&](const auto& dim) { return fitsExtent(term.extents.front(), dim); });
-        const auto rest = std::find_if(term.extents.begin(), term.extents.end(),
-                                       [](const ExtentPattern& extent) { return extent.kind == ExtentPattern::Kind::Rest; });
+            return std::any_of(dims.begin(), dims.end(),
+                               [&](const auto& dim) { return fitsExtent(term.extents.front(), dim); });
+        const auto rest = std::find_if(term.extents.begin(), term.extents.end(), [](const ExtentPattern& extent) {
+            return extent.kind == ExtentPattern::Kind::Rest;
+        });
         const auto before = static_cast<std::size_t>(rest - term.extents.begin());
         const std::size_t after = rest == term.extents.end() ? 0 : term.extents.size() - before - 1;
         if (rest == term.extents.end() ? dims.size() != before : dims.size() < before + after) return false;
@@ -233,26 +239,34 @@ class Matcher {
 
     static bool fitsExtent(const ExtentPattern& extent, const tensor::Dim& dim) {
         switch (extent.kind) {
-            case ExtentPattern::Kind::Any: case ExtentPattern::Kind::Rest: return true;
+            case ExtentPattern::Kind::Any:
+            case ExtentPattern::Kind::Rest: return true;
             case ExtentPattern::Kind::Symbol: return !dim.known() && base::foldCase(dim.symbol) == extent.symbol;
             case ExtentPattern::Kind::Number: break;
         }
-        return dim.known() && compares(static_cast<double>(dim.value), extent.compare, static_cast<double>(extent.number));
+        return dim.known() &&
+               compares(static_cast<double>(dim.value), extent.compare, static_cast<double>(extent.number));
     }
 
     // --- attributes -------------------------------------------------------------------------------------------------
 
     static bool fitsAttribute(const QueryTerm& term, const Expr& expr) {
         for (const tensor::Attribute& attribute : expr.attributes.items())
-            if (fitsWildcards(term.attribute, base::foldCase(attribute.name)) && (!term.wantsValue || fitsValue(term, attribute.value))) return true;
+            if (fitsWildcards(term.attribute, base::foldCase(attribute.name)) &&
+                (!term.wantsValue || fitsValue(term, attribute.value)))
+                return true;
         for (const auto& [name, argument] : expr.keywords) {
-            if (argument.kind != graph::Argument::Kind::Constant || !fitsWildcards(term.attribute, base::foldCase(name))) continue;
+            if (argument.kind != graph::Argument::Kind::Constant ||
+                !fitsWildcards(term.attribute, base::foldCase(name)))
+                continue;
             if (!term.wantsValue || fitsConstant(term, argument.constant)) return true;
         }
         return false;
     }
 
-    static bool fitsNumber(const QueryTerm& term, double number) { return term.valueIsNumber && compares(number, term.compare, term.number); }
+    static bool fitsNumber(const QueryTerm& term, double number) {
+        return term.valueIsNumber && compares(number, term.compare, term.number);
+    }
 
     static bool fitsWord(const QueryTerm& term, std::string_view text) {
         const bool same = term.pattern.fits(text);
@@ -270,8 +284,10 @@ class Matcher {
         if (const auto* one = std::get_if<std::int64_t>(&value)) return number(*one);
         if (const auto* one = std::get_if<double>(&value)) return number(*one);
         if (const auto* one = std::get_if<std::string>(&value)) return fitsWord(term, *one);
-        if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value); list && term.valueIsNumber) return anyOf(*list, number);
-        if (const auto* list = std::get_if<std::vector<double>>(&value); list && term.valueIsNumber) return anyOf(*list, number);
+        if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value); list && term.valueIsNumber)
+            return anyOf(*list, number);
+        if (const auto* list = std::get_if<std::vector<double>>(&value); list && term.valueIsNumber)
+            return anyOf(*list, number);
         if (const auto* list = std::get_if<std::vector<std::string>>(&value))
             return anyOf(*list, [&](const std::string& each) { return fitsWord(term, each); });
         // "[3,3]" is compared without regard to blanks.
@@ -288,10 +304,16 @@ class Matcher {
         switch (field) {
             case QueryField::Readers: return number(node.users.size());
             case QueryField::Inputs: return number(m_graph.expr(node.producer).inputs.size());
-            case QueryField::Elements: if (const auto n = elementCount(node, valueOf(id))) return number(*n); return std::nullopt;
-            case QueryField::Bytes: if (const auto n = byteCount(node, valueOf(id))) return number(*n); return std::nullopt;
+            case QueryField::Elements:
+                if (const auto n = elementCount(node, valueOf(id))) return number(*n);
+                return std::nullopt;
+            case QueryField::Bytes:
+                if (const auto n = byteCount(node, valueOf(id))) return number(*n);
+                return std::nullopt;
             case QueryField::Parameters:
-                if (m_parameters.empty()) m_parameters = countParameters(m_graph, m_facts.modules ? *m_facts.modules : graph::ModuleTree()).ofExpr;
+                if (m_parameters.empty())
+                    m_parameters =
+                        countParameters(m_graph, m_facts.modules ? *m_facts.modules : graph::ModuleTree()).ofExpr;
                 return number(m_parameters[node.producer.index()]);
             case QueryField::Time:
                 if (!m_facts.recording || !m_facts.recording->computed(id)) return std::nullopt;
@@ -315,7 +337,8 @@ class Matcher {
         switch (field) {
             case QueryField::Nan: return static_cast<double>(stats.nanCount);
             case QueryField::Inf: return static_cast<double>(stats.infCount);
-            case QueryField::Zeros: return stats.count ? static_cast<double>(stats.zeroCount) / static_cast<double>(stats.count) : 0.0;
+            case QueryField::Zeros:
+                return stats.count ? static_cast<double>(stats.zeroCount) / static_cast<double>(stats.count) : 0.0;
             case QueryField::Min: return finite ? std::optional(stats.minimum) : std::nullopt;
             case QueryField::Max: return finite ? std::optional(stats.maximum) : std::nullopt;
             case QueryField::Mean: return finite ? std::optional(stats.mean) : std::nullopt;
@@ -334,7 +357,8 @@ class Matcher {
 
 bool compares(double left, QueryCompare compare, double right) {
     switch (compare) {
-        case QueryCompare::Has: case QueryCompare::Equal: return left == right;
+        case QueryCompare::Has:
+        case QueryCompare::Equal: return left == right;
         case QueryCompare::Unequal: return left != right;
         case QueryCompare::Less: return left < right;
         case QueryCompare::LessEqual: return left <= right;

@@ -17,6 +17,7 @@ struct FieldName {
     std::string_view name;
     QueryField field;
 };
+// clang-format off
 constexpr FieldName kFields[] = {
     {"name", QueryField::Name},         {"op", QueryField::Op},             {"module", QueryField::Module},
     {"qualname", QueryField::Module},   {"class", QueryField::Class},       {"attr", QueryField::Attribute},
@@ -29,17 +30,22 @@ constexpr FieldName kFields[] = {
     {"max", QueryField::Max},           {"mean", QueryField::Mean},         {"std", QueryField::Std},
     {"consumers", QueryField::Readers},  // the word of the window
 };
+// clang-format on
 
 struct RelationName {
     std::string_view name;
     QueryRelation relation;
 };
 constexpr RelationName kRelations[] = {
-    {"inputs-of", QueryRelation::InputsOf},         {"outputs-of", QueryRelation::OutputsOf}, {"near", QueryRelation::Near},
-    {"upstream-of", QueryRelation::UpstreamOf},     {"downstream-of", QueryRelation::DownstreamOf},
+    {"inputs-of", QueryRelation::InputsOf},
+    {"outputs-of", QueryRelation::OutputsOf},
+    {"near", QueryRelation::Near},
+    {"upstream-of", QueryRelation::UpstreamOf},
+    {"downstream-of", QueryRelation::DownstreamOf},
 };
 
-constexpr std::string_view kStates[] = {"input", "output", "constant", "weight", "inferred", "watched", "reached", "unused"};
+constexpr std::string_view kStates[] = {"input",    "output",  "constant", "weight",
+                                        "inferred", "watched", "reached",  "unused"};
 
 bool isSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool isFieldLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_'; }
@@ -139,7 +145,8 @@ class Parser {
             return term;
         }
         for (const std::string_view word : {"and", "or"})
-            if (takeWord(word)) return fail("'" + std::string(word) + "' joins two conditions: one is missing", begin, word.size());
+            if (takeWord(word))
+                return fail("'" + std::string(word) + "' joins two conditions: one is missing", begin, word.size());
         if (atEnd()) return fail("a condition is missing at the end", m_text.size(), 0);
         if (peek() == ')') return fail("a condition is missing before this ')'", m_at, 1);
         if (peek() != '(') return term();
@@ -186,7 +193,9 @@ class Parser {
         for (const FieldName& row : kFields) names.emplace_back(row.name);
         for (const RelationName& row : kRelations) names.emplace_back(row.name);
         std::string hint = base::didYouMean(word, names);
-        if (hint.empty()) hint = "fields are name, op, module, class, attr, dtype, shape, category and more; put the text in \"…\" to search for it";
+        if (hint.empty())
+            hint =
+                "fields are name, op, module, class, attr, dtype, shape, category and more; put the text in \"…\" to search for it";
         return fail("there is no field '" + word + "'", begin, word.size(), hint);
     }
 
@@ -195,7 +204,8 @@ class Parser {
         std::size_t end = m_at;
         while (end < m_text.size() && m_text[end] >= '0' && m_text[end] <= '9') ++end;
         const auto value = base::parseNumber<std::uint32_t>(m_text.substr(m_at, end - m_at));
-        if (!value) return fail("'#' expects a node number", begin, std::max<std::size_t>(1, end - begin), "such as #12");
+        if (!value)
+            return fail("'#' expects a node number", begin, std::max<std::size_t>(1, end - begin), "such as #12");
         m_at = end;
         auto term = std::make_shared<QueryTerm>();
         term->field = QueryField::Number;
@@ -216,7 +226,9 @@ class Parser {
             if (term->distance == 0) return fail("the distance must be at least 1", m_at, end - m_at);
             m_at = end + 1;
         }
-        if (atEnd() || isSpace(peek())) return fail("a node or a condition is expected here", m_at, 0, "near:conv1 or near:(op:Conv and dtype:float16)");
+        if (atEnd() || isSpace(peek()))
+            return fail("a node or a condition is expected here", m_at, 0,
+                        "near:conv1 or near:(op:Conv and dtype:float16)");
         Term inner = one();
         if (!inner) return nullptr;
         term->parts = {inner};
@@ -241,19 +253,23 @@ class Parser {
         term->field = which;
         term->compare = takeCompare();
         // nan:>0 is the same as nan>0.
-        if (isNumeric(which) && term->compare == QueryCompare::Has && (peek() == '<' || peek() == '>' || peek() == '=' || peek() == '!'))
+        if (isNumeric(which) && term->compare == QueryCompare::Has &&
+            (peek() == '<' || peek() == '>' || peek() == '=' || peek() == '!'))
             term->compare = takeCompare();
         if (atEnd() || isSpace(peek()) || peek() == ')')
             return fail("'" + std::string(m_text.substr(begin, m_at - begin)) + "' needs a value", begin, m_at - begin);
         if (isNumeric(which)) return numeric(term);
-        if (term->compare != QueryCompare::Has && term->compare != QueryCompare::Equal && term->compare != QueryCompare::Unequal)
+        if (term->compare != QueryCompare::Has && term->compare != QueryCompare::Equal &&
+            term->compare != QueryCompare::Unequal)
             return fail("this field is text and has no order", begin, m_at - begin, "use ':' or '='");
         if (which == QueryField::Shape) return shape(term);
         if (which == QueryField::Attribute) return attribute(term);
         const std::size_t at = m_at;
         if (!pattern(term->pattern, term->compare != QueryCompare::Has)) return nullptr;
-        if (which == QueryField::Is && std::find(std::begin(kStates), std::end(kStates), term->pattern.text) == std::end(kStates))
-            return fail("'is:' does not accept '" + term->pattern.text + "'", at, m_at - at, "input, output, constant, weight, inferred, watched, reached or unused");
+        if (which == QueryField::Is &&
+            std::find(std::begin(kStates), std::end(kStates), term->pattern.text) == std::end(kStates))
+            return fail("'is:' does not accept '" + term->pattern.text + "'", at, m_at - at,
+                        "input, output, constant, weight, inferred, watched, reached or unused");
         return term;
     }
 
@@ -267,9 +283,13 @@ class Parser {
         const auto number = base::takeNumber<double>(rest);
         const std::string unit(rest);
         if (!number) return fail("a number is expected here", begin, end - begin, "such as 64, 1e6 or 4k");
-        static const std::pair<const char*, double> kUnits[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"ms", 1}, {"us", 1e-3}, {"s", 1e3}};
-        const auto found = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const auto& row) { return unit == row.first; });
-        if (found == std::end(kUnits)) return fail("'" + unit + "' is not a unit", end - unit.size(), unit.size(), "k, M, G, or us, ms, s for a time");
+        static const std::pair<const char*, double> kUnits[] = {{"", 1},   {"k", 1e3},   {"M", 1e6}, {"G", 1e9},
+                                                                {"ms", 1}, {"us", 1e-3}, {"s", 1e3}};
+        const auto found =
+            std::find_if(std::begin(kUnits), std::end(kUnits), [&](const auto& row) { return unit == row.first; });
+        if (found == std::end(kUnits))
+            return fail("'" + unit + "' is not a unit", end - unit.size(), unit.size(),
+                        "k, M, G, or us, ms, s for a time");
         term->number = *number * found->second;
         if (term->compare == QueryCompare::Has) term->compare = QueryCompare::Equal;
         m_at = end;
@@ -279,8 +299,12 @@ class Parser {
     Term attribute(const std::shared_ptr<QueryTerm>& term) {
         const std::size_t begin = m_at;
         std::size_t end = m_at;
-        while (end < m_text.size() && !isSpace(m_text[end]) && std::string_view("=<>!()\"").find(m_text[end]) == std::string_view::npos) ++end;
-        if (end == begin) return fail("the name of an attribute is expected here", begin, 1, "such as attr:kernel_shape or attr:group>1");
+        while (end < m_text.size() && !isSpace(m_text[end]) &&
+               std::string_view("=<>!()\"").find(m_text[end]) == std::string_view::npos)
+            ++end;
+        if (end == begin)
+            return fail("the name of an attribute is expected here", begin, 1,
+                        "such as attr:kernel_shape or attr:group>1");
         term->attribute = base::foldCase(m_text.substr(begin, end - begin));
         m_at = end;
         term->compare = takeCompare();
@@ -320,7 +344,8 @@ class Parser {
             const std::size_t end = std::min(inside.find(comma, at), inside.size());
             ExtentPattern extent;
             if (!readExtent(inside.substr(at, end - at), extent))
-                return fail("this is not a dimension of a shape", static_cast<std::size_t>(inside.data() - m_text.data()) + at, end - at,
+                return fail("this is not a dimension of a shape",
+                            static_cast<std::size_t>(inside.data() - m_text.data()) + at, end - at,
                             "a number, a symbol, *, a comparison such as >64, or ...");
             if (extent.kind == ExtentPattern::Kind::Rest && std::exchange(rest, true))
                 return fail("'...' may occur once in a shape", begin, m_at - begin);
@@ -388,10 +413,14 @@ class Parser {
         std::size_t end = begin + 1;
         while (end < m_text.size() && m_text[end] != '/') end += m_text[end] == '\\' ? 2 : 1;
         // A name of a file may begin with a slash: without a second one it is a plain text.
-        if (end >= m_text.size()) return fail("there is no second '/' for this one", begin, 1, "put a text with a slash in quotes"), false;
+        if (end >= m_text.size())
+            return fail("there is no second '/' for this one", begin, 1, "put a text with a slash in quotes"), false;
         const std::string_view text = m_text.substr(begin + 1, end - begin - 1);
         base::Result<ops::Regex> parsed = ops::Regex::parse(text, ops::Case::Ignored);
-        if (!parsed) return fail(parsed.error().what, begin, end - begin + 1, "the syntax is that of RE2, without look-ahead and back references"), false;
+        if (!parsed)
+            return fail(parsed.error().what, begin, end - begin + 1,
+                        "the syntax is that of RE2, without look-ahead and back references"),
+                   false;
         out.regex = std::move(*parsed);
         out.text = text;
         m_at = end + 1;

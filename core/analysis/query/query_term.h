@@ -10,11 +10,13 @@
 
 namespace sonde::analysis {
 
+// clang-format off
 enum class QueryField : std::uint8_t {
     Any, Number, Name, Op, Module, Class, Attribute, DType, Shape, Category, Kind, Domain, Source, Is,
     // numbers
     Readers, Inputs, Elements, Bytes, Parameters, Time, Rank, Nan, Inf, Zeros, Min, Max, Mean, Std,
 };
+// clang-format on
 
 enum class QueryRelation : std::uint8_t { InputsOf, OutputsOf, Near, UpstreamOf, DownstreamOf };
 
@@ -44,15 +46,15 @@ struct QueryTerm {
     QueryField field = QueryField::Any;
     QueryCompare compare = QueryCompare::Has;
     TextPattern pattern;
-    double number = 0;                     ///< of numeric fields
-    std::string attribute;                 ///< Attribute: its name, with folded case
-    bool wantsValue = false;               ///< Attribute: its value is compared too
+    double number = 0;        ///< of numeric fields
+    std::string attribute;    ///< Attribute: its name, with folded case
+    bool wantsValue = false;  ///< Attribute: its value is compared too
     bool valueIsNumber = false;
-    std::vector<ExtentPattern> extents;    ///< Shape
-    bool anyExtent = false;                ///< Shape: one such extent suffices
+    std::vector<ExtentPattern> extents;  ///< Shape
+    bool anyExtent = false;              ///< Shape: one such extent suffices
 
     QueryRelation relation = QueryRelation::Near;
-    std::size_t distance = 1;              ///< Relation: how many edges
+    std::size_t distance = 1;  ///< Relation: how many edges
 };
 
 bool isNumeric(QueryField field);

@@ -54,7 +54,8 @@ struct Packed {
 
 class Converter {
   public:
-    Converter(Rewrite& rewrite, std::string layout) : m_rewrite(rewrite), m_graph(rewrite.graph()), m_layout(std::move(layout)) {}
+    Converter(Rewrite& rewrite, std::string layout)
+        : m_rewrite(rewrite), m_graph(rewrite.graph()), m_layout(std::move(layout)) {}
 
     base::Result<std::size_t> run() {
         std::size_t count = 0;
@@ -95,7 +96,8 @@ class Converter {
             conv.height = (*type.shape)[2].value;
             conv.width = (*type.shape)[3].value;
         }
-        const auto strides = expr.attributes.getInts("strides", {1, 1}), dilations = expr.attributes.getInts("dilations", {1, 1});
+        const auto strides = expr.attributes.getInts("strides", {1, 1}),
+                   dilations = expr.attributes.getInts("dilations", {1, 1});
         if (strides.size() != 2 || dilations.size() != 2) return std::nullopt;
         conv.strideH = strides[0];
         conv.strideW = strides[1];
@@ -105,7 +107,8 @@ class Converter {
         conv.hasSum = places.z != kNone && passes::argumentOf(expr, places.z);
         conv.nonlinearity = expr.attributes.getString("nonlinearity", "");
         const bool hasBias = places.bias != kNone && passes::argumentOf(expr, places.bias);
-        conv.canPad = !conv.hasSum && (!hasBias || known(expr, places.bias)) && isOneNumber(expr, places.wScale) && isOneNumber(expr, places.wZero);
+        conv.canPad = !conv.hasSum && (!hasBias || known(expr, places.bias)) && isOneNumber(expr, places.wScale) &&
+                      isOneNumber(expr, places.wZero);
         return conv;
     }
 
@@ -128,7 +131,8 @@ class Converter {
             made.attributes.set("x_channels", conv->channels);
         }
         made.arguments.assign(kConvBiasInputs, Argument::omitted());
-        const std::size_t from[] = {places->x, places->w, places->bias, places->z, places->xScale, places->xZero, places->wScale, places->wZero, places->yScale, places->yZero};
+        const std::size_t from[] = {places->x,     places->w,      places->bias,  places->z,      places->xScale,
+                                    places->xZero, places->wScale, places->wZero, places->yScale, places->yZero};
         for (std::size_t i = 0; i < kConvBiasInputs; ++i) {
             if (from[i] != kNone && passes::argumentOf(expr, from[i])) made.arguments[i] = expr.arguments[from[i]];
         }
@@ -142,20 +146,28 @@ class Converter {
             made.arguments[3] = Argument::of(z);
         }
         while (made.arguments.back().kind == Argument::Kind::Omitted) made.arguments.pop_back();
-        SONDE_TRY(replace(id, std::move(made), {{}, form->y, conv->weights[0], form->paddedTo == conv->weights[0] && hasWholeBlocks(form->y, form->paddedTo)}));
+        SONDE_TRY(replace(id, std::move(made),
+                          {{},
+                           form->y,
+                           conv->weights[0],
+                           form->paddedTo == conv->weights[0] && hasWholeBlocks(form->y, form->paddedTo)}));
         return true;
     }
 
     static bool hasWholeBlocks(const std::string& packing, std::int64_t channels) {
         // The size of the block is at the end: "C%8".
-        return channels % base::parseNumber<std::int64_t>(std::string_view(packing).substr(packing.rfind('%') + 1)).value_or(1) == 0;
+        return channels % base::parseNumber<std::int64_t>(std::string_view(packing).substr(packing.rfind('%') + 1))
+                              .value_or(1) ==
+               0;
     }
 
     /// Weights and bias, padded to the channels of the form.
     base::Result<void> packConstants(ExprId id, const ConvShape& conv, const ConvForm& form, Expr& made) {
         const KnownTensor weight = *passes::tensorOf(m_graph, &made.arguments[1]);
         Shape wanted = conv.weights;
-        if (form.grouped) wanted = Shape{conv.groups, conv.weights[0] / conv.groups, conv.weights[1], conv.weights[2], conv.weights[3]};
+        if (form.grouped)
+            wanted =
+                Shape{conv.groups, conv.weights[0] / conv.groups, conv.weights[1], conv.weights[2], conv.weights[3]};
         SONDE_ASSIGN(Tensor plain, weight.tensor.reshaped(wanted));
         if (!form.grouped && form.paddedTo != conv.weights[0]) {
             wanted[0] = form.paddedTo;
@@ -187,7 +199,8 @@ class Converter {
 
     NodeId constant(ExprId before, NodeId like, Tensor value) {
         const Expr source = m_rewrite.producer(like);
-        const NodeId node = m_rewrite.constantBefore(before, Value(std::move(value)), m_graph.node(like).name + "_packed", kWhy);
+        const NodeId node =
+            m_rewrite.constantBefore(before, Value(std::move(value)), m_graph.node(like).name + "_packed", kWhy);
         Expr& made = m_graph.mutableExpr(m_graph.node(node).producer);
         made.isParameter = source.isParameter;
         made.target = source.target;
@@ -208,7 +221,8 @@ class Converter {
         relayout.target = "Relayout";
         relayout.arguments = {Argument::of(node)};
         relayout.attributes.set("packing", packing);
-        const NodeId made = m_rewrite.output(m_rewrite.insertBefore(before, std::move(relayout), m_graph.node(node).name + "_packed", kWhy));
+        const NodeId made = m_rewrite.output(
+            m_rewrite.insertBefore(before, std::move(relayout), m_graph.node(node).name + "_packed", kWhy));
         SONDE_TRY(setPackedType(made, m_graph.node(node).type, packing));
         m_forms[node].push_back({made, packing, 0, false});
         return made;
@@ -256,19 +270,25 @@ class Converter {
 
     /// An elementwise operator whose tensors are all packed, or single numbers, is computed on the blocks.
     base::Result<void> follow(ExprId id) {
-        static constexpr std::string_view kNames[] = {"Relu", "Sigmoid", "Tanh", "HardSwish", "HardSigmoid", "LeakyRelu", "Elu", "Clip", "Abs", "Neg", "Exp", "Sqrt",
-                                                      "Softplus", "Erf", "Add", "Sub", "Mul", "Div", "Max", "Min"};
+        static constexpr std::string_view kNames[] = {
+            "Relu", "Sigmoid", "Tanh",     "HardSwish", "HardSigmoid", "LeakyRelu", "Elu", "Clip", "Abs", "Neg",
+            "Exp",  "Sqrt",    "Softplus", "Erf",       "Add",         "Sub",       "Mul", "Div",  "Max", "Min"};
         const Expr& expr = m_graph.expr(id);
-        if (!expr.op.domain.empty() || expr.outputs.size() != 1 || std::ranges::find(kNames, expr.op.name) == std::end(kNames)) return {};
+        if (!expr.op.domain.empty() || expr.outputs.size() != 1 ||
+            std::ranges::find(kNames, expr.op.name) == std::end(kNames))
+            return {};
         std::optional<Packed> form;
         Expr made = expr;
         for (Argument& argument : made.arguments) {
             const Value* value = passes::constantOf(m_graph, &argument);
-            if (argument.kind == Argument::Kind::Omitted || (value && (!value->isTensor() || value->tensor().numel() == 1))) continue;
+            if (argument.kind == Argument::Kind::Omitted ||
+                (value && (!value->isTensor() || value->tensor().numel() == 1)))
+                continue;
             const auto found = argument.kind == Argument::Kind::Node ? m_forms.find(argument.node) : m_forms.end();
             const auto whole = found == m_forms.end() ? std::optional<Packed>() : wholeForm(found->second, form);
-            const bool sameShape = m_graph.node(expr.outputs.front()).type.staticShape() && argument.kind == Argument::Kind::Node &&
-                                   m_graph.node(argument.node).type.staticShape() == m_graph.node(expr.outputs.front()).type.staticShape();
+            const bool sameShape =
+                m_graph.node(expr.outputs.front()).type.staticShape() && argument.kind == Argument::Kind::Node &&
+                m_graph.node(argument.node).type.staticShape() == m_graph.node(expr.outputs.front()).type.staticShape();
             if (!whole || !sameShape) return {};
             argument = Argument::of(whole->node);
             form = whole;
@@ -292,6 +312,8 @@ class Converter {
 
 }  // namespace
 
-base::Result<std::size_t> toLayout(Rewrite& rewrite, const std::string& layout) { return Converter(rewrite, layout).run(); }
+base::Result<std::size_t> toLayout(Rewrite& rewrite, const std::string& layout) {
+    return Converter(rewrite, layout).run();
+}
 
 }  // namespace sonde::document

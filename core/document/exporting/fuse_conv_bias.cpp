@@ -19,7 +19,9 @@ using passes::Rewrite;
 using tensor::Tensor;
 using tensor::Value;
 
-bool isOnnx(const Expr& expr, std::string_view name) { return expr.op.domain.empty() && expr.op.name == name && expr.outputs.size() == 1; }
+bool isOnnx(const Expr& expr, std::string_view name) {
+    return expr.op.domain.empty() && expr.op.name == name && expr.outputs.size() == 1;
+}
 
 /// The one expr that reads a node, in the same body; null if there are others.
 const Expr* onlyReader(const Rewrite& rewrite, NodeId node) {
@@ -31,7 +33,9 @@ const Expr* onlyReader(const Rewrite& rewrite, NodeId node) {
 
 /// The other operand of a sum.
 NodeId otherOperand(const Expr& sum, NodeId node) {
-    if (sum.arguments.size() != 2 || sum.arguments[0].kind != Argument::Kind::Node || sum.arguments[1].kind != Argument::Kind::Node) return {};
+    if (sum.arguments.size() != 2 || sum.arguments[0].kind != Argument::Kind::Node ||
+        sum.arguments[1].kind != Argument::Kind::Node)
+        return {};
     return sum.arguments[0].node == node ? sum.arguments[1].node : sum.arguments[0].node;
 }
 
@@ -40,7 +44,8 @@ std::optional<Tensor> perChannel(const InternalGraph& graph, NodeId node, std::i
     const auto& value = graph.node(node).constant;
     if (!value || !value->isTensor() || value->tensor().numel() != channels) return std::nullopt;
     const Tensor& tensor = value->tensor();
-    if (tensor.rank() > rank || tensor.rank() + 1 < rank || tensor.dim(tensor.rank() + 1 - rank) != channels) return std::nullopt;
+    if (tensor.rank() > rank || tensor.rank() + 1 < rank || tensor.dim(tensor.rank() + 1 - rank) != channels)
+        return std::nullopt;
     auto flat = tensor.reshaped({channels});
     return flat ? std::optional(*flat) : std::nullopt;
 }
@@ -84,7 +89,8 @@ base::Result<bool> fuse(Rewrite& rewrite, ExprId id, bool all) {
     const Expr* next = onlyReader(rewrite, chain.result);
     if (const bool known = !hasBias || passes::tensorOf(graph, given); known && next && isOnnx(*next, "Add")) {
         const NodeId other = otherOperand(*next, chain.result);
-        auto added = other.valid() ? perChannel(graph, other, weight->tensor.dim(0), weight->tensor.rank()) : std::nullopt;
+        auto added =
+            other.valid() ? perChannel(graph, other, weight->tensor.dim(0), weight->tensor.rank()) : std::nullopt;
         if (added && added->dtype() == weight->tensor.dtype()) {
             if (hasBias) {
                 std::vector<double> sum = passes::numbersOf(passes::tensorOf(graph, given)->tensor);
@@ -93,7 +99,8 @@ base::Result<bool> fuse(Rewrite& rewrite, ExprId id, bool all) {
                 SONDE_ASSIGN(*added, passes::tensorLike(*added, added->shape(), sum));
             }
             chain.take(*next);
-            bias = Argument::of(rewrite.constantBefore(id, Value(*added), graph.node(other).name + "_bias", "one number for each channel"));
+            bias = Argument::of(rewrite.constantBefore(id, Value(*added), graph.node(other).name + "_bias",
+                                                       "one number for each channel"));
             next = onlyReader(rewrite, chain.result);
         }
     }
@@ -124,7 +131,8 @@ base::Result<bool> fuseZ(Rewrite& rewrite, ExprId id) {
     InternalGraph& graph = rewrite.graph();
     const Expr& conv = graph.expr(id);
     if (conv.op.domain != "sonde" || conv.op.name != "ConvBias" || conv.arguments.size() != 3) return false;
-    if (!conv.attributes.getString("nonlinearity", "").empty() || !conv.attributes.getString("y_packing", "").empty()) return false;
+    if (!conv.attributes.getString("nonlinearity", "").empty() || !conv.attributes.getString("y_packing", "").empty())
+        return false;
     const NodeId result = conv.outputs.front();
     const Expr* next = onlyReader(rewrite, result);
     if (!next || !isOnnx(*next, "Add")) return false;

@@ -31,7 +31,8 @@ class Halver {
         const std::vector<ExprId> order = m_graph.main().order;
         for (const ExprId id : order) {
             if (!m_graph.expr(id).bodies.empty()) {
-                return base::usageError("a graph with branches or loops cannot be written in float16", m_graph.node(m_graph.expr(id).outputs.front()).name);
+                return base::usageError("a graph with branches or loops cannot be written in float16",
+                                        m_graph.node(m_graph.expr(id).outputs.front()).name);
             }
         }
         for (const ExprId id : order) SONDE_TRY(change(id));
@@ -45,9 +46,11 @@ class Halver {
         const ExprKind kind = m_graph.expr(id).kind;
         if (kind == ExprKind::Input) return castBehind(id, m_graph.expr(id).outputs.front());
         if (kind == ExprKind::Output) return {};
-        if (kind == ExprKind::Constant || kind == ExprKind::GetAttr) return narrowConstant(m_graph.expr(id).outputs.front());
+        if (kind == ExprKind::Constant || kind == ExprKind::GetAttr)
+            return narrowConstant(m_graph.expr(id).outputs.front());
         const Expr& expr = m_graph.expr(id);
-        if (expr.op.domain.empty() && expr.op.name == "Cast" && expr.attributes.getInt("to", 0) == static_cast<std::int64_t>(DType::Float32)) {
+        if (expr.op.domain.empty() && expr.op.name == "Cast" &&
+            expr.attributes.getInt("to", 0) == static_cast<std::int64_t>(DType::Float32)) {
             m_graph.mutableExpr(id).attributes.set("to", static_cast<std::int64_t>(DType::Float16));
             setDtype(expr.outputs.front(), DType::Float16);
             ++m_count;
@@ -82,7 +85,8 @@ class Halver {
         made.attributes.set("to", static_cast<std::int64_t>(dtype));
         const std::string name = m_graph.node(node).name + (dtype == DType::Float16 ? "_half" : "_float");
         const std::string why = "operators exchange float16";
-        const ExprId id = behind ? m_rewrite.insertAfter(anchor, std::move(made), name, why) : m_rewrite.insertBefore(anchor, std::move(made), name, why);
+        const ExprId id = behind ? m_rewrite.insertAfter(anchor, std::move(made), name, why)
+                                 : m_rewrite.insertBefore(anchor, std::move(made), name, why);
         const NodeId result = m_rewrite.output(id);
         m_graph.setType(result, m_graph.node(node).type);
         setDtype(result, dtype);
@@ -109,7 +113,9 @@ class Halver {
         bool changed = false;
         for (std::size_t i = 0; i < arguments.size(); ++i) {
             const ops::Formal& formal = row->inputs[std::min(i, row->inputs.size() - 1)];
-            if (arguments[i].kind != Argument::Kind::Node || m_graph.node(arguments[i].node).type.dtype != DType::Float16) continue;
+            if (arguments[i].kind != Argument::Kind::Node ||
+                m_graph.node(arguments[i].node).type.dtype != DType::Float16)
+                continue;
             if ((formal.dtypes & ops::bit(DType::Float16)) != 0) continue;
             SONDE_ASSIGN(arguments[i], wide(id, arguments[i].node));
             changed = true;
@@ -120,7 +126,8 @@ class Halver {
 
     base::Result<Argument> wide(ExprId before, NodeId node) {
         if (const auto constant = m_constants.find(node); constant != m_constants.end()) {
-            return Argument::of(m_rewrite.constantBefore(before, constant->second, m_graph.node(node).name + "_float", "the operator takes float32 alone"));
+            return Argument::of(m_rewrite.constantBefore(before, constant->second, m_graph.node(node).name + "_float",
+                                                         "the operator takes float32 alone"));
         }
         if (const auto source = m_wide.find(node); source != m_wide.end()) return Argument::of(source->second);
         return Argument::of(cast(before, node, DType::Float32, false));
@@ -139,7 +146,8 @@ class Halver {
             types.push_back(isNode ? m_graph.node(argument.node).type : TypeInfo::of(value));
             constants.push_back(value);
         }
-        SONDE_ASSIGN(const ops::Inferred inferred, ops::infer(*row, types, constants, expr.attributes, expr.outputs.size()));
+        SONDE_ASSIGN(const ops::Inferred inferred,
+                     ops::infer(*row, types, constants, expr.attributes, expr.outputs.size()));
         const std::vector<NodeId> outputs = expr.outputs;
         for (std::size_t i = 0; i < outputs.size() && i < inferred.types.size(); ++i) {
             if (inferred.types[i].dtype == DType::Undefined) continue;

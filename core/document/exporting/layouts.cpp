@@ -36,15 +36,19 @@ std::optional<ConvForm> wideBlocks(const ConvShape& conv, std::int64_t block, bo
     }
     if (!size.dense) {
         if (size.inputs % block != 0 || size.outputs % block != 0) return std::nullopt;
-        return ConvForm{activation(block), "GOIRS -> G O/" + p + " I/" + p + " R S " + inner, activation(block), true, outputs};
+        return ConvForm{activation(block), "GOIRS -> G O/" + p + " I/" + p + " R S " + inner, activation(block), true,
+                        outputs};
     }
     const std::int64_t padded = paddedTo(outputs, block);
     if (padded != outputs && !conv.canPad) return std::nullopt;
-    if (size.inputs % block == 0) return ConvForm{activation(block), "OIRS -> O/" + p + " I/" + p + " R S " + inner, activation(block), false, padded};
+    if (size.inputs % block == 0)
+        return ConvForm{activation(block), "OIRS -> O/" + p + " I/" + p + " R S " + inner, activation(block), false,
+                        padded};
     if (size.inputs > block || conv.dilated) return std::nullopt;
     if (block == 4) {
         const std::int64_t kernel = conv.weights[2], stride = conv.strideH;
-        const bool knownKernel = kernel == conv.weights[3] && (kernel == 2 || kernel == 3 || kernel == 5 || kernel == 7);
+        const bool knownKernel =
+            kernel == conv.weights[3] && (kernel == 2 || kernel == 3 || kernel == 5 || kernel == 7);
         if (!knownKernel || stride != conv.strideW || stride > 2 || conv.nonlinearity == "Sigmoid") return std::nullopt;
     }
     return ConvForm{"", "OIRS -> O/" + p + " R S I O%" + p, activation(block), false, padded};
@@ -60,7 +64,8 @@ std::optional<ConvForm> nchw4(const ConvShape& conv) {
 
 std::optional<ConvForm> nchw32(const ConvShape& conv) {
     const bool isLarge = conv.height >= 3 && conv.width >= 3;
-    if (!conv.bytesOut || conv.groups != 1 || !isLarge || conv.weights[0] % 32 != 0 || conv.weights[1] % 32 != 0) return nchw4(conv);
+    if (!conv.bytesOut || conv.groups != 1 || !isLarge || conv.weights[0] % 32 != 0 || conv.weights[1] % 32 != 0)
+        return nchw4(conv);
     return ConvForm{activation(32), "OIRS -> O I/32 R S I%32", activation(32), false, conv.weights[0]};
 }
 

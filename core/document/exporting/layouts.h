@@ -26,17 +26,19 @@ struct ConvShape {
 /// How a convolution looks in a layout: texts of ops::Packing, empty for what stays as it is.
 struct ConvForm {
     std::string x, w, y;
-    bool grouped = false;         ///< the weights are [G, K/G, C/G, R, S] before they are packed
-    std::int64_t paddedTo = 0;    ///< channels of the result, zeros among them
+    bool grouped = false;       ///< the weights are [G, K/G, C/G, R, S] before they are packed
+    std::int64_t paddedTo = 0;  ///< channels of the result, zeros among them
 };
 
 /// The rules of dump.md, "Which convolutions convert"; p is the size of a block:
-///   nchw88, nchw44    dense with C % p = 0; C < p and no dilation: the input stays as it is (nchw44 also: a square kernel of 2,
-///                     3, 5 or 7, equal strides of 1 or 2, no Sigmoid). K is padded with zeros. Groups: C/G and K/G of whole
-///                     blocks. One channel a group: G % p = 0. Never with a sum.
+///   nchw88, nchw44    dense with C % p = 0; C < p and no dilation: the input stays as it is (nchw44 also: a square
+///   kernel of 2,
+///                     3, 5 or 7, equal strides of 1 or 2, no Sigmoid). K is padded with zeros. Groups: C/G and K/G of
+///                     whole blocks. One channel a group: G % p = 0. Never with a sum.
 ///   nchw44_dot        the same; weights of bytes have the order of the dot product
 ///   nchw4             bytes only: K % 4 = 0 and (C % 4 = 0 or C < 4); groups of whole blocks
-///   nchw32, chwn4     nchw4 and then, of bytes to bytes without groups: nchw32 where C and K are multiples of 32 and the picture
+///   nchw32, chwn4     nchw4 and then, of bytes to bytes without groups: nchw32 where C and K are multiples of 32 and
+///   the picture
 ///                     is 3x3 at least; chwn4 everywhere
 ///   nchw64            bytes only: C and K are padded to a multiple of 4 (up to 16) or 32; then nchw32 or nchw4
 ///   hwcd4             K/G % 4 = 0 and (C/G % 4 = 0 or G = 1); one channel a group: G % 4 = 0

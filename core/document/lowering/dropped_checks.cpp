@@ -13,7 +13,8 @@ using graph::Argument;
 using graph::Expr;
 
 bool isCheck(const Expr& expr) {
-    const ops::OpDef* row = expr.op.name.empty() ? nullptr : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    const ops::OpDef* row =
+        expr.op.name.empty() ? nullptr : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
     return graph::isGuard(expr) || (row && ops::hasEffect(*row));
 }
 
@@ -39,11 +40,19 @@ base::Diagnostics droppedChecks(const graph::InternalGraph& graph) {
         where += ", operation " + std::to_string(i);
         if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";
         const std::string kind = graph::isGuard(expr) ? "guard" : "assertion";
-        warnings.push_back({base::Severity::Warning, kind + " is not in the file" + (sentence.empty() ? "" : ": " + sentence), std::move(where), {}});
+        warnings.push_back({base::Severity::Warning,
+                            kind + " is not in the file" + (sentence.empty() ? "" : ": " + sentence),
+                            std::move(where),
+                            {}});
     }
     if (warnings.empty()) return warnings;
-    const std::string count = warnings.size() == 1 ? "1 assertion or guard of the model is" : std::to_string(warnings.size()) + " assertions and guards of the model are";
-    warnings.push_back({base::Severity::Warning, count + " not in the file, which gives values where the model raises", graph.name, {}});
+    const std::string count = warnings.size() == 1
+                                  ? "1 assertion or guard of the model is"
+                                  : std::to_string(warnings.size()) + " assertions and guards of the model are";
+    warnings.push_back({base::Severity::Warning,
+                        count + " not in the file, which gives values where the model raises",
+                        graph.name,
+                        {}});
     return warnings;
 }
 

@@ -38,7 +38,9 @@ NodeId LoweredCall::tensorOf(const Argument& argument, DType dtype) {
         if (argument.constant.isTensor()) return constant(argument.constant.tensor());
         if (argument.constant.isNumber()) {
             const bool whole = argument.constant.kind() == tensor::ValueKind::Int;
-            return scalar(argument.constant.number(), dtype != DType::Undefined ? dtype : whole ? DType::Int64 : DType::Float32);
+            return scalar(argument.constant.number(), dtype != DType::Undefined ? dtype
+                                                      : whole                   ? DType::Int64
+                                                                                : DType::Float32);
         }
     }
     fail("an argument is not a tensor");
@@ -53,7 +55,8 @@ std::vector<NodeId> LoweredCall::tensors(std::size_t index) {
         for (const Argument& item : list.items) nodes.push_back(tensorOf(item));
         return nodes;
     }
-    if (list.kind != Argument::Kind::Constant || !list.constant.isListLike()) fail("an argument is not a list of tensors");
+    if (list.kind != Argument::Kind::Constant || !list.constant.isListLike())
+        fail("an argument is not a list of tensors");
     for (const Value& item : list.constant.items()) nodes.push_back(tensorOf(Argument::of(item)));
     return nodes;
 }
@@ -83,7 +86,8 @@ std::vector<std::int64_t> LoweredCall::integers(std::size_t index) const {
     if (argument(index).kind == Argument::Kind::List || argument(index).kind == Argument::Kind::Tuple) {
         std::vector<std::int64_t> numbers;
         for (const Argument& item : argument(index).items) {
-            if (item.kind != Argument::Kind::Constant || !item.constant.isNumber()) fail("argument " + std::to_string(index) + " depends on the data");
+            if (item.kind != Argument::Kind::Constant || !item.constant.isNumber())
+                fail("argument " + std::to_string(index) + " depends on the data");
             numbers.push_back(wholeNumber(item.constant));
         }
         return numbers;
@@ -153,16 +157,20 @@ std::vector<NodeId> LoweredCall::ops(std::string_view name, std::vector<NodeId> 
     for (std::size_t i = 0; i < types.size(); ++i) {
         const std::string wanted = m_baseName + "/" + std::string(name);
         std::string free = wanted;
-        for (int number = 1; m_graph.findNode(free).valid() || std::find(names.begin(), names.end(), free) != names.end(); ++number) free = wanted + "_" + std::to_string(number);
+        for (int number = 1;
+             m_graph.findNode(free).valid() || std::find(names.begin(), names.end(), free) != names.end(); ++number)
+            free = wanted + "_" + std::to_string(number);
         names.push_back(free);
     }
     made.name = names.front();
     const std::vector<NodeId> outputs = m_graph.expr(m_graph.addExpr(std::move(made), names)).outputs;
-    for (std::size_t i = 0; i < types.size(); ++i) m_graph.setType(outputs[i], TypeInfo::tensor(types[i].first, types[i].second));
+    for (std::size_t i = 0; i < types.size(); ++i)
+        m_graph.setType(outputs[i], TypeInfo::tensor(types[i].first, types[i].second));
     return outputs;
 }
 
-std::vector<NodeId> LoweredCall::makeAll(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, std::size_t outputs) {
+std::vector<NodeId> LoweredCall::makeAll(std::string_view name, std::vector<NodeId> inputs,
+                                         tensor::Attributes attributes, std::size_t outputs) {
     const ops::OpDef* op = ops::Registry::all().find("", name, kOpset);
     if (!op) fail(std::string(name) + " is not known");
     std::vector<TypeInfo> types;
@@ -178,13 +186,15 @@ std::vector<NodeId> LoweredCall::makeAll(std::string_view name, std::vector<Node
     std::vector<std::pair<DType, Shape>> known;
     for (const TypeInfo& type : inferred->types) {
         const auto shape = type.staticShape();
-        if (!shape || type.dtype == DType::Undefined) fail("the shape that " + std::string(name) + " returns is not known");
+        if (!shape || type.dtype == DType::Undefined)
+            fail("the shape that " + std::string(name) + " returns is not known");
         known.emplace_back(type.dtype, *shape);
     }
     return ops(name, std::move(inputs), std::move(attributes), known);
 }
 
-NodeId LoweredCall::opOf(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, DType dtype, const Shape& shape) {
+NodeId LoweredCall::opOf(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, DType dtype,
+                         const Shape& shape) {
     return ops(name, std::move(inputs), std::move(attributes), {{dtype, shape}}).front();
 }
 
@@ -195,7 +205,8 @@ NodeId LoweredCall::op(std::string_view name, std::vector<NodeId> inputs, tensor
 NodeId LoweredCall::constant(const Tensor& value, const std::string& name) {
     const auto packed = value.contiguous();
     if (!packed) fail(packed.error().what);
-    const std::pair<const void*, std::string> key{value.numel() > 0 ? value.storage().get() : nullptr, value.typeText() + "@" + std::to_string(value.offsetElements())};
+    const std::pair<const void*, std::string> key{value.numel() > 0 ? value.storage().get() : nullptr,
+                                                  value.typeText() + "@" + std::to_string(value.offsetElements())};
     // One weight that is read in several places stays one.
     if (key.first && value.isContiguous()) {
         if (const auto known = m_constants.find(key); known != m_constants.end()) return known->second;
@@ -210,7 +221,11 @@ NodeId LoweredCall::constant(const Tensor& value, const std::string& name) {
     const std::string wanted = name.empty() ? m_baseName + "/constant" : name;
     std::string free = wanted;
     for (int number = 1; m_graph.findNode(free).valid(); ++number) free = wanted + "_" + std::to_string(number);
-    const NodeId node = m_graph.expr(m_graph.addExpr(std::move(made), std::span(&free, 1), m_body == m_graph.mainId() ? std::nullopt : std::optional(m_graph.inputs().size()))).outputs.front();
+    const NodeId node =
+        m_graph
+            .expr(m_graph.addExpr(std::move(made), std::span(&free, 1),
+                                  m_body == m_graph.mainId() ? std::nullopt : std::optional(m_graph.inputs().size())))
+            .outputs.front();
     m_graph.setType(node, TypeInfo::tensor(value.dtype(), value.shape()));
     m_graph.setConstant(node, Value(*packed));
     if (key.first && value.isContiguous()) m_constants[key] = node;

@@ -25,18 +25,22 @@ using tensor::Shape;
 using tensor::Tensor;
 using tensor::Value;
 
-/// One operation that ran, as its rule sees it: arguments by position of the schema, what it gave, and the means to write
-/// ONNX nodes. Accessors throw NoLowering for arguments that are not what they are asked for.
+/// One operation that ran, as its rule sees it: arguments by position of the schema, what it gave, and the means to
+/// write ONNX nodes. Accessors throw NoLowering for arguments that are not what they are asked for.
 class LoweredCall {
   public:
-    LoweredCall(graph::InternalGraph& graph, std::map<std::pair<const void*, std::string>, NodeId>& constants, const graph::Expr& expr,
-                std::vector<Argument> arguments, std::span<const Value> results, std::string baseName, graph::BodyId body = graph::BodyId(std::size_t{0}))
-        : m_graph(graph), m_body(body), m_constants(constants), m_expr(expr), m_arguments(std::move(arguments)), m_results(results), m_baseName(std::move(baseName)) {}
+    LoweredCall(graph::InternalGraph& graph, std::map<std::pair<const void*, std::string>, NodeId>& constants,
+                const graph::Expr& expr, std::vector<Argument> arguments, std::span<const Value> results,
+                std::string baseName, graph::BodyId body = graph::BodyId(std::size_t{0}))
+        : m_graph(graph), m_body(body), m_constants(constants), m_expr(expr), m_arguments(std::move(arguments)),
+          m_results(results), m_baseName(std::move(baseName)) {}
 
     std::size_t count() const { return m_arguments.size(); }
     const Argument& argument(std::size_t index) const;
     bool has(std::size_t index) const;
-    bool isConstant(std::size_t index) const { return index < m_arguments.size() && m_arguments[index].kind == Argument::Kind::Constant; }
+    bool isConstant(std::size_t index) const {
+        return index < m_arguments.size() && m_arguments[index].kind == Argument::Kind::Constant;
+    }
     /// The argument as a node; numbers become scalars of the dtype given.
     NodeId tensor(std::size_t index, DType dtype = DType::Undefined);
     NodeId tensorOf(const Argument& argument, DType dtype = DType::Undefined);
@@ -61,11 +65,16 @@ class LoweredCall {
 
     /// An ONNX operator; its result has the given type (dtype and shape are those of the call's result if left out).
     NodeId op(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes = {});
-    NodeId opOf(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, DType dtype, const Shape& shape);
-    std::vector<NodeId> ops(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, const std::vector<std::pair<DType, Shape>>& types);
+    NodeId opOf(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, DType dtype,
+                const Shape& shape);
+    std::vector<NodeId> ops(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes,
+                            const std::vector<std::pair<DType, Shape>>& types);
     /// The same with the types that inference gives.
-    NodeId make(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes = {}) { return makeAll(name, std::move(inputs), std::move(attributes), 1).front(); }
-    std::vector<NodeId> makeAll(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, std::size_t outputs);
+    NodeId make(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes = {}) {
+        return makeAll(name, std::move(inputs), std::move(attributes), 1).front();
+    }
+    std::vector<NodeId> makeAll(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes,
+                                std::size_t outputs);
     /// The argument as a node of the result's dtype.
     NodeId in(std::size_t index) { return cast(tensor(index, result().dtype()), result().dtype()); }
     /// A scalar of the result's dtype.
@@ -115,8 +124,8 @@ inline std::vector<Argument> several(const std::vector<NodeId>& nodes) {
     return all;
 }
 
-/// Any operator that only puts elements of its first argument elsewhere (views, slices, indexing by constants): found out
-/// by running it on numbers that count them. Slice, Transpose and Reshape where they can say it, else Gather.
+/// Any operator that only puts elements of its first argument elsewhere (views, slices, indexing by constants): found
+/// out by running it on numbers that count them. Slice, Transpose and Reshape where they can say it, else Gather.
 std::vector<Argument> lowerRearrangement(LoweredCall& call);
 /// The same for operators that put zeros between the elements (windows over padded edges, diagonals).
 std::vector<Argument> lowerRearrangementWithZeros(LoweredCall& call);

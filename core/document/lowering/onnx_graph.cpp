@@ -17,10 +17,10 @@ bool isOnnx(const InternalGraph& graph) {
     return true;
 }
 
-/// What a branch does that was not taken: the same run, where its condition has the other value, until it was reached. Such a
-/// branch may be one that never ends: cancelling `work` ends it.
-std::shared_ptr<RunLog> forcedRun(const std::shared_ptr<const InternalGraph>& source, ExprId branch, std::size_t side, exec::Runner& runner, std::span<const Value> inputs,
-                                  const base::WorkContext& work) {
+/// What a branch does that was not taken: the same run, where its condition has the other value, until it was reached.
+/// Such a branch may be one that never ends: cancelling `work` ends it.
+std::shared_ptr<RunLog> forcedRun(const std::shared_ptr<const InternalGraph>& source, ExprId branch, std::size_t side,
+                                  exec::Runner& runner, std::span<const Value> inputs, const base::WorkContext& work) {
     InternalGraph changed = *source;
     std::vector<Argument> arguments = changed.expr(branch).arguments;
     if (arguments.empty()) return nullptr;
@@ -41,17 +41,22 @@ std::shared_ptr<RunLog> forcedRun(const std::shared_ptr<const InternalGraph>& so
 
 }  // namespace
 
-base::Result<OnnxGraph> onnxGraph(const Document& document, std::span<const Value> inputs, const base::WorkContext& work) {
+base::Result<OnnxGraph> onnxGraph(const Document& document, std::span<const Value> inputs,
+                                  const base::WorkContext& work) {
     if (isOnnx(*document.graph)) return OnnxGraph{document.graph, {}};
     // Parameters with a default may be left out.
-    if (inputs.size() > document.graph->inputs().size() || (inputs.empty() && !document.graph->inputs().empty())) return base::usageError("the model is run to write it in ONNX operators, and needs its inputs", document.location);
+    if (inputs.size() > document.graph->inputs().size() || (inputs.empty() && !document.graph->inputs().empty()))
+        return base::usageError("the model is run to write it in ONNX operators, and needs its inputs",
+                                document.location);
     // Everything is watched, so that every operation runs by itself.
     SONDE_ASSIGN(const auto plan, exec::Plan::make(document.graph, {.watchAll = true}));
     const auto log = std::make_shared<RunLog>(*document.graph);
     exec::Runner runner;
     exec::Recording recording = runner.run(*plan, inputs, work, {.observer = log.get()});
     if (recording.error) return std::move(*recording.error);
-    Transcriber transcriber(*document.graph, log, [&](ExprId branch, std::size_t side) { return forcedRun(document.graph, branch, side, runner, inputs, work); });
+    Transcriber transcriber(*document.graph, log, [&](ExprId branch, std::size_t side) {
+        return forcedRun(document.graph, branch, side, runner, inputs, work);
+    });
     for (std::size_t i = 0; i < inputs.size(); ++i) transcriber.addInput(document.graph->inputs()[i], inputs[i]);
     transcriber.write();
     if (work.cancelled()) return base::cancelled("writing the model in ONNX operators");

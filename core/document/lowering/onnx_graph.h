@@ -15,11 +15,12 @@ struct OnnxGraph {
 };
 
 /// An ONNX document's graph comes back as it is. Any other model is run once on `inputs` (one value for each of the
-/// graph's inputs), and what ran is written down in ONNX operators of version 18: numbers that follow from shapes become
-/// constants, modules are opened with their names kept. Branches and loops that depend on the data become If and Loop where
-/// the shapes in them are fixed; else the branch is the one taken and the loop as long as it was, which is noted. Shapes
-/// are those of the inputs. Errors: the run's; operators that have no ONNX form (Usage), all of them
+/// graph's inputs), and what ran is written down in ONNX operators of version 18: numbers that follow from shapes
+/// become constants, modules are opened with their names kept. Branches and loops that depend on the data become If and
+/// Loop where the shapes in them are fixed; else the branch is the one taken and the loop as long as it was, which is
+/// noted. Shapes are those of the inputs. Errors: the run's; operators that have no ONNX form (Usage), all of them
 /// named.
-base::Result<OnnxGraph> onnxGraph(const Document& document, std::span<const tensor::Value> inputs, const base::WorkContext& work = {});
+base::Result<OnnxGraph> onnxGraph(const Document& document, std::span<const tensor::Value> inputs,
+                                  const base::WorkContext& work = {});
 
 }  // namespace sonde::document

@@ -54,11 +54,15 @@ std::optional<std::vector<Run>> boxOf(const Shape& x, const Tensor& places) {
 
 NodeId place(LoweredCall& call, NodeId x, const Tensor& places, DType dtype) {
     const Shape from = call.shapeOf(x);
-    if (identical(places, Tensor::of<std::int64_t>(places.shape(), [&] {
-            std::vector<std::int64_t> counted(static_cast<std::size_t>(places.numel()));
-            for (std::size_t i = 0; i < counted.size(); ++i) counted[i] = static_cast<std::int64_t>(i);
-            return counted;
-        }())) && places.numel() == from.numel()) {
+    if (identical(places, Tensor::of<std::int64_t>(places.shape(),
+                                                   [&] {
+                                                       std::vector<std::int64_t> counted(
+                                                           static_cast<std::size_t>(places.numel()));
+                                                       for (std::size_t i = 0; i < counted.size(); ++i)
+                                                           counted[i] = static_cast<std::int64_t>(i);
+                                                       return counted;
+                                                   }())) &&
+        places.numel() == from.numel()) {
         return call.reshaped(x, places.shape());
     }
     if (const auto runs = boxOf(from, places)) {
@@ -75,17 +79,22 @@ NodeId place(LoweredCall& call, NodeId x, const Tensor& places, DType dtype) {
             steps.push_back(run.step);
         }
         if (!axes.empty()) {
-            x = call.opOf("Slice", {x, call.integersNode(starts), call.integersNode(ends), call.integersNode(axes), call.integersNode(steps)}, {}, dtype, Shape(cut));
+            x = call.opOf("Slice",
+                          {x, call.integersNode(starts), call.integersNode(ends), call.integersNode(axes),
+                           call.integersNode(steps)},
+                          {}, dtype, Shape(cut));
         }
         for (std::size_t axis = 0; axis < runs->size(); ++axis) order.push_back(static_cast<std::int64_t>(axis));
         // Axes of one element may stand anywhere.
         std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-            const auto &left = (*runs)[static_cast<std::size_t>(a)].to, &right = (*runs)[static_cast<std::size_t>(b)].to;
+            const auto &left = (*runs)[static_cast<std::size_t>(a)].to,
+                       &right = (*runs)[static_cast<std::size_t>(b)].to;
             return left.value_or(0) < right.value_or(0) && left && right;
         });
         std::vector<std::int64_t> moved;
         for (std::int64_t axis : order) {
-            if ((*runs)[static_cast<std::size_t>(axis)].to) moved.push_back(static_cast<std::int64_t>(*(*runs)[static_cast<std::size_t>(axis)].to));
+            if ((*runs)[static_cast<std::size_t>(axis)].to)
+                moved.push_back(static_cast<std::int64_t>(*(*runs)[static_cast<std::size_t>(axis)].to));
         }
         if (std::is_sorted(moved.begin(), moved.end())) {
             if (!std::is_sorted(order.begin(), order.end())) x = call.permuted(x, order);
@@ -99,7 +108,8 @@ NodeId place(LoweredCall& call, NodeId x, const Tensor& places, DType dtype) {
 /// With zeros: places count from 1, and 0 is no element of x.
 NodeId placeWithZeros(LoweredCall& call, NodeId x, const Tensor& places, DType dtype) {
     const NodeId flat = call.reshaped(x, Shape{call.shapeOf(x).numel()});
-    const NodeId longer = call.opOf("Concat", {call.reshaped(call.scalar(0, dtype), Shape{1}), flat}, {{"axis", std::int64_t{0}}}, dtype, Shape{call.shapeOf(x).numel() + 1});
+    const NodeId longer = call.opOf("Concat", {call.reshaped(call.scalar(0, dtype), Shape{1}), flat},
+                                    {{"axis", std::int64_t{0}}}, dtype, Shape{call.shapeOf(x).numel() + 1});
     return call.opOf("Gather", {longer, call.constant(places)}, {{"axis", std::int64_t{0}}}, dtype, places.shape());
 }
 
@@ -108,7 +118,8 @@ Argument placed(LoweredCall& call, NodeId x, const Value& made, bool zeros) {
         const auto whole = made.tensor().cast(DType::Int64);
         const auto packed = whole ? whole->contiguous() : whole;
         if (!packed) LoweredCall::fail("it is not a rearrangement");
-        return Argument::of(zeros ? placeWithZeros(call, x, *packed, call.dtypeOf(x)) : place(call, x, *packed, call.dtypeOf(x)));
+        return Argument::of(zeros ? placeWithZeros(call, x, *packed, call.dtypeOf(x))
+                                  : place(call, x, *packed, call.dtypeOf(x)));
     }
     if (!made.isListLike()) LoweredCall::fail("it is not a rearrangement");
     std::vector<Argument> items;
@@ -116,10 +127,12 @@ Argument placed(LoweredCall& call, NodeId x, const Value& made, bool zeros) {
     return Argument::container(Argument::Kind::List, std::move(items));
 }
 
-std::vector<Value> counted(const graph::Expr& expr, const Shape& shape, std::int64_t first, DType dtype, std::vector<Value> arguments) {
+std::vector<Value> counted(const graph::Expr& expr, const Shape& shape, std::int64_t first, DType dtype,
+                           std::vector<Value> arguments) {
     const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
     if (!op) LoweredCall::fail("it is not known");
-    if (tensor::isFloating(dtype) && shape.numel() >= std::int64_t{1} << 24) LoweredCall::fail("it is too large to be followed");
+    if (tensor::isFloating(dtype) && shape.numel() >= std::int64_t{1} << 24)
+        LoweredCall::fail("it is too large to be followed");
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(shape.numel()));
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i) + first;
     const auto typed = Tensor::of<std::int64_t>(shape, numbers).cast(dtype);
@@ -128,7 +141,8 @@ std::vector<Value> counted(const graph::Expr& expr, const Shape& shape, std::int
     base::ThreadPool pool(1);
     ops::RunEnvironment environment;
     environment.pool = &pool;
-    auto made = ops::call(*op, arguments, {}, std::max<std::size_t>(expr.outputs.size(), 1), environment, expr.op.version);
+    auto made =
+        ops::call(*op, arguments, {}, std::max<std::size_t>(expr.outputs.size(), 1), environment, expr.op.version);
     if (!made) LoweredCall::fail(made.error().what);
     return std::move(*made);
 }
@@ -138,7 +152,9 @@ std::vector<Argument> rearranged(LoweredCall& call, bool zeros) {
     std::vector<Value> arguments;
     for (std::size_t i = 1; i < call.count(); ++i) arguments.push_back(plainValue(call.argument(i)));
     std::vector<Argument> results;
-    for (const Value& value : counted(call.expr(), call.shapeOf(x), zeros ? 1 : 0, zeros ? DType::Float32 : DType::Int64, arguments)) results.push_back(placed(call, x, value, zeros));
+    for (const Value& value :
+         counted(call.expr(), call.shapeOf(x), zeros ? 1 : 0, zeros ? DType::Float32 : DType::Int64, arguments))
+        results.push_back(placed(call, x, value, zeros));
     return results;
 }
 
@@ -149,9 +165,11 @@ Value plainValue(const Argument& argument) {
     if (argument.kind == Argument::Kind::Omitted) return {};
     tensor::ValueList items;
     if (argument.kind == Argument::Kind::Slice && argument.items.size() == 3) {
-        return Value::object(std::make_shared<tensor::SliceValue>(plainValue(argument.items[0]), plainValue(argument.items[1]), plainValue(argument.items[2])));
+        return Value::object(std::make_shared<tensor::SliceValue>(
+            plainValue(argument.items[0]), plainValue(argument.items[1]), plainValue(argument.items[2])));
     }
-    if (argument.kind != Argument::Kind::List && argument.kind != Argument::Kind::Tuple) LoweredCall::fail("an index depends on the data");
+    if (argument.kind != Argument::Kind::List && argument.kind != Argument::Kind::Tuple)
+        LoweredCall::fail("an index depends on the data");
     for (const Argument& item : argument.items) items.push_back(plainValue(item));
     return argument.kind == Argument::Kind::List ? Value::list(std::move(items)) : Value::tuple(std::move(items));
 }

@@ -24,7 +24,9 @@ Kind kindOf(std::string_view torch) {
 Tensor gatesInOrder(const Tensor& weights, const Kind& kind) {
     const auto packed = weights.contiguous();
     const std::size_t count = kind.gates.size();
-    if (!packed || packed->dtype() != DType::Float32 || packed->rank() < 1 || packed->dim(0) % static_cast<std::int64_t>(count) != 0) LoweredCall::fail("unsupported weights");
+    if (!packed || packed->dtype() != DType::Float32 || packed->rank() < 1 ||
+        packed->dim(0) % static_cast<std::int64_t>(count) != 0)
+        LoweredCall::fail("unsupported weights");
     const std::size_t part = static_cast<std::size_t>(packed->numel()) / count;
     std::vector<float> ordered;
     for (std::size_t gate : kind.gates) {
@@ -53,7 +55,8 @@ std::vector<Tensor> weightsOf(const Argument& list) {
         for (const Value& item : list.constant.items()) weights.push_back(item.isTensor() ? item.tensor() : Tensor());
     }
     for (const Argument& item : list.items) {
-        if (item.kind != Argument::Kind::Constant || !item.constant.isTensor()) LoweredCall::fail("its weights depend on the data");
+        if (item.kind != Argument::Kind::Constant || !item.constant.isTensor())
+            LoweredCall::fail("its weights depend on the data");
         weights.push_back(item.constant.tensor());
     }
     return weights;
@@ -61,8 +64,8 @@ std::vector<Tensor> weightsOf(const Argument& list) {
 
 }  // namespace
 
-/// KIND.input(x, states, weights, has_biases, layers, dropout, train, bidirectional, batch_first): one operator for each
-/// layer, y [T, directions, N, H] turned to [T, N, directions·H].
+/// KIND.input(x, states, weights, has_biases, layers, dropout, train, bidirectional, batch_first): one operator for
+/// each layer, y [T, directions, N, H] turned to [T, N, directions·H].
 std::vector<Argument> lowerRecurrent(LoweredCall& call) {
     if (call.expr().op.name.find(".data") != std::string::npos) LoweredCall::fail("packed sequences");
     const Kind kind = kindOf(call.expr().op.name);
@@ -71,7 +74,8 @@ std::vector<Argument> lowerRecurrent(LoweredCall& call) {
     if (call.flag(6) && call.number(5) > 0) LoweredCall::fail("dropout in training");
     const std::vector<Tensor> weights = weightsOf(call.argument(2));
     const std::size_t perDirection = biases ? 4 : 2;
-    if (layers < 1 || weights.size() != static_cast<std::size_t>(layers * directions) * perDirection) LoweredCall::fail("projections, or too few weights");
+    if (layers < 1 || weights.size() != static_cast<std::size_t>(layers * directions) * perDirection)
+        LoweredCall::fail("projections, or too few weights");
     std::vector<NodeId> states = kind.states == 2 ? call.tensors(1) : std::vector<NodeId>{call.tensor(1)};
     if (states.size() != kind.states) LoweredCall::fail("a different number of states");
     NodeId x = call.tensor(0);
@@ -79,7 +83,8 @@ std::vector<Argument> lowerRecurrent(LoweredCall& call) {
     const bool batchFirst = !unbatched && call.flag(8);
     if (unbatched) {
         x = call.reshaped(x, Shape{call.shapeOf(x)[0], 1, call.shapeOf(x)[1]});
-        for (NodeId& state : states) state = call.reshaped(state, Shape{call.shapeOf(state)[0], 1, call.shapeOf(state)[1]});
+        for (NodeId& state : states)
+            state = call.reshaped(state, Shape{call.shapeOf(state)[0], 1, call.shapeOf(state)[1]});
     }
     if (batchFirst) x = call.permuted(x, {1, 0, 2});
     const std::int64_t length = call.shapeOf(x)[0], batch = call.shapeOf(x)[1], hidden = weights[1].dim(1);
@@ -90,16 +95,27 @@ std::vector<Argument> lowerRecurrent(LoweredCall& call) {
             const std::size_t first = static_cast<std::size_t>(layer * directions + direction) * perDirection;
             w.push_back(gatesInOrder(weights[first], kind));
             r.push_back(gatesInOrder(weights[first + 1], kind));
-            if (biases) b.push_back(joined({gatesInOrder(weights[first + 2], kind), gatesInOrder(weights[first + 3], kind)}, 1));
+            if (biases)
+                b.push_back(
+                    joined({gatesInOrder(weights[first + 2], kind), gatesInOrder(weights[first + 3], kind)}, 1));
         }
         const Shape stateShape{directions, batch, hidden}, sequence{length, directions, batch, hidden};
-        std::vector<NodeId> inputs{x, call.constant(joined(w, 0)), call.constant(joined(r, 0)), biases ? call.constant(joined(b, 0)) : NodeId{}, NodeId{}};
+        std::vector<NodeId> inputs{x, call.constant(joined(w, 0)), call.constant(joined(r, 0)),
+                                   biases ? call.constant(joined(b, 0)) : NodeId{}, NodeId{}};
         for (NodeId all : states) {
             const bool isWhole = call.shapeOf(all) == stateShape;
-            inputs.push_back(isWhole ? all : call.opOf("Slice", {all, call.integersNode({layer * directions}), call.integersNode({(layer + 1) * directions}), call.integersNode({0})}, {}, DType::Float32, stateShape));
+            inputs.push_back(isWhole
+                                 ? all
+                                 : call.opOf("Slice",
+                                             {all, call.integersNode({layer * directions}),
+                                              call.integersNode({(layer + 1) * directions}), call.integersNode({0})},
+                                             {}, DType::Float32, stateShape));
         }
-        tensor::Attributes attributes{{"hidden_size", hidden}, {"direction", std::string(bidirectional ? "bidirectional" : "forward")}};
-        if (kind.activation) attributes.set("activations", std::vector<std::string>(static_cast<std::size_t>(directions), kind.activation));
+        tensor::Attributes attributes{{"hidden_size", hidden},
+                                      {"direction", std::string(bidirectional ? "bidirectional" : "forward")}};
+        if (kind.activation)
+            attributes.set("activations",
+                           std::vector<std::string>(static_cast<std::size_t>(directions), kind.activation));
         if (kind.gates.size() == 3) attributes.set("linear_before_reset", std::int64_t{1});
         std::vector<std::pair<DType, Shape>> types(1 + kind.states, {DType::Float32, stateShape});
         types[0].second = sequence;
@@ -111,7 +127,9 @@ std::vector<Argument> lowerRecurrent(LoweredCall& call) {
     std::vector<Argument> results{Argument::of(unbatched ? call.reshaped(x, Shape{length, directions * hidden}) : x)};
     const Shape allStates{layers * directions, batch, hidden};
     for (const std::vector<NodeId>& parts : last) {
-        const NodeId all = parts.size() == 1 ? parts[0] : call.opOf("Concat", parts, {{"axis", std::int64_t{0}}}, DType::Float32, allStates);
+        const NodeId all = parts.size() == 1
+                               ? parts[0]
+                               : call.opOf("Concat", parts, {{"axis", std::int64_t{0}}}, DType::Float32, allStates);
         results.push_back(Argument::of(unbatched ? call.reshaped(all, Shape{layers * directions, hidden}) : all));
     }
     return results;

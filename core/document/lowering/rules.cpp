@@ -20,17 +20,25 @@ std::int64_t rankOf(LoweredCall& call, NodeId node) { return static_cast<std::in
 // ---- element by element
 
 template <const char* name>
-Results unary(LoweredCall& call) { return one(call.op(name, {call.cast(call.tensor(0), call.result().dtype())})); }
+Results unary(LoweredCall& call) {
+    return one(call.op(name, {call.cast(call.tensor(0), call.result().dtype())}));
+}
 template <const char* name>
-Results predicate(LoweredCall& call) { return one(call.op(name, {call.tensor(0)})); }
+Results predicate(LoweredCall& call) {
+    return one(call.op(name, {call.tensor(0)}));
+}
 
-inline constexpr char kRelu[] = "Relu", kSigmoid[] = "Sigmoid", kTanh[] = "Tanh", kExp[] = "Exp", kLog[] = "Log", kSqrt[] = "Sqrt", kNeg[] = "Neg", kAbs[] = "Abs",
-                      kSin[] = "Sin", kCos[] = "Cos", kTan[] = "Tan", kAsin[] = "Asin", kAcos[] = "Acos", kAtan[] = "Atan", kSinh[] = "Sinh", kCosh[] = "Cosh",
-                      kErf[] = "Erf", kReciprocal[] = "Reciprocal", kSign[] = "Sign",
-                      kIsNaN[] = "IsNaN", kHardSwish[] = "HardSwish", kSoftsign[] = "Softsign", kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul", kPow[] = "Pow",
-                      kEqual[] = "Equal", kGreater[] = "Greater", kLess[] = "Less", kGreaterOrEqual[] = "GreaterOrEqual", kLessOrEqual[] = "LessOrEqual",
-                      kAnd[] = "And", kOr[] = "Or", kMax[] = "Max", kMin[] = "Min", kReduceMean[] = "ReduceMean", kReduceSum[] = "ReduceSum", kReduceMax[] = "ReduceMax",
-                      kReduceMin[] = "ReduceMin", kReduceProd[] = "ReduceProd", kArgMax[] = "ArgMax", kArgMin[] = "ArgMin", kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
+inline constexpr char kRelu[] = "Relu", kSigmoid[] = "Sigmoid", kTanh[] = "Tanh", kExp[] = "Exp", kLog[] = "Log",
+                      kSqrt[] = "Sqrt", kNeg[] = "Neg", kAbs[] = "Abs", kSin[] = "Sin", kCos[] = "Cos", kTan[] = "Tan",
+                      kAsin[] = "Asin", kAcos[] = "Acos", kAtan[] = "Atan", kSinh[] = "Sinh", kCosh[] = "Cosh",
+                      kErf[] = "Erf", kReciprocal[] = "Reciprocal", kSign[] = "Sign", kIsNaN[] = "IsNaN",
+                      kHardSwish[] = "HardSwish", kSoftsign[] = "Softsign", kAdd[] = "Add", kSub[] = "Sub",
+                      kMul[] = "Mul", kPow[] = "Pow", kEqual[] = "Equal", kGreater[] = "Greater", kLess[] = "Less",
+                      kGreaterOrEqual[] = "GreaterOrEqual", kLessOrEqual[] = "LessOrEqual", kAnd[] = "And",
+                      kOr[] = "Or", kMax[] = "Max", kMin[] = "Min", kReduceMean[] = "ReduceMean",
+                      kReduceSum[] = "ReduceSum", kReduceMax[] = "ReduceMax", kReduceMin[] = "ReduceMin",
+                      kReduceProd[] = "ReduceProd", kArgMax[] = "ArgMax", kArgMin[] = "ArgMin", kSoftmax[] = "Softmax",
+                      kLogSoftmax[] = "LogSoftmax";
 
 /// Both operands in the result's dtype; add and sub may scale the second one.
 template <const char* name>
@@ -40,15 +48,18 @@ Results binary(LoweredCall& call) {
     NodeId b = call.cast(call.tensor(1, dtype), dtype);
     // Sums and products of booleans are logic, and nothing else in ONNX.
     const bool isSum = std::string_view(name) == "Add";
-    if (dtype == DType::Bool && (isSum || std::string_view(name) == "Mul")) return one(call.op(isSum ? "Or" : "And", {a, b}));
+    if (dtype == DType::Bool && (isSum || std::string_view(name) == "Mul"))
+        return one(call.op(isSum ? "Or" : "And", {a, b}));
     const bool scales = std::string_view(name) == "Add" || std::string_view(name) == "Sub";
-    if (scales && call.number(2, 1) != 1) b = call.opOf("Mul", {b, call.scalar(call.number(2), dtype)}, {}, dtype, call.shapeOf(b));
+    if (scales && call.number(2, 1) != 1)
+        b = call.opOf("Mul", {b, call.scalar(call.number(2), dtype)}, {}, dtype, call.shapeOf(b));
     return one(call.op(name, {a, b}));
 }
 Results reverseSub(LoweredCall& call) {
     const DType dtype = call.result().dtype();
     NodeId a = call.cast(call.tensor(0, dtype), dtype);
-    if (call.number(2, 1) != 1) a = call.opOf("Mul", {a, call.scalar(call.number(2), dtype)}, {}, dtype, call.shapeOf(a));
+    if (call.number(2, 1) != 1)
+        a = call.opOf("Mul", {a, call.scalar(call.number(2), dtype)}, {}, dtype, call.shapeOf(a));
     return one(call.op("Sub", {call.cast(call.tensor(1, dtype), dtype), a}));
 }
 /// Operands in the wider dtype of both.
@@ -59,7 +70,9 @@ Results comparison(LoweredCall& call) {
         const Argument& argument = call.argument(i);
         if (argument.kind == Argument::Kind::Constant && !argument.constant.isTensor()) continue;
         const DType own = call.dtypeOf(call.tensor(i));
-        if (dtype == DType::Undefined || (tensor::isFloating(own) && !tensor::isFloating(dtype)) || (tensor::isFloating(own) == tensor::isFloating(dtype) && tensor::itemSize(own) > tensor::itemSize(dtype))) dtype = own;
+        if (dtype == DType::Undefined || (tensor::isFloating(own) && !tensor::isFloating(dtype)) ||
+            (tensor::isFloating(own) == tensor::isFloating(dtype) && tensor::itemSize(own) > tensor::itemSize(dtype)))
+            dtype = own;
     }
     const bool fraction = call.isConstant(1) && call.value(1).kind() == tensor::ValueKind::Float;
     if (dtype != DType::Undefined && !tensor::isFloating(dtype) && fraction) dtype = DType::Float32;
@@ -70,20 +83,28 @@ Results notEqual(LoweredCall& call) {
     return one(call.op("Not", {same}));
 }
 template <const char* name>
-Results logical(LoweredCall& call) { return one(call.op(name, {call.cast(call.tensor(0), DType::Bool), call.cast(call.tensor(1), DType::Bool)})); }
+Results logical(LoweredCall& call) {
+    return one(call.op(name, {call.cast(call.tensor(0), DType::Bool), call.cast(call.tensor(1), DType::Bool)}));
+}
 Results maskedFill(LoweredCall& call) {
     const DType dtype = call.result().dtype();
-    return one(call.op("Where", {call.cast(call.tensor(1), DType::Bool), call.cast(call.tensor(2, dtype), dtype), call.tensor(0)}));
+    return one(call.op(
+        "Where", {call.cast(call.tensor(1), DType::Bool), call.cast(call.tensor(2, dtype), dtype), call.tensor(0)}));
 }
 
 Results clipTo(LoweredCall& call, std::optional<double> low, std::optional<double> high) {
     const DType dtype = call.result().dtype();
-    return one(call.op("Clip", {call.cast(call.tensor(0), dtype), low ? call.scalar(*low, dtype) : NodeId{}, high ? call.scalar(*high, dtype) : NodeId{}}));
+    return one(call.op("Clip", {call.cast(call.tensor(0), dtype), low ? call.scalar(*low, dtype) : NodeId{},
+                                high ? call.scalar(*high, dtype) : NodeId{}}));
 }
 Results hardtanh(LoweredCall& call) { return clipTo(call, call.number(1, -1), call.number(2, 1)); }
 Results relu6(LoweredCall& call) { return clipTo(call, 0, 6); }
-Results hardsigmoid(LoweredCall& call) { return one(call.op("HardSigmoid", {call.tensor(0)}, {{"alpha", 1.0 / 6}, {"beta", 0.5}})); }
-Results leakyRelu(LoweredCall& call) { return one(call.op("LeakyRelu", {call.tensor(0)}, {{"alpha", call.number(1, 0.01)}})); }
+Results hardsigmoid(LoweredCall& call) {
+    return one(call.op("HardSigmoid", {call.tensor(0)}, {{"alpha", 1.0 / 6}, {"beta", 0.5}}));
+}
+Results leakyRelu(LoweredCall& call) {
+    return one(call.op("LeakyRelu", {call.tensor(0)}, {{"alpha", call.number(1, 0.01)}}));
+}
 Results selu(LoweredCall& call) { return one(call.op("Selu", {call.tensor(0)})); }
 Results prelu(LoweredCall& call) {
     const NodeId x = call.tensor(0), slope = call.tensor(1);
@@ -104,7 +125,8 @@ Results gelu(LoweredCall& call) {
     NodeId inner;
     if (call.text(1) == "tanh") {
         const NodeId cube = call.op("Mul", {call.op("Mul", {x, x}), x});
-        inner = call.op("Tanh", {times(call.op("Add", {x, times(cube, 0.044715)}), std::numbers::sqrt2 * std::numbers::inv_sqrtpi)});
+        inner = call.op("Tanh", {times(call.op("Add", {x, times(cube, 0.044715)}),
+                                       std::numbers::sqrt2 * std::numbers::inv_sqrtpi)});
     } else {
         inner = call.op("Erf", {times(x, 1 / std::numbers::sqrt2)});
     }
@@ -122,15 +144,19 @@ Results castToResult(LoweredCall& call) { return one(call.cast(call.tensor(0), c
 Results matmul(LoweredCall& call) { return one(call.op("MatMul", {call.tensor(0), call.tensor(1)})); }
 Results linear(LoweredCall& call) {
     const NodeId x = call.tensor(0), w = call.tensor(1);
-    if (rankOf(call, x) == 2 && call.has(2)) return one(call.op("Gemm", {x, w, call.tensor(2)}, {{"transB", std::int64_t{1}}}));
+    if (rankOf(call, x) == 2 && call.has(2))
+        return one(call.op("Gemm", {x, w, call.tensor(2)}, {{"transB", std::int64_t{1}}}));
     const NodeId product = call.op("MatMul", {x, call.permuted(w, {1, 0})});
     return one(call.has(2) ? call.op("Add", {product, call.tensor(2)}) : product);
 }
-Results convolve(LoweredCall& call, std::size_t stride, std::size_t padding, std::size_t dilation, std::size_t groups, bool transposed, std::size_t outputPadding) {
+Results convolve(LoweredCall& call, std::size_t stride, std::size_t padding, std::size_t dilation, std::size_t groups,
+                 bool transposed, std::size_t outputPadding) {
     const NodeId x = call.tensor(0), w = call.tensor(1);
     const std::size_t rank = call.shapeOf(w).rank() - 2;
     if (static_cast<std::size_t>(rankOf(call, x)) != rank + 2) LoweredCall::fail("a convolution without batch");
-    Attributes attributes{{"strides", call.spread(stride, rank, 1)}, {"dilations", call.spread(dilation, rank, 1)}, {"group", call.has(groups) ? call.integer(groups) : 1}};
+    Attributes attributes{{"strides", call.spread(stride, rank, 1)},
+                          {"dilations", call.spread(dilation, rank, 1)},
+                          {"group", call.has(groups) ? call.integer(groups) : 1}};
     const Shape weights = call.shapeOf(w);
     const std::vector<std::int64_t> kernel(weights.dims().begin() + 2, weights.dims().end());
     attributes.set("kernel_shape", kernel);
@@ -148,7 +174,8 @@ Results convolve(LoweredCall& call, std::size_t stride, std::size_t padding, std
         attributes.set("pads", pads);
     }
     if (transposed) attributes.set("output_padding", call.spread(outputPadding, rank, 0));
-    return one(call.op(transposed ? "ConvTranspose" : "Conv", {x, w, call.has(2) ? call.tensor(2) : NodeId{}}, std::move(attributes)));
+    return one(call.op(transposed ? "ConvTranspose" : "Conv", {x, w, call.has(2) ? call.tensor(2) : NodeId{}},
+                       std::move(attributes)));
 }
 Results conv(LoweredCall& call) { return convolve(call, 3, 4, 5, 6, false, 0); }
 Results convTranspose(LoweredCall& call) { return convolve(call, 3, 4, 7, 6, true, 5); }
@@ -160,15 +187,23 @@ Results batchNorm(LoweredCall& call) {
     if (call.flag(5)) LoweredCall::fail("batch_norm in training");
     const NodeId x = call.tensor(0);
     const Shape channels{call.shapeOf(x)[1]};
-    const auto filled = [&](double value) { return call.constant(Tensor::of<float>(channels, std::vector<float>(static_cast<std::size_t>(channels.numel()), static_cast<float>(value)))); };
-    return one(call.op("BatchNormalization", {x, call.has(1) ? call.tensor(1) : filled(1), call.has(2) ? call.tensor(2) : filled(0), call.tensor(3), call.tensor(4)},
+    const auto filled = [&](double value) {
+        return call.constant(Tensor::of<float>(
+            channels, std::vector<float>(static_cast<std::size_t>(channels.numel()), static_cast<float>(value))));
+    };
+    return one(call.op("BatchNormalization",
+                       {x, call.has(1) ? call.tensor(1) : filled(1), call.has(2) ? call.tensor(2) : filled(0),
+                        call.tensor(3), call.tensor(4)},
                        {{"epsilon", call.number(7, 1e-5)}}));
 }
 Results layerNorm(LoweredCall& call) {
     const NodeId x = call.tensor(0);
     const auto dims = call.integers(1);
     const Shape shape(dims);
-    const NodeId scale = call.has(2) ? call.tensor(2) : call.constant(Tensor::of<float>(shape, std::vector<float>(static_cast<std::size_t>(shape.numel()), 1)));
+    const NodeId scale =
+        call.has(2)
+            ? call.tensor(2)
+            : call.constant(Tensor::of<float>(shape, std::vector<float>(static_cast<std::size_t>(shape.numel()), 1)));
     return one(call.op("LayerNormalization", {x, scale, call.has(3) ? call.tensor(3) : NodeId{}},
                        {{"axis", -static_cast<std::int64_t>(dims.size())}, {"epsilon", call.number(4, 1e-5)}}));
 }
@@ -180,8 +215,12 @@ Results groupNorm(LoweredCall& call) {
     const std::int64_t groups = call.integer(1);
     if (groups < 1 || shape.rank() < 2 || shape[0] == 0) LoweredCall::fail("no groups");
     const Shape grouped{shape[0], groups, shape.numel() / shape[0] / groups};
-    const auto filled = [&](double value) { return call.constant(Tensor::of<float>({groups}, std::vector<float>(static_cast<std::size_t>(groups), static_cast<float>(value)))); };
-    NodeId y = call.opOf("InstanceNormalization", {call.reshaped(x, grouped), filled(1), filled(0)}, {{"epsilon", call.number(4, 1e-5)}}, dtype, grouped);
+    const auto filled = [&](double value) {
+        return call.constant(Tensor::of<float>(
+            {groups}, std::vector<float>(static_cast<std::size_t>(groups), static_cast<float>(value))));
+    };
+    NodeId y = call.opOf("InstanceNormalization", {call.reshaped(x, grouped), filled(1), filled(0)},
+                         {{"epsilon", call.number(4, 1e-5)}}, dtype, grouped);
     y = call.reshaped(y, shape);
     std::vector<std::int64_t> channel(shape.rank() - 1, 1);
     channel.front() = shape[1];
@@ -193,7 +232,9 @@ Results groupNorm(LoweredCall& call) {
 // ---- shapes
 
 Results reshape(LoweredCall& call) { return one(call.reshaped(call.tensor(0), call.result().shape())); }
-Results expand(LoweredCall& call) { return one(call.op("Expand", {call.tensor(0), call.integersNode(call.result().shape().dims())})); }
+Results expand(LoweredCall& call) {
+    return one(call.op("Expand", {call.tensor(0), call.integersNode(call.result().shape().dims())}));
+}
 Results repeat(LoweredCall& call) {
     const auto times = call.integers(1);
     const NodeId x = call.tensor(0);
@@ -226,7 +267,9 @@ Results indexSelect(LoweredCall& call) {
     const NodeId x = call.tensor(0);
     return one(call.op("Gather", {x, call.tensor(2)}, {{"axis", call.axis(1, call.shapeOf(x).rank())}}));
 }
-Results embedding(LoweredCall& call) { return one(call.op("Gather", {call.tensor(0), call.tensor(1)}, {{"axis", std::int64_t{0}}})); }
+Results embedding(LoweredCall& call) {
+    return one(call.op("Gather", {call.tensor(0), call.tensor(1)}, {{"axis", std::int64_t{0}}}));
+}
 Results gather(LoweredCall& call) {
     const NodeId x = call.tensor(0);
     return one(call.op("GatherElements", {x, call.tensor(2)}, {{"axis", call.axis(1, call.shapeOf(x).rank())}}));
@@ -242,7 +285,9 @@ Results getitem(LoweredCall& call) {
 }
 Results triangle(LoweredCall& call) {
     const bool upper = call.expr().op.name.starts_with("triu");
-    return one(call.op("Trilu", {call.tensor(0), call.constant(Tensor::scalar<std::int64_t>(call.has(1) ? call.integer(1) : 0))}, {{"upper", std::int64_t{upper}}}));
+    return one(call.op("Trilu",
+                       {call.tensor(0), call.constant(Tensor::scalar<std::int64_t>(call.has(1) ? call.integer(1) : 0))},
+                       {{"upper", std::int64_t{upper}}}));
 }
 
 // ---- reductions
@@ -275,7 +320,8 @@ Results softmax(LoweredCall& call) {
 }
 Results cumulative(LoweredCall& call) {
     const NodeId x = call.cast(call.tensor(0), call.result().dtype());
-    return one(call.op("CumSum", {x, call.constant(Tensor::scalar<std::int64_t>(call.axis(1, call.shapeOf(x).rank())))}));
+    return one(
+        call.op("CumSum", {x, call.constant(Tensor::scalar<std::int64_t>(call.axis(1, call.shapeOf(x).rank())))}));
 }
 
 // ---- others
@@ -300,14 +346,17 @@ Results attention(LoweredCall& call) {
     if (call.has(3)) {
         const NodeId mask = call.tensor(3);
         if (call.dtypeOf(mask) == DType::Bool) {
-            scores = call.opOf("Where", {mask, scores, call.scalar(-std::numeric_limits<double>::infinity(), dtype)}, {}, dtype, scoreShape);
+            scores = call.opOf("Where", {mask, scores, call.scalar(-std::numeric_limits<double>::infinity(), dtype)},
+                               {}, dtype, scoreShape);
         } else {
             add(call.cast(mask, dtype));
         }
     }
     if (call.flag(5)) {
         std::vector<float> upper(static_cast<std::size_t>(rows * columns));
-        for (std::int64_t i = 0; i < rows * columns; ++i) upper[static_cast<std::size_t>(i)] = i % columns > i / columns ? -std::numeric_limits<float>::infinity() : 0;
+        for (std::int64_t i = 0; i < rows * columns; ++i)
+            upper[static_cast<std::size_t>(i)] =
+                i % columns > i / columns ? -std::numeric_limits<float>::infinity() : 0;
         add(call.cast(call.constant(Tensor::of<float>({rows, columns}, upper)), dtype));
     }
     return one(call.op("MatMul", {call.opOf("Softmax", {scores}, {{"axis", std::int64_t{-1}}}, dtype, scoreShape), v}));
@@ -317,11 +366,14 @@ Results attention(LoweredCall& call) {
 Results container(LoweredCall& call) {
     std::vector<Argument> items;
     for (std::size_t i = 0; i < call.count(); ++i) items.push_back(call.argument(i));
-    return {Argument::container(call.expr().op.name.find("List") != std::string::npos ? Argument::Kind::List : Argument::Kind::Tuple, std::move(items))};
+    return {Argument::container(
+        call.expr().op.name.find("List") != std::string::npos ? Argument::Kind::List : Argument::Kind::Tuple,
+        std::move(items))};
 }
 Results nothing(LoweredCall&) { return {}; }
 
 LoweringRules commonRules() {
+    // clang-format off
     return {
         {"relu", unary<kRelu>}, {"sigmoid", unary<kSigmoid>}, {"tanh", unary<kTanh>}, {"exp", unary<kExp>}, {"log", unary<kLog>}, {"sqrt", unary<kSqrt>},
         {"neg", unary<kNeg>}, {"abs", unary<kAbs>}, {"sin", unary<kSin>}, {"cos", unary<kCos>}, {"tan", unary<kTan>}, {"asin", unary<kAsin>},
@@ -355,6 +407,7 @@ LoweringRules commonRules() {
         
         {"scaled_dot_product_attention", attention}, {"ListConstruct", container}, {"TupleConstruct", container}, {"list", container},
         {"tuple", container}, {"_assert", nothing}};
+    // clang-format on
 }
 
 }  // namespace

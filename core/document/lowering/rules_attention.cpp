@@ -12,7 +12,9 @@ namespace {
 using Results = std::vector<Argument>;
 using C = LoweredCall;
 
-NodeId affine(C& c, NodeId x, NodeId w, NodeId b) { return c.make("Add", {c.make("MatMul", {x, c.permuted(w, {1, 0})}), b}); }
+NodeId affine(C& c, NodeId x, NodeId w, NodeId b) {
+    return c.make("Add", {c.make("MatMul", {x, c.permuted(w, {1, 0})}), b});
+}
 
 /// What attention needs beside x: heads, weights of the joint projection and of the last one, a mask and its kind.
 struct Heads {
@@ -38,26 +40,42 @@ std::pair<NodeId, NodeId> attended(C& c, const std::vector<NodeId>& inputs, cons
     const DType dtype = c.dtypeOf(inputs[0]);
     std::vector<NodeId> parts;
     for (std::int64_t i = 0; i < 3; ++i) {
-        const auto cut = [&](NodeId x) { return c.make("Slice", {x, c.integersNode({i * width}), c.integersNode({(i + 1) * width}), c.integersNode({0})}); };
+        const auto cut = [&](NodeId x) {
+            return c.make("Slice",
+                          {x, c.integersNode({i * width}), c.integersNode({(i + 1) * width}), c.integersNode({0})});
+        };
         const NodeId y = affine(c, inputs[static_cast<std::size_t>(i)], cut(h.inWeight), cut(h.inBias));
         const Shape own = c.shapeOf(y);
-        parts.push_back(c.permuted(c.reshaped(y, Shape{own[0], own[1], h.heads, each}), i == 1 ? std::vector<std::int64_t>{0, 2, 3, 1} : std::vector<std::int64_t>{0, 2, 1, 3}));
+        parts.push_back(
+            c.permuted(c.reshaped(y, Shape{own[0], own[1], h.heads, each}),
+                       i == 1 ? std::vector<std::int64_t>{0, 2, 3, 1} : std::vector<std::int64_t>{0, 2, 1, 3}));
     }
-    NodeId scores = c.make("Mul", {c.make("MatMul", {parts[0], parts[1]}), c.scalar(1 / std::sqrt(static_cast<double>(each)), dtype)});
+    NodeId scores = c.make(
+        "Mul", {c.make("MatMul", {parts[0], parts[1]}), c.scalar(1 / std::sqrt(static_cast<double>(each)), dtype)});
     if (h.mask.valid()) scores = c.make("Add", {scores, hidden(c, h, dtype)});
     const NodeId weights = c.make("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
     const NodeId joined = c.reshaped(c.permuted(c.make("MatMul", {weights, parts[2]}), {0, 2, 1, 3}), shape);
     return {affine(c, joined, h.outWeight, h.outBias), weights};
 }
 
-/// (query, key, value, width, heads, qkv weight, qkv bias, weight, bias, mask, need_weights, average_attn_weights, mask_type)
+/// (query, key, value, width, heads, qkv weight, qkv bias, weight, bias, mask, need_weights, average_attn_weights,
+/// mask_type)
 Results multiHead(C& c) {
-    Heads h{c.integer(4), c.tensor(5), c.tensor(6), c.tensor(7), c.tensor(8), c.has(9) ? c.tensor(9) : NodeId{}, c.has(12) ? c.integer(12) : -1};
+    Heads h{c.integer(4),
+            c.tensor(5),
+            c.tensor(6),
+            c.tensor(7),
+            c.tensor(8),
+            c.has(9) ? c.tensor(9) : NodeId{},
+            c.has(12) ? c.integer(12) : -1};
     const auto [y, weights] = attended(c, {c.tensor(0), c.tensor(1), c.tensor(2)}, h);
     Results results = one(y);
     if (c.expr().outputs.size() < 2) return results;
     if (!c.flag(10) || c.results().size() < 2 || !c.results()[1].isTensor()) results.push_back(Argument::of(Value()));
-    else results.push_back(Argument::of(c.flag(11) ? c.make("ReduceMean", {weights, c.integersNode({1})}, {{"keepdims", std::int64_t{0}}}) : weights));
+    else
+        results.push_back(Argument::of(
+            c.flag(11) ? c.make("ReduceMean", {weights, c.integersNode({1})}, {{"keepdims", std::int64_t{0}}})
+                       : weights));
     return results;
 }
 
@@ -70,9 +88,16 @@ NodeId gelu(C& c, NodeId x) {
 /// A layer of a transformer's encoder: attention and two linear layers, each with a sum and a norm.
 Results encoderLayer(C& c) {
     const NodeId x = c.tensor(0);
-    const Heads h{c.integer(2), c.tensor(3), c.tensor(4), c.tensor(5), c.tensor(6), c.has(18) ? c.tensor(18) : NodeId{}, c.has(19) ? c.integer(19) : -1};
+    const Heads h{c.integer(2),
+                  c.tensor(3),
+                  c.tensor(4),
+                  c.tensor(5),
+                  c.tensor(6),
+                  c.has(18) ? c.tensor(18) : NodeId{},
+                  c.has(19) ? c.integer(19) : -1};
     const auto normed = [&](NodeId y, std::size_t at) {
-        return c.make("LayerNormalization", {y, c.tensor(at), c.tensor(at + 1)}, {{"axis", std::int64_t{-1}}, {"epsilon", c.number(9)}});
+        return c.make("LayerNormalization", {y, c.tensor(at), c.tensor(at + 1)},
+                      {{"axis", std::int64_t{-1}}, {"epsilon", c.number(9)}});
     };
     const auto fed = [&](NodeId y) {
         const NodeId wide = affine(c, y, c.tensor(14), c.tensor(15));

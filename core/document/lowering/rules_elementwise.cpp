@@ -17,7 +17,9 @@ using C = LoweredCall;
 NodeId x(C& c) { return c.in(0); }
 NodeId y(C& c) { return c.in(1); }
 NodeId mul(C& c, NodeId a, NodeId b) { return c.make("Mul", {a, b}); }
-NodeId times(C& c, NodeId a, double factor) { return factor == 1 ? a : c.make("Mul", {a, c.scalar(factor, c.dtypeOf(a))}); }
+NodeId times(C& c, NodeId a, double factor) {
+    return factor == 1 ? a : c.make("Mul", {a, c.scalar(factor, c.dtypeOf(a))});
+}
 NodeId plus(C& c, NodeId a, double number) { return c.make("Add", {a, c.scalar(number, c.dtypeOf(a))}); }
 NodeId sub(C& c, NodeId a, NodeId b) { return c.make("Sub", {a, b}); }
 NodeId add(C& c, NodeId a, NodeId b) { return c.make("Add", {a, b}); }
@@ -44,7 +46,8 @@ NodeId flooredQuotient(C& c, NodeId a, NodeId b) {
     const NodeId nearly = div(c, sub(c, a, rest), b);
     const NodeId quotient = where(c, crosses(c, rest, b), sub(c, nearly, c.like(1)), nearly);
     const NodeId floor = c.make("Floor", {quotient});
-    const NodeId whole = where(c, c.make("Greater", {sub(c, quotient, floor), c.like(0.5)}), add(c, floor, c.like(1)), floor);
+    const NodeId whole =
+        where(c, c.make("Greater", {sub(c, quotient, floor), c.like(0.5)}), add(c, floor, c.like(1)), floor);
     return where(c, c.make("Equal", {b, c.like(0)}), div(c, a, b), whole);
 }
 
@@ -53,7 +56,8 @@ Results divided(C& c) {
     const std::string rounding = c.expr().op.name.starts_with("floor") ? "floor" : c.text(2);
     const NodeId a = x(c), b = y(c);
     if (rounding.empty()) return one(div(c, a, b));
-    if (tensor::isFloating(dtype)) return one(rounding == "floor" ? flooredQuotient(c, a, b) : truncated(c, div(c, a, b)));
+    if (tensor::isFloating(dtype))
+        return one(rounding == "floor" ? flooredQuotient(c, a, b) : truncated(c, div(c, a, b)));
     // ONNX divides integers toward zero: one less where signs differ and something is left.
     const NodeId quotient = div(c, a, b);
     if (rounding != "floor") return one(quotient);
@@ -71,16 +75,20 @@ Results modulo(C& c) {
 }
 
 Results isInfinite(C& c, std::int64_t negative, std::int64_t positive) {
-    if (!tensor::isFloating(c.dtypeOf(c.tensor(0)))) return one(c.make("And", {c.cast(c.tensor(0), DType::Bool), c.scalar(0, DType::Bool)}));
+    if (!tensor::isFloating(c.dtypeOf(c.tensor(0))))
+        return one(c.make("And", {c.cast(c.tensor(0), DType::Bool), c.scalar(0, DType::Bool)}));
     return one(c.make("IsInf", {c.tensor(0)}, {{"detect_negative", negative}, {"detect_positive", positive}}));
 }
 
 /// Booleans by logic, integers by bits.
-Results bits(C& c, const char* logic, const char* bitwise) { return one(c.make(c.result().dtype() == DType::Bool ? logic : bitwise, {x(c), y(c)})); }
+Results bits(C& c, const char* logic, const char* bitwise) {
+    return one(c.make(c.result().dtype() == DType::Bool ? logic : bitwise, {x(c), y(c)}));
+}
 
 Results shifted(C& c, const char* direction) {
     // ONNX shifts unsigned numbers only; a shift to the left is a product with a power of two.
-    const NodeId power = c.cast(c.make("Pow", {c.scalar(2, DType::Float64), c.cast(y(c), DType::Float64)}), c.result().dtype());
+    const NodeId power =
+        c.cast(c.make("Pow", {c.scalar(2, DType::Float64), c.cast(y(c), DType::Float64)}), c.result().dtype());
     if (std::string_view(direction) == "LEFT") return one(mul(c, x(c), power));
     const NodeId quotient = c.make("Floor", {div(c, c.cast(x(c), DType::Float64), c.cast(power, DType::Float64))});
     return one(c.cast(quotient, c.result().dtype()));
@@ -97,7 +105,9 @@ Results ignoringNaN(C& c) {
 Results clamped(C& c, bool low, bool high) {
     NodeId a = x(c);
     std::size_t at = 1;
-    const auto bound = [&](std::size_t index) { return c.cast(c.tensor(index, c.result().dtype()), c.result().dtype()); };
+    const auto bound = [&](std::size_t index) {
+        return c.cast(c.tensor(index, c.result().dtype()), c.result().dtype());
+    };
     if (low && c.has(at)) a = c.make("Max", {a, bound(at)});
     if (low) ++at;
     if (high && c.has(at)) a = c.make("Min", {a, bound(at)});
@@ -143,12 +153,15 @@ Results lerp(C& c) { return one(add(c, x(c), mul(c, c.in(2), sub(c, y(c), x(c)))
 
 Results nanToNum(C& c) {
     const DType dtype = c.result().dtype();
-    const double largest = dtype == DType::Float64 ? std::numeric_limits<double>::max() : dtype == DType::Float16 ? 65504.0 : static_cast<double>(std::numeric_limits<float>::max());
+    const double largest = dtype == DType::Float64   ? std::numeric_limits<double>::max()
+                           : dtype == DType::Float16 ? 65504.0
+                                                     : static_cast<double>(std::numeric_limits<float>::max());
     NodeId a = x(c);
     if (!tensor::isFloating(dtype)) return one(a);
     a = where(c, isNaN(c, a), c.like(c.number(1, 0)), a);
     a = where(c, c.make("IsInf", {a}, {{"detect_negative", std::int64_t{0}}}), c.like(c.number(2, largest)), a);
-    return one(where(c, c.make("IsInf", {a}, {{"detect_positive", std::int64_t{0}}}), c.like(c.number(3, -largest)), a));
+    return one(
+        where(c, c.make("IsInf", {a}, {{"detect_positive", std::int64_t{0}}}), c.like(c.number(3, -largest)), a));
 }
 
 Results isClose(C& c) {
@@ -161,7 +174,9 @@ Results isClose(C& c) {
     return one(c.make("Or", {c.make("Equal", {a, b}), c.make("And", {close, finite})}));
 }
 
-Results threshold(C& c) { return one(where(c, c.make("Greater", {x(c), c.like(c.number(1))}), x(c), c.like(c.number(2)))); }
+Results threshold(C& c) {
+    return one(where(c, c.make("Greater", {x(c), c.like(c.number(1))}), x(c), c.like(c.number(2))));
+}
 
 /// Whole numbers are what they round to.
 template <const char* op>
@@ -236,14 +251,22 @@ void addElementwiseRules(LoweringRules& rules) {
     });
     put("signbit", [](C& c) { return one(less(c, c.tensor(0), c.scalar(0, c.dtypeOf(c.tensor(0))))); });
     put("isclose", isClose);
-    put("logical_xor", [](C& c) { return one(c.make("Xor", {c.cast(c.tensor(0), DType::Bool), c.cast(c.tensor(1), DType::Bool)})); });
-    put("bitwise_not", [](C& c) { return one(c.make(c.result().dtype() == DType::Bool ? "Not" : "BitwiseNot", {x(c)})); });
+    put("logical_xor", [](C& c) {
+        return one(c.make("Xor", {c.cast(c.tensor(0), DType::Bool), c.cast(c.tensor(1), DType::Bool)}));
+    });
+    put("bitwise_not",
+        [](C& c) { return one(c.make(c.result().dtype() == DType::Bool ? "Not" : "BitwiseNot", {x(c)})); });
     put("logical_not", [](C& c) { return one(c.make("Not", {c.cast(c.tensor(0), DType::Bool)})); });
-    for (std::string_view name : {"bitwise_and", "__and__", "__iand__", "and_"}) put(name, [](C& c) { return bits(c, "And", "BitwiseAnd"); });
-    for (std::string_view name : {"bitwise_or", "__or__", "__ior__", "or_"}) put(name, [](C& c) { return bits(c, "Or", "BitwiseOr"); });
-    for (std::string_view name : {"bitwise_xor", "__xor__", "__ixor__", "xor_"}) put(name, [](C& c) { return bits(c, "Xor", "BitwiseXor"); });
-    for (std::string_view name : {"bitwise_left_shift", "__lshift__", "__ilshift__"}) put(name, [](C& c) { return shifted(c, "LEFT"); });
-    for (std::string_view name : {"bitwise_right_shift", "__rshift__", "__irshift__"}) put(name, [](C& c) { return shifted(c, "RIGHT"); });
+    for (std::string_view name : {"bitwise_and", "__and__", "__iand__", "and_"})
+        put(name, [](C& c) { return bits(c, "And", "BitwiseAnd"); });
+    for (std::string_view name : {"bitwise_or", "__or__", "__ior__", "or_"})
+        put(name, [](C& c) { return bits(c, "Or", "BitwiseOr"); });
+    for (std::string_view name : {"bitwise_xor", "__xor__", "__ixor__", "xor_"})
+        put(name, [](C& c) { return bits(c, "Xor", "BitwiseXor"); });
+    for (std::string_view name : {"bitwise_left_shift", "__lshift__", "__ilshift__"})
+        put(name, [](C& c) { return shifted(c, "LEFT"); });
+    for (std::string_view name : {"bitwise_right_shift", "__rshift__", "__irshift__"})
+        put(name, [](C& c) { return shifted(c, "RIGHT"); });
     for (std::string_view name : {"div", "truediv", "floor_divide", "floordiv"}) put(name, divided);
     for (std::string_view name : {"remainder", "mod"}) put(name, modulo<true>);
     put("fmod", modulo<false>);
@@ -260,10 +283,12 @@ void addElementwiseRules(LoweringRules& rules) {
     put("addmv", [](C& c) { return addedProduct(c, c.make("MatMul", {c.tensor(1), c.tensor(2)})); });
     put("addr", [](C& c) {
         const Shape a = c.shapeOf(c.tensor(1)), b = c.shapeOf(c.tensor(2));
-        return addedProduct(c, mul(c, c.reshaped(c.tensor(1), Shape{a.numel(), 1}), c.reshaped(c.tensor(2), Shape{1, b.numel()})));
+        return addedProduct(
+            c, mul(c, c.reshaped(c.tensor(1), Shape{a.numel(), 1}), c.reshaped(c.tensor(2), Shape{1, b.numel()})));
     });
     put("addbmm", [](C& c) {
-        return addedProduct(c, c.make("ReduceSum", {c.make("MatMul", {c.tensor(1), c.tensor(2)}), c.integersNode({0})}, {{"keepdims", std::int64_t{0}}}));
+        return addedProduct(c, c.make("ReduceSum", {c.make("MatMul", {c.tensor(1), c.tensor(2)}), c.integersNode({0})},
+                                      {{"keepdims", std::int64_t{0}}}));
     });
     put("atan2", atan2);
     put("hypot", [](C& c) { return one(c.make("Sqrt", {add(c, mul(c, x(c), x(c)), mul(c, y(c), y(c)))})); });
@@ -276,7 +301,8 @@ void addElementwiseRules(LoweringRules& rules) {
     });
     put("heaviside", [](C& c) {
         const NodeId zero = c.like(0);
-        return one(where(c, c.make("Equal", {x(c), zero}), y(c), c.cast(c.make("Greater", {x(c), zero}), c.result().dtype())));
+        return one(
+            where(c, c.make("Equal", {x(c), zero}), y(c), c.cast(c.make("Greater", {x(c), zero}), c.result().dtype())));
     });
     put("float_power", [](C& c) { return one(c.make("Pow", {x(c), y(c)})); });
     put("celu", [](C& c) { return one(c.make("Celu", {x(c)}, {{"alpha", c.number(1, 1)}})); });
@@ -295,19 +321,26 @@ void addElementwiseRules(LoweringRules& rules) {
     });
     put("glu", [](C& c) {
         const NodeId whole = x(c);
-        const std::int64_t axis = c.has(1) ? c.axis(1, c.shapeOf(whole).rank()) : static_cast<std::int64_t>(c.shapeOf(whole).rank()) - 1;
-        const std::vector<NodeId> halves = c.makeAll("Split", {whole}, {{"axis", axis}, {"num_outputs", std::int64_t{2}}}, 2);
+        const std::int64_t axis =
+            c.has(1) ? c.axis(1, c.shapeOf(whole).rank()) : static_cast<std::int64_t>(c.shapeOf(whole).rank()) - 1;
+        const std::vector<NodeId> halves =
+            c.makeAll("Split", {whole}, {{"axis", axis}, {"num_outputs", std::int64_t{2}}}, 2);
         return one(mul(c, halves[0], c.make("Sigmoid", {halves[1]})));
     });
-    for (std::string_view name : {"_cast_Byte", "_cast_Char", "_cast_Double", "_cast_Float", "_cast_Half", "_cast_Int", "_cast_Long", "_cast_Short", "cpu"}) {
+    for (std::string_view name : {"_cast_Byte", "_cast_Char", "_cast_Double", "_cast_Float", "_cast_Half", "_cast_Int",
+                                  "_cast_Long", "_cast_Short", "cpu"}) {
         put(name, [](C& c) { return one(c.cast(c.tensor(0), c.result().dtype())); });
     }
-    for (std::string_view name : {"resolve_conj", "resolve_neg", "lift_fresh_copy", "_conj", "conj", "conj_physical", "_conj_physical", "real"}) {
+    for (std::string_view name : {"resolve_conj", "resolve_neg", "lift_fresh_copy", "_conj", "conj", "conj_physical",
+                                  "_conj_physical", "real"}) {
         put(name, [](C& c) -> Results { return {c.argument(0)}; });
     }
     put("angle", [](C& c) { return one(where(c, less(c, x(c), c.like(0)), c.like(std::numbers::pi), c.like(0))); });
     put("fill", [](C& c) { return one(c.make("Expand", {c.in(1), c.integersNode(c.result().shape().dims())})); });
-    put("copy", [](C& c) { return one(c.make("Expand", {c.cast(c.tensor(1), c.result().dtype()), c.integersNode(c.result().shape().dims())})); });
+    put("copy", [](C& c) {
+        return one(
+            c.make("Expand", {c.cast(c.tensor(1), c.result().dtype()), c.integersNode(c.result().shape().dims())}));
+    });
 }
 
 }  // namespace sonde::document

@@ -14,7 +14,9 @@ using C = LoweredCall;
 using Ints = std::vector<std::int64_t>;
 
 NodeId flat(C& c, NodeId x) { return c.reshaped(x, Shape{c.shapeOf(x).numel()}); }
-NodeId expanded(C& c, NodeId x, const Shape& shape) { return c.shapeOf(x) == shape ? x : c.make("Expand", {x, c.integersNode(shape.dims())}); }
+NodeId expanded(C& c, NodeId x, const Shape& shape) {
+    return c.shapeOf(x) == shape ? x : c.make("Expand", {x, c.integersNode(shape.dims())});
+}
 
 /// The indices of x[a, b, …], by axis; those left out are no nodes.
 struct Picks {
@@ -30,7 +32,8 @@ Picks picksOf(C& c, const Argument& list) {
         for (const Value& item : list.constant.items()) items.push_back(Argument::of(item));
     }
     for (std::size_t i = 0; i < items.size(); ++i) {
-        const bool isNone = items[i].kind == Argument::Kind::Omitted || (items[i].kind == Argument::Kind::Constant && items[i].constant.isNone());
+        const bool isNone = items[i].kind == Argument::Kind::Omitted ||
+                            (items[i].kind == Argument::Kind::Constant && items[i].constant.isNone());
         if (isNone) continue;
         const NodeId node = c.tensorOf(items[i]);
         if (c.dtypeOf(node) == DType::Bool || c.dtypeOf(node) == DType::UInt8) {
@@ -57,9 +60,9 @@ NodeId trueplaces(C& c, NodeId mask, std::int64_t count) {
 struct Gathering {
     Shape common;
     NodeId indices;
-    Ints order;       ///< of x's axes
-    Shape first;      ///< x in this order
-    std::size_t at;   ///< where the common axes are in the result
+    Ints order;      ///< of x's axes
+    Shape first;     ///< x in this order
+    std::size_t at;  ///< where the common axes are in the result
 };
 Gathering gathering(C& c, const Shape& shape, const Picks& picks) {
     Gathering made;
@@ -73,10 +76,13 @@ Gathering gathering(C& c, const Shape& shape, const Picks& picks) {
     dims.push_back(1);
     std::vector<NodeId> columns;
     for (NodeId node : picks.nodes) columns.push_back(c.reshaped(expanded(c, node, made.common), Shape(dims)));
-    made.indices = columns.size() == 1 ? columns[0] : c.make("Concat", columns, {{"axis", static_cast<std::int64_t>(made.common.rank())}});
+    made.indices = columns.size() == 1
+                       ? columns[0]
+                       : c.make("Concat", columns, {{"axis", static_cast<std::int64_t>(made.common.rank())}});
     for (std::size_t axis : picks.axes) made.order.push_back(static_cast<std::int64_t>(axis));
     for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-        if (std::find(picks.axes.begin(), picks.axes.end(), axis) == picks.axes.end()) made.order.push_back(static_cast<std::int64_t>(axis));
+        if (std::find(picks.axes.begin(), picks.axes.end(), axis) == picks.axes.end())
+            made.order.push_back(static_cast<std::int64_t>(axis));
     }
     Ints first;
     for (std::int64_t axis : made.order) first.push_back(shape[static_cast<std::size_t>(axis)]);
@@ -96,10 +102,13 @@ Ints resultOrder(const Gathering& made, std::size_t rest) {
 }
 Ints inverse(const Ints& order) {
     Ints back(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < order.size(); ++i)
+        back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
     return back;
 }
-NodeId permuted(C& c, NodeId x, const Ints& order) { return std::is_sorted(order.begin(), order.end()) ? x : c.permuted(x, order); }
+NodeId permuted(C& c, NodeId x, const Ints& order) {
+    return std::is_sorted(order.begin(), order.end()) ? x : c.permuted(x, order);
+}
 
 Results index(C& c) {
     const NodeId x = c.tensor(0);
@@ -109,7 +118,8 @@ Results index(C& c) {
         const NodeId places = trueplaces(c, picks.mask, c.result().dim(0));
         return one(c.opOf("GatherND", {x, places}, {}, c.result().dtype(), c.result().shape()));
     }
-    if (picks.axes.size() == 1) return one(c.make("Gather", {x, picks.nodes[0]}, {{"axis", static_cast<std::int64_t>(picks.axes[0])}}));
+    if (picks.axes.size() == 1)
+        return one(c.make("Gather", {x, picks.nodes[0]}, {{"axis", static_cast<std::int64_t>(picks.axes[0])}}));
     const Gathering made = gathering(c, shape, picks);
     const NodeId gathered = c.make("GatherND", {permuted(c, x, made.order), made.indices});
     return one(permuted(c, gathered, resultOrder(made, shape.rank() - picks.axes.size())));
@@ -131,18 +141,22 @@ Results indexPut(C& c) {
             const NodeId put = adds ? c.make("Add", {x, flat(c, values)}) : flat(c, values);
             return one(c.make("Where", {c.reshaped(picks.mask, Shape(wide)), put, x}));
         }
-        if (c.shapeOf(values).rank() != shape.rank() - wide.size() + 1) C::fail("values that are repeated under a mask");
-        return one(c.make("ScatterND", {x, trueplaces(c, picks.mask, c.shapeOf(values)[0]), values}, std::move(attributes)));
+        if (c.shapeOf(values).rank() != shape.rank() - wide.size() + 1)
+            C::fail("values that are repeated under a mask");
+        return one(
+            c.make("ScatterND", {x, trueplaces(c, picks.mask, c.shapeOf(values)[0]), values}, std::move(attributes)));
     }
     const Gathering made = gathering(c, shape, picks);
     const std::size_t rest = shape.rank() - picks.axes.size();
     Ints updates = made.common.dims();
-    updates.insert(updates.end(), made.first.begin() + static_cast<std::ptrdiff_t>(picks.axes.size()), made.first.end());
+    updates.insert(updates.end(), made.first.begin() + static_cast<std::ptrdiff_t>(picks.axes.size()),
+                   made.first.end());
     const Ints order = resultOrder(made, rest);
     Ints placed;
     for (std::int64_t axis : order) placed.push_back(updates[static_cast<std::size_t>(axis)]);
     values = permuted(c, expanded(c, values, Shape(placed)), inverse(order));
-    const NodeId scattered = c.make("ScatterND", {permuted(c, x, made.order), made.indices, values}, std::move(attributes));
+    const NodeId scattered =
+        c.make("ScatterND", {permuted(c, x, made.order), made.indices, values}, std::move(attributes));
     return one(permuted(c, scattered, inverse(made.order)));
 }
 
@@ -150,12 +164,16 @@ Results indexPut(C& c) {
 NodeId written(C& c, NodeId x, const Tensor& places, NodeId values) {
     const DType dtype = c.dtypeOf(x);
     values = flat(c, expanded(c, c.cast(values, dtype), places.shape()));
-    const NodeId at = c.constant(Tensor::of<std::int64_t>(Shape{places.numel()}, std::vector<std::int64_t>(places.data<std::int64_t>(), places.data<std::int64_t>() + places.numel())));
+    const NodeId at = c.constant(Tensor::of<std::int64_t>(
+        Shape{places.numel()},
+        std::vector<std::int64_t>(places.data<std::int64_t>(), places.data<std::int64_t>() + places.numel())));
     return c.reshaped(c.make("ScatterElements", {flat(c, x), at, values}, {{"axis", std::int64_t{0}}}), c.shapeOf(x));
 }
-Results writtenAt(C& c, std::string_view domain, std::string_view name, std::vector<Value> arguments, std::size_t valueAt) {
+Results writtenAt(C& c, std::string_view domain, std::string_view name, std::vector<Value> arguments,
+                  std::size_t valueAt) {
     const NodeId x = c.tensor(0);
-    return one(written(c, x, placesOf(domain, name, c.shapeOf(x), std::move(arguments)), c.tensor(valueAt, c.dtypeOf(x))));
+    return one(
+        written(c, x, placesOf(domain, name, c.shapeOf(x), std::move(arguments)), c.tensor(valueAt, c.dtypeOf(x))));
 }
 /// x[index] = value: a mask, one tensor of indices, or places that are known.
 Results setItem(C& c) {
@@ -176,13 +194,18 @@ Results setItem(C& c) {
         dims.push_back(1);
         const Shape shape = c.shapeOf(x);
         updates.insert(updates.end(), shape.begin() + 1, shape.end());
-        return one(c.make("ScatterND", {x, c.reshaped(c.cast(index.node, DType::Int64), Shape(dims)), expanded(c, c.cast(c.tensor(2, c.dtypeOf(x)), c.dtypeOf(x)), Shape(updates))}));
+        return one(c.make("ScatterND", {x, c.reshaped(c.cast(index.node, DType::Int64), Shape(dims)),
+                                        expanded(c, c.cast(c.tensor(2, c.dtypeOf(x)), c.dtypeOf(x)), Shape(updates))}));
     }
     return writtenAt(c, "prim", "getitem", {plainValue(index)}, 2);
 }
 
 const char* reductionOf(std::string_view torch) {
-    return torch == "add" || torch == "sum" ? "add" : torch == "multiply" || torch == "prod" ? "mul" : torch == "amax" ? "max" : torch == "amin" ? "min" : nullptr;
+    return torch == "add" || torch == "sum"         ? "add"
+           : torch == "multiply" || torch == "prod" ? "mul"
+           : torch == "amax"                        ? "max"
+           : torch == "amin"                        ? "min"
+                                                    : nullptr;
 }
 /// scatter and its kin: torch takes only as much of the source as there are indices.
 Results scatter(C& c, const char* reduction) {
@@ -190,7 +213,8 @@ Results scatter(C& c, const char* reduction) {
     const Shape shape = c.shapeOf(places);
     NodeId source = c.cast(c.tensor(3, c.dtypeOf(x)), c.dtypeOf(x));
     if (c.shapeOf(source).rank() == 0 && shape.rank() > 0) source = expanded(c, source, shape);
-    else if (c.shapeOf(source) != shape) source = c.make("Slice", {source, c.integersNode(Ints(shape.rank(), 0)), c.integersNode(shape.dims())});
+    else if (c.shapeOf(source) != shape)
+        source = c.make("Slice", {source, c.integersNode(Ints(shape.rank(), 0)), c.integersNode(shape.dims())});
     tensor::Attributes attributes{{"axis", c.axis(1, c.shapeOf(x).rank())}};
     const bool hasText = !reduction && c.expr().op.name.find("reduce") != std::string::npos;
     if (hasText) {
@@ -226,16 +250,20 @@ Results maskedSelect(C& c) {
     const auto shape = tensor::broadcastShapes(c.shapeOf(x), c.shapeOf(mask));
     if (!shape) C::fail("a mask that does not fit");
     c.opensShapes();
-    return one(c.opOf("Compress", {flat(c, expanded(c, x, *shape)), flat(c, expanded(c, mask, *shape))}, {{"axis", std::int64_t{0}}}, c.result().dtype(), c.result().shape()));
+    return one(c.opOf("Compress", {flat(c, expanded(c, x, *shape)), flat(c, expanded(c, mask, *shape))},
+                      {{"axis", std::int64_t{0}}}, c.result().dtype(), c.result().shape()));
 }
 /// The elements of the source in order where the mask is true: the place of each is the number of true ones before it.
 Results maskedScatter(C& c) {
     const NodeId x = c.tensor(0);
     const Shape shape = c.shapeOf(x);
-    const NodeId mask = expanded(c, c.cast(c.tensor(1), DType::Bool), shape), line = c.cast(flat(c, mask), DType::Int64);
-    const NodeId places = c.make("Sub", {c.make("CumSum", {line, c.constant(Tensor::scalar<std::int64_t>(0))}), c.scalar(1, DType::Int64)});
+    const NodeId mask = expanded(c, c.cast(c.tensor(1), DType::Bool), shape),
+                 line = c.cast(flat(c, mask), DType::Int64);
+    const NodeId places = c.make(
+        "Sub", {c.make("CumSum", {line, c.constant(Tensor::scalar<std::int64_t>(0))}), c.scalar(1, DType::Int64)});
     const NodeId valid = c.make("Max", {places, c.scalar(0, DType::Int64)});
-    const NodeId taken = c.make("Gather", {flat(c, c.cast(c.tensor(2), c.dtypeOf(x))), valid}, {{"axis", std::int64_t{0}}});
+    const NodeId taken =
+        c.make("Gather", {flat(c, c.cast(c.tensor(2), c.dtypeOf(x))), valid}, {{"axis", std::int64_t{0}}});
     return one(c.make("Where", {mask, c.reshaped(taken, shape), x}));
 }
 Results nonZero(C& c) {
@@ -250,7 +278,9 @@ Results nonZeroByAxis(C& c) {
     const std::int64_t count = c.results()[0].items()[0].tensor().numel();
     const NodeId places = c.opOf("NonZero", {c.tensor(0)}, {}, DType::Int64, Shape{rank, count});
     std::vector<Argument> items;
-    for (std::int64_t axis = 0; axis < rank; ++axis) items.push_back(Argument::of(c.opOf("Gather", {places, c.constant(Tensor::scalar<std::int64_t>(axis))}, {{"axis", std::int64_t{0}}}, DType::Int64, Shape{count})));
+    for (std::int64_t axis = 0; axis < rank; ++axis)
+        items.push_back(Argument::of(c.opOf("Gather", {places, c.constant(Tensor::scalar<std::int64_t>(axis))},
+                                            {{"axis", std::int64_t{0}}}, DType::Int64, Shape{count})));
     return {Argument::container(Argument::Kind::List, std::move(items))};
 }
 
@@ -259,7 +289,11 @@ Results put(C& c) {
     tensor::Attributes attributes{{"axis", std::int64_t{0}}};
     if (c.flag(3)) attributes.set("reduction", std::string("add"));
     const NodeId x = c.tensor(0);
-    return one(c.reshaped(c.make("ScatterElements", {flat(c, x), flat(c, c.cast(c.tensor(1), DType::Int64)), flat(c, c.cast(c.tensor(2), c.dtypeOf(x)))}, std::move(attributes)), c.shapeOf(x)));
+    return one(c.reshaped(
+        c.make("ScatterElements",
+               {flat(c, x), flat(c, c.cast(c.tensor(1), DType::Int64)), flat(c, c.cast(c.tensor(2), c.dtypeOf(x)))},
+               std::move(attributes)),
+        c.shapeOf(x)));
 }
 Results takeAlong(C& c) {
     NodeId x = c.tensor(0), places = c.tensor(1);
@@ -269,12 +303,16 @@ Results takeAlong(C& c) {
     for (std::size_t i = 0; i < from.size(); ++i) {
         if (static_cast<std::int64_t>(i) != axis) from[i] = to[i] = std::max(from[i], to[i]);
     }
-    return one(c.make("GatherElements", {expanded(c, x, Shape(from)), expanded(c, places, Shape(to))}, {{"axis", axis}}));
+    return one(
+        c.make("GatherElements", {expanded(c, x, Shape(from)), expanded(c, places, Shape(to))}, {{"axis", axis}}));
 }
 Results oneHot(C& c) {
     const NodeId classes = c.tensor(0);
     const std::int64_t depth = c.result().dim(c.result().rank() - 1);
-    return one(c.make("OneHot", {classes, c.scalar(static_cast<double>(depth), DType::Int64), c.constant(Tensor::of<std::int64_t>(Shape{2}, Ints{0, 1}))}, {{"axis", std::int64_t{-1}}}));
+    return one(c.make("OneHot",
+                      {classes, c.scalar(static_cast<double>(depth), DType::Int64),
+                       c.constant(Tensor::of<std::int64_t>(Shape{2}, Ints{0, 1}))},
+                      {{"axis", std::int64_t{-1}}}));
 }
 
 /// Torch counts pads from the last axis: [before, after] of the last, of the one before it …
@@ -291,7 +329,8 @@ Results padded(C& c, std::string mode, std::optional<double> value) {
     }
     const bool isConstant = mode == "constant";
     if (mode == "replicate") mode = "edge";
-    return one(c.make("Pad", {x, c.integersNode(all), isConstant ? c.like(value.value_or(0)) : NodeId{}}, {{"mode", mode}}));
+    return one(
+        c.make("Pad", {x, c.integersNode(all), isConstant ? c.like(value.value_or(0)) : NodeId{}}, {{"mode", mode}}));
 }
 Results pad(C& c) {
     const std::string mode = c.text(2).empty() ? "constant" : c.text(2);
@@ -335,7 +374,8 @@ Results atLeast(C& c) {
     if (c.results()[0].isTensor()) return one(c.reshaped(c.tensor(0), c.result().shape()));
     std::vector<Argument> items;
     const std::vector<NodeId> parts = c.tensors(0);
-    for (std::size_t i = 0; i < parts.size(); ++i) items.push_back(Argument::of(c.reshaped(parts[i], c.results()[0].items()[i].tensor().shape())));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        items.push_back(Argument::of(c.reshaped(parts[i], c.results()[0].items()[i].tensor().shape())));
     return {Argument::container(Argument::Kind::List, std::move(items))};
 }
 Results tile(C& c) {
@@ -357,7 +397,9 @@ Results diff(C& c) {
     if (parts.size() > 1) x = c.make("Concat", parts, {{"axis", axis}});
     for (std::int64_t n = c.integer(1); n > 0; --n) {
         const std::int64_t extent = c.shapeOf(x)[static_cast<std::size_t>(axis)];
-        const auto part = [&](std::int64_t from, std::int64_t to) { return c.make("Slice", {x, c.integersNode({from}), c.integersNode({to}), c.integersNode({axis})}); };
+        const auto part = [&](std::int64_t from, std::int64_t to) {
+            return c.make("Slice", {x, c.integersNode({from}), c.integersNode({to}), c.integersNode({axis})});
+        };
         x = c.make("Sub", {part(1, extent), part(0, extent - 1)});
     }
     return one(x);
@@ -366,9 +408,14 @@ Results diff(C& c) {
 Results suppressed(C& c) {
     const std::int64_t count = c.shapeOf(c.tensor(1)).numel(), kept = c.result().numel();
     c.opensShapes();
-    const NodeId picks = c.opOf("NonMaxSuppression", {c.reshaped(c.tensor(0), Shape{1, count, 4}), c.reshaped(c.tensor(1), Shape{1, 1, count}), c.integersNode({count}),
-                                                      c.constant(Tensor::of<float>(Shape{1}, std::vector<float>{static_cast<float>(c.number(2))}))}, {}, DType::Int64, Shape{kept, 3});
-    return one(c.opOf("Gather", {picks, c.constant(Tensor::scalar<std::int64_t>(2))}, {{"axis", std::int64_t{1}}}, DType::Int64, Shape{kept}));
+    const NodeId picks =
+        c.opOf("NonMaxSuppression",
+               {c.reshaped(c.tensor(0), Shape{1, count, 4}), c.reshaped(c.tensor(1), Shape{1, 1, count}),
+                c.integersNode({count}),
+                c.constant(Tensor::of<float>(Shape{1}, std::vector<float>{static_cast<float>(c.number(2))}))},
+               {}, DType::Int64, Shape{kept, 3});
+    return one(c.opOf("Gather", {picks, c.constant(Tensor::scalar<std::int64_t>(2))}, {{"axis", std::int64_t{1}}},
+                      DType::Int64, Shape{kept}));
 }
 /// The parts of a list as results of their own.
 Results unpacked(C& c) {
@@ -390,9 +437,19 @@ void addIndexRules(LoweringRules& rules) {
     add("index", index);
     for (std::string_view name : {"index_put", "_unsafe_index_put"}) add(name, indexPut);
     add("setitem", setItem);
-    add("slice_scatter", [](C& c) { return writtenAt(c, "aten", "slice.Tensor", {plainValue(c.argument(2)), plainValue(c.argument(3)), plainValue(c.argument(4)), plainValue(c.argument(5))}, 1); });
-    add("select_scatter", [](C& c) { return writtenAt(c, "aten", "select.int", {plainValue(c.argument(2)), plainValue(c.argument(3))}, 1); });
-    add("diagonal_scatter", [](C& c) { return writtenAt(c, "aten", "diagonal", {plainValue(c.argument(2)), plainValue(c.argument(3)), plainValue(c.argument(4))}, 1); });
+    add("slice_scatter", [](C& c) {
+        return writtenAt(c, "aten", "slice.Tensor",
+                         {plainValue(c.argument(2)), plainValue(c.argument(3)), plainValue(c.argument(4)),
+                          plainValue(c.argument(5))},
+                         1);
+    });
+    add("select_scatter", [](C& c) {
+        return writtenAt(c, "aten", "select.int", {plainValue(c.argument(2)), plainValue(c.argument(3))}, 1);
+    });
+    add("diagonal_scatter", [](C& c) {
+        return writtenAt(c, "aten", "diagonal",
+                         {plainValue(c.argument(2)), plainValue(c.argument(3)), plainValue(c.argument(4))}, 1);
+    });
     add("fill_diagonal", fillDiagonal);
     for (std::string_view name : {"scatter", "scatter_reduce"}) add(name, [](C& c) { return scatter(c, nullptr); });
     add("scatter_add", [](C& c) { return scatter(c, "add"); });
@@ -406,9 +463,12 @@ void addIndexRules(LoweringRules& rules) {
     add("put", put);
     add("take_along_dim", takeAlong);
     add("one_hot", oneHot);
-    for (std::string_view name : {"constant_pad_nd"}) add(name, [](C& c) { return padded(c, "constant", c.number(2, 0)); });
-    for (std::string_view name : {"reflection_pad1d", "reflection_pad2d", "reflection_pad3d"}) add(name, [](C& c) { return padded(c, "reflect", {}); });
-    for (std::string_view name : {"replication_pad1d", "replication_pad2d", "replication_pad3d"}) add(name, [](C& c) { return padded(c, "edge", {}); });
+    for (std::string_view name : {"constant_pad_nd"})
+        add(name, [](C& c) { return padded(c, "constant", c.number(2, 0)); });
+    for (std::string_view name : {"reflection_pad1d", "reflection_pad2d", "reflection_pad3d"})
+        add(name, [](C& c) { return padded(c, "reflect", {}); });
+    for (std::string_view name : {"replication_pad1d", "replication_pad2d", "replication_pad3d"})
+        add(name, [](C& c) { return padded(c, "edge", {}); });
     add("pad", pad);
     add("meshgrid", meshgrid);
     add("broadcast_tensors", broadcastAll);
@@ -432,10 +492,12 @@ void addIndexRules(LoweringRules& rules) {
     add("ravel", [](C& c) { return one(flat(c, c.tensor(0))); });
     for (std::string_view name : {"ListUnpack", "TupleUnpack"}) add(name, unpacked);
     // Where elements only move.
+    // clang-format off
     for (std::string_view name : {"adjoint", "mH", "mT", "matrix_H", "rot90", "fliplr", "flipud", "as_strided", "diagonal", "linalg_diagonal", "tensor_split", "hsplit", "vsplit",
                                   "dsplit", "_pad_circular", "fft_fftshift", "fft_ifftshift", "native_channel_shuffle", "moveaxis", "unsafe_chunk"}) {
         add(name, lowerRearrangement);
     }
+    // clang-format on
     for (std::string_view name : {"diag_embed", "diag", "diagflat", "im2col"}) add(name, lowerRearrangementWithZeros);
 }
 

@@ -14,7 +14,8 @@ using C = LoweredCall;
 using Ints = std::vector<std::int64_t>;
 
 NodeId filled(C& c, std::int64_t count, double value) {
-    const auto typed = Tensor::of<double>(Shape{count}, std::vector<double>(static_cast<std::size_t>(count), value)).cast(c.result().dtype());
+    const auto typed = Tensor::of<double>(Shape{count}, std::vector<double>(static_cast<std::size_t>(count), value))
+                           .cast(c.result().dtype());
     if (!typed) C::fail(typed.error().what);
     return c.constant(*typed);
 }
@@ -56,7 +57,10 @@ tensor::Attributes windowOf(C& c, std::size_t rank, std::size_t dilationAt, std:
     Ints pads = c.spread(3, rank, 0);
     pads.insert(pads.end(), pads.begin(), pads.end());
     const Ints kernel = c.spread(1, rank, 1);
-    tensor::Attributes attributes{{"kernel_shape", kernel}, {"strides", c.has(2) && !c.integers(2).empty() ? c.spread(2, rank, 1) : kernel}, {"pads", pads}, {"ceil_mode", std::int64_t{c.flag(ceilAt)}}};
+    tensor::Attributes attributes{{"kernel_shape", kernel},
+                                  {"strides", c.has(2) && !c.integers(2).empty() ? c.spread(2, rank, 1) : kernel},
+                                  {"pads", pads},
+                                  {"ceil_mode", std::int64_t{c.flag(ceilAt)}}};
     if (dilationAt > 0) attributes.set("dilations", c.spread(dilationAt, rank, 1));
     return attributes;
 }
@@ -72,7 +76,10 @@ Results maxPool(C& c) {
     const bool places = c.expr().outputs.size() > 1;
     const std::vector<NodeId> made = c.makeAll("MaxPool", {x.x}, windowOf(c, rank, 4, 5), places ? 2 : 1);
     Results results = one(unbatched(c, made[0], x.added));
-    if (places) results.push_back(Argument::of(unbatched(c, c.make("Mod", {made[1], c.scalar(static_cast<double>(planeOf(c.shapeOf(x.x))), DType::Int64)}), x.added)));
+    if (places)
+        results.push_back(Argument::of(
+            unbatched(c, c.make("Mod", {made[1], c.scalar(static_cast<double>(planeOf(c.shapeOf(x.x))), DType::Int64)}),
+                      x.added)));
     return results;
 }
 Results averagePool(C& c) {
@@ -91,7 +98,9 @@ Results averagePool(C& c) {
     return one(unbatched(c, y, x.added));
 }
 /// Window i of n out of a dimension of that size: floor(i·size/n) to ceil((i + 1)·size/n).
-std::pair<std::int64_t, std::int64_t> adaptiveWindow(std::int64_t i, std::int64_t n, std::int64_t extent) { return {i * extent / n, ((i + 1) * extent + n - 1) / n}; }
+std::pair<std::int64_t, std::int64_t> adaptiveWindow(std::int64_t i, std::int64_t n, std::int64_t extent) {
+    return {i * extent / n, ((i + 1) * extent + n - 1) / n};
+}
 
 Results adaptivePool(C& c, bool isMax) {
     const std::size_t rank = rankInName(c);
@@ -99,7 +108,9 @@ Results adaptivePool(C& c, bool isMax) {
     NodeId x = in.x;
     const Shape from = c.shapeOf(x), to = c.result().shape();
     const std::size_t skip = to.rank() - rank;
-    if (isMax && c.expr().outputs.size() > 1 && !std::all_of(to.begin() + static_cast<std::ptrdiff_t>(skip), to.end(), [](std::int64_t n) { return n > 0; })) C::fail("an empty pool");
+    if (isMax && c.expr().outputs.size() > 1 &&
+        !std::all_of(to.begin() + static_cast<std::ptrdiff_t>(skip), to.end(), [](std::int64_t n) { return n > 0; }))
+        C::fail("an empty pool");
     Ints kernel;
     bool even = true, global = true;
     for (std::size_t i = 0; i < rank; ++i) {
@@ -110,11 +121,16 @@ Results adaptivePool(C& c, bool isMax) {
     }
     if (even && (!isMax || c.expr().outputs.size() < 2)) {
         if (global) return one(unbatched(c, c.make(isMax ? "GlobalMaxPool" : "GlobalAveragePool", {x}), in.added));
-        return one(unbatched(c, c.make(isMax ? "MaxPool" : "AveragePool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}}), in.added));
+        return one(unbatched(
+            c, c.make(isMax ? "MaxPool" : "AveragePool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}}),
+            in.added));
     }
     if (even) {
         const std::vector<NodeId> made = c.makeAll("MaxPool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}}, 2);
-        return {Argument::of(unbatched(c, made[0], in.added)), Argument::of(unbatched(c, c.make("Mod", {made[1], c.scalar(static_cast<double>(planeOf(from)), DType::Int64)}), in.added))};
+        return {
+            Argument::of(unbatched(c, made[0], in.added)),
+            Argument::of(unbatched(
+                c, c.make("Mod", {made[1], c.scalar(static_cast<double>(planeOf(from)), DType::Int64)}), in.added))};
     }
     if (isMax && c.expr().outputs.size() > 1) C::fail("indices of an adaptive pool whose windows differ in size");
     // Axis by axis: the mean of means over windows of one size each is the mean of all.
@@ -123,7 +139,9 @@ Results adaptivePool(C& c, bool isMax) {
         const auto axis = static_cast<std::int64_t>(i + 2);
         for (std::int64_t k = 0; k < to[skip + i]; ++k) {
             const auto [start, end] = adaptiveWindow(k, to[skip + i], from[i + 2]);
-            parts.push_back(c.make(isMax ? "ReduceMax" : "ReduceMean", {sliced(c, x, start, end, axis), c.integersNode({axis})}, {{"keepdims", std::int64_t{1}}}));
+            parts.push_back(c.make(isMax ? "ReduceMax" : "ReduceMean",
+                                   {sliced(c, x, start, end, axis), c.integersNode({axis})},
+                                   {{"keepdims", std::int64_t{1}}}));
         }
         x = parts.size() == 1 ? parts[0] : c.make("Concat", parts, {{"axis", axis}});
     }
@@ -137,7 +155,9 @@ Results maxUnpool(C& c) {
     if (shape.rank() != rank + 2) C::fail("an input without batch");
     const Shape lines{shape[0], shape[1], planeOf(shape)};
     const NodeId zeros = c.constant(Tensor::zeros(c.dtypeOf(x), Shape{shape[0], shape[1], planeOf(to)}).value());
-    return one(c.reshaped(c.make("ScatterElements", {zeros, c.reshaped(c.tensor(1), lines), c.reshaped(x, lines)}, {{"axis", std::int64_t{2}}}), to));
+    return one(c.reshaped(c.make("ScatterElements", {zeros, c.reshaped(c.tensor(1), lines), c.reshaped(x, lines)},
+                                 {{"axis", std::int64_t{2}}}),
+                          to));
 }
 Results fold(C& c) {
     NodeId x = c.tensor(0);
@@ -147,7 +167,8 @@ Results fold(C& c) {
     pads.insert(pads.end(), pads.begin(), pads.end());
     const Shape wanted = added ? Shape{1, c.result().dim(0), c.result().dim(1), c.result().dim(2)} : c.result().shape();
     const NodeId y = c.opOf("Col2Im", {x, c.integersNode(c.spread(1, 2, 1)), c.integersNode(c.spread(2, 2, 1))},
-                            {{"dilations", c.spread(3, 2, 1)}, {"pads", pads}, {"strides", c.spread(5, 2, 1)}}, c.result().dtype(), wanted);
+                            {{"dilations", c.spread(3, 2, 1)}, {"pads", pads}, {"strides", c.spread(5, 2, 1)}},
+                            c.result().dtype(), wanted);
     return one(unbatched(c, y, added));
 }
 
@@ -164,18 +185,24 @@ NodeId byChannel(C& c, NodeId y, std::size_t weight, std::size_t bias) {
 Results instanceNorm(C& c) {
     const NodeId x = c.tensor(0);
     const std::int64_t channels = c.shapeOf(x)[1];
-    const NodeId scale = c.has(1) ? c.tensor(1) : filled(c, channels, 1), shift = c.has(2) ? c.tensor(2) : filled(c, channels, 0);
+    const NodeId scale = c.has(1) ? c.tensor(1) : filled(c, channels, 1),
+                 shift = c.has(2) ? c.tensor(2) : filled(c, channels, 0);
     if (c.flag(5)) return one(c.make("InstanceNormalization", {x, scale, shift}, {{"epsilon", c.number(7, 1e-5)}}));
-    return one(c.make("BatchNormalization", {x, scale, shift, c.tensor(3), c.tensor(4)}, {{"epsilon", c.number(7, 1e-5)}}));
+    return one(
+        c.make("BatchNormalization", {x, scale, shift, c.tensor(3), c.tensor(4)}, {{"epsilon", c.number(7, 1e-5)}}));
 }
 /// Mean and 1/√(var + ε) over axes, as torch's native norms give them too.
 struct Moments {
     NodeId mean, factor;
 };
 Moments momentsOf(C& c, NodeId x, const Ints& axes, double epsilon) {
-    const auto mean = [&](NodeId z) { return c.make("ReduceMean", {z, c.integersNode(axes)}, {{"keepdims", std::int64_t{1}}}); };
+    const auto mean = [&](NodeId z) {
+        return c.make("ReduceMean", {z, c.integersNode(axes)}, {{"keepdims", std::int64_t{1}}});
+    };
     const NodeId m = mean(x), d = c.make("Sub", {x, m});
-    return {m, c.make("Reciprocal", {c.make("Sqrt", {c.make("Add", {mean(c.make("Mul", {d, d})), c.scalar(epsilon, c.dtypeOf(x))})})})};
+    return {m,
+            c.make("Reciprocal",
+                   {c.make("Sqrt", {c.make("Add", {mean(c.make("Mul", {d, d})), c.scalar(epsilon, c.dtypeOf(x))})})})};
 }
 Results nativeLayerNorm(C& c) {
     const NodeId x = c.tensor(0);
@@ -197,23 +224,30 @@ Results nativeGroupNorm(C& c) {
     const NodeId grouped = c.reshaped(x, Shape{n, groups, shape.numel() / n / groups});
     const Moments moments = momentsOf(c, grouped, {2}, c.number(7, 1e-5));
     const NodeId y = c.reshaped(c.make("Mul", {c.make("Sub", {grouped, moments.mean}), moments.factor}), shape);
-    return {Argument::of(byChannel(c, y, 1, 2)), Argument::of(c.reshaped(moments.mean, Shape{n, groups})), Argument::of(c.reshaped(moments.factor, Shape{n, groups}))};
+    return {Argument::of(byChannel(c, y, 1, 2)), Argument::of(c.reshaped(moments.mean, Shape{n, groups})),
+            Argument::of(c.reshaped(moments.factor, Shape{n, groups}))};
 }
 /// In evaluation the saved moments are empty.
 Results nativeBatchNorm(C& c) {
-    if (c.expr().op.name.find("no_stats") != std::string::npos || c.flag(5) || !c.has(3)) C::fail("batch_norm in training");
+    if (c.expr().op.name.find("no_stats") != std::string::npos || c.flag(5) || !c.has(3))
+        C::fail("batch_norm in training");
     const NodeId x = c.tensor(0);
     const std::int64_t channels = c.shapeOf(x)[1];
-    const NodeId y = c.make("BatchNormalization", {x, c.has(1) ? c.tensor(1) : filled(c, channels, 1), c.has(2) ? c.tensor(2) : filled(c, channels, 0), c.tensor(3), c.tensor(4)}, {{"epsilon", c.number(7, 1e-5)}});
+    const NodeId y = c.make("BatchNormalization",
+                            {x, c.has(1) ? c.tensor(1) : filled(c, channels, 1),
+                             c.has(2) ? c.tensor(2) : filled(c, channels, 0), c.tensor(3), c.tensor(4)},
+                            {{"epsilon", c.number(7, 1e-5)}});
     Results results = one(y);
-    for (std::size_t i = 1; i < 3; ++i) results.push_back(i < c.results().size() ? Argument::of(c.results()[i]) : Argument::omitted());
+    for (std::size_t i = 1; i < 3; ++i)
+        results.push_back(i < c.results().size() ? Argument::of(c.results()[i]) : Argument::omitted());
     return results;
 }
 Results rmsNorm(C& c) {
     const NodeId x = c.tensor(0);
     Ints axes;
     for (std::size_t i = c.integers(1).size(); i > 0; --i) axes.push_back(-static_cast<std::int64_t>(i));
-    const NodeId mean = c.make("ReduceMean", {c.make("Mul", {x, x}), c.integersNode(axes)}, {{"keepdims", std::int64_t{1}}});
+    const NodeId mean =
+        c.make("ReduceMean", {c.make("Mul", {x, x}), c.integersNode(axes)}, {{"keepdims", std::int64_t{1}}});
     const double epsilon = c.number(3, c.dtypeOf(x) == DType::Float64 ? 2.220446049250313e-16 : 1.1920929e-07);
     NodeId y = c.make("Div", {x, c.make("Sqrt", {c.make("Add", {mean, c.like(epsilon)})})});
     if (c.has(2)) y = c.make("Mul", {y, c.in(2)});
@@ -249,7 +283,9 @@ Results inner(C& c) {
     const Shape left = c.shapeOf(a), right = c.shapeOf(b);
     if (left.rank() == 0 || right.rank() == 0) return one(c.make("Mul", {a, b}));
     const std::int64_t k = left[left.rank() - 1];
-    const NodeId product = c.make("MatMul", {c.reshaped(a, Shape{left.numel() / std::max<std::int64_t>(k, 1), k}), c.permuted(c.reshaped(b, Shape{right.numel() / std::max<std::int64_t>(k, 1), k}), {1, 0})});
+    const NodeId product =
+        c.make("MatMul", {c.reshaped(a, Shape{left.numel() / std::max<std::int64_t>(k, 1), k}),
+                          c.permuted(c.reshaped(b, Shape{right.numel() / std::max<std::int64_t>(k, 1), k}), {1, 0})});
     return one(c.reshaped(product, c.result().shape()));
 }
 Results tensorDot(C& c) {
@@ -262,7 +298,8 @@ Results tensorDot(C& c) {
     const auto others = [](std::size_t rank, const Ints& axes) {
         Ints rest;
         for (std::size_t i = 0; i < rank; ++i) {
-            if (std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) == axes.end()) rest.push_back(static_cast<std::int64_t>(i));
+            if (std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) == axes.end())
+                rest.push_back(static_cast<std::int64_t>(i));
         }
         return rest;
     };
@@ -313,9 +350,12 @@ Results cross(C& c) {
     if (c.has(2)) axis = c.axis(2, shape.rank());
     for (std::size_t i = 0; i < shape.rank() && axis < 0; ++i) axis = shape[i] == 3 ? static_cast<std::int64_t>(i) : -1;
     const auto turned = [&](NodeId x, std::int64_t by) {
-        return c.make("Gather", {x, c.constant(Tensor::of<std::int64_t>(Shape{3}, Ints{by % 3, (by + 1) % 3, (by + 2) % 3}))}, {{"axis", axis}});
+        return c.make("Gather",
+                      {x, c.constant(Tensor::of<std::int64_t>(Shape{3}, Ints{by % 3, (by + 1) % 3, (by + 2) % 3}))},
+                      {{"axis", axis}});
     };
-    return one(c.make("Sub", {c.make("Mul", {turned(a, 1), turned(b, 2)}), c.make("Mul", {turned(a, 2), turned(b, 1)})}));
+    return one(
+        c.make("Sub", {c.make("Mul", {turned(a, 1), turned(b, 2)}), c.make("Mul", {turned(a, 2), turned(b, 1)})}));
 }
 
 // ---- resampling
@@ -324,8 +364,13 @@ Results resize(C& c, const char* mode, bool hasAlign, bool exact, bool antialias
     const NodeId x = c.tensor(0);
     const bool align = hasAlign && c.flag(2);
     tensor::Attributes attributes{{"mode", std::string(mode)}};
-    attributes.set("coordinate_transformation_mode", std::string(align ? "align_corners" : std::string_view(mode) == "nearest" ? (exact ? "half_pixel" : "asymmetric") : antialias ? "half_pixel" : "pytorch_half_pixel"));
-    if (std::string_view(mode) == "nearest") attributes.set("nearest_mode", std::string(exact ? "round_prefer_ceil" : "floor"));
+    attributes.set("coordinate_transformation_mode",
+                   std::string(align                                 ? "align_corners"
+                               : std::string_view(mode) == "nearest" ? (exact ? "half_pixel" : "asymmetric")
+                               : antialias                           ? "half_pixel"
+                                                                     : "pytorch_half_pixel"));
+    if (std::string_view(mode) == "nearest")
+        attributes.set("nearest_mode", std::string(exact ? "round_prefer_ceil" : "floor"));
     if (std::string_view(mode) == "cubic") attributes.set("cubic_coeff_a", antialias ? -0.5 : -0.75);
     if (antialias) {
         attributes.set("antialias", std::int64_t{1});
@@ -338,12 +383,17 @@ Results resize(C& c, const char* mode, bool hasAlign, bool exact, bool antialias
     std::vector<float> scales(from.rank(), 1.0F);
     bool given = !align;
     for (std::size_t i = 2; i < from.rank(); ++i) {
-        const bool has = vec ? c.has(at) && c.value(at).isListLike() && i - 2 < c.value(at).items().size() : c.has(at + i - 2);
+        const bool has =
+            vec ? c.has(at) && c.value(at).isListLike() && i - 2 < c.value(at).items().size() : c.has(at + i - 2);
         given = given && has;
         if (has) scales[i] = static_cast<float>(vec ? c.value(at).items()[i - 2].number() : c.number(at + i - 2));
         given = given && std::floor(static_cast<float>(from[i]) * scales[i]) == static_cast<float>(to[i]);
     }
-    if (given) return one(c.make("Resize", {x, NodeId{}, c.constant(Tensor::of<float>(Shape{static_cast<std::int64_t>(scales.size())}, scales))}, std::move(attributes)));
+    if (given)
+        return one(c.make(
+            "Resize",
+            {x, NodeId{}, c.constant(Tensor::of<float>(Shape{static_cast<std::int64_t>(scales.size())}, scales))},
+            std::move(attributes)));
     return one(c.make("Resize", {x, NodeId{}, NodeId{}, c.integersNode(to.dims())}, std::move(attributes)));
 }
 Results gridSample(C& c) {
@@ -352,16 +402,24 @@ Results gridSample(C& c) {
     static const char* const pads[] = {"zeros", "border", "reflection"};
     const std::int64_t mode = c.integer(2), pad = c.integer(3);
     if (mode < 0 || mode > 2 || pad < 0 || pad > 2) C::fail("unsupported sampling");
-    return one(c.make("GridSample", {c.tensor(0), c.tensor(1)}, {{"mode", std::string(modes[mode])}, {"padding_mode", std::string(pads[pad])}, {"align_corners", std::int64_t{c.flag(4)}}}));
+    return one(c.make("GridSample", {c.tensor(0), c.tensor(1)},
+                      {{"mode", std::string(modes[mode])},
+                       {"padding_mode", std::string(pads[pad])},
+                       {"align_corners", std::int64_t{c.flag(4)}}}));
 }
-/// torchvision's roi_align(x, rois [K,5], scale, height, width, sampling ratio, aligned); the first column is the picture.
+/// torchvision's roi_align(x, rois [K,5], scale, height, width, sampling ratio, aligned); the first column is the
+/// picture.
 Results roiAlign(C& c) {
     const NodeId rois = c.tensor(1);
     const std::int64_t count = c.shapeOf(rois)[0];
     const NodeId pictures = c.cast(c.reshaped(sliced(c, rois, 0, 1, 1), Shape{count}), DType::Int64);
-    return one(c.make("RoiAlign", {c.tensor(0), sliced(c, rois, 1, 5, 1), pictures},
-                      {{"spatial_scale", c.number(2)}, {"output_height", c.integer(3)}, {"output_width", c.integer(4)}, {"sampling_ratio", std::max<std::int64_t>(c.integer(5), 0)},
-                       {"coordinate_transformation_mode", std::string(c.flag(6) ? "half_pixel" : "output_half_pixel")}}));
+    return one(
+        c.make("RoiAlign", {c.tensor(0), sliced(c, rois, 1, 5, 1), pictures},
+               {{"spatial_scale", c.number(2)},
+                {"output_height", c.integer(3)},
+                {"output_width", c.integer(4)},
+                {"sampling_ratio", std::max<std::int64_t>(c.integer(5), 0)},
+                {"coordinate_transformation_mode", std::string(c.flag(6) ? "half_pixel" : "output_half_pixel")}}));
 }
 /// A grid of places from -1 to 1 times thetaᵀ.
 Results affineGrid(C& c) {
@@ -379,21 +437,30 @@ Results affineGrid(C& c) {
             const std::int64_t extent = size[i + 2], at = rest % extent;
             rest /= extent;
             // The last axis comes first in theta.
-            row[rank - 1 - i] = align ? (extent > 1 ? 2.0 * static_cast<double>(at) / static_cast<double>(extent - 1) - 1 : 0) : (2.0 * static_cast<double>(at) + 1) / static_cast<double>(extent) - 1;
+            row[rank - 1 - i] =
+                align ? (extent > 1 ? 2.0 * static_cast<double>(at) / static_cast<double>(extent - 1) - 1 : 0)
+                      : (2.0 * static_cast<double>(at) + 1) / static_cast<double>(extent) - 1;
         }
         base.insert(base.end(), row.begin(), row.end());
     }
-    const auto typed = Tensor::of<double>(Shape{1, count, static_cast<std::int64_t>(rank) + 1}, base).cast(c.result().dtype());
+    const auto typed =
+        Tensor::of<double>(Shape{1, count, static_cast<std::int64_t>(rank) + 1}, base).cast(c.result().dtype());
     if (!typed) C::fail(typed.error().what);
-    return one(c.reshaped(c.make("MatMul", {c.constant(*typed), c.permuted(c.tensor(0), {0, 2, 1})}), c.result().shape()));
+    return one(
+        c.reshaped(c.make("MatMul", {c.constant(*typed), c.permuted(c.tensor(0), {0, 2, 1})}), c.result().shape()));
 }
 
 // ---- cells: one step
 
 std::vector<NodeId> gatesOf(C& c, NodeId x, NodeId h, std::size_t weights, std::int64_t count, bool joined) {
-    const NodeId a = linear(c, x, c.tensor(weights), c.has(weights + 2) ? c.tensor(weights + 2) : NodeId{}), b = linear(c, h, c.tensor(weights + 1), c.has(weights + 3) ? c.tensor(weights + 3) : NodeId{});
+    const NodeId a = linear(c, x, c.tensor(weights), c.has(weights + 2) ? c.tensor(weights + 2) : NodeId{}),
+                 b = linear(c, h, c.tensor(weights + 1), c.has(weights + 3) ? c.tensor(weights + 3) : NodeId{});
     const auto axis = static_cast<std::int64_t>(c.shapeOf(a).rank()) - 1;
-    const auto parts = [&](NodeId y) { return count == 1 ? std::vector<NodeId>{y} : c.makeAll("Split", {y}, {{"axis", axis}, {"num_outputs", count}}, static_cast<std::size_t>(count)); };
+    const auto parts = [&](NodeId y) {
+        return count == 1
+                   ? std::vector<NodeId>{y}
+                   : c.makeAll("Split", {y}, {{"axis", axis}, {"num_outputs", count}}, static_cast<std::size_t>(count));
+    };
     if (joined) return parts(c.make("Add", {a, b}));
     std::vector<NodeId> all = parts(a);
     for (NodeId part : parts(b)) all.push_back(part);
@@ -402,13 +469,15 @@ std::vector<NodeId> gatesOf(C& c, NodeId x, NodeId h, std::size_t weights, std::
 Results lstmCell(C& c) {
     const std::vector<NodeId> states = c.tensors(1), g = gatesOf(c, c.tensor(0), states.at(0), 2, 4, true);
     const auto sigmoid = [&](NodeId z) { return c.make("Sigmoid", {z}); };
-    const NodeId cell = c.make("Add", {c.make("Mul", {sigmoid(g[1]), states.at(1)}), c.make("Mul", {sigmoid(g[0]), c.make("Tanh", {g[2]})})});
+    const NodeId cell = c.make(
+        "Add", {c.make("Mul", {sigmoid(g[1]), states.at(1)}), c.make("Mul", {sigmoid(g[0]), c.make("Tanh", {g[2]})})});
     return {Argument::of(c.make("Mul", {sigmoid(g[3]), c.make("Tanh", {cell})})), Argument::of(cell)};
 }
 Results gruCell(C& c) {
     const NodeId h = c.tensor(1);
     const std::vector<NodeId> g = gatesOf(c, c.tensor(0), h, 2, 3, false);
-    const NodeId r = c.make("Sigmoid", {c.make("Add", {g[0], g[3]})}), z = c.make("Sigmoid", {c.make("Add", {g[1], g[4]})});
+    const NodeId r = c.make("Sigmoid", {c.make("Add", {g[0], g[3]})}),
+                 z = c.make("Sigmoid", {c.make("Add", {g[1], g[4]})});
     const NodeId n = c.make("Tanh", {c.make("Add", {g[2], c.make("Mul", {r, g[5]})})});
     return one(c.make("Add", {n, c.make("Mul", {z, c.make("Sub", {h, n})})}));
 }
@@ -416,11 +485,13 @@ Results gruCell(C& c) {
 /// Bags of equal length: the sum, mean or maximum of their rows.
 Results embeddingBag(C& c) {
     const NodeId indices = c.tensor(1);
-    if (c.shapeOf(indices).rank() != 1 || (c.count() > 8 && c.has(8) && c.integer(8) >= 0)) C::fail("bags with padding");
+    if (c.shapeOf(indices).rank() != 1 || (c.count() > 8 && c.has(8) && c.integer(8) >= 0))
+        C::fail("bags with padding");
     const Argument& given = c.argument(2);
     if (given.kind != Argument::Kind::Constant) C::fail("bags whose offsets depend on the data");
     Ints offsets;
-    for (std::int64_t i = 0; i < given.constant.tensor().numel(); ++i) offsets.push_back(given.constant.tensor().toInt64(i));
+    for (std::int64_t i = 0; i < given.constant.tensor().numel(); ++i)
+        offsets.push_back(given.constant.tensor().toInt64(i));
     if (!c.flag(7)) offsets.push_back(c.shapeOf(indices).numel());
     NodeId rows = c.make("Gather", {c.tensor(0), indices}, {{"axis", std::int64_t{0}}});
     if (c.has(6)) rows = c.make("Mul", {rows, c.reshaped(c.tensor(6), Shape{c.shapeOf(indices).numel(), 1})});
@@ -430,10 +501,12 @@ Results embeddingBag(C& c) {
     std::vector<NodeId> bags;
     for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
         if (offsets[i + 1] <= offsets[i]) C::fail("an empty bag");
-        bags.push_back(c.make(modes[mode], {sliced(c, rows, offsets[i], offsets[i + 1], 0), c.integersNode({0})}, {{"keepdims", std::int64_t{1}}}));
+        bags.push_back(c.make(modes[mode], {sliced(c, rows, offsets[i], offsets[i + 1], 0), c.integersNode({0})},
+                              {{"keepdims", std::int64_t{1}}}));
     }
     Results results = one(bags.size() == 1 ? bags[0] : c.make("Concat", bags, {{"axis", std::int64_t{0}}}));
-    for (std::size_t i = 1; i < c.expr().outputs.size(); ++i) results.push_back(i < c.results().size() ? Argument::of(c.results()[i]) : Argument::omitted());
+    for (std::size_t i = 1; i < c.expr().outputs.size(); ++i)
+        results.push_back(i < c.results().size() ? Argument::of(c.results()[i]) : Argument::omitted());
     return results;
 }
 
@@ -441,10 +514,14 @@ Results embeddingBag(C& c) {
 
 void addLayerRules(LoweringRules& rules) {
     const auto put = [&rules](std::string_view name, LoweringRule rule) { rules.insert_or_assign(name, rule); };
-    for (std::string_view name : {"max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices"}) put(name, maxPool);
+    for (std::string_view name : {"max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices",
+                                  "max_pool2d_with_indices", "max_pool3d_with_indices"})
+        put(name, maxPool);
     for (std::string_view name : {"avg_pool1d", "avg_pool2d", "avg_pool3d"}) put(name, averagePool);
-    for (std::string_view name : {"adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"}) put(name, [](C& c) { return adaptivePool(c, false); });
-    for (std::string_view name : {"adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"}) put(name, [](C& c) { return adaptivePool(c, true); });
+    for (std::string_view name : {"adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"})
+        put(name, [](C& c) { return adaptivePool(c, false); });
+    for (std::string_view name : {"adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"})
+        put(name, [](C& c) { return adaptivePool(c, true); });
     for (std::string_view name : {"max_unpool2d", "max_unpool3d"}) put(name, maxUnpool);
     put("col2im", fold);
     put("instance_norm", instanceNorm);
@@ -466,10 +543,15 @@ void addLayerRules(LoweringRules& rules) {
     put("kron", kron);
     put("bilinear", bilinear);
     for (std::string_view name : {"cross", "linalg_cross"}) put(name, cross);
-    for (std::string_view name : {"det", "linalg_det"}) put(name, [](C& c) { return one(c.make("Det", {c.tensor(0)})); });
-    for (std::string_view name : {"upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"}) put(name, [](C& c) { return resize(c, "nearest", false, false, false); });
-    for (std::string_view name : {"_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d"}) put(name, [](C& c) { return resize(c, "nearest", false, true, false); });
-    for (std::string_view name : {"upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"}) put(name, [](C& c) { return resize(c, "linear", true, false, false); });
+    for (std::string_view name : {"det", "linalg_det"})
+        put(name, [](C& c) { return one(c.make("Det", {c.tensor(0)})); });
+    for (std::string_view name : {"upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"})
+        put(name, [](C& c) { return resize(c, "nearest", false, false, false); });
+    for (std::string_view name :
+         {"_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d"})
+        put(name, [](C& c) { return resize(c, "nearest", false, true, false); });
+    for (std::string_view name : {"upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"})
+        put(name, [](C& c) { return resize(c, "linear", true, false, false); });
     put("upsample_bicubic2d", [](C& c) { return resize(c, "cubic", true, false, false); });
     put("_upsample_bilinear2d_aa", [](C& c) { return resize(c, "linear", true, false, true); });
     put("_upsample_bicubic2d_aa", [](C& c) { return resize(c, "cubic", true, false, true); });
@@ -478,11 +560,18 @@ void addLayerRules(LoweringRules& rules) {
     put("roi_align", roiAlign);
     put("lstm_cell", lstmCell);
     put("gru_cell", gruCell);
-    put("rnn_tanh_cell", [](C& c) { return one(c.make("Tanh", {gatesOf(c, c.tensor(0), c.tensor(1), 2, 1, true).front()})); });
-    put("rnn_relu_cell", [](C& c) { return one(c.make("Relu", {gatesOf(c, c.tensor(0), c.tensor(1), 2, 1, true).front()})); });
+    put("rnn_tanh_cell",
+        [](C& c) { return one(c.make("Tanh", {gatesOf(c, c.tensor(0), c.tensor(1), 2, 1, true).front()})); });
+    put("rnn_relu_cell",
+        [](C& c) { return one(c.make("Relu", {gatesOf(c, c.tensor(0), c.tensor(1), 2, 1, true).front()})); });
     put("embedding_bag", embeddingBag);
-    put("rand_like", [](C& c) { return one(c.op("RandomUniformLike", {c.tensor(0)}, {{"dtype", static_cast<std::int64_t>(c.result().dtype())}})); });
-    put("randn_like", [](C& c) { return one(c.op("RandomNormalLike", {c.tensor(0)}, {{"dtype", static_cast<std::int64_t>(c.result().dtype())}})); });
+    put("rand_like", [](C& c) {
+        return one(
+            c.op("RandomUniformLike", {c.tensor(0)}, {{"dtype", static_cast<std::int64_t>(c.result().dtype())}}));
+    });
+    put("randn_like", [](C& c) {
+        return one(c.op("RandomNormalLike", {c.tensor(0)}, {{"dtype", static_cast<std::int64_t>(c.result().dtype())}}));
+    });
 }
 
 }  // namespace sonde::document

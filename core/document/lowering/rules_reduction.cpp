@@ -25,7 +25,8 @@ NodeId reduced(C& c, const char* name, NodeId x, const Axes& axes, bool keep) {
 }
 /// Axes in argument `at`, all if none is named.
 NodeId reducedAt(C& c, const char* name, NodeId x, std::size_t at, std::size_t keep) {
-    return reduced(c, name, x, at < c.count() ? c.axes(at, c.shapeOf(x).rank()) : allAxes(c.shapeOf(x).rank()), keep < c.count() && c.flag(keep));
+    return reduced(c, name, x, at < c.count() ? c.axes(at, c.shapeOf(x).rank()) : allAxes(c.shapeOf(x).rank()),
+                   keep < c.count() && c.flag(keep));
 }
 NodeId scaled(C& c, NodeId x, double factor) { return c.make("Mul", {x, c.scalar(factor, c.dtypeOf(x))}); }
 
@@ -101,32 +102,40 @@ Results norm(C& c) {
 template <bool largest>
 Results extreme(C& c) {
     const char* reduce = largest ? "ReduceMax" : "ReduceMin";
-    if (hasOverload(c, ".other") || (c.count() == 2 && !hasOverload(c, ".dim"))) return one(c.make(largest ? "Max" : "Min", {c.in(0), c.in(1)}));
+    if (hasOverload(c, ".other") || (c.count() == 2 && !hasOverload(c, ".dim")))
+        return one(c.make(largest ? "Max" : "Min", {c.in(0), c.in(1)}));
     const NodeId x = c.in(0);
     const std::size_t rank = c.shapeOf(x).rank();
     if (!hasOverload(c, ".dim")) return one(reduced(c, reduce, x, allAxes(rank), false));
     if (rank == 0) return {Argument::of(x), Argument::of(c.scalar(0, DType::Int64))};
     const std::int64_t axis = c.axis(1, rank);
-    return {Argument::of(reduced(c, reduce, x, {axis}, c.flag(2))), Argument::of(c.make(largest ? "ArgMax" : "ArgMin", {x}, {{"axis", axis}, {"keepdims", std::int64_t{c.flag(2)}}}))};
+    return {Argument::of(reduced(c, reduce, x, {axis}, c.flag(2))),
+            Argument::of(
+                c.make(largest ? "ArgMax" : "ArgMin", {x}, {{"axis", axis}, {"keepdims", std::int64_t{c.flag(2)}}}))};
 }
 
 Results bothExtremes(C& c) {
     const NodeId x = c.in(0);
     const Axes axes = c.has(1) ? Axes{c.axis(1, c.shapeOf(x).rank())} : allAxes(c.shapeOf(x).rank());
-    return {Argument::of(reduced(c, "ReduceMin", x, axes, c.flag(2))), Argument::of(reduced(c, "ReduceMax", x, axes, c.flag(2)))};
+    return {Argument::of(reduced(c, "ReduceMin", x, axes, c.flag(2))),
+            Argument::of(reduced(c, "ReduceMax", x, axes, c.flag(2)))};
 }
 
 std::vector<NodeId> top(C& c, NodeId x, std::int64_t count, std::int64_t axis, bool largest, bool sorted = true) {
-    return c.makeAll("TopK", {x, c.integersNode({count})}, {{"axis", axis}, {"largest", std::int64_t{largest}}, {"sorted", std::int64_t{sorted}}}, 2);
+    return c.makeAll("TopK", {x, c.integersNode({count})},
+                     {{"axis", axis}, {"largest", std::int64_t{largest}}, {"sorted", std::int64_t{sorted}}}, 2);
 }
-std::int64_t lastAxisOr(C& c, std::size_t at, std::size_t rank) { return c.has(at) ? c.axis(at, rank) : static_cast<std::int64_t>(rank) - 1; }
+std::int64_t lastAxisOr(C& c, std::size_t at, std::size_t rank) {
+    return c.has(at) ? c.axis(at, rank) : static_cast<std::int64_t>(rank) - 1;
+}
 
 Results sorted(C& c, std::size_t dimAt, std::size_t descendingAt, int results) {
     const NodeId x = c.tensor(0);
     const Shape shape = c.shapeOf(x);
     if (shape.rank() == 0) C::fail("the order of a single number");
     const std::int64_t axis = dimAt == 0 ? 0 : lastAxisOr(c, dimAt, shape.rank());
-    const std::vector<NodeId> both = top(c, x, shape[static_cast<std::size_t>(axis)], axis, descendingAt > 0 && c.flag(descendingAt));
+    const std::vector<NodeId> both =
+        top(c, x, shape[static_cast<std::size_t>(axis)], axis, descendingAt > 0 && c.flag(descendingAt));
     if (results == 0) return one(both[1]);
     return results == 1 ? one(both[0]) : several(both);
 }
@@ -136,7 +145,8 @@ Results ranked(C& c, NodeId x, std::int64_t k, std::int64_t axis, bool keep, boo
     const std::vector<NodeId> both = top(c, x, k, axis, false);
     Results results;
     for (NodeId part : {both[0], both[1]}) {
-        const NodeId at = c.constant(keep ? Tensor::of<std::int64_t>(Shape{1}, std::vector<std::int64_t>{k - 1}) : Tensor::scalar<std::int64_t>(k - 1));
+        const NodeId at = c.constant(keep ? Tensor::of<std::int64_t>(Shape{1}, std::vector<std::int64_t>{k - 1})
+                                          : Tensor::scalar<std::int64_t>(k - 1));
         results.push_back(Argument::of(c.make("Gather", {part, at}, {{"axis", axis}})));
         if (!withPlace) break;
     }
@@ -147,10 +157,12 @@ Results median(C& c) {
     const bool over = hasOverload(c, ".dim");
     if (!over) x = c.reshaped(x, Shape{c.shapeOf(x).numel()});
     const std::int64_t axis = over ? c.axis(1, c.shapeOf(x).rank()) : 0;
-    Results results = ranked(c, x, (c.shapeOf(x)[static_cast<std::size_t>(axis)] + 1) / 2, axis, over && c.flag(2), over);
+    Results results =
+        ranked(c, x, (c.shapeOf(x)[static_cast<std::size_t>(axis)] + 1) / 2, axis, over && c.flag(2), over);
     if (over || !tensor::isFloating(c.dtypeOf(x))) return results;
     // One NaN makes the median of all NaN.
-    const NodeId worst = c.cast(reduced(c, "ReduceMax", c.cast(c.make("IsNaN", {x}), DType::Int32), {0}, false), DType::Bool);
+    const NodeId worst =
+        c.cast(reduced(c, "ReduceMax", c.cast(c.make("IsNaN", {x}), DType::Int32), {0}, false), DType::Bool);
     return one(c.make("Where", {worst, c.like(std::numeric_limits<double>::quiet_NaN()), results[0].node}));
 }
 
@@ -171,7 +183,8 @@ Results searched(C& c, const Argument& line, const Argument& numbers, bool right
     }
     a = c.reshaped(a, Shape(wide));
     const NodeId counts = c.cast(c.make(right ? "LessOrEqual" : "Less", {b, a}), DType::Int64);
-    return one(c.cast(reduced(c, "ReduceSum", counts, {static_cast<std::int64_t>(wide.size()) - 1}, false), c.result().dtype()));
+    return one(c.cast(reduced(c, "ReduceSum", counts, {static_cast<std::int64_t>(wide.size()) - 1}, false),
+                      c.result().dtype()));
 }
 
 NodeId withReduction(C& c, NodeId loss, std::size_t at) {
@@ -185,7 +198,8 @@ NodeId difference(C& c) { return c.make("Sub", {c.in(0), c.in(1)}); }
 Results smooth(C& c, double beta, double factor) {
     const NodeId d = c.make("Abs", {difference(c)});
     if (beta == 0) return one(withReduction(c, d, 2));
-    const NodeId inside = scaled(c, c.make("Mul", {d, d}), 0.5 / beta), outside = c.make("Sub", {d, c.like(0.5 * beta)});
+    const NodeId inside = scaled(c, c.make("Mul", {d, d}), 0.5 / beta),
+                 outside = c.make("Sub", {d, c.like(0.5 * beta)});
     const NodeId loss = c.make("Where", {c.make("Less", {d, c.like(beta)}), inside, outside});
     return one(withReduction(c, scaled(c, loss, factor), 2));
 }
@@ -195,7 +209,8 @@ Results binaryCrossEntropy(C& c) {
     const NodeId p = c.in(0), y = c.in(1);
     const auto logarithm = [&](NodeId z) { return c.make("Max", {c.make("Log", {z}), c.like(-100)}); };
     const auto rest = [&](NodeId z) { return c.make("Sub", {c.like(1), z}); };
-    NodeId loss = c.make("Neg", {c.make("Add", {c.make("Mul", {y, logarithm(p)}), c.make("Mul", {rest(y), logarithm(rest(p))})})});
+    NodeId loss = c.make(
+        "Neg", {c.make("Add", {c.make("Mul", {y, logarithm(p)}), c.make("Mul", {rest(y), logarithm(rest(p))})})});
     if (c.has(2)) loss = c.make("Mul", {loss, c.in(2)});
     return one(withReduction(c, loss, 3));
 }
@@ -211,7 +226,8 @@ Results binaryCrossEntropyOfLogits(C& c) {
 }
 Results likelihood(C& c, bool logarithms) {
     NodeId x = c.in(0), target = c.tensor(1);
-    if (tensor::isFloating(c.dtypeOf(target)) || (!logarithms && c.number(5, 0) != 0)) C::fail("a loss of probabilities or with smoothing");
+    if (tensor::isFloating(c.dtypeOf(target)) || (!logarithms && c.number(5, 0) != 0))
+        C::fail("a loss of probabilities or with smoothing");
     if (c.shapeOf(x).rank() == 1) {
         x = c.reshaped(x, Shape{1, c.shapeOf(x)[0]});
         target = c.reshaped(target, Shape{1});
@@ -219,7 +235,10 @@ Results likelihood(C& c, bool logarithms) {
     if (!logarithms) x = c.make("LogSoftmax", {x}, {{"axis", std::int64_t{1}}});
     const std::int64_t reduction = c.has(3) ? c.integer(3) : 1;
     const NodeId loss = c.make("NegativeLogLikelihoodLoss", {x, target, c.has(2) ? c.in(2) : NodeId{}},
-                               {{"reduction", std::string(reduction == 0 ? "none" : reduction == 1 ? "mean" : "sum")}, {"ignore_index", c.has(4) ? c.integer(4) : -100}});
+                               {{"reduction", std::string(reduction == 0   ? "none"
+                                                          : reduction == 1 ? "mean"
+                                                                           : "sum")},
+                                {"ignore_index", c.has(4) ? c.integer(4) : -100}});
     return one(c.reshaped(loss, c.result().shape()));
 }
 Results divergence(C& c) {
@@ -230,16 +249,21 @@ Results divergence(C& c) {
     } else {
         const NodeId positive = c.make("Greater", {target, c.like(0)});
         const NodeId safe = c.make("Where", {positive, target, c.like(1)});
-        loss = c.make("Where", {positive, c.make("Mul", {target, c.make("Sub", {c.make("Log", {safe}), x})}), c.like(0)});
+        loss =
+            c.make("Where", {positive, c.make("Mul", {target, c.make("Sub", {c.make("Log", {safe}), x})}), c.like(0)});
     }
     return one(withReduction(c, loss, 2));
 }
 
-NodeId dot(C& c, NodeId a, NodeId b, std::int64_t axis, bool keep) { return reduced(c, "ReduceSum", c.make("Mul", {a, b}), {axis}, keep); }
+NodeId dot(C& c, NodeId a, NodeId b, std::int64_t axis, bool keep) {
+    return reduced(c, "ReduceSum", c.make("Mul", {a, b}), {axis}, keep);
+}
 Results cosine(C& c) {
     const NodeId a = c.in(0), b = c.in(1);
     const std::int64_t axis = c.axis(2, std::max(c.shapeOf(a).rank(), c.shapeOf(b).rank()));
-    const auto length = [&](NodeId z) { return c.make("Max", {reduced(c, "ReduceL2", z, {axis}, false), c.like(c.number(3, 1e-8))}); };
+    const auto length = [&](NodeId z) {
+        return c.make("Max", {reduced(c, "ReduceL2", z, {axis}, false), c.like(c.number(3, 1e-8))});
+    };
     return one(c.make("Div", {dot(c, a, b, axis, false), c.make("Mul", {length(a), length(b)})}));
 }
 Results pairDistance(C& c) {
@@ -277,39 +301,64 @@ void addReductionRules(LoweringRules& rules) {
     put("max", extreme<true>);
     put("min", extreme<false>);
     put("aminmax", bothExtremes);
-    put("count_nonzero", [](C& c) { return one(reducedAt(c, "ReduceSum", c.cast(c.cast(c.tensor(0), DType::Bool), DType::Int64), 1, 9)); });
+    put("count_nonzero", [](C& c) {
+        return one(reducedAt(c, "ReduceSum", c.cast(c.cast(c.tensor(0), DType::Bool), DType::Int64), 1, 9));
+    });
     put("nansum", [](C& c) { return withoutNaN(c, false); });
     put("nanmean", [](C& c) { return withoutNaN(c, true); });
-    put("topk", [](C& c) { return several(top(c, c.tensor(0), c.integer(1), lastAxisOr(c, 2, c.shapeOf(c.tensor(0)).rank()), !c.has(3) || c.flag(3), !c.has(4) || c.flag(4))); });
-    put("sort", [](C& c) { const bool stable = hasOverload(c, ".stable"); return sorted(c, stable ? 2 : 1, stable ? 3 : 2, 2); });
-    put("argsort", [](C& c) { const bool stable = hasOverload(c, ".stable"); return sorted(c, stable ? 2 : 1, stable ? 3 : 2, 0); });
+    put("topk", [](C& c) {
+        return several(top(c, c.tensor(0), c.integer(1), lastAxisOr(c, 2, c.shapeOf(c.tensor(0)).rank()),
+                           !c.has(3) || c.flag(3), !c.has(4) || c.flag(4)));
+    });
+    put("sort", [](C& c) {
+        const bool stable = hasOverload(c, ".stable");
+        return sorted(c, stable ? 2 : 1, stable ? 3 : 2, 2);
+    });
+    put("argsort", [](C& c) {
+        const bool stable = hasOverload(c, ".stable");
+        return sorted(c, stable ? 2 : 1, stable ? 3 : 2, 0);
+    });
     put("msort", [](C& c) { return sorted(c, 0, 0, 1); });
-    put("kthvalue", [](C& c) { return ranked(c, c.tensor(0), c.integer(1), lastAxisOr(c, 2, c.shapeOf(c.tensor(0)).rank()), c.flag(3), true); });
+    put("kthvalue", [](C& c) {
+        return ranked(c, c.tensor(0), c.integer(1), lastAxisOr(c, 2, c.shapeOf(c.tensor(0)).rank()), c.flag(3), true);
+    });
     put("median", median);
     put("bucketize", [](C& c) { return searched(c, c.argument(1), c.argument(0), c.flag(3)); });
     put("searchsorted", [](C& c) {
         if (c.has(5)) C::fail("a line with an order of its own");
         return searched(c, c.argument(0), c.argument(1), c.flag(3) || c.text(4) == "right");
     });
-    put("mse_loss", [](C& c) { const NodeId d = difference(c); return one(withReduction(c, c.make("Mul", {d, d}), 2)); });
+    put("mse_loss", [](C& c) {
+        const NodeId d = difference(c);
+        return one(withReduction(c, c.make("Mul", {d, d}), 2));
+    });
     put("l1_loss", [](C& c) { return one(withReduction(c, c.make("Abs", {difference(c)}), 2)); });
     put("smooth_l1_loss", [](C& c) { return smooth(c, c.number(3, 1), 1); });
     put("huber_loss", [](C& c) { return smooth(c, c.number(3, 1), c.number(3, 1)); });
     put("binary_cross_entropy", binaryCrossEntropy);
     put("binary_cross_entropy_with_logits", binaryCrossEntropyOfLogits);
-    for (std::string_view name : {"nll_loss", "nll_loss2d", "nll_loss_nd"}) put(name, [](C& c) { return likelihood(c, true); });
+    for (std::string_view name : {"nll_loss", "nll_loss2d", "nll_loss_nd"})
+        put(name, [](C& c) { return likelihood(c, true); });
     put("cross_entropy_loss", [](C& c) { return likelihood(c, false); });
     put("kl_div", divergence);
     put("cosine_similarity", cosine);
     put("pairwise_distance", pairDistance);
     for (std::string_view name : {"cdist", "_cdist_forward"}) put(name, distances);
-    for (std::string_view name : {"dot", "vdot"}) put(name, [](C& c) { return one(dot(c, c.in(0), c.in(1), 0, false)); });
-    put("linalg_vecdot", [](C& c) { return one(dot(c, c.in(0), c.in(1), static_cast<std::int64_t>(c.shapeOf(c.in(0)).rank()) - 1, false)); });
-    put("dist", [](C& c) { const NodeId d = difference(c); return one(normOf(c, d, c.number(2, 2), allAxes(c.shapeOf(d).rank()), false)); });
+    for (std::string_view name : {"dot", "vdot"})
+        put(name, [](C& c) { return one(dot(c, c.in(0), c.in(1), 0, false)); });
+    put("linalg_vecdot", [](C& c) {
+        return one(dot(c, c.in(0), c.in(1), static_cast<std::int64_t>(c.shapeOf(c.in(0)).rank()) - 1, false));
+    });
+    put("dist", [](C& c) {
+        const NodeId d = difference(c);
+        return one(normOf(c, d, c.number(2, 2), allAxes(c.shapeOf(d).rank()), false));
+    });
     put("trace", [](C& c) {
-        const Tensor places = placesOf("aten", "diagonal", c.shapeOf(c.tensor(0)), {Value::ofInt(0), Value::ofInt(0), Value::ofInt(1)});
+        const Tensor places =
+            placesOf("aten", "diagonal", c.shapeOf(c.tensor(0)), {Value::ofInt(0), Value::ofInt(0), Value::ofInt(1)});
         const NodeId flat = c.reshaped(c.in(0), Shape{c.shapeOf(c.tensor(0)).numel()});
-        return one(reduced(c, "ReduceSum", c.make("Gather", {flat, c.constant(places)}, {{"axis", std::int64_t{0}}}), {0}, false));
+        return one(reduced(c, "ReduceSum", c.make("Gather", {flat, c.constant(places)}, {{"axis", std::int64_t{0}}}),
+                           {0}, false));
     });
 }
 

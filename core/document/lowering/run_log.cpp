@@ -20,7 +20,8 @@ Value kept(const Value& value) {
 std::optional<ExprId> RunLog::firstOf(graph::BodyId body) const {
     for (ExprId id : m_graph.body(body).order) {
         const Expr& expr = m_graph.expr(id);
-        if (expr.kind != graph::ExprKind::Input && (expr.outputs.empty() || !m_graph.node(expr.outputs[0]).constant)) return id;
+        if (expr.kind != graph::ExprKind::Input && (expr.outputs.empty() || !m_graph.node(expr.outputs[0]).constant))
+            return id;
     }
     return std::nullopt;
 }
@@ -28,14 +29,16 @@ std::optional<ExprId> RunLog::firstOf(graph::BodyId body) const {
 void RunLog::stopAfter(graph::BodyId body, std::stop_source stop) {
     for (ExprId id : m_graph.body(body).order) {
         const Expr& expr = m_graph.expr(id);
-        if (expr.kind != graph::ExprKind::Input && (expr.outputs.empty() || !m_graph.node(expr.outputs[0]).constant)) m_last = id;
+        if (expr.kind != graph::ExprKind::Input && (expr.outputs.empty() || !m_graph.node(expr.outputs[0]).constant))
+            m_last = id;
     }
     m_stop = std::move(stop);
 }
 
 void RunLog::exprStarted(ExprId id) {
     const ExprId owner = m_graph.body(m_graph.expr(id).body).owner;
-    if (owner.valid() && m_graph.expr(owner).op.name == "Loop" && firstOf(m_graph.expr(id).body) == id) ++m_running[owner];
+    if (owner.valid() && m_graph.expr(owner).op.name == "Loop" && firstOf(m_graph.expr(id).body) == id)
+        ++m_running[owner];
     if (m_graph.expr(id).op.name == "Loop") m_running[id] = 0;
 }
 

@@ -27,7 +27,9 @@ class RunLog final : public exec::RunObserver {
     /// Passes of the n-th run of a loop.
     std::int64_t passes(graph::ExprId loop, std::size_t n) const;
     /// How often each expr inside had run when the n-th run of a loop was over.
-    const std::map<graph::ExprId, std::size_t>& countsAfter(graph::ExprId loop, std::size_t n) const { return m_after.at(loop)[n]; }
+    const std::map<graph::ExprId, std::size_t>& countsAfter(graph::ExprId loop, std::size_t n) const {
+        return m_after.at(loop)[n];
+    }
 
   private:
     std::optional<graph::ExprId> firstOf(graph::BodyId body) const;

@@ -21,17 +21,22 @@ bool holdsNode(const Argument& argument) {
     return found;
 }
 
-/// What an in-place operator has computed before it was written back, if that had another dtype: c.add_(x) with c float16 and
-/// x float32 adds float32. Only dtype and shape of it are asked for.
-std::vector<Value> computedBefore(const InternalGraph& target, const Expr& expr, const std::vector<Argument>& arguments, std::span<const Value> outputs) {
-    const std::string functional = expr.op.domain == "aten" && operators::isInPlaceName(expr.op.name) ? operators::outOfPlaceName(expr.op.name) : std::string();
+/// What an in-place operator has computed before it was written back, if that had another dtype: c.add_(x) with c
+/// float16 and x float32 adds float32. Only dtype and shape of it are asked for.
+std::vector<Value> computedBefore(const InternalGraph& target, const Expr& expr, const std::vector<Argument>& arguments,
+                                  std::span<const Value> outputs) {
+    const std::string functional = expr.op.domain == "aten" && operators::isInPlaceName(expr.op.name)
+                                       ? operators::outOfPlaceName(expr.op.name)
+                                       : std::string();
     const ops::OpDef* row = functional.empty() ? nullptr : ops::Registry::all().find("aten", functional, 0);
     if (!row || outputs.size() != 1 || !outputs[0].isTensor()) return {};
     std::vector<TypeInfo> types;
     std::vector<Value> constants;
     for (const Argument& argument : arguments) {
         const bool isConstant = argument.kind == Argument::Kind::Constant;
-        types.push_back(isConstant ? TypeInfo::of(argument.constant) : argument.kind == Argument::Kind::Node ? target.node(argument.node).type : TypeInfo());
+        types.push_back(isConstant                              ? TypeInfo::of(argument.constant)
+                        : argument.kind == Argument::Kind::Node ? target.node(argument.node).type
+                                                                : TypeInfo());
         constants.push_back(isConstant ? argument.constant : Value());
     }
     const auto inferred = ops::infer(*row, types, constants, expr.attributes, 1);
@@ -44,7 +49,8 @@ std::vector<Value> computedBefore(const InternalGraph& target, const Expr& expr,
 
 }  // namespace
 
-Transcriber::Transcriber(const InternalGraph& source, std::shared_ptr<RunLog> log, BranchRunner branches) : m_source(source), m_log(std::move(log)), m_branches(std::move(branches)) {
+Transcriber::Transcriber(const InternalGraph& source, std::shared_ptr<RunLog> log, BranchRunner branches)
+    : m_source(source), m_log(std::move(log)), m_branches(std::move(branches)) {
     m_s.body = m_s.target.mainId();
     m_s.target.name = source.name;
     for (std::size_t i = 1; i < source.scopeCount(); ++i) {
@@ -59,7 +65,9 @@ void Transcriber::addInput(NodeId node, const Value& value) {
         m_s.standIns[node] = Argument::of(value);
         return;
     }
-    const NodeId made = m_s.target.addInput(m_s.target.mainId(), m_source.node(node).name, TypeInfo::tensor(value.tensor().dtype(), value.tensor().shape()), m_source.node(node).name);
+    const NodeId made =
+        m_s.target.addInput(m_s.target.mainId(), m_source.node(node).name,
+                            TypeInfo::tensor(value.tensor().dtype(), value.tensor().shape()), m_source.node(node).name);
     m_s.standIns[node] = Argument::of(made);
 }
 
@@ -86,7 +94,8 @@ base::Result<std::shared_ptr<const InternalGraph>> Transcriber::finish(const std
         }
     }
     if (m_s.openShapes) forgetShapes();
-    m_s.target.setResult(m_s.target.mainId(), results.size() == 1 ? results.front() : Argument::container(Argument::Kind::Tuple, results));
+    m_s.target.setResult(m_s.target.mainId(),
+                         results.size() == 1 ? results.front() : Argument::container(Argument::Kind::Tuple, results));
     SONDE_TRY(m_s.target.validate());
     return std::make_shared<const InternalGraph>(std::move(m_s.target));
 }
@@ -97,7 +106,9 @@ void Transcriber::walk(BodyId body) {
 
 void Transcriber::visit(ExprId id) {
     const Expr& expr = m_source.expr(id);
-    if (expr.kind == ExprKind::Input || graph::isGuard(expr) || (!expr.outputs.empty() && m_source.node(expr.outputs[0]).constant)) return;
+    if (expr.kind == ExprKind::Input || graph::isGuard(expr) ||
+        (!expr.outputs.empty() && m_source.node(expr.outputs[0]).constant))
+        return;
     if (!expr.bodies.empty() && !isControl(expr)) {
         enterBody(expr);
         walk(expr.bodies[0]);
@@ -110,7 +121,8 @@ void Transcriber::visit(ExprId id) {
     if (!expr.bodies.empty()) return control(expr, at);
     const std::vector<Value>& outputs = m_log->outputs(id, at);
     if (expr.kind == ExprKind::Output) {
-        if (!expr.outputs.empty() && !expr.arguments.empty()) m_s.standIns[expr.outputs[0]] = resolved(expr.arguments[0]);
+        if (!expr.outputs.empty() && !expr.arguments.empty())
+            m_s.standIns[expr.outputs[0]] = resolved(expr.arguments[0]);
         return;
     }
     // Whether its result is read or not: it may write to its arguments, or fail.
@@ -124,7 +136,8 @@ void Transcriber::visit(ExprId id) {
 
 void Transcriber::enterBody(const Expr& expr) {
     const Body& body = m_source.body(expr.bodies[0]);
-    for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i) m_s.standIns[body.inputs[i]] = resolved(Argument::of(expr.inputs[i]));
+    for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i)
+        m_s.standIns[body.inputs[i]] = resolved(Argument::of(expr.inputs[i]));
 }
 
 void Transcriber::leaveCall(const Expr& expr) {
@@ -132,7 +145,8 @@ void Transcriber::leaveCall(const Expr& expr) {
     if (expr.outputs.size() == 1) {
         m_s.standIns[expr.outputs[0]] = result;
     } else {
-        for (std::size_t i = 0; i < expr.outputs.size() && i < result.items.size(); ++i) m_s.standIns[expr.outputs[i]] = result.items[i];
+        for (std::size_t i = 0; i < expr.outputs.size() && i < result.items.size(); ++i)
+            m_s.standIns[expr.outputs[i]] = result.items[i];
     }
 }
 
@@ -161,15 +175,19 @@ bool Transcriber::hasTensor(const Value& value) {
 
 bool Transcriber::hasComplex(const Argument& argument) const {
     bool found = false;
-    argument.forEachNode([&](const NodeId& node) { found = found || tensor::isComplex(m_s.target.node(node).type.dtype); });
+    argument.forEachNode(
+        [&](const NodeId& node) { found = found || tensor::isComplex(m_s.target.node(node).type.dtype); });
     return found;
 }
 
 void Transcriber::lower(const Expr& expr, std::vector<Argument> arguments, std::span<const Value> outputs) {
     const std::string name = baseName(expr.op.name);
-    if (name == "append" && !expr.arguments.empty() && expr.arguments[0].kind == Argument::Kind::Node) return append(expr, arguments);
+    if (name == "append" && !expr.arguments.empty() && expr.arguments[0].kind == Argument::Kind::Node)
+        return append(expr, arguments);
     // Numbers of shapes always are what they were.
-    static const std::set<std::string, std::less<>> kShapes{"size", "dim", "numel", "len", "shape", "dtype", "device", "is_floating_point", "stride", "getattr", "_assert", "is_cuda", "sym_size", "ndim"};
+    static const std::set<std::string, std::less<>> kShapes{
+        "size",   "dim",     "numel",   "len",     "shape",    "dtype", "device", "is_floating_point",
+        "stride", "getattr", "_assert", "is_cuda", "sym_size", "ndim"};
     if (std::none_of(outputs.begin(), outputs.end(), hasTensor)) {
         if (kShapes.contains(name) || outputs.empty() || outputs[0].isNone()) return keepValues(expr, outputs);
         if (outputs.size() == 1 && outputs[0].isNumber() && lowerNumber(expr, name, arguments, outputs[0])) return;
@@ -178,11 +196,15 @@ void Transcriber::lower(const Expr& expr, std::vector<Argument> arguments, std::
         return keepValues(expr, outputs);
     }
     // Tensors that take nothing but the shape of another one.
-    static const std::set<std::string, std::less<>> kFilled{"zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "empty_like", "new_empty", "zero"};
+    static const std::set<std::string, std::less<>> kFilled{
+        "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "empty_like", "new_empty", "zero"};
     if (kFilled.contains(name)) return keepValues(expr, outputs);
-    for (std::size_t i = 0; i < expr.outputs.size() && i < outputs.size(); ++i) m_s.values[expr.outputs[i]] = outputs[i];
+    for (std::size_t i = 0; i < expr.outputs.size() && i < outputs.size(); ++i)
+        m_s.values[expr.outputs[i]] = outputs[i];
     if (expr.op.domain.empty()) return copy(expr, arguments, outputs);
-    if (std::any_of(outputs.begin(), outputs.end(), isComplex) || std::any_of(arguments.begin(), arguments.end(), [this](const Argument& one) { return hasComplex(one); })) return missing(expr, "complex numbers", outputs);
+    if (std::any_of(outputs.begin(), outputs.end(), isComplex) ||
+        std::any_of(arguments.begin(), arguments.end(), [this](const Argument& one) { return hasComplex(one); }))
+        return missing(expr, "complex numbers", outputs);
     const LoweringRule rule = findLowering(name);
     if (!rule) return missing(expr, {}, outputs);
     std::string why = tryRule(expr, rule, arguments, outputs);
@@ -193,15 +215,18 @@ void Transcriber::lower(const Expr& expr, std::vector<Argument> arguments, std::
     if (!why.empty()) missing(expr, why, outputs);
 }
 
-std::string Transcriber::tryRule(const Expr& expr, LoweringRule rule, const std::vector<Argument>& arguments, std::span<const Value> outputs) {
+std::string Transcriber::tryRule(const Expr& expr, LoweringRule rule, const std::vector<Argument>& arguments,
+                                 std::span<const Value> outputs) {
     const std::string label = m_source.node(expr.outputs.front()).name;
     const Expr placed = inModule(expr);
     const std::vector<Value> computed = computedBefore(m_s.target, expr, arguments, outputs);
-    LoweredCall call(m_s.target, m_s.constants, placed, arguments, computed.empty() ? outputs : computed, label, m_s.body);
+    LoweredCall call(m_s.target, m_s.constants, placed, arguments, computed.empty() ? outputs : computed, label,
+                     m_s.body);
     try {
         std::vector<Argument> results = rule(call);
         if (results.size() < expr.outputs.size()) throw NoLowering{"it returns fewer results"};
-        if (!computed.empty()) results[0] = Argument::of(call.cast(call.tensorOf(results[0]), outputs[0].tensor().dtype()));
+        if (!computed.empty())
+            results[0] = Argument::of(call.cast(call.tensorOf(results[0]), outputs[0].tensor().dtype()));
         m_s.openShapes = m_s.openShapes || call.hasOpenShapes();
         for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
             takeName(results[i], label, expr.outputs.size() == 1);
@@ -213,7 +238,8 @@ std::string Transcriber::tryRule(const Expr& expr, LoweringRule rule, const std:
     return {};
 }
 
-bool Transcriber::lowerNumber(const Expr& expr, const std::string& name, const std::vector<Argument>& arguments, const Value& number) {
+bool Transcriber::lowerNumber(const Expr& expr, const std::string& name, const std::vector<Argument>& arguments,
+                              const Value& number) {
     const LoweringRule rule = findLowering(name);
     const auto typed = Tensor::scalar<double>(number.number()).cast(dtypeOf(number));
     if (!rule || !typed) return false;
@@ -242,7 +268,8 @@ Expr Transcriber::inModule(const Expr& expr) {
     Expr placed = expr;
     if (!expr.qualname || m_s.target.scope(expr.scope).qualname == *expr.qualname) return placed;
     graph::ScopeId& scope = m_s.leaves[{expr.body, *expr.qualname}];
-    if (!scope.valid()) scope = m_s.target.addScope(expr.scope, *expr.qualname, expr.moduleClass, m_s.leafCalls[*expr.qualname]++);
+    if (!scope.valid())
+        scope = m_s.target.addScope(expr.scope, *expr.qualname, expr.moduleClass, m_s.leafCalls[*expr.qualname]++);
     placed.scope = scope;
     return placed;
 }
@@ -266,14 +293,17 @@ void Transcriber::append(const Expr& expr, const std::vector<Argument>& argument
 
 void Transcriber::copy(const Expr& expr, const std::vector<Argument>& arguments, std::span<const Value> outputs) {
     const Expr placed = inModule(expr);
-    LoweredCall call(m_s.target, m_s.constants, placed, arguments, outputs, m_source.node(expr.outputs.front()).name, m_s.body);
+    LoweredCall call(m_s.target, m_s.constants, placed, arguments, outputs, m_source.node(expr.outputs.front()).name,
+                     m_s.body);
     try {
         std::vector<NodeId> inputs;
         for (std::size_t i = 0; i < arguments.size(); ++i) inputs.push_back(call.has(i) ? call.tensor(i) : NodeId{});
         std::vector<std::pair<DType, Shape>> types;
-        for (std::size_t i = 0; i < outputs.size(); ++i) types.emplace_back(call.result(i).dtype(), call.result(i).shape());
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            types.emplace_back(call.result(i).dtype(), call.result(i).shape());
         const std::vector<NodeId> made = call.ops(expr.op.name, inputs, expr.attributes, types);
-        for (std::size_t i = 0; i < made.size() && i < expr.outputs.size(); ++i) m_s.standIns[expr.outputs[i]] = Argument::of(made[i]);
+        for (std::size_t i = 0; i < made.size() && i < expr.outputs.size(); ++i)
+            m_s.standIns[expr.outputs[i]] = Argument::of(made[i]);
     } catch (const NoLowering& problem) {
         missing(expr, problem.why, outputs);
     }
@@ -283,13 +313,16 @@ void Transcriber::missing(const Expr& expr, const std::string& why, std::span<co
     if (m_attempts > 0) throw NoLowering{why.empty() ? expr.op.name + " has no ONNX form" : why};
     std::string where = expr.outputs.empty() ? expr.target : "node '" + m_source.node(expr.outputs[0]).name + "'";
     if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";
-    m_s.missing.emplace(expr.op.name.empty() ? "module '" + expr.target + "'" : expr.op.domain + "::" + expr.op.name, where + (why.empty() ? "" : ": " + why));
+    m_s.missing.emplace(expr.op.name.empty() ? "module '" + expr.target + "'" : expr.op.domain + "::" + expr.op.name,
+                        where + (why.empty() ? "" : ": " + why));
     keepValues(expr, outputs);
 }
 
 void Transcriber::note(const Expr& expr, std::string what) {
     if (m_s.noted.insert(expr.id).second) {
-        m_s.notes.push_back({base::Severity::Warning, std::move(what), expr.outputs.empty() ? expr.target : "node '" + m_source.node(expr.outputs[0]).name + "'", ""});
+        m_s.notes.push_back({base::Severity::Warning, std::move(what),
+                             expr.outputs.empty() ? expr.target : "node '" + m_source.node(expr.outputs[0]).name + "'",
+                             ""});
     }
 }
 
@@ -299,8 +332,11 @@ std::vector<Argument> Transcriber::boundArguments(const Expr& expr) const {
     if (!op || op->parameters.empty()) return bound;
     for (std::size_t i = bound.size(); i < op->parameters.size(); ++i) {
         const auto& parameter = op->parameters[i];
-        const auto given = std::find_if(expr.keywords.begin(), expr.keywords.end(), [&](const auto& keyword) { return keyword.first == parameter.name; });
-        bound.push_back(given != expr.keywords.end() ? given->second : parameter.fallback ? Argument::of(*parameter.fallback) : Argument::omitted());
+        const auto given = std::find_if(expr.keywords.begin(), expr.keywords.end(),
+                                        [&](const auto& keyword) { return keyword.first == parameter.name; });
+        bound.push_back(given != expr.keywords.end() ? given->second
+                        : parameter.fallback         ? Argument::of(*parameter.fallback)
+                                                     : Argument::omitted());
     }
     return bound;
 }
@@ -317,7 +353,8 @@ Argument Transcriber::resolved(const Argument& argument) {
     if (!constant) return made;
     tensor::ValueList items;
     for (const Argument& item : made.items) items.push_back(item.constant);
-    return Argument::of(argument.kind == Argument::Kind::List ? Value::list(std::move(items)) : Value::tuple(std::move(items)));
+    return Argument::of(argument.kind == Argument::Kind::List ? Value::list(std::move(items))
+                                                              : Value::tuple(std::move(items)));
 }
 
 Argument Transcriber::standIn(NodeId node) {
@@ -327,7 +364,8 @@ Argument Transcriber::standIn(NodeId node) {
     const Expr& producer = m_source.expr(original.producer);
     if (original.constant->isTensor() && producer.isParameter) {
         // Made once here, under the name that the model has for it.
-        LoweredCall(m_s.target, m_s.constants, producer, {}, {}, original.name, m_s.body).constant(original.constant->tensor(), producer.target.empty() ? original.name : producer.target);
+        LoweredCall(m_s.target, m_s.constants, producer, {}, {}, original.name, m_s.body)
+            .constant(original.constant->tensor(), producer.target.empty() ? original.name : producer.target);
     }
     return m_s.standIns[node] = Argument::of(*original.constant);
 }
@@ -341,7 +379,8 @@ void Transcriber::collectResults(const Argument& argument, std::vector<Argument>
             if (typed) collectResults(Argument::of(Value(*typed)), results);
         } else if (argument.constant.isTensor()) {
             const Expr none;
-            results.push_back(Argument::of(LoweredCall(m_s.target, m_s.constants, none, {}, {}, "result").constant(argument.constant.tensor())));
+            results.push_back(Argument::of(
+                LoweredCall(m_s.target, m_s.constants, none, {}, {}, "result").constant(argument.constant.tensor())));
         } else if (argument.constant.isListLike()) {
             for (const Value& item : argument.constant.items()) collectResults(Argument::of(item), results);
         }
@@ -353,7 +392,8 @@ void Transcriber::forgetShapes() {
     for (ExprId id : m_s.target.recursiveOrder(m_s.target.mainId())) {
         const Expr& expr = m_s.target.expr(id);
         if (expr.kind != ExprKind::Apply) continue;
-        for (NodeId output : expr.outputs) m_s.target.setType(output, TypeInfo::tensor(m_s.target.node(output).type.dtype));
+        for (NodeId output : expr.outputs)
+            m_s.target.setType(output, TypeInfo::tensor(m_s.target.node(output).type.dtype));
     }
 }
 

@@ -25,11 +25,11 @@ using tensor::TypeInfo;
 /// What is known while the parts of a model are written one after the other; copied before an attempt.
 struct State {
     InternalGraph target;
-    graph::BodyId body;                ///< of the target: where new nodes stand
+    graph::BodyId body;  ///< of the target: where new nodes stand
     std::map<NodeId, Argument> standIns;
-    std::map<NodeId, Value> values;    ///< what nodes were in the run, for conditions
-    std::set<NodeId> numbers;          ///< nodes of the target that stand for numbers …
-    std::map<NodeId, Value> numberValues;  ///< … and what they were
+    std::map<NodeId, Value> values;         ///< what nodes were in the run, for conditions
+    std::set<NodeId> numbers;               ///< nodes of the target that stand for numbers …
+    std::map<NodeId, Value> numberValues;   ///< … and what they were
     std::map<ExprId, std::size_t> cursors;  ///< how often an expr was written already
     std::map<std::pair<const void*, std::string>, NodeId> constants;
     std::map<std::string, std::string> missing;
@@ -69,7 +69,8 @@ class Transcriber {
     void enterBranch(const Expr& expr, const Body& body);
     void branch(const Expr& expr, std::size_t at);
     /// A new operator with bodies, in the place where nodes are written now.
-    ExprId addControl(const Expr& expr, const char* name, std::vector<Argument> arguments, const std::vector<std::pair<const char*, std::size_t>>& bodies);
+    ExprId addControl(const Expr& expr, const char* name, std::vector<Argument> arguments,
+                      const std::vector<std::pair<const char*, std::size_t>>& bodies);
     std::string freeName(const std::string& wanted, const std::vector<std::string>& others = {}) const;
     /// What a body gives must be made in it, and be a tensor of the dtype.
     NodeId bodyResult(const Expr& expr, const Argument& argument, DType dtype);
@@ -81,7 +82,8 @@ class Transcriber {
     bool wasRun(const Body& body) const;
     void loop(const Expr& expr, std::size_t at);
     /// Loop(trips, condition, state…) with a body (i, condition, state…) -> (condition, state…), from its first pass.
-    void writeLoop(const Expr& expr, std::size_t at, const Argument& trips, const Argument& begins, const std::vector<Argument>& state);
+    void writeLoop(const Expr& expr, std::size_t at, const Argument& trips, const Argument& begins,
+                   const std::vector<Argument>& state);
     void isNumber(NodeId node, const Value& value);
     /// The value that a condition had.
     std::optional<bool> truthOf(const Argument& condition, const Expr& expr) const;
@@ -93,9 +95,11 @@ class Transcriber {
     bool hasComplex(const Argument& argument) const;
     void lower(const Expr& expr, std::vector<Argument> arguments, std::span<const Value> outputs);
     /// Why a rule cannot write a call; empty if it did.
-    std::string tryRule(const Expr& expr, LoweringRule rule, const std::vector<Argument>& arguments, std::span<const Value> outputs);
+    std::string tryRule(const Expr& expr, LoweringRule rule, const std::vector<Argument>& arguments,
+                        std::span<const Value> outputs);
     /// A number as a tensor of one element, if there is a rule that follows it.
-    bool lowerNumber(const Expr& expr, const std::string& name, const std::vector<Argument>& arguments, const Value& number);
+    bool lowerNumber(const Expr& expr, const std::string& name, const std::vector<Argument>& arguments,
+                     const Value& number);
     /// Numbers that depend on the data as what they were. False: there are none.
     bool fixNumbers(std::vector<Argument>& arguments) const;
     /// What a leaf module does has the module's qualname but is in its caller's scope: here it gets one of its own.

@@ -16,7 +16,8 @@ void Transcriber::control(const Expr& expr, std::size_t at) {
     for (std::size_t i = 0; i < expr.outputs.size() && i < outputs.size(); ++i) {
         m_s.values[expr.outputs[i]] = outputs[i];
         const auto found = m_s.standIns.find(expr.outputs[i]);
-        if (found != m_s.standIns.end() && found->second.kind == Argument::Kind::Node && outputs[i].isNumber()) isNumber(found->second.node, outputs[i]);
+        if (found != m_s.standIns.end() && found->second.kind == Argument::Kind::Node && outputs[i].isNumber())
+            isNumber(found->second.node, outputs[i]);
     }
 }
 
@@ -43,7 +44,9 @@ void Transcriber::enterBranch(const Expr& expr, const Body& body) {
     if (expr.op.name != "cond" || expr.arguments.size() < 4) return;
     const Argument operands = resolved(expr.arguments[3]);
     for (std::size_t i = 0; i < body.inputs.size(); ++i) {
-        if (operands.kind == Argument::Kind::Constant && operands.constant.isListLike() && i < operands.constant.items().size()) m_s.standIns[body.inputs[i]] = Argument::of(operands.constant.items()[i]);
+        if (operands.kind == Argument::Kind::Constant && operands.constant.isListLike() &&
+            i < operands.constant.items().size())
+            m_s.standIns[body.inputs[i]] = Argument::of(operands.constant.items()[i]);
         else if (i < operands.items.size()) m_s.standIns[body.inputs[i]] = operands.items[i];
     }
 }
@@ -60,11 +63,13 @@ void Transcriber::branch(const Expr& expr, std::size_t at) {
     const Body& body = m_source.body(expr.bodies[taken]);
     enterBranch(expr, body);
     walk(body.id);
-    for (std::size_t i = 0; i < expr.outputs.size() && i < body.outputs.size(); ++i) m_s.standIns[expr.outputs[i]] = resolved(Argument::of(body.outputs[i]));
+    for (std::size_t i = 0; i < expr.outputs.size() && i < body.outputs.size(); ++i)
+        m_s.standIns[expr.outputs[i]] = resolved(Argument::of(body.outputs[i]));
     if (body.outputs.empty() && expr.outputs.size() == 1) m_s.standIns[expr.outputs[0]] = resolved(body.result);
 }
 
-ExprId Transcriber::addControl(const Expr& expr, const char* name, std::vector<Argument> arguments, const std::vector<std::pair<const char*, std::size_t>>& bodies) {
+ExprId Transcriber::addControl(const Expr& expr, const char* name, std::vector<Argument> arguments,
+                               const std::vector<std::pair<const char*, std::size_t>>& bodies) {
     const Expr placed = inModule(expr);
     Expr made;
     made.kind = ExprKind::Apply;
@@ -86,13 +91,16 @@ ExprId Transcriber::addControl(const Expr& expr, const char* name, std::vector<A
 
 std::string Transcriber::freeName(const std::string& wanted, const std::vector<std::string>& others) const {
     std::string free = wanted;
-    for (int number = 1; m_s.target.findNode(free).valid() || std::find(others.begin(), others.end(), free) != others.end(); ++number) free = wanted + "_" + std::to_string(number);
+    for (int number = 1;
+         m_s.target.findNode(free).valid() || std::find(others.begin(), others.end(), free) != others.end(); ++number)
+        free = wanted + "_" + std::to_string(number);
     return free;
 }
 
 NodeId Transcriber::bodyResult(const Expr& expr, const Argument& argument, DType dtype) {
     const Expr placed = inModule(expr);
-    LoweredCall call = LoweredCall(m_s.target, m_s.constants, placed, {}, {}, m_source.node(expr.outputs.front()).name, m_s.body);
+    LoweredCall call =
+        LoweredCall(m_s.target, m_s.constants, placed, {}, {}, m_source.node(expr.outputs.front()).name, m_s.body);
     NodeId node = call.tensorOf(argument, dtype);
     if (dtype != DType::Undefined) node = call.cast(node, dtype);
     const Expr& producer = m_s.target.expr(m_s.target.node(node).producer);
@@ -124,7 +132,8 @@ void Transcriber::writeIf(const Expr& expr, std::size_t at, NodeId condition, st
         enterBranch(expr, body);
         walk(body.id);
         for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
-            if (i >= body.outputs.size() && !(i == 0 && body.outputs.empty())) throw NoLowering{"branches with fewer results"};
+            if (i >= body.outputs.size() && !(i == 0 && body.outputs.empty()))
+                throw NoLowering{"branches with fewer results"};
             const Argument result = resolved(body.outputs.empty() ? body.result : Argument::of(body.outputs[i]));
             results[side].push_back(bodyResult(expr, result, dtypes[i]));
         }
@@ -151,7 +160,8 @@ void Transcriber::setBodyResult(graph::BodyId body, const std::vector<NodeId>& n
 bool Transcriber::wasRun(const Body& body) const {
     for (ExprId id : body.order) {
         const Expr& expr = m_source.expr(id);
-        const bool runs = expr.kind != ExprKind::Input && !graph::isGuard(expr) && (expr.outputs.empty() || !m_source.node(expr.outputs[0]).constant);
+        const bool runs = expr.kind != ExprKind::Input && !graph::isGuard(expr) &&
+                          (expr.outputs.empty() || !m_source.node(expr.outputs[0]).constant);
         if (runs && m_log->count(id) == 0) return false;
     }
     return true;
@@ -164,10 +174,12 @@ void Transcriber::loop(const Expr& expr, std::size_t at) {
     for (std::size_t i = 2; i < expr.arguments.size(); ++i) state.push_back(resolved(expr.arguments[i]));
     const Argument trips = expr.arguments.empty() ? Argument() : resolved(expr.arguments[0]);
     const Argument begins = expr.arguments.size() < 2 ? Argument::of(Value::ofBool(true)) : resolved(expr.arguments[1]);
-    const bool isCounted = !body.outputs.empty() && m_source.node(body.outputs[0]).constant && trips.kind == Argument::Kind::Constant && begins.kind == Argument::Kind::Constant;
+    const bool isCounted = !body.outputs.empty() && m_source.node(body.outputs[0]).constant &&
+                           trips.kind == Argument::Kind::Constant && begins.kind == Argument::Kind::Constant;
     if (!isCounted) {
         if (passes > 0 && attempt(expr, [&] { writeLoop(expr, at, trips, begins, state); })) return;
-        note(expr, "the loop is written out, " + std::to_string(passes) + " passes (" + (passes > 0 ? m_why[expr.id] : "its body did not run") + ")");
+        note(expr, "the loop is written out, " + std::to_string(passes) + " passes (" +
+                       (passes > 0 ? m_why[expr.id] : "its body did not run") + ")");
     }
     for (std::int64_t pass = 0; pass < passes; ++pass) {
         for (std::size_t i = 0; i < body.inputs.size(); ++i) {
@@ -182,14 +194,18 @@ void Transcriber::loop(const Expr& expr, std::size_t at) {
     for (std::size_t i = 0; i < expr.outputs.size() && i < state.size(); ++i) m_s.standIns[expr.outputs[i]] = state[i];
 }
 
-void Transcriber::writeLoop(const Expr& expr, std::size_t at, const Argument& trips, const Argument& begins, const std::vector<Argument>& state) {
+void Transcriber::writeLoop(const Expr& expr, std::size_t at, const Argument& trips, const Argument& begins,
+                            const std::vector<Argument>& state) {
     const Body& body = m_source.body(expr.bodies[0]);
     const std::vector<Value>& outputs = m_log->outputs(expr.id, at);
     const Expr placed = inModule(expr);
-    LoweredCall before(m_s.target, m_s.constants, placed, {}, {}, m_source.node(expr.outputs.empty() ? body.inputs[0] : expr.outputs[0]).name, m_s.body);
+    LoweredCall before(m_s.target, m_s.constants, placed, {}, {},
+                       m_source.node(expr.outputs.empty() ? body.inputs[0] : expr.outputs[0]).name, m_s.body);
     std::vector<Argument> arguments;
-    const bool endless = trips.kind == Argument::Kind::Omitted || (trips.kind == Argument::Kind::Constant && trips.constant.isNone());
-    arguments.push_back(endless ? Argument::omitted() : Argument::of(before.cast(before.tensorOf(trips, DType::Int64), DType::Int64)));
+    const bool endless =
+        trips.kind == Argument::Kind::Omitted || (trips.kind == Argument::Kind::Constant && trips.constant.isNone());
+    arguments.push_back(endless ? Argument::omitted()
+                                : Argument::of(before.cast(before.tensorOf(trips, DType::Int64), DType::Int64)));
     arguments.push_back(Argument::of(before.cast(before.tensorOf(begins, DType::Bool), DType::Bool)));
     std::vector<DType> dtypes;
     for (std::size_t i = 0; i < state.size(); ++i) {
@@ -218,7 +234,8 @@ void Transcriber::writeLoop(const Expr& expr, std::size_t at, const Argument& tr
     walk(body.id);
     std::vector<NodeId> results;
     for (std::size_t i = 0; i < body.outputs.size(); ++i) {
-        results.push_back(bodyResult(expr, resolved(Argument::of(body.outputs[i])), i == 0 ? DType::Bool : dtypes.at(i - 1)));
+        results.push_back(
+            bodyResult(expr, resolved(Argument::of(body.outputs[i])), i == 0 ? DType::Bool : dtypes.at(i - 1)));
         const TypeInfo& type = m_s.target.node(results.back()).type;
         if (i > 0 && (type.shape != types.at(i - 1).shape)) throw NoLowering{"its state changes its shape"};
     }
@@ -240,10 +257,12 @@ void Transcriber::isNumber(NodeId node, const Value& value) {
 std::optional<bool> Transcriber::truthOf(const Argument& condition, const Expr& expr) const {
     const Value* value = condition.kind == Argument::Kind::Constant ? &condition.constant : nullptr;
     if (!value && !expr.arguments.empty() && expr.arguments[0].kind == Argument::Kind::Node) {
-        if (const auto found = m_s.values.find(expr.arguments[0].node); found != m_s.values.end()) value = &found->second;
+        if (const auto found = m_s.values.find(expr.arguments[0].node); found != m_s.values.end())
+            value = &found->second;
     }
     if (!value && condition.kind == Argument::Kind::Node) {
-        if (const auto found = m_s.numberValues.find(condition.node); found != m_s.numberValues.end()) value = &found->second;
+        if (const auto found = m_s.numberValues.find(condition.node); found != m_s.numberValues.end())
+            value = &found->second;
     }
     if (value && value->isNumber()) return value->number() != 0;
     if (value && value->isTensor() && value->tensor().numel() == 1) return value->tensor().toDouble(0) != 0;

@@ -29,7 +29,8 @@ std::string littleEndian(std::uint64_t value, int bytes) {
 
 std::uint64_t readNumber(std::span<const std::byte> bytes, std::size_t at, int count) {
     std::uint64_t value = 0;
-    for (int i = 0; i < count; ++i) value |= static_cast<std::uint64_t>(bytes[at + static_cast<std::size_t>(i)]) << (8 * i);
+    for (int i = 0; i < count; ++i)
+        value |= static_cast<std::uint64_t>(bytes[at + static_cast<std::size_t>(i)]) << (8 * i);
     return value;
 }
 
@@ -45,10 +46,12 @@ std::string section(Json header, const tm::TensorTable& table, std::uint64_t sta
     std::uint64_t offset = 0;
     std::vector<Tensor> packed;
     for (const Tensor& tensor : table.tensors()) {
-        if (tensor.dtype() == tensor::DType::String) throw CodecError{base::usageError("tensors of strings cannot be dumped")};
+        if (tensor.dtype() == tensor::DType::String)
+            throw CodecError{base::usageError("tensors of strings cannot be dumped")};
         auto contiguous = tensor.contiguous();
         if (!contiguous) throw CodecError{contiguous.error()};
-        header["tensors"].push_back({static_cast<int>(tensor.dtype()), std::vector<std::int64_t>(tensor.shape().begin(), tensor.shape().end()), offset});
+        header["tensors"].push_back({static_cast<int>(tensor.dtype()),
+                                     std::vector<std::int64_t>(tensor.shape().begin(), tensor.shape().end()), offset});
         offset += aligned(contiguous->sizeBytes());
         packed.push_back(std::move(*contiguous));
     }
@@ -77,26 +80,31 @@ struct Section {
 };
 
 /// A tensor in the file's own memory. `total` bytes from `blob` on are the section's.
-Tensor readTensor(const Json& entry, const std::shared_ptr<const base::MappedFile>& file, std::uint64_t blob, std::uint64_t total) {
+Tensor readTensor(const Json& entry, const std::shared_ptr<const base::MappedFile>& file, std::uint64_t blob,
+                  std::uint64_t total) {
     const auto dtype = static_cast<tensor::DType>(entry.at(0).get<std::uint8_t>());
     std::uint64_t size = tensor::itemSize(dtype);
     if (size == 0 || dtype == tensor::DType::String) throw CodecError{base::unreadable("unknown dtype of a tensor")};
     tensor::Shape shape;
     for (const Json& dim : entry.at(1)) {
         const auto extent = dim.get<std::uint64_t>();
-        if (extent > total || (extent > 0 && size > total / extent)) throw CodecError{base::unreadable("a tensor is larger than the file")};
+        if (extent > total || (extent > 0 && size > total / extent))
+            throw CodecError{base::unreadable("a tensor is larger than the file")};
         size *= extent;
         shape.push_back(static_cast<std::int64_t>(extent));
     }
     const auto at = entry.at(2).get<std::uint64_t>();
-    if (at > total || at % kAlignment != 0 || size > total - at) throw CodecError{base::unreadable("a tensor is outside its section")};
-    return Tensor::onStorage(dtype, std::move(shape), tensor::Storage::view(file->bytes().data() + blob + at, size, file));
+    if (at > total || at % kAlignment != 0 || size > total - at)
+        throw CodecError{base::unreadable("a tensor is outside its section")};
+    return Tensor::onStorage(dtype, std::move(shape),
+                             tensor::Storage::view(file->bytes().data() + blob + at, size, file));
 }
 
 Section readSection(const std::shared_ptr<const base::MappedFile>& file, std::uint64_t offset) {
     const std::span<const std::byte> bytes = file->bytes();
     const std::uint64_t start = kSectionMagic.size() + 8;
-    if (offset > bytes.size() || bytes.size() - offset < start || std::memcmp(bytes.data() + offset, kSectionMagic.data(), kSectionMagic.size()) != 0) {
+    if (offset > bytes.size() || bytes.size() - offset < start ||
+        std::memcmp(bytes.data() + offset, kSectionMagic.data(), kSectionMagic.size()) != 0) {
         throw CodecError{base::unreadable("there is no section at byte " + std::to_string(offset))};
     }
     const std::uint64_t length = readNumber(bytes, offset + kSectionMagic.size(), 8);
@@ -107,8 +115,10 @@ Section readSection(const std::shared_ptr<const base::MappedFile>& file, std::ui
     if (!section.header.is_object()) throw CodecError{base::unreadable("a header cannot be read")};
     const std::uint64_t blob = aligned(offset + start + length);
     const auto total = section.header.at("tensorBytes").get<std::uint64_t>();
-    if (blob > bytes.size() || total > bytes.size() - blob) throw CodecError{base::unreadable("the file ends before its tensors")};
-    for (const Json& entry : section.header.at("tensors")) section.tensors.push_back(readTensor(entry, file, blob, total));
+    if (blob > bytes.size() || total > bytes.size() - blob)
+        throw CodecError{base::unreadable("the file ends before its tensors")};
+    for (const Json& entry : section.header.at("tensors"))
+        section.tensors.push_back(readTensor(entry, file, blob, total));
     section.end = blob + total;
     return section;
 }
@@ -118,7 +128,10 @@ Json graphHeader(const DumpFile& dump, const WriteOptions& options, tm::TensorTa
     for (const std::string& name : dump.outputNames) {
         if (!seen.insert(name).second) throw CodecError{base::usageError("two outputs are called '" + name + "'")};
     }
-    Json header{{"format", "sonde-dump"}, {"version", options.modelVersion}, {"graph", graphJson(*dump.graph, tensors, options.names)}, {"outputs", dump.outputNames}};
+    Json header{{"format", "sonde-dump"},
+                {"version", options.modelVersion},
+                {"graph", graphJson(*dump.graph, tensors, options.names)},
+                {"outputs", dump.outputNames}};
     if (dump.metadata) {
         header["metadata"] = {{"user_info", dump.metadata->userInfo}, {"is_valid", true}, {"graph_modified", false}};
         if (dump.metadata->optimizeOptions) header["metadata"]["optimize_options"] = *dump.metadata->optimizeOptions;
@@ -129,27 +142,32 @@ Json graphHeader(const DumpFile& dump, const WriteOptions& options, tm::TensorTa
 DumpFile read(const std::shared_ptr<const base::MappedFile>& file, std::uint64_t offset, std::uint64_t* end) {
     const std::span<const std::byte> bytes = file->bytes();
     std::uint64_t count = 0;
-    if (offset < bytes.size() && bytes.size() - offset >= kTestMagic.size() + 4 && std::memcmp(bytes.data() + offset, kTestMagic.data(), kTestMagic.size()) == 0) {
+    if (offset < bytes.size() && bytes.size() - offset >= kTestMagic.size() + 4 &&
+        std::memcmp(bytes.data() + offset, kTestMagic.data(), kTestMagic.size()) == 0) {
         count = readNumber(bytes, offset + kTestMagic.size(), 4);
-        if (count > kMaxCases) throw CodecError{base::unreadable("the file says that it has " + std::to_string(count) + " test cases")};
+        if (count > kMaxCases)
+            throw CodecError{base::unreadable("the file says that it has " + std::to_string(count) + " test cases")};
         offset += kTestMagic.size() + 4;
     }
     const Section graph = readSection(file, offset);
-    if (graph.header.value("format", "") != "sonde-dump") throw CodecError{base::unreadable("the first section is not a graph")};
+    if (graph.header.value("format", "") != "sonde-dump")
+        throw CodecError{base::unreadable("the first section is not a graph")};
     DumpFile dump;
     dump.graph = graphFrom(graph.header.at("graph"), graph.tensors);
     dump.outputNames = graph.header.at("outputs").get<std::vector<std::string>>();
     if (const auto metadata = graph.header.find("metadata"); metadata != graph.header.end()) {
         dump.metadata.emplace();
         dump.metadata->userInfo = metadata->at("user_info").get<std::string>();
-        if (metadata->contains("optimize_options")) dump.metadata->optimizeOptions = metadata->at("optimize_options").get<std::uint64_t>();
+        if (metadata->contains("optimize_options"))
+            dump.metadata->optimizeOptions = metadata->at("optimize_options").get<std::uint64_t>();
     }
     offset = graph.end;
     for (std::uint64_t i = 0; i < count; ++i) {
         const Section each = readSection(file, offset);
         TestCase test;
         const Json& names = each.header.at("names");
-        for (std::size_t k = 0; k < names.size(); ++k) test.emplace_back(names[k].get<std::string>(), tm::elementAt(each.tensors, each.header.at("values").at(k)));
+        for (std::size_t k = 0; k < names.size(); ++k)
+            test.emplace_back(names[k].get<std::string>(), tm::elementAt(each.tensors, each.header.at("values").at(k)));
         dump.cases.push_back(std::move(test));
         offset = each.end;
     }
@@ -159,7 +177,8 @@ DumpFile read(const std::shared_ptr<const base::MappedFile>& file, std::uint64_t
 
 }  // namespace
 
-base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpFile& dump, const WriteOptions& options) {
+base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpFile& dump,
+                                  const WriteOptions& options) {
     try {
         WriteInfo info;
         tm::TensorTable tensors;
@@ -184,7 +203,8 @@ base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpF
                 names.push_back(name);
                 places.push_back(values.add(value));
             }
-            const std::string bytes = section({{"format", "sonde-dump-case"}, {"names", names}, {"values", places}}, values, end);
+            const std::string bytes =
+                section({{"format", "sonde-dump-case"}, {"names", names}, {"values", places}}, values, end);
             file << bytes;
             end += bytes.size();
         }
@@ -216,7 +236,9 @@ base::Result<DumpFile> readDump(const std::filesystem::path& path, std::uint64_t
 }
 
 bool looksLikeDump(std::span<const std::byte> head) {
-    const auto begins = [&](std::string_view magic) { return head.size() >= magic.size() && std::memcmp(head.data(), magic.data(), magic.size()) == 0; };
+    const auto begins = [&](std::string_view magic) {
+        return head.size() >= magic.size() && std::memcmp(head.data(), magic.data(), magic.size()) == 0;
+    };
     return begins(kSectionMagic) || begins(kTestMagic);
 }
 

@@ -14,10 +14,11 @@
 
 namespace sonde::io::dump {
 
-/// A dump (dump.md, "File"): "mgbtest0" and the number of test cases (4 bytes, little endian) if there are any; the graph
-/// section; one section for each case with its inputs in the order of their names, expected outputs included. Each section is
-/// "SONDEGR1", the length of its header (8 bytes, little endian), the header (JSON), padding to a multiple of 64 counted from
-/// the file's beginning, and the tensors' bytes, each padded so: they are read where they lie.
+/// A dump (dump.md, "File"): "mgbtest0" and the number of test cases (4 bytes, little endian) if there are any; the
+/// graph section; one section for each case with its inputs in the order of their names, expected outputs included.
+/// Each section is "SONDEGR1", the length of its header (8 bytes, little endian), the header (JSON), padding to a
+/// multiple of 64 counted from the file's beginning, and the tensors' bytes, each padded so: they are read where they
+/// lie.
 inline constexpr std::string_view kTestMagic = "mgbtest0";
 inline constexpr std::string_view kSectionMagic = "SONDEGR1";
 inline constexpr int kModelVersion = 2;
@@ -50,10 +51,12 @@ struct WriteOptions {
 };
 
 /// Errors (Usage): a graph that cannot be written, two outputs of one name; (Run) the file cannot be written.
-base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpFile& dump, const WriteOptions& options = {});
-/// Reads the dump that begins at `offset`; `end` (if not null) is set after it. Errors: what is wrong; the file may hold
-/// anything.
-base::Result<DumpFile> readDump(const std::filesystem::path& path, std::uint64_t offset = 0, std::uint64_t* end = nullptr);
+base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpFile& dump,
+                                  const WriteOptions& options = {});
+/// Reads the dump that begins at `offset`; `end` (if not null) is set after it. Errors: what is wrong; the file may
+/// hold anything.
+base::Result<DumpFile> readDump(const std::filesystem::path& path, std::uint64_t offset = 0,
+                                std::uint64_t* end = nullptr);
 bool looksLikeDump(std::span<const std::byte> head);
 
 }  // namespace sonde::io::dump

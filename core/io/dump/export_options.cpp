@@ -22,7 +22,8 @@ constexpr std::array kFlags{
     Flag{"enable_fuse_grain", &InferenceOptions::fuseGrain, 6},
 };
 /// By number in the bit field; 0 is the default layout.
-constexpr std::array<std::string_view, 9> kLayouts{"", "nchw4", "hwcd4", "nchw88", "nchw44", "nchw44_dot", "nchw32", "chwn4", "nchw64"};
+constexpr std::array<std::string_view, 9> kLayouts{"",           "nchw4",  "hwcd4", "nchw88", "nchw44",
+                                                   "nchw44_dot", "nchw32", "chwn4", "nchw64"};
 
 }  // namespace
 
@@ -39,7 +40,9 @@ base::Result<void> InferenceOptions::set(std::string_view name, bool value) {
         if (layout == wanted) layout.clear();
         return {};
     }
-    if (!layout.empty() && layout != wanted) return base::usageError("invalid options of layout transform: " + layout + " and " + std::string(wanted), {}, "choose one layout");
+    if (!layout.empty() && layout != wanted)
+        return base::usageError("invalid options of layout transform: " + layout + " and " + std::string(wanted), {},
+                                "choose one layout");
     layout = wanted;
     return {};
 }
@@ -53,7 +56,8 @@ std::uint64_t InferenceOptions::bits() const {
 
 base::Result<std::vector<std::string>> InferenceOptions::names(std::uint64_t bits) {
     const std::uint64_t number = bits >> 32;
-    if (number >= kLayouts.size() || (bits & 0xffffffff) >= 128) return base::unreadable("the options of the dump mean nothing: " + std::to_string(bits));
+    if (number >= kLayouts.size() || (bits & 0xffffffff) >= 128)
+        return base::unreadable("the options of the dump mean nothing: " + std::to_string(bits));
     std::vector<std::string> names;
     for (const Flag& flag : kFlags) {
         if (bits >> flag.bit & 1) names.emplace_back(flag.name);

@@ -21,11 +21,14 @@ namespace {
 constexpr int kMaxDepth = 200;
 constexpr std::size_t kMaxOutputs = 100'000;
 
-[[noreturn]] void broken(const std::string& what) { throw CodecError{base::unreadable("the graph section is broken: " + what)}; }
+[[noreturn]] void broken(const std::string& what) {
+    throw CodecError{base::unreadable("the graph section is broken: " + what)};
+}
 
 class Encoder {
   public:
-    Encoder(const InternalGraph& graph, tm::TensorTable& tensors, const NameOptions& names) : m_graph(graph), m_tensors(tensors), m_names(names) {}
+    Encoder(const InternalGraph& graph, tm::TensorTable& tensors, const NameOptions& names)
+        : m_graph(graph), m_tensors(tensors), m_names(names) {}
 
     Json run() {
         Json scopes = Json::array();
@@ -46,18 +49,23 @@ class Encoder {
 
     Json expr(const Expr& expr) {
         if (expr.callable) {
-            throw CodecError{base::usageError("the module '" + expr.target + "' runs as one opaque call and cannot be dumped", {},
-                                              "trace it with an example (--example), so that its operators are known")};
+            throw CodecError{
+                base::usageError("the module '" + expr.target + "' runs as one opaque call and cannot be dumped", {},
+                                 "trace it with an example (--example), so that its operators are known")};
         }
-        Json json{{"kind", static_cast<int>(expr.kind)}, {"op", {expr.op.domain, expr.op.name, expr.op.version}}, {"target", expr.target},
-                  {"class", expr.moduleClass}, {"scope", expr.scope.index()}};
+        Json json{{"kind", static_cast<int>(expr.kind)},
+                  {"op", {expr.op.domain, expr.op.name, expr.op.version}},
+                  {"target", expr.target},
+                  {"class", expr.moduleClass},
+                  {"scope", expr.scope.index()}};
         if (m_names.operations && !expr.name.empty()) json["name"] = expr.name;
         if (expr.qualname) json["qualname"] = *expr.qualname;
         if (expr.isParameter) json["parameter"] = true;
         if (!m_names.parameters && expr.isParameter) json["target"] = "";
         json["args"] = list(expr.arguments);
         for (const auto& [name, value] : expr.keywords) json["keywords"].push_back({name, argument(value)});
-        for (const tensor::Attribute& attribute : expr.attributes.items()) json["attributes"].push_back({attribute.name, this->attribute(attribute.value)});
+        for (const tensor::Attribute& attribute : expr.attributes.items())
+            json["attributes"].push_back({attribute.name, this->attribute(attribute.value)});
         json["outputs"] = Json::array();
         for (const NodeId output : expr.outputs) {
             m_numbers[output] = m_numbers.size();
@@ -74,7 +82,8 @@ class Encoder {
     /// Outputs are known by name whatever is left out.
     bool isKept(NodeId node) const {
         const auto& outputs = m_graph.outputs();
-        return std::ranges::find(outputs, node) != outputs.end() || m_graph.expr(m_graph.node(node).producer).kind == ExprKind::Input;
+        return std::ranges::find(outputs, node) != outputs.end() ||
+               m_graph.expr(m_graph.node(node).producer).kind == ExprKind::Input;
     }
 
     Json list(const std::vector<Argument>& arguments) {
@@ -125,7 +134,8 @@ class Encoder {
 
 class Decoder {
   public:
-    Decoder(const Json& json, const std::vector<tensor::Tensor>& tensors) : m_json(json), m_tensors(tensors), m_graph(std::make_shared<InternalGraph>()) {}
+    Decoder(const Json& json, const std::vector<tensor::Tensor>& tensors)
+        : m_json(json), m_tensors(tensors), m_graph(std::make_shared<InternalGraph>()) {}
 
     std::shared_ptr<InternalGraph> run() {
         m_graph->name = m_json.at("name").get<std::string>();
@@ -138,7 +148,8 @@ class Decoder {
             }
             const auto parent = scope.at(0).get<std::size_t>();
             if (parent >= i) broken("a scope before its parent");
-            m_graph->addScope(ScopeId(parent), scope.at(1).get<std::string>(), scope.at(2).get<std::string>(), scope.at(3).get<int>(), scope.at(4).get<bool>());
+            m_graph->addScope(ScopeId(parent), scope.at(1).get<std::string>(), scope.at(2).get<std::string>(),
+                              scope.at(3).get<int>(), scope.at(4).get<bool>());
         }
         body(m_json.at("body"), m_graph->mainId(), 0);
         if (const auto valid = m_graph->validate(); !valid) broken(valid.error().text());
@@ -166,28 +177,33 @@ class Decoder {
         if (scope >= m_graph->scopeCount()) broken("a scope that is not there");
         ExprId id;
         if (static_cast<ExprKind>(kind) == ExprKind::Input) {
-            const NodeId input = m_graph->addInput(body, nodeName(outputs.at(0)), tm::typeFrom(outputs.at(0).at("type")), json.at("target").get<std::string>(),
-                                                   m_graph->body(body).order.size());
+            const NodeId input =
+                m_graph->addInput(body, nodeName(outputs.at(0)), tm::typeFrom(outputs.at(0).at("type")),
+                                  json.at("target").get<std::string>(), m_graph->body(body).order.size());
             id = m_graph->node(input).producer;
             m_graph->setArguments(id, list(json.at("args"), 0));
         } else {
             Expr made;
             made.kind = static_cast<ExprKind>(kind);
-            made.op = {json.at("op").at(0).get<std::string>(), json.at("op").at(1).get<std::string>(), json.at("op").at(2).get<int>()};
+            made.op = {json.at("op").at(0).get<std::string>(), json.at("op").at(1).get<std::string>(),
+                       json.at("op").at(2).get<int>()};
             made.target = json.at("target").get<std::string>();
             made.arguments = list(json.at("args"), 0);
             if (const auto keywords = json.find("keywords"); keywords != json.end()) {
-                for (const Json& entry : *keywords) made.keywords.emplace_back(entry.at(0).get<std::string>(), argument(entry.at(1), 0));
+                for (const Json& entry : *keywords)
+                    made.keywords.emplace_back(entry.at(0).get<std::string>(), argument(entry.at(1), 0));
             }
             if (const auto attributes = json.find("attributes"); attributes != json.end()) {
-                for (const Json& entry : *attributes) made.attributes.set(entry.at(0).get<std::string>(), attribute(entry.at(1)));
+                for (const Json& entry : *attributes)
+                    made.attributes.set(entry.at(0).get<std::string>(), attribute(entry.at(1)));
             }
             made.body = body;
             made.scope = ScopeId(scope);
             std::vector<std::string> names;
             for (std::size_t i = 0; i < outputs.size(); ++i) {
                 const auto name = outputs[i].find("name");
-                names.push_back(name != outputs[i].end() ? name->get<std::string>() : "unnamed" + std::to_string(m_nodes.size() + i));
+                names.push_back(name != outputs[i].end() ? name->get<std::string>()
+                                                         : "unnamed" + std::to_string(m_nodes.size() + i));
             }
             id = m_graph->addExpr(std::move(made), names);
         }
@@ -196,15 +212,18 @@ class Decoder {
         expr.moduleClass = json.at("class").get<std::string>();
         expr.name = json.value("name", "");
         expr.isParameter = json.value("parameter", false);
-        if (const auto qualname = json.find("qualname"); qualname != json.end()) expr.qualname = qualname->get<std::string>();
+        if (const auto qualname = json.find("qualname"); qualname != json.end())
+            expr.qualname = qualname->get<std::string>();
         const std::vector<NodeId> made = expr.outputs;
         for (std::size_t i = 0; i < made.size() && i < outputs.size(); ++i) {
             m_nodes.push_back(made[i]);
             m_graph->setType(made[i], tm::typeFrom(outputs[i].at("type")));
-            if (const auto constant = outputs[i].find("constant"); constant != outputs[i].end()) m_graph->setConstant(made[i], tm::valueFrom(*constant, m_tensors));
+            if (const auto constant = outputs[i].find("constant"); constant != outputs[i].end())
+                m_graph->setConstant(made[i], tm::valueFrom(*constant, m_tensors));
         }
         if (const auto bodies = json.find("bodies"); bodies != json.end()) {
-            for (const Json& inner : *bodies) this->body(inner, m_graph->addBody(id, inner.at("label").get<std::string>()), depth + 1);
+            for (const Json& inner : *bodies)
+                this->body(inner, m_graph->addBody(id, inner.at("label").get<std::string>()), depth + 1);
         }
     }
 
@@ -217,7 +236,8 @@ class Decoder {
     Argument argument(const Json& json, int depth) {
         if (depth > kMaxDepth) broken("arguments nest too deeply");
         const int kind = json.at(0).get<int>();
-        if (kind < 0 || kind > static_cast<int>(Argument::Kind::Slice)) broken("an argument of kind " + std::to_string(kind));
+        if (kind < 0 || kind > static_cast<int>(Argument::Kind::Slice))
+            broken("an argument of kind " + std::to_string(kind));
         switch (static_cast<Argument::Kind>(kind)) {
             case Argument::Kind::Omitted: return Argument::omitted();
             case Argument::Kind::Node: return Argument::of(tm::elementAt(m_nodes, json.at(1)));
@@ -229,7 +249,8 @@ class Decoder {
             for (const Json& key : json.at(2)) keys.push_back(tm::valueFrom(key, m_tensors));
             if (keys.size() != json.at(1).size()) broken("a dict with more keys than values");
         }
-        if (static_cast<Argument::Kind>(kind) == Argument::Kind::Slice && json.at(1).size() != 3) broken("a slice without three parts");
+        if (static_cast<Argument::Kind>(kind) == Argument::Kind::Slice && json.at(1).size() != 3)
+            broken("a slice without three parts");
         return Argument::container(static_cast<Argument::Kind>(kind), list(json.at(1), depth + 1), std::move(keys));
     }
 
@@ -272,8 +293,12 @@ class Decoder {
 
 }  // namespace
 
-Json graphJson(const InternalGraph& graph, tm::TensorTable& tensors, const NameOptions& names) { return Encoder(graph, tensors, names).run(); }
+Json graphJson(const InternalGraph& graph, tm::TensorTable& tensors, const NameOptions& names) {
+    return Encoder(graph, tensors, names).run();
+}
 
-std::shared_ptr<InternalGraph> graphFrom(const Json& json, const std::vector<tensor::Tensor>& tensors) { return Decoder(json, tensors).run(); }
+std::shared_ptr<InternalGraph> graphFrom(const Json& json, const std::vector<tensor::Tensor>& tensors) {
+    return Decoder(json, tensors).run();
+}
 
 }  // namespace sonde::io::dump

@@ -8,9 +8,9 @@ namespace sonde::io::dump {
 
 /// Which names a file keeps.
 struct NameOptions {
-    bool nodes = true;       ///< else those of outputs only, the rest are numbers
-    bool operations = false; ///< the file's own names of operations
-    bool parameters = false; ///< names of weights, so that their values can be replaced
+    bool nodes = true;        ///< else those of outputs only, the rest are numbers
+    bool operations = false;  ///< the file's own names of operations
+    bool parameters = false;  ///< names of weights, so that their values can be replaced
 };
 
 /// A graph as JSON with its tensors beside it: bodies in bodies, exprs in the order in which they run, nodes by number.

@@ -50,7 +50,8 @@ class Evaluation {
 
     static Numbers both(const Numbers& a, const Numbers& b, const std::function<double(double, double)>& op) {
         Numbers result(std::max(a.size(), b.size()));
-        for (std::size_t i = 0; i < result.size(); ++i) result[i] = op(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
+        for (std::size_t i = 0; i < result.size(); ++i)
+            result[i] = op(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
         return result;
     }
 
@@ -89,7 +90,9 @@ class Evaluation {
         }
         const std::size_t start = m_at;
         std::string name;
-        while (m_at < m_text.size() && (std::isalnum(static_cast<unsigned char>(m_text[m_at])) || m_text[m_at] == '_' || (m_text[m_at] == '.' && !name.empty() && std::isalpha(static_cast<unsigned char>(name[0]))))) {
+        while (m_at < m_text.size() &&
+               (std::isalnum(static_cast<unsigned char>(m_text[m_at])) || m_text[m_at] == '_' ||
+                (m_text[m_at] == '.' && !name.empty() && std::isalpha(static_cast<unsigned char>(name[0]))))) {
             if (name.empty() && std::isdigit(static_cast<unsigned char>(m_text[m_at]))) break;
             name += m_text[m_at++];
         }
@@ -114,7 +117,8 @@ class Evaluation {
             expect(",");
             const Numbers high = sum(depth);
             expect(")");
-            return both(both(value, low, [](double a, double b) { return std::max(a, b); }), high, [](double a, double b) { return std::min(a, b); });
+            return both(both(value, low, [](double a, double b) { return std::max(a, b); }), high,
+                        [](double a, double b) { return std::min(a, b); });
         }
         expect(")");
         const auto each = [&](double (*op)(double)) {
@@ -156,7 +160,8 @@ base::Result<tensor::Tensor> transformed(std::string_view expression, const tens
         std::ranges::copy(result, made.mutableSpan<double>().begin());
         return made;
     } catch (const Failure& failure) {
-        return base::usageError(failure.what, "column " + std::to_string(failure.column) + " of '" + std::string(expression) + "'");
+        return base::usageError(failure.what,
+                                "column " + std::to_string(failure.column) + " of '" + std::string(expression) + "'");
     }
 }
 

@@ -60,8 +60,7 @@ std::span<const ImagePreset> imagePresets() {
         {"bgr", "BGR, x (0 to 255)", {}},
         {"rgb", "RGB, x (0 to 255)", {true, true, 1, {0, 0, 0}, {1, 1, 1}}},
         {"unit", "RGB, x / 255", {true, true, 1 / 255.0, {0, 0, 0}, {1, 1, 1}}},
-        {"imagenet", "RGB, ImageNet mean/std",
-         {true, true, 1 / 255.0, kImageNetMean, kImageNetDeviation}},
+        {"imagenet", "RGB, ImageNet mean/std", {true, true, 1 / 255.0, kImageNetMean, kImageNetDeviation}},
         {"signed", "BGR, x / 127.5 − 1", {true, false, 1 / 255.0, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}}},
     }};
     return presets;
@@ -81,11 +80,14 @@ Result<Image> readImage(const std::filesystem::path& path) {
     return image;
 }
 
-bool looksLikeImage(std::span<const std::byte> head) { return tensor::pictureFormat(head) != tensor::PictureFormat::Unknown; }
+bool looksLikeImage(std::span<const std::byte> head) {
+    return tensor::pictureFormat(head) != tensor::PictureFormat::Unknown;
+}
 
 Image resized(const Image& image, int width, int height) {
     if (width == image.width && height == image.height) return image;
-    Image result{width, height, std::vector<std::uint8_t>(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3)};
+    Image result{width, height,
+                 std::vector<std::uint8_t>(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3)};
     struct Tap {
         std::size_t low, high;
         double weight;  ///< of high
@@ -95,7 +97,8 @@ Image resized(const Image& image, int width, int height) {
         for (int i = 0; i < to; ++i) {
             const double at = std::clamp((i + 0.5) * from / to - 0.5, 0.0, from - 1.0);
             const auto low = static_cast<std::size_t>(at);
-            list[static_cast<std::size_t>(i)] = {low, std::min<std::size_t>(low + 1, static_cast<std::size_t>(from - 1)), at - static_cast<double>(low)};
+            list[static_cast<std::size_t>(i)] = {
+                low, std::min<std::size_t>(low + 1, static_cast<std::size_t>(from - 1)), at - static_cast<double>(low)};
         }
         return list;
     };
@@ -119,7 +122,8 @@ Image resized(const Image& image, int width, int height) {
 Result<Tensor> imageTensor(const Image& source, const TypeInfo& type, const ImageOptions& options) {
     const std::optional<Layout> layout = layoutOf(type, source);
     if (!layout) {
-        return base::usageError("can not infer input format from shape: the input " + type.text() + " is not an image", {},
+        return base::usageError("can not infer input format from shape: the input " + type.text() + " is not an image",
+                                {},
                                 "an image fits [N,C,H,W] or [N,H,W,C] with 1 or 3 channels; use a .npy file instead");
     }
     if (layout->width * layout->height > kMaxPixels || layout->width > 1 << 20 || layout->height > 1 << 20) {
@@ -127,8 +131,10 @@ Result<Tensor> imageTensor(const Image& source, const TypeInfo& type, const Imag
     }
     const bool fits = layout->width == source.width && layout->height == source.height;
     if (!fits && !options.resize) {
-        return base::usageError("image is " + std::to_string(source.width) + "×" + std::to_string(source.height) + " (width × height) but the input expects " +
-                                    std::to_string(layout->width) + "×" + std::to_string(layout->height), {}, "resize it");
+        return base::usageError("image is " + std::to_string(source.width) + "×" + std::to_string(source.height) +
+                                    " (width × height) but the input expects " + std::to_string(layout->width) + "×" +
+                                    std::to_string(layout->height),
+                                {}, "resize it");
     }
     const Image image = resized(source, static_cast<int>(layout->width), static_cast<int>(layout->height));
     const Shape shape = layout->channelsFirst ? Shape{1, layout->channels, layout->height, layout->width}

@@ -18,8 +18,8 @@ using Image = tensor::Picture;
 /// How a picture becomes numbers. The defaults are those of a dump (input-data.md, "Images"): blue first, 0 to 255.
 /// Channel c of the picture becomes (pixel * scale - mean[c]) / deviation[c], c in the order of the tensor's channels.
 struct ImageOptions {
-    bool resize = true;      ///< to the input's height and width (bilinear); false: a picture of another size is an error
-    bool rgb = false;        ///< red first; false: blue first
+    bool resize = true;  ///< to the input's height and width (bilinear); false: a picture of another size is an error
+    bool rgb = false;    ///< red first; false: blue first
     double scale = 1;
     std::array<double, 3> mean{0, 0, 0};
     std::array<double, 3> deviation{1, 1, 1};
@@ -43,9 +43,9 @@ bool looksLikeImage(std::span<const std::byte> head);
 /// Bilinear with half-pixel centres, without smoothing when it gets smaller.
 Image resized(const Image& image, int width, int height);
 
-/// The image as a tensor for an input (input-data.md, "Images"): [N,C,H,W] if dimension 1 is 1 or 3, else [N,H,W,C] if dimension
-/// 3 is; three dimensions lack N. What is not known of the shape follows the picture. One channel takes the luminance.
-/// Error: the shape fits no picture.
+/// The image as a tensor for an input (input-data.md, "Images"): [N,C,H,W] if dimension 1 is 1 or 3, else [N,H,W,C] if
+/// dimension 3 is; three dimensions lack N. What is not known of the shape follows the picture. One channel takes the
+/// luminance. Error: the shape fits no picture.
 base::Result<tensor::Tensor> imageTensor(const Image& image, const tensor::TypeInfo& type, const ImageOptions& options);
 
 }  // namespace sonde::io

@@ -20,7 +20,8 @@ using tensor::ValueKind;
 
 base::Error unexpected(const InputInfo& input, const std::string& given, const std::string& detail) {
     const TypeInfo& expected = input.required ? *input.required : input.type;
-    return usageError("input '" + input.name + "' expects " + expected.text() + ", got " + given + (detail.empty() ? "" : " (" + detail + ")"));
+    return usageError("input '" + input.name + "' expects " + expected.text() + ", got " + given +
+                      (detail.empty() ? "" : " (" + detail + ")"));
 }
 
 /// Which sizes the symbols have so far, and in which input.
@@ -41,12 +42,15 @@ std::string deviation(const InputInfo& input, const TypeInfo& given, Sizes& size
         const Dim &dim = declared[axis], &actual = (*given.shape)[axis];
         if (!actual.known()) continue;
         const std::string place = (text.empty() ? "dimension " : "; dimension ") + std::to_string(axis) + ": ";
-        if (dim.known() && dim.value != actual.value) text += place + std::to_string(dim.value) + source + std::to_string(actual.value) + " given";
+        if (dim.known() && dim.value != actual.value)
+            text += place + std::to_string(dim.value) + source + std::to_string(actual.value) + " given";
         if (!isSymbol(dim)) continue;
         const auto [known, isNew] = sizes.ofSymbol.try_emplace(dim.symbol, Sizes::Size{actual.value, input.name, axis});
         if (isNew || known->second.value == actual.value) continue;
-        const std::string other = known->second.input == input.name ? "dimension " + std::to_string(known->second.axis) : "input '" + known->second.input + "'";
-        text += place + dim.symbol + " is " + std::to_string(known->second.value) + " in " + other + ", " + std::to_string(actual.value) + " given";
+        const std::string other = known->second.input == input.name ? "dimension " + std::to_string(known->second.axis)
+                                                                    : "input '" + known->second.input + "'";
+        text += place + dim.symbol + " is " + std::to_string(known->second.value) + " in " + other + ", " +
+                std::to_string(actual.value) + " given";
     }
     return text;
 }
@@ -56,17 +60,21 @@ std::optional<base::Error> contradiction(const InputInfo& input, const TypeInfo&
     const std::size_t rank = input.required->shape->size();
     if (rank != given.shape->size()) {
         if (input.isGuide) return std::nullopt;
-        return unexpected(input, given.text(), "rank: " + std::to_string(rank) + " declared, " + std::to_string(given.shape->size()) + " given");
+        return unexpected(
+            input, given.text(),
+            "rank: " + std::to_string(rank) + " declared, " + std::to_string(given.shape->size()) + " given");
     }
     const std::string detail = deviation(input, given, sizes);
     return detail.empty() ? std::nullopt : std::optional(unexpected(input, given.text(), detail));
 }
 
-/// A different number of dimensions is an error; a different dim size is the model's own affair (input-data.md, "Grammar").
+/// A different number of dimensions is an error; a different dim size is the model's own affair (input-data.md,
+/// "Grammar").
 Result<void> checkRank(const Tensor& tensor, const InputInfo& input) {
     if (!input.type.shape || input.isGuide || tensor.rank() == input.type.shape->size()) return {};
-    return usageError("input/data shapes mismatch: the data is " + tensor.typeText() + ", the input " + input.type.text(),
-                      "input '" + input.name + "'");
+    return usageError(
+        "input/data shapes mismatch: the data is " + tensor.typeText() + ", the input " + input.type.text(),
+        "input '" + input.name + "'");
 }
 
 /// The first element that a conversion has changed; nothing if all are what they were.
@@ -83,13 +91,15 @@ std::optional<std::int64_t> changedElement(const Tensor& before, const Tensor& a
 bool canChange(DType from, DType to) {
     const bool isNarrowFloat = tensor::isFloating(to) && tensor::itemSize(to) < tensor::itemSize(DType::Float32);
     const bool isWideInteger = tensor::isInteger(from) && tensor::itemSize(from) >= tensor::itemSize(to);
-    if (tensor::isFloating(to)) return isNarrowFloat || isWideInteger || (from == DType::Float64 && to != DType::Float64);
+    if (tensor::isFloating(to))
+        return isNarrowFloat || isWideInteger || (from == DType::Float64 && to != DType::Float64);
     return true;
 }
 
 Result<Tensor> converted(const Tensor& tensor, DType dtype, const InputInfo& input, const std::string& where) {
     if (dtype == DType::Undefined || tensor.dtype() == dtype) return tensor;
-    if (tensor.dtype() == DType::String || dtype == DType::String || (tensor::isComplex(tensor.dtype()) && !tensor::isComplex(dtype))) {
+    if (tensor.dtype() == DType::String || dtype == DType::String ||
+        (tensor::isComplex(tensor.dtype()) && !tensor::isComplex(dtype))) {
         return unexpected(input, tensor.typeText(), {}).at(where);
     }
     SONDE_ASSIGN(Tensor result, tensor.cast(dtype));
@@ -97,19 +107,25 @@ Result<Tensor> converted(const Tensor& tensor, DType dtype, const InputInfo& inp
     if (const auto changed = changedElement(tensor, result)) {
         const double value = tensor.toDouble(*changed);
         const bool isFraction = !std::isfinite(value) || value != std::trunc(value);
-        const std::string what = dtype == DType::Bool                             ? ", neither 0 nor 1"
-                                 : isFraction && !tensor::isFloating(dtype) ? ", not an integer"
-                                 : tensor::isInteger(tensor.dtype()) && tensor::isFloating(dtype) && std::isfinite(result.toDouble(*changed)) ? ", which " + std::string(name(dtype)) + " does not hold exactly"
-                                                                            : ", outside of the range of " + std::string(name(dtype));
-        return unexpected(input, tensor.typeText(), "element " + std::to_string(*changed) + " is " + tensor.elementText(*changed) + what).at(where);
+        const std::string what =
+            dtype == DType::Bool                       ? ", neither 0 nor 1"
+            : isFraction && !tensor::isFloating(dtype) ? ", not an integer"
+            : tensor::isInteger(tensor.dtype()) && tensor::isFloating(dtype) && std::isfinite(result.toDouble(*changed))
+                ? ", which " + std::string(name(dtype)) + " does not hold exactly"
+                : ", outside of the range of " + std::string(name(dtype));
+        return unexpected(input, tensor.typeText(),
+                          "element " + std::to_string(*changed) + " is " + tensor.elementText(*changed) + what)
+            .at(where);
     }
     return result;
 }
 
 /// One element as what a forward takes that is no tensor.
 Result<Value> plainValue(const Tensor& element, ValueKind kind, const InputInfo& input, const std::string& where) {
-    if (kind == ValueKind::String && element.dtype() == DType::String) return Value(std::string(element.strings().front()));
-    if (kind == ValueKind::String || element.dtype() == DType::String) return unexpected(input, element.typeText(), {}).at(where);
+    if (kind == ValueKind::String && element.dtype() == DType::String)
+        return Value(std::string(element.strings().front()));
+    if (kind == ValueKind::String || element.dtype() == DType::String)
+        return unexpected(input, element.typeText(), {}).at(where);
     const DType dtype = kind == ValueKind::Int ? DType::Int64 : kind == ValueKind::Bool ? DType::Bool : DType::Float64;
     SONDE_ASSIGN(const Tensor exact, converted(element, dtype, input, where));
     if (kind == ValueKind::Int) return Value::ofInt(exact.toInt64(0));
@@ -163,7 +179,8 @@ std::vector<Contradiction> contradictions(const std::vector<InputInfo>& inputs, 
     Sizes sizes;
     for (std::size_t i = 0; i < inputs.size() && i < values.size(); ++i) {
         if (!values[i].isTensor()) continue;
-        if (auto error = contradiction(inputs[i], TypeInfo::of(values[i]), sizes)) found.push_back({i, std::move(*error)});
+        if (auto error = contradiction(inputs[i], TypeInfo::of(values[i]), sizes))
+            found.push_back({i, std::move(*error)});
     }
     return found;
 }
@@ -171,20 +188,23 @@ std::vector<Contradiction> contradictions(const std::vector<InputInfo>& inputs, 
 Result<Value> fitted(Tensor tensor, const InputInfo& input, const std::string& where) {
     if (input.type.kind && !input.type.isTensor()) return fittedPlain(tensor, input, where);
     if (!input.required) SONDE_TRY(checkRank(tensor, input));
-    else if (auto error = contradiction(input, TypeInfo::tensor(tensor.dtype(), tensor.shape()))) return error->at(where);
+    else if (auto error = contradiction(input, TypeInfo::tensor(tensor.dtype(), tensor.shape())))
+        return error->at(where);
     SONDE_ASSIGN(tensor, converted(tensor, input.type.dtype, input, where));
     return Value(std::move(tensor));
 }
 
 bool isSameClass(DType given, DType expected) {
     if (expected == DType::Undefined || given == expected) return true;
-    return (tensor::isFloating(given) && tensor::isFloating(expected)) || (tensor::isInteger(given) && tensor::isInteger(expected)) ||
+    return (tensor::isFloating(given) && tensor::isFloating(expected)) ||
+           (tensor::isInteger(given) && tensor::isInteger(expected)) ||
            (tensor::isComplex(given) && tensor::isComplex(expected));
 }
 
 bool isConvertible(DType given, DType expected) {
     if (isSameClass(given, expected)) return true;
-    return (tensor::isInteger(given) || given == DType::Bool) && (tensor::isFloating(expected) || tensor::isInteger(expected));
+    return (tensor::isInteger(given) || given == DType::Bool) &&
+           (tensor::isFloating(expected) || tensor::isInteger(expected));
 }
 
 void agreeOnSymbols(std::vector<InputInfo>& inputs, std::span<const Value> values) {

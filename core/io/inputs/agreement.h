@@ -11,12 +11,12 @@
 
 namespace sonde::io {
 
-/// Whether a value may be given to an input, by what the model declares (InputInfo::required) and by what the other inputs
-/// are given. All errors are of kind Usage and read
-/// "input 'x' expects float32[N,3,8,8], got float32[1,4,8,8] (dimension 1: 3 declared, 4 given)".
+/// Whether a value may be given to an input, by what the model declares (InputInfo::required) and by what the other
+/// inputs are given. All errors are of kind Usage and read "input 'x' expects float32[N,3,8,8], got float32[1,4,8,8]
+/// (dimension 1: 3 declared, 4 given)".
 
-/// What speaks against the type of a value of this input: rank, fixed dimensions, one symbol with two sizes. Nothing if the
-/// model declares nothing.
+/// What speaks against the type of a value of this input: rank, fixed dimensions, one symbol with two sizes. Nothing if
+/// the model declares nothing.
 std::optional<base::Error> contradiction(const InputInfo& input, const tensor::TypeInfo& given);
 
 /// What speaks against an input being given together with the others.
@@ -28,13 +28,14 @@ struct Contradiction {
 /// `values`: one for each input; none for what is not given.
 std::vector<Contradiction> contradictions(const std::vector<InputInfo>& inputs, std::span<const tensor::Value> values);
 
-/// A tensor of data as a value of the input: converted to its dtype, or to int, float, bool, str or a list of them where the
-/// model takes no tensor. Where the model declares a type, values must survive the conversion: no fraction becomes an
-/// integer, no integer another number, no number leaves the range of the dtype; floats are rounded. Without, the cast of Tensor::cast() and only the rank is checked.
-/// `where`: file or text that the data is from.
+/// A tensor of data as a value of the input: converted to its dtype, or to int, float, bool, str or a list of them
+/// where the model takes no tensor. Where the model declares a type, values must survive the conversion: no fraction
+/// becomes an integer, no integer another number, no number leaves the range of the dtype; floats are rounded. Without,
+/// the cast of Tensor::cast() and only the rank is checked. `where`: file or text that the data is from.
 base::Result<tensor::Value> fitted(tensor::Tensor tensor, const InputInfo& input, const std::string& where);
 
-/// Whether arrays of a dtype are taken for the input without a key that names it: floats for floats, integers for integers.
+/// Whether arrays of a dtype are taken for the input without a key that names it: floats for floats, integers for
+/// integers.
 bool isSameClass(tensor::DType given, tensor::DType expected);
 bool isConvertible(tensor::DType given, tensor::DType expected);
 

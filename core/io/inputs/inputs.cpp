@@ -42,7 +42,9 @@ struct RandSpec {
 base::Error badSpec(std::string_view item, std::string_view part = {}) {
     std::string what = "bad #rand specification";
     if (!part.empty()) what += ": '" + std::string(part) + "'";
-    return usageError(what, std::string(item), "write #rand(min,max) or #rand(min,max,1,3,...); min and max of digits and a point, as 0.001 for 1e-3");
+    return usageError(
+        what, std::string(item),
+        "write #rand(min,max) or #rand(min,max,1,3,...); min and max of digits and a point, as 0.001 for 1e-3");
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -74,7 +76,9 @@ Result<RandSpec> parseRand(std::string_view item) {
         if (!number) return badSpec(item, parts[i]);
         (i == 0 ? spec.low : spec.high) = *number;
     }
-    if (spec.low > spec.high) return usageError("min " + std::string(trimmed(parts[0])) + " is above max " + std::string(trimmed(parts[1])), std::string(item), "write #rand(min,max)");
+    if (spec.low > spec.high)
+        return usageError("min " + std::string(trimmed(parts[0])) + " is above max " + std::string(trimmed(parts[1])),
+                          std::string(item), "write #rand(min,max)");
     for (std::size_t i = 2; i < parts.size(); ++i) {
         const std::string_view part = trimmed(parts[i]);
         if (part == "..." && i + 1 == parts.size()) {
@@ -93,14 +97,16 @@ Result<RandSpec> parseRand(std::string_view item) {
 Result<void> checkShape(DType dtype, const Shape& shape, const InputInfo& input, std::string_view item) {
     if (!input.required) {
         if (!input.type.shape || input.isGuide || shape.rank() == input.type.shape->size()) return {};
-        return usageError("input/data shapes mismatch: the data is " + TypeInfo::tensor(dtype, shape).text() + ", the input " + input.type.text(),
+        return usageError("input/data shapes mismatch: the data is " + TypeInfo::tensor(dtype, shape).text() +
+                              ", the input " + input.type.text(),
                           "input '" + input.name + "'");
     }
     if (auto error = contradiction(input, TypeInfo::tensor(dtype, shape))) return error->at(std::string(item));
     return {};
 }
 
-Result<Value> randomValue(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
+Result<Value> randomValue(std::string_view item, const InputInfo& input, std::size_t index,
+                          const InputOptions& options) {
     SONDE_ASSIGN(const RandSpec spec, parseRand(item));
     Shape shape = usualShape(input.type, input.usual);
     if (spec.hasShape) {
@@ -116,7 +122,8 @@ Result<Value> randomValue(std::string_view item, const InputInfo& input, std::si
     SONDE_TRY(checkShape(wanted, shape, input, item));
     // Numbers depend on the seed and the input's position alone.
     base::Random random(base::mixBits(options.seed) ^ base::mixBits(index + 1));
-    for (double& element : tensor->mutableSpan<double>()) element = spec.low + (spec.high - spec.low) * random.uniform();
+    for (double& element : tensor->mutableSpan<double>())
+        element = spec.low + (spec.high - spec.low) * random.uniform();
     SONDE_ASSIGN(Tensor result, tensor->cast(wanted));
     // Rounding to float32 may reach max itself, which is not in the interval.
     if (wanted == DType::Float32 && spec.high > spec.low) {
@@ -137,11 +144,12 @@ Result<Value> generated(std::string_view item, const InputInfo& input, std::size
 }
 
 /// One number, truncated for int, for a parameter that is no tensor.
-Result<Value> plainNumber(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
+Result<Value> plainNumber(std::string_view item, const InputInfo& input, std::size_t index,
+                          const InputOptions& options) {
     const tensor::ValueKind kind = *input.type.kind;
     if (kind != tensor::ValueKind::Int && kind != tensor::ValueKind::Float && kind != tensor::ValueKind::Bool) {
-        return usageError("input '" + input.name + "' expects " + input.type.text() + ", which is not generated", std::string(item),
-                          "write it as text: " + input.name + ":[1,2,3]");
+        return usageError("input '" + input.name + "' expects " + input.type.text() + ", which is not generated",
+                          std::string(item), "write it as text: " + input.name + ":[1,2,3]");
     }
     const InputInfo number{input.name, TypeInfo::tensor(DType::Float64, Shape{})};
     SONDE_ASSIGN(const Value value, generated(item, number, index, options));
@@ -191,23 +199,27 @@ base::Error notAValue(std::string_view item, const InputInfo& input) {
     const auto& kind = input.type.kind;
     const bool isScalar = kind && (!input.type.isTensor() || (input.type.shape && input.type.shape->empty()));
     if (!isScalar) {
-        return usageError("'" + std::string(item) + "' is neither numbers nor a file that exists", "input '" + input.name + "'",
-                          "write a path, [1,2,3], #rand(0,1) or #zeros");
+        return usageError("'" + std::string(item) + "' is neither numbers nor a file that exists",
+                          "input '" + input.name + "'", "write a path, [1,2,3], #rand(0,1) or #zeros");
     }
     const bool isBool = kind == tensor::ValueKind::Bool || input.type.dtype == DType::Bool;
-    return usageError("input '" + input.name + "' expects " + input.type.text() + ", got '" + std::string(item) + "'", {},
-                      isBool ? "write " + input.name + ":true or " + input.name + ":false" : "write a number, as in " + input.name + ":16000");
+    return usageError("input '" + input.name + "' expects " + input.type.text() + ", got '" + std::string(item) + "'",
+                      {},
+                      isBool ? "write " + input.name + ":true or " + input.name + ":false"
+                             : "write a number, as in " + input.name + ":16000");
 }
 
-Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options, std::string& note) {
+Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options,
+                      std::string& note) {
     const ItemKind kind = kindOfItem(item);
     if (kind == ItemKind::Literal) return literalValue(item, input);
     if (kind == ItemKind::Archive) return archiveValue(item, input, options.hasDefault, note);
     if (kind == ItemKind::File && isWord(item)) return notAValue(item, input);
     if (input.type.kind && !input.type.isTensor()) {
         if (kind != ItemKind::File) return plainNumber(item, input, index, options);
-        return usageError("input '" + input.name + "' expects " + input.type.text() + ", which neither an image nor a .npy file can provide", std::string(item),
-                          "write it as text: " + input.name + ":3");
+        return usageError("input '" + input.name + "' expects " + input.type.text() +
+                              ", which neither an image nor a .npy file can provide",
+                          std::string(item), "write it as text: " + input.name + ":3");
     }
     return kind == ItemKind::File ? fileValue(item, input, options) : generated(item, input, index, options);
 }
@@ -219,7 +231,8 @@ std::string namesOf(const std::vector<InputInfo>& inputs) {
 }
 
 /// Splits "name:data" at the first ':' after a known input name.
-std::pair<std::optional<std::size_t>, std::string_view> splitItem(std::string_view item, const std::vector<InputInfo>& inputs) {
+std::pair<std::optional<std::size_t>, std::string_view> splitItem(std::string_view item,
+                                                                  const std::vector<InputInfo>& inputs) {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const std::string& name = inputs[i].name;
@@ -239,7 +252,8 @@ struct Sources {
 };
 
 /// An archive fills every input that nothing else is given for and that it has a key for.
-Result<void> fillFrom(std::string_view archive, std::optional<std::size_t> target, Sources& sources, const std::vector<InputInfo>& inputs, const InputOptions& options) {
+Result<void> fillFrom(std::string_view archive, std::optional<std::size_t> target, Sources& sources,
+                      const std::vector<InputInfo>& inputs, const InputOptions& options) {
     std::vector<bool> isOpen;
     for (const std::string& item : sources.items) isOpen.push_back(item.empty());
     SONDE_ASSIGN(ArchiveFill fill, fillFromArchive(archive, inputs, {std::move(isOpen), target, options.hasDefault}));
@@ -258,7 +272,8 @@ bool namesOther(std::string_view item) {
     const std::size_t colon = item.find(':');
     if (colon == std::string_view::npos || colon == 0 || kindOfItem(item) == ItemKind::Literal) return false;
     std::error_code ignored;
-    return item.front() != '#' && item.substr(0, colon).find_first_of("/\\") == std::string_view::npos && !std::filesystem::exists(item, ignored);
+    return item.front() != '#' && item.substr(0, colon).find_first_of("/\\") == std::string_view::npos &&
+           !std::filesystem::exists(item, ignored);
 }
 
 Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& inputs, const InputOptions& options) {
@@ -292,11 +307,15 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
             const std::string name(item.substr(0, item.find(':')));
             // A parameter with a fixed value is called NAME_1 in the graph, as in fx.
             if (isNamed && options.hasDefault && (options.hasDefault(name) || options.hasDefault(name + "_1"))) {
-                return usageError("the model has its own value for input '" + name + "'", "'" + std::string(item) + "'",
-                                  "--concrete " + name + "=VALUE gives a parameter another value when the model is traced; required inputs: " + namesOf(inputs));
+                return usageError(
+                    "the model has its own value for input '" + name + "'", "'" + std::string(item) + "'",
+                    "--concrete " + name +
+                        "=VALUE gives a parameter another value when the model is traced; required inputs: " +
+                        namesOf(inputs));
             }
             return usageError(isNamed ? "the model has no input '" + name + "'"
-                                      : "the model has no input for '" + std::string(item) + "'", isNamed ? "'" + std::string(item) + "'" : "",
+                                      : "the model has no input for '" + std::string(item) + "'",
+                              isNamed ? "'" + std::string(item) + "'" : "",
                               "write NAME:DATA; required inputs: " + namesOf(inputs));
         }
         if (!sources.items[*index].empty()) return usageError("input '" + inputs[*index].name + "' is given twice");
@@ -311,8 +330,9 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
     }
     const auto missing = std::ranges::find_if(sources.items, &std::string::empty);
     if (missing == sources.items.end()) return sources;
-    return usageError("no value for input '" + inputs[static_cast<std::size_t>(missing - sources.items.begin())].name + "'", {},
-                      sources.lacking ? sources.lacking->hint : "required inputs: " + namesOf(inputs));
+    return usageError(
+        "no value for input '" + inputs[static_cast<std::size_t>(missing - sources.items.begin())].name + "'", {},
+        sources.lacking ? sources.lacking->hint : "required inputs: " + namesOf(inputs));
 }
 
 /// #zeros, and #rand without all of a shape.
@@ -376,7 +396,8 @@ std::string defaultItem(const InputInfo& input) {
     return "#rand(0,1)";
 }
 
-Result<GivenInput> giveInput(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
+Result<GivenInput> giveInput(std::string_view item, const InputInfo& input, std::size_t index,
+                             const InputOptions& options) {
     const base::MappedFilesScope files;
     GivenInput given;
     SONDE_ASSIGN(given.value, valueOf(item, input, index, options, given.note));

@@ -20,10 +20,11 @@ namespace sonde::io {
 struct InputInfo {
     std::string name;
     tensor::TypeInfo type;
-    bool isGuide = false;  ///< the type is what the layers want: data of another rank is the model's own affair
+    bool isGuide = false;       ///< the type is what the layers want: data of another rank is the model's own affair
     tensor::ExtentHints usual;  ///< what a first run should give, where something tells
-    /// What values must agree with, before a run: the type that the file declares, or what the layers cannot do without. A
-    /// value that contradicts it is refused (see agreement.h). None: only the rank of `type` counts (input-data.md).
+    /// What values must agree with, before a run: the type that the file declares, or what the layers cannot do
+    /// without. A value that contradicts it is refused (see agreement.h). None: only the rank of `type` counts
+    /// (input-data.md).
     std::optional<tensor::TypeInfo> required = {};
     bool isRequiredByLayers = false;  ///< `required` is not declared by the file: its layers demand it
 };
@@ -31,9 +32,9 @@ struct InputInfo {
 struct InputOptions {
     std::uint64_t seed = 0;  ///< of #rand; each input has a sequence of its own
     ImageOptions image;
-    int repeat = 1;          ///< each sample of file data is repeated so often along axis 0; no effect on #rand
-    /// Whether the model has a value of its own for an input of that name (an initializer, a default): such inputs are not
-    /// asked for, and arrays of that name belong to no other input. Empty: there are none.
+    int repeat = 1;  ///< each sample of file data is repeated so often along axis 0; no effect on #rand
+    /// Whether the model has a value of its own for an input of that name (an initializer, a default): such inputs are
+    /// not asked for, and arrays of that name belong to no other input. Empty: there are none.
     std::function<bool(const std::string& name)> hasDefault = {};
 };
 
@@ -41,7 +42,8 @@ struct InputOptions {
 struct InputCase {
     std::string name;
     std::vector<tensor::Value> values;  ///< one per input
-    std::vector<std::string> notes = {};  ///< what a person should know of how they were found: "array 'in.image' is used for input 'input'"
+    std::vector<std::string> notes =
+        {};  ///< what a person should know of how they were found: "array 'in.image' is used for input 'input'"
 };
 
 /// Makes input values of a specification (input-data.md, "Grammar"), npz files included:
@@ -58,8 +60,8 @@ struct InputCase {
 /// Dim sizes that the model leaves open are what `usual` says, else 1; height and width of an image-like input
 /// ([N,1 or 3,H,W]) 224; a symbol ("N") has one size in all inputs, that of the data if there is any.
 /// Empty text: defaultItem() of every input.
-/// Errors (Usage): what is wrong, and where in the text; a value that contradicts what the model declares. Files that cannot
-/// be read keep their own error.
+/// Errors (Usage): what is wrong, and where in the text; a value that contradicts what the model declares. Files that
+/// cannot be read keep their own error.
 base::Result<std::vector<InputCase>> makeInputs(std::string_view spec, const std::vector<InputInfo>& inputs,
                                                 const InputOptions& options = {}, const base::WorkContext& work = {});
 
@@ -67,10 +69,12 @@ base::Result<std::vector<InputCase>> makeInputs(std::string_view spec, const std
 struct GivenInput {
     tensor::Value value;
     std::string note;
-    base::MappedFiles files = {};  ///< that it was read from, also where it was decoded (pictures, compressed arrays): see MappedFile::hasChanged()
+    base::MappedFiles files = {};  ///< that it was read from, also where it was decoded (pictures, compressed arrays):
+                                   ///< see MappedFile::hasChanged()
 };
 /// The value for one input of one item of a specification: a path, numbers, #rand(…) or #zeros.
-base::Result<GivenInput> giveInput(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options = {});
+base::Result<GivenInput> giveInput(std::string_view item, const InputInfo& input, std::size_t index,
+                                   const InputOptions& options = {});
 /// The same without the note.
 base::Result<tensor::Value> makeInput(std::string_view item, const InputInfo& input, std::size_t index,
                                       const InputOptions& options = {});

@@ -50,7 +50,8 @@ double beyondDoubles(const char* begin, const char* end) {
     if (std::from_chars(begin, end, wide).ec == std::errc()) return static_cast<double>(wide);
     const std::string_view text(begin, static_cast<std::size_t>(end - begin));
     const std::size_t exponent = text.find_first_of("eE");
-    const bool isSmall = exponent == std::string_view::npos ? text.find_first_of("123456789") > text.find('.') : text.substr(exponent + 1).starts_with('-');
+    const bool isSmall = exponent == std::string_view::npos ? text.find_first_of("123456789") > text.find('.')
+                                                            : text.substr(exponent + 1).starts_with('-');
     const double magnitude = isSmall ? 0 : std::numeric_limits<double>::infinity();
     return text.starts_with('-') ? -magnitude : magnitude;
 }
@@ -66,7 +67,8 @@ std::optional<Element> elementOf(std::string_view word) {
     }
     std::string_view digits = word;
     if (digits.starts_with('+')) digits.remove_prefix(1);
-    if (digits.empty() || digits.starts_with('+') || (word.front() == '+' && digits.front() == '-')) return std::nullopt;
+    if (digits.empty() || digits.starts_with('+') || (word.front() == '+' && digits.front() == '-'))
+        return std::nullopt;
     if (const auto integer = base::parseNumber<std::int64_t>(digits)) {
         element.integer = *integer;
         element.real = static_cast<double>(element.integer);
@@ -112,7 +114,8 @@ class Parser {
         while (isBlank(at())) ++m_at;
     }
     base::Error problem(const std::string& what) const {
-        return usageError(what + " at column " + std::to_string(m_at + 1), "'" + std::string(m_text) + "'", "write 16000, [1,2,3] or [[1,2],[3,4]]");
+        return usageError(what + " at column " + std::to_string(m_at + 1), "'" + std::string(m_text) + "'",
+                          "write 16000, [1,2,3] or [[1,2],[3,4]]");
     }
     Result<void> finish() {
         skipBlanks();
@@ -178,7 +181,8 @@ class Parser {
         if (dims.size() <= depth) dims.resize(depth + 1, -1);
         if (dims[depth] >= 0 && dims[depth] != length) {
             m_at = begin;
-            return problem("a list of " + std::to_string(length) + " beside one of " + std::to_string(dims[depth]) + " elements");
+            return problem("a list of " + std::to_string(length) + " beside one of " + std::to_string(dims[depth]) +
+                           " elements");
         }
         dims[depth] = length;
         return {};
@@ -242,7 +246,9 @@ Result<Tensor> widest(const std::vector<Element>& elements, const Shape& shape) 
     SONDE_ASSIGN(Tensor tensor, Tensor::allocate(dtype, shape));
     for (std::size_t i = 0; i < elements.size(); ++i) {
         if (dtype == DType::Float64) tensor.mutableSpan<double>()[i] = elements[i].real;
-        else if (dtype == DType::UInt64) tensor.mutableSpan<std::uint64_t>()[i] = elements[i].isHuge ? elements[i].bits : static_cast<std::uint64_t>(elements[i].integer);
+        else if (dtype == DType::UInt64)
+            tensor.mutableSpan<std::uint64_t>()[i] =
+                elements[i].isHuge ? elements[i].bits : static_cast<std::uint64_t>(elements[i].integer);
         else tensor.mutableSpan<std::int64_t>()[i] = elements[i].integer;
     }
     return tensor;

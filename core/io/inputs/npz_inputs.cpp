@@ -29,7 +29,8 @@ std::string prefixOf(const std::string& part) { return part.empty() || part == "
 /// What a key without its case names, if that may be an input.
 bool mayBeInput(std::string_view rest) {
     constexpr std::array<std::string_view, 3> kOthers{"out.", "node.", "seq."};
-    return !rest.empty() && std::ranges::none_of(kOthers, [&](std::string_view other) { return rest.starts_with(other); });
+    return !rest.empty() &&
+           std::ranges::none_of(kOthers, [&](std::string_view other) { return rest.starts_with(other); });
 }
 
 /// x.shape beside x, or beside x.stats: says something of an array, and is not one.
@@ -39,7 +40,8 @@ bool isSummary(const NpzFile& file, const std::string& key) {
         if (!key.ends_with(suffix)) continue;
         const std::string base = key.substr(0, key.size() - suffix.size());
         if (file.has(base)) return true;
-        return std::ranges::any_of(kSuffixes, [&](std::string_view other) { return other != suffix && file.has(base + std::string(other)); });
+        return std::ranges::any_of(
+            kSuffixes, [&](std::string_view other) { return other != suffix && file.has(base + std::string(other)); });
     }
     return false;
 }
@@ -64,7 +66,8 @@ bool fitsRank(const Left& array, const InputInfo& input) {
     return !type.shape || input.isGuide || type.shape->size() == array.type.shape->size();
 }
 
-/// The only array of those that fits; an array of the input's own class of dtypes comes before one that can be converted.
+/// The only array of those that fits; an array of the input's own class of dtypes comes before one that can be
+/// converted.
 const Left* onlyFitting(const std::vector<Left>& arrays, bool isIn, const InputInfo& input) {
     for (const auto fits : {isSameClass, isConvertible}) {
         const Left* found = nullptr;
@@ -80,7 +83,8 @@ const Left* onlyFitting(const std::vector<Left>& arrays, bool isIn, const InputI
     return nullptr;
 }
 
-Result<std::vector<Left>> arraysLeft(const NpzFile& file, const std::string& prefix, const std::vector<InputInfo>& inputs, const HasDefault& hasDefault,
+Result<std::vector<Left>> arraysLeft(const NpzFile& file, const std::string& prefix,
+                                     const std::vector<InputInfo>& inputs, const HasDefault& hasDefault,
                                      ArrayMatch& match) {
     std::set<std::string_view> taken(match.keys.begin(), match.keys.end());
     for (const InputInfo& input : inputs) {
@@ -119,15 +123,19 @@ std::vector<std::string> ArrayMatch::notes(const std::vector<InputInfo>& inputs)
         const tensor::DType wanted = inputs[*guessed].type.dtype;
         const bool isConverted = wanted != tensor::DType::Undefined && wanted != guessedType;
         result.push_back("array '" + keys[*guessed] + "' is used for input '" + inputs[*guessed].name + "'" +
-                         (isConverted ? ", converted from " + std::string(tensor::name(guessedType)) + " to " + std::string(tensor::name(wanted)) : ""));
+                         (isConverted ? ", converted from " + std::string(tensor::name(guessedType)) + " to " +
+                                            std::string(tensor::name(wanted))
+                                      : ""));
     }
-    for (const std::string& key : unused) result.push_back("array '" + key + "' is not used: the model has no input of that name");
-    for (const std::string& key : defaulted) result.push_back("array '" + key + "' is not used: the model has its own value for that input");
+    for (const std::string& key : unused)
+        result.push_back("array '" + key + "' is not used: the model has no input of that name");
+    for (const std::string& key : defaulted)
+        result.push_back("array '" + key + "' is not used: the model has its own value for that input");
     return result;
 }
 
-Result<ArrayMatch> matchArrays(const NpzFile& file, const std::string& casePrefix, const std::vector<InputInfo>& inputs, const std::vector<bool>& isOpen,
-                               const HasDefault& hasDefault) {
+Result<ArrayMatch> matchArrays(const NpzFile& file, const std::string& casePrefix, const std::vector<InputInfo>& inputs,
+                               const std::vector<bool>& isOpen, const HasDefault& hasDefault) {
     ArrayMatch match;
     std::optional<std::size_t> lacking;
     std::size_t lackingCount = 0;
@@ -154,8 +162,8 @@ Result<ArrayMatch> matchArrays(const NpzFile& file, const std::string& casePrefi
     return match;
 }
 
-base::Error missingArray(const ArrayMatch& match, const std::string& casePrefix, const std::vector<InputInfo>& inputs, const std::vector<bool>& isOpen,
-                         const NpzFile& file, const std::string& where) {
+base::Error missingArray(const ArrayMatch& match, const std::string& casePrefix, const std::vector<InputInfo>& inputs,
+                         const std::vector<bool>& isOpen, const NpzFile& file, const std::string& where) {
     std::vector<std::string> lacking, names;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (!match.keys[i].empty() || (!isOpen.empty() && !isOpen[i])) continue;
@@ -163,13 +171,17 @@ base::Error missingArray(const ArrayMatch& match, const std::string& casePrefix,
         names.push_back(inputs[i].name);
     }
     std::string what = "the file has no array for input '" + (names.empty() ? std::string() : names.front()) + "'";
-    if (!names.empty()) what += " (expected key '" + casePrefix + "in." + names.front() + "' or '" + casePrefix + names.front() + "')";
-    std::string hint = "inputs without an array: " + listed(lacking) + "; arrays without an input: " + listed(match.left);
+    if (!names.empty())
+        what += " (expected key '" + casePrefix + "in." + names.front() + "' or '" + casePrefix + names.front() + "')";
+    std::string hint =
+        "inputs without an array: " + listed(lacking) + "; arrays without an input: " + listed(match.left);
     std::set<std::string> cases;
     for (const std::string& key : file.keys()) {
-        if (const std::string_view prefix = casePrefixOf(key); !prefix.empty() && prefix != casePrefix) cases.emplace(prefix.substr(0, prefix.size() - 1));
+        if (const std::string_view prefix = casePrefixOf(key); !prefix.empty() && prefix != casePrefix)
+            cases.emplace(prefix.substr(0, prefix.size() - 1));
     }
-    if (!cases.empty()) hint += "; the file also has " + listed({cases.begin(), cases.end()}) + ": FILE.npz#" + *cases.begin();
+    if (!cases.empty())
+        hint += "; the file also has " + listed({cases.begin(), cases.end()}) + ": FILE.npz#" + *cases.begin();
     else if (!match.left.empty()) hint += "; FILE.npz#KEY chooses an array for one input";
     return usageError(std::move(what), where, std::move(hint));
 }
@@ -185,7 +197,8 @@ std::string arrayKey(const NpzFile& file, const std::string& part) {
 
 /// Of a case that is not there is said what it would have to hold.
 bool hasCase(const NpzFile& file, const std::string& prefix) {
-    return prefix.empty() || casePrefixOf(prefix + ' ') == prefix || std::ranges::any_of(file.keys(), [&](const std::string& key) { return key.starts_with(prefix); });
+    return prefix.empty() || casePrefixOf(prefix + ' ') == prefix ||
+           std::ranges::any_of(file.keys(), [&](const std::string& key) { return key.starts_with(prefix); });
 }
 
 base::Error unknownPart(const NpzFile& file, const std::string& part, std::string_view item) {
@@ -202,7 +215,8 @@ base::Error unknownPart(const NpzFile& file, const std::string& part, std::strin
 
 }  // namespace
 
-Result<ArchiveFill> fillFromArchive(std::string_view item, const std::vector<InputInfo>& inputs, const FillOptions& options) {
+Result<ArchiveFill> fillFromArchive(std::string_view item, const std::vector<InputInfo>& inputs,
+                                    const FillOptions& options) {
     const auto [path, part] = splitArchiveItem(item);
     SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
     ArchiveFill fill;
@@ -211,7 +225,9 @@ Result<ArchiveFill> fillFromArchive(std::string_view item, const std::vector<Inp
     const std::optional<std::size_t> only = inputs.size() == 1 ? std::optional<std::size_t>(0) : options.target;
     if (!hasCase(file, prefix)) {
         if (arrayKey(file, part).empty()) return unknownPart(file, part, item);
-        if (!only) return usageError("'" + part + "' is one array, and the model has several inputs", std::string(item), "choose the input: NAME:" + std::string(item));
+        if (!only)
+            return usageError("'" + part + "' is one array, and the model has several inputs", std::string(item),
+                              "choose the input: NAME:" + std::string(item));
         fill.items[*only] = item;
         return fill;
     }
@@ -244,7 +260,8 @@ Result<ArchiveFill> fillFromArchive(std::string_view item, const std::vector<Inp
     return fill;
 }
 
-Result<tensor::Value> archiveValue(std::string_view item, const InputInfo& input, const HasDefault& hasDefault, std::string& note) {
+Result<tensor::Value> archiveValue(std::string_view item, const InputInfo& input, const HasDefault& hasDefault,
+                                   std::string& note) {
     const auto [path, part] = splitArchiveItem(item);
     SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
     const std::string prefix = prefixOf(part);

@@ -1,7 +1,6 @@
 #include "core/io/json/graph_json.h"
 
 #include <cmath>
-
 #include <nlohmann/json.hpp>
 
 namespace sonde::io {
@@ -69,30 +68,31 @@ Json sourceJson(const Expr& expr) {
 
 Json nodeJson(const InternalGraph& graph, const Expr& expr, const graph::Node& node) {
     Json attributes = Json::object();
-    for (const tensor::Attribute& attribute : expr.attributes.items()) attributes[attribute.name] = attributeJson(attribute.value);
-    return Json{{"id", node.id.value},
-                {"name", node.name},
-                {"op", expr.op.name.empty() ? expr.target : expr.op.name},
-                {"domain", expr.op.domain},
-                {"kind", std::string(graph::name(expr.kind))},
-                {"qualname", expr.qualname ? Json(*expr.qualname) : Json(nullptr)},
-                {"module_class", expr.moduleClass},
-                {"scope", expr.scope.value},
-                {"inputs", names(graph, expr.inputs)},
-                {"outputs", names(graph, expr.outputs)},
-                {"dtype", node.type.dtype == tensor::DType::Undefined ? Json(nullptr) : Json(std::string(tensor::name(node.type.dtype)))},
-                {"shape", shapeJson(node.type)},
-                {"attributes", std::move(attributes)},
-                {"source", sourceJson(expr)}};
+    for (const tensor::Attribute& attribute : expr.attributes.items())
+        attributes[attribute.name] = attributeJson(attribute.value);
+    return Json{
+        {"id", node.id.value},
+        {"name", node.name},
+        {"op", expr.op.name.empty() ? expr.target : expr.op.name},
+        {"domain", expr.op.domain},
+        {"kind", std::string(graph::name(expr.kind))},
+        {"qualname", expr.qualname ? Json(*expr.qualname) : Json(nullptr)},
+        {"module_class", expr.moduleClass},
+        {"scope", expr.scope.value},
+        {"inputs", names(graph, expr.inputs)},
+        {"outputs", names(graph, expr.outputs)},
+        {"dtype", node.type.dtype == tensor::DType::Undefined ? Json(nullptr)
+                                                              : Json(std::string(tensor::name(node.type.dtype)))},
+        {"shape", shapeJson(node.type)},
+        {"attributes", std::move(attributes)},
+        {"source", sourceJson(expr)}};
 }
 
 Json scopeJson(const graph::Scope& scope) {
-    return Json{{"id", scope.id.value},
-                {"parent", scope.parent.valid() ? Json(scope.parent.value) : Json(nullptr)},
-                {"qualname", scope.qualname},
-                {"module_class", scope.moduleClass},
-                {"call", scope.call},
-                {"inferred", scope.inferred}};
+    return Json{
+        {"id", scope.id.value},       {"parent", scope.parent.valid() ? Json(scope.parent.value) : Json(nullptr)},
+        {"qualname", scope.qualname}, {"module_class", scope.moduleClass},
+        {"call", scope.call},         {"inferred", scope.inferred}};
 }
 
 Json graphObject(const InternalGraph& graph) {
@@ -113,7 +113,8 @@ Json graphObject(const InternalGraph& graph) {
 
 }  // namespace
 
-std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& parts, const std::vector<JsonFailure>& failures, const std::vector<NodeId>& demanded) {
+std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& parts,
+                      const std::vector<JsonFailure>& failures, const std::vector<NodeId>& demanded) {
     Json root = graphObject(graph);
     if (!demanded.empty()) root["demanded_inputs"] = names(graph, demanded);
     for (const JsonPart& part : parts) {
@@ -124,7 +125,8 @@ std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& p
                                  {"graph", part.graph ? graphObject(*part.graph) : Json(nullptr)}});
     }
     for (const JsonFailure& failure : failures) {
-        root["failures"].push_back({{"qualname", failure.qualname}, {"module_class", failure.moduleClass}, {"message", failure.message}});
+        root["failures"].push_back(
+            {{"qualname", failure.qualname}, {"module_class", failure.moduleClass}, {"message", failure.message}});
     }
     return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

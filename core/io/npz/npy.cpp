@@ -120,18 +120,24 @@ class HeaderParser {
 DType numberType(char kind, std::size_t size) {
     switch (kind) {
         case 'b': return size == 1 ? DType::Bool : DType::Undefined;
-        case 'f': return size == 2 ? DType::Float16 : size == 4 ? DType::Float32 : size == 8 ? DType::Float64 : DType::Undefined;
+        case 'f':
+            return size == 2   ? DType::Float16
+                   : size == 4 ? DType::Float32
+                   : size == 8 ? DType::Float64
+                               : DType::Undefined;
         case 'c': return size == 8 ? DType::Complex64 : size == 16 ? DType::Complex128 : DType::Undefined;
-        case 'i': return size == 1   ? DType::Int8
-                         : size == 2 ? DType::Int16
-                         : size == 4 ? DType::Int32
-                         : size == 8 ? DType::Int64
-                                     : DType::Undefined;
-        case 'u': return size == 1   ? DType::UInt8
-                         : size == 2 ? DType::UInt16
-                         : size == 4 ? DType::UInt32
-                         : size == 8 ? DType::UInt64
-                                     : DType::Undefined;
+        case 'i':
+            return size == 1   ? DType::Int8
+                   : size == 2 ? DType::Int16
+                   : size == 4 ? DType::Int32
+                   : size == 8 ? DType::Int64
+                               : DType::Undefined;
+        case 'u':
+            return size == 1   ? DType::UInt8
+                   : size == 2 ? DType::UInt16
+                   : size == 4 ? DType::UInt32
+                   : size == 8 ? DType::UInt64
+                               : DType::Undefined;
         default: return DType::Undefined;
     }
 }
@@ -234,7 +240,8 @@ std::vector<std::byte> withHeader(std::string_view description, const Shape& sha
     for (std::int64_t extent : shape) dims += std::to_string(extent) + ", ";
     if (shape.rank() > 1) dims.resize(dims.size() - 2);
     if (shape.rank() == 1) dims.resize(dims.size() - 1);
-    std::string header = "{'descr': '" + std::string(description) + "', 'fortran_order': False, 'shape': (" + dims + "), }";
+    std::string header =
+        "{'descr': '" + std::string(description) + "', 'fortran_order': False, 'shape': (" + dims + "), }";
     // The whole of it is padded to a multiple of 64, so that mapped data is aligned.
     const std::size_t fixed = kMagic.size() + 4;
     header.resize((fixed + header.size() + 1 + 63) / 64 * 64 - fixed - 1, ' ');
@@ -270,7 +277,8 @@ std::vector<std::byte> stringBytes(const Tensor& tensor) {
         elements.push_back(codePoints(text));
         width = std::max(width, elements.back().size());
     }
-    std::vector<std::byte> bytes = withHeader("<U" + std::to_string(width), tensor.shape(), 4 * width * elements.size());
+    std::vector<std::byte> bytes =
+        withHeader("<U" + std::to_string(width), tensor.shape(), 4 * width * elements.size());
     for (std::vector<std::uint32_t>& element : elements) {
         element.resize(width);
         const auto* data = reinterpret_cast<const std::byte*>(element.data());
@@ -297,9 +305,11 @@ Result<Tensor> readNpy(std::span<const std::byte> bytes, std::shared_ptr<const v
     if (length > bytes.size() - start) return unreadable("the .npy header is cut off", where);
     const std::string_view text(reinterpret_cast<const char*>(bytes.data() + start), length);
     const std::optional<Header> header = HeaderParser(text).parse();
-    if (!header) return unreadable("the .npy header cannot be understood", where, "records and named fields are not supported");
+    if (!header)
+        return unreadable("the .npy header cannot be understood", where, "records and named fields are not supported");
     if (header->description.find('O') != std::string::npos) {
-        return unreadable("the array contains Python objects", where, "files are never executed; save it as an array of numbers");
+        return unreadable("the array contains Python objects", where,
+                          "files are never executed; save it as an array of numbers");
     }
     const std::optional<Description> description = parseDescription(header->description);
     if (!description) return unreadable("unknown element type '" + header->description + "'", where);
@@ -322,11 +332,13 @@ Result<Tensor> readNpy(std::span<const std::byte> bytes, std::shared_ptr<const v
     if (description->dtype == DType::String) {
         std::vector<std::string> strings;
         for (std::int64_t i = 0; i < *count; ++i) {
-            strings.push_back(textElement(rest.data() + static_cast<std::size_t>(i) * description->itemSize, *description));
+            strings.push_back(
+                textElement(rest.data() + static_cast<std::size_t>(i) * description->itemSize, *description));
         }
         tensor = Tensor::ofStrings(stored, std::move(strings));
     } else {
-        auto read = numbers(rest.first(static_cast<std::size_t>(*count) * itemSize), *description, stored, std::move(owner));
+        auto read =
+            numbers(rest.first(static_cast<std::size_t>(*count) * itemSize), *description, stored, std::move(owner));
         if (!read) return unreadable(read.error().what, where);
         tensor = std::move(*read);
     }
@@ -353,7 +365,8 @@ Result<std::vector<std::byte>> npyBytes(const Tensor& tensor) {
 
 Result<void> writeNpyFile(const std::filesystem::path& path, const Tensor& tensor) {
     SONDE_ASSIGN(const std::vector<std::byte> bytes, npyBytes(tensor));
-    if (auto changed = tensor::sourceError(tensor::Value(tensor), "a file that the values are read from")) return *changed;
+    if (auto changed = tensor::sourceError(tensor::Value(tensor), "a file that the values are read from"))
+        return *changed;
     std::ofstream out(path, std::ios::binary);
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     out.close();

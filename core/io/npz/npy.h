@@ -11,10 +11,10 @@
 
 namespace sonde::io {
 
-/// An array in numpy's .npy form (numpy/lib/format.py, versions 1.0 to 3.0): numbers of any byte order, bool, fixed-width
-/// text; Fortran order gives the same logical elements. The data is used where it lies if it is aligned, and copied if
-/// not. Object arrays, which hold pickled programs, and records are refused.
-/// `place` names the source in errors.
+/// An array in numpy's .npy form (numpy/lib/format.py, versions 1.0 to 3.0): numbers of any byte order, bool,
+/// fixed-width text; Fortran order gives the same logical elements. The data is used where it lies if it is aligned,
+/// and copied if not. Object arrays, which hold pickled programs, and records are refused. `place` names the source in
+/// errors.
 base::Result<tensor::Tensor> readNpy(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                      std::string_view place);
 base::Result<tensor::Tensor> readNpyFile(const std::filesystem::path& path);

@@ -22,7 +22,9 @@ base::Result<NpzFile> NpzFile::open(const std::filesystem::path& path) {
     return file;
 }
 
-bool NpzFile::has(std::string_view key) const { return m_archive->find(std::string(key) + std::string(kSuffix)) != nullptr; }
+bool NpzFile::has(std::string_view key) const {
+    return m_archive->find(std::string(key) + std::string(kSuffix)) != nullptr;
+}
 
 base::Result<tensor::Tensor> NpzFile::read(std::string_view key) const {
     const std::string path = m_archive->file().path().string();
@@ -41,7 +43,8 @@ base::Result<void> writeNpz(const std::filesystem::path& path, std::span<const N
     std::vector<std::pair<std::string, std::vector<std::byte>>> entries;
     for (const auto& [key, tensor] : arrays) {
         SONDE_ASSIGN(std::vector<std::byte> bytes, npyBytes(tensor));
-        if (auto changed = tensor::sourceError(tensor::Value(tensor), "a file that the values are read from")) return *changed;
+        if (auto changed = tensor::sourceError(tensor::Value(tensor), "a file that the values are read from"))
+            return *changed;
         entries.emplace_back(key + std::string(kSuffix), std::move(bytes));
     }
     return writeZip(path, entries);

@@ -32,7 +32,8 @@ Result<AttributeValue> attributeValue(Wire& wire, TensorReader& tensors, const A
         case AttributeType::String: return AttributeValue(std::string(attribute.s));
         case AttributeType::Floats: return AttributeValue(attribute.floats);
         case AttributeType::Ints: return AttributeValue(attribute.ints);
-        case AttributeType::Strings: return AttributeValue(std::vector<std::string>(attribute.strings.begin(), attribute.strings.end()));
+        case AttributeType::Strings:
+            return AttributeValue(std::vector<std::string>(attribute.strings.begin(), attribute.strings.end()));
         case AttributeType::Tensor: {
             if (attribute.tensors.empty()) return lacks();
             SONDE_ASSIGN(Tensor tensor, tensors.read(attribute.tensors.front()));

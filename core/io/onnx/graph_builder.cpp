@@ -1,8 +1,9 @@
 #include "core/io/onnx/graph_builder.h"
 
+#include <queue>
+
 #include <algorithm>
 #include <numeric>
-#include <queue>
 
 #include "core/io/onnx/attributes.h"
 
@@ -21,9 +22,9 @@ using tensor::TypeInfo;
 
 namespace {
 
-constexpr int kMaxDepth = 64;                 ///< of subgraphs and of functions that call functions
-constexpr std::int64_t kNewestOpset = 28;       ///< of ai.onnx that is known (ONNX 1.23)
-constexpr std::int64_t kMaxOpset = 100'000;  ///< of any domain: beyond is no version but damage
+constexpr int kMaxDepth = 64;                  ///< of subgraphs and of functions that call functions
+constexpr std::int64_t kNewestOpset = 28;      ///< of ai.onnx that is known (ONNX 1.23)
+constexpr std::int64_t kMaxOpset = 100'000;    ///< of any domain: beyond is no version but damage
 constexpr std::size_t kMaxUnfolded = 300'000;  ///< functions that call functions can multiply without end
 
 std::string functionKey(std::string_view domain, std::string_view name, std::string_view overload) {
@@ -42,8 +43,11 @@ NodeId Names::find(std::string_view name) const {
 GraphBuilder::GraphBuilder(Wire& wire, const ModelProto& model, TensorReader& tensors, const base::WorkContext& work)
     : m_wire(wire), m_model(model), m_tensors(tensors), m_work(work) {
     for (const FunctionProto& function : model.functions) {
-        if (m_functions.emplace(functionKey(function.domain, function.name, function.overload), &function).second) continue;
-        m_diagnostics.push_back({base::Severity::Warning, "the model has two functions '" + shown(function.name) + "'; the first is used", "", ""});
+        if (m_functions.emplace(functionKey(function.domain, function.name, function.overload), &function).second)
+            continue;
+        m_diagnostics.push_back({base::Severity::Warning,
+                                 "the model has two functions '" + shown(function.name) + "'; the first is used", "",
+                                 ""});
     }
 }
 
@@ -59,7 +63,8 @@ base::Error GraphBuilder::inNode(base::Error error, const NodeProto& node) const
 }
 
 base::Error GraphBuilder::wireError() const {
-    return unreadable("the file is damaged or cut off: " + m_wire.problem(), "byte " + std::to_string(m_wire.problemOffset()));
+    return unreadable("the file is damaged or cut off: " + m_wire.problem(),
+                      "byte " + std::to_string(m_wire.problemOffset()));
 }
 
 std::string GraphBuilder::uniqueName(std::string_view name) {
@@ -85,11 +90,16 @@ NameHint GraphBuilder::hintOf(const NodeProto& node, const Place& place) const {
 /// Versions that can be; newer ones than the known are only a finding.
 Result<void> GraphBuilder::checkOpsets(const OpsetImports& opsets, const std::string& where) {
     for (const auto& [domain, version] : opsets) {
-        if (version < 1 || version > kMaxOpset) return unreadable("invalid opset version " + std::to_string(version) + " for domain '" + shown(domain) + "'", "opset import of " + where);
+        if (version < 1 || version > kMaxOpset)
+            return unreadable(
+                "invalid opset version " + std::to_string(version) + " for domain '" + shown(domain) + "'",
+                "opset import of " + where);
         if (domain.empty() && version > kNewestOpset) {
             m_diagnostics.push_back({base::Severity::Warning,
-                                     "the model uses opset version " + std::to_string(version) + " of ai.onnx, newer than the supported " + std::to_string(kNewestOpset),
-                                     "opset import of " + where, "operators may have changed since: compare the results"});
+                                     "the model uses opset version " + std::to_string(version) +
+                                         " of ai.onnx, newer than the supported " + std::to_string(kNewestOpset),
+                                     "opset import of " + where,
+                                     "operators may have changed since: compare the results"});
         }
     }
     return {};
@@ -100,7 +110,8 @@ int GraphBuilder::versionOf(const std::string& domain, const NodeProto& node, co
     const auto version = place.opsets.find(domain);
     if (version != place.opsets.end()) return static_cast<int>(version->second);
     if (m_withoutVersion.insert(domain).second) {
-        m_diagnostics.push_back({base::Severity::Warning, "the model imports no opset for domain '" + shown(domain) + "'; version 1 is assumed",
+        m_diagnostics.push_back({base::Severity::Warning,
+                                 "the model imports no opset for domain '" + shown(domain) + "'; version 1 is assumed",
                                  placeOf(node), "export it again if results are wrong"});
     }
     return 1;
@@ -108,7 +119,8 @@ int GraphBuilder::versionOf(const std::string& domain, const NodeProto& node, co
 
 Result<void> GraphBuilder::build(const GraphProto& graph) {
     SONDE_TRY(checkOpsets(m_model.opsets, "the model"));
-    for (const FunctionProto& function : m_model.functions) SONDE_TRY(checkOpsets(function.opsets, "function '" + shown(function.name) + "'"));
+    for (const FunctionProto& function : m_model.functions)
+        SONDE_TRY(checkOpsets(function.opsets, "function '" + shown(function.name) + "'"));
     Names names;
     Place place{m_graph.mainId(), names, m_model.opsets, nullptr, {}, {}, 0};
     m_graph.name = graph.name;
@@ -140,7 +152,8 @@ Result<void> GraphBuilder::buildBody(const GraphProto& graph, Place& place) {
         results.push_back(Argument::of(node));
     }
     m_declared = std::move(outerDeclared);
-    m_graph.setResult(place.body, results.size() == 1 ? results.front() : Argument::container(Argument::Kind::Tuple, std::move(results)));
+    m_graph.setResult(place.body, results.size() == 1 ? results.front()
+                                                      : Argument::container(Argument::Kind::Tuple, std::move(results)));
     return {};
 }
 
@@ -153,9 +166,11 @@ Result<void> GraphBuilder::buildInputs(const GraphProto& graph, const std::unord
             continue;
         }
         if (input.name.empty()) return unreadable("an input has no name", "graph '" + shown(graph.name) + "'");
-        const NodeId node = m_graph.addInput(place.body, uniqueName(input.name), readType(m_wire, input.type), std::string(input.name));
+        const NodeId node =
+            m_graph.addInput(place.body, uniqueName(input.name), readType(m_wire, input.type), std::string(input.name));
         if (!place.names.nodes.emplace(input.name, node).second) {
-            return unreadable("two inputs have the name '" + shown(input.name) + "'", "graph '" + shown(graph.name) + "'");
+            return unreadable("two inputs have the name '" + shown(input.name) + "'",
+                              "graph '" + shown(graph.name) + "'");
         }
     }
     return {};
@@ -176,7 +191,9 @@ Result<void> GraphBuilder::buildInitializers(const GraphProto& graph, Place& pla
     const auto add = [&](Bytes name, Bytes message, bool sparse) -> Result<void> {
         if (m_work.cancelled()) return base::cancelled("reading weights");
         SONDE_ASSIGN(Tensor value, sparse ? m_tensors.readSparse(message) : m_tensors.read(message));
-        if (place.names.nodes.contains(name)) return unreadable("two initializers have the name '" + shown(name) + "'", "graph '" + shown(graph.name) + "'");
+        if (place.names.nodes.contains(name))
+            return unreadable("two initializers have the name '" + shown(name) + "'",
+                              "graph '" + shown(graph.name) + "'");
         Expr expr;
         expr.isParameter = true;
         expr.target = name;
@@ -223,7 +240,8 @@ Result<std::vector<std::size_t>> GraphBuilder::sorted(const std::vector<NodeProt
         for (Bytes output : nodes[i].outputs) {
             if (output.empty()) continue;
             if (const auto [known, added] = maker.emplace(output, i); !added) {
-                if (known->second == i) return unreadable("the node produces '" + shown(output) + "' twice", placeOf(nodes[i]));
+                if (known->second == i)
+                    return unreadable("the node produces '" + shown(output) + "' twice", placeOf(nodes[i]));
                 return unreadable("two nodes produce '" + shown(output) + "'", placeOf(nodes[i]));
             }
         }
@@ -242,7 +260,8 @@ Result<std::vector<std::size_t>> GraphBuilder::sorted(const std::vector<NodeProt
             if (found == maker.end()) continue;
             // A subgraph may have a name of its own that the node makes too: only its inputs count as a cycle.
             const bool own = found->second == i;
-            if (own && std::find(nodes[i].inputs.begin(), nodes[i].inputs.end(), read) == nodes[i].inputs.end()) continue;
+            if (own && std::find(nodes[i].inputs.begin(), nodes[i].inputs.end(), read) == nodes[i].inputs.end())
+                continue;
             inOrder = inOrder && found->second < i;
             edges.emplace_back(found->second, i);
         }
@@ -273,7 +292,8 @@ Result<std::vector<std::size_t>> GraphBuilder::sorted(const std::vector<NodeProt
         const auto stuck = std::find_if(waiting.begin(), waiting.end(), [](std::size_t count) { return count > 0; });
         return unreadable("the graph has a cycle", placeOf(nodes[static_cast<std::size_t>(stuck - waiting.begin())]));
     }
-    m_diagnostics.push_back({base::Severity::Info, "the nodes of the file are not in an order of execution; they were sorted", "", ""});
+    m_diagnostics.push_back(
+        {base::Severity::Info, "the nodes of the file are not in an order of execution; they were sorted", "", ""});
     return order;
 }
 
@@ -285,7 +305,8 @@ const FunctionProto* GraphBuilder::findFunction(const NodeProto& node) const {
 
 Result<void> GraphBuilder::buildNode(const NodeProto& node, Place& place) {
     if (place.call && ++m_unfolded > kMaxUnfolded) {
-        return unreadable("the model's functions unfold to more than " + std::to_string(kMaxUnfolded) + " operations", placeOf(node));
+        return unreadable("the model's functions unfold to more than " + std::to_string(kMaxUnfolded) + " operations",
+                          placeOf(node));
     }
     if (node.op.empty()) return unreadable("a node has no operator", placeOf(node));
     if (const FunctionProto* function = findFunction(node)) return unfold(node, *function, place);
@@ -340,7 +361,8 @@ Result<void> GraphBuilder::buildOperator(const NodeProto& node, Place& place) {
     NameHint hint = hintOf(node, place);
     if (expr.op.domain.empty() && node.op == "Constant" && count == 1) {
         if (std::optional<Tensor> value = constantValue(expr.attributes)) {
-            const NodeId id = addConstant(std::move(expr), place.prefix + std::string(node.outputs[0]), std::move(*value), place);
+            const NodeId id =
+                addConstant(std::move(expr), place.prefix + std::string(node.outputs[0]), std::move(*value), place);
             hint.expr = m_graph.node(id).producer;
             m_hints.push_back(std::move(hint));
             return define(node.outputs[0], id, node, place);
@@ -350,7 +372,8 @@ Result<void> GraphBuilder::buildOperator(const NodeProto& node, Place& place) {
     std::unordered_set<std::string> taken;
     for (std::size_t i = 0; i < count; ++i) {
         // An output left out in the middle still has its place.
-        const std::string own = node.outputs[i].empty() ? std::string(hint.path) + ":" + std::to_string(i) : std::string(node.outputs[i]);
+        const std::string own =
+            node.outputs[i].empty() ? std::string(hint.path) + ":" + std::to_string(i) : std::string(node.outputs[i]);
         std::string name = uniqueName(place.prefix + own);
         while (!taken.insert(name).second) name += "~";
         names.push_back(std::move(name));
@@ -360,12 +383,14 @@ Result<void> GraphBuilder::buildOperator(const NodeProto& node, Place& place) {
     m_hints.push_back(std::move(hint));
     // Subgraphs come before the outputs are known by name: they cannot read what their owner makes.
     for (const auto& [label, body] : bodies) {
-        if (auto built = buildSubgraph(id, label, body.first, body.second, place); !built) return inNode(built.error(), node);
+        if (auto built = buildSubgraph(id, label, body.first, body.second, place); !built)
+            return inNode(built.error(), node);
     }
     for (std::size_t i = 0; i < count; ++i) {
         const NodeId output = m_graph.expr(id).outputs[i];
         if (node.outputs[i].empty()) continue;
-        if (const auto declared = m_declared.find(std::string(node.outputs[i])); declared != m_declared.end() && !place.call) {
+        if (const auto declared = m_declared.find(std::string(node.outputs[i]));
+            declared != m_declared.end() && !place.call) {
             m_graph.setType(output, declared->second);
         }
         SONDE_TRY(define(node.outputs[i], output, node, place));
@@ -381,14 +406,18 @@ Result<void> GraphBuilder::buildAttributes(const NodeProto& node, const Place& p
         const Names* names = &place.names;
         const Bytes name = attribute.name;
         if (!attribute.reference.empty()) {
-            if (!place.attributes) return unreadable("attribute '" + shown(name) + "' refers to a function's attribute outside of a function", placeOf(node));
+            if (!place.attributes)
+                return unreadable(
+                    "attribute '" + shown(name) + "' refers to a function's attribute outside of a function",
+                    placeOf(node));
             const auto given = place.attributes->find(attribute.reference);
             // An attribute that the caller does not set takes the operator's own default.
             if (given == place.attributes->end()) continue;
             attribute = given->second.attribute;
             names = given->second.names ? given->second.names : names;
         }
-        if (expr.attributes.has(name)) return unreadable("attribute '" + shown(name) + "' is given twice", placeOf(node));
+        if (expr.attributes.has(name))
+            return unreadable("attribute '" + shown(name) + "' is given twice", placeOf(node));
         if (attribute.type == AttributeType::Graph || attribute.type == AttributeType::Graphs) {
             std::vector<tensor::BodyRef> references;
             for (Bytes graph : attribute.graphs) {
@@ -407,12 +436,19 @@ Result<void> GraphBuilder::buildAttributes(const NodeProto& node, const Place& p
     return {};
 }
 
-Result<void> GraphBuilder::buildSubgraph(ExprId owner, Bytes label, Bytes message, const Names* outer, const Place& place) {
+Result<void> GraphBuilder::buildSubgraph(ExprId owner, Bytes label, Bytes message, const Names* outer,
+                                         const Place& place) {
     if (place.depth >= kMaxDepth) return unreadable("graphs nest more than " + std::to_string(kMaxDepth) + " deep");
     const GraphProto graph = readGraph(m_wire, message);
     if (m_wire.failed()) return wireError();
     Names names{outer, {}};
-    Place inside{m_graph.addBody(owner, std::string(label)), names, place.opsets, place.attributes, place.call, place.prefix, place.depth + 1};
+    Place inside{m_graph.addBody(owner, std::string(label)),
+                 names,
+                 place.opsets,
+                 place.attributes,
+                 place.call,
+                 place.prefix,
+                 place.depth + 1};
     return buildBody(graph, inside);
 }
 
@@ -433,7 +469,8 @@ Result<void> GraphBuilder::unfold(const NodeProto& node, const FunctionProto& fu
         const Bytes name = attribute.name;
         const Names* names = &place.names;
         if (!attribute.reference.empty()) {
-            const auto given = place.attributes ? place.attributes->find(attribute.reference) : CallAttributes::const_iterator{};
+            const auto given =
+                place.attributes ? place.attributes->find(attribute.reference) : CallAttributes::const_iterator{};
             if (!place.attributes || given == place.attributes->end()) continue;
             attribute = given->second.attribute;
             names = given->second.names;
@@ -447,7 +484,8 @@ Result<void> GraphBuilder::unfold(const NodeProto& node, const FunctionProto& fu
     const NameHint hint = hintOf(node, place);
     const std::size_t call = m_calls.size();
     m_calls.push_back({std::string(function.name), std::string(hint.path), hint});
-    Place inside{place.body, names, function.opsets, &attributes, call, place.prefix + std::string(hint.path) + "/", place.depth + 1};
+    Place inside{place.body,     names, function.opsets, &attributes, call, place.prefix + std::string(hint.path) + "/",
+                 place.depth + 1};
     auto declared = std::exchange(m_declared, {});
     m_unfolding.push_back(&function);
     const auto built = buildNodes(function.nodes, inside);
@@ -457,7 +495,10 @@ Result<void> GraphBuilder::unfold(const NodeProto& node, const FunctionProto& fu
     for (std::size_t i = 0; i < node.outputs.size() && i < function.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;
         const NodeId made = names.find(function.outputs[i]);
-        if (!made.valid()) return unreadable("function '" + shown(function.name) + "' does not produce its output '" + shown(function.outputs[i]) + "'", placeOf(node));
+        if (!made.valid())
+            return unreadable("function '" + shown(function.name) + "' does not produce its output '" +
+                                  shown(function.outputs[i]) + "'",
+                              placeOf(node));
         const std::string wanted = place.prefix + std::string(node.outputs[i]);
         const std::string& current = m_graph.node(made).name;
         if (current.starts_with(inside.prefix) && !m_graph.findNode(wanted).valid()) {

@@ -56,7 +56,8 @@ class GraphBuilder {
 
     base::Result<void> checkOpsets(const OpsetImports& opsets, const std::string& where);
     int versionOf(const std::string& domain, const NodeProto& node, const Place& place);
-    base::Result<void> buildInputs(const GraphProto& graph, const std::unordered_set<std::string_view>& initialized, Place& place);
+    base::Result<void> buildInputs(const GraphProto& graph, const std::unordered_set<std::string_view>& initialized,
+                                   Place& place);
     base::Result<void> buildInitializers(const GraphProto& graph, Place& place);
     base::Result<void> buildBody(const GraphProto& graph, Place& place);
     base::Result<void> buildNodes(const std::vector<NodeProto>& nodes, Place& place);
@@ -64,7 +65,8 @@ class GraphBuilder {
     base::Result<void> buildOperator(const NodeProto& node, Place& place);
     base::Result<void> buildAttributes(const NodeProto& node, const Place& place, graph::Expr& expr,
                                        std::vector<std::pair<Bytes, std::pair<Bytes, const Names*>>>& bodies);
-    base::Result<void> buildSubgraph(graph::ExprId owner, Bytes label, Bytes message, const Names* names, const Place& place);
+    base::Result<void> buildSubgraph(graph::ExprId owner, Bytes label, Bytes message, const Names* names,
+                                     const Place& place);
     base::Result<void> unfold(const NodeProto& node, const FunctionProto& function, Place& place);
     base::Result<std::vector<graph::NodeId>> readInputs(const NodeProto& node, const Place& place) const;
     base::Result<void> define(std::string_view name, graph::NodeId node, const NodeProto& by, Place& place) const;
@@ -93,7 +95,7 @@ class GraphBuilder {
     std::unordered_map<std::string, int> m_suffixes;
     std::unordered_map<std::string, const FunctionProto*> m_functions;
     std::unordered_map<std::string, tensor::TypeInfo> m_declared;  ///< value_info of the graph being read
-    std::unordered_set<std::string> m_withoutVersion;  ///< domains that no import names
+    std::unordered_set<std::string> m_withoutVersion;              ///< domains that no import names
     std::vector<const FunctionProto*> m_unfolding;
     std::size_t m_unfolded = 0;  ///< nodes made of functions' nodes so far
 };

@@ -11,7 +11,9 @@ using base::unreadable;
 
 constexpr std::int64_t kNewestIrVersion = 13;
 
-onnx::Bytes asBytes(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+onnx::Bytes asBytes(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 void describe(const onnx::ModelProto& model, OnnxModel& result) {
     const auto add = [&result](std::string key, std::string value) {
@@ -31,8 +33,8 @@ void describe(const onnx::ModelProto& model, OnnxModel& result) {
     for (const auto& [key, value] : model.metadata) add(std::string(key), std::string(value));
     if (model.irVersion > kNewestIrVersion) {
         result.diagnostics.push_back({base::Severity::Warning,
-                                      "the file has IR version " + std::to_string(model.irVersion) + ", newer than the known " +
-                                          std::to_string(kNewestIrVersion),
+                                      "the file has IR version " + std::to_string(model.irVersion) +
+                                          ", newer than the known " + std::to_string(kNewestIrVersion),
                                       "", "export it with an older IR version if something is missing"});
     }
 }

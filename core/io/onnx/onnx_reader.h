@@ -20,7 +20,7 @@ namespace sonde::io {
 struct OnnxModel {
     graph::InternalGraph graph;
     graph::ModuleTree modules;
-    std::vector<std::string> outputNames;  ///< the file's, one for each of the graph's outputs
+    std::vector<std::string> outputNames;                         ///< the file's, one for each of the graph's outputs
     std::vector<std::pair<std::string, std::string>> properties;  ///< "producer", "IR version", "opset" …
     base::Diagnostics diagnostics;
 };

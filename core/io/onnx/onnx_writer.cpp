@@ -4,10 +4,9 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <protozero/pbf_writer.hpp>
 #include <set>
 #include <vector>
-
-#include <protozero/pbf_writer.hpp>
 
 #include "core/io/onnx/proto.h"
 
@@ -50,7 +49,8 @@ std::string rawBytes(const Tensor& tensor) {
     std::string packed((count * bits + 7) / 8, '\0');
     for (std::size_t i = 0; i < count; ++i) {
         const unsigned value = static_cast<unsigned char>(bytes[i]) & ((1u << bits) - 1);
-        packed[i * bits / 8] = static_cast<char>(static_cast<unsigned char>(packed[i * bits / 8]) | value << (i * bits % 8));
+        packed[i * bits / 8] =
+            static_cast<char>(static_cast<unsigned char>(packed[i * bits / 8]) | value << (i * bits % 8));
     }
     return packed;
 }
@@ -92,13 +92,15 @@ class Writer {
             if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || isInitializer(expr)) continue;
             const bool foreign = expr.op.domain == "aten" || expr.op.domain == "prim" || expr.op.domain == "torch";
             if (expr.op.name.empty() || foreign || !expr.keywords.empty()) {
-                if (wrong++ == 0) first = expr.target + (expr.outputs.empty() ? "" : " '" + m_graph.node(expr.outputs.front()).name + "'");
+                if (wrong++ == 0)
+                    first = expr.target +
+                            (expr.outputs.empty() ? "" : " '" + m_graph.node(expr.outputs.front()).name + "'");
                 continue;
             }
             const auto [known, added] = m_opsets.emplace(expr.op.domain, expr.op.version);
             if (!added && known->second != expr.op.version) {
-                return usageError("the graph uses two versions of the operators of domain '" + expr.op.domain + "'", first,
-                                  "an ONNX file has one version for each domain");
+                return usageError("the graph uses two versions of the operators of domain '" + expr.op.domain + "'",
+                                  first, "an ONNX file has one version for each domain");
             }
         }
         if (wrong == 0) return {};
@@ -108,8 +110,9 @@ class Writer {
 
     /// Constants that stand for themselves: weights, and what no Constant operator of the file made.
     bool isInitializer(const Expr& expr) const {
-        return (expr.kind == ExprKind::Constant || expr.kind == ExprKind::GetAttr) && expr.op.name.empty() && !expr.outputs.empty() &&
-               m_graph.node(expr.outputs.front()).constant && m_graph.node(expr.outputs.front()).constant->isTensor();
+        return (expr.kind == ExprKind::Constant || expr.kind == ExprKind::GetAttr) && expr.op.name.empty() &&
+               !expr.outputs.empty() && m_graph.node(expr.outputs.front()).constant &&
+               m_graph.node(expr.outputs.front()).constant->isTensor();
     }
 
     Result<void> writeGraph(pbf_writer& writer, BodyId bodyId, const std::string& name) {
@@ -133,7 +136,8 @@ class Writer {
         for (NodeId output : body.outputs) writer.add_message(12, valueInfo(output));
         for (ExprId id : body.order) {
             const Expr& expr = m_graph.expr(id);
-            if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || expr.kind == ExprKind::Constant) continue;
+            if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || expr.kind == ExprKind::Constant)
+                continue;
             for (NodeId output : expr.outputs) {
                 const bool isOutput = std::find(body.outputs.begin(), body.outputs.end(), output) != body.outputs.end();
                 if (!isOutput && isSayable(m_graph.node(output).type)) writer.add_message(13, valueInfo(output));
@@ -148,7 +152,8 @@ class Writer {
         for (const Argument& argument : expr.arguments) {
             if (argument.kind == Argument::Kind::Node) {
                 writer.add_string(1, m_graph.node(argument.node).name);
-            } else if (argument.kind == Argument::Kind::Omitted || (argument.kind == Argument::Kind::Constant && argument.constant.isNone())) {
+            } else if (argument.kind == Argument::Kind::Omitted ||
+                       (argument.kind == Argument::Kind::Constant && argument.constant.isNone())) {
                 writer.add_string(1, "");
             } else {
                 return usageError("an argument of '" + expr.target + "' is not a node of the graph", expr.name);
@@ -244,7 +249,8 @@ class Writer {
             SONDE_TRY(addBody(writer, 6, expr, body->index, attribute.name));
             type(AttributeType::Graph);
         } else if (const auto* bodies = std::get_if<std::vector<tensor::BodyRef>>(&value)) {
-            for (const tensor::BodyRef& reference : *bodies) SONDE_TRY(addBody(writer, 11, expr, reference.index, attribute.name));
+            for (const tensor::BodyRef& reference : *bodies)
+                SONDE_TRY(addBody(writer, 11, expr, reference.index, attribute.name));
             type(AttributeType::Graphs);
         } else {
             return usageError("attribute '" + attribute.name + "' refers to a function's attribute", expr.name);
@@ -252,7 +258,8 @@ class Writer {
         return bytes;
     }
 
-    Result<void> addBody(pbf_writer& writer, protozero::pbf_tag_type tag, const Expr& expr, std::size_t index, const std::string& name) {
+    Result<void> addBody(pbf_writer& writer, protozero::pbf_tag_type tag, const Expr& expr, std::size_t index,
+                         const std::string& name) {
         if (index >= expr.bodies.size()) return usageError("attribute '" + name + "' names a missing body", expr.name);
         std::string bytes;
         pbf_writer graphWriter(bytes);
@@ -271,7 +278,8 @@ class Writer {
         if (!name.empty()) writer.add_string(8, name);
         if (tensor.dtype() == DType::String) {
             for (const std::string& text : tensor.strings()) writer.add_bytes(6, text);
-        } else if (mayBeExternal && m_data && static_cast<std::int64_t>(tensor.sizeBytes()) >= m_options.externalFromBytes) {
+        } else if (mayBeExternal && m_data &&
+                   static_cast<std::int64_t>(tensor.sizeBytes()) >= m_options.externalFromBytes) {
             writeExternal(writer, rawBytes(tensor));
         } else {
             writer.add_bytes(9, rawBytes(tensor));
@@ -334,7 +342,10 @@ class Writer {
                 writer.add_message(type.kind == ValueKind::Optional ? 9 : 4, inner);
                 break;
             case ValueKind::Dict:
-                innerWriter.add_enum(1, static_cast<int>(!type.elements.empty() && type.elements[0].kind == ValueKind::String ? DType::String : DType::Int64));
+                innerWriter.add_enum(
+                    1, static_cast<int>(!type.elements.empty() && type.elements[0].kind == ValueKind::String
+                                            ? DType::String
+                                            : DType::Int64));
                 innerWriter.add_message(2, type.elements.size() > 1 ? typeBytes(type.elements[1]) : std::string());
                 writer.add_message(5, inner);
                 break;
@@ -386,7 +397,9 @@ std::filesystem::path partOf(std::filesystem::path path) { return path += ".part
 
 Result<void> writeOnnx(const std::filesystem::path& path, const InternalGraph& graph, const OnnxWriteOptions& options,
                        const base::WorkContext& work) {
-    const auto failure = [](const std::filesystem::path& file) { return base::runError("the file cannot be written", file.string()); };
+    const auto failure = [](const std::filesystem::path& file) {
+        return base::runError("the file cannot be written", file.string());
+    };
     std::optional<DataFile> data;
     std::filesystem::path dataPath = path;
     dataPath += ".data";

@@ -227,23 +227,37 @@ AttributeProto readAttribute(Wire& wire, Bytes message) {
     while (reader.next()) {
         switch (reader.tag()) {
             case 1: attribute.name = reader.bytes(); break;
-            case 2: attribute.f = reader.float32(); scalar = AttributeType::Float; break;
-            case 3: attribute.i = reader.int64(); scalar = AttributeType::Int; break;
-            case 4: attribute.s = reader.bytes(); scalar = AttributeType::String; break;
-            case 5: case 10: attribute.tensors.push_back(reader.bytes()); break;
-            case 6: case 11: attribute.graphs.push_back(reader.bytes()); break;
+            case 2:
+                attribute.f = reader.float32();
+                scalar = AttributeType::Float;
+                break;
+            case 3:
+                attribute.i = reader.int64();
+                scalar = AttributeType::Int;
+                break;
+            case 4:
+                attribute.s = reader.bytes();
+                scalar = AttributeType::String;
+                break;
+            case 5:
+            case 10: attribute.tensors.push_back(reader.bytes()); break;
+            case 6:
+            case 11: attribute.graphs.push_back(reader.bytes()); break;
             case 7: reader.eachFloat32([&](float value) { attribute.floats.push_back(value); }); break;
             case 8: reader.eachInt64([&](std::int64_t value) { attribute.ints.push_back(value); }); break;
             case 9: attribute.strings.push_back(reader.bytes()); break;
-            case 14: case 15: attribute.types.push_back(reader.bytes()); break;
+            case 14:
+            case 15: attribute.types.push_back(reader.bytes()); break;
             case 20: {
                 const std::int64_t number = reader.int64();
-                if (number < 0 || number > 14) wire.fail("unknown attribute type " + std::to_string(number), message.data());
+                if (number < 0 || number > 14)
+                    wire.fail("unknown attribute type " + std::to_string(number), message.data());
                 else attribute.type = static_cast<AttributeType>(number);
                 break;
             }
             case 21: attribute.reference = reader.bytes(); break;
-            case 22: case 23: attribute.sparse.push_back(reader.bytes()); break;
+            case 22:
+            case 23: attribute.sparse.push_back(reader.bytes()); break;
             default: reader.skip();
         }
     }
@@ -262,7 +276,8 @@ TypeInfo readType(Wire& wire, Bytes message, int depth) {
     MessageReader reader(wire, message);
     while (reader.next()) {
         switch (reader.tag()) {
-            case 1: case 8: type = readTensorType(wire, reader.bytes()); break;
+            case 1:
+            case 8: type = readTensorType(wire, reader.bytes()); break;
             case 4: type = readContainerType(wire, reader.bytes(), ValueKind::Sequence, depth); break;
             case 5: type = readMapType(wire, reader.bytes(), depth); break;
             case 9: type = readContainerType(wire, reader.bytes(), ValueKind::Optional, depth); break;
@@ -276,8 +291,18 @@ bool looksLikeModel(Bytes head, std::size_t fileSize) {
     // Field numbers of ModelProto with their wire types: 0 varint, 2 length-delimited.
     const auto wireType = [](std::uint32_t tag) -> int {
         switch (tag) {
-            case 1: case 5: return 0;
-            case 2: case 3: case 4: case 6: case 7: case 8: case 14: case 20: case 25: case 26: return 2;
+            case 1:
+            case 5: return 0;
+            case 2:
+            case 3:
+            case 4:
+            case 6:
+            case 7:
+            case 8:
+            case 14:
+            case 20:
+            case 25:
+            case 26: return 2;
             default: return -1;
         }
     };

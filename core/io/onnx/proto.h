@@ -100,7 +100,9 @@ AttributeProto readAttribute(Wire& wire, Bytes message);
 tensor::TypeInfo readType(Wire& wire, Bytes message, int depth = 0);
 
 /// "" and "ai.onnx" are the same domain.
-inline std::string_view canonicalDomain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+inline std::string_view canonicalDomain(std::string_view domain) {
+    return domain == "ai.onnx" ? std::string_view() : domain;
+}
 
 /// True if `head`, the beginning of a file of `fileSize` bytes, reads as a ModelProto as far as it goes.
 bool looksLikeModel(Bytes head, std::size_t fileSize);

@@ -57,10 +57,13 @@ std::vector<std::string> pythonStrings(std::string_view text) {
     return result;
 }
 
-/// "layer1.0.weight" → "layer1.0"; empty for names that are not a path of attributes ("onnx::Conv_193", "dense/kernel:0").
+/// "layer1.0.weight" → "layer1.0"; empty for names that are not a path of attributes ("onnx::Conv_193",
+/// "dense/kernel:0").
 std::string moduleOfParameter(std::string_view name) {
     const std::size_t dot = name.rfind('.');
-    if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size() || name.find_first_of("/: ") != std::string_view::npos) return {};
+    if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size() ||
+        name.find_first_of("/: ") != std::string_view::npos)
+        return {};
     if (name.starts_with('.') || name.find("..") != std::string_view::npos) return {};
     return std::string(name.substr(0, dot));
 }
@@ -124,7 +127,8 @@ struct ByParts {
 
 class Assigner {
   public:
-    Assigner(InternalGraph& graph, ModuleTree& modules, const std::vector<NameHint>& hints, const std::vector<FunctionCall>& calls)
+    Assigner(InternalGraph& graph, ModuleTree& modules, const std::vector<NameHint>& hints,
+             const std::vector<FunctionCall>& calls)
         : m_graph(graph), m_modules(modules), m_hints(hints), m_calls(calls), m_paths(collectParameterModules()) {}
 
     void run() {
@@ -150,8 +154,12 @@ class Assigner {
     /// A weight that is computed (a ConstantOfShape of its dim sizes): its name is that of a tensor, not of a place.
     bool isWeight(const NameHint& hint) const {
         const Expr& expr = m_graph.expr(hint.expr);
-        if (hint.call || hint.path.starts_with('/') || metadataOf(hint, kScopes) || expr.inputs.empty() || !expr.bodies.empty()) return false;
-        return std::ranges::all_of(expr.inputs, [this](NodeId input) { return m_graph.expr(m_graph.node(input).producer).kind == graph::ExprKind::Constant; });
+        if (hint.call || hint.path.starts_with('/') || metadataOf(hint, kScopes) || expr.inputs.empty() ||
+            !expr.bodies.empty())
+            return false;
+        return std::ranges::all_of(expr.inputs, [this](NodeId input) {
+            return m_graph.expr(m_graph.node(input).producer).kind == graph::ExprKind::Constant;
+        });
     }
 
     const std::set<std::string>& collectParameterModules() {
@@ -215,7 +223,8 @@ class Assigner {
         ScopeId scope = base;
         for (const Level& level : chain) {
             if (level.qualname.empty()) {
-                if (!level.moduleClass.empty()) m_graph.mutableScope(m_graph.rootScope()).moduleClass = level.moduleClass;
+                if (!level.moduleClass.empty())
+                    m_graph.mutableScope(m_graph.rootScope()).moduleClass = level.moduleClass;
                 continue;
             }
             const auto found = m_scopes.find(ByParts::Parts(scope.value, level.qualname, level.call));
@@ -261,7 +270,8 @@ class Assigner {
             }
         }
         put(hint.expr, scope);
-        if (const std::optional<std::string_view> stack = metadataOf(hint, kStack)) m_graph.mutableExpr(hint.expr).source = graph::Source(sourceOf(*stack));
+        if (const std::optional<std::string_view> stack = metadataOf(hint, kStack))
+            m_graph.mutableExpr(hint.expr).source = graph::Source(sourceOf(*stack));
     }
 
     void put(ExprId id, ScopeId scope) {
@@ -278,7 +288,8 @@ class Assigner {
 
     /// Parameters stand where they are first read, and belong to the module in their name.
     void attributeParameters() {
-        if (m_graph.scope(m_graph.rootScope()).moduleClass.empty()) m_graph.mutableScope(m_graph.rootScope()).moduleClass = m_graph.name;
+        if (m_graph.scope(m_graph.rootScope()).moduleClass.empty())
+            m_graph.mutableScope(m_graph.rootScope()).moduleClass = m_graph.name;
         m_modules.mutableModule(0).moduleClass = m_graph.scope(m_graph.rootScope()).moduleClass;
         for (const NameHint& hint : m_hints) {
             const std::vector<NodeId>& outputs = m_graph.expr(hint.expr).outputs;

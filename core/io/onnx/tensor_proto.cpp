@@ -17,7 +17,8 @@ using tensor::Storage;
 using tensor::Tensor;
 
 constexpr std::size_t kSparseLimitBytes = std::size_t{1} << 30;
-/// Larger unaligned data is not copied until it is read. Each such tensor is a mapping of its own, of which there are few.
+/// Larger unaligned data is not copied until it is read. Each such tensor is a mapping of its own, of which there are
+/// few.
 constexpr std::size_t kDeferredFromBytes = std::size_t{256} << 10;
 
 /// Several elements to a byte, lowest bits first (onnx.proto, TensorProto.raw_data).
@@ -132,15 +133,17 @@ Result<Tensor> TensorReader::fromRaw(const Header& header, std::span<const std::
     const std::size_t bits = tensor::bitsInFile(header.dtype);
     // numel is below 2^63 and a tensor of more than the file's bits is refused, so the product cannot overflow.
     if (header.numel > raw.size() * 8 / bits || (header.numel * bits + 7) / 8 != raw.size()) {
-        return wrong(header, "the data has " + std::to_string(raw.size()) + " bytes, which is not what " +
-                                 std::string(tensor::name(header.dtype)) + header.shape.text() + " takes",
+        return wrong(header,
+                     "the data has " + std::to_string(raw.size()) + " bytes, which is not what " +
+                         std::string(tensor::name(header.dtype)) + header.shape.text() + " takes",
                      message);
     }
     const std::size_t itemSize = tensor::itemSize(header.dtype);
     const std::size_t alignment = tensor::isComplex(header.dtype) ? itemSize / 2 : itemSize;
     const bool aligned = reinterpret_cast<std::uintptr_t>(raw.data()) % alignment == 0;
-    const bool cleanBools = header.dtype != DType::Bool ||
-                            std::all_of(raw.begin(), raw.end(), [](std::byte b) { return std::to_integer<int>(b) <= 1; });
+    const bool cleanBools = header.dtype != DType::Bool || std::all_of(raw.begin(), raw.end(), [](std::byte b) {
+                                return std::to_integer<int>(b) <= 1;
+                            });
     if (bits >= 8 && aligned && cleanBools && header.numel > 0) {
         return Tensor::onStorage(header.dtype, header.shape, Storage::view(raw.data(), raw.size(), std::move(owner)));
     }
@@ -190,11 +193,14 @@ class Filler {
 /// The field of TensorProto that holds elements of a dtype when there is no raw data.
 std::uint32_t dataField(DType dtype) {
     switch (dtype) {
-        case DType::Float32: case DType::Complex64: return 4;
+        case DType::Float32:
+        case DType::Complex64: return 4;
         case DType::String: return 6;
         case DType::Int64: return 7;
-        case DType::Float64: case DType::Complex128: return 10;
-        case DType::UInt32: case DType::UInt64: return 11;
+        case DType::Float64:
+        case DType::Complex128: return 10;
+        case DType::UInt32:
+        case DType::UInt64: return 11;
         default: return 5;
     }
 }
@@ -206,8 +212,10 @@ Result<Tensor> TensorReader::fromNumbers(const Header& header, Bytes message) {
     const std::size_t bits = header.dtype == DType::String ? 8 : tensor::bitsInFile(header.dtype);
     // A number takes at least a byte of the message (an element of four bits half of one).
     if (header.numel / 8 * std::min<std::size_t>(bits, 8) > message.size()) {
-        return wrong(header, "the data is cut off: " + header.shape.text() + " does not fit into " +
-                                 std::to_string(message.size()) + " bytes", message);
+        return wrong(header,
+                     "the data is cut off: " + header.shape.text() + " does not fit into " +
+                         std::to_string(message.size()) + " bytes",
+                     message);
     }
     std::vector<std::string> strings;
     Tensor tensor;
@@ -228,14 +236,17 @@ Result<Tensor> TensorReader::fromNumbers(const Header& header, Bytes message) {
         else if (isText) strings.emplace_back(reader.bytes());
         else if (field == 4) reader.eachFloat32([&](float value) { filler.add(value); });
         else if (field == 10) reader.eachFloat64([&](double value) { filler.add(value); });
-        else if (header.dtype == DType::Bool) reader.eachInt64([&](std::int64_t value) { filler.add(std::uint8_t(value != 0)); });
+        else if (header.dtype == DType::Bool)
+            reader.eachInt64([&](std::int64_t value) { filler.add(std::uint8_t(value != 0)); });
         else reader.eachInt64([&](std::int64_t value) { filler.add(value); });
     }
     if (m_wire.failed()) return wrong(header, m_wire.problem(), message);
     const std::size_t count = isText ? strings.size() : filler.count();
     if (count != expected) {
-        return wrong(header, "the data has " + std::to_string(count) + " numbers where " + header.shape.text() + " takes " +
-                                 std::to_string(expected), message);
+        return wrong(header,
+                     "the data has " + std::to_string(count) + " numbers where " + header.shape.text() + " takes " +
+                         std::to_string(expected),
+                     message);
     }
     if (isText) return Tensor::ofStrings(header.shape, std::move(strings));
     if (bits < 8 && header.numel > 0) {
@@ -253,7 +264,8 @@ Result<std::shared_ptr<const base::MappedFile>> TensorReader::dataFile(const Hea
     }
     // The file may not be anywhere but in the model's folder or below, also not by way of a link (onnx.proto).
     std::error_code code;
-    const std::filesystem::path folder = std::filesystem::weakly_canonical(std::filesystem::absolute(m_model->path(), code).parent_path(), code);
+    const std::filesystem::path folder =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(m_model->path(), code).parent_path(), code);
     const std::filesystem::path path = std::filesystem::weakly_canonical(folder / location, code);
     const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
     if (code || std::filesystem::path(location).is_absolute() || end != folder.end()) {
@@ -270,8 +282,10 @@ Result<std::shared_ptr<const base::MappedFile>> TensorReader::dataFile(const Hea
 
 Result<Tensor> TensorReader::fromExternal(const Header& header, Bytes message) {
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, dataFile(header, message));
-    const std::optional<std::uint64_t> offset = header.offset.empty() ? std::optional<std::uint64_t>(0) : base::parseNumber<std::uint64_t>(header.offset);
-    if (!offset || *offset > file->sizeBytes()) return wrong(header, "the tensor is beyond the end of its data file", message);
+    const std::optional<std::uint64_t> offset =
+        header.offset.empty() ? std::optional<std::uint64_t>(0) : base::parseNumber<std::uint64_t>(header.offset);
+    if (!offset || *offset > file->sizeBytes())
+        return wrong(header, "the tensor is beyond the end of its data file", message);
     const std::uint64_t left = file->sizeBytes() - *offset;
     std::uint64_t length = 0;
     if (header.length.empty()) {
@@ -302,7 +316,8 @@ Result<Tensor> TensorReader::readSparse(Bytes message) {
     Header header;
     header.name = nameOf(valuesMessage);
     if (m_wire.failed()) return wrong(header, m_wire.problem(), message);
-    if (!valuesMessage.data() || !indicesMessage.data()) return wrong(header, "a sparse tensor lacks its values or indices", message);
+    if (!valuesMessage.data() || !indicesMessage.data())
+        return wrong(header, "a sparse tensor lacks its values or indices", message);
     SONDE_ASSIGN(const Tensor values, read(valuesMessage));
     SONDE_ASSIGN(const Tensor indices, read(indicesMessage));
     const std::optional<std::int64_t> numel = shape.checkedNumel();

@@ -26,13 +26,16 @@ std::string joined(std::string_view parent, std::string_view tail) {
 /// "relu_12" → ("relu", 12); number 0 if there is none.
 std::pair<std::string_view, int> withoutNumber(std::string_view segment) {
     const std::size_t bar = segment.rfind('_');
-    if (bar == std::string_view::npos || bar == 0 || bar + 1 == segment.size() || segment[bar + 1] == '0') return {segment, 0};
+    if (bar == std::string_view::npos || bar == 0 || bar + 1 == segment.size() || segment[bar + 1] == '0')
+        return {segment, 0};
     const auto number = base::parseNumber<int>(segment.substr(bar + 1));
     if (!number) return {segment, 0};
     return {segment.substr(0, bar), *number};
 }
 
-std::string keyOf(std::size_t parent, std::string_view segment) { return std::to_string(parent) + "/" + std::string(segment); }
+std::string keyOf(std::size_t parent, std::string_view segment) {
+    return std::to_string(parent) + "/" + std::string(segment);
+}
 
 }  // namespace
 
@@ -46,7 +49,8 @@ std::vector<std::string> scopeSegments(std::string_view path) {
     return segments;
 }
 
-TorchPaths::TorchPaths(const std::set<std::string>& parameterModules) : m_parameterModules(parameterModules), m_modules(1) {}
+TorchPaths::TorchPaths(const std::set<std::string>& parameterModules)
+    : m_parameterModules(parameterModules), m_modules(1) {}
 
 void TorchPaths::add(std::string_view path, const std::vector<std::string>& evidence) {
     m_seen.push_back({m_seen.size(), scopeSegments(path), evidence});
@@ -78,12 +82,16 @@ void TorchPaths::collectSegments(std::size_t depth, std::vector<std::size_t>& pa
             continue;
         }
         auto [base, number] = withoutNumber(raw);
-        const bool counted = number > 0 && present.contains(keyOf(parent, base)) &&
-                             (number == 1 || present.contains(keyOf(parent, std::string(base) + "_" + std::to_string(number - 1))));
+        const bool counted =
+            number > 0 && present.contains(keyOf(parent, base)) &&
+            (number == 1 || present.contains(keyOf(parent, std::string(base) + "_" + std::to_string(number - 1))));
         // A parameter path that ends in the whole segment shows that the number is part of the name.
-        const bool named = counted && std::any_of(m_parameterModules.begin(), m_parameterModules.end(), [&raw](const std::string& path) {
-            return path == raw || (path.size() > raw.size() && path.ends_with(raw) && path[path.size() - raw.size() - 1] == '.');
-        });
+        const bool named =
+            counted &&
+            std::any_of(m_parameterModules.begin(), m_parameterModules.end(), [&raw](const std::string& path) {
+                return path == raw ||
+                       (path.size() > raw.size() && path.ends_with(raw) && path[path.size() - raw.size() - 1] == '.');
+            });
         if (!counted || named) {
             base = raw;
             number = 0;
@@ -95,7 +103,8 @@ void TorchPaths::collectSegments(std::size_t depth, std::vector<std::size_t>& pa
             module.parent = parent;
             module.segment = base;
             const std::string prefix = m_modules[parent].segment + ".";
-            module.tail = parent != 0 && base.starts_with(prefix) ? std::string(base.substr(prefix.size())) : std::string(base);
+            module.tail =
+                parent != 0 && base.starts_with(prefix) ? std::string(base.substr(prefix.size())) : std::string(base);
             m_modules[parent].children.push_back(m_modules.size());
             found = m_bySegment.emplace(baseKey, Resolved{m_modules.size(), 0}).first;
             m_modules.push_back(std::move(module));
@@ -127,7 +136,8 @@ std::string TorchPaths::qualnameOf(const Module& module) const {
     for (const std::string& path : module.evidence) {
         if (path == direct || path.starts_with(direct + ".")) return direct;
         if (!parent.empty() && !path.starts_with(parent + ".")) continue;
-        const std::vector<std::string_view> rest = components(std::string_view(path).substr(parent.empty() ? 0 : parent.size() + 1));
+        const std::vector<std::string_view> rest =
+            components(std::string_view(path).substr(parent.empty() ? 0 : parent.size() + 1));
         const auto found = std::search(rest.begin(), rest.end(), tail.begin(), tail.end());
         if (found == rest.end() || !withContainers.empty()) continue;
         const std::string_view last = *(found + static_cast<std::ptrdiff_t>(tail.size()) - 1);
@@ -176,7 +186,8 @@ int TorchPaths::callOfParent(std::size_t child, int number, int spokenNumber) co
     // Otherwise the parent's next operation after the child's first tells.
     const auto first = m_firstUse.find(std::to_string(child) + ":" + std::to_string(number));
     if (first == m_firstUse.end() || parent.own.empty()) return 0;
-    const auto next = std::lower_bound(parent.own.begin(), parent.own.end(), std::pair<std::size_t, int>(first->second, 0));
+    const auto next =
+        std::lower_bound(parent.own.begin(), parent.own.end(), std::pair<std::size_t, int>(first->second, 0));
     return next == parent.own.end() ? parent.own.back().second : next->second;
 }
 

@@ -63,7 +63,7 @@ class TorchPaths {
     const std::set<std::string>& m_parameterModules;
     std::vector<Module> m_modules;
     std::vector<Seen> m_seen;
-    std::unordered_map<std::string, Resolved> m_bySegment;  ///< "PARENT/raw segment" → module and call
+    std::unordered_map<std::string, Resolved> m_bySegment;    ///< "PARENT/raw segment" → module and call
     std::unordered_map<std::string, std::size_t> m_firstUse;  ///< "MODULE:call" → position of its first operation
 };
 

@@ -33,7 +33,9 @@ class ValueReader {
                 reader.skip();
                 continue;
             }
-            const ValueKind inner = tag == kTensor ? ValueKind::Tensor : tag == kSequence ? ValueKind::Sequence : ValueKind::Optional;
+            const ValueKind inner = tag == kTensor     ? ValueKind::Tensor
+                                    : tag == kSequence ? ValueKind::Sequence
+                                                       : ValueKind::Optional;
             SONDE_ASSIGN(Value item, read(reader.bytes(), inner, depth + 1));
             items.push_back(std::move(item));
         }

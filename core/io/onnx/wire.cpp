@@ -16,7 +16,9 @@ std::string shown(Bytes name) {
         text += first.valid && !base::isControl(first.value) ? name.substr(at, first.bytes) : "?";
         at += first.bytes;
     }
-    return text.size() < kMaxLength || text.size() >= name.size() ? text : text + "… (" + std::to_string(name.size()) + " bytes)";
+    return text.size() < kMaxLength || text.size() >= name.size()
+               ? text
+               : text + "… (" + std::to_string(name.size()) + " bytes)";
 }
 
 bool MessageReader::next() {

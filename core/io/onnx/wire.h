@@ -2,10 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <protozero/pbf_reader.hpp>
 #include <string>
 #include <string_view>
-
-#include <protozero/pbf_reader.hpp>
 
 namespace sonde::io::onnx {
 
@@ -42,7 +41,8 @@ class Wire {
 /// before a field is read.
 class MessageReader {
   public:
-    MessageReader(Wire& wire, Bytes message) : m_wire(wire), m_reader(message.data(), message.size()), m_end(message.data() + message.size()) {}
+    MessageReader(Wire& wire, Bytes message)
+        : m_wire(wire), m_reader(message.data(), message.size()), m_end(message.data() + message.size()) {}
 
     /// The next field; false at the end and after an error.
     bool next();
@@ -60,9 +60,13 @@ class MessageReader {
     template <typename Take>
     void eachInt64(Take&& take);
     template <typename Take>
-    void eachFloat32(Take&& take) { eachFixed<float>(take); }
+    void eachFloat32(Take&& take) {
+        eachFixed<float>(take);
+    }
     template <typename Take>
-    void eachFloat64(Take&& take) { eachFixed<double>(take); }
+    void eachFloat64(Take&& take) {
+        eachFixed<double>(take);
+    }
 
   private:
     bool expect(protozero::pbf_wire_type type);

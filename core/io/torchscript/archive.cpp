@@ -22,8 +22,9 @@ constexpr const char* kExportHint =
 base::Result<std::shared_ptr<Archive>> Archive::open(const std::filesystem::path& path) {
     SONDE_ASSIGN(auto file, base::MappedFile::open(path));
     if (isLegacyTorchFile(file->bytes().first(std::min<std::size_t>(file->sizeBytes(), 64)))) {
-        return base::unreadable("this is a file of torch.save from before version 1.6 (not a zip archive): it has values, but no program",
-                                path.string(), kExportHint);
+        return base::unreadable(
+            "this is a file of torch.save from before version 1.6 (not a zip archive): it has values, but no program",
+            path.string(), kExportHint);
     }
     std::shared_ptr<Archive> archive(new Archive);
     archive->m_place = path.string();
@@ -43,19 +44,24 @@ base::Error Archive::notTorchScript() const {
         }
     }
     if (isModel) {
-        return base::unreadable("this is a pickled model (torch.save of a module): its classes are Python code that is not in the file",
-                                m_place, "in Python, where the classes are: `traced = torch.jit.trace(model.eval(), example_input)` and "
-                                         "`torch.jit.save(traced, \"model.pt\")`");
+        return base::unreadable(
+            "this is a pickled model (torch.save of a module): its classes are Python code that is not in the file",
+            m_place,
+            "in Python, where the classes are: `traced = torch.jit.trace(model.eval(), example_input)` and "
+            "`torch.jit.save(traced, \"model.pt\")`");
     }
-    return base::unreadable("this is a state dict (torch.save of tensors): it has weights, but no program", m_place, kExportHint);
+    return base::unreadable("this is a state dict (torch.save of tensors): it has weights, but no program", m_place,
+                            kExportHint);
 }
 
 base::Result<void> Archive::readRecords() {
     for (const ZipEntry& entry : m_zip->entries()) {
         if (entry.name.ends_with("/data.pkl")) m_prefix = entry.name.substr(0, entry.name.size() - 8);
     }
-    if (m_prefix.empty()) return base::unreadable("this zip archive is not a PyTorch file: it has no data.pkl", m_place);
-    const bool hasCode = std::ranges::any_of(m_zip->entries(), [this](const ZipEntry& e) { return e.name.starts_with(m_prefix + "code/"); });
+    if (m_prefix.empty())
+        return base::unreadable("this zip archive is not a PyTorch file: it has no data.pkl", m_place);
+    const bool hasCode = std::ranges::any_of(
+        m_zip->entries(), [this](const ZipEntry& e) { return e.name.starts_with(m_prefix + "code/"); });
     if (!hasCode) return notTorchScript();
 
     for (const char* record : {"version", ".data/version"}) {
@@ -66,14 +72,16 @@ base::Result<void> Archive::readRecords() {
         m_version = base::takeNumber<std::int64_t>(text).value_or(m_version);
     }
     if (m_version < 1 || m_version > 10) {
-        return base::unreadable("the archive has format version " + std::to_string(m_version) + "; versions 1 to 10 are known", m_place);
+        return base::unreadable(
+            "the archive has format version " + std::to_string(m_version) + "; versions 1 to 10 are known", m_place);
     }
     if (m_zip->find(m_prefix + "constants.pkl")) {
         SONDE_ASSIGN(const Value constants, readRecord("constants.pkl", "constants/"));
         if (constants.isListLike()) m_constants = constants.items();
     }
     SONDE_ASSIGN(m_root, readRecord("data.pkl", "data/"));
-    const bool isObject = m_root.kind() == ValueKind::Object && dynamic_cast<const PickledObject*>(m_root.object().get());
+    const bool isObject =
+        m_root.kind() == ValueKind::Object && dynamic_cast<const PickledObject*>(m_root.object().get());
     return isObject ? base::Result<void>() : base::unreadable("the archive's data is not a module", m_place);
 }
 
@@ -93,7 +101,8 @@ base::Result<const SourceUnit*> Archive::unit(const std::string& module) {
     SONDE_ASSIGN(SourceUnit parsed, parseSource(text, m_place + ":code/" + file + ".py"));
     place = std::make_unique<SourceUnit>(std::move(parsed));
     const std::string name = "code/" + file + ".py";
-    // Where the code comes from is no part of the program: a model without it, or with a damaged record, opens all the same.
+    // Where the code comes from is no part of the program: a model without it, or with a damaged record, opens all the
+    // same.
     SourceMap::Reader reader;
     if (const ZipEntry* debug = m_zip->find(m_prefix + name + ".debug_pkl")) {
         reader = [zip = m_zip, debug, record = m_place + ":" + debug->name]() -> base::Result<SourceRanges> {
@@ -138,8 +147,8 @@ base::Diagnostics Archive::sourceFindings() const {
     for (const auto& [module, unit] : m_units) {
         const std::string problem = unit ? unit->source->problem() : std::string();
         if (problem.empty()) continue;
-        findings.push_back({base::Severity::Warning, "the model's own source cannot be shown: " + problem, unit->source->file(),
-                            "nodes show their line in the archive's code instead"});
+        findings.push_back({base::Severity::Warning, "the model's own source cannot be shown: " + problem,
+                            unit->source->file(), "nodes show their line in the archive's code instead"});
     }
     return findings;
 }
@@ -148,7 +157,8 @@ bool looksLikeTorchFile(std::span<const std::byte> head, const std::filesystem::
     if (isLegacyTorchFile(head)) return true;
     if (head.size() < 4 || std::memcmp(head.data(), "PK\x03\x04", 4) != 0) return false;
     const auto zip = ZipArchive::open(path);
-    return zip && std::ranges::any_of((*zip)->entries(), [](const ZipEntry& e) { return e.name.ends_with("/data.pkl"); });
+    return zip &&
+           std::ranges::any_of((*zip)->entries(), [](const ZipEntry& e) { return e.name.ends_with("/data.pkl"); });
 }
 
 }  // namespace sonde::io::script

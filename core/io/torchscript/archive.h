@@ -21,12 +21,12 @@ class Archive {
     /// export it; a damaged one.
     static base::Result<std::shared_ptr<Archive>> open(const std::filesystem::path& path);
 
-    const tensor::Value& root() const { return m_root; }            ///< a PickledObject with the model's class
+    const tensor::Value& root() const { return m_root; }  ///< a PickledObject with the model's class
     const tensor::ValueList& constants() const { return m_constants; }
     std::int64_t version() const { return m_version; }
     std::size_t sizeBytes() const { return m_zip->file().sizeBytes(); }
-    /// Every node of the archive's own graph is recorded, lists, tuples and conversions too, and none is made to look as
-    /// it did in Python: what tracing without leaves shows.
+    /// Every node of the archive's own graph is recorded, lists, tuples and conversions too, and none is made to look
+    /// as it did in Python: what tracing without leaves shows.
     bool asWritten() const { return m_asWritten; }
     void setAsWritten(bool asWritten) { m_asWritten = asWritten; }
 

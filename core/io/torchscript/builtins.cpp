@@ -1,10 +1,10 @@
 // Operators on numbers, strings, lists, dicts and on what a tensor's own description says. None of them makes a node.
 
+#include "core/io/torchscript/builtins.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
-
-#include "core/io/torchscript/builtins.h"
 
 namespace sonde::io::script {
 
@@ -21,14 +21,17 @@ bool hasTensorOrProxy(const ScriptValue& value) {
 
 std::size_t checkedIndex(std::int64_t index, std::size_t size) {
     const auto count = static_cast<std::int64_t>(size);
-    if (index < -count || index >= count) fail(TraceErrorKind::Value, "index " + std::to_string(index) + " is out of range for " + std::to_string(size) + " elements");
+    if (index < -count || index >= count)
+        fail(TraceErrorKind::Value,
+             "index " + std::to_string(index) + " is out of range for " + std::to_string(size) + " elements");
     return static_cast<std::size_t>(index < 0 ? index + count : index);
 }
 
 namespace {
 
 /// int op int stays an int (with wrap-around), else float.
-bool arithmetic(Arguments& in, ScriptValue& out, std::int64_t (*ints)(std::uint64_t, std::uint64_t), double (*floats)(double, double)) {
+bool arithmetic(Arguments& in, ScriptValue& out, std::int64_t (*ints)(std::uint64_t, std::uint64_t),
+                double (*floats)(double, double)) {
     if (in.size() < 2 || !in[0].isNumber() || !in[1].isNumber()) return false;
     if (isInt(in[0]) && isInt(in[1])) {
         out = Var(ints(static_cast<std::uint64_t>(intOf(in[0])), static_cast<std::uint64_t>(intOf(in[1]))));
@@ -72,7 +75,8 @@ std::int64_t floorRemainder(std::int64_t a, std::int64_t b) {
 
 bool add(Arguments& in, ScriptValue& out) {
     if (in.size() == 2 && in[0].isString() && in[1].isString()) {
-        if (stringOf(in[0]).size() + stringOf(in[1]).size() > kMaxElements) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
+        if (stringOf(in[0]).size() + stringOf(in[1]).size() > kMaxElements)
+            fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
         out = Var(stringOf(in[0]) + stringOf(in[1]));
         return true;
     }
@@ -83,14 +87,16 @@ bool add(Arguments& in, ScriptValue& out) {
         out = makeList(std::move(items));
         return true;
     }
-    return arithmetic(in, out, [](std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a + b); },
-                      [](double a, double b) { return a + b; });
+    return arithmetic(
+        in, out, [](std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a + b); },
+        [](double a, double b) { return a + b; });
 }
 
 bool mul(Arguments& in, ScriptValue& out) {
     if (in.size() == 2 && in[0].isString() && in[1].isNumber() && isInt(in[1])) {
         const std::size_t times = static_cast<std::size_t>(std::max<std::int64_t>(intOf(in[1]), 0));
-        if (!stringOf(in[0]).empty() && times > kMaxElements / stringOf(in[0]).size()) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
+        if (!stringOf(in[0]).empty() && times > kMaxElements / stringOf(in[0]).size())
+            fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
         std::string text;
         for (std::size_t i = 0; i < times && !stringOf(in[0]).empty(); ++i) text += stringOf(in[0]);
         out = Var(std::move(text));
@@ -99,14 +105,16 @@ bool mul(Arguments& in, ScriptValue& out) {
     if (in.size() == 2 && in[0].list() && isInt(in[1])) {
         const std::vector<ScriptValue>& part = in[0].list()->items;
         const std::int64_t times = std::max<std::int64_t>(intOf(in[1]), 0);
-        if (!part.empty() && static_cast<std::uint64_t>(times) > kMaxElements / part.size()) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+        if (!part.empty() && static_cast<std::uint64_t>(times) > kMaxElements / part.size())
+            fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
         std::vector<ScriptValue> items;
         for (std::int64_t i = 0; i < times && !part.empty(); ++i) items.insert(items.end(), part.begin(), part.end());
         out = makeList(std::move(items));
         return true;
     }
-    return arithmetic(in, out, [](std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a * b); },
-                      [](double a, double b) { return a * b; });
+    return arithmetic(
+        in, out, [](std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a * b); },
+        [](double a, double b) { return a * b; });
 }
 
 /// A float of ints too: aten::pow.int.
@@ -157,13 +165,16 @@ bool number1(Arguments& in, ScriptValue& out, double (*compute)(double), bool to
 
 bool negative(Arguments& in, ScriptValue& out) {
     if (in.size() != 1 || !in[0].isNumber()) return false;
-    out = isInt(in[0]) ? Var(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(intOf(in[0])))) : Var(-numberOf(in[0]));
+    out = isInt(in[0]) ? Var(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(intOf(in[0]))))
+                       : Var(-numberOf(in[0]));
     return true;
 }
 
 bool absolute(Arguments& in, ScriptValue& out) {
     if (in.size() != 1 || !in[0].isNumber()) return false;
-    out = isInt(in[0]) ? Var(intOf(in[0]) < 0 ? static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(intOf(in[0]))) : intOf(in[0])) : Var(std::abs(numberOf(in[0])));
+    out = isInt(in[0]) ? Var(intOf(in[0]) < 0 ? static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(intOf(in[0])))
+                                              : intOf(in[0]))
+                       : Var(std::abs(numberOf(in[0])));
     return true;
 }
 
@@ -177,14 +188,17 @@ bool quantified(Arguments& in, ScriptValue& out, bool all) {
 
 bool isSame(Arguments& in, ScriptValue& out, bool wanted) {
     if (in.size() != 2) return false;
-    const bool same = in[0].isNone() || in[1].isNone() ? in[0].isNone() && in[1].isNone() : !hasTensorOrProxy(in[0]) && equalValues(in[0], in[1]);
+    const bool same = in[0].isNone() || in[1].isNone() ? in[0].isNone() && in[1].isNone()
+                                                       : !hasTensorOrProxy(in[0]) && equalValues(in[0], in[1]);
     out = Var(same == wanted);
     return true;
 }
 
-bool logic(Arguments& in, ScriptValue& out, bool (*decide)(bool, bool), std::int64_t (*bits)(std::int64_t, std::int64_t)) {
+bool logic(Arguments& in, ScriptValue& out, bool (*decide)(bool, bool),
+           std::int64_t (*bits)(std::int64_t, std::int64_t)) {
     if (in.size() != 2 || !isInt(in[0]) || !isInt(in[1])) return false;
-    const bool areBools = in[0].plain()->value().kind() == ValueKind::Bool && in[1].plain()->value().kind() == ValueKind::Bool;
+    const bool areBools =
+        in[0].plain()->value().kind() == ValueKind::Bool && in[1].plain()->value().kind() == ValueKind::Bool;
     out = areBools ? Var(decide(truth(in[0]), truth(in[1]))) : Var(bits(intOf(in[0]), intOf(in[1])));
     return true;
 }
@@ -242,7 +256,8 @@ bool item(Arguments& in, ScriptValue& out) {
 
 /// Nested lists of numbers.
 bool toList(const tensor::Tensor& tensor, ScriptValue& out) {
-    if (tensor.numel() > static_cast<std::int64_t>(kMaxElements)) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+    if (tensor.numel() > static_cast<std::int64_t>(kMaxElements))
+        fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
     if (tensor.rank() == 0) {
         if (tensor.dtype() == tensor::DType::Bool) out = Var(tensor.toInt64(0) != 0);
         else if (tensor::isFloating(tensor.dtype())) out = Var(tensor.toDouble(0));
@@ -274,6 +289,7 @@ bool pass(Arguments& in, ScriptValue& out) {
 bool asNumber(Arguments& in, ScriptValue& out) { return pass(in, out) || item(in, out); }
 
 const BuiltinTable& table() {
+    // clang-format off
     static const BuiltinTable builtins{
         {"add", add}, {"mul", mul}, {"pow", power}, {"len", length}, {"prim.RaiseException", raise}, {"size", size}, {"item", item},
         {"neg", negative}, {"abs", absolute}, {"prim.abs", absolute}, {"prim.NumToTensor", pass},
@@ -379,6 +395,7 @@ const BuiltinTable& table() {
         {"is_scripting", [](Arguments&, ScriptValue& out) { return constant(out, true); }},
         {"is_tracing", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
     };
+    // clang-format on
     return builtins;
 }
 

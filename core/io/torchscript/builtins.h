@@ -20,7 +20,9 @@ using BuiltinTable = std::unordered_map<std::string, Builtin>;
 inline constexpr std::size_t kMaxElements = 50'000'000;
 
 inline std::int64_t intOf(const ScriptValue& value) { return toVar(value).toInt(); }
-inline bool isInt(const ScriptValue& value) { return value.isNumber() && value.plain()->value().kind() != tensor::ValueKind::Float; }
+inline bool isInt(const ScriptValue& value) {
+    return value.isNumber() && value.plain()->value().kind() != tensor::ValueKind::Float;
+}
 inline double numberOf(const ScriptValue& value) { return value.plain()->value().number(); }
 inline const std::string& stringOf(const ScriptValue& value) { return value.plain()->value().toString(); }
 /// The tensor of a cell that holds a value; null for proxies and anything else.

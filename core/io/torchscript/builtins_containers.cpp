@@ -96,14 +96,15 @@ bool pop(Arguments& in, ScriptValue& out) {
 bool extend(Arguments& in, ScriptValue& out) {
     if (in.size() != 2 || !in[0].list() || !itemsOf(in[1])) return false;
     const std::vector<ScriptValue> more = *itemsOf(in[1]);
-    if (in[0].list()->items.size() + more.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+    if (in[0].list()->items.size() + more.size() > kMaxElements)
+        fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
     in[0].list()->items.insert(in[0].list()->items.end(), more.begin(), more.end());
     out = in[0];
     return true;
 }
 
-/// slice(list, start, end, step) of lists and strings: bounds as in Python (PySlice_AdjustIndices), where the largest integer
-/// stands for a bound that was left out.
+/// slice(list, start, end, step) of lists and strings: bounds as in Python (PySlice_AdjustIndices), where the largest
+/// integer stands for a bound that was left out.
 bool slice(Arguments& in, ScriptValue& out) {
     const std::vector<ScriptValue>* items = in.empty() ? nullptr : itemsOf(in[0]);
     const bool isText = !in.empty() && in[0].isString();
@@ -113,7 +114,8 @@ bool slice(Arguments& in, ScriptValue& out) {
     if (step == 0) fail(TraceErrorKind::Value, "a slice needs a step that is not 0");
     const std::int64_t first = step > 0 ? 0 : -1;  // the minimum that a bound can be
     const auto bound = [&](std::size_t i, std::int64_t otherwise) {
-        if (in.size() <= i || in[i].isNone() || intOf(in[i]) == std::numeric_limits<std::int64_t>::max()) return otherwise;
+        if (in.size() <= i || in[i].isNone() || intOf(in[i]) == std::numeric_limits<std::int64_t>::max())
+            return otherwise;
         const std::int64_t given = intOf(in[i]);
         return std::clamp<std::int64_t>(given < 0 ? given + size : given, first, step > 0 ? size : size - 1);
     };
@@ -126,7 +128,9 @@ bool slice(Arguments& in, ScriptValue& out) {
         else text += stringOf(in[0])[static_cast<std::size_t>(i)];
         if (step > size || step < -size) break;
     }
-    out = isText ? ScriptValue(Var(std::move(text))) : in[0].list() ? makeList(std::move(part)) : makeTuple(std::move(part));
+    out = isText         ? ScriptValue(Var(std::move(text)))
+          : in[0].list() ? makeList(std::move(part))
+                         : makeTuple(std::move(part));
     return true;
 }
 
@@ -190,7 +194,9 @@ bool before(const ScriptValue& a, const ScriptValue& b) {
 bool sortItems(std::vector<ScriptValue>& items, const Arguments& in) {
     const bool reversed = in.size() > 1 && truth(in[1]);
     if (std::ranges::any_of(items, hasTensorOrProxy)) return false;
-    std::ranges::stable_sort(items, [reversed](const ScriptValue& a, const ScriptValue& b) { return reversed ? before(b, a) : before(a, b); });
+    std::ranges::stable_sort(items, [reversed](const ScriptValue& a, const ScriptValue& b) {
+        return reversed ? before(b, a) : before(a, b);
+    });
     return true;
 }
 
@@ -231,7 +237,8 @@ bool indexOf(Arguments& in, ScriptValue& out) {
 
 bool countOf(Arguments& in, ScriptValue& out) {
     if (in.size() != 2 || !itemsOf(in[0]) || hasTensorOrProxy(in[1])) return false;
-    out = Var(static_cast<std::int64_t>(std::ranges::count_if(*itemsOf(in[0]), [&](const ScriptValue& item) { return equalValues(item, in[1]); })));
+    out = Var(static_cast<std::int64_t>(
+        std::ranges::count_if(*itemsOf(in[0]), [&](const ScriptValue& item) { return equalValues(item, in[1]); })));
     return true;
 }
 
@@ -246,9 +253,11 @@ bool clear(Arguments& in, ScriptValue& out) {
 bool eraseItem(Arguments& in, ScriptValue& out) {
     if (in.size() != 2) return false;
     if (ListValue* list = in[0].list()) {
-        list->items.erase(list->items.begin() + static_cast<std::ptrdiff_t>(checkedIndex(intOf(in[1]), list->items.size())));
+        list->items.erase(list->items.begin() +
+                          static_cast<std::ptrdiff_t>(checkedIndex(intOf(in[1]), list->items.size())));
     } else if (DictValue* dict = in[0].dict()) {
-        const auto at = std::ranges::find_if(dict->items, [&](const auto& item) { return equalValues(item.first, in[1]); });
+        const auto at =
+            std::ranges::find_if(dict->items, [&](const auto& item) { return equalValues(item.first, in[1]); });
         if (at == dict->items.end()) fail(TraceErrorKind::Key, textOf(in[1], true));
         dict->items.erase(at);
     } else {
@@ -325,11 +334,15 @@ bool makeDict(Arguments& in, ScriptValue& out) {
 }
 
 /// A dict's copy is a dict.
-bool copyAny(Arguments& in, ScriptValue& out) { return in.size() == 1 && in[0].dict() ? makeDict(in, out) : copyList(in, out); }
+bool copyAny(Arguments& in, ScriptValue& out) {
+    return in.size() == 1 && in[0].dict() ? makeDict(in, out) : copyList(in, out);
+}
 
 /// sum() of a list of numbers.
 bool sum(Arguments& in, ScriptValue& out) {
-    if (in.size() != 1 || !in[0].list() || !std::ranges::all_of(in[0].list()->items, [](const ScriptValue& v) { return v.isNumber(); })) return false;
+    if (in.size() != 1 || !in[0].list() ||
+        !std::ranges::all_of(in[0].list()->items, [](const ScriptValue& v) { return v.isNumber(); }))
+        return false;
     std::uint64_t whole = 0;
     double real = 0;
     bool allInts = true;
@@ -344,7 +357,8 @@ bool sum(Arguments& in, ScriptValue& out) {
 
 bool rangeList(Arguments& in, ScriptValue& out) {
     if (in.size() != 1 || !in[0].isNumber() || !isInt(in[0])) return false;
-    if (intOf(in[0]) > static_cast<std::int64_t>(kMaxElements)) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+    if (intOf(in[0]) > static_cast<std::int64_t>(kMaxElements))
+        fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
     std::vector<ScriptValue> items;
     for (std::int64_t i = 0; i < intOf(in[0]); ++i) items.emplace_back(Var(i));
     out = makeList(std::move(items));
@@ -354,6 +368,7 @@ bool rangeList(Arguments& in, ScriptValue& out) {
 }  // namespace
 
 const BuiltinTable& containerBuiltins() {
+    // clang-format off
     static const BuiltinTable builtins{
         {"__getitem__", getItem}, {"_set_item", setItem}, {"__contains__", contains}, {"append", append}, {"insert", insert}, {"pop", popAny}, {"extend", extend},
         {"add_", [](Arguments& in, ScriptValue& out) { return extend(in, out); }},
@@ -361,6 +376,7 @@ const BuiltinTable& containerBuiltins() {
         {"sort", sortList}, {"sorted", sorted}, {"remove", removeItem}, {"index", indexOf}, {"count", countOf}, {"clear", clear}, {"Delete", eraseItem}, {"popitem", popLast},
         {"setdefault", setDefault}, {"update", update}, {"dict", makeDict}, {"sum", sum}, {"prim.rangelist", rangeList},
     };
+    // clang-format on
     return builtins;
 }
 

@@ -33,8 +33,12 @@ bool test1(Arguments& in, ScriptValue& out) {
     return true;
 }
 
-double logOf(double x) { return x > 0 || std::isnan(x) ? std::log(x) : (fail(TraceErrorKind::Value, "math domain error"), 0.0); }
-double rootOf(double x) { return x >= 0 || std::isnan(x) ? std::sqrt(x) : (fail(TraceErrorKind::Value, "math domain error"), 0.0); }
+double logOf(double x) {
+    return x > 0 || std::isnan(x) ? std::log(x) : (fail(TraceErrorKind::Value, "math domain error"), 0.0);
+}
+double rootOf(double x) {
+    return x >= 0 || std::isnan(x) ? std::sqrt(x) : (fail(TraceErrorKind::Value, "math domain error"), 0.0);
+}
 double truncated(double x) { return std::trunc(x); }
 double degrees(double x) { return x * (180 / 3.14159265358979323846); }
 double radians(double x) { return x * (3.14159265358979323846 / 180); }
@@ -53,7 +57,9 @@ bool logarithm(Arguments& in, ScriptValue& out) {
 
 bool commonDivisor(Arguments& in, ScriptValue& out) {
     if (in.size() != 2 || !in[0].isNumber() || !in[1].isNumber() || !isInt(in[0]) || !isInt(in[1])) return false;
-    const auto size = [](std::int64_t v) { return v < 0 ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v); };
+    const auto size = [](std::int64_t v) {
+        return v < 0 ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
+    };
     out = Var(static_cast<std::int64_t>(std::gcd(size(intOf(in[0])), size(intOf(in[1])))));
     return true;
 }
@@ -122,6 +128,7 @@ bool towardZero(Arguments& in, ScriptValue& out) {
 }  // namespace
 
 const BuiltinTable& mathBuiltins() {
+    // clang-format off
     static const BuiltinTable builtins{
         {"log", logarithm}, {"log2", real1<std::log2>}, {"log10", real1<std::log10>}, {"log1p", real1<std::log1p>}, {"exp", real1<std::exp>}, {"expm1", real1<std::expm1>},
         {"sqrt", real1<rootOf>}, {"sin", real1<std::sin>}, {"cos", real1<std::cos>}, {"tan", real1<std::tan>}, {"asin", real1<std::asin>}, {"acos", real1<std::acos>},
@@ -134,6 +141,7 @@ const BuiltinTable& mathBuiltins() {
         {"__lshift__", [](Arguments& in, ScriptValue& out) { return moved(in, out, true); }},
         {"__rshift__", [](Arguments& in, ScriptValue& out) { return moved(in, out, false); }},
     };
+    // clang-format on
     return builtins;
 }
 

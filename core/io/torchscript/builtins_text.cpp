@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-
 #include <fmt/format.h>
 
 #include "core/base/number_text.h"
@@ -20,7 +19,8 @@ namespace {
 
 /// Whole numbers below 1e10 as "3.", others with 17 digits.
 std::string floatText(double number) {
-    if (std::abs(number) < 1e10 && number == std::trunc(number)) return std::to_string(static_cast<std::int64_t>(number)) + ".";
+    if (std::abs(number) < 1e10 && number == std::trunc(number))
+        return std::to_string(static_cast<std::int64_t>(number)) + ".";
     return base::roundedText(number, 17);
 }
 
@@ -42,7 +42,8 @@ std::string textOf(const ScriptValue& value, bool quoted) {
     }
     if (const DictValue* dict = value.dict()) {
         std::string text = "{";
-        for (const auto& [key, item] : dict->items) text += (text.size() > 1 ? ", " : "") + textOf(key) + ": " + textOf(item);
+        for (const auto& [key, item] : dict->items)
+            text += (text.size() > 1 ? ", " : "") + textOf(key) + ": " + textOf(item);
         return text + "}";
     }
     return "<" + typeName(value) + ">";
@@ -66,7 +67,9 @@ bool isCall(const Arguments& in, std::size_t least, std::size_t most, std::size_
     return true;
 }
 
-std::int64_t numberAt(const Arguments& in, std::size_t i, std::int64_t otherwise) { return in.size() > i && !in[i].isNone() ? intOf(in[i]) : otherwise; }
+std::int64_t numberAt(const Arguments& in, std::size_t i, std::int64_t otherwise) {
+    return in.size() > i && !in[i].isNone() ? intOf(in[i]) : otherwise;
+}
 
 template <typename Map>
 bool mapped(Arguments& in, ScriptValue& out, Map map) {
@@ -122,7 +125,8 @@ bool capitalize(Arguments& in, ScriptValue& out) {
 bool isIdentifier(Arguments& in, ScriptValue& out) {
     if (!isCall(in, 0, 0)) return false;
     const std::string& text = stringOf(in[0]);
-    out = Var(!text.empty() && !isDigit(text[0]) && std::ranges::all_of(text, [](char c) { return isAlpha(c) || isDigit(c) || c == '_'; }));
+    out = Var(!text.empty() && !isDigit(text[0]) &&
+              std::ranges::all_of(text, [](char c) { return isAlpha(c) || isDigit(c) || c == '_'; }));
     return true;
 }
 
@@ -164,7 +168,10 @@ bool count(Arguments& in, ScriptValue& out) {
     std::int64_t times = 0;
     if (bounded(in, 2, text.size(), begin, end)) {
         if (part.empty()) times = static_cast<std::int64_t>(end - begin) + 1;
-        else for (std::size_t at = text.find(part, begin); at != std::string::npos && at + part.size() <= end; at = text.find(part, at + part.size())) ++times;
+        else
+            for (std::size_t at = text.find(part, begin); at != std::string::npos && at + part.size() <= end;
+                 at = text.find(part, at + part.size()))
+                ++times;
     }
     out = Var(times);
     return true;
@@ -212,14 +219,20 @@ bool split(Arguments& in, ScriptValue& out, bool fromRight) {
     std::int64_t most = numberAt(in, 2, -1);
     std::vector<ScriptValue> parts;
     if (bySpace) {
-        const auto trimLeft = [&] { while (!text.empty() && isSpace(text.front())) text.remove_prefix(1); };
-        const auto trimRight = [&] { while (!text.empty() && isSpace(text.back())) text.remove_suffix(1); };
+        const auto trimLeft = [&] {
+            while (!text.empty() && isSpace(text.front())) text.remove_prefix(1);
+        };
+        const auto trimRight = [&] {
+            while (!text.empty() && isSpace(text.back())) text.remove_suffix(1);
+        };
         trimLeft();
         trimRight();
         while (!text.empty()) {
             std::size_t at = std::string_view::npos;
-            if (fromRight) { for (std::size_t i = text.size(); i-- > 0 && at == std::string_view::npos;) at = isSpace(text[i]) ? i : at; }
-            else at = static_cast<std::size_t>(std::ranges::find_if(text, isSpace) - text.begin());
+            if (fromRight) {
+                for (std::size_t i = text.size(); i-- > 0 && at == std::string_view::npos;)
+                    at = isSpace(text[i]) ? i : at;
+            } else at = static_cast<std::size_t>(std::ranges::find_if(text, isSpace) - text.begin());
             if (at >= text.size() || most-- == 0) {
                 put(parts, text);
                 break;
@@ -265,7 +278,9 @@ bool partition(Arguments& in, ScriptValue& out, bool fromRight) {
     const std::string &text = stringOf(in[0]), &by = stringOf(in[1]);
     const std::size_t at = fromRight ? text.rfind(by) : text.find(by);
     const auto piece = [](std::string part) { return ScriptValue(Var(std::move(part))); };
-    if (at == std::string::npos) out = fromRight ? makeTuple({piece(""), piece(""), piece(text)}) : makeTuple({piece(text), piece(""), piece("")});
+    if (at == std::string::npos)
+        out =
+            fromRight ? makeTuple({piece(""), piece(""), piece(text)}) : makeTuple({piece(text), piece(""), piece("")});
     else out = makeTuple({piece(text.substr(0, at)), piece(by), piece(text.substr(at + by.size()))});
     return true;
 }
@@ -288,12 +303,16 @@ bool justified(Arguments& in, ScriptValue& out, Justify how) {
     if (!isCall(in, 1, 2)) return false;
     const std::string& text = stringOf(in[0]);
     const std::string fill = in.size() > 2 && in[2].isString() ? stringOf(in[2]) : " ";
-    if (fill.size() != 1) fail(TraceErrorKind::Type, "TypeError: The fill character must be exactly one character long");
+    if (fill.size() != 1)
+        fail(TraceErrorKind::Type, "TypeError: The fill character must be exactly one character long");
     const std::int64_t width = intOf(in[1]);
     if (width > static_cast<std::int64_t>(kMaxElements)) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
-    const std::size_t missing = width > static_cast<std::int64_t>(text.size()) ? static_cast<std::size_t>(width) - text.size() : 0;
+    const std::size_t missing =
+        width > static_cast<std::int64_t>(text.size()) ? static_cast<std::size_t>(width) - text.size() : 0;
     // Python puts the odd one to the left if the width is odd.
-    const std::size_t before = how == Justify::Left ? 0 : how == Justify::Right ? missing : missing / 2 + (missing & static_cast<std::size_t>(width) & 1);
+    const std::size_t before = how == Justify::Left    ? 0
+                               : how == Justify::Right ? missing
+                                                       : missing / 2 + (missing & static_cast<std::size_t>(width) & 1);
     out = Var(std::string(before, fill[0]) + text + std::string(missing - before, fill[0]));
     return true;
 }
@@ -303,7 +322,8 @@ bool zeroFill(Arguments& in, ScriptValue& out) {
     const std::string& text = stringOf(in[0]);
     const std::int64_t width = intOf(in[1]);
     if (width > static_cast<std::int64_t>(kMaxElements)) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
-    const std::size_t missing = width > static_cast<std::int64_t>(text.size()) ? static_cast<std::size_t>(width) - text.size() : 0;
+    const std::size_t missing =
+        width > static_cast<std::int64_t>(text.size()) ? static_cast<std::size_t>(width) - text.size() : 0;
     out = Var(std::string(missing, '0') + text);  // also before a sign, unlike Python
     return true;
 }
@@ -315,7 +335,8 @@ bool expandTabs(Arguments& in, ScriptValue& out) {
     std::size_t column = 0;
     for (char c : stringOf(in[0])) {
         if (c == '\t') {
-            const std::size_t blanks = size > 0 ? static_cast<std::size_t>(size) - column % static_cast<std::size_t>(size) : 0;
+            const std::size_t blanks =
+                size > 0 ? static_cast<std::size_t>(size) - column % static_cast<std::size_t>(size) : 0;
             made.append(blanks, ' ');
             column += blanks;
         } else {
@@ -367,7 +388,8 @@ std::string formatted(char specifier, const ScriptValue& value) {
         case 'd':
         case 'i':
             if (!value.isNumber()) break;
-            return isInt(value) ? std::to_string(intOf(value)) : std::to_string(static_cast<long long>(std::clamp(numberOf(value), -9.2e18, 9.2e18)));
+            return isInt(value) ? std::to_string(intOf(value))
+                                : std::to_string(static_cast<long long>(std::clamp(numberOf(value), -9.2e18, 9.2e18)));
         case 'f':
         case 'F':
         case 'e':
@@ -379,7 +401,9 @@ std::string formatted(char specifier, const ScriptValue& value) {
             if (value.isString() && stringOf(value).size() == 1) return stringOf(value);
             if (value.isNumber() && isInt(value)) return std::string(1, static_cast<char>(intOf(value)));
             break;
-        default: fail(TraceErrorKind::Runtime, std::string("The specifier %") + specifier + " is not supported in TorchScript format strings");
+        default:
+            fail(TraceErrorKind::Runtime,
+                 std::string("The specifier %") + specifier + " is not supported in TorchScript format strings");
     }
     fail(TraceErrorKind::Type, std::string("%") + specifier + " does not go with " + typeName(value));
 }
@@ -437,7 +461,8 @@ bool character(Arguments& in, ScriptValue& out) {
 bool hash(Arguments& in, ScriptValue& out) {
     if (in.size() != 1) return false;
     if (in[0].isString()) out = Var(static_cast<std::int64_t>(std::hash<std::string>{}(stringOf(in[0]))));
-    else if (in[0].isNumber()) out = Var(isInt(in[0]) ? intOf(in[0]) : static_cast<std::int64_t>(std::hash<double>{}(numberOf(in[0]))));
+    else if (in[0].isNumber())
+        out = Var(isInt(in[0]) ? intOf(in[0]) : static_cast<std::int64_t>(std::hash<double>{}(numberOf(in[0]))));
     else return false;
     return true;
 }
@@ -449,17 +474,25 @@ const BuiltinTable& textBuiltins() {
         {"upper", [](Arguments& in, ScriptValue& out) { return mapped(in, out, upper); }},
         {"lower", [](Arguments& in, ScriptValue& out) { return mapped(in, out, lower); }},
         {"casefold", [](Arguments& in, ScriptValue& out) { return mapped(in, out, lower); }},
-        {"swapcase", [](Arguments& in, ScriptValue& out) { return mapped(in, out, [](char c) { return isUpper(c) ? lower(c) : upper(c); }); }},
-        {"title", title}, {"capitalize", capitalize}, {"istitle", isTitle}, {"isidentifier", isIdentifier},
+        {"swapcase",
+         [](Arguments& in, ScriptValue& out) {
+             return mapped(in, out, [](char c) { return isUpper(c) ? lower(c) : upper(c); });
+         }},
+        {"title", title},
+        {"capitalize", capitalize},
+        {"istitle", isTitle},
+        {"isidentifier", isIdentifier},
         {"isupper", [](Arguments& in, ScriptValue& out) { return casedAs(in, out, isUpper, isLower); }},
         {"islower", [](Arguments& in, ScriptValue& out) { return casedAs(in, out, isLower, isUpper); }},
         {"isdigit", [](Arguments& in, ScriptValue& out) { return allAre(in, out, isDigit); }},
         {"isdecimal", [](Arguments& in, ScriptValue& out) { return allAre(in, out, isDigit); }},
         {"isnumeric", [](Arguments& in, ScriptValue& out) { return allAre(in, out, isDigit); }},
         {"isalpha", [](Arguments& in, ScriptValue& out) { return allAre(in, out, isAlpha); }},
-        {"isalnum", [](Arguments& in, ScriptValue& out) { return allAre(in, out, [](char c) { return isAlpha(c) || isDigit(c); }); }},
+        {"isalnum", [](Arguments& in,
+                       ScriptValue& out) { return allAre(in, out, [](char c) { return isAlpha(c) || isDigit(c); }); }},
         {"isspace", [](Arguments& in, ScriptValue& out) { return allAre(in, out, isSpace); }},
-        {"isprintable", [](Arguments& in, ScriptValue& out) {
+        {"isprintable",
+         [](Arguments& in, ScriptValue& out) {
              if (!isCall(in, 0, 0)) return false;
              out = Var(std::ranges::all_of(stringOf(in[0]), [](char c) { return c >= ' ' && c < 127; }));
              return true;
@@ -483,12 +516,19 @@ const BuiltinTable& textBuiltins() {
         {"ljust", [](Arguments& in, ScriptValue& out) { return justified(in, out, Justify::Left); }},
         {"rjust", [](Arguments& in, ScriptValue& out) { return justified(in, out, Justify::Right); }},
         {"center", [](Arguments& in, ScriptValue& out) { return justified(in, out, Justify::Centre); }},
-        {"zfill", zeroFill}, {"expandtabs", expandTabs}, {"join", join}, {"format", format}, {"percentFormat", percentFormat},
+        {"zfill", zeroFill},
+        {"expandtabs", expandTabs},
+        {"join", join},
+        {"format", format},
+        {"percentFormat", percentFormat},
         {"hex", [](Arguments& in, ScriptValue& out) { return inBase(in, out, "0x{:x}"); }},
         {"oct", [](Arguments& in, ScriptValue& out) { return inBase(in, out, "0o{:o}"); }},
         {"bin", [](Arguments& in, ScriptValue& out) { return inBase(in, out, "0b{:b}"); }},
-        {"ord", ordinal}, {"chr", character}, {"hash", hash},
-        {"str", [](Arguments& in, ScriptValue& out) {
+        {"ord", ordinal},
+        {"chr", character},
+        {"hash", hash},
+        {"str",
+         [](Arguments& in, ScriptValue& out) {
              if (in.size() != 1 || hasTensorOrProxy(in[0])) return false;
              out = Var(textOf(in[0]));
              return true;

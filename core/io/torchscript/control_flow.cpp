@@ -1,11 +1,12 @@
 // Branches on values that only a run knows: recorded as prim::If with two bodies.
 
+#include "core/io/torchscript/control_flow.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 
-#include "core/io/torchscript/control_flow.h"
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/views.h"
@@ -33,7 +34,8 @@ namespace {
 void collectAssigned(const std::vector<Statement>& body, std::vector<std::string>& names) {
     for (const Statement& statement : body) {
         for (const Expression& target : statement.targets) {
-            if (target.kind == Kind::Name && std::ranges::find(names, target.text) == names.end()) names.push_back(target.text);
+            if (target.kind == Kind::Name && std::ranges::find(names, target.text) == names.end())
+                names.push_back(target.text);
         }
         collectAssigned(statement.body, names);
         collectAssigned(statement.orElse, names);
@@ -94,27 +96,31 @@ class Join {
         if (a.tuple() && b.tuple() && a.tuple()->items.size() == b.tuple()->items.size()) {
             return makeTuple(items(a.tuple()->items, b.tuple()->items), a.tuple()->type);
         }
-        if (a.list() && b.list() && !a.isSymbolicList() && !b.isSymbolicList() && a.list()->items.size() == b.list()->items.size()) {
+        if (a.list() && b.list() && !a.isSymbolicList() && !b.isSymbolicList() &&
+            a.list()->items.size() == b.list()->items.size()) {
             return makeList(items(a.list()->items, b.list()->items));
         }
         if (a.dict() && b.dict() && sameKeys(*a.dict(), *b.dict())) {
             auto joined = std::make_shared<DictValue>();
             for (std::size_t i = 0; i < a.dict()->items.size(); ++i) {
-                joined->items.emplace_back(a.dict()->items[i].first, values(a.dict()->items[i].second, b.dict()->items[i].second));
+                joined->items.emplace_back(a.dict()->items[i].first,
+                                           values(a.dict()->items[i].second, b.dict()->items[i].second));
             }
             return joined;
         }
         const auto* first = a.as<std::shared_ptr<InstanceValue>>();
         const auto* second = b.as<std::shared_ptr<InstanceValue>>();
-        if (first && second && (*first == *second || (*first)->typeName == (*second)->typeName)) return instances(*first, *second);
-        if (const auto* module = a.as<std::shared_ptr<ScriptModule>>(); module && b.as<std::shared_ptr<ScriptModule>>() &&
-                                                                        *module == *b.as<std::shared_ptr<ScriptModule>>()) {
+        if (first && second && (*first == *second || (*first)->typeName == (*second)->typeName))
+            return instances(*first, *second);
+        if (const auto* module = a.as<std::shared_ptr<ScriptModule>>();
+            module && b.as<std::shared_ptr<ScriptModule>>() && *module == *b.as<std::shared_ptr<ScriptModule>>()) {
             return a;
         }
         return output(a, b);
     }
 
-    std::map<std::string, ScriptValue> attributes(const std::map<std::string, ScriptValue>& a, const std::map<std::string, ScriptValue>& b) {
+    std::map<std::string, ScriptValue> attributes(const std::map<std::string, ScriptValue>& a,
+                                                  const std::map<std::string, ScriptValue>& b) {
         std::map<std::string, ScriptValue> joined;
         for (const auto& [name, value] : a) {
             if (const auto other = b.find(name); other != b.end()) joined[name] = values(value, other->second);
@@ -139,7 +145,8 @@ class Join {
 
     ScriptValue instances(const std::shared_ptr<InstanceValue>& a, const std::shared_ptr<InstanceValue>& b) {
         if (a == b) return a;
-        return std::make_shared<InstanceValue>(InstanceValue{a->typeName, a->type, attributes(a->attributes, b->attributes)});
+        return std::make_shared<InstanceValue>(
+            InstanceValue{a->typeName, a->type, attributes(a->attributes, b->attributes)});
     }
 
     static bool sameKeys(const DictValue& a, const DictValue& b) {
@@ -168,7 +175,8 @@ class Join {
         list->symbolic = joined;
         for (const ScriptValue* value : both) {
             const ListValue* part = value->list();
-            list->ofTensors = list->ofTensors || (part && (part->ofTensors || (!part->items.empty() && part->items.front().cell())));
+            list->ofTensors =
+                list->ofTensors || (part && (part->ofTensors || (!part->items.empty() && part->items.front().cell())));
         }
         return list;
     }
@@ -269,7 +277,8 @@ class JoinedChanges {
 
 }  // namespace
 
-Interpreter::Flow Interpreter::recordIf(const Statement& statement, const ScriptValue& condition, Environment& env, ScriptValue& result) {
+Interpreter::Flow Interpreter::recordIf(const Statement& statement, const ScriptValue& condition, Environment& env,
+                                        ScriptValue& result) {
     Tracer& tracer = *Tracer::active();
     // What the branches start from is the same for both: nothing is left to be taken up in one of them.
     settleAll(env);

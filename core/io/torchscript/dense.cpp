@@ -12,7 +12,8 @@ namespace {
 
 bool isNumber(const ScriptValue& value, std::int64_t number) {
     const Var* plain = value.plain();
-    return plain && plain->kind() == Var::Kind::Value && plain->value().kind() == tensor::ValueKind::Int && plain->value().toInt() == number;
+    return plain && plain->kind() == Var::Kind::Value && plain->value().kind() == tensor::ValueKind::Int &&
+           plain->value().toInt() == number;
 }
 
 /// Argument `index` is the number, or it is left out and that is its default.
@@ -38,7 +39,8 @@ bool givesDense(const std::string& op, const std::vector<ScriptValue>& arguments
     // Memory formats other than the plain one have a number after the tensor.
     if (traits.form == ViewForm::Contiguous) return isOrOmitted(arguments, 1, 0);
     if (traits.opClass == operators::OpClass::Clone) {
-        return arguments.size() == 1 ? isDense(arguments[0]) : isNumber(arguments[1], 0) || (arguments[1].isNone() && isDense(arguments[0]));
+        return arguments.size() == 1 ? isDense(arguments[0])
+                                     : isNumber(arguments[1], 0) || (arguments[1].isNone() && isDense(arguments[0]));
     }
     if (traits.density == operators::Density::LikeArguments) return allDense(arguments);
     if (!isDense(arguments[0])) return false;

@@ -59,7 +59,8 @@ bool onlyRaises(const std::vector<Statement>& body) {
 
 void countStatement() {
     const std::int64_t limit = trace::Tracer::active() ? kMaxTracedStatements : kMaxStatements;
-    if (++tStatements > limit) fail(TraceErrorKind::Runtime, "the script ran " + std::to_string(limit) + " statements without an end");
+    if (++tStatements > limit)
+        fail(TraceErrorKind::Runtime, "the script ran " + std::to_string(limit) + " statements without an end");
     const trace::Tracer* tracer = trace::Tracer::active();
     if (tracer && tracer->recorded() && tracer->recorded()->nodeCount() > kMaxTracedNodes) {
         fail(TraceErrorKind::Runtime, "the script creates more than " + std::to_string(kMaxTracedNodes) + " nodes");
@@ -67,7 +68,9 @@ void countStatement() {
     if (tStatements % 64 == 0 && base::stopRequested()) fail(TraceErrorKind::Runtime, "cancelled");
 }
 
-bool isSymbolic(const ScriptValue& value) { return value.isProxy() || value.isSymbolicList() || (value.cell() && toVar(value).isProxy()); }
+bool isSymbolic(const ScriptValue& value) {
+    return value.isProxy() || value.isSymbolicList() || (value.cell() && toVar(value).isProxy());
+}
 
 bool recordsControlFlow() { return trace::Tracer::active() && trace::Tracer::active()->recordsControlFlow(); }
 
@@ -138,9 +141,7 @@ Interpreter::Flow Interpreter::run(const std::vector<Statement>& body, Environme
             case Statement::Kind::Pass: break;
             case Statement::Kind::Evaluate: evaluate(statement.value, env); break;
             case Statement::Kind::Assign: assignAll(statement, env); break;
-            case Statement::Kind::Return:
-                result = evaluate(statement.value, env);
-                return Flow::Return;
+            case Statement::Kind::Return: result = evaluate(statement.value, env); return Flow::Return;
             case Statement::Kind::If: flow = runIf(statement, env, result); break;
             case Statement::Kind::For: flow = runFor(statement, env, result); break;
             case Statement::Kind::While: flow = runWhile(statement, env, result); break;
@@ -186,11 +187,13 @@ std::string raisedText(const std::vector<Statement>& body, const std::unordered_
         if (part.kind == Kind::String) return part.text;
         if (part.kind == Kind::Name) {
             const auto known = env.find(part.text);
-            return known != env.end() && known->second.isString() ? known->second.plain()->value().toString() : std::string();
+            return known != env.end() && known->second.isString() ? known->second.plain()->value().toString()
+                                                                  : std::string();
         }
         if (part.kind != Kind::Call || part.parts.size() < 2) return {};
         const std::string first = textOf(part.parts[1]);
-        const bool isSum = part.parts[0].kind == Kind::Attribute && part.parts[0].text == "add" && part.parts.size() == 3;
+        const bool isSum =
+            part.parts[0].kind == Kind::Attribute && part.parts[0].text == "add" && part.parts.size() == 3;
         return isSum ? first + textOf(part.parts[2]) : first;
     };
     for (const Statement& statement : body) {
@@ -202,15 +205,18 @@ std::string raisedText(const std::vector<Statement>& body, const std::unordered_
 
 }  // namespace
 
-void Interpreter::recordAssertion(const ScriptValue& condition, bool wanted, const std::vector<Statement>& raising, Environment& env) {
+void Interpreter::recordAssertion(const ScriptValue& condition, bool wanted, const std::vector<Statement>& raising,
+                                  Environment& env) {
     Var holds = toVar(condition);
     if (!wanted) holds = trace::callFunction(trace::Function{"not_", "not_", "operator.not_", false, "prim"}, {holds});
-    trace::callFunction(trace::Function{"_assert", "_assert", "torch._assert", false, "prim"}, {holds, raisedText(raising, env)});
+    trace::callFunction(trace::Function{"_assert", "_assert", "torch._assert", false, "prim"},
+                        {holds, raisedText(raising, env)});
 }
 
 Interpreter::Flow Interpreter::runFor(const Statement& statement, Environment& env, ScriptValue& result) {
     const Expression& callee = statement.value.kind == Kind::Call ? statement.value.parts.front() : statement.value;
-    if (callee.kind == Kind::Name && callee.text == "range" && statement.value.parts.size() == 2 && recordsControlFlow()) {
+    if (callee.kind == Kind::Name && callee.text == "range" && statement.value.parts.size() == 2 &&
+        recordsControlFlow()) {
         const ScriptValue trips = evaluate(statement.value.parts[1], env);
         if (isSymbolic(trips)) {
             recordLoop(statement, toVar(trips), Var(true), env);
@@ -225,7 +231,8 @@ Interpreter::Flow Interpreter::runFor(const Statement& statement, Environment& e
     if (callee.kind == Kind::Name && callee.text == "range" && !env.contains("range")) {
         // Numbers one by one: a range may be longer than memory.
         std::vector<ScriptValue> bounds;
-        for (std::size_t i = 1; i < statement.value.parts.size(); ++i) bounds.push_back(evaluate(statement.value.parts[i], env));
+        for (std::size_t i = 1; i < statement.value.parts.size(); ++i)
+            bounds.push_back(evaluate(statement.value.parts[i], env));
         const Range range = rangeOf(bounds);
         for (std::uint64_t i = 0; i < range.count; ++i) {
             if (pass(Var(range.at(i))) == Flow::Return) return Flow::Return;
@@ -255,10 +262,12 @@ void Interpreter::assign(const Expression& target, ScriptValue value, Environmen
         } else if (const auto* module = object.as<std::shared_ptr<ScriptModule>>(); module && ModuleState::current()) {
             ModuleState::current()->assign(**module, target.text, std::move(value), (*module)->attribute(target.text));
         } else {
-            fail(TraceErrorKind::Attribute, "the attribute '" + target.text + "' of a " + typeName(object) + " cannot be set");
+            fail(TraceErrorKind::Attribute,
+                 "the attribute '" + target.text + "' of a " + typeName(object) + " cannot be set");
         }
     } else {
-        fail(TraceErrorKind::Type, "line " + std::to_string(target.line) + " assigns to something that is not a variable");
+        fail(TraceErrorKind::Type,
+             "line " + std::to_string(target.line) + " assigns to something that is not a variable");
     }
 }
 
@@ -287,7 +296,8 @@ std::vector<ScriptValue> unpackedByNode(const ScriptValue& value, const Var& nod
         isTensor[i] = part.kind == graph::Argument::Kind::Node && node.tracer().isTensor(part.node);
     }
     const bool all = std::ranges::all_of(isTensor, [](bool one) { return one; });
-    const Var parts = node.tracer().record(graph::ExprKind::CallFunction, {"prim", op, 0}, "prim." + op, op, {node}, {}, all, n);
+    const Var parts =
+        node.tracer().record(graph::ExprKind::CallFunction, {"prim", op, 0}, "prim." + op, op, {node}, {}, all, n);
     std::vector<ScriptValue> items;
     for (const Var& part : parts.kind() == Var::Kind::Tuple ? parts.items() : std::vector<Var>{parts}) {
         items.push_back(isTensor[items.size()] ? makeCell(part) : ScriptValue(part));
@@ -302,7 +312,9 @@ std::vector<ScriptValue> unpackedByNode(const ScriptValue& value, const Var& nod
 }  // namespace
 
 /// Every node of the archive's own graph is recorded.
-bool Interpreter::recordsAll() const { return m_archive.asWritten() && trace::Tracer::active() && trace::Tracer::active()->recorded(); }
+bool Interpreter::recordsAll() const {
+    return m_archive.asWritten() && trace::Tracer::active() && trace::Tracer::active()->recorded();
+}
 
 /// A list, tuple or dict that was just made, with the node that makes it, if such nodes are recorded.
 ScriptValue Interpreter::made(ScriptValue container, std::string_view op) {
@@ -324,8 +336,8 @@ ScriptValue Interpreter::made(ScriptValue container, std::string_view op) {
         for (const auto& [key, part] : container.dict()->items) all = all && add(key) && add(part);
     }
     if (!all) return container;
-    const Var node = trace::Tracer::active()->record(graph::ExprKind::CallFunction, {"prim", std::string(op), 0}, "prim." + std::string(op), op,
-                                                     std::move(parts), {}, false);
+    const Var node = trace::Tracer::active()->record(graph::ExprKind::CallFunction, {"prim", std::string(op), 0},
+                                                     "prim." + std::string(op), op, std::move(parts), {}, false);
     if (container.list()) container.list()->node = node;
     else if (container.tuple()) container.tuple()->node = node;
     else container.dict()->node = node;
@@ -334,7 +346,10 @@ ScriptValue Interpreter::made(ScriptValue container, std::string_view op) {
 
 std::vector<ScriptValue> Interpreter::unpacked(const ScriptValue& value, std::size_t n) {
     std::vector<ScriptValue> items;
-    const Var node = value.tuple() ? value.tuple()->node : value.isSymbolicList() ? value.list()->symbolic : value.isProxy() ? *value.plain() : Var();
+    const Var node = value.tuple()            ? value.tuple()->node
+                     : value.isSymbolicList() ? value.list()->symbolic
+                     : value.isProxy()        ? *value.plain()
+                                              : Var();
     if (node.isProxy() && recordsAll()) {
         items = unpackedByNode(value, node, n);
         for (std::size_t i = 0; i < items.size(); ++i) items[i] = partOf(node, i, std::move(items[i]));
@@ -342,7 +357,8 @@ std::vector<ScriptValue> Interpreter::unpacked(const ScriptValue& value, std::si
     }
     if (value.isSymbolicList() || value.isProxy()) {
         for (const Var& item : node.unpack(n)) {
-            items.push_back(partOf(node, items.size(), value.list() && value.list()->ofTensors ? makeCell(item) : fromVar(item)));
+            items.push_back(
+                partOf(node, items.size(), value.list() && value.list()->ofTensors ? makeCell(item) : fromVar(item)));
         }
     } else if (value.list()) {
         items = value.list()->items;
@@ -353,7 +369,8 @@ std::vector<ScriptValue> Interpreter::unpacked(const ScriptValue& value, std::si
         for (const tensor::Value& item : value.plain()->value().items()) items.push_back(fromVar(Var(item)));
     }
     if (items.size() != n) {
-        fail(TraceErrorKind::Value, std::to_string(items.size()) + " values of a " + typeName(value) + " for " + std::to_string(n) + " names");
+        fail(TraceErrorKind::Value,
+             std::to_string(items.size()) + " values of a " + typeName(value) + " for " + std::to_string(n) + " names");
     }
     return items;
 }
@@ -439,7 +456,8 @@ ScriptValue Interpreter::evaluate(const Expression& expression, Environment& env
             const ScriptValue object = evaluate(expression.parts.front(), env);
             if (const auto* global = object.as<GlobalValue>()) {
                 if (global->path == "CONSTANTS") return constant(m_archive, expression.text);
-                if (ScriptValue member = enumMember(m_archive, global->path, expression.text); !member.isNone()) return member;
+                if (ScriptValue member = enumMember(m_archive, global->path, expression.text); !member.isNone())
+                    return member;
                 return GlobalValue{global->path + '.' + expression.text};
             }
             return attribute(object, expression.text);
@@ -457,7 +475,8 @@ ScriptValue Interpreter::attribute(const ScriptValue& object, const std::string&
         return value;
     }
     if (const auto* instance = object.as<std::shared_ptr<InstanceValue>>()) {
-        if (const auto found = (*instance)->attributes.find(name); found != (*instance)->attributes.end()) return found->second;
+        if (const auto found = (*instance)->attributes.find(name); found != (*instance)->attributes.end())
+            return found->second;
     }
     if (const TupleValue* tuple = object.tuple(); tuple && tuple->type) {
         for (std::size_t i = 0; i < tuple->type->attributes.size() && i < tuple->items.size(); ++i) {
@@ -476,7 +495,8 @@ ScriptValue Interpreter::subscript(const ScriptValue& object, const ScriptValue&
     }
     if (object.list() && (object.isSymbolicList() || (index.isProxy() && recordsControlFlow()))) {
         const ListValue& list = *object.list();
-        const bool ofTensors = list.symbolic.isProxy() ? list.ofTensors : !list.items.empty() && list.items.front().cell();
+        const bool ofTensors =
+            list.symbolic.isProxy() ? list.ofTensors : !list.items.empty() && list.items.front().cell();
         const Var item = toVar(object)[toVar(index)];
         return ofTensors ? makeCell(item) : fromVar(item);
     }
@@ -485,7 +505,9 @@ ScriptValue Interpreter::subscript(const ScriptValue& object, const ScriptValue&
         const std::int64_t size = static_cast<std::int64_t>(items.size());
         std::int64_t at = toVar(index).toInt();
         if (at < 0) at += size;
-        if (at < 0 || at >= size) fail(TraceErrorKind::Value, "index " + std::to_string(at) + " is out of range for " + std::to_string(size) + " elements");
+        if (at < 0 || at >= size)
+            fail(TraceErrorKind::Value,
+                 "index " + std::to_string(at) + " is out of range for " + std::to_string(size) + " elements");
         return fromVar(Var(items[static_cast<std::size_t>(at)]));
     }
     std::vector<ScriptValue> arguments{object, index};

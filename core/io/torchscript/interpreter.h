@@ -13,14 +13,16 @@
 namespace sonde::io::script {
 
 /// What a model raises and what is not supported: ends the call.
-[[noreturn]] inline void fail(trace::TraceErrorKind kind, const std::string& text) { throw trace::TraceError(kind, text); }
+[[noreturn]] inline void fail(trace::TraceErrorKind kind, const std::string& text) {
+    throw trace::TraceError(kind, text);
+}
 
-/// Executes the serialised language on values and on proxies (torch/csrc/jit/docs/serialization.md). Operators are those
-/// of the registry; work on numbers, strings, lists and dicts is done here. Throws TraceError: what a model raises, what
-/// is not supported, and conditions that depend on proxies, unless the tracer records control flow: then they become
-/// prim::If and prim::Loop with bodies (control_flow.cpp). If one of the branches does nothing but raise, the other one is
-/// taken, and the condition becomes an assertion.
-/// Recursion and the number of statements are bounded; a stop that was asked for is obeyed (base::stopRequested).
+/// Executes the serialised language on values and on proxies (torch/csrc/jit/docs/serialization.md). Operators are
+/// those of the registry; work on numbers, strings, lists and dicts is done here. Throws TraceError: what a model
+/// raises, what is not supported, and conditions that depend on proxies, unless the tracer records control flow: then
+/// they become prim::If and prim::Loop with bodies (control_flow.cpp). If one of the branches does nothing but raise,
+/// the other one is taken, and the condition becomes an assertion. Recursion and the number of statements are bounded;
+/// a stop that was asked for is obeyed (base::stopRequested).
 class Interpreter {
   public:
     explicit Interpreter(Archive& archive) : m_archive(archive) {}
@@ -42,7 +44,8 @@ class Interpreter {
     Flow recordIf(const Statement& statement, const ScriptValue& condition, Environment& env, ScriptValue& result);
     /// `trips` and `condition` are those of prim::Loop; a For has the first one, a While the second.
     void recordLoop(const Statement& statement, const Var& trips, const Var& condition, Environment& env);
-    void recordAssertion(const ScriptValue& condition, bool wanted, const std::vector<Statement>& raising, Environment& env);
+    void recordAssertion(const ScriptValue& condition, bool wanted, const std::vector<Statement>& raising,
+                         Environment& env);
     void assign(const Expression& target, ScriptValue value, Environment& env);
     void assignAll(const Statement& statement, Environment& env);
 
@@ -72,11 +75,12 @@ class Interpreter {
         std::shared_ptr<TensorCell> cell;
         ViewStep step;
     };
-    std::unordered_map<graph::NodeId, Parts> m_parts;  ///< by the node of the list
+    std::unordered_map<graph::NodeId, Parts> m_parts;         ///< by the node of the list
     std::unordered_map<graph::NodeId, std::int64_t> m_ranks;  ///< asserted already
     Archive& m_archive;
     std::unordered_map<const Expression*, ScriptValue> m_sizes;  ///< of calls size(x, i), recorded with the one for 0
-    std::vector<Var> m_numberTensors;  ///< nodes NumToTensor of the calls that go on; those that nothing uses are taken back
+    std::vector<Var>
+        m_numberTensors;  ///< nodes NumToTensor of the calls that go on; those that nothing uses are taken back
 };
 
 /// The operator torch.NAME (or ops.NAMESPACE.NAME): first what works on numbers, strings, lists and dicts, then the

@@ -1,4 +1,5 @@
-// Calls: of modules, methods and functions of the archive, of operators, and of the functions that the language itself has.
+// Calls: of modules, methods and functions of the archive, of operators, and of the functions that the language itself
+// has.
 
 #include <algorithm>
 #include <optional>
@@ -32,7 +33,8 @@ constexpr const char* kLengthText =
 bool isCallOfModule(const std::string& name) {
     if (!name.starts_with("forward")) return false;
     const std::size_t digits = name.starts_with("forward__") ? 9 : 7;
-    return std::all_of(name.begin() + static_cast<std::ptrdiff_t>(digits), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return std::all_of(name.begin() + static_cast<std::ptrdiff_t>(digits), name.end(),
+                       [](char c) { return c >= '0' && c <= '9'; });
 }
 
 /// torch optimises a method's graph before it is inlined into its caller's.
@@ -40,8 +42,9 @@ bool inSubmodule() { return !trace::Tracer::active()->currentModuleQualifiedName
 
 /// Operators that change their first argument and are no tensor operators.
 bool changesContainer(const std::string& name) {
-    static const std::set<std::string, std::less<>> names{"append", "insert", "pop", "extend", "reverse", "sort", "clear", "remove",
-                                                          "popitem", "setdefault", "update", "_set_item", "Delete"};
+    static const std::set<std::string, std::less<>> names{"append", "insert",    "pop",    "extend",  "reverse",
+                                                          "sort",   "clear",     "remove", "popitem", "setdefault",
+                                                          "update", "_set_item", "Delete"};
     return names.contains(name);
 }
 
@@ -62,8 +65,11 @@ ScriptValue Interpreter::evaluateCall(const Expression& expression, Environment&
     if (callee.kind == Kind::Name && !env.contains(callee.text)) return callNamed(callee.text, expression, env);
 
     // A method's receiver, unless the path leads out of the function.
-    const bool isMethod = callee.kind == Kind::Attribute && (path.empty() || env.contains(path.substr(0, path.find('.'))));
-    ScriptValue receiver = isMethod ? evaluate(callee.parts.front(), env) : path.empty() || env.contains(path) ? evaluate(callee, env) : GlobalValue{path};
+    const bool isMethod =
+        callee.kind == Kind::Attribute && (path.empty() || env.contains(path.substr(0, path.find('.'))));
+    ScriptValue receiver = isMethod                             ? evaluate(callee.parts.front(), env)
+                           : path.empty() || env.contains(path) ? evaluate(callee, env)
+                                                                : GlobalValue{path};
     std::vector<ScriptValue> arguments;
     if ((path == "torch.add" || path == "torch.mul") && trace::Tracer::active() && !recordsAll()) {
         const bool isSum = path == "torch.add";
@@ -74,7 +80,8 @@ ScriptValue Interpreter::evaluateCall(const Expression& expression, Environment&
             const ScriptValue number = evaluate(expression.parts[2], env);
             SourceFrame::at(expression);
             if (isSum) return callOperator("rsub", {tensor, number}, {});
-            return makeCell(trace::callFunction(trace::Function{"truediv", "truediv", "operator.truediv", true, "prim"}, {toVar(number), toVar(tensor)}));
+            return makeCell(trace::callFunction(trace::Function{"truediv", "truediv", "operator.truediv", true, "prim"},
+                                                {toVar(number), toVar(tensor)}));
         }
     }
     for (std::size_t i = 1; i < expression.parts.size(); ++i) arguments.push_back(evaluate(expression.parts[i], env));
@@ -84,12 +91,14 @@ ScriptValue Interpreter::evaluateCall(const Expression& expression, Environment&
     SourceFrame::at(expression);
     if (isMethod && !global) return callMethod(receiver, callee.text, std::move(arguments), std::move(keywords));
     if (global) {
-        return callGlobal(isMethod ? global->path + '.' + callee.text : global->path, expression, std::move(arguments), std::move(keywords));
+        return callGlobal(isMethod ? global->path + '.' + callee.text : global->path, expression, std::move(arguments),
+                          std::move(keywords));
     }
     fail(TraceErrorKind::Type, "a value of type " + typeName(receiver) + " cannot be called");
 }
 
-ScriptValue Interpreter::callMethod(const ScriptValue& object, const std::string& name, std::vector<ScriptValue> arguments,
+ScriptValue Interpreter::callMethod(const ScriptValue& object, const std::string& name,
+                                    std::vector<ScriptValue> arguments,
                                     std::vector<std::pair<std::string, ScriptValue>> keywords) {
     const ClassDef* type = nullptr;
     if (const auto* module = object.as<std::shared_ptr<ScriptModule>>()) {
@@ -99,7 +108,8 @@ ScriptValue Interpreter::callMethod(const ScriptValue& object, const std::string
         type = (*instance)->type;
     }
     const FunctionDef* method = type ? type->method(name) : nullptr;
-    if (!method) fail(TraceErrorKind::Attribute, "a value of type " + typeName(object) + " has no method '" + name + "'");
+    if (!method)
+        fail(TraceErrorKind::Attribute, "a value of type " + typeName(object) + " has no method '" + name + "'");
     arguments.insert(arguments.begin(), object);
     return call(*method, std::move(arguments), true, keywords);
 }
@@ -110,7 +120,8 @@ namespace {
 std::optional<ScriptValue> beforeNumToTensor(const Var& var) {
     const graph::InternalGraph& graph = *var.tracer().recorded();
     const graph::Expr& maker = graph.expr(graph.node(var.node()).producer);
-    if (maker.op.name != "NumToTensor" || maker.arguments.front().kind != graph::Argument::Kind::Node) return std::nullopt;
+    if (maker.op.name != "NumToTensor" || maker.arguments.front().kind != graph::Argument::Kind::Node)
+        return std::nullopt;
     return ScriptValue(Var::proxy(var.tracer(), maker.arguments.front().node));
 }
 
@@ -119,11 +130,14 @@ bool isNumberNode(const ScriptValue& value) {
     const trace::Tracer* tracer = value.isProxy() ? &value.plain()->tracer() : nullptr;
     if (!tracer || !tracer->recorded() || tracer->isTensor(value.plain()->node())) return false;
     const graph::InternalGraph& graph = *tracer->recorded();
-    const auto maker = [&graph](graph::NodeId node) -> const graph::Expr& { return graph.expr(graph.node(node).producer); };
+    const auto maker = [&graph](graph::NodeId node) -> const graph::Expr& {
+        return graph.expr(graph.node(node).producer);
+    };
     const graph::Expr& expr = maker(value.plain()->node());
     if (expr.op.name == "size.int") return true;
     if (expr.op.domain != "prim" || expr.arguments.empty()) return false;
-    if (expr.op.name != "getitem") return expr.op.name == "add" || expr.op.name == "sub" || expr.op.name == "mul" || expr.op.name == "floordiv";
+    if (expr.op.name != "getitem")
+        return expr.op.name == "add" || expr.op.name == "sub" || expr.op.name == "mul" || expr.op.name == "floordiv";
     const graph::Argument& whole = expr.arguments.front();
     return whole.kind == graph::Argument::Kind::Node && maker(whole.node).op.name == "size";
 }
@@ -216,7 +230,8 @@ ScriptValue Interpreter::callNamed(const std::string& name, const Expression& ex
         const std::string type = typeText(expression.parts[1]);
         if (value.list() && type == "List[Tensor]") value.list()->ofTensors = true;
         // A tensor where a number is requested is one.
-        if (value.cell() && (type == "int" || type == "float" || type == "bool")) return converted(type, value, recordsAll());
+        if (value.cell() && (type == "int" || type == "float" || type == "bool"))
+            return converted(type, value, recordsAll());
         return value.isProxy() && type == "Tensor" ? makeCell(*value.plain()) : value;
     }
     if (name == "uninitialized") return GlobalValue{kUninitialized};
@@ -249,7 +264,8 @@ std::optional<ScriptValue> Interpreter::sizeOfUnpacked(const Expression& express
         m_sizes.erase(known);
         return size;
     }
-    if (!trace::Tracer::active() || !tensor.cell() || !isSymbolic(tensor) || expression.parts[2].integer != 0) return std::nullopt;
+    if (!trace::Tracer::active() || !tensor.cell() || !isSymbolic(tensor) || expression.parts[2].integer != 0)
+        return std::nullopt;
     const std::vector<const Expression*> calls = unpackedSizes(*SourceFrame::function(), expression);
     if (calls.empty()) return std::nullopt;
     const Var sizes = trace::callFunction(trace::Function{"size", "size", "torch.size", false}, {toVar(tensor)});
@@ -265,14 +281,17 @@ std::shared_ptr<TensorCell> cellOf(const ScriptValue& value) {
     return cell ? *cell : nullptr;
 }
 
-/// `x[…] = 2` is x[…] = torch.tensor(2, dtype=x[…].dtype) in the archive. The number, if the value is made just so: then
-/// nothing else knows that tensor.
+/// `x[…] = 2` is x[…] = torch.tensor(2, dtype=x[…].dtype) in the archive. The number, if the value is made just so:
+/// then nothing else knows that tensor.
 std::optional<Var> assignedNumber(const Var& value, const Var& part) {
     if (!value.isProxy() || !part.isProxy() || !value.tracer().recorded()) return std::nullopt;
     const graph::InternalGraph& graph = *value.tracer().recorded();
-    const auto maker = [&graph](graph::NodeId node) -> const graph::Expr& { return graph.expr(graph.node(node).producer); };
+    const auto maker = [&graph](graph::NodeId node) -> const graph::Expr& {
+        return graph.expr(graph.node(node).producer);
+    };
     const graph::Expr& tensor = maker(value.node());
-    if (!tensor.op.name.starts_with("tensor.") || tensor.arguments.empty() || !graph.node(value.node()).users.empty()) return std::nullopt;
+    if (!tensor.op.name.starts_with("tensor.") || tensor.arguments.empty() || !graph.node(value.node()).users.empty())
+        return std::nullopt;
     const bool likePart = std::ranges::any_of(tensor.inputs, [&](graph::NodeId input) {
         const graph::Expr& read = maker(input);
         return read.op.name == "getattr" && read.inputs.size() == 1 && read.inputs.front() == part.node();
@@ -314,24 +333,29 @@ bool assigned(const std::string& name, const std::vector<ScriptValue>& arguments
 }  // namespace
 
 /// An operator torch.NAME of the archive.
-ScriptValue Interpreter::callTorch(const std::string& name, const Expression& expression, std::vector<ScriptValue> arguments,
+ScriptValue Interpreter::callTorch(const std::string& name, const Expression& expression,
+                                   std::vector<ScriptValue> arguments,
                                    std::vector<std::pair<std::string, ScriptValue>> keywords) {
     if (!arguments.empty() && changesContainer(name)) {
         if (const auto* list = arguments[0].as<std::shared_ptr<ListValue>>()) Region::noteChange(*list);
         if (const auto* dict = arguments[0].as<std::shared_ptr<DictValue>>()) Region::noteChange(*dict);
     }
     if (name == "wait" && arguments.size() == 1) return arguments[0];
-    if (name == "len" && arguments.size() == 1 && arguments[0].isProxy() && !recordsControlFlow() && !trace::Tracer::active()->knowsValues()) {
+    if (name == "len" && arguments.size() == 1 && arguments[0].isProxy() && !recordsControlFlow() &&
+        !trace::Tracer::active()->knowsValues()) {
         fail(TraceErrorKind::Length, kLengthText);
     }
     // A number that was a tensor when it was traced (x.shape[0] as NumToTensor).
-    if (name == "detach" && arguments.size() == 1 && (arguments[0].isNumber() || arguments[0].isProxy())) return arguments[0];
+    if (name == "detach" && arguments.size() == 1 && (arguments[0].isNumber() || arguments[0].isProxy()))
+        return arguments[0];
     if (name == "_unwrap_optional" && arguments.size() == 1) {
         if (arguments[0].isNone()) fail(TraceErrorKind::Value, "a value that is None is used");
         return arguments[0];
     }
-    if ((name == "item" || name == "ScalarImplicit" || name == "IntImplicit" || name == "FloatImplicit") && arguments.size() == 1 && isSymbolic(arguments[0])) {
-        return ScriptValue(trace::callFunction(trace::Function{"item", "item", "Tensor.item", false, "prim"}, {toVar(arguments[0])}));
+    if ((name == "item" || name == "ScalarImplicit" || name == "IntImplicit" || name == "FloatImplicit") &&
+        arguments.size() == 1 && isSymbolic(arguments[0])) {
+        return ScriptValue(
+            trace::callFunction(trace::Function{"item", "item", "Tensor.item", false, "prim"}, {toVar(arguments[0])}));
     }
     if (keywords.empty()) {
         if (auto known = formOf(name, arguments)) return *known;
@@ -340,7 +364,8 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
     if (keywords.empty() && recordsControlFlow() && callSymbolic(name, arguments, result)) return result;
     if (recordsAll()) {
         if (name == "prim.NumToTensor" && arguments.size() == 1 && isSymbolic(arguments[0])) {
-            const Var tensor = trace::callFunction(trace::Function{"NumToTensor", "NumToTensor", "prim.NumToTensor", true, "prim"}, {toVar(arguments[0])});
+            const Var tensor = trace::callFunction(
+                trace::Function{"NumToTensor", "NumToTensor", "prim.NumToTensor", true, "prim"}, {toVar(arguments[0])});
             if (inSubmodule()) m_numberTensors.push_back(tensor);
             return makeCell(tensor);
         }
@@ -352,20 +377,24 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
     }
     if (!recordsAll() && keywords.empty() && assigned(name, arguments)) return arguments.front();
     if (name == "to" && !arguments.empty() && isNumberNode(arguments[0])) {
-        arguments[0] = makeCell(trace::callFunction(trace::Function{"NumToTensor", "NumToTensor", "prim.NumToTensor", true, "prim"}, {toVar(arguments[0])}));
+        arguments[0] = makeCell(trace::callFunction(
+            trace::Function{"NumToTensor", "NumToTensor", "prim.NumToTensor", true, "prim"}, {toVar(arguments[0])}));
     }
     const auto receiver = arguments.empty() ? nullptr : cellOf(arguments.front());
     auto step = receiver && mayBeView(name, arguments) ? viewStep(name, arguments) : nullptr;
     result = callOperator(name, std::move(arguments), std::move(keywords));
     // A list of parts that only a run knows: its elements will be views.
-    if (step && step->kind == ViewStep::Kind::Item && result.isProxy()) m_parts[result.plain()->node()] = {receiver, *step};
+    if (step && step->kind == ViewStep::Kind::Item && result.isProxy())
+        m_parts[result.plain()->node()] = {receiver, *step};
     return result;
 }
 
 std::optional<ScriptValue> Interpreter::formOf(const std::string& name, const std::vector<ScriptValue>& arguments) {
     if (arguments.empty() || !trace::Tracer::active() || !isSymbolic(arguments[0])) return std::nullopt;
-    // x.shape[-2:], or [::-1] of any list that only a run knows: a tensor's slice has a dimension where this has its start.
-    const bool isList = arguments[0].isProxy() && (isSizeList(*arguments[0].plain()) || (arguments.size() > 1 && arguments[1].isNone()));
+    // x.shape[-2:], or [::-1] of any list that only a run knows: a tensor's slice has a dimension where this has its
+    // start.
+    const bool isList = arguments[0].isProxy() &&
+                        (isSizeList(*arguments[0].plain()) || (arguments.size() > 1 && arguments[1].isNone()));
     if (name == "slice" && isList) {
         const auto bound = [&](std::size_t i, std::int64_t otherwise) {
             const Var var = i < arguments.size() ? toVar(arguments[i]) : Var();
@@ -374,24 +403,28 @@ std::optional<ScriptValue> Interpreter::formOf(const std::string& name, const st
         return ScriptValue((*arguments[0].plain())[Var::slice(bound(1, 0), bound(2, kToTheEnd), bound(3, 1))]);
     }
     const bool asksRank = name == "dim" || name == "prim.ndim";
-    if (arguments.size() != 1 || (!asksRank && name != "size") || !arguments[0].cell() || !recordsControlFlow()) return std::nullopt;
+    if (arguments.size() != 1 || (!asksRank && name != "size") || !arguments[0].cell() || !recordsControlFlow())
+        return std::nullopt;
     const FunctionDef* function = SourceFrame::function();
-    const bool isLibraryFunction = function && function->unit && function->unit->source && function->unit->source->file().find("/torch/nn/functional") != std::string::npos;
+    const bool isLibraryFunction = function && function->unit && function->unit->source &&
+                                   function->unit->source->file().find("/torch/nn/functional") != std::string::npos;
     const bool inLibrary = insideLeaf() || isLibraryFunction;
     if (!inLibrary) return std::nullopt;
-    // The library's code branches on the number of dimensions and loops over them. Where the operators around say how many
-    // there are, the way that is taken for that many is drawn, and the graph asserts it.
+    // The library's code branches on the number of dimensions and loops over them. Where the operators around say how
+    // many there are, the way that is taken for that many is drawn, and the graph asserts it.
     const Var tensor = toVar(arguments[0]);
     const auto rank = tensor.isProxy() ? likelyRank(*tensor.tracer().recorded(), tensor.node()) : std::nullopt;
     if (!rank) return std::nullopt;
     if (m_ranks.emplace(tensor.node(), *rank).second) {
-        const Var holds = trace::callFunction(trace::Function{"dim", "dim", "torch.dim", false}, {tensor}) == Var(*rank);
+        const Var holds =
+            trace::callFunction(trace::Function{"dim", "dim", "torch.dim", false}, {tensor}) == Var(*rank);
         const std::string text = "the model was drawn for a tensor of " + std::to_string(*rank) + " dimensions here";
         trace::callFunction(trace::Function{"_assert", "_assert", "torch._assert", false, "prim"}, {holds, text});
     }
     if (asksRank) return ScriptValue(Var(*rank));
     std::vector<ScriptValue> extents;
-    for (std::int64_t i = 0; i < *rank; ++i) extents.push_back(callOperator("size", {arguments[0], ScriptValue(Var(i))}, {}));
+    for (std::int64_t i = 0; i < *rank; ++i)
+        extents.push_back(callOperator("size", {arguments[0], ScriptValue(Var(i))}, {}));
     return makeList(std::move(extents));
 }
 
@@ -402,18 +435,24 @@ ScriptValue Interpreter::partOf(const Var& list, std::size_t item, ScriptValue v
     auto step = std::make_shared<ViewStep>(known->second.step);
     step->item = item;
     const std::size_t dimAt = step->name == "unbind" ? 0 : 1;
-    const bool isAlongFirst = step->arguments.size() <= dimAt || (step->arguments[dimAt].kind() == Var::Kind::Value && step->arguments[dimAt].toInt() == 0);
+    const bool isAlongFirst = step->arguments.size() <= dimAt || (step->arguments[dimAt].kind() == Var::Kind::Value &&
+                                                                  step->arguments[dimAt].toInt() == 0);
     value.cell()->isDense = known->second.cell->isDense && isAlongFirst;
     setBase(*value.cell(), known->second.cell, std::move(step));
     return value;
 }
 
-ScriptValue Interpreter::callGlobal(const std::string& path, const Expression& expression, std::vector<ScriptValue> arguments,
+ScriptValue Interpreter::callGlobal(const std::string& path, const Expression& expression,
+                                    std::vector<ScriptValue> arguments,
                                     std::vector<std::pair<std::string, ScriptValue>> keywords) {
-    if (path.starts_with("torch.")) return callTorch(path.substr(6), expression, std::move(arguments), std::move(keywords));
-    if (path.starts_with("ops.prim.")) return callTorch("prim." + path.substr(9), expression, std::move(arguments), std::move(keywords));
-    if (path.starts_with("ops.aten.")) return callTorch(path.substr(9), expression, std::move(arguments), std::move(keywords));
-    if (path.starts_with("ops.")) return callTorch(path.substr(4), expression, std::move(arguments), std::move(keywords));
+    if (path.starts_with("torch."))
+        return callTorch(path.substr(6), expression, std::move(arguments), std::move(keywords));
+    if (path.starts_with("ops.prim."))
+        return callTorch("prim." + path.substr(9), expression, std::move(arguments), std::move(keywords));
+    if (path.starts_with("ops.aten."))
+        return callTorch(path.substr(9), expression, std::move(arguments), std::move(keywords));
+    if (path.starts_with("ops."))
+        return callTorch(path.substr(4), expression, std::move(arguments), std::move(keywords));
     const bool isNew = path.ends_with(".__new__");
     const std::string name = isNew ? path.substr(0, path.size() - 8) : path;
     auto function = m_archive.findFunction(name);
@@ -423,7 +462,8 @@ ScriptValue Interpreter::callGlobal(const std::string& path, const Expression& e
     if (!type) fail(TraceErrorKind::Runtime, type.error().text());
     if (!*type) fail(TraceErrorKind::Name, "the function " + path + " is not in the archive");
     if ((*type)->base == "NamedTuple") {
-        if (arguments.size() != (*type)->attributes.size()) fail(TraceErrorKind::Type, name + "() got a wrong number of arguments");
+        if (arguments.size() != (*type)->attributes.size())
+            fail(TraceErrorKind::Type, name + "() got a wrong number of arguments");
         return makeTuple(std::move(arguments), *type);
     }
     return std::make_shared<InstanceValue>(InstanceValue{name, *type, {}});

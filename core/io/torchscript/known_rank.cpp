@@ -30,18 +30,21 @@ class RankFinder {
     std::optional<std::int64_t> of(NodeId id, int depth = 0) const {
         if (depth > kMaxRankDepth) return std::nullopt;
         const graph::Node& node = m_graph.node(id);
-        if (node.constant && node.constant->isTensor()) return static_cast<std::int64_t>(node.constant->tensor().rank());
+        if (node.constant && node.constant->isTensor())
+            return static_cast<std::int64_t>(node.constant->tensor().rank());
         if (node.type.shape) return static_cast<std::int64_t>(node.type.shape->size());
         const Expr& maker = m_graph.expr(node.producer);
         if (maker.kind == ExprKind::Input) return ofInput(maker, id, depth);
-        if (maker.kind == ExprKind::CallModule) return maker.bodies.empty() ? std::nullopt : of(m_graph.body(maker.bodies.front()).result, depth + 1);
+        if (maker.kind == ExprKind::CallModule)
+            return maker.bodies.empty() ? std::nullopt : of(m_graph.body(maker.bodies.front()).result, depth + 1);
         return maker.outputs.size() == 1 ? ofResult(maker, depth) : std::nullopt;
     }
 
   private:
     std::optional<std::int64_t> of(const Argument& argument, int depth) const {
         if (argument.kind == Argument::Kind::Node) return of(argument.node, depth);
-        if (argument.kind == Argument::Kind::Constant && argument.constant.isTensor()) return static_cast<std::int64_t>(argument.constant.tensor().rank());
+        if (argument.kind == Argument::Kind::Constant && argument.constant.isTensor())
+            return static_cast<std::int64_t>(argument.constant.tensor().rank());
         return std::nullopt;
     }
 
@@ -61,12 +64,14 @@ class RankFinder {
         const Traits& traits = graph::traitsOf(maker);
         // conv2d, max_pool2d, upsample_bilinear2d: batch, channels and so many.
         if (traits.spatialDims > 0) return traits.spatialDims + 2;
-        if (traits.opClass == OpClass::Conv) return maker.arguments.size() > 1 ? of(maker.arguments[1], depth + 1) : std::nullopt;
+        if (traits.opClass == OpClass::Conv)
+            return maker.arguments.size() > 1 ? of(maker.arguments[1], depth + 1) : std::nullopt;
         const bool hasSizes = maker.arguments.size() == 2 && maker.arguments[1].kind == Argument::Kind::List;
         const bool listsSizes = hasSizes && (traits.form == ViewForm::NewShape || traits.form == ViewForm::Expand);
         if (listsSizes) return static_cast<std::int64_t>(maker.arguments[1].items.size());
         // expand_as(x, y)
-        if (traits.form == ViewForm::Expand) return maker.arguments.size() == 2 ? of(maker.arguments[1], depth + 1) : std::nullopt;
+        if (traits.form == ViewForm::Expand)
+            return maker.arguments.size() == 2 ? of(maker.arguments[1], depth + 1) : std::nullopt;
         if (traits.form == ViewForm::Unsqueeze) return plus(of(first, depth + 1), 1);
         if (traits.opClass == OpClass::Concat || traits.opClass == OpClass::Stack) {
             if (first.kind != Argument::Kind::List || first.items.empty()) return std::nullopt;
@@ -109,10 +114,12 @@ bool isSizeList(const trace::Var& var) {
         const Expr& maker = graph.expr(graph.node(node).producer);
         const Traits& traits = graph::traitsOf(maker);
         if (traits.opClass == OpClass::Shape && operators::overloadOf(maker.op.name).empty()) return true;
-        if (maker.op.domain != "prim" || maker.arguments.size() != 2 || maker.arguments[0].kind != Argument::Kind::Node) return false;
+        if (maker.op.domain != "prim" || maker.arguments.size() != 2 || maker.arguments[0].kind != Argument::Kind::Node)
+            return false;
         if (traits.opClass == OpClass::GetAttr) {
             const Argument& name = maker.arguments[1];
-            return name.kind == Argument::Kind::Constant && name.constant.kind() == tensor::ValueKind::String && name.constant.toString() == "shape";
+            return name.kind == Argument::Kind::Constant && name.constant.kind() == tensor::ValueKind::String &&
+                   name.constant.toString() == "shape";
         }
         if (traits.form != ViewForm::Index || maker.arguments[1].kind != Argument::Kind::Slice) return false;
         node = maker.arguments[0].node;
@@ -124,7 +131,8 @@ bool insideLeaf() {
     const trace::Tracer* tracer = trace::Tracer::active();
     if (!tracer || !tracer->recorded()) return false;
     const InternalGraph& graph = *tracer->recorded();
-    for (graph::ExprId owner = graph.body(tracer->currentBody()).owner; owner.valid(); owner = graph.body(graph.expr(owner).body).owner) {
+    for (graph::ExprId owner = graph.body(tracer->currentBody()).owner; owner.valid();
+         owner = graph.body(graph.expr(owner).body).owner) {
         if (graph.expr(owner).kind == ExprKind::CallModule) return true;
     }
     return false;

@@ -4,14 +4,17 @@ namespace sonde::io::script {
 
 namespace {
 
-bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<signed char>(c) < 0; }
+bool isNameStart(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<signed char>(c) < 0;
+}
 
 class Lexer {
   public:
     Lexer(std::string_view text, const std::string& file) : m_text(text), m_file(file) {}
 
     base::Result<std::vector<Token>> run() {
-        m_tokens.reserve(m_text.size() / 4 + 16);  // of a model's code about right: growing would copy them all several times
+        m_tokens.reserve(m_text.size() / 4 +
+                         16);  // of a model's code about right: growing would copy them all several times
         while (m_at < m_text.size()) {
             if (m_lineStart && m_depth == 0) {
                 SONDE_TRY(indentation());
@@ -26,8 +29,10 @@ class Lexer {
     }
 
   private:
-    base::Error wrong(const std::string& what) const { return base::unreadable(what, m_file + ":" + std::to_string(m_line)); }
-    void add(Token::Kind kind, std::size_t start) { 
+    base::Error wrong(const std::string& what) const {
+        return base::unreadable(what, m_file + ":" + std::to_string(m_line));
+    }
+    void add(Token::Kind kind, std::size_t start) {
         m_tokens.push_back({kind, m_text.substr(start, m_at - start), {}, m_line, static_cast<std::uint32_t>(start)});
     }
     char peek(std::size_t ahead = 0) const { return m_at + ahead < m_text.size() ? m_text[m_at + ahead] : '\0'; }
@@ -133,7 +138,9 @@ class Lexer {
             int code = 0;
             for (int i = 0; i < 2; ++i) {
                 const char digit = peek();
-                const int number = isDigit(digit) ? digit - '0' : (digit | 0x20) >= 'a' && (digit | 0x20) <= 'f' ? (digit | 0x20) - 'a' + 10 : -1;
+                const int number = isDigit(digit)                                   ? digit - '0'
+                                   : (digit | 0x20) >= 'a' && (digit | 0x20) <= 'f' ? (digit | 0x20) - 'a' + 10
+                                                                                    : -1;
                 if (number < 0) return wrong("a broken \\x in a string");
                 code = code * 16 + number;
                 ++m_at;
@@ -152,7 +159,8 @@ class Lexer {
         const std::size_t start = m_at;
         static constexpr std::string_view kSymbols = "()[]{},:.=-+*/<>@%&|~!^";
         const char c = peek();
-        if (kSymbols.find(c) == std::string_view::npos || c == '\0') return wrong("the character '" + std::string(1, c) + "' is not understood");
+        if (kSymbols.find(c) == std::string_view::npos || c == '\0')
+            return wrong("the character '" + std::string(1, c) + "' is not understood");
         m_at += c == '-' && peek(1) == '>' ? 2 : 1;
         if (c == '(' || c == '[' || c == '{') ++m_depth;
         if ((c == ')' || c == ']' || c == '}') && m_depth > 0) --m_depth;
@@ -172,6 +180,8 @@ class Lexer {
 
 }  // namespace
 
-base::Result<std::vector<Token>> tokenize(std::string_view text, const std::string& file) { return Lexer(text, file).run(); }
+base::Result<std::vector<Token>> tokenize(std::string_view text, const std::string& file) {
+    return Lexer(text, file).run();
+}
 
 }  // namespace sonde::io::script

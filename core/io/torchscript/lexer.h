@@ -15,8 +15,8 @@ inline bool isDigit(char c) { return c >= '0' && c <= '9'; }
 struct Token {
     enum class Kind : std::uint8_t { Name, Int, Float, String, Symbol, Newline, Indent, Dedent, End };
     Kind kind = Kind::End;
-    std::string_view text;   ///< as written; of a symbol: "(", "->", …
-    std::string value;       ///< of a string: unescaped
+    std::string_view text;  ///< as written; of a symbol: "(", "->", …
+    std::string value;      ///< of a string: unescaped
     int line = 0;
     std::uint32_t offset = 0;  ///< of its first byte in the source
 };

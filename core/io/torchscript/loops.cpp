@@ -1,6 +1,6 @@
-// Loops whose passes only a run knows: recorded as prim::Loop with a body. What the body changes goes around: variables that
-// it assigns, and what it changes in place. The latter is found by recording the body, and recording it again if it changed
-// something that was not known to go around.
+// Loops whose passes only a run knows: recorded as prim::Loop with a body. What the body changes goes around: variables
+// that it assigns, and what it changes in place. The latter is found by recording the body, and recording it again if
+// it changed something that was not known to go around.
 
 #include <algorithm>
 #include <map>
@@ -25,8 +25,8 @@ namespace {
 void appendedNames(const std::vector<Statement>& body, std::vector<std::string>& names) {
     for (const Statement& statement : body) {
         const Expression& call = statement.value;
-        if (call.kind == Kind::Call && call.parts.size() > 1 && call.parts[0].kind == Kind::Attribute && call.parts[0].text == "append" &&
-            call.parts[1].kind == Kind::Name) {
+        if (call.kind == Kind::Call && call.parts.size() > 1 && call.parts[0].kind == Kind::Attribute &&
+            call.parts[0].text == "append" && call.parts[1].kind == Kind::Name) {
             names.push_back(call.parts[1].text);
         }
         appendedNames(statement.body, names);
@@ -88,18 +88,23 @@ class Carried {
     static void collect(const ScriptValue& like, const ScriptValue& now, std::vector<Var>& into) {
         if (const std::vector<ScriptValue>* parts = itemsOf(like)) {
             const std::vector<ScriptValue>* current = itemsOf(now);
-            if (!current || current->size() != parts->size()) refuseFlow("a variable of a loop changes its structure from pass to pass");
+            if (!current || current->size() != parts->size())
+                refuseFlow("a variable of a loop changes its structure from pass to pass");
             for (std::size_t i = 0; i < parts->size(); ++i) collect((*parts)[i], (*current)[i], into);
         } else if (like.dict()) {
-            if (!now.dict() || now.dict()->items.size() != like.dict()->items.size()) refuseFlow("a dict of a loop changes its keys from pass to pass");
-            for (std::size_t i = 0; i < like.dict()->items.size(); ++i) collect(like.dict()->items[i].second, now.dict()->items[i].second, into);
+            if (!now.dict() || now.dict()->items.size() != like.dict()->items.size())
+                refuseFlow("a dict of a loop changes its keys from pass to pass");
+            for (std::size_t i = 0; i < like.dict()->items.size(); ++i)
+                collect(like.dict()->items[i].second, now.dict()->items[i].second, into);
         } else if (const auto* instance = like.as<std::shared_ptr<InstanceValue>>()) {
             const auto* current = now.as<std::shared_ptr<InstanceValue>>();
-            if (!current || (*current)->attributes.size() != (*instance)->attributes.size()) refuseFlow("an object of a loop changes its attributes from pass to pass");
+            if (!current || (*current)->attributes.size() != (*instance)->attributes.size())
+                refuseFlow("an object of a loop changes its attributes from pass to pass");
             for (const auto& [name, part] : (*instance)->attributes) collect(part, (*current)->attributes[name], into);
         } else if (isLeaf(like)) {
             into.push_back(isUninitialized(now) ? Var() : toVar(now));
-        } else if (!(like.plain() && now.plain() && sameVar(*like.plain(), *now.plain())) && like.data.index() == now.data.index()) {
+        } else if (!(like.plain() && now.plain() && sameVar(*like.plain(), *now.plain())) &&
+                   like.data.index() == now.data.index()) {
             refuseFlow("a variable of a loop that is " + typeName(like) + " changes from pass to pass");
         } else if (like.data.index() != now.data.index()) {
             refuseFlow("a variable of a loop is " + typeName(like) + " first and " + typeName(now) + " later");
@@ -158,7 +163,8 @@ struct ChangedThings {
 /// One recording of a loop: its variables in the order in which they go around.
 class LoopRecording {
   public:
-    LoopRecording(const ChangedThings& things, std::vector<std::string> names, const std::unordered_map<std::string, ScriptValue>& env)
+    LoopRecording(const ChangedThings& things, std::vector<std::string> names,
+                  const std::unordered_map<std::string, ScriptValue>& env)
         : m_things(things), m_names(std::move(names)) {
         for (const std::string& name : m_names) add(name, env.at(name));
         for (const auto& list : things.lists) m_listLeaves.push_back(addLeaf("list", toVar(list), false));
@@ -169,7 +175,8 @@ class LoopRecording {
             add("dict", copy);
         }
         for (const auto& instance : things.instances) {
-            add("object", std::make_shared<InstanceValue>(InstanceValue{instance->typeName, instance->type, instance->attributes}));
+            add("object", std::make_shared<InstanceValue>(
+                              InstanceValue{instance->typeName, instance->type, instance->attributes}));
         }
     }
     const std::vector<Carried::Leaf>& leaves() const { return m_carried.leaves; }
@@ -251,7 +258,9 @@ void Interpreter::recordLoop(const Statement& statement, const Var& trips, const
     for (const std::string& name : appended) {
         const auto found = env.find(name);
         const auto* list = found == env.end() ? nullptr : found->second.as<std::shared_ptr<ListValue>>();
-        if (!list || std::ranges::find(names, name) != names.end() || std::ranges::find(things.lists, *list) != things.lists.end()) continue;
+        if (!list || std::ranges::find(names, name) != names.end() ||
+            std::ranges::find(things.lists, *list) != things.lists.end())
+            continue;
         things.lists.push_back(*list);
     }
     while (true) {
@@ -265,7 +274,8 @@ void Interpreter::recordLoop(const Statement& statement, const Var& trips, const
         const Var index = tracer.bodyInput("i", kindOnly(ValueKind::Int), false);
         tracer.bodyInput("condition", kindOnly(ValueKind::Bool), false);
         std::vector<Var> inputs;
-        for (const Carried::Leaf& leaf : recording.leaves()) inputs.push_back(tracer.bodyInput(leaf.name, plainType(leaf.initial), leaf.isTensor));
+        for (const Carried::Leaf& leaf : recording.leaves())
+            inputs.push_back(tracer.bodyInput(leaf.name, plainType(leaf.initial), leaf.isTensor));
         Environment inner = env;
         std::vector<Var> results;
         Region::Changes changes;
@@ -276,7 +286,8 @@ void Interpreter::recordLoop(const Statement& statement, const Var& trips, const
             if (statement.kind == Statement::Kind::For) assign(statement.targets.front(), index, inner);
             ScriptValue returned;
             if (run(statement.body, inner, returned) == Flow::Return) refuseFlow("a loop returns");
-            results.push_back(statement.kind == Statement::Kind::While ? toVar(evaluate(statement.value, inner)) : Var(true));
+            results.push_back(statement.kind == Statement::Kind::While ? toVar(evaluate(statement.value, inner))
+                                                                       : Var(true));
             region.settle();
             ChangedThings seen = things;
             more = seen.learn(region.changes());
@@ -297,7 +308,8 @@ void Interpreter::recordLoop(const Statement& statement, const Var& trips, const
         }
         if (recording.leaves().empty()) return;
         std::vector<Var> outputs;
-        for (std::size_t i = 0; i < recording.leaves().size(); ++i) outputs.push_back(tracer.controlOutput(owner, i, recording.leaves()[i].isTensor));
+        for (std::size_t i = 0; i < recording.leaves().size(); ++i)
+            outputs.push_back(tracer.controlOutput(owner, i, recording.leaves()[i].isTensor));
         tracer.setBodyResults(owner, 0, results);
         recording.distribute(outputs, env);
         return;

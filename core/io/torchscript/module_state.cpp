@@ -15,7 +15,9 @@ thread_local bool tObjectsPass = false;
 thread_local ChangedArguments* tCall = nullptr;
 
 /// The list that exprs are recorded into; 0 for tracers that keep no such list.
-std::size_t bodyOf(const trace::Tracer* tracer) { return tracer && tracer->recorded() ? tracer->currentBody().index() + 1 : 0; }
+std::size_t bodyOf(const trace::Tracer* tracer) {
+    return tracer && tracer->recorded() ? tracer->currentBody().index() + 1 : 0;
+}
 
 }  // namespace
 
@@ -35,7 +37,8 @@ const ScriptValue* ModuleState::find(const ScriptModule& module, const std::stri
     return value == state->second->attributes.end() ? nullptr : &value->second;
 }
 
-void ModuleState::assign(const ScriptModule& module, const std::string& name, ScriptValue value, const ScriptValue& before) {
+void ModuleState::assign(const ScriptModule& module, const std::string& name, ScriptValue value,
+                         const ScriptValue& before) {
     std::shared_ptr<InstanceValue>& state = m_assigned[&module];
     if (!state) {
         state = std::make_shared<InstanceValue>();
@@ -65,7 +68,8 @@ ObjectsPass::~ObjectsPass() { tObjectsPass = m_before; }
 bool ObjectsPass::active() { return tObjectsPass; }
 
 ChangedArguments::ChangedArguments(const std::vector<ScriptValue>& arguments)
-    : m_arguments(arguments), m_tracer(trace::Tracer::active()), m_body(bodyOf(m_tracer)), m_before(std::exchange(tCall, this)) {}
+    : m_arguments(arguments), m_tracer(trace::Tracer::active()), m_body(bodyOf(m_tracer)),
+      m_before(std::exchange(tCall, this)) {}
 ChangedArguments::~ChangedArguments() { tCall = m_before; }
 
 void ChangedArguments::report(const std::vector<ScriptValue>& inner, const Var& result) {

@@ -82,8 +82,8 @@ class ChangedArguments {
 
     /// The module's side: `inner` are its own cells, `result` what it returns.
     static void report(const std::vector<ScriptValue>& inner, const Var& result);
-    /// The caller's side: its cells take what happened to them. `result`: the call's. Gives the argument that is what the
-    /// module returns (relu in place), or nothing.
+    /// The caller's side: its cells take what happened to them. `result`: the call's. Gives the argument that is what
+    /// the module returns (relu in place), or nothing.
     std::optional<ScriptValue> apply(const Var& result) const;
 
   private:

@@ -14,14 +14,17 @@ using tensor::ValueKind;
 
 constexpr int kFarthest = 6;
 
-bool isOneOf(std::string_view name, std::initializer_list<std::string_view> names) { return std::ranges::find(names, name) != names.end(); }
+bool isOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+}
 
 NumberKind kindOf(const tensor::Value& value) {
     if (value.kind() == ValueKind::Int) return NumberKind::Whole;
     if (value.isNumber()) return NumberKind::Number;
     if (!value.isListLike() || value.items().empty()) return NumberKind::Unknown;
     NumberKind least = NumberKind::Whole;
-    for (const tensor::Value& item : value.items()) least = std::min(least, item.isNumber() ? kindOf(item) : NumberKind::Unknown);
+    for (const tensor::Value& item : value.items())
+        least = std::min(least, item.isNumber() ? kindOf(item) : NumberKind::Unknown);
     return least;
 }
 
@@ -38,9 +41,11 @@ NumberKind resultOf(const graph::InternalGraph& graph, const graph::Expr& expr, 
     if (op == "getitem") return kindOf(graph, expr.arguments.front(), depth - 1);
     NumberKind least = NumberKind::Whole;
     for (const Argument& argument : expr.arguments) least = std::min(least, kindOf(graph, argument, depth - 1));
-    if (least == NumberKind::Unknown || isOneOf(op, {"add", "sub", "mul", "floordiv", "mod", "neg", "Abs"})) return least;
+    if (least == NumberKind::Unknown || isOneOf(op, {"add", "sub", "mul", "floordiv", "mod", "neg", "Abs"}))
+        return least;
     if (isOneOf(op, {"Floor", "Ceil"})) return NumberKind::Whole;
-    const bool isNumber = isOneOf(op, {"truediv", "truncdiv", "pow", "sqrt", "Round", "Exp", "Log", "Sin", "Cos", "Tanh", "IsNaN", "IsInf"});
+    const bool isNumber = isOneOf(
+        op, {"truediv", "truncdiv", "pow", "sqrt", "Round", "Exp", "Log", "Sin", "Cos", "Tanh", "IsNaN", "IsInf"});
     return isNumber ? NumberKind::Number : NumberKind::Unknown;
 }
 

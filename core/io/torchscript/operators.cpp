@@ -42,16 +42,23 @@ const std::vector<const OpDef*>* overloadsOf(const std::string& name) {
 }
 
 bool isTensorList(const ScriptValue& value) {
-    const std::vector<ScriptValue>* items = value.list() ? &value.list()->items : value.tuple() ? &value.tuple()->items : nullptr;
-    return items && std::ranges::all_of(*items, [](const ScriptValue& item) { return item.cell() || item.isProxy() || item.isNone(); });
+    const std::vector<ScriptValue>* items = value.list()    ? &value.list()->items
+                                            : value.tuple() ? &value.tuple()->items
+                                                            : nullptr;
+    return items && std::ranges::all_of(
+                        *items, [](const ScriptValue& item) { return item.cell() || item.isProxy() || item.isNone(); });
 }
 
 bool isNumberList(const ScriptValue& value) {
-    const std::vector<ScriptValue>* items = value.list() ? &value.list()->items : value.tuple() ? &value.tuple()->items : nullptr;
-    return items && std::ranges::all_of(*items, [](const ScriptValue& item) { return item.isNumber() || item.isProxy(); });
+    const std::vector<ScriptValue>* items = value.list()    ? &value.list()->items
+                                            : value.tuple() ? &value.tuple()->items
+                                                            : nullptr;
+    return items &&
+           std::ranges::all_of(*items, [](const ScriptValue& item) { return item.isNumber() || item.isProxy(); });
 }
 
-/// Whether a value can stand for a parameter of the schema's type. `lenient`: a number as a tensor, a tensor as a number.
+/// Whether a value can stand for a parameter of the schema's type. `lenient`: a number as a tensor, a tensor as a
+/// number.
 bool fits(std::string_view type, const ScriptValue& value, bool lenient) {
     if (type.ends_with("?")) {
         if (value.isNone()) return true;
@@ -68,8 +75,10 @@ bool fits(std::string_view type, const ScriptValue& value, bool lenient) {
         return value.isProxy() || isNumberList(value) || (sized && value.isNumber()) || (lenient && value.cell());
     }
     if (type == "str") return value.isString();
-    if (type == "bool") return value.isProxy() || (value.isNumber() && (lenient || value.plain()->value().kind() == ValueKind::Bool));
-    if (type == "int" || type == "SymInt") return value.isProxy() || (value.isNumber() && value.plain()->value().kind() != ValueKind::Float);
+    if (type == "bool")
+        return value.isProxy() || (value.isNumber() && (lenient || value.plain()->value().kind() == ValueKind::Bool));
+    if (type == "int" || type == "SymInt")
+        return value.isProxy() || (value.isNumber() && value.plain()->value().kind() != ValueKind::Float);
     if (type == "Scalar" || type == "float") return value.isProxy() || value.isNumber() || (lenient && value.cell());
     return !value.cell() && !value.list();  // ScalarType, Layout, Device, MemoryFormat, Generator
 }
@@ -82,15 +91,19 @@ bool matches(const OpDef& row, const std::vector<ScriptValue>& arguments, const 
             if (parameter.keywordOnly || !fits(parameter.type, arguments[i], lenient)) return false;
             continue;
         }
-        const auto named = std::ranges::find_if(keywords, [&](const auto& entry) { return entry.first == parameter.name; });
-        if (named != keywords.end() ? !fits(parameter.type, named->second, lenient) : !parameter.fallback.has_value()) return false;
+        const auto named =
+            std::ranges::find_if(keywords, [&](const auto& entry) { return entry.first == parameter.name; });
+        if (named != keywords.end() ? !fits(parameter.type, named->second, lenient) : !parameter.fallback.has_value())
+            return false;
     }
     return std::ranges::all_of(keywords, [&](const auto& entry) {
-        return std::ranges::any_of(row.parameters, [&](const Parameter& parameter) { return parameter.name == entry.first; });
+        return std::ranges::any_of(row.parameters,
+                                   [&](const Parameter& parameter) { return parameter.name == entry.first; });
     });
 }
 
-const OpDef* choose(const std::vector<const OpDef*>& rows, const std::vector<ScriptValue>& arguments, const Named& keywords) {
+const OpDef* choose(const std::vector<const OpDef*>& rows, const std::vector<ScriptValue>& arguments,
+                    const Named& keywords) {
     for (const bool lenient : {false, true}) {
         for (const OpDef* row : rows) {
             if (matches(*row, arguments, keywords, lenient)) return row;
@@ -107,10 +120,12 @@ std::string_view interned(const std::string& text) {
 
 /// Operators of Python on numbers of which one is symbolic.
 std::string_view numberOperator(const std::string& name) {
+    // clang-format off
     static const std::unordered_map<std::string, std::string_view> names{
         {"add", "add"}, {"sub", "sub"}, {"mul", "mul"}, {"div", "truediv"}, {"floordiv", "floordiv"}, {"floor_divide", "floordiv"},
         {"remainder", "mod"}, {"pow", "pow"}, {"neg", "neg"}, {"eq", "eq"}, {"ne", "ne"}, {"lt", "lt"}, {"le", "le"}, {"gt", "gt"},
         {"ge", "ge"}, {"sqrt", "sqrt"}};
+    // clang-format on
     const auto found = names.find(name);
     return found == names.end() ? std::string_view{} : found->second;
 }
@@ -118,8 +133,9 @@ std::string_view numberOperator(const std::string& name) {
 /// Functions of Python's math on one number that is symbolic.
 std::string_view mathOperator(const std::string& name) {
     static const std::unordered_map<std::string, std::string_view> names{
-        {"floor", "Floor"}, {"ceil", "Ceil"}, {"round", "Round"}, {"abs", "Abs"}, {"prim.abs", "Abs"}, {"fabs", "Abs"}, {"exp", "Exp"},
-        {"log", "Log"}, {"sin", "Sin"}, {"cos", "Cos"}, {"tanh", "Tanh"}, {"isnan", "IsNaN"}, {"isinf", "IsInf"}};
+        {"floor", "Floor"}, {"ceil", "Ceil"},   {"round", "Round"}, {"abs", "Abs"}, {"prim.abs", "Abs"},
+        {"fabs", "Abs"},    {"exp", "Exp"},     {"log", "Log"},     {"sin", "Sin"}, {"cos", "Cos"},
+        {"tanh", "Tanh"},   {"isnan", "IsNaN"}, {"isinf", "IsInf"}};
     const auto found = names.find(name);
     return found == names.end() ? std::string_view{} : found->second;
 }
@@ -131,7 +147,8 @@ void markDense(const ScriptValue& result) {
 }
 
 /// Elements of a list of parts are views as well.
-void markViews(const ScriptValue& result, const std::shared_ptr<TensorCell>& base, const std::shared_ptr<const ViewStep>& step) {
+void markViews(const ScriptValue& result, const std::shared_ptr<TensorCell>& base,
+               const std::shared_ptr<const ViewStep>& step) {
     if (TensorCell* cell = result.cell()) setBase(*cell, base, step);
     if (!result.list()) return;
     for (std::size_t i = 0; i < result.list()->items.size(); ++i) {
@@ -156,22 +173,30 @@ Var record(const std::string& name, const std::vector<ScriptValue>& arguments, c
     const bool anyTensor = std::ranges::any_of(arguments, [](const ScriptValue& v) { return v.cell() || v.list(); });
     // `b - a` of sizes read while tracing is rsub(a, b, 1).
     const bool isReversed = name == "rsub" && !anyTensor && keywords.empty() &&
-                            (arguments.size() == 2 || (arguments.size() == 3 && arguments[2].isNumber() && arguments[2].plain()->value().number() == 1));
-    if (isReversed) return trace::callFunction(trace::Function{"sub", "sub", "operator.sub", false, "prim"}, {vars[1], vars[0]});
+                            (arguments.size() == 2 || (arguments.size() == 3 && arguments[2].isNumber() &&
+                                                       arguments[2].plain()->value().number() == 1));
+    if (isReversed)
+        return trace::callFunction(trace::Function{"sub", "sub", "operator.sub", false, "prim"}, {vars[1], vars[0]});
     if (const std::string_view op = numberOperator(name); !op.empty() && !anyTensor && keywords.empty()) {
-        return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"}, std::move(vars));
+        return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"},
+                                   std::move(vars));
     }
-    if (const std::string_view op = mathOperator(name); !op.empty() && vars.size() == 1 && keywords.empty() && numberKindOf(vars[0]) != NumberKind::Unknown) {
+    if (const std::string_view op = mathOperator(name);
+        !op.empty() && vars.size() == 1 && keywords.empty() && numberKindOf(vars[0]) != NumberKind::Unknown) {
         const std::string_view display = interned(name.substr(name.find('.') + 1));
-        return trace::callFunction(trace::Function{op, display, interned("math." + std::string(display)), false, "prim"}, std::move(vars));
+        return trace::callFunction(
+            trace::Function{op, display, interned("math." + std::string(display)), false, "prim"}, std::move(vars));
     }
-    if (name == "div" && !anyTensor && keywords.size() == 1 && keywords[0].first == "rounding_mode" && keywords[0].second.isString()) {
+    if (name == "div" && !anyTensor && keywords.size() == 1 && keywords[0].first == "rounding_mode" &&
+        keywords[0].second.isString()) {
         const bool floors = toVar(keywords[0].second).value().toString() == "floor";
         const std::string_view op = floors ? "floordiv" : "truncdiv";
-        return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"}, std::move(vars));
+        return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"},
+                                   std::move(vars));
     }
     if (name.starts_with("prim.")) {
-        return trace::callFunction(trace::Function{"getattr", "getattr", "getattr", false, "prim"}, {vars.at(0), name.substr(5)});
+        return trace::callFunction(trace::Function{"getattr", "getattr", "getattr", false, "prim"},
+                                   {vars.at(0), name.substr(5)});
     }
     // `x += y` of the model's source is recorded as add_; in a graph it makes a new value like any other sum.
     const bool augmented = name == "add_" && arguments.size() > 1 && arguments[0].cell() && arguments[1].cell();
@@ -180,15 +205,20 @@ Var record(const std::string& name, const std::vector<ScriptValue>& arguments, c
     const std::vector<const OpDef*>* rows = overloadsOf(name);
     if (!rows) {
         // An operator that is not known still draws; it fails when it is run.
-        if (std::ranges::none_of(vars, &Var::hasProxy)) throw TraceError(TraceErrorKind::NotImplemented, "operator aten::" + name + " is not known");
-        return trace::callFunction(trace::Function{base, base, interned("torch." + name)}, std::move(vars), std::move(named));
+        if (std::ranges::none_of(vars, &Var::hasProxy))
+            throw TraceError(TraceErrorKind::NotImplemented, "operator aten::" + name + " is not known");
+        return trace::callFunction(trace::Function{base, base, interned("torch." + name)}, std::move(vars),
+                                   std::move(named));
     }
     const OpDef* row = choose(*rows, arguments, keywords);
-    if (!row) throw TraceError(TraceErrorKind::Type, "no overload of aten::" + name + " takes (" + typesOf(arguments) + ")");
+    if (!row)
+        throw TraceError(TraceErrorKind::Type, "no overload of aten::" + name + " takes (" + typesOf(arguments) + ")");
     const std::size_t outputs = std::max<std::size_t>(row->outputs.size(), 1);
-    const bool makesTensor = row->outputs.empty() || (row->outputs.front().name.starts_with("Tensor") && !row->outputs.front().name.ends_with("]"));
-    return trace::callFunction(trace::Function{row->name, base, interned("torch." + name), makesTensor, row->domain, outputs}, std::move(vars),
-                               std::move(named));
+    const bool makesTensor = row->outputs.empty() || (row->outputs.front().name.starts_with("Tensor") &&
+                                                      !row->outputs.front().name.ends_with("]"));
+    return trace::callFunction(
+        trace::Function{row->name, base, interned("torch." + name), makesTensor, row->domain, outputs}, std::move(vars),
+        std::move(named));
 }
 
 }  // namespace
@@ -207,7 +237,9 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
         return arguments.front();
     }
     result = fromVar(made);
-    const auto choosesFormat = [](const auto& entry) { return entry.first == "memory_format" && !entry.second.isNone(); };
+    const auto choosesFormat = [](const auto& entry) {
+        return entry.first == "memory_format" && !entry.second.isNone();
+    };
     if (std::ranges::none_of(keywords, choosesFormat) && givesDense(name, arguments)) markDense(result);
     if (receiver && mayBeView(name, arguments)) markViews(result, *receiver, viewStep(name, arguments));
     return result;

@@ -15,6 +15,7 @@ using tensor::ValueList;
 namespace {
 
 // Opcodes of Lib/pickletools.py.
+// clang-format off
 enum Op : unsigned char {
     Mark = '(', Stop = '.', None = 'N', Global = 'c', Reduce = 'R', Build = 'b', BinInt = 'J', BinInt1 = 'K', BinInt2 = 'M',
     BinFloat = 'G', BinUnicode = 'X', EmptyTuple = ')', TupleMark = 't', EmptyList = ']', EmptyDict = '}', Append = 'a',
@@ -23,6 +24,7 @@ enum Op : unsigned char {
     Proto = 0x80, NewObj = 0x81, Tuple1 = 0x85, Tuple2 = 0x86, Tuple3 = 0x87, NewTrue = 0x88, NewFalse = 0x89, Long1 = 0x8a,
     ShortBinUnicode = 0x8c, Memoize = 0x94, Frame = 0x95, StackGlobal = 0x93, BinBytes = 'B', ShortBinBytes = 'C'
 };
+// clang-format on
 
 constexpr int kMaxPickleDepth = 400;
 
@@ -47,7 +49,8 @@ class Machine {
 
   private:
     base::Error wrong(const std::string& what) const {
-        return base::unreadable("the pickle is damaged: " + what, std::string(m_place) + ", byte " + std::to_string(m_opStart));
+        return base::unreadable("the pickle is damaged: " + what,
+                                std::string(m_place) + ", byte " + std::to_string(m_opStart));
     }
 
     template <typename T>
@@ -75,8 +78,8 @@ class Machine {
         return std::string(start, length);
     }
 
-    /// A value on the stack or in the memo. Containers and instances have a number, by which the machine knows them: what
-    /// has gone into another one never comes back, so no other handle of it needs to be told.
+    /// A value on the stack or in the memo. Containers and instances have a number, by which the machine knows them:
+    /// what has gone into another one never comes back, so no other handle of it needs to be told.
     struct Item {
         Value value;
         std::uint32_t number = 0;  ///< 0: none
@@ -183,34 +186,89 @@ class Machine {
 
     base::Result<void> step(unsigned char op) {
         switch (op) {
-            case Proto: { SONDE_ASSIGN(const auto version, number<std::uint8_t>());
-                return version <= 5 ? base::Result<void>() : wrong("unknown protocol " + std::to_string(version)); }
+            case Proto: {
+                SONDE_ASSIGN(const auto version, number<std::uint8_t>());
+                return version <= 5 ? base::Result<void>() : wrong("unknown protocol " + std::to_string(version));
+            }
             case Frame: SONDE_TRY(number<std::uint64_t>()); return {};
             case Mark: m_marks.push_back(m_stack.size()); return {};
             case None: return push({});
             case NewTrue: return push(Value::ofBool(true));
             case NewFalse: return push(Value::ofBool(false));
-            case BinInt: { SONDE_ASSIGN(const auto v, number<std::int32_t>()); return push(Value::ofInt(v)); }
-            case BinInt1: { SONDE_ASSIGN(const auto v, number<std::uint8_t>()); return push(Value::ofInt(v)); }
-            case BinInt2: { SONDE_ASSIGN(const auto v, number<std::uint16_t>()); return push(Value::ofInt(v)); }
+            case BinInt: {
+                SONDE_ASSIGN(const auto v, number<std::int32_t>());
+                return push(Value::ofInt(v));
+            }
+            case BinInt1: {
+                SONDE_ASSIGN(const auto v, number<std::uint8_t>());
+                return push(Value::ofInt(v));
+            }
+            case BinInt2: {
+                SONDE_ASSIGN(const auto v, number<std::uint16_t>());
+                return push(Value::ofInt(v));
+            }
             case Long1: return longInteger();
-            case BinFloat: { SONDE_ASSIGN(const auto v, number<std::uint64_t>());
-                return push(Value::ofFloat(std::bit_cast<double>(__builtin_bswap64(v)))); }
-            case BinUnicode: case BinString: case BinBytes: { SONDE_ASSIGN(const auto n, number<std::uint32_t>()); return pushText(n); }
-            case ShortBinUnicode: case ShortBinString: case ShortBinBytes: { SONDE_ASSIGN(const auto n, number<std::uint8_t>()); return pushText(n); }
+            case BinFloat: {
+                SONDE_ASSIGN(const auto v, number<std::uint64_t>());
+                return push(Value::ofFloat(std::bit_cast<double>(__builtin_bswap64(v))));
+            }
+            case BinUnicode:
+            case BinString:
+            case BinBytes: {
+                SONDE_ASSIGN(const auto n, number<std::uint32_t>());
+                return pushText(n);
+            }
+            case ShortBinUnicode:
+            case ShortBinString:
+            case ShortBinBytes: {
+                SONDE_ASSIGN(const auto n, number<std::uint8_t>());
+                return pushText(n);
+            }
             case EmptyTuple: return tuple(m_stack.size());
-            case Tuple1: case Tuple2: case Tuple3: { SONDE_ASSIGN(const std::size_t start, last(op - Tuple1 + 1U)); return tuple(start); }
-            case TupleMark: { SONDE_ASSIGN(const std::size_t start, popMark()); return tuple(start); }
+            case Tuple1:
+            case Tuple2:
+            case Tuple3: {
+                SONDE_ASSIGN(const std::size_t start, last(op - Tuple1 + 1U));
+                return tuple(start);
+            }
+            case TupleMark: {
+                SONDE_ASSIGN(const std::size_t start, popMark());
+                return tuple(start);
+            }
             case EmptyList: return pushNew(Value::list({}));
             case EmptyDict: return pushNew(Value::dict({}));
-            case Append: { SONDE_ASSIGN(const std::size_t start, last(1)); return append(start); }
-            case Appends: { SONDE_ASSIGN(const std::size_t start, popMark()); return append(start); }
-            case SetItem: { SONDE_ASSIGN(const std::size_t start, last(2)); return setItems(start); }
-            case SetItems: { SONDE_ASSIGN(const std::size_t start, popMark()); return setItems(start); }
-            case BinGet: { SONDE_ASSIGN(const auto key, number<std::uint8_t>()); return get(key); }
-            case LongBinGet: { SONDE_ASSIGN(const auto key, number<std::uint32_t>()); return get(key); }
-            case BinPut: { SONDE_ASSIGN(const auto key, number<std::uint8_t>()); return put(key); }
-            case LongBinPut: { SONDE_ASSIGN(const auto key, number<std::uint32_t>()); return put(key); }
+            case Append: {
+                SONDE_ASSIGN(const std::size_t start, last(1));
+                return append(start);
+            }
+            case Appends: {
+                SONDE_ASSIGN(const std::size_t start, popMark());
+                return append(start);
+            }
+            case SetItem: {
+                SONDE_ASSIGN(const std::size_t start, last(2));
+                return setItems(start);
+            }
+            case SetItems: {
+                SONDE_ASSIGN(const std::size_t start, popMark());
+                return setItems(start);
+            }
+            case BinGet: {
+                SONDE_ASSIGN(const auto key, number<std::uint8_t>());
+                return get(key);
+            }
+            case LongBinGet: {
+                SONDE_ASSIGN(const auto key, number<std::uint32_t>());
+                return get(key);
+            }
+            case BinPut: {
+                SONDE_ASSIGN(const auto key, number<std::uint8_t>());
+                return put(key);
+            }
+            case LongBinPut: {
+                SONDE_ASSIGN(const auto key, number<std::uint32_t>());
+                return put(key);
+            }
             case Memoize: return put(m_remembered);
             case Pop: SONDE_TRY(pop()); return {};
             case Global: return globalLine();
@@ -235,7 +293,8 @@ class Machine {
 
     /// The items from `start` on go into the list before them.
     base::Result<void> append(std::size_t start) {
-        if (start == 0 || m_stack[start - 1].value.kind() != ValueKind::List) return wrong("it appends to something that is not a list");
+        if (start == 0 || m_stack[start - 1].value.kind() != ValueKind::List)
+            return wrong("it appends to something that is not a list");
         const std::uint32_t number = m_stack[start - 1].number;
         if (!m_containers[number].isOpen) return wrong("it changes a list that is already in use");
         return moveItems(start, number, m_stack[start - 1].value.items());
@@ -243,7 +302,8 @@ class Machine {
 
     /// Keys and values from `start` on go into the dict before them.
     base::Result<void> setItems(std::size_t start) {
-        if (start == 0 || m_stack[start - 1].value.kind() != ValueKind::Dict) return wrong("it sets items of something that is not a dict");
+        if (start == 0 || m_stack[start - 1].value.kind() != ValueKind::Dict)
+            return wrong("it sets items of something that is not a dict");
         if ((m_stack.size() - start) % 2 != 0) return wrong("a key without a value");
         const std::uint32_t number = m_stack[start - 1].number;
         if (!m_containers[number].isOpen) return wrong("it changes a dict that is already in use");
@@ -271,7 +331,8 @@ class Machine {
 
     base::Result<std::string> globalName(const Value& value) const {
         if (value.kind() == ValueKind::Object) {
-            if (const auto* global = dynamic_cast<const PickledGlobal*>(value.object().get())) return global->typeName();
+            if (const auto* global = dynamic_cast<const PickledGlobal*>(value.object().get()))
+                return global->typeName();
         }
         return wrong("it calls something that is neither a class nor a function");
     }
@@ -279,8 +340,10 @@ class Machine {
     base::Result<void> stackGlobal() {
         SONDE_ASSIGN(const Item name, pop());
         SONDE_ASSIGN(const Item module, pop());
-        if (name.value.kind() != ValueKind::String || module.value.kind() != ValueKind::String) return wrong("a global without a name");
-        return push(Value::object(std::make_shared<PickledGlobal>(module.value.toString() + '.' + name.value.toString())));
+        if (name.value.kind() != ValueKind::String || module.value.kind() != ValueKind::String)
+            return wrong("a global without a name");
+        return push(
+            Value::object(std::make_shared<PickledGlobal>(module.value.toString() + '.' + name.value.toString())));
     }
 
     base::Result<void> reduce() {
@@ -296,7 +359,8 @@ class Machine {
         m_containers[number].depth = m_containers[arguments.number].depth;
         // One of the arguments has been in use already.
         const ValueList& given = arguments.value.items();
-        m_containers[number].isOpen = std::ranges::none_of(given, [&](const Value& item) { return identity(item) == made; });
+        m_containers[number].isOpen =
+            std::ranges::none_of(given, [&](const Value& item) { return identity(item) == made; });
         return push(std::move(*result), number);
     }
 
@@ -320,7 +384,8 @@ class Machine {
         // An ordered dict with attributes keeps its items; they are all that is asked of it.
         if (instance.value.kind() != ValueKind::Object) return {};
         auto* object = dynamic_cast<PickledObject*>(instance.value.object().get());
-        if (!object || !m_containers[instance.number].isOpen) return wrong("it sets the state of something that is not a new instance");
+        if (!object || !m_containers[instance.number].isOpen)
+            return wrong("it sets the state of something that is not a new instance");
         SONDE_TRY(contain(instance.number, state));
         object->state = std::move(state.value);
         return {};

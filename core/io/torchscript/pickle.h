@@ -41,14 +41,15 @@ struct PickleHooks {
     /// A persistent id (BINPERSID): ('storage', type, key, location, count).
     std::function<base::Result<tensor::Value>(const tensor::Value& id)> persistent;
     /// A call of a global (REDUCE); nothing to keep it as a PickledObject.
-    std::function<base::Result<std::optional<tensor::Value>>(const std::string& name, const tensor::Value& arguments)> call;
+    std::function<base::Result<std::optional<tensor::Value>>(const std::string& name, const tensor::Value& arguments)>
+        call;
 };
 
 /// Reads one pickled value (protocols 2 to 4 as far as TorchScript and state dicts use them; Lib/pickletools.py has the
 /// list). No code of any kind is executed: instances become PickledObjects. Containers are shared as in the pickle.
 /// `sizeBytes`, if given, becomes the number of bytes that the value takes: another pickle may follow.
 /// Errors name the byte offset: unknown opcodes, a stack or memo used wrongly, nesting or growth beyond bounds.
-base::Result<tensor::Value> readPickle(std::span<const std::byte> bytes, const PickleHooks& hooks, std::string_view place,
-                                       std::size_t* sizeBytes = nullptr);
+base::Result<tensor::Value> readPickle(std::span<const std::byte> bytes, const PickleHooks& hooks,
+                                       std::string_view place, std::size_t* sizeBytes = nullptr);
 
 }  // namespace sonde::io

@@ -15,7 +15,6 @@ Var pythonIndex(const std::vector<Var>& parts) { return parts.size() == 1 ? part
 
 namespace {
 
-
 /// A bound of a slice: what Python leaves out is none.
 Var bound(const std::vector<ScriptValue>& arguments, std::size_t i, std::int64_t otherwise) {
     if (i >= arguments.size()) return {};
@@ -28,8 +27,9 @@ bool isKnownNode(const TensorCell& cell) {
     return cell.var.isProxy() || (cell.var.slot() && cell.var.slot()->kind == trace::Slot::Kind::Parameter);
 }
 
-/// slice(x, dim, start, end, step) and select(x, dim, index) as x[…]. Parts for several dimensions that follow each other
-/// on one tensor are one index, if the source has them at the same place or (as traced code does not say) could have.
+/// slice(x, dim, start, end, step) and select(x, dim, index) as x[…]. Parts for several dimensions that follow each
+/// other on one tensor are one index, if the source has them at the same place or (as traced code does not say) could
+/// have.
 std::optional<ScriptValue> indexed(bool isSlice, const std::vector<ScriptValue>& arguments, std::string_view text) {
     const ScriptValue tensor = arguments.front().cell() ? arguments.front() : makeCell(toVar(arguments.front()));
     const auto cell = *tensor.as<std::shared_ptr<TensorCell>>();
@@ -39,13 +39,15 @@ std::optional<ScriptValue> indexed(bool isSlice, const std::vector<ScriptValue>&
     const std::int64_t dim = dimension.toInt();
     if (dim > 16 || dim < -1 || (!isSlice && arguments.size() != 3)) return std::nullopt;
     const Var step = bound(arguments, 4, 1);
-    const Var part = isSlice ? Var::slice(bound(arguments, 2, 0), bound(arguments, 3, kToTheEnd), step) : toVar(arguments[2]);
+    const Var part =
+        isSlice ? Var::slice(bound(arguments, 2, 0), bound(arguments, 3, kToTheEnd), step) : toVar(arguments[2]);
 
     IndexChain next;
     next.place = text;
     const auto isSlicePart = [](const Var& var) { return var.kind() == Var::Kind::Slice; };
     const IndexChain* before = cell->chain.get();
-    const bool follows = before && !before->extended && before->place == text && (!text.empty() || isSlicePart(before->index.back())) &&
+    const bool follows = before && !before->extended && before->place == text &&
+                         (!text.empty() || isSlicePart(before->index.back())) &&
                          dim == std::ranges::count_if(before->index, isSlicePart);
     Var node;
     if (follows && cell->version == 0) {
@@ -77,7 +79,8 @@ std::optional<ScriptValue> indexed(bool isSlice, const std::vector<ScriptValue>&
 
 }  // namespace
 
-std::optional<ScriptValue> asPython(const std::string& op, const std::vector<ScriptValue>& arguments, const Expression& expression) {
+std::optional<ScriptValue> asPython(const std::string& op, const std::vector<ScriptValue>& arguments,
+                                    const Expression& expression) {
     const bool hasForm = op == "slice" || op == "select" || op == "size" || op == "div";
     if (!hasForm || !trace::Tracer::active() || arguments.empty()) return std::nullopt;
     // What is selected from is a tensor, known as one or not.
@@ -107,8 +110,9 @@ std::optional<ScriptValue> asPython(const std::string& op, const std::vector<Scr
 namespace {
 
 bool isSizeOf(const Expression& expression, const std::string& variable) {
-    return expression.kind == Expression::Kind::Call && expression.parts.size() == 3 && dottedPath(expression.parts[0]) == "torch.size" &&
-           expression.parts[1].kind == Expression::Kind::Name && expression.parts[1].text == variable && expression.parts[2].kind == Expression::Kind::Int;
+    return expression.kind == Expression::Kind::Call && expression.parts.size() == 3 &&
+           dottedPath(expression.parts[0]) == "torch.size" && expression.parts[1].kind == Expression::Kind::Name &&
+           expression.parts[1].text == variable && expression.parts[2].kind == Expression::Kind::Int;
 }
 
 void collectSizes(const Expression& expression, const std::string& variable, std::vector<const Expression*>& into) {
@@ -120,7 +124,9 @@ void collectSizes(const Expression& expression, const std::string& variable, std
 
 std::vector<const Expression*> unpackedSizes(const FunctionDef& function, const Expression& first) {
     const SourceRanges::Place place = SourceFrame::placeOf(first);
-    if (place.stack.empty() || first.parts.size() != 3 || first.parts[1].kind != Expression::Kind::Name || !isSizeOf(first, first.parts[1].text)) return {};
+    if (place.stack.empty() || first.parts.size() != 3 || first.parts[1].kind != Expression::Kind::Name ||
+        !isSizeOf(first, first.parts[1].text))
+        return {};
     std::vector<const Expression*> calls;
     for (const Statement& statement : function.body) collectSizes(statement.value, first.parts[1].text, calls);
     std::erase_if(calls, [&](const Expression* call) { return SourceFrame::placeOf(*call).stack != place.stack; });

@@ -30,7 +30,8 @@ void Region::noteChange(TensorCell& cell, bool derived) {
     std::vector<Cell>& known = tRegion->m_before.cells;
     auto entry = find(known, &Cell::cell, &cell);
     if (entry == known.end()) {
-        known.push_back({cell.shared_from_this(), cell.var, cell.pending, cell.version, cell.baseVersion, cell.stale, false, cell.chain});
+        known.push_back({cell.shared_from_this(), cell.var, cell.pending, cell.version, cell.baseVersion, cell.stale,
+                         false, cell.chain});
         entry = std::prev(known.end());
     }
     entry->isWritten = entry->isWritten || !derived;
@@ -40,7 +41,8 @@ void Region::noteChange(const std::shared_ptr<ListValue>& list) {
     list->node = {};
     if (!tRegion || !tRegion->isOlder(list->serial)) return;
     std::vector<List>& known = tRegion->m_before.lists;
-    if (find(known, &List::list, list.get()) == known.end()) known.push_back({list, list->items, list->symbolic, list->ofTensors});
+    if (find(known, &List::list, list.get()) == known.end())
+        known.push_back({list, list->items, list->symbolic, list->ofTensors});
 }
 
 void Region::noteChange(const std::shared_ptr<DictValue>& dict) {
@@ -53,7 +55,8 @@ void Region::noteChange(const std::shared_ptr<DictValue>& dict) {
 void Region::noteChange(const std::shared_ptr<InstanceValue>& instance) {
     if (!tRegion || !tRegion->isOlder(instance->serial)) return;
     std::vector<Instance>& known = tRegion->m_before.instances;
-    if (find(known, &Instance::instance, instance.get()) == known.end()) known.push_back({instance, instance->attributes});
+    if (find(known, &Instance::instance, instance.get()) == known.end())
+        known.push_back({instance, instance->attributes});
 }
 
 void Region::settle() {

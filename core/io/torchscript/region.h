@@ -9,9 +9,9 @@
 
 namespace sonde::io::script {
 
-/// A branch or the body of a loop while it is recorded. What is older than it belongs to the program around it: a change
-/// in place of such a tensor, list, dict or object is taken back at the end, so that the other branch starts from the same
-/// state, and comes out as one more result, or goes around the loop as one more variable.
+/// A branch or the body of a loop while it is recorded. What is older than it belongs to the program around it: a
+/// change in place of such a tensor, list, dict or object is taken back at the end, so that the other branch starts
+/// from the same state, and comes out as one more result, or goes around the loop as one more variable.
 class Region {
   public:
     Region();

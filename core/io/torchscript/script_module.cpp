@@ -17,11 +17,14 @@ using trace::TraceErrorKind;
 ScriptModule::ScriptModule(std::shared_ptr<Archive> archive, std::string typeName, const ClassDef& type)
     : m_archive(std::move(archive)), m_typeName(std::move(typeName)), m_type(type) {}
 
-bool ScriptModule::isLibrary() const { return m_typeName.starts_with("__torch__.torch.nn.") && m_type.name != "Sequential"; }
+bool ScriptModule::isLibrary() const {
+    return m_typeName.starts_with("__torch__.torch.nn.") && m_type.name != "Sequential";
+}
 
 const FunctionDef& ScriptModule::method(const std::string& name) const {
     if (const FunctionDef* found = m_type.method(name)) return *found;
-    throw TraceError(TraceErrorKind::NotImplemented, "Module [" + m_type.name + "] is missing the required \"" + name + "\" function");
+    throw TraceError(TraceErrorKind::NotImplemented,
+                     "Module [" + m_type.name + "] is missing the required \"" + name + "\" function");
 }
 
 bool ScriptModule::makesTensor() const {
@@ -35,7 +38,8 @@ std::vector<trace::ForwardParameter> ScriptModule::signature() const {
     if (!function) return result;
     for (const FunctionParameter& parameter : function->parameters) {
         trace::ForwardParameter entry{parameter.name, std::nullopt, false, parameter.type == "Tensor"};
-        if (parameter.hasDefault) entry.fallback = toVar(Interpreter(*m_archive).evaluateConstant(parameter.fallback)).toValue();
+        if (parameter.hasDefault)
+            entry.fallback = toVar(Interpreter(*m_archive).evaluateConstant(parameter.fallback)).toValue();
         result.push_back(std::move(entry));
     }
     return result;
@@ -43,15 +47,18 @@ std::vector<trace::ForwardParameter> ScriptModule::signature() const {
 
 namespace {
 
-/// A number inside of what a model returns is an output like its tensors: it gets a node. (fx has none for it; but what fx
-/// can trace returns no numbers that stand fast.)
+/// A number inside of what a model returns is an output like its tensors: it gets a node. (fx has none for it; but what
+/// fx can trace returns no numbers that stand fast.)
 Var withNumberNodes(const Var& result, trace::Tracer& tracer) {
     if (!tracer.recordsControlFlow()) return result;
     if (result.kind() == Var::Kind::Value && result.value().isNumber()) {
-        const std::string op = result.value().kind() == ValueKind::Int ? "Int" : result.value().kind() == ValueKind::Float ? "Float" : "Bool";
+        const std::string op = result.value().kind() == ValueKind::Int     ? "Int"
+                               : result.value().kind() == ValueKind::Float ? "Float"
+                                                                           : "Bool";
         return tracer.record(graph::ExprKind::CallFunction, {"prim", op, 0}, op, op, {result}, {}, false);
     }
-    if (result.kind() != Var::Kind::Tuple && result.kind() != Var::Kind::List && result.kind() != Var::Kind::Dict) return result;
+    if (result.kind() != Var::Kind::Tuple && result.kind() != Var::Kind::List && result.kind() != Var::Kind::Dict)
+        return result;
     std::vector<Var> items;
     for (const Var& item : result.items()) items.push_back(withNumberNodes(item, tracer));
     if (result.kind() == Var::Kind::Tuple) return Var::tuple(std::move(items));
@@ -142,7 +149,8 @@ ScriptValue ScriptModule::attribute(const std::string& name) const {
         if (const auto written = state ? state->find(*named.slot) : nullptr) return written;
         // As written, what is computed of buffers is recorded like everything else.
         trace::Tracer* tracer = trace::Tracer::active();
-        ScriptValue value = makeCell(tracer && m_archive->asWritten() ? tracer->parameterRead(named.slot) : Var::ofSlot(named.slot));
+        ScriptValue value =
+            makeCell(tracer && m_archive->asWritten() ? tracer->parameterRead(named.slot) : Var::ofSlot(named.slot));
         value.cell()->slot = named.slot;
         return value;
     }
@@ -226,8 +234,11 @@ class Builder {
 
     base::Result<void> addAttribute(ScriptModule& made, const std::string& name, const Value& item, int depth) {
         if (item.isTensor()) {
-            const auto contains = [&](const std::vector<std::string>& list) { return std::ranges::find(list, name) != list.end(); };
-            const auto kind = contains(made.type().parameters) ? trace::Slot::Kind::Parameter : trace::Slot::Kind::Buffer;
+            const auto contains = [&](const std::vector<std::string>& list) {
+                return std::ranges::find(list, name) != list.end();
+            };
+            const auto kind =
+                contains(made.type().parameters) ? trace::Slot::Kind::Parameter : trace::Slot::Kind::Buffer;
             made.addSlot(name, slot(item.tensor(), kind));
             return {};
         }
@@ -240,12 +251,14 @@ class Builder {
         return {};
     }
 
-    /// A module registered under two names is pickled twice when scripted; both have the same class and the same tensors.
+    /// A module registered under two names is pickled twice when scripted; both have the same class and the same
+    /// tensors.
     std::shared_ptr<ScriptModule> sameModule(const std::shared_ptr<ScriptModule>& made) {
         std::string key = made->typeName();
         const std::vector<trace::NamedTensor> tensors = trace::namedTensors(*made);
         if (tensors.empty()) return made;
-        for (const trace::NamedTensor& tensor : tensors) key += ' ' + std::to_string(reinterpret_cast<std::uintptr_t>(tensor.slot.get()));
+        for (const trace::NamedTensor& tensor : tensors)
+            key += ' ' + std::to_string(reinterpret_cast<std::uintptr_t>(tensor.slot.get()));
         return m_modules.try_emplace(std::move(key), made).first->second;
     }
 
@@ -254,8 +267,8 @@ class Builder {
         std::vector<std::shared_ptr<trace::Slot>>& known = m_slots[tensor.storage().get()];
         for (const auto& slot : known) {
             const tensor::Tensor& other = slot->value;
-            if (slot->kind == kind && other.offsetElements() == tensor.offsetElements() && other.shape() == tensor.shape() &&
-                other.strides() == tensor.strides()) {
+            if (slot->kind == kind && other.offsetElements() == tensor.offsetElements() &&
+                other.shape() == tensor.shape() && other.strides() == tensor.strides()) {
                 return slot;
             }
         }

@@ -9,8 +9,8 @@
 
 namespace sonde::io::script {
 
-/// A module of an archive: its class's code runs in the interpreter, on values or on proxies, so that every tracer works
-/// on it. Classes below torch.nn are the library's, and thus leaves, but for Sequential.
+/// A module of an archive: its class's code runs in the interpreter, on values or on proxies, so that every tracer
+/// works on it. Classes below torch.nn are the library's, and thus leaves, but for Sequential.
 class ScriptModule final : public trace::Module {
   public:
     ScriptModule(std::shared_ptr<Archive> archive, std::string typeName, const ClassDef& type);

@@ -19,7 +19,9 @@ std::uint64_t nextSerial() {
     return ++tSerial;
 }
 
-ScriptValue makeList(std::vector<ScriptValue> items) { return std::make_shared<ListValue>(ListValue{.items = std::move(items)}); }
+ScriptValue makeList(std::vector<ScriptValue> items) {
+    return std::make_shared<ListValue>(ListValue{.items = std::move(items)});
+}
 
 ScriptValue makeTuple(std::vector<ScriptValue> items, const ClassDef* type) {
     return std::make_shared<TupleValue>(TupleValue{.items = std::move(items), .type = type});
@@ -101,12 +103,14 @@ Var cellVar(TensorCell& cell) {
 
 namespace {
 
-/// Counts the parts of a value while it is gone through: thirty pairs of pairs are a billion, and a list may hold itself.
+/// Counts the parts of a value while it is gone through: thirty pairs of pairs are a billion, and a list may hold
+/// itself.
 class PartCount {
   public:
     PartCount() {
         if (s_depth == 0) s_parts = 0;
-        if (++s_parts > kMaxParts || s_depth >= kMaxDepth) throw TraceError(TraceErrorKind::Runtime, "a value has parts in parts beyond bounds");
+        if (++s_parts > kMaxParts || s_depth >= kMaxDepth)
+            throw TraceError(TraceErrorKind::Runtime, "a value has parts in parts beyond bounds");
         ++s_depth;
     }
     ~PartCount() { --s_depth; }
@@ -144,7 +148,8 @@ Var toVar(const ScriptValue& value) {
         for (const auto& [key, item] : dict->items) entries.emplace_back(toVar(key).toValue(), toVar(item));
         return Var::dict(std::move(entries));
     }
-    if (ObjectsPass::active() && (value.as<std::shared_ptr<InstanceValue>>() || value.as<std::shared_ptr<ScriptModule>>())) {
+    if (ObjectsPass::active() &&
+        (value.as<std::shared_ptr<InstanceValue>>() || value.as<std::shared_ptr<ScriptModule>>())) {
         return Var(Value::object(std::make_shared<ScriptObject>(value)));
     }
     throw TraceError(TraceErrorKind::Type, "a value of type " + typeName(value) + " cannot leave the script");
@@ -189,7 +194,8 @@ bool equalValues(const ScriptValue& a, const ScriptValue& b) {
         }
         return true;
     };
-    if (a.isSymbolicList() || b.isSymbolicList()) throw TraceError(TraceErrorKind::ControlFlow, trace::kControlFlowText);
+    if (a.isSymbolicList() || b.isSymbolicList())
+        throw TraceError(TraceErrorKind::ControlFlow, trace::kControlFlowText);
     if (a.list() && b.list()) return equalLists(a.list()->items, b.list()->items);
     if (a.tuple() && b.tuple()) return equalLists(a.tuple()->items, b.tuple()->items);
     if (a.isNumber() && b.isNumber()) return a.plain()->value().number() == b.plain()->value().number();
@@ -200,10 +206,12 @@ bool equalValues(const ScriptValue& a, const ScriptValue& b) {
     if (first && second) {
         // Members of an enumeration are equal if they have one name; other objects are what they are.
         if (*first == *second) return true;
-        const bool areEnums = (*first)->type && (*first)->type->base == "Enum" && (*first)->typeName == (*second)->typeName;
+        const bool areEnums =
+            (*first)->type && (*first)->type->base == "Enum" && (*first)->typeName == (*second)->typeName;
         return areEnums && equalValues((*first)->attributes["name"], (*second)->attributes["name"]);
     }
-    if (a.isProxy() || b.isProxy() || a.cell() || b.cell()) throw TraceError(TraceErrorKind::ControlFlow, trace::kControlFlowText);
+    if (a.isProxy() || b.isProxy() || a.cell() || b.cell())
+        throw TraceError(TraceErrorKind::ControlFlow, trace::kControlFlowText);
     return false;
 }
 

@@ -23,8 +23,9 @@ std::uint64_t nextSerial();
 struct IndexChain {
     Var base;
     std::vector<Var> index;
-    bool extended = false;  ///< the node now stands for the longer index; who still needs the shorter one records it anew
-    std::string place;      ///< text of the source that it stands for; empty if that is not known
+    bool extended =
+        false;          ///< the node now stands for the longer index; who still needs the shorter one records it anew
+    std::string place;  ///< text of the source that it stands for; empty if that is not known
 };
 
 struct ViewStep;
@@ -34,13 +35,13 @@ struct TensorCell;
 struct PendingWrite {
     Var value;  ///< what the view holds; for an assignment anything that fits it
     std::vector<std::shared_ptr<const ViewStep>> path;  ///< from the base to the view
-    std::weak_ptr<TensorCell> writer;  ///< the view, if it holds `value`
-    bool isAssignment = false;         ///< `value` is spread over the view and takes its type
+    std::weak_ptr<TensorCell> writer;                   ///< the view, if it holds `value`
+    bool isAssignment = false;                          ///< `value` is spread over the view and takes its type
 };
 
 /// A tensor as a variable's content: names share it, so that an in-place operator changes what all of them see.
-/// A view knows its base and how it was cut out of it. After a change of either the other one is made anew when it is next
-/// read (views.h). What cannot be made anew is stale; reading it is an error, never a wrong number.
+/// A view knows its base and how it was cut out of it. After a change of either the other one is made anew when it is
+/// next read (views.h). What cannot be made anew is stale; reading it is an error, never a wrong number.
 struct TensorCell : std::enable_shared_from_this<TensorCell> {
     Var var;
     std::shared_ptr<TensorCell> base;
@@ -49,9 +50,9 @@ struct TensorCell : std::enable_shared_from_this<TensorCell> {
     int version = 0;
     int baseVersion = 0;
     bool stale = false;
-    bool isReformed = false;  ///< no longer in the form that its views were cut from
-    bool isArgumentWritten = false;  ///< of an argument of forward: changed in place
-    bool isDense = false;            ///< see dense.h
+    bool isReformed = false;                  ///< no longer in the form that its views were cut from
+    bool isArgumentWritten = false;           ///< of an argument of forward: changed in place
+    bool isDense = false;                     ///< see dense.h
     std::shared_ptr<const trace::Slot> slot;  ///< of a module's own tensor
     std::uint64_t serial = nextSerial();
     std::shared_ptr<IndexChain> chain;  ///< null: no index, or one that cannot be extended
@@ -89,24 +90,35 @@ struct GlobalValue {
 
 /// What a variable of the interpreter holds. Plain: none, number, string, or a proxy that is no tensor.
 struct ScriptValue {
-    std::variant<Var, std::shared_ptr<TensorCell>, std::shared_ptr<ListValue>, std::shared_ptr<TupleValue>, std::shared_ptr<DictValue>,
-                 std::shared_ptr<InstanceValue>, std::shared_ptr<ScriptModule>, GlobalValue>
+    std::variant<Var, std::shared_ptr<TensorCell>, std::shared_ptr<ListValue>, std::shared_ptr<TupleValue>,
+                 std::shared_ptr<DictValue>, std::shared_ptr<InstanceValue>, std::shared_ptr<ScriptModule>, GlobalValue>
         data;
 
     ScriptValue() = default;
     template <typename T>
-        requires std::constructible_from<decltype(data), T&&>
-    ScriptValue(T&& value) : data(std::forward<T>(value)) {}
+    requires std::constructible_from<decltype(data), T&&> ScriptValue(T&& value) : data(std::forward<T>(value)) {}
 
     template <typename T>
-    const T* as() const { return std::get_if<T>(&data); }
+    const T* as() const {
+        return std::get_if<T>(&data);
+    }
     const Var* plain() const { return as<Var>(); }
-    TensorCell* cell() const { return as<std::shared_ptr<TensorCell>>() ? as<std::shared_ptr<TensorCell>>()->get() : nullptr; }
-    ListValue* list() const { return as<std::shared_ptr<ListValue>>() ? as<std::shared_ptr<ListValue>>()->get() : nullptr; }
-    TupleValue* tuple() const { return as<std::shared_ptr<TupleValue>>() ? as<std::shared_ptr<TupleValue>>()->get() : nullptr; }
-    DictValue* dict() const { return as<std::shared_ptr<DictValue>>() ? as<std::shared_ptr<DictValue>>()->get() : nullptr; }
+    TensorCell* cell() const {
+        return as<std::shared_ptr<TensorCell>>() ? as<std::shared_ptr<TensorCell>>()->get() : nullptr;
+    }
+    ListValue* list() const {
+        return as<std::shared_ptr<ListValue>>() ? as<std::shared_ptr<ListValue>>()->get() : nullptr;
+    }
+    TupleValue* tuple() const {
+        return as<std::shared_ptr<TupleValue>>() ? as<std::shared_ptr<TupleValue>>()->get() : nullptr;
+    }
+    DictValue* dict() const {
+        return as<std::shared_ptr<DictValue>>() ? as<std::shared_ptr<DictValue>>()->get() : nullptr;
+    }
     bool isNone() const { return plain() && plain()->isNone(); }
-    bool isString() const { return plain() && plain()->kind() == Var::Kind::Value && plain()->value().kind() == tensor::ValueKind::String; }
+    bool isString() const {
+        return plain() && plain()->kind() == Var::Kind::Value && plain()->value().kind() == tensor::ValueKind::String;
+    }
     bool isNumber() const { return plain() && plain()->kind() == Var::Kind::Value && plain()->value().isNumber(); }
     bool isProxy() const { return plain() && plain()->isProxy(); }
     bool isSymbolicList() const { return list() && list()->symbolic.isProxy(); }
@@ -114,7 +126,9 @@ struct ScriptValue {
 
 /// A variable of the language before its first assignment: whatever it meets where branches join is what comes out.
 inline constexpr const char* kUninitialized = "<uninitialized>";
-inline bool isUninitialized(const ScriptValue& value) { return value.as<GlobalValue>() && value.as<GlobalValue>()->path == kUninitialized; }
+inline bool isUninitialized(const ScriptValue& value) {
+    return value.as<GlobalValue>() && value.as<GlobalValue>()->path == kUninitialized;
+}
 
 ScriptValue makeList(std::vector<ScriptValue> items);
 ScriptValue makeTuple(std::vector<ScriptValue> items, const ClassDef* type = nullptr);

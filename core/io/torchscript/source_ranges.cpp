@@ -25,7 +25,8 @@ bool isList(const Value& value, std::size_t least) {
 std::int64_t number(const Value& value) { return value.kind() == ValueKind::Int ? value.toInt() : 0; }
 
 std::uint32_t clamped(const Value& value) {
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(number(value), 0, std::numeric_limits<std::uint32_t>::max()));
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(number(value), 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
 /// Gives strings numbers; the same one always gets the same.
@@ -48,22 +49,29 @@ class Table {
 base::Result<SourceRanges> SourceRanges::read(std::span<const std::byte> pickle, std::string_view place) {
     PickleHooks hooks;
     hooks.call = [](const std::string& name, const Value& arguments) -> base::Result<std::optional<Value>> {
-        if (name.starts_with("torch.jit._pickle.") && !arguments.items().empty()) return std::optional(arguments.items().front());
+        if (name.starts_with("torch.jit._pickle.") && !arguments.items().empty())
+            return std::optional(arguments.items().front());
         return std::optional<Value>();
     };
-    hooks.persistent = [&](const Value&) -> base::Result<Value> { return base::unreadable("source ranges hold no tensors", std::string(place)); };
+    hooks.persistent = [&](const Value&) -> base::Result<Value> {
+        return base::unreadable("source ranges hold no tensors", std::string(place));
+    };
     SONDE_ASSIGN(const Value root, readPickle(pickle, hooks, place));
     if (!isList(root, 0)) return base::unreadable("source ranges must be a list", std::string(place));
-    const bool hasTable = isList(root, 3) && root.items()[0].kind() == ValueKind::String && root.items()[0].toString() == kTableFormat;
+    const bool hasTable =
+        isList(root, 3) && root.items()[0].kind() == ValueKind::String && root.items()[0].toString() == kTableFormat;
     const Value& records = hasTable ? root.items()[2] : root;
-    if (!isList(records, 0) || (hasTable && !isList(root.items()[1], 0))) return base::unreadable("source ranges are damaged", std::string(place));
+    if (!isList(records, 0) || (hasTable && !isList(root.items()[1], 0)))
+        return base::unreadable("source ranges are damaged", std::string(place));
     static const ValueList kNoStrings;
     const ValueList& strings = hasTable ? root.items()[1].items() : kNoStrings;
     const auto textOf = [&](const Value& index) -> std::string {
         if (index.kind() == ValueKind::String) return index.toString();
         const std::int64_t at = index.kind() == ValueKind::Int ? index.toInt() : -1;
         const bool known = at >= 0 && static_cast<std::size_t>(at) < strings.size();
-        return known && strings[static_cast<std::size_t>(at)].kind() == ValueKind::String ? strings[static_cast<std::size_t>(at)].toString() : "";
+        return known && strings[static_cast<std::size_t>(at)].kind() == ValueKind::String
+                   ? strings[static_cast<std::size_t>(at)].toString()
+                   : "";
     };
 
     SourceRanges result;
@@ -90,7 +98,8 @@ base::Result<SourceRanges> SourceRanges::read(std::span<const std::byte> pickle,
                 std::string text;
                 for (const Value& part : source[0].items()) {
                     text += textOf(part);
-                    if (bytes + text.size() > kMaxTextBytes) return base::unreadable("source ranges grow beyond bounds", std::string(place));
+                    if (bytes + text.size() > kMaxTextBytes)
+                        return base::unreadable("source ranges grow beyond bounds", std::string(place));
                 }
                 bytes += text.size();
                 at->second = texts.add(std::move(text));
@@ -106,7 +115,8 @@ base::Result<SourceRanges> SourceRanges::read(std::span<const std::byte> pickle,
 }
 
 SourceRanges::Place SourceRanges::at(std::size_t offset) const {
-    auto found = std::ranges::upper_bound(m_records, offset, {}, [](const Record& record) { return std::size_t{record.offset}; });
+    auto found = std::ranges::upper_bound(m_records, offset, {},
+                                          [](const Record& record) { return std::size_t{record.offset}; });
     if (found == m_records.begin()) return {};
     const Record& record = *std::prev(found);
     Place place;

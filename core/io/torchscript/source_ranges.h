@@ -17,9 +17,9 @@
 namespace sonde::io::script {
 
 /// Where a piece of an archive's code comes from: a file ….py.debug_pkl (torch/csrc/jit/serialization/
-/// source_range_serialization.cpp). It holds records (offset in the .py, range), each valid up to the next one's offset;
-/// a range is a text with its file, the text's first line, and the part of the text that is meant. In the newer form
-/// texts are lists of numbers into a table of strings, in the older one they are in each record.
+/// source_range_serialization.cpp). It holds records (offset in the .py, range), each valid up to the next one's
+/// offset; a range is a text with its file, the text's first line, and the part of the text that is meant. In the newer
+/// form texts are lists of numbers into a table of strings, in the older one they are in each record.
 class SourceRanges {
   public:
     /// `pickle` is the record's content. Errors: what no such file can be.
@@ -39,20 +39,20 @@ class SourceRanges {
   private:
     struct Record {
         std::uint32_t offset = 0;
-        std::uint32_t text = 0;      ///< index into m_texts
-        std::uint32_t file = 0;      ///< index into m_files
+        std::uint32_t text = 0;  ///< index into m_texts
+        std::uint32_t file = 0;  ///< index into m_files
         std::int32_t firstLine = 0;
         std::uint32_t start = 0;
         std::uint32_t end = 0;
     };
 
-    std::vector<Record> m_records;      ///< by offset
+    std::vector<Record> m_records;  ///< by offset
     std::vector<std::string> m_texts;
     std::vector<std::string> m_files;
 };
 
-/// The model's own source after one file of an archive. Its record is read when it is first asked for: in a traced model
-/// that would be the largest part of opening it, and few of the places are ever looked at. Thread-safe.
+/// The model's own source after one file of an archive. Its record is read when it is first asked for: in a traced
+/// model that would be the largest part of opening it, and few of the places are ever looked at. Thread-safe.
 class SourceMap {
   public:
     using Reader = std::function<base::Result<SourceRanges>()>;

@@ -20,8 +20,8 @@ std::string turned(std::string_view stack) {
         const std::size_t close = line.find("): ");
         const std::size_t open = close == std::string_view::npos ? close : line.rfind('(', close);
         if (open == std::string_view::npos) continue;
-        lines.push_back(std::string(line.substr(0, open)) + ':' + std::string(line.substr(open + 1, close - open - 1)) + " in " +
-                        std::string(line.substr(close + 3)));
+        lines.push_back(std::string(line.substr(0, open)) + ':' + std::string(line.substr(open + 1, close - open - 1)) +
+                        " in " + std::string(line.substr(close + 3)));
     }
     std::string result;
     for (std::size_t i = lines.size(); i-- > 0;) result += lines[i] + (i ? "\n" : "");
@@ -33,11 +33,12 @@ bool isModel(const SourceRanges::Place& place) { return !place.file.empty() && p
 
 }  // namespace
 
-/// A place in a function of an archive, and the calls that led there. What it is in the model's own source is worked out
-/// when somebody looks.
+/// A place in a function of an archive, and the calls that led there. What it is in the model's own source is worked
+/// out when somebody looks.
 class CallPlace final : public graph::SourceRecord {
   public:
-    CallPlace(const FunctionDef& function, std::size_t statement, std::size_t expression, int line, std::shared_ptr<const CallPlace> outer)
+    CallPlace(const FunctionDef& function, std::size_t statement, std::size_t expression, int line,
+              std::shared_ptr<const CallPlace> outer)
         : m_source(function.unit ? function.unit->source : nullptr), m_function(function.name), m_statement(statement),
           m_expression(expression), m_line(line), m_outer(std::move(outer)) {}
 
@@ -120,7 +121,8 @@ void SourceFrame::at(const Expression& expression) {
 const std::shared_ptr<const CallPlace>& SourceFrame::place() {
     // A call stays where it is while those inside of it run, so the places around are made once.
     if (!m_place || !m_place->is(m_statement, m_expression, m_line)) {
-        m_place = std::make_shared<const CallPlace>(m_function, m_statement, m_expression, m_line, m_outer ? m_outer->place() : nullptr);
+        m_place = std::make_shared<const CallPlace>(m_function, m_statement, m_expression, m_line,
+                                                    m_outer ? m_outer->place() : nullptr);
     }
     return m_place;
 }

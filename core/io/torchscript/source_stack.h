@@ -8,8 +8,8 @@ namespace sonde::io::script {
 
 class CallPlace;
 
-/// One call of a function of an archive while it runs, innermost last: from it the tracer learns where in the model's own
-/// source (or else in the archive's code) each operation stands, and through which calls it came there.
+/// One call of a function of an archive while it runs, innermost last: from it the tracer learns where in the model's
+/// own source (or else in the archive's code) each operation stands, and through which calls it came there.
 class SourceFrame {
   public:
     explicit SourceFrame(const FunctionDef& function);

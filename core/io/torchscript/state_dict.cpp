@@ -25,15 +25,17 @@ std::optional<std::string> prefixOf(const ZipArchive& zip) {
 }
 
 bool hasCode(const ZipArchive& zip, const std::string& prefix) {
-    return std::ranges::any_of(zip.entries(), [&](const ZipEntry& entry) { return entry.name.starts_with(prefix + "code/"); });
+    return std::ranges::any_of(zip.entries(),
+                               [&](const ZipEntry& entry) { return entry.name.starts_with(prefix + "code/"); });
 }
 
-/// torch/serialization.py, _legacy_save: pickles of a magic number, the version, the machine, the value and the list of the
-/// storages' keys; then for each key the number of elements (int64) and the elements. The value is read twice, because
-/// what the storages are is in it, and where they are after it.
+/// torch/serialization.py, _legacy_save: pickles of a magic number, the version, the machine, the value and the list of
+/// the storages' keys; then for each key the number of elements (int64) and the elements. The value is read twice,
+/// because what the storages are is in it, and where they are after it.
 class LegacyFile {
   public:
-    LegacyFile(std::shared_ptr<const base::MappedFile> file, std::string place) : m_file(std::move(file)), m_place(std::move(place)) {}
+    LegacyFile(std::shared_ptr<const base::MappedFile> file, std::string place)
+        : m_file(std::move(file)), m_place(std::move(place)) {}
 
     base::Result<Value> read() {
         PickleHooks plain;
@@ -57,7 +59,9 @@ class LegacyFile {
         SONDE_TRY(locate(keys));
 
         PickleHooks hooks;
-        hooks.call = [this](const std::string& name, const Value& arguments) { return calledInTorchPickle(name, arguments, m_place); };
+        hooks.call = [this](const std::string& name, const Value& arguments) {
+            return calledInTorchPickle(name, arguments, m_place);
+        };
         hooks.persistent = [this](const Value& value) -> base::Result<Value> {
             SONDE_ASSIGN(const StorageId id, storageId(value, m_place));
             const auto found = m_storages.find(id.key);
@@ -74,7 +78,9 @@ class LegacyFile {
         std::shared_ptr<StorageValue> storage;
     };
 
-    base::Error damaged() const { return base::unreadable("the file is damaged: its tensors are not where they should be", m_place); }
+    base::Error damaged() const {
+        return base::unreadable("the file is damaged: its tensors are not where they should be", m_place);
+    }
     std::span<const std::byte> rest() const { return m_file->bytes().subspan(m_position); }
 
     base::Result<Value> next(const PickleHooks& hooks) {
@@ -145,11 +151,13 @@ base::Result<std::vector<std::pair<std::string, tensor::Tensor>>> readStateDict(
     std::vector<std::pair<std::string, tensor::Tensor>> result;
     if (dict->kind() == ValueKind::Dict) {
         for (const auto& [key, value] : dict->dictItems()) {
-            if (key.kind() == ValueKind::String && value.isTensor()) result.emplace_back(key.toString(), value.tensor());
+            if (key.kind() == ValueKind::String && value.isTensor())
+                result.emplace_back(key.toString(), value.tensor());
         }
     }
     if (result.empty()) {
-        return base::unreadable("the file has no named tensors", place, "save the weights with `torch.save(model.state_dict(), \"weights.pt\")`");
+        return base::unreadable("the file has no named tensors", place,
+                                "save the weights with `torch.save(model.state_dict(), \"weights.pt\")`");
     }
     return result;
 }

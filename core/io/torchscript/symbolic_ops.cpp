@@ -60,8 +60,8 @@ bool onList(const std::string& name, std::vector<ScriptValue>& in, ScriptValue& 
     } else if (name == "_set_item" && in.size() == 3) {
         setElement(*list, in);
         result = in[0];
-    } else if (name == "insert" || name == "pop" || name == "extend" || name == "reverse" || name == "sort" || name == "clear" ||
-               name == "remove" || name == "Delete") {
+    } else if (name == "insert" || name == "pop" || name == "extend" || name == "reverse" || name == "sort" ||
+               name == "clear" || name == "remove" || name == "Delete") {
         throw TraceError(TraceErrorKind::ControlFlow, "'" + name + "' of a list whose elements only a run knows");
     } else {
         return false;
@@ -73,7 +73,8 @@ bool onList(const std::string& name, std::vector<ScriptValue>& in, ScriptValue& 
 
 namespace {
 
-/// What an operator has computed, and dim sizes: there is something. A parameter may be None, and so may what a branch gives.
+/// What an operator has computed, and dim sizes: there is something. A parameter may be None, and so may what a branch
+/// gives.
 bool isNeverNone(const Var& var) {
     if (isSizeList(var)) return true;
     if (!var.tracer().recorded()) return false;
@@ -92,15 +93,18 @@ bool callSymbolic(const std::string& name, std::vector<ScriptValue>& in, ScriptV
         return true;
     }
     const bool isNoneTest = (name == "__is__" || name == "__isnot__") && in.size() == 2 && in[1].isNone();
-    const bool isSomething = in[0].list() || in[0].tuple() || in[0].dict() || (in[0].isProxy() && isNeverNone(*in[0].plain()));
+    const bool isSomething =
+        in[0].list() || in[0].tuple() || in[0].dict() || (in[0].isProxy() && isNeverNone(*in[0].plain()));
     if (isNoneTest && isSomething) {
         result = Var(name == "__isnot__");
         return true;
     }
     const bool any = std::ranges::any_of(in, holdsSymbolic);
-    if (name == "sum" && in.size() == 1 && any && in[0].list() && !in[0].isSymbolicList() && std::ranges::none_of(in[0].list()->items, &ScriptValue::cell)) {
+    if (name == "sum" && in.size() == 1 && any && in[0].list() && !in[0].isSymbolicList() &&
+        std::ranges::none_of(in[0].list()->items, &ScriptValue::cell)) {
         ScriptValue total = in[0].list()->items.front();
-        for (std::size_t i = 1; i < in[0].list()->items.size(); ++i) total = record("add", "operator.add", {toVar(total), toVar(in[0].list()->items[i])});
+        for (std::size_t i = 1; i < in[0].list()->items.size(); ++i)
+            total = record("add", "operator.add", {toVar(total), toVar(in[0].list()->items[i])});
         result = total;
         return true;
     }
@@ -115,11 +119,13 @@ bool callSymbolic(const std::string& name, std::vector<ScriptValue>& in, ScriptV
     }
     const bool noTensor = std::ranges::none_of(in, [](const ScriptValue& value) { return value.cell() != nullptr; });
     if (in.size() != 2) {
-        if ((name != "prim.min" && name != "prim.max") || !noTensor || !in[0].list() || in[0].isSymbolicList()) return false;
+        if ((name != "prim.min" && name != "prim.max") || !noTensor || !in[0].list() || in[0].isSymbolicList())
+            return false;
         // The smallest of a list: one after the other.
         ScriptValue best = in[0].list()->items.front();
         for (std::size_t i = 1; i < in[0].list()->items.size(); ++i) {
-            best = record(name == "prim.min" ? "min" : "max", name.substr(5) == "min" ? "min" : "max", {toVar(best), toVar(in[0].list()->items[i])});
+            best = record(name == "prim.min" ? "min" : "max", name.substr(5) == "min" ? "min" : "max",
+                          {toVar(best), toVar(in[0].list()->items[i])});
         }
         result = best;
         return true;
@@ -132,8 +138,10 @@ bool callSymbolic(const std::string& name, std::vector<ScriptValue>& in, ScriptV
     else if (name == "__xor__") result = record("xor_", "operator.xor_", {a, b});
     else if (name == "__is__") result = record("is_", "operator.is_", {a, b});
     else if (name == "__isnot__") result = record("is_not", "operator.is_not", {a, b});
-    else if (name == "__contains__" && (in[0].list() || in[0].tuple() || in[0].isProxy())) result = record("contains", "operator.contains", {a, b});
-    else if (name == "prim.min" || name == "prim.max") result = record(name == "prim.min" ? "min" : "max", name == "prim.min" ? "min" : "max", {a, b});
+    else if (name == "__contains__" && (in[0].list() || in[0].tuple() || in[0].isProxy()))
+        result = record("contains", "operator.contains", {a, b});
+    else if (name == "prim.min" || name == "prim.max")
+        result = record(name == "prim.min" ? "min" : "max", name == "prim.min" ? "min" : "max", {a, b});
     else if ((name == "eq" || name == "ne") && (isContainer(in[0]) || isContainer(in[1]))) {
         result = record(name == "eq" ? "eq" : "ne", name == "eq" ? "operator.eq" : "operator.ne", {a, b});
     } else {

@@ -84,7 +84,8 @@ class Parser {
     base::Result<std::string> type() {
         std::string text;
         int depth = 0;
-        while (peek().kind == Token::Kind::Name || peek().kind == Token::Kind::Symbol || peek().kind == Token::Kind::String) {
+        while (peek().kind == Token::Kind::Name || peek().kind == Token::Kind::Symbol ||
+               peek().kind == Token::Kind::String) {
             const std::string_view symbol = peek().text;
             if (depth == 0 && (symbol == "=" || symbol == "," || symbol == ")" || symbol == ":")) break;
             if (symbol == "[" || symbol == "(") ++depth;
@@ -127,7 +128,8 @@ class Parser {
         if (word == "__parameters__" || word == "__buffers__") {
             SONDE_TRY(expect("="));
             SONDE_ASSIGN(const Expression list, expression());
-            for (const Expression& item : list.parts) (word == "__buffers__" ? def.buffers : def.parameters).push_back(item.text);
+            for (const Expression& item : list.parts)
+                (word == "__buffers__" ? def.buffers : def.parameters).push_back(item.text);
             return expectKind(Token::Kind::Newline, "a new line");
         }
         ClassAttribute attribute;
@@ -312,10 +314,10 @@ class Parser {
         return result;
     }
 
-    base::Result<void> items(std::string_view close, std::vector<Expression>& into,
-                             std::vector<Keyword>* keywords) {
+    base::Result<void> items(std::string_view close, std::vector<Expression>& into, std::vector<Keyword>* keywords) {
         while (!take(close)) {
-            if (keywords && peek().kind == Token::Kind::Name && peek(1).kind == Token::Kind::Symbol && peek(1).text == "=") {
+            if (keywords && peek().kind == Token::Kind::Name && peek(1).kind == Token::Kind::Symbol &&
+                peek(1).text == "=") {
                 std::string key(peek().text);
                 m_at += 2;
                 SONDE_ASSIGN(Expression value, expression());
@@ -402,7 +404,8 @@ class Parser {
         else if (word == "None") result.kind = Expression::Kind::None;
         else if (word == "inf" || word == "nan") {
             result.kind = Expression::Kind::Float;
-            result.number = word == "inf" ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+            result.number =
+                word == "inf" ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
         } else {
             result.kind = Expression::Kind::Name;
             result.text = std::string(word);

@@ -15,11 +15,13 @@ struct Keyword;
 
 /// An expression of the serialised language (torch/csrc/jit/OVERVIEW.md; a subset of Python's).
 struct Expression {
+    // clang-format off
     enum class Kind : std::uint8_t {
         Name, Attribute, Call, Int, Float, String, True, False, None, List, Tuple, Dict, Subscript, Negative
     };
+    // clang-format on
     Kind kind = Kind::None;
-    std::string text;                     ///< Name, Attribute: the name. String: its value
+    std::string text;  ///< Name, Attribute: the name. String: its value
     std::int64_t integer = 0;
     double number = 0;
     /// Attribute: the object. Call: callee, then positional arguments. List, Tuple: items. Dict: key, value, key, …
@@ -53,7 +55,7 @@ struct Statement {
 
 struct FunctionParameter {
     std::string name;
-    std::string type;        ///< as written, "Optional[Tensor]"
+    std::string type;  ///< as written, "Optional[Tensor]"
     bool hasDefault = false;
     Expression fallback;
 };
@@ -62,7 +64,7 @@ struct SourceUnit;
 
 struct FunctionDef {
     std::string name;
-    const SourceUnit* unit = nullptr;  ///< the file that it is in; set by the archive
+    const SourceUnit* unit = nullptr;           ///< the file that it is in; set by the archive
     std::vector<FunctionParameter> parameters;  ///< of methods without self
     std::string self;                           ///< of methods: what their first parameter is called
     std::string result;                         ///< type as written
@@ -78,7 +80,7 @@ struct ClassAttribute {
 
 struct ClassDef {
     std::string name;
-    std::string base;  ///< "Module", "NamedTuple", "Enum", or empty
+    std::string base;                     ///< "Module", "NamedTuple", "Enum", or empty
     std::vector<std::string> parameters;  ///< __parameters__
     std::vector<std::string> buffers;     ///< __buffers__
     std::vector<ClassAttribute> attributes;
@@ -88,7 +90,8 @@ struct ClassDef {
 
 /// One source file of an archive.
 struct SourceUnit {
-    std::shared_ptr<const SourceMap> source;  ///< its name in the archive, and the model's own source after it; set by the archive
+    std::shared_ptr<const SourceMap>
+        source;  ///< its name in the archive, and the model's own source after it; set by the archive
     std::vector<ClassDef> classes;
     std::vector<FunctionDef> functions;
 };

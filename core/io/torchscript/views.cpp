@@ -1,6 +1,6 @@
-// Tensors that share memory. An in-place operator makes a new value, and every name of the memory has to mean it: a view
-// that was written is put into its base (setitem, or the step turned round), a base that was written is cut again. Both
-// are done when something uses, so that a graph has no nodes for what nobody sees.
+// Tensors that share memory. An in-place operator makes a new value, and every name of the memory has to mean it: a
+// view that was written is put into its base (setitem, or the step turned round), a base that was written is cut again.
+// Both are done when something uses, so that a graph has no nodes for what nobody sees.
 
 #include "core/io/torchscript/views.h"
 
@@ -55,7 +55,8 @@ bool canBePut(ViewForm form) {
 
 Var everything() { return Var::slice({}, {}, {}); }
 bool isEverything(const Var& part) {
-    return part.kind() == Var::Kind::Slice && std::ranges::all_of(part.items(), [](const Var& bound) { return bound.isNone(); });
+    return part.kind() == Var::Kind::Slice &&
+           std::ranges::all_of(part.items(), [](const Var& bound) { return bound.isNone(); });
 }
 
 /// A part for one dimension, counted from the front or from the back.
@@ -77,7 +78,8 @@ std::optional<std::vector<Var>> indexParts(ViewForm form, const std::vector<Var>
     const auto bound = [&](std::size_t i, std::int64_t otherwise) {
         return i >= in.size() || (isWhole(in[i]) && in[i].toInt() == otherwise) ? Var() : in[i];
     };
-    if (form == ViewForm::Select) return in.size() == 2 ? std::optional(partsFor(dimension.toInt(), in[1])) : std::nullopt;
+    if (form == ViewForm::Select)
+        return in.size() == 2 ? std::optional(partsFor(dimension.toInt(), in[1])) : std::nullopt;
     if (form == ViewForm::Narrow) {
         if (in.size() != 3 || !isWhole(in[1]) || !isWhole(in[2])) return std::nullopt;
         return partsFor(dimension.toInt(), Var::slice(in[1], Var(in[1].toInt() + in[2].toInt()), {}));
@@ -87,7 +89,9 @@ std::optional<std::vector<Var>> indexParts(ViewForm form, const std::vector<Var>
 
 /// What an index on base[first] means on the base itself, if the dimensions that it cuts are still whole.
 std::optional<std::vector<Var>> composed(const std::vector<Var>& first, const std::vector<Var>& second) {
-    const auto counts = [](const Var& part) { return part.kind() == Var::Kind::Slice || isWhole(part) || part.isProxy(); };
+    const auto counts = [](const Var& part) {
+        return part.kind() == Var::Kind::Slice || isWhole(part) || part.isProxy();
+    };
     if (!std::ranges::all_of(first, counts) || !std::ranges::all_of(second, counts)) return std::nullopt;
     std::vector<Var> result = first;
     std::size_t at = 0;
@@ -114,7 +118,8 @@ std::vector<Var> itemParts(const ViewStep& step, const Var& base) {
     const ViewForm form = formOf(step);
     const std::size_t dimAt = form == ViewForm::Unbind ? 0 : 1;
     const Var dim = in.size() > dimAt ? in[dimAt] : Var(0);
-    if (!isWhole(dim) || dim.toInt() > kMaxRank || dim.toInt() < -kMaxRank) throw TraceError(TraceErrorKind::Runtime, step.name + " along a dimension that only a run knows");
+    if (!isWhole(dim) || dim.toInt() > kMaxRank || dim.toInt() < -kMaxRank)
+        throw TraceError(TraceErrorKind::Runtime, step.name + " along a dimension that only a run knows");
     if (form == ViewForm::Unbind) return partsFor(dim.toInt(), item);
     if (in[0].kind() == Var::Kind::List || (in[0].kind() == Var::Kind::Value && in[0].value().isListLike())) {
         const std::vector<Var> lengths = in[0].iterate();
@@ -150,7 +155,8 @@ std::vector<std::int64_t> inverseOf(const Var& permutation) {
     for (std::int64_t i = 0; i < rank; ++i) {
         const std::int64_t dim = dims[static_cast<std::size_t>(i)].toInt();
         const std::int64_t at = dim < 0 ? dim + rank : dim;
-        if (at < 0 || at >= rank) throw TraceError(TraceErrorKind::Value, "permute() got a dimension that is not there");
+        if (at < 0 || at >= rank)
+            throw TraceError(TraceErrorKind::Value, "permute() got a dimension that is not there");
         inverse[static_cast<std::size_t>(at)] = i;
     }
     return inverse;
@@ -161,7 +167,8 @@ Var put(const ViewStep& step, const Var& base, const Var& value) {
     switch (step.kind) {
         case ViewStep::Kind::Same: return call("copy_", {base, value});
         case ViewStep::Kind::Index: return trace::callFunction(kSetItem, {base, pythonIndex(step.arguments), value});
-        case ViewStep::Kind::Item: return trace::callFunction(kSetItem, {base, pythonIndex(itemParts(step, base)), value});
+        case ViewStep::Kind::Item:
+            return trace::callFunction(kSetItem, {base, pythonIndex(itemParts(step, base)), value});
         case ViewStep::Kind::Call: break;
     }
     const std::vector<Var>& in = step.arguments;
@@ -178,36 +185,44 @@ Var put(const ViewStep& step, const Var& base, const Var& value) {
         case ViewForm::Diagonal: return call("diagonal_scatter", with({base, value}));
         case ViewForm::AsReal: return call("view_as_complex", {value});
         case ViewForm::AsComplex: return call("view_as_real", {value});
-        case ViewForm::Expand: throw TraceError(TraceErrorKind::Runtime, "in-place change of a tensor whose elements share memory");
-        default: return call("view_as", {value, base});  // view, reshape, squeeze, unsqueeze, unflatten: the same elements in the same order
+        case ViewForm::Expand:
+            throw TraceError(TraceErrorKind::Runtime, "in-place change of a tensor whose elements share memory");
+        default:
+            return call(
+                "view_as",
+                {value, base});  // view, reshape, squeeze, unsqueeze, unflatten: the same elements in the same order
     }
 }
 
 /// A pending write with the value of a view of that path, put in level by level.
 Var putAlong(const std::vector<Step>& path, std::size_t level, const Var& base, const Var& value, bool isAssignment) {
     const ViewStep& step = *path[level];
-    if (level + 1 < path.size()) return put(step, base, putAlong(path, level + 1, cut(step, base), value, isAssignment));
+    if (level + 1 < path.size())
+        return put(step, base, putAlong(path, level + 1, cut(step, base), value, isAssignment));
     // The view's own value is all of it: where the step changes nothing, it is the base's.
     if (step.kind == ViewStep::Kind::Same && !isAssignment) return value;
     return put(step, base, value);
 }
 
 [[noreturn]] void refuse() {
-    throw TraceError(TraceErrorKind::Runtime, "not supported: use of a tensor whose memory may have been changed in place through another one");
+    throw TraceError(TraceErrorKind::Runtime,
+                     "not supported: use of a tensor whose memory may have been changed in place through another one");
 }
 
 }  // namespace
 
 bool mayBeView(const std::string& op, const std::vector<ScriptValue>& arguments) {
     const operators::Traits& traits = operators::traitsOf("aten", op);
-    const bool trains = traits.is(operators::Trait::Random) && arguments.size() >= 3 && arguments[2].isNumber() && truth(arguments[2]);
+    const bool trains =
+        traits.is(operators::Trait::Random) && arguments.size() >= 3 && arguments[2].isNumber() && truth(arguments[2]);
     return !trains && traits.mayBeView();
 }
 
 Step viewStep(const std::string& op, const std::vector<ScriptValue>& arguments) {
     const operators::Traits& traits = operators::traitsOf("aten", op);
     const ViewForm form = traits.form;
-    if (form == ViewForm::Same || (traits.is(operators::Trait::Random) && traits.mayBeView())) return makeStep(ViewStep::Kind::Same);
+    if (form == ViewForm::Same || (traits.is(operators::Trait::Random) && traits.mayBeView()))
+        return makeStep(ViewStep::Kind::Same);
     const bool dense = !arguments.empty() && isDense(arguments[0]);
     if (form == ViewForm::Contiguous && dense && givesDense(op, arguments)) return makeStep(ViewStep::Kind::Same);
     const bool isItem = operators::cutsList(form);
@@ -308,7 +323,6 @@ void announce(TensorCell& view, const Var& value, bool isAssignment) {
         base.pending = std::make_shared<const PendingWrite>(PendingWrite{value, path, writer, isAssignment});
     }
 }
-
 
 }  // namespace
 

@@ -10,7 +10,9 @@
 namespace sonde::io::script {
 
 /// Whether an index is a number that is known here.
-inline bool isWhole(const Var& var) { return var.kind() == Var::Kind::Value && var.value().kind() == tensor::ValueKind::Int; }
+inline bool isWhole(const Var& var) {
+    return var.kind() == Var::Kind::Value && var.value().kind() == tensor::ValueKind::Int;
+}
 
 /// How a view is cut out of its base.
 struct ViewStep {
@@ -26,8 +28,8 @@ struct ViewStep {
     std::size_t item = 0;
 };
 
-/// The step of an operator's result, `arguments` being all of its arguments. Null: it does not say (a conversion copies if it
-/// changes anything, a reshape of a tensor that is not known to be dense if it has to).
+/// The step of an operator's result, `arguments` being all of its arguments. Null: it does not say (a conversion copies
+/// if it changes anything, a reshape of a tensor that is not known to be dense if it has to).
 std::shared_ptr<const ViewStep> viewStep(const std::string& op, const std::vector<ScriptValue>& arguments);
 /// The result of the operator may share its first argument's memory.
 bool mayBeView(const std::string& op, const std::vector<ScriptValue>& arguments);

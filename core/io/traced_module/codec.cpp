@@ -1,6 +1,5 @@
 #include "core/io/traced_module/codec.h"
 
-
 #include "core/base/number_text.h"
 #include "core/tensor/ellipsis_value.h"
 #include "core/tensor/slice_value.h"
@@ -20,12 +19,15 @@ void checkDepth(int depth) {
     if (depth > kMaxDepth) throw CodecError{base::unreadable("values nest too deeply")};
 }
 
-[[noreturn]] void unknown(const char* what) { throw CodecError{base::unreadable(std::string("unknown form of a ") + what)}; }
+[[noreturn]] void unknown(const char* what) {
+    throw CodecError{base::unreadable(std::string("unknown form of a ") + what)};
+}
 
 Json objectJson(const Value& value, TensorTable& tensors) {
     if (dynamic_cast<const tensor::EllipsisValue*>(value.object().get())) return {{"e", 0}};
     if (const auto* slice = dynamic_cast<const tensor::SliceValue*>(value.object().get())) {
-        return {{"s", {toJson(slice->start(), tensors), toJson(slice->stop(), tensors), toJson(slice->step(), tensors)}}};
+        return {
+            {"s", {toJson(slice->start(), tensors), toJson(slice->stop(), tensors), toJson(slice->step(), tensors)}}};
     }
     const std::string type = value.object()->typeName();
     const trace::SupportedType* supported = trace::supportedType(type);
@@ -48,8 +50,8 @@ Json listJson(const Items& items, Text&& text) {
 std::size_t TensorTable::add(const tensor::Tensor& tensor) {
     for (std::size_t i = 0; i < m_tensors.size(); ++i) {
         const tensor::Tensor& known = m_tensors[i];
-        if (known.storage() == tensor.storage() && known.offsetElements() == tensor.offsetElements() && known.dtype() == tensor.dtype() &&
-            known.shape() == tensor.shape() && known.strides() == tensor.strides()) {
+        if (known.storage() == tensor.storage() && known.offsetElements() == tensor.offsetElements() &&
+            known.dtype() == tensor.dtype() && known.shape() == tensor.shape() && known.strides() == tensor.strides()) {
             return i;
         }
     }
@@ -69,11 +71,14 @@ Json toJson(const Value& value, TensorTable& tensors) {
         case ValueKind::List: return {{"l", listJson(value.items(), each)}};
         case ValueKind::Tuple: return {{"t", listJson(value.items(), each)}};
         case ValueKind::Dict:
-            return {{"d", listJson(value.dictItems(), [&](const auto& entry) { return Json::array({each(entry.first), each(entry.second)}); })}};
+            return {{"d", listJson(value.dictItems(), [&](const auto& entry) {
+                         return Json::array({each(entry.first), each(entry.second)});
+                     })}};
         case ValueKind::Object: return objectJson(value, tensors);
         default: break;
     }
-    throw CodecError{base::usageError("a value of type " + value.typeText() + " cannot be saved", {}, "call registerSupportedType first")};
+    throw CodecError{base::usageError("a value of type " + value.typeText() + " cannot be saved", {},
+                                      "call registerSupportedType first")};
 }
 
 Value valueFrom(const Json& json, const std::vector<tensor::Tensor>& tensors, int depth) {
@@ -106,14 +111,16 @@ Value valueFrom(const Json& json, const std::vector<tensor::Tensor>& tensors, in
     }
     if (key == "d") {
         tensor::ValueDict dict;
-        for (const Json& entry : body) dict.emplace_back(valueFrom(entry.at(0), tensors, depth + 1), valueFrom(entry.at(1), tensors, depth + 1));
+        for (const Json& entry : body)
+            dict.emplace_back(valueFrom(entry.at(0), tensors, depth + 1), valueFrom(entry.at(1), tensors, depth + 1));
         return Value::dict(std::move(dict));
     }
     if (key == "o") {
         const auto type = body.at(0).get<std::string>();
         const trace::SupportedType* supported = trace::supportedType(type);
         if (!supported || !supported->load) {
-            throw CodecError{base::unreadable("the file has a value of type " + type, {}, "call registerSupportedType(\"" + type + "\") first")};
+            throw CodecError{base::unreadable("the file has a value of type " + type, {},
+                                              "call registerSupportedType(\"" + type + "\") first")};
         }
         return supported->load(body.at(1).get<std::string>());
     }
@@ -134,7 +141,8 @@ Json toJson(const Structure& structure, TensorTable& tensors) {
         case Structure::Kind::Dict: break;
     }
     Json entries = Json::array();
-    for (std::size_t i = 0; i < structure.items.size(); ++i) entries.push_back({toJson(structure.keys[i], tensors), each(structure.items[i])});
+    for (std::size_t i = 0; i < structure.items.size(); ++i)
+        entries.push_back({toJson(structure.keys[i], tensors), each(structure.items[i])});
     return {{"d", entries}};
 }
 
@@ -156,7 +164,9 @@ Structure structureFrom(const Json& json, const std::vector<tensor::Tensor>& ten
         structure.kind = Structure::Kind::Constant;
         structure.constant = valueFrom(body, tensors, depth + 1);
     } else if (key == "l" || key == "t" || key == "s") {
-        structure.kind = key == "l" ? Structure::Kind::List : key == "t" ? Structure::Kind::Tuple : Structure::Kind::Slice;
+        structure.kind = key == "l"   ? Structure::Kind::List
+                         : key == "t" ? Structure::Kind::Tuple
+                                      : Structure::Kind::Slice;
         addItems(body);
         if (key == "s" && structure.items.size() != 3) unknown("slice");
     } else if (key == "o") {
@@ -164,7 +174,8 @@ Structure structureFrom(const Json& json, const std::vector<tensor::Tensor>& ten
         structure.typeName = body.at(0).get<std::string>();
         const trace::SupportedType* supported = trace::supportedType(structure.typeName);
         if (!supported || !supported->flatten) {
-            throw CodecError{base::unreadable("the file takes arguments of type " + structure.typeName, {}, "call registerSupportedType first")};
+            throw CodecError{base::unreadable("the file takes arguments of type " + structure.typeName, {},
+                                              "call registerSupportedType first")};
         }
         addItems(body.at(1));
     } else if (key == "d") {
@@ -179,7 +190,8 @@ Structure structureFrom(const Json& json, const std::vector<tensor::Tensor>& ten
     return structure;
 }
 
-Json toJson(const Operand& operand, const std::function<std::size_t(const trace::TracedNode&)>& number, TensorTable& tensors) {
+Json toJson(const Operand& operand, const std::function<std::size_t(const trace::TracedNode&)>& number,
+            TensorTable& tensors) {
     const auto each = [&](const Operand& item) { return toJson(item, number, tensors); };
     switch (operand.kind) {
         case Operand::Kind::Node: return {{"n", number(*operand.node)}};
@@ -190,11 +202,13 @@ Json toJson(const Operand& operand, const std::function<std::size_t(const trace:
         case Operand::Kind::Dict: break;
     }
     Json entries = Json::array();
-    for (std::size_t i = 0; i < operand.items.size(); ++i) entries.push_back({toJson(operand.keys[i], tensors), each(operand.items[i])});
+    for (std::size_t i = 0; i < operand.items.size(); ++i)
+        entries.push_back({toJson(operand.keys[i], tensors), each(operand.items[i])});
     return {{"d", entries}};
 }
 
-Operand operandFrom(const Json& json, const std::vector<trace::TracedNode*>& nodes, const std::vector<tensor::Tensor>& tensors, int depth) {
+Operand operandFrom(const Json& json, const std::vector<trace::TracedNode*>& nodes,
+                    const std::vector<tensor::Tensor>& tensors, int depth) {
     checkDepth(depth);
     if (!json.is_object() || json.size() != 1) unknown("argument");
     const std::string key = json.begin().key();
@@ -217,7 +231,10 @@ Operand operandFrom(const Json& json, const std::vector<trace::TracedNode*>& nod
     if (key != "l" && key != "t" && key != "s") unknown("argument");
     for (const Json& item : body) items.push_back(operandFrom(item, nodes, tensors, depth + 1));
     if (key == "s" && items.size() != 3) unknown("slice");
-    return Operand::container(key == "l" ? Operand::Kind::List : key == "t" ? Operand::Kind::Tuple : Operand::Kind::Slice, std::move(items));
+    return Operand::container(key == "l"   ? Operand::Kind::List
+                              : key == "t" ? Operand::Kind::Tuple
+                                           : Operand::Kind::Slice,
+                              std::move(items));
 }
 
 Json toJson(const tensor::TypeInfo& type) {

@@ -4,9 +4,8 @@
 
 #include <functional>
 #include <memory>
-#include <vector>
-
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "core/trace/traced_module.h"
 
@@ -31,20 +30,23 @@ struct CodecError {
 
 Json toJson(const tensor::Value& value, TensorTable& tensors);
 Json toJson(const trace::Structure& structure, TensorTable& tensors);
-Json toJson(const trace::Operand& operand, const std::function<std::size_t(const trace::TracedNode&)>& number, TensorTable& tensors);
+Json toJson(const trace::Operand& operand, const std::function<std::size_t(const trace::TracedNode&)>& number,
+            TensorTable& tensors);
 Json toJson(const tensor::TypeInfo& type);
 
 tensor::Value valueFrom(const Json& json, const std::vector<tensor::Tensor>& tensors, int depth = 0);
 trace::Structure structureFrom(const Json& json, const std::vector<tensor::Tensor>& tensors, int depth = 0);
-trace::Operand operandFrom(const Json& json, const std::vector<trace::TracedNode*>& nodes, const std::vector<tensor::Tensor>& tensors,
-                           int depth = 0);
+trace::Operand operandFrom(const Json& json, const std::vector<trace::TracedNode*>& nodes,
+                           const std::vector<tensor::Tensor>& tensors, int depth = 0);
 tensor::TypeInfo typeFrom(const Json& json);
 
 /// The element of a list, or CodecError.
 template <typename T>
 const T& elementAt(const std::vector<T>& list, const Json& index) {
     const auto i = index.get<std::uint64_t>();
-    if (i >= list.size()) throw CodecError{base::unreadable("number " + std::to_string(i) + " of " + std::to_string(list.size()) + " does not exist")};
+    if (i >= list.size())
+        throw CodecError{
+            base::unreadable("number " + std::to_string(i) + " of " + std::to_string(list.size()) + " does not exist")};
     return list[i];
 }
 

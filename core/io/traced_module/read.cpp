@@ -32,7 +32,8 @@ class Reader {
     std::shared_ptr<TracedModule> run() {
         readTensors();
         for (const Json& json : m_header.at("slots")) readSlot(json);
-        for (std::size_t i = 0; i < m_header.at("graphs").size(); ++i) m_graphs.push_back(std::make_shared<ModuleGraph>());
+        for (std::size_t i = 0; i < m_header.at("graphs").size(); ++i)
+            m_graphs.push_back(std::make_shared<ModuleGraph>());
         m_owners.resize(m_graphs.size());
         for (const Json& json : m_header.at("modules")) readModule(json);
         const auto root = elementAt(m_modules, m_header.at("root"));
@@ -43,7 +44,8 @@ class Reader {
             readGraph(graphs[i], *m_graphs[i], i);
         }
         for (const auto& [call, inner] : m_inner) {
-            if (inner->inputs().size() != call->inputs().size()) bad("a call and its graph have another number of inputs");
+            if (inner->inputs().size() != call->inputs().size())
+                bad("a call and its graph have another number of inputs");
             GraphBuilder(call->graph()).setInner(*call, inner);
         }
         for (std::size_t i = 0; i < m_graphs.size(); ++i) {
@@ -53,7 +55,8 @@ class Reader {
         for (std::size_t i = 0; i < m_graphs.size(); ++i) {
             if (m_graphs[i]->parent()) continue;
             const Json& counters = graphs[i].at("counters");
-            GraphBuilder(*m_graphs[i]).setCounters(counters.at(0).get<std::uint64_t>(), counters.at(1).get<std::uint64_t>());
+            GraphBuilder(*m_graphs[i])
+                .setCounters(counters.at(0).get<std::uint64_t>(), counters.at(1).get<std::uint64_t>());
         }
         for (const TracedModule::Entry& entry : root->entries()) {
             if (const auto valid = entry.graph->validate(); !valid) bad("the graph " + valid.error().text());
@@ -76,7 +79,8 @@ class Reader {
                 shape.push_back(static_cast<std::int64_t>(extent));
             }
             const auto offset = json.at("offset").get<std::uint64_t>();
-            if (offset % 64 != 0 || offset > limit || size > limit || m_blob + offset > limit || size > limit - m_blob - offset) {
+            if (offset % 64 != 0 || offset > limit || size > limit || m_blob + offset > limit ||
+                size > limit - m_blob - offset) {
                 bad("a tensor is outside the file");
             }
             const auto storage = tensor::Storage::view(m_file->bytes().data() + m_blob + offset, size, m_file);
@@ -97,25 +101,31 @@ class Reader {
     void readModule(const Json& json) {
         std::vector<trace::ForwardParameter> parameters;
         for (const Json& item : json.at("parameters")) {
-            trace::ForwardParameter parameter{item.at("name").get<std::string>(), std::nullopt, item.at("keyword_only").get<bool>(),
-                                              item.at("tensor").get<bool>()};
+            trace::ForwardParameter parameter{item.at("name").get<std::string>(), std::nullopt,
+                                              item.at("keyword_only").get<bool>(), item.at("tensor").get<bool>()};
             parameter.collects = item.value("collects", false);
-            const auto isBehind = [&](const auto& before) { return before.collects && before.keywordOnly == parameter.keywordOnly; };
+            const auto isBehind = [&](const auto& before) {
+                return before.collects && before.keywordOnly == parameter.keywordOnly;
+            };
             if (std::ranges::any_of(parameters, isBehind)) bad("a parameter follows one that collects");
             if (item.contains("default")) parameter.fallback = tm::valueFrom(item.at("default"), m_tensors);
             parameters.push_back(std::move(parameter));
         }
-        auto module = std::make_shared<TracedModule>(json.at("class").get<std::string>(), std::move(parameters), json.at("top").get<bool>(),
-                                                     json.at("qat").get<bool>());
+        auto module = std::make_shared<TracedModule>(json.at("class").get<std::string>(), std::move(parameters),
+                                                     json.at("top").get<bool>(), json.at("qat").get<bool>());
         module->setBuiltin(json.at("builtin").get<bool>());
-        for (const Json& item : json.at("tensors")) module->addSlot(item.at(0).get<std::string>(), elementAt(m_slots, item.at(1)));
-        for (const Json& item : json.at("children")) module->addChild(item.at(0).get<std::string>(), elementAt(m_modules, item.at(1)));
+        for (const Json& item : json.at("tensors"))
+            module->addSlot(item.at(0).get<std::string>(), elementAt(m_slots, item.at(1)));
+        for (const Json& item : json.at("children"))
+            module->addChild(item.at(0).get<std::string>(), elementAt(m_modules, item.at(1)));
         for (const Json& item : json.at("entries")) {
             TracedModule::Entry entry;
             entry.forwardName = item.at("forward").get<std::string>();
-            for (const Json& part : item.at("positional")) entry.argDef.positional.push_back(tm::structureFrom(part, m_tensors));
+            for (const Json& part : item.at("positional"))
+                entry.argDef.positional.push_back(tm::structureFrom(part, m_tensors));
             for (const Json& part : item.at("keywords")) {
-                entry.argDef.keywords.emplace_back(part.at(0).get<std::string>(), tm::structureFrom(part.at(1), m_tensors));
+                entry.argDef.keywords.emplace_back(part.at(0).get<std::string>(),
+                                                   tm::structureFrom(part.at(1), m_tensors));
             }
             entry.outDef = tm::structureFrom(item.at("result"), m_tensors);
             const auto index = item.at("graph").get<std::uint64_t>();
@@ -142,8 +152,9 @@ class Reader {
         for (std::size_t i = 0; i < graphs.size(); ++i) {
             const Json& parent = graphs[i].at("parent");
             if (!m_owners[i]) bad("a graph belongs to no module");
-            GraphBuilder(*m_graphs[i]).place(graphs[i].at("name").get<std::string>(), graphs[i].at("qualname").get<std::string>(),
-                                             parent.is_null() ? nullptr : elementAt(m_graphs, parent).get(), m_owners[i]);
+            GraphBuilder(*m_graphs[i])
+                .place(graphs[i].at("name").get<std::string>(), graphs[i].at("qualname").get<std::string>(),
+                       parent.is_null() ? nullptr : elementAt(m_graphs, parent).get(), m_owners[i]);
         }
     }
 
@@ -153,8 +164,9 @@ class Reader {
             const Json& output = item.at("outputs").at(0);
             const bool isModule = output.at("module").get<bool>();
             if (isModule != (&item == &json.at("inputs").front())) bad("only the first input of a graph is a module");
-            TracedNode* node = builder.addInput(output.at("name").get<std::string>(), output.at("qualname").get<std::string>(),
-                                                item.at("target").get<std::string>(), isModule, isModule ? "Module" : "");
+            TracedNode* node =
+                builder.addInput(output.at("name").get<std::string>(), output.at("qualname").get<std::string>(),
+                                 item.at("target").get<std::string>(), isModule, isModule ? "Module" : "");
             settle(builder, item, node->expr());
         }
         if (graph.inputs().empty()) bad("a graph has no inputs");
@@ -167,7 +179,8 @@ class Reader {
 
     TracedExpr& readExpr(GraphBuilder& builder, const Json& json, std::size_t graphIndex) {
         const int kind = json.at("kind").get<int>();
-        if (kind <= static_cast<int>(ExprKind::Input) || kind > static_cast<int>(ExprKind::Constant)) bad("unknown kind of an expr");
+        if (kind <= static_cast<int>(ExprKind::Input) || kind > static_cast<int>(ExprKind::Constant))
+            bad("unknown kind of an expr");
         const auto as = static_cast<ExprKind>(kind);
         const auto target = json.at("target").get<std::string>();
         const Json& outputs = json.at("outputs");
@@ -178,11 +191,14 @@ class Reader {
             const auto name = output.at("name").get<std::string>();
             const auto qualname = output.at("qualname").get<std::string>();
             if (as == ExprKind::GetAttr) {
-                const bool fits = args.size() == 1 && args[0].kind == trace::Operand::Kind::Node && args[0].node->isModule();
+                const bool fits =
+                    args.size() == 1 && args[0].kind == trace::Operand::Kind::Node && args[0].node->isModule();
                 if (!fits || target.empty()) bad("a read of an attribute has no module or no path");
-                return builder.addGetAttr(args[0].node, target, qualname, name, output.at("module").get<bool>())->expr();
+                return builder.addGetAttr(args[0].node, target, qualname, name, output.at("module").get<bool>())
+                    ->expr();
             }
-            if (!json.contains("constant_module")) return builder.addConstant(tm::valueFrom(json.at("constant"), m_tensors), name, qualname)->expr();
+            if (!json.contains("constant_module"))
+                return builder.addConstant(tm::valueFrom(json.at("constant"), m_tensors), name, qualname)->expr();
             // Only modules before the owner: a module must not hold itself.
             const auto module = json.at("constant_module").get<std::size_t>();
             const auto owner = std::ranges::find(m_modules, m_owners[graphIndex]) - m_modules.begin();
@@ -196,8 +212,12 @@ class Reader {
         trace::TracedOperation operation;
         if (json.contains("op")) {
             const Json& op = json.at("op");
-            operation = {{op.at(0).get<std::string>(), op.at(1).get<std::string>(), op.at(2).get<int>()}, op.at(3).get<std::string>(),
-                         op.at(4).get<std::string>(), op.at(5).get<bool>(), op.at(6).get<bool>(), op.at(7).get<std::size_t>()};
+            operation = {{op.at(0).get<std::string>(), op.at(1).get<std::string>(), op.at(2).get<int>()},
+                         op.at(3).get<std::string>(),
+                         op.at(4).get<std::string>(),
+                         op.at(5).get<bool>(),
+                         op.at(6).get<bool>(),
+                         op.at(7).get<std::size_t>()};
         }
         if (as == ExprKind::CallMethod && args.empty()) bad("a method is called on nothing");
         TracedExpr& expr = *builder.addCall(as, target, std::move(args), std::move(keywords), std::move(operation));
@@ -206,7 +226,8 @@ class Reader {
             builder.addOutput(expr, output.at("name").get<std::string>(), output.at("qualname").get<std::string>());
         }
         GraphBuilder::setOutDef(expr, tm::structureFrom(json.at("result"), m_tensors));
-        if (expr.outDef().leafCount() != expr.outputs().size()) bad("an expr has another number of outputs than it says");
+        if (expr.outDef().leafCount() != expr.outputs().size())
+            bad("an expr has another number of outputs than it says");
         if (json.contains("forward")) GraphBuilder::setForwardName(expr, json.at("forward").get<std::string>());
         if (json.contains("inner")) {
             if (!expr.isModuleCall()) bad("only calls of modules have graphs");
@@ -229,8 +250,9 @@ class Reader {
             if (output.contains("type")) GraphBuilder::setType(node, tm::typeFrom(output.at("type")));
             if (output.contains("quant")) {
                 const Json& q = output.at("quant");
-                GraphBuilder::setQuantParams(node, trace::QuantParams{q.at(0).get<double>(), q.at(1).get<std::int64_t>(),
-                                                                      q.at(2).get<std::string>(), q.at(3).get<std::string>()});
+                GraphBuilder::setQuantParams(
+                    node, trace::QuantParams{q.at(0).get<double>(), q.at(1).get<std::int64_t>(),
+                                             q.at(2).get<std::string>(), q.at(3).get<std::string>()});
             }
             m_nodes.push_back(&node);
         }
@@ -251,17 +273,20 @@ class Reader {
 
 base::Result<std::shared_ptr<TracedModule>> load(const std::shared_ptr<const base::MappedFile>& file) {
     const std::span<const std::byte> bytes = file->bytes();
-    if (!looksLikeTracedModule(bytes) || bytes.size() < kHeaderStart) return base::unreadable("this is not a traced module file");
+    if (!looksLikeTracedModule(bytes) || bytes.size() < kHeaderStart)
+        return base::unreadable("this is not a traced module file");
     std::uint64_t length = 0;
-    for (int i = 0; i < 8; ++i) length |= static_cast<std::uint64_t>(bytes[kTracedModuleMagic.size() + static_cast<std::size_t>(i)]) << (8 * i);
+    for (int i = 0; i < 8; ++i)
+        length |= static_cast<std::uint64_t>(bytes[kTracedModuleMagic.size() + static_cast<std::size_t>(i)]) << (8 * i);
     if (length > bytes.size() - kHeaderStart) return base::unreadable("the header is longer than the file");
     const auto* text = reinterpret_cast<const char*>(bytes.data() + kHeaderStart);
     try {
         const Json header = Json::parse(text, text + length, nullptr, false);
-        if (!header.is_object() || header.value("format", "") != "sonde-traced-module") return base::unreadable("the header cannot be read");
+        if (!header.is_object() || header.value("format", "") != "sonde-traced-module")
+            return base::unreadable("the header cannot be read");
         if (header.at("version").get<int>() != kTracedModuleVersion) {
-            return base::unreadable("the file is of version " + std::to_string(header.at("version").get<int>()) + ", and this program reads version " +
-                                    std::to_string(kTracedModuleVersion));
+            return base::unreadable("the file is of version " + std::to_string(header.at("version").get<int>()) +
+                                    ", and this program reads version " + std::to_string(kTracedModuleVersion));
         }
         const std::size_t blob = (kHeaderStart + length + 63) / 64 * 64;
         const auto module = Reader(header, file, blob).run();
@@ -270,7 +295,8 @@ base::Result<std::shared_ptr<TracedModule>> load(const std::shared_ptr<const bas
         if (library != kTracedModuleLibrary) {
             trace::upgradeModule(*module, library);
             for (const TracedModule::Entry& entry : module->entries()) {
-                if (const auto valid = entry.graph->validate(); !valid) return base::unreadable("an upgrade broke the graph: " + valid.error().text());
+                if (const auto valid = entry.graph->validate(); !valid)
+                    return base::unreadable("an upgrade broke the graph: " + valid.error().text());
             }
         }
         return module;
@@ -288,7 +314,8 @@ base::Result<std::shared_ptr<TracedModule>> load(const std::shared_ptr<const bas
 }  // namespace
 
 bool looksLikeTracedModule(std::span<const std::byte> head) {
-    return head.size() >= kTracedModuleMagic.size() && std::memcmp(head.data(), kTracedModuleMagic.data(), kTracedModuleMagic.size()) == 0;
+    return head.size() >= kTracedModuleMagic.size() &&
+           std::memcmp(head.data(), kTracedModuleMagic.data(), kTracedModuleMagic.size()) == 0;
 }
 
 base::Result<std::shared_ptr<TracedModule>> loadTracedModule(const std::filesystem::path& path) {

@@ -38,7 +38,8 @@ class BuiltinReplacer {
     void collect(const TracedModule& module) {
         for (const TracedModule::Entry& entry : module.entries()) {
             for (const TracedExpr* expr : entry.graph->body()) {
-                if (expr->isModuleCall() && !expr->innerGraph()) m_calls[expr->inputs().front()->owner().get()].push_back(expr);
+                if (expr->isModuleCall() && !expr->innerGraph())
+                    m_calls[expr->inputs().front()->owner().get()].push_back(expr);
             }
         }
         for (const trace::Module::Child& child : module.children()) {
@@ -65,7 +66,8 @@ class BuiltinReplacer {
         for (const TracedNode* node : nodes) {
             const auto shape = node->type().staticShape();
             if (!shape || !node->type().isTensor()) {
-                throw CodecError{base::usageError("the shape of '" + node->fullName() + "' is not known, and so the module that reads it cannot be saved")};
+                throw CodecError{base::usageError("the shape of '" + node->fullName() +
+                                                  "' is not known, and so the module that reads it cannot be saved")};
             }
             auto zeros = tensor::Tensor::zeros(node->type().dtype, *shape);
             if (!zeros) throw CodecError{zeros.error()};
@@ -84,11 +86,13 @@ class BuiltinReplacer {
         trace::TraceModuleOptions options;
         options.traceAll = true;
         options.checkResult = false;
-        auto traced = trace::traceForward(module.shared_from_this(), call.forwardName(), std::move(args), std::move(keywords), options);
+        auto traced = trace::traceForward(module.shared_from_this(), call.forwardName(), std::move(args),
+                                          std::move(keywords), options);
         if (!traced) throw CodecError{traced.error().withNote("while saving what " + call.text() + " does")};
         for (const TracedModule::Entry& entry : (*traced)->entries()) made.addEntry(entry);
         trace::GraphBuilder builder(*made.entries().back().graph);
-        builder.place(builder.graph().name(), builder.graph().qualname(), nullptr, std::static_pointer_cast<TracedModule>(made.shared_from_this()));
+        builder.place(builder.graph().name(), builder.graph().qualname(), nullptr,
+                      std::static_pointer_cast<TracedModule>(made.shared_from_this()));
         for (const trace::Module::Child& child : (*traced)->children()) {
             if (auto* below = dynamic_cast<TracedModule*>(child.module.get())) {
                 replaceBelow(*below);
@@ -114,10 +118,12 @@ class Writer {
             children.push_back({child.name, this->module(*traced)});
         }
         Json slots = Json::array();
-        for (const trace::Module::NamedSlot& named : module.ownTensors()) slots.push_back({named.name, slot(*named.slot)});
+        for (const trace::Module::NamedSlot& named : module.ownTensors())
+            slots.push_back({named.name, slot(*named.slot)});
         Json parameters = Json::array();
         for (const trace::ForwardParameter& parameter : module.signature()) {
-            Json json{{"name", parameter.name}, {"keyword_only", parameter.keywordOnly}, {"tensor", parameter.isTensor}};
+            Json json{
+                {"name", parameter.name}, {"keyword_only", parameter.keywordOnly}, {"tensor", parameter.isTensor}};
             if (parameter.collects) json["collects"] = true;
             if (parameter.fallback) json["default"] = tm::toJson(*parameter.fallback, m_tensors);
             parameters.push_back(std::move(json));
@@ -125,14 +131,25 @@ class Writer {
         Json entries = Json::array();
         for (const TracedModule::Entry& entry : module.entries()) {
             Json positional = Json::array();
-            for (const trace::Structure& structure : entry.argDef.positional) positional.push_back(tm::toJson(structure, m_tensors));
+            for (const trace::Structure& structure : entry.argDef.positional)
+                positional.push_back(tm::toJson(structure, m_tensors));
             Json keywords = Json::array();
-            for (const auto& [name, structure] : entry.argDef.keywords) keywords.push_back({name, tm::toJson(structure, m_tensors)});
-            entries.push_back({{"forward", entry.forwardName}, {"positional", positional}, {"keywords", keywords},
-                               {"result", tm::toJson(entry.outDef, m_tensors)}, {"graph", graph(*entry.graph)}});
+            for (const auto& [name, structure] : entry.argDef.keywords)
+                keywords.push_back({name, tm::toJson(structure, m_tensors)});
+            entries.push_back({{"forward", entry.forwardName},
+                               {"positional", positional},
+                               {"keywords", keywords},
+                               {"result", tm::toJson(entry.outDef, m_tensors)},
+                               {"graph", graph(*entry.graph)}});
         }
-        m_moduleList.push_back({{"class", module.className()}, {"top", module.isTop()}, {"qat", module.isQat()}, {"builtin", module.isLibrary()},
-                                {"training", module.isTraining()}, {"children", children}, {"tensors", slots}, {"parameters", parameters},
+        m_moduleList.push_back({{"class", module.className()},
+                                {"top", module.isTop()},
+                                {"qat", module.isQat()},
+                                {"builtin", module.isLibrary()},
+                                {"training", module.isTraining()},
+                                {"children", children},
+                                {"tensors", slots},
+                                {"parameters", parameters},
                                 {"entries", entries}});
         m_modules[&module] = m_moduleList.size() - 1;
         return m_moduleList.size() - 1;
@@ -149,11 +166,18 @@ class Writer {
         for (const tensor::Tensor& tensor : m_tensors.tensors()) {
             Json shape = Json::array();
             for (std::size_t axis = 0; axis < tensor.rank(); ++axis) shape.push_back(tensor.dim(axis));
-            tensors.push_back({{"dtype", std::string(tensor::name(tensor.dtype()))}, {"shape", shape}, {"offset", offset}});
+            tensors.push_back(
+                {{"dtype", std::string(tensor::name(tensor.dtype()))}, {"shape", shape}, {"offset", offset}});
             offset += (tensor.sizeBytes() + 63) / 64 * 64;
         }
-        return {{"format", "sonde-traced-module"}, {"version", kTracedModuleVersion}, {"library", std::string(libraryVersion)},
-                {"root", root}, {"modules", m_moduleList}, {"graphs", m_graphList}, {"slots", m_slotList}, {"tensors", tensors}};
+        return {{"format", "sonde-traced-module"},
+                {"version", kTracedModuleVersion},
+                {"library", std::string(libraryVersion)},
+                {"root", root},
+                {"modules", m_moduleList},
+                {"graphs", m_graphList},
+                {"slots", m_slotList},
+                {"tensors", tensors}};
     }
     const std::vector<tensor::Tensor>& tensors() const { return m_tensors.tensors(); }
 
@@ -161,7 +185,8 @@ class Writer {
     std::size_t slot(const trace::Slot& slot) {
         const auto [known, isNew] = m_slots.try_emplace(&slot, m_slotList.size());
         if (isNew) {
-            m_slotList.push_back({{"kind", static_cast<int>(slot.kind)}, {"tensor", slot.value.defined() ? Json(m_tensors.add(slot.value)) : Json()}});
+            m_slotList.push_back({{"kind", static_cast<int>(slot.kind)},
+                                  {"tensor", slot.value.defined() ? Json(m_tensors.add(slot.value)) : Json()}});
         }
         return known->second;
     }
@@ -185,9 +210,13 @@ class Writer {
         Json outputs = Json::array();
         for (const TracedNode* output : graph.outputs()) outputs.push_back(number(*output));
         const auto parent = graph.parent() ? m_graphs.find(graph.parent()) : m_graphs.end();
-        return {{"name", graph.name()}, {"qualname", graph.qualname()},
+        return {{"name", graph.name()},
+                {"qualname", graph.qualname()},
                 {"parent", parent == m_graphs.end() ? Json() : Json(parent->second)},
-                {"counters", {graph.counters().first, graph.counters().second}}, {"inputs", inputs}, {"body", body}, {"outputs", outputs}};
+                {"counters", {graph.counters().first, graph.counters().second}},
+                {"inputs", inputs},
+                {"body", body},
+                {"outputs", outputs}};
     }
 
     Json exprJson(const TracedExpr& expr, const std::function<std::size_t(const TracedNode&)>& number,
@@ -195,29 +224,41 @@ class Writer {
         Json args = Json::array();
         for (const trace::Operand& operand : expr.args()) args.push_back(tm::toJson(operand, number, m_tensors));
         Json keywords = Json::array();
-        for (const auto& [name, operand] : expr.keywords()) keywords.push_back({name, tm::toJson(operand, number, m_tensors)});
+        for (const auto& [name, operand] : expr.keywords())
+            keywords.push_back({name, tm::toJson(operand, number, m_tensors)});
         Json outputs = Json::array();
         for (const TracedNode* node : expr.outputs()) {
             numbers.emplace(node, numbers.size());
-            Json json{{"id", node->id()}, {"name", node->name()}, {"qualname", node->qualname()}, {"module", node->isModule()}};
+            Json json{{"id", node->id()},
+                      {"name", node->name()},
+                      {"qualname", node->qualname()},
+                      {"module", node->isModule()}};
             if (node->isModule()) json["class"] = node->moduleType();
             if (node->type().isTensor()) json["type"] = tm::toJson(node->type());
             if (const auto& q = node->quantParams()) json["quant"] = {q->scale, q->zeroPoint, q->mode, q->dtype};
             outputs.push_back(std::move(json));
         }
         const trace::TracedOperation& operation = expr.operation();
-        Json json{{"id", expr.id()}, {"kind", static_cast<int>(expr.kind())}, {"target", expr.target()}, {"args", args}, {"keywords", keywords},
-                  {"outputs", outputs}, {"result", tm::toJson(expr.outDef(), m_tensors)}, {"keep", !expr.mayRemove()}};
+        Json json{{"id", expr.id()},
+                  {"kind", static_cast<int>(expr.kind())},
+                  {"target", expr.target()},
+                  {"args", args},
+                  {"keywords", keywords},
+                  {"outputs", outputs},
+                  {"result", tm::toJson(expr.outDef(), m_tensors)},
+                  {"keep", !expr.mayRemove()}};
         if (!operation.op.name.empty()) {
-            json["op"] = {operation.op.domain, operation.op.name, operation.op.version, operation.display, operation.target,
-                          operation.isMethod, operation.swapped, operation.outputs};
+            json["op"] = {operation.op.domain, operation.op.name,  operation.op.version, operation.display,
+                          operation.target,    operation.isMethod, operation.swapped,    operation.outputs};
         }
         if (expr.isModuleCall()) json["forward"] = expr.forwardName();
         if (expr.innerGraph()) json["inner"] = m_graphs.at(expr.innerGraph().get());
         if (expr.kind() == ExprKind::Constant) {
             if (expr.constantModule()) {
                 const auto* traced = dynamic_cast<const TracedModule*>(expr.constantModule().get());
-                if (!traced) throw CodecError{base::usageError("a module that is a constant of the graph cannot be saved", expr.text())};
+                if (!traced)
+                    throw CodecError{
+                        base::usageError("a module that is a constant of the graph cannot be saved", expr.text())};
                 json["constant_module"] = m_modules.at(traced);
             } else {
                 json["constant"] = tm::toJson(expr.constant(), m_tensors);
@@ -236,8 +277,8 @@ class Writer {
     std::vector<Json> m_graphList;
 };
 
-base::Result<void> write(const std::filesystem::path& path, const std::string& header, const std::vector<tensor::Tensor>& tensors,
-                         const base::MappedFiles& sources) {
+base::Result<void> write(const std::filesystem::path& path, const std::string& header,
+                         const std::vector<tensor::Tensor>& tensors, const base::MappedFiles& sources) {
     // Written beside and then moved: tensors may be read from the very file that is replaced.
     std::filesystem::path part = path;
     part += ".part";
@@ -247,7 +288,9 @@ base::Result<void> write(const std::filesystem::path& path, const std::string& h
     for (int i = 0; i < 8; ++i) lengthBytes += static_cast<char>(length >> (8 * i) & 0xff);
     file << kTracedModuleMagic << lengthBytes << header;
     const std::string padding(64, '\0');
-    const auto align = [&](std::size_t size) { file.write(padding.data(), static_cast<std::streamsize>((64 - size % 64) % 64)); };
+    const auto align = [&](std::size_t size) {
+        file.write(padding.data(), static_cast<std::streamsize>((64 - size % 64) % 64));
+    };
     align(kTracedModuleMagic.size() + 8 + header.size());
     for (const tensor::Tensor& tensor : tensors) {
         SONDE_ASSIGN(const tensor::Tensor packed, tensor.contiguous());
@@ -265,8 +308,8 @@ base::Result<void> write(const std::filesystem::path& path, const std::string& h
 
 }  // namespace
 
-base::Result<void> saveTracedModule(const TracedModule& module, const std::filesystem::path& path, std::string_view libraryVersion,
-                                    const base::MappedFiles& sources) {
+base::Result<void> saveTracedModule(const TracedModule& module, const std::filesystem::path& path,
+                                    std::string_view libraryVersion, const base::MappedFiles& sources) {
     try {
         // A copy: the module itself keeps its built-in modules.
         const auto copy = module.clone();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-
 #include <minizip/zip.h>
 #include <zlib.h>
 
@@ -80,7 +79,8 @@ Result<SharedBytes> ZipArchive::read(const ZipEntry& entry, bool verify) const {
         }
         result = SharedBytes{{(*storage)->data(), (*storage)->sizeBytes()}, *storage};
     }
-    if (verify && checksum(result.bytes) != entry.crc) return unreadable("the checksum does not agree: the data is damaged", place());
+    if (verify && checksum(result.bytes) != entry.crc)
+        return unreadable("the checksum does not agree: the data is damaged", place());
     return result;
 }
 

@@ -36,7 +36,9 @@ T at(Bytes bytes, std::uint64_t offset) {
     return value;
 }
 
-bool fits(Bytes bytes, std::uint64_t offset, std::uint64_t size) { return offset <= bytes.size() && size <= bytes.size() - offset; }
+bool fits(Bytes bytes, std::uint64_t offset, std::uint64_t size) {
+    return offset <= bytes.size() && size <= bytes.size() - offset;
+}
 
 /// Where the directory is and how many records it has.
 struct Directory {
@@ -53,7 +55,9 @@ std::optional<std::uint64_t> findEnd(Bytes archive) {
     const std::uint64_t last = archive.size() - kEndBytes;
     const std::uint64_t first = last - std::min<std::uint64_t>(last, kMaxComment);
     for (std::uint64_t place = last + 1; place-- > first;) {
-        if (at<std::uint32_t>(archive, place) == kEnd && fits(archive, place + kEndBytes, at<std::uint16_t>(archive, place + 20))) return place;
+        if (at<std::uint32_t>(archive, place) == kEnd &&
+            fits(archive, place + kEndBytes, at<std::uint16_t>(archive, place + 20)))
+            return place;
     }
     return std::nullopt;
 }
@@ -62,13 +66,15 @@ std::optional<Directory> locate(Bytes archive) {
     const std::optional<std::uint64_t> found = findEnd(archive);
     if (!found) return std::nullopt;
     std::uint64_t end = *found;
-    Directory directory{at<std::uint32_t>(archive, end + 16), at<std::uint32_t>(archive, end + 12), 0, at<std::uint16_t>(archive, end + 10), false};
+    Directory directory{at<std::uint32_t>(archive, end + 16), at<std::uint32_t>(archive, end + 12), 0,
+                        at<std::uint16_t>(archive, end + 10), false};
     bool isSplit = at<std::uint16_t>(archive, end + 4) != 0 && at<std::uint16_t>(archive, end + 4) != 0xffff;
     if (end >= kLocatorBytes && at<std::uint32_t>(archive, end - kLocatorBytes) == kLocator64) {
         const auto wide = at<std::uint64_t>(archive, end - kLocatorBytes + 8);
         if (!fits(archive, wide, kEnd64Bytes) || at<std::uint32_t>(archive, wide) != kEnd64) return std::nullopt;
         end = wide;
-        directory = {at<std::uint64_t>(archive, end + 48), at<std::uint64_t>(archive, end + 40), 0, at<std::uint64_t>(archive, end + 32), true};
+        directory = {at<std::uint64_t>(archive, end + 48), at<std::uint64_t>(archive, end + 40), 0,
+                     at<std::uint64_t>(archive, end + 32), true};
         isSplit = at<std::uint32_t>(archive, end + 16) != 0;
     }
     // The directory ends where its end record begins. What is left before it was put in front of the archive.
@@ -101,12 +107,14 @@ bool readWide(Bytes extra, ZipEntry& entry) {
 /// What an entry says must be possible. `most` is where the directory begins: data precedes it.
 Result<void> check(const ZipEntry& entry, std::uint64_t most, const std::string& place) {
     const auto wrong = [&](const char* what) { return unreadable(what, place + ", entry " + entry.name); };
-    if (entry.header > most || most - entry.header < kLocalHeaderBytes || entry.compressedSize > most - entry.header - kLocalHeaderBytes ||
+    if (entry.header > most || most - entry.header < kLocalHeaderBytes ||
+        entry.compressedSize > most - entry.header - kLocalHeaderBytes ||
         (entry.stored && entry.size != entry.compressedSize)) {
         return wrong("the zip archive is damaged: an entry is larger than the file");
     }
     // Deflate makes at most 1032 bytes out of one (RFC 1951: 258 bytes from two bits and a bit).
-    if (!entry.stored && entry.size / 1040 > entry.compressedSize) return wrong("the zip archive is damaged: an entry claims an impossible size");
+    if (!entry.stored && entry.size / 1040 > entry.compressedSize)
+        return wrong("the zip archive is damaged: an entry claims an impossible size");
     return {};
 }
 
@@ -131,7 +139,8 @@ Result<std::vector<ZipEntry>> readZipDirectory(Bytes archive, const std::string&
         const auto flags = at<std::uint16_t>(records, position + 8);
         const auto method = at<std::uint16_t>(records, position + 10);
         if (flags & 1U) return unreadable("the zip archive is encrypted", place + ", entry " + entry.name);
-        if (method != 0 && method != 8) return unreadable("the zip archive uses an unknown compression", place + ", entry " + entry.name);
+        if (method != 0 && method != 8)
+            return unreadable("the zip archive uses an unknown compression", place + ", entry " + entry.name);
         entry.stored = method == 0;
         entry.crc = at<std::uint32_t>(records, position + 16);
         entry.compressedSize = at<std::uint32_t>(records, position + 20);
@@ -153,8 +162,11 @@ Result<std::vector<ZipEntry>> readZipDirectory(Bytes archive, const std::string&
 }
 
 Result<std::uint64_t> zipDataOffset(Bytes archive, const ZipEntry& entry, const std::string& place) {
-    const auto damaged = [&] { return unreadable("the zip archive is damaged: an entry has no header", place + ", entry " + entry.name); };
-    if (!fits(archive, entry.header, kLocalHeaderBytes) || at<std::uint32_t>(archive, entry.header) != kLocalHeader) return damaged();
+    const auto damaged = [&] {
+        return unreadable("the zip archive is damaged: an entry has no header", place + ", entry " + entry.name);
+    };
+    if (!fits(archive, entry.header, kLocalHeaderBytes) || at<std::uint32_t>(archive, entry.header) != kLocalHeader)
+        return damaged();
     const std::uint64_t offset = entry.header + kLocalHeaderBytes + at<std::uint16_t>(archive, entry.header + 26) +
                                  at<std::uint16_t>(archive, entry.header + 28);
     if (!fits(archive, offset, entry.compressedSize)) return damaged();

@@ -18,11 +18,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kMaxSide = 20'000;  ///< of what the metrics may say
-constexpr double kWidthStep = 16;        ///< so that names of almost equal length give equal boxes
-constexpr double kPortStep = 28;         ///< between the ports of a closed item, if there is room
-constexpr double kUnderTitle = 0.4;      ///< of the first gap's height may be beside the title
+constexpr double kWidthStep = 16;    ///< so that names of almost equal length give equal boxes
+constexpr double kPortStep = 28;     ///< between the ports of a closed item, if there is room
+constexpr double kUnderTitle = 0.4;  ///< of the first gap's height may be beside the title
 constexpr std::size_t kMaxNotes = 20;
-constexpr double kPassing = 3;           ///< weight of lines past other operations; of those to the next one: 8
+constexpr double kPassing = 3;  ///< weight of lines past other operations; of those to the next one: 8
 
 /// Whole and even, so that middles are whole as well and Graphviz, which rounds, agrees.
 double even(double side) { return 2 * std::ceil(std::clamp(std::isfinite(side) ? side : 0.0, 0.0, 1e9) / 2 - 1e-9); }
@@ -86,13 +86,16 @@ class Arranger {
         const Inside& inside = insides[levelIndex];
         const auto index = static_cast<std::uint32_t>(m_portIndex.at(portKey(levelIndex, value, out)));
         const Rect& box = inside.layout->boxes[boxOf(level, index | (out ? kPortOut : kPortIn))];
-        return across() ? box.y + inside.origin.y - inside.size.height / 2 : box.x + inside.origin.x - inside.size.width / 2;
+        return across() ? box.y + inside.origin.y - inside.size.height / 2
+                        : box.x + inside.origin.x - inside.size.width / 2;
     }
 
     /// An open item's own arguments, a condition or a count, come in left of the values that go on inside.
     void giveOwnPorts(const Level& level, BoxGraph& graph) const {
         std::unordered_map<std::uint32_t, double> next;
-        auto half = [&](std::uint32_t box) { return (across() ? graph.boxes[box].height : graph.boxes[box].width) / 2; };
+        auto half = [&](std::uint32_t box) {
+            return (across() ? graph.boxes[box].height : graph.boxes[box].width) / 2;
+        };
         for (const BoxEdge& edge : graph.edges) {
             if (!edge.toPort || edge.to >= level.members.size() || graph.boxes[edge.to].loosePorts) continue;
             const double left = *edge.toPort - kPortStep;
@@ -101,7 +104,8 @@ class Arranger {
         }
         for (std::size_t i = graph.edges.size(); i-- > 0;) {  // the last one next to those inside
             BoxEdge& edge = graph.edges[i];
-            const bool comes = edge.to < level.members.size() && !edge.toPort, goes = edge.from < level.members.size() && !edge.fromPort;
+            const bool comes = edge.to < level.members.size() && !edge.toPort,
+                       goes = edge.from < level.members.size() && !edge.fromPort;
             if (goes && level.edges[i].from < level.members.size()) edge.fromPort = 0;
             if (!comes) continue;
             double& place = next.try_emplace(edge.to, 0).first->second;
@@ -120,8 +124,8 @@ class Arranger {
         return (std::uint64_t{level} << 33) ^ (std::uint64_t{value.value} << 1) ^ (out ? 1 : 0);
     }
 
-    /// By member: whether data that comes from outside goes through it. Constants, and what is computed from them alone, may
-    /// stand aside of those. Edges are in the order of their readers' execution, so producers come first.
+    /// By member: whether data that comes from outside goes through it. Constants, and what is computed from them
+    /// alone, may stand aside of those. Edges are in the order of their readers' execution, so producers come first.
     std::vector<bool> flowOf(const Level& level) const {
         std::vector<bool> flows(level.members.size(), false);
         for (std::size_t i = 0; i < flows.size(); ++i) flows[i] = isSource(m_draft.items[level.members[i]].what.kind);
@@ -157,13 +161,15 @@ class Arranger {
         }
         giveOwnPorts(level, graph);
         easeLongEdges(graph);
-        for (std::size_t i = 0; i < level.portsIn.size(); ++i) m_portIndex[portKey(levelIndex, level.portsIn[i], false)] = i;
-        for (std::size_t i = 0; i < level.portsOut.size(); ++i) m_portIndex[portKey(levelIndex, level.portsOut[i], true)] = i;
+        for (std::size_t i = 0; i < level.portsIn.size(); ++i)
+            m_portIndex[portKey(levelIndex, level.portsIn[i], false)] = i;
+        for (std::size_t i = 0; i < level.portsOut.size(); ++i)
+            m_portIndex[portKey(levelIndex, level.portsOut[i], true)] = i;
         return graph;
     }
 
-    /// Engines keep long lines straight at the cost of short ones, but it is what goes on from one operation to the next
-    /// that should be straight, and the line past them that gives way.
+    /// Engines keep long lines straight at the cost of short ones, but it is what goes on from one operation to the
+    /// next that should be straight, and the line past them that gives way.
     static void easeLongEdges(BoxGraph& graph) {
         const std::vector<std::uint32_t> rank = layoutRanks(graph);
         for (BoxEdge& edge : graph.edges) {
@@ -256,7 +262,8 @@ class Arranger {
     }
 
     base::Result<void> computeOne(Job& job) {
-        SONDE_ASSIGN(BoxLayout layout, job.quick ? layoutLayered(job.graph, m_work) : m_workers.layout(job.graph, m_work, m_options.budget));
+        SONDE_ASSIGN(BoxLayout layout, job.quick ? layoutLayered(job.graph, m_work)
+                                                 : m_workers.layout(job.graph, m_work, m_options.budget));
         if (job.quick) layout.note = "too much is opened at once for Graphviz to be quick";
         job.layout = m_cache.insert(job.key, std::move(layout));
         return {};
@@ -309,7 +316,8 @@ class Arranger {
         inside.origin.x = left + (inside.size.width - left - right - size.width) / 2;
         inside.origin.y = title.height + top;
         // Lines that come in may bend beside the title already.
-        if (!across() && !level.portsIn.empty()) inside.origin.y -= std::min(title.height, kUnderTitle * std::clamp(m_draft.view->rankSep, 1.0, 1000.0));
+        if (!across() && !level.portsIn.empty())
+            inside.origin.y -= std::min(title.height, kUnderTitle * std::clamp(m_draft.view->rankSep, 1.0, 1000.0));
         inside.size.height = even(inside.origin.y + size.height + bottom);
         return inside;
     }

@@ -260,15 +260,16 @@ class Connector {
         }
     }
 
-    /// A reader that would have stubs only keeps the line from its nearest producer, if that is near: else the blocks of a
-    /// dense network, which read nothing but hubs, would fall apart.
+    /// A reader that would have stubs only keeps the line from its nearest producer, if that is near: else the blocks
+    /// of a dense network, which read nothing but hubs, would fall apart.
     void keepTheFlow(const std::vector<Span>& spans, std::vector<bool>& isCut) const {
         std::vector<std::uint32_t> nearest(m_draft.items.size(), kNone);
         std::vector<bool> fed(m_draft.items.size(), false);
         for (std::uint32_t i = 0; i < m_connections.size(); ++i) {
             const std::uint32_t to = m_connections[i].to;
             if (!isCut[i]) fed[to] = true;
-            else if (spans[i].most <= kNear && (nearest[to] == kNone || spans[i].sum < spans[nearest[to]].sum)) nearest[to] = i;
+            else if (spans[i].most <= kNear && (nearest[to] == kNone || spans[i].sum < spans[nearest[to]].sum))
+                nearest[to] = i;
         }
         for (std::size_t item = 0; item < nearest.size(); ++item) {
             if (!fed[item] && nearest[item] != kNone) isCut[nearest[item]] = false;
@@ -393,7 +394,8 @@ class Connector {
         const bool module = level.container != kNone && m_draft.items[level.container].what.kind == ItemKind::Module;
         std::vector<std::uint32_t> firstRead(order.size(), module ? kNone : 0);
         for (const LevelEdge& edge : level.edges) {
-            if (module && (edge.to & kPortOut)) firstRead[edge.to & ~kPortOut] = std::min(firstRead[edge.to & ~kPortOut], edge.order);
+            if (module && (edge.to & kPortOut))
+                firstRead[edge.to & ~kPortOut] = std::min(firstRead[edge.to & ~kPortOut], edge.order);
         }
         for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
         std::sort(order.begin(), order.end(), [&](auto a, auto b) {
@@ -427,10 +429,12 @@ class Connector {
                 level.edges[in[member][k]].toPlace = {k, static_cast<std::uint32_t>(in[member].size())};
             const bool module = m_draft.items[level.members[member]].what.kind == ItemKind::Module;
             std::stable_sort(out[member].begin(), out[member].end(), [&](auto a, auto b) {
-                return module ? level.edges[a].order < level.edges[b].order : level.edges[a].value < level.edges[b].value;
+                return module ? level.edges[a].order < level.edges[b].order
+                              : level.edges[a].value < level.edges[b].value;
             });
             std::unordered_map<NodeId, std::uint32_t> places;
-            for (const auto i : out[member]) places.try_emplace(level.edges[i].value, static_cast<std::uint32_t>(places.size()));
+            for (const auto i : out[member])
+                places.try_emplace(level.edges[i].value, static_cast<std::uint32_t>(places.size()));
             for (const auto i : out[member])
                 level.edges[i].fromPlace = {places[level.edges[i].value], static_cast<std::uint32_t>(places.size())};
         }
@@ -440,7 +444,8 @@ class Connector {
     struct TupleHash {
         std::size_t operator()(const Tuple& key) const {
             std::uint64_t hash = 0x9e3779b97f4a7c15u;
-            std::apply([&](auto... part) { ((hash = (hash ^ part) * 0xbf58476d1ce4e5b9u, hash ^= hash >> 29), ...); }, key);
+            std::apply([&](auto... part) { ((hash = (hash ^ part) * 0xbf58476d1ce4e5b9u, hash ^= hash >> 29), ...); },
+                       key);
             return hash;
         }
     };
@@ -452,7 +457,8 @@ class Connector {
     const InternalGraph& m_graph;
     std::vector<Connection> m_connections, m_fromStubs;
     std::unordered_set<ExprId> m_hidden;
-    std::unordered_map<NodeId, std::vector<std::uint32_t>> m_results;  // of open operations: items inside that give a value
+    std::unordered_map<NodeId, std::vector<std::uint32_t>>
+        m_results;                                    // of open operations: items inside that give a value
     std::vector<std::vector<std::uint32_t>> m_ranks;  // by level and slot
     std::vector<std::uint32_t> m_depths;              // ranks of each level
     std::unordered_map<PortKey, std::uint32_t, TupleHash<PortKey>> m_portOf;

@@ -43,10 +43,11 @@ struct LevelEdge {
 
 /// The inside of one open box (or the top), which is laid out alone.
 struct Level {
-    std::uint32_t container = kNone;     ///< item; none: the top
+    std::uint32_t container = kNone;  ///< item; none: the top
     std::uint32_t depth = 0;
     std::vector<std::uint32_t> members;  ///< items
-    std::vector<NodeId> portsIn, portsOut;  ///< in the order of arguments inside; of first use outside, or of being made
+    std::vector<NodeId> portsIn,
+        portsOut;  ///< in the order of arguments inside; of first use outside, or of being made
     std::vector<LevelEdge> edges;
 };
 
@@ -83,16 +84,18 @@ struct Draft {
     std::vector<std::uint32_t> levelOf;    ///< by item: its inside, if it is open
     std::vector<std::uint32_t> slot;       ///< by item: its number in its parent's level
     std::vector<ItemId> exprItems, scopeItems;
-    std::vector<Level> levels;             ///< the top first
+    std::vector<Level> levels;  ///< the top first
     std::vector<Line> lines;
     std::vector<FoldedBlock> blocks;
-    std::vector<bool> shapes;              ///< by ExprId: operations that are folded into what reads them; empty: none
-    std::vector<std::uint32_t> blockOf;    ///< by ExprId: the innermost folded block; empty if nothing is folded
+    std::vector<bool> shapes;            ///< by ExprId: operations that are folded into what reads them; empty: none
+    std::vector<std::uint32_t> blockOf;  ///< by ExprId: the innermost folded block; empty if nothing is folded
     std::uint32_t hiddenExprs = 0, hiddenConstants = 0;
     std::uint32_t foldedExprs = 0, foldedBlocks = 0, filteredExprs = 0, shapeExprs = 0;
 
     bool isShape(ExprId expr) const { return expr.index() < shapes.size() && shapes[expr.index()]; }
-    std::uint32_t parentOf(std::uint32_t item) const { return items[item].parent.valid() ? items[item].parent.value : kNone; }
+    std::uint32_t parentOf(std::uint32_t item) const {
+        return items[item].parent.valid() ? items[item].parent.value : kNone;
+    }
     std::uint32_t levelAround(std::uint32_t item) const {
         const std::uint32_t parent = parentOf(item);
         return parent == kNone ? 0 : levelOf[parent];

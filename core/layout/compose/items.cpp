@@ -98,7 +98,8 @@ class ItemFinder {
     }
     /// Operations of a group that a view does not leave out.
     std::uint32_t left(GroupId id) const {
-        return m_outline.group(id).exprs - m_outline.group(id).constants - leftOutOf(id).filtered - leftOutOf(id).shapes;
+        return m_outline.group(id).exprs - m_outline.group(id).constants - leftOutOf(id).filtered -
+               leftOutOf(id).shapes;
     }
 
     /// Whether a group is an instance of a folded run that another instance stands for.
@@ -106,7 +107,9 @@ class ItemFinder {
         const std::uint32_t run = m_outline.runOf(id);
         if (!isFolded(m_outline, m_view, run)) return false;
         if (m_outline.instanceOf(id) == shownInstance(m_outline, m_view, run)) {
-            if (m_outline.runs()[run].groups[std::size_t{shownInstance(m_outline, m_view, run)} * m_outline.runs()[run].period] == id) m_folded.push_back(run);
+            if (m_outline.runs()[run]
+                    .groups[std::size_t{shownInstance(m_outline, m_view, run)} * m_outline.runs()[run].period] == id)
+                m_folded.push_back(run);
             return false;
         }
         ++m_draft.foldedBlocks;
@@ -146,11 +149,13 @@ class ItemFinder {
                 if (i / all.period == shown) continue;
                 const GroupId from = all.groups[shown * all.period + i % all.period];
                 takeOver(m_outline.group(from).scope, m_outline.group(all.groups[i]).scope);
-                forEachPair(m_outline, from, all.groups[i], [&](const Outline::Member& mine, const Outline::Member& theirs) {
-                    if (mine.expr.valid()) m_draft.exprItems[theirs.expr.index()] = m_draft.exprItems[mine.expr.index()];
-                    if (mine.group.valid() && m_outline.group(mine.group).kind == Kind::Module)
-                        takeOver(m_outline.group(mine.group).scope, m_outline.group(theirs.group).scope);
-                });
+                forEachPair(m_outline, from, all.groups[i],
+                            [&](const Outline::Member& mine, const Outline::Member& theirs) {
+                                if (mine.expr.valid())
+                                    m_draft.exprItems[theirs.expr.index()] = m_draft.exprItems[mine.expr.index()];
+                                if (mine.group.valid() && m_outline.group(mine.group).kind == Kind::Module)
+                                    takeOver(m_outline.group(mine.group).scope, m_outline.group(theirs.group).scope);
+                            });
             }
         }
     }
@@ -197,7 +202,8 @@ class ItemFinder {
             m_draft.hiddenConstants += group.constants;
             return;
         }
-        if (!m_leftOut.empty() && left(id) == 0 && (m_view.hideConstants || leftOutOf(id).filtered + leftOutOf(id).shapes > 0)) {
+        if (!m_leftOut.empty() && left(id) == 0 &&
+            (m_view.hideConstants || leftOutOf(id).filtered + leftOutOf(id).shapes > 0)) {
             addLeftOut(id);
             (m_view.hideConstants ? m_draft.hiddenConstants : m_draft.filteredExprs) += group.constants;
             return;
@@ -295,8 +301,8 @@ class ItemFinder {
     const Outline& m_outline;
     const ViewState& m_view;
     const InternalGraph& m_graph;
-    std::vector<std::uint32_t> m_folded;    // runs that are drawn as one box, outer ones first
-    std::vector<LeftOut> m_leftOut;         // by group; empty if nothing is left out
+    std::vector<std::uint32_t> m_folded;  // runs that are drawn as one box, outer ones first
+    std::vector<LeftOut> m_leftOut;       // by group; empty if nothing is left out
 };
 
 }  // namespace

@@ -33,7 +33,8 @@ std::vector<Joint> entriesOf(const InternalGraph& graph, ExprId id) {
         }
         // The first form of Scan has lengths before what its body takes; the body of Loop takes the iteration's number
         // where the operation takes how many there are at most.
-        const bool late = graph::traitsOf(expr).opClass == operators::OpClass::Scan && expr.arguments.size() > body.inputs.size();
+        const bool late =
+            graph::traitsOf(expr).opClass == operators::OpClass::Scan && expr.arguments.size() > body.inputs.size();
         const std::size_t skipped = late ? expr.arguments.size() - body.inputs.size() : 0;
         for (std::size_t i = isLoop(expr) ? 1 : 0; i < body.inputs.size() && i + skipped < expr.arguments.size(); ++i) {
             const Argument& argument = expr.arguments[i + skipped];

@@ -46,7 +46,9 @@ class ArgumentOrder {
         for (const LevelEdge& edge : m_level.edges) {
             if (edge.to >= reached.size()) continue;
             const std::size_t port = portOf(edge);
-            const Mask mask = port < m_left.size() ? Mask{1} << port : edge.from < reached.size() ? reached[edge.from] : 0;
+            const Mask mask = port < m_left.size()         ? Mask{1} << port
+                              : edge.from < reached.size() ? reached[edge.from]
+                                                           : 0;
             reached[edge.to] |= mask;
             auto& list = arguments[edge.to];
             if (mask == 0 || list.size() >= kMaxArguments) continue;
@@ -67,8 +69,8 @@ class ArgumentOrder {
         return static_cast<std::uint32_t>(std::find(ports.begin(), ports.end(), edge.toPort) - ports.begin());
     }
 
-    /// Ports that only the earlier argument comes from stand left of those that only the later one does, unless an earlier
-    /// reader said so or otherwise.
+    /// Ports that only the earlier argument comes from stand left of those that only the later one does, unless an
+    /// earlier reader said so or otherwise.
     void compare(Mask earlier, Mask later) {
         const Mask left = earlier & ~later, right = later & ~earlier;
         for (Mask rest = left; rest != 0; rest &= rest - 1) {
@@ -76,7 +78,8 @@ class ArgumentOrder {
             const Mask news = right & ~m_told[port];
             m_left[port] |= news;
             m_told[port] |= news;
-            for (Mask others = news; others != 0; others &= others - 1) m_told[static_cast<std::size_t>(std::countr_zero(others))] |= Mask{1} << port;
+            for (Mask others = news; others != 0; others &= others - 1)
+                m_told[static_cast<std::size_t>(std::countr_zero(others))] |= Mask{1} << port;
         }
     }
 
@@ -101,7 +104,8 @@ std::vector<std::uint32_t> rearrange(std::vector<NodeId>& ports, const std::vect
 void orderIn(const Draft& draft, Level& level) {
     const std::size_t count = level.portsIn.size();
     if (count < 2 || count > kMaxPorts) return;
-    const ArgumentOrder order(draft, level, count, [&](const LevelEdge& edge) { return edge.from & kPortIn ? edge.from & ~kPortIn : count; });
+    const ArgumentOrder order(
+        draft, level, count, [&](const LevelEdge& edge) { return edge.from & kPortIn ? edge.from & ~kPortIn : count; });
     const std::vector<std::uint32_t> place = rearrange(level.portsIn, order.sorted());
     for (LevelEdge& edge : level.edges) {
         if (edge.from & kPortIn) edge.from = kPortIn | place[edge.from & ~kPortIn];
@@ -146,9 +150,11 @@ void orderOutOf(Draft& draft, Level& level) {
     std::vector<std::vector<std::uint32_t>> leaving(level.members.size());
     for (std::uint32_t i = 0; i < level.edges.size(); ++i) {
         const std::uint32_t from = level.edges[i].from;
-        if (from < leaving.size() && draft.items[level.members[from]].what.kind == ItemKind::Module) leaving[from].push_back(i);
+        if (from < leaving.size() && draft.items[level.members[from]].what.kind == ItemKind::Module)
+            leaving[from].push_back(i);
     }
-    const auto several = std::count_if(leaving.begin(), leaving.end(), [](const auto& edges) { return edges.size() > 1; });
+    const auto several =
+        std::count_if(leaving.begin(), leaving.end(), [](const auto& edges) { return edges.size() > 1; });
     if (static_cast<std::size_t>(several) * level.edges.size() > kMaxWork) return;
     for (std::uint32_t slot = 0; slot < leaving.size(); ++slot) {
         if (leaving[slot].size() > 1) orderOut(draft, level, slot, leaving[slot]);

@@ -52,10 +52,12 @@ class Aligner {
     void findBands() {
         std::vector<Index> order(m_layout.boxes.size());
         std::iota(order.begin(), order.end(), Index{0});
-        std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return m_layout.boxes[a].y < m_layout.boxes[b].y; });
+        std::stable_sort(order.begin(), order.end(),
+                         [&](Index a, Index b) { return m_layout.boxes[a].y < m_layout.boxes[b].y; });
         for (const Index box : order) {
             const Rect& rect = m_layout.boxes[box];
-            if (m_bands.empty() || rect.y > m_bands.back().bottom + kSlack) m_bands.push_back({rect.y, rect.bottom(), {}});
+            if (m_bands.empty() || rect.y > m_bands.back().bottom + kSlack)
+                m_bands.push_back({rect.y, rect.bottom(), {}});
             m_bands.back().bottom = std::max(m_bands.back().bottom, rect.bottom());
             m_bands.back().boxes.push_back(box);
         }
@@ -63,14 +65,16 @@ class Aligner {
 
     /// The first band that ends below `y`, at most the last one.
     std::size_t bandAt(double y) const {
-        const auto found = std::lower_bound(m_bands.begin(), m_bands.end(), y - kSlack, [](const Band& band, double at) { return band.bottom < at; });
+        const auto found = std::lower_bound(m_bands.begin(), m_bands.end(), y - kSlack,
+                                            [](const Band& band, double at) { return band.bottom < at; });
         return std::min(static_cast<std::size_t>(found - m_bands.begin()), m_bands.size() - 1);
     }
 
     /// A segment that is in a band goes with it, and one that is in a gap can be bent there; any other holds together
     /// what it passes.
     void findCuts() {
-        std::vector<int> held(m_bands.size() + 1, 0);  // by band: edges that begin less those that end to hold the gap above
+        std::vector<int> held(m_bands.size() + 1,
+                              0);  // by band: edges that begin less those that end to hold the gap above
         for (const Path& path : m_layout.edges) {
             for (std::size_t s = 0; s < path.segments(); ++s) {
                 const auto [top, bottom] = std::minmax(path.points[3 * s].y, path.points[3 * s + 3].y);

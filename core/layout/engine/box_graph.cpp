@@ -16,7 +16,9 @@ constexpr std::uint32_t kLayoutMagic = 0x334c4253;  // "SBL3"
 constexpr double kLimit = 1e9;                      // of any side, distance or weight: kMaxBoxes side by side, about
 
 bool sane(double value) { return std::isfinite(value) && value >= 0 && value <= kLimit; }
-bool sanePort(const std::optional<double>& port) { return !port || (std::isfinite(*port) && std::abs(*port) <= kLimit); }
+bool sanePort(const std::optional<double>& port) {
+    return !port || (std::isfinite(*port) && std::abs(*port) <= kLimit);
+}
 
 void put(ByteWriter& out, const std::optional<double>& port) {
     out.put(static_cast<std::uint8_t>(port.has_value()));

@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "the pipe and the cach
 class ByteWriter {
   public:
     template <typename T>
-        requires std::is_arithmetic_v<T>
+    requires std::is_arithmetic_v<T>
     void put(T value) {
         const auto* begin = reinterpret_cast<const std::byte*>(&value);
         m_bytes.insert(m_bytes.end(), begin, begin + sizeof(T));
@@ -40,8 +40,7 @@ class ByteReader {
     explicit ByteReader(std::span<const std::byte> bytes) : m_bytes(bytes) {}
 
     template <typename T>
-        requires std::is_arithmetic_v<T>
-    T get() {
+    requires std::is_arithmetic_v<T> T get() {
         T value{};
         if (m_bytes.size() < sizeof(T)) {
             m_failed = true;
@@ -58,7 +57,8 @@ class ByteReader {
         m_bytes = m_bytes.subspan(size);
         return text;
     }
-    /// A number of items of at least `itemBytes` bytes each that follow; 0 and failed if the bytes left cannot hold them.
+    /// A number of items of at least `itemBytes` bytes each that follow; 0 and failed if the bytes left cannot hold
+    /// them.
     std::size_t getCount(std::size_t itemBytes) {
         const std::size_t count = get<std::uint32_t>();
         if (count > m_bytes.size() / itemBytes) {

@@ -10,8 +10,8 @@ namespace sonde::layout {
 namespace {
 
 using Index = std::uint32_t;
-constexpr double kInside = 0.5;    ///< touching a border is no crossing
-constexpr double kApart = 4;       ///< least distance of two edges that are led through one place
+constexpr double kInside = 0.5;  ///< touching a border is no crossing
+constexpr double kApart = 4;     ///< least distance of two edges that are led through one place
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Clearer {
@@ -53,7 +53,8 @@ class Clearer {
     bool runsThroughABox(std::size_t edge) const {
         const Path& path = m_layout.edges[edge];
         const Rect bounds = path.bounds();
-        auto row = std::partition_point(m_rows.begin(), m_rows.end(), [&](const Row& r) { return r.bottom <= bounds.y; });
+        auto row =
+            std::partition_point(m_rows.begin(), m_rows.end(), [&](const Row& r) { return r.bottom <= bounds.y; });
         for (; row != m_rows.end() && row->top < bounds.bottom(); ++row) {
             const auto& members = m_members[row->index];
             auto it = std::partition_point(members.begin(), members.end(),
@@ -75,7 +76,8 @@ class Clearer {
         const bool down = last.index > first.index;
         // Where the old way left on another side of its box, the middle of the right one is as good.
         const Path& old = m_layout.edges[index];
-        const double start = std::abs(old.start().y - from.bottom()) < 1e-6 ? old.start().x : startPoint(from, edge.fromPort).x;
+        const double start =
+            std::abs(old.start().y - from.bottom()) < 1e-6 ? old.start().x : startPoint(from, edge.fromPort).x;
         const double end = std::abs(old.end().y - to.y) < 1e-6 ? old.end().x : endPoint(to, edge.toPort).x;
         std::vector<Stretch> stretches{{start, from.bottom(), first.bottom}};
         if (down) {
@@ -96,7 +98,8 @@ class Clearer {
     double add(std::vector<Stretch>& stretches, std::size_t row, double wish, bool down) {
         const double x = freePlace(row, wish);
         m_taken[row].push_back(x);
-        const double from = down ? m_rows[row].top : m_rows[row].bottom, to = down ? m_rows[row].bottom : m_rows[row].top;
+        const double from = down ? m_rows[row].top : m_rows[row].bottom,
+                     to = down ? m_rows[row].bottom : m_rows[row].top;
         if (stretches.size() > 1 && stretches.back().x == x) stretches.back().to = to;
         else stretches.push_back({x, from, to});
         return x;
@@ -140,7 +143,8 @@ class Clearer {
     double notTaken(std::size_t row, double x, double low, double high) const {
         const auto& taken = m_taken[row];
         auto isFree = [&](double at) {
-            return std::none_of(taken.begin(), taken.end(), [&](double other) { return std::abs(other - at) < kApart; });
+            return std::none_of(taken.begin(), taken.end(),
+                                [&](double other) { return std::abs(other - at) < kApart; });
         };
         for (int step = 0; step < 16; ++step) {
             const double offset = kApart * ((step + 1) / 2) * (step % 2 ? 1 : -1);
@@ -159,6 +163,8 @@ class Clearer {
 
 }  // namespace
 
-void clearEdges(const BoxGraph& graph, BoxLayout& layout, const std::vector<Row>& rows) { Clearer(graph, layout, rows).run(); }
+void clearEdges(const BoxGraph& graph, BoxLayout& layout, const std::vector<Row>& rows) {
+    Clearer(graph, layout, rows).run();
+}
 
 }  // namespace sonde::layout

@@ -128,7 +128,8 @@ void placeBeside(std::vector<Part>& parts, std::size_t pinned, bool across, doub
 }
 
 bool isPinned(const Part& part) {
-    return std::any_of(part.graph.boxes.begin(), part.graph.boxes.end(), [](const Box& box) { return box.pin != Pin::Free; });
+    return std::any_of(part.graph.boxes.begin(), part.graph.boxes.end(),
+                       [](const Box& box) { return box.pin != Pin::Free; });
 }
 
 }  // namespace
@@ -150,12 +151,15 @@ base::Result<BoxLayout> layoutParts(const BoxGraph& graph,
     const double gap = std::max(graph.nodeSep, graph.rankSep * 0.75);
     const auto pinned = std::find_if(parts.begin(), parts.end(), isPinned);
     if (pinned == parts.end()) place(parts, gap);
-    else placeBeside(parts, static_cast<std::size_t>(pinned - parts.begin()), graph.direction == Direction::LeftRight, gap, graph.rankSep);
+    else
+        placeBeside(parts, static_cast<std::size_t>(pinned - parts.begin()), graph.direction == Direction::LeftRight,
+                    gap, graph.rankSep);
     BoxLayout whole;
     whole.boxes.resize(graph.boxes.size());
     whole.edges.resize(graph.edges.size());
     for (Part& part : parts) {
-        for (std::size_t i = 0; i < part.boxes.size(); ++i) whole.boxes[part.boxes[i]] = part.layout.boxes[i].translated(part.place);
+        for (std::size_t i = 0; i < part.boxes.size(); ++i)
+            whole.boxes[part.boxes[i]] = part.layout.boxes[i].translated(part.place);
         for (std::size_t i = 0; i < part.edges.size(); ++i) {
             part.layout.edges[i].translate(part.place);
             whole.edges[part.edges[i]] = std::move(part.layout.edges[i]);

@@ -76,8 +76,8 @@ class Settler {
     }
 
   private:
-    /// Graphviz's splines overshoot, through boxes too, where a port is far to the side: edges to the next rank are drawn
-    /// anew within the gap, of longer ones the ends.
+    /// Graphviz's splines overshoot, through boxes too, where a port is far to the side: edges to the next rank are
+    /// drawn anew within the gap, of longer ones the ends.
     void leadToPorts(std::size_t i) {
         const BoxEdge& edge = m_graph.edges[i];
         const Row &from = m_rows[edge.from], &to = m_rows[edge.to];
@@ -115,7 +115,8 @@ class Settler {
         const Rect& rect = m_layout.boxes[box];
         for (const std::uint32_t i : in) {
             const Path& path = m_layout.edges[i];
-            if (std::abs(path.end().y - rect.y) > kTouch || segmentThrough(path, above(box)) == path.segments()) return false;
+            if (std::abs(path.end().y - rect.y) > kTouch || segmentThrough(path, above(box)) == path.segments())
+                return false;
         }
         for (const std::uint32_t i : out) {
             const Path& path = m_layout.edges[i];

@@ -10,9 +10,9 @@ enum class Stand : std::uint8_t { Middle, Top, Bottom };
 Stand standOf(double boxHeight, double rankHeight, double rankSep, bool reads, bool isRead);
 
 /// Mends a picture by Graphviz: leads edges to ports within the gaps between ranks, and moves boxes that it has put in
-/// the middle of their ranks to where they should stand, bending their edges there as well; then leads edges round boxes
-/// that are not theirs (see clearEdges). Top-down; ranks are boxes
-/// with equal middles. Boxes whose edges do not come from above and leave below stay where they are.
+/// the middle of their ranks to where they should stand, bending their edges there as well; then leads edges round
+/// boxes that are not theirs (see clearEdges). Top-down; ranks are boxes with equal middles. Boxes whose edges do not
+/// come from above and leave below stay where they are.
 void settle(const BoxGraph& graph, BoxLayout& layout);
 
 }  // namespace sonde::layout

@@ -10,12 +10,13 @@ namespace sonde::layout {
 namespace {
 
 using Index = std::uint32_t;
-constexpr double kAlmost = 10;  ///< so far aside is as good as straight
+constexpr double kAlmost = 10;    ///< so far aside is as good as straight
 constexpr double kFarthest = 96;  ///< together, along a chain: edges that pass by must not lie far off
 
 class Straightener {
   public:
-    Straightener(const BoxGraph& graph, BoxLayout& layout) : m_graph(graph), m_layout(layout), m_rowOf(rowsOf(layout)), m_before(layout.boxes) {}
+    Straightener(const BoxGraph& graph, BoxLayout& layout)
+        : m_graph(graph), m_layout(layout), m_rowOf(rowsOf(layout)), m_before(layout.boxes) {}
 
     void run() {
         std::size_t count = 0;
@@ -25,7 +26,8 @@ class Straightener {
         findFeeds();
         for (std::size_t r = 1; r < count; ++r) {
             auto& members = rows[r];
-            std::stable_sort(members.begin(), members.end(), [&](Index a, Index b) { return m_before[a].x < m_before[b].x; });
+            std::stable_sort(members.begin(), members.end(),
+                             [&](Index a, Index b) { return m_before[a].x < m_before[b].x; });
             for (std::size_t i = 0; i < members.size(); ++i) move(members, i);
         }
     }

@@ -107,7 +107,8 @@ T remainderPython(T a, T b) {
     return r != 0 && ((r < 0) != (b < 0)) ? static_cast<T>(r + b) : r;
 }
 
-/// Of floating point numbers as Python and PyTorch have it: the quotient that goes with the remainder, so that 1 // 0.1 is 9.
+/// Of floating point numbers as Python and PyTorch have it: the quotient that goes with the remainder, so that 1 // 0.1
+/// is 9.
 template <typename T>
 T floorQuotient(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -160,20 +161,20 @@ void zipNumbers(base::ThreadPool& pool, Arithmetic operation, const Tensor& a, c
     });
 }
 
-base::Result<void> arithmeticInto(base::ThreadPool& pool, Arithmetic operation, const Tensor& a, const Tensor& b, Tensor& out) {
+base::Result<void> arithmeticInto(base::ThreadPool& pool, Arithmetic operation, const Tensor& a, const Tensor& b,
+                                  Tensor& out) {
     if (a.dtype() == DType::Float32) {
         if (const std::optional<Binary> fast = fastOf(operation)) {
             zipFloats(pool, *fast, a, b, out);
             return {};
         }
     }
-    if (tensor::dispatchNumbers(a.dtype(), [&](auto tag) {
-            zipNumbers<typename decltype(tag)::type>(pool, operation, a, b, out);
-        })) {
+    if (tensor::dispatchNumbers(
+            a.dtype(), [&](auto tag) { zipNumbers<typename decltype(tag)::type>(pool, operation, a, b, out); })) {
         return {};
     }
-    if (a.dtype() == DType::Bool && (operation == Arithmetic::Add || operation == Arithmetic::Mul || operation == Arithmetic::Max ||
-                                     operation == Arithmetic::Min)) {
+    if (a.dtype() == DType::Bool && (operation == Arithmetic::Add || operation == Arithmetic::Mul ||
+                                     operation == Arithmetic::Max || operation == Arithmetic::Min)) {
         const bool either = operation == Arithmetic::Add || operation == Arithmetic::Max;
         zip<bool, bool>(pool, a, b, out, [either](bool x, bool y) { return either ? x || y : x && y; });
         return {};
@@ -204,7 +205,8 @@ base::Result<void> arithmeticInto(base::ThreadPool& pool, Arithmetic operation, 
 
 }  // namespace
 
-base::Result<Tensor> arithmetic(KernelContext& context, Arithmetic operation, const Tensor& a, const Tensor& b, std::size_t index) {
+base::Result<Tensor> arithmetic(KernelContext& context, Arithmetic operation, const Tensor& a, const Tensor& b,
+                                std::size_t index) {
     SONDE_ASSIGN(const Shape shape, broadcast(a.shape(), b.shape()));
     SONDE_ASSIGN(Tensor out, context.output(index, a.dtype(), shape));
     SONDE_TRY(arithmeticInto(context.pool(), operation, a, b, out));
@@ -258,8 +260,9 @@ base::Result<void> compare(KernelContext& context, Comparison operation, const T
     const auto run = [&](auto tag) {
         using T = typename decltype(tag)::type;
         using W = Wide<T>;
-        zip<T, bool>(context.pool(), a, b, out,
-                     [operation](const T& x, const T& y) { return holds<W>(operation, static_cast<W>(x), static_cast<W>(y)); });
+        zip<T, bool>(context.pool(), a, b, out, [operation](const T& x, const T& y) {
+            return holds<W>(operation, static_cast<W>(x), static_cast<W>(y));
+        });
     };
     if (tensor::dispatchNumbers(a.dtype(), run)) return {};
     if (a.dtype() == DType::Bool) {
@@ -283,8 +286,11 @@ T bitsOf(Bitwise operation, T x, T y) {
         case Bitwise::Or: return static_cast<T>(x | y);
         case Bitwise::Xor: return static_cast<T>(x ^ y);
         case Bitwise::ShiftLeft:
-            return static_cast<U>(y) >= static_cast<U>(kBits) ? T{0} : static_cast<T>(static_cast<std::uint64_t>(static_cast<U>(x)) << y);
-        case Bitwise::ShiftRight: return static_cast<U>(y) >= static_cast<U>(kBits) ? static_cast<T>(x < 0 ? -1 : 0) : static_cast<T>(x >> y);
+            return static_cast<U>(y) >= static_cast<U>(kBits)
+                       ? T{0}
+                       : static_cast<T>(static_cast<std::uint64_t>(static_cast<U>(x)) << y);
+        case Bitwise::ShiftRight:
+            return static_cast<U>(y) >= static_cast<U>(kBits) ? static_cast<T>(x < 0 ? -1 : 0) : static_cast<T>(x >> y);
     }
     return x;
 }

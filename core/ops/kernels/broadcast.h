@@ -53,18 +53,19 @@ class BroadcastWalk {
             return;
         }
         const std::int64_t grain = kPiece / length + 1;
-        pool.parallelFor(static_cast<std::size_t>(m_runs), static_cast<std::size_t>(grain), [&](std::size_t begin, std::size_t end) {
-            for (std::size_t run = begin; run < end; ++run) {
-                std::array<std::int64_t, N> offsets{};
-                auto rest = static_cast<std::int64_t>(run);
-                for (std::size_t i = m_axes.size() - 1; i-- > 0;) {
-                    const std::int64_t index = rest % m_axes[i].extent;
-                    rest /= m_axes[i].extent;
-                    for (std::size_t o = 0; o < N; ++o) offsets[o] += index * m_axes[i].strides[o];
-                }
-                body(offsets, static_cast<std::int64_t>(run) * length, length);
-            }
-        });
+        pool.parallelFor(static_cast<std::size_t>(m_runs), static_cast<std::size_t>(grain),
+                         [&](std::size_t begin, std::size_t end) {
+                             for (std::size_t run = begin; run < end; ++run) {
+                                 std::array<std::int64_t, N> offsets{};
+                                 auto rest = static_cast<std::int64_t>(run);
+                                 for (std::size_t i = m_axes.size() - 1; i-- > 0;) {
+                                     const std::int64_t index = rest % m_axes[i].extent;
+                                     rest /= m_axes[i].extent;
+                                     for (std::size_t o = 0; o < N; ++o) offsets[o] += index * m_axes[i].strides[o];
+                                 }
+                                 body(offsets, static_cast<std::int64_t>(run) * length, length);
+                             }
+                         });
     }
 
   private:

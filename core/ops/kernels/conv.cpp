@@ -23,7 +23,8 @@ struct Sizes {
 /// A 1x1 window without padding and stride: the image is the matrix.
 bool isPlainProduct(const Window& window) {
     for (std::size_t i = 0; i < window.rank(); ++i) {
-        if (window.kernel[i] != 1 || window.stride[i] != 1 || window.padBegin[i] != 0 || window.padEnd[i] != 0) return false;
+        if (window.kernel[i] != 1 || window.stride[i] != 1 || window.padBegin[i] != 0 || window.padEnd[i] != 0)
+            return false;
     }
     return true;
 }
@@ -36,13 +37,15 @@ class PhasedPatches {
         : m_plane(window, sizes.inputSpatial, sizes.outputSpatial), m_channels(sizes.groupIn()), m_pool(pool),
           m_phases(static_cast<std::size_t>(sizes.groupIn()) * m_plane.size()) {
         for (std::int64_t extent : sizes.inputSpatial) m_inputSize *= extent;
-        for (std::int64_t t = 0; t < m_plane.taps(); ++t) m_taps.push_back(m_plane.tap(m_phases.data(), t) - m_phases.data());
+        for (std::int64_t t = 0; t < m_plane.taps(); ++t)
+            m_taps.push_back(m_plane.tap(m_phases.data(), t) - m_phases.data());
     }
 
     void load(const float* image) {
         m_pool.parallelFor(static_cast<std::size_t>(m_channels), 1, [&](std::size_t begin, std::size_t end) {
             for (std::size_t c = begin; c < end; ++c)
-                m_plane.fill(image + static_cast<std::int64_t>(c) * m_inputSize, 0.0F, m_phases.data() + c * m_plane.size());
+                m_plane.fill(image + static_cast<std::int64_t>(c) * m_inputSize, 0.0F,
+                             m_phases.data() + c * m_plane.size());
         });
     }
 
@@ -53,7 +56,8 @@ class PhasedPatches {
         };
         Stretch stretches[kMostColumns];
         std::size_t used = 0;
-        const std::int64_t columns = m_plane.outputColumns(), valid = std::min(width, columns * m_plane.outputRows() - n0);
+        const std::int64_t columns = m_plane.outputColumns(),
+                           valid = std::min(width, columns * m_plane.outputRows() - n0);
         for (std::int64_t done = 0; done < valid;) {
             const std::int64_t x = (n0 + done) % columns, count = std::min(columns - x, valid - done);
             stretches[used++] = {done, (n0 + done) / columns * m_plane.pitch() + x, count};
@@ -65,9 +69,11 @@ class PhasedPatches {
         for (std::int64_t k = 0; k < kc; ++k, target += width) {
             const float* row = channel + m_taps[static_cast<std::size_t>(tap)];
             if (used == 1 && valid == kMostColumns) {
-                std::memcpy(target, row + stretches[0].offset, kMostColumns * sizeof(float));  // a constant size: no call
+                std::memcpy(target, row + stretches[0].offset,
+                            kMostColumns * sizeof(float));  // a constant size: no call
             } else {
-                for (std::size_t s = 0; s < used; ++s) copyFloats(row + stretches[s].offset, target + stretches[s].column, stretches[s].count);
+                for (std::size_t s = 0; s < used; ++s)
+                    copyFloats(row + stretches[s].offset, target + stretches[s].column, stretches[s].count);
                 for (std::int64_t i = valid; i < width; ++i) target[i] = 0;
             }
             if (++tap == taps) tap = 0, channel += m_plane.size();
@@ -85,15 +91,16 @@ class PhasedPatches {
 };
 
 template <typename T>
-void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias, T* y, const Window& window, const Sizes& sizes,
-                   const Followers* followers) {
+void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias, T* y, const Window& window,
+                   const Sizes& sizes, const Followers* followers) {
     const Patches patches(window, sizes.inputSpatial, sizes.outputSpatial);
     const std::int64_t depth = sizes.groupIn() * window.taps();
     const bool plain = isPlainProduct(window);
     const auto* plan = context.prepared<ConvPlan>();
     std::optional<PhasedPatches> phased;
     if constexpr (std::is_same_v<T, float>) {
-        if (!plain && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial)) phased.emplace(window, sizes, context.pool());
+        if (!plain && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial))
+            phased.emplace(window, sizes, context.pool());
     }
     for (std::int64_t n = 0; n < sizes.batch; ++n) {
         for (std::int64_t g = 0; g < sizes.groups; ++g) {
@@ -107,7 +114,8 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
             if constexpr (std::is_same_v<T, float>) {
                 if (plan) call.leftPacked = &plan->packed(context.pool())[static_cast<std::size_t>(g)];
             }
-            const PanelSource<T> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr, T* target) {
+            const PanelSource<T> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr,
+                                              T* target) {
                 if constexpr (std::is_same_v<T, float>) {
                     if (phased) return phased->panel(k0, kc, n0, nr, target);
                 }
@@ -131,15 +139,18 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
 
 base::Result<void> checkDTypes(const Tensor& x, const Tensor& w, const Tensor* bias) {
     if (w.dtype() == x.dtype() && (!bias || bias->dtype() == x.dtype())) return {};
-    return opError("input " + x.typeText() + ", weights " + w.typeText() + (bias ? " and bias " + bias->typeText() : "") + " must have one dtype");
+    return opError("input " + x.typeText() + ", weights " + w.typeText() +
+                   (bias ? " and bias " + bias->typeText() : "") + " must have one dtype");
 }
 
-base::Result<Sizes> sizesOf(const Tensor& x, const Tensor& w, const Tensor* bias, std::size_t spatialRank, std::int64_t groups) {
+base::Result<Sizes> sizesOf(const Tensor& x, const Tensor& w, const Tensor* bias, std::size_t spatialRank,
+                            std::int64_t groups) {
     if (x.rank() < 3 || w.rank() != x.rank() || x.rank() != spatialRank + 2) {
         return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
     }
     if (groups < 1 || x.dim(1) % groups != 0 || w.dim(0) % groups != 0 || w.dim(1) * groups != x.dim(1)) {
-        return opError("input " + x.typeText() + ", weights " + w.typeText() + " and " + std::to_string(groups) + " groups do not go together");
+        return opError("input " + x.typeText() + ", weights " + w.typeText() + " and " + std::to_string(groups) +
+                       " groups do not go together");
     }
     if (bias && (bias->rank() != 1 || bias->dim(0) != w.dim(0))) {
         return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
@@ -150,8 +161,9 @@ base::Result<Sizes> sizesOf(const Tensor& x, const Tensor& w, const Tensor* bias
 }
 
 /// Types that are computed in another one: float16 and bfloat16 as float32.
-base::Result<void> narrowThroughFloat(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias,
-                                      const std::function<base::Result<void>(const Tensor&, const Tensor&, const Tensor*)>& run) {
+base::Result<void> narrowThroughFloat(
+    KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias,
+    const std::function<base::Result<void>(const Tensor&, const Tensor&, const Tensor*)>& run) {
     SONDE_ASSIGN(const Tensor wideX, x.cast(DType::Float32));
     SONDE_ASSIGN(const Tensor wideW, w.cast(DType::Float32));
     Tensor wideBias;
@@ -168,8 +180,10 @@ base::Result<void> narrowThroughFloat(KernelContext& context, const Tensor& x, c
 
 }  // namespace
 
-base::Result<std::unique_ptr<PreparedState>> prepareConv(const Value& weights, std::int64_t groups, RunEnvironment& environment) {
-    if (!weights.isTensor() || weights.tensor().dtype() != DType::Float32 || groups < 1) return std::unique_ptr<PreparedState>();
+base::Result<std::unique_ptr<PreparedState>> prepareConv(const Value& weights, std::int64_t groups,
+                                                         RunEnvironment& environment) {
+    if (!weights.isTensor() || weights.tensor().dtype() != DType::Float32 || groups < 1)
+        return std::unique_ptr<PreparedState>();
     SONDE_ASSIGN(const Tensor w, weights.tensor().contiguous());
     if (w.rank() < 3 || w.dim(0) % groups != 0 || w.numel() == 0) return std::unique_ptr<PreparedState>();
     if (w.dim(1) == 1 && groups > 1) return std::unique_ptr<PreparedState>();  // depthwise reads the tensor
@@ -181,7 +195,8 @@ const std::vector<PackedMatrix>& ConvPlan::packed(base::ThreadPool& pool) const 
     std::call_once(m_once, [&] {
         const std::int64_t rows = m_weights.dim(0) / m_groups, depth = m_weights.numel() / m_weights.dim(0);
         for (std::int64_t g = 0; g < m_groups; ++g) {
-            m_packed.push_back(PackedMatrix::left({m_weights.data<float>() + g * rows * depth, depth, 1}, rows, depth, pool));
+            m_packed.push_back(
+                PackedMatrix::left({m_weights.data<float>() + g * rows * depth, depth, 1}, rows, depth, pool));
         }
     });
     return m_packed;
@@ -195,8 +210,8 @@ const WinogradWeights& ConvPlan::winograd(int tile, base::ThreadPool& pool) cons
     return weights;
 }
 
-base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias, const Window& window,
-                            std::int64_t groups) {
+base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias,
+                            const Window& window, std::int64_t groups) {
     SONDE_TRY(checkDTypes(x, w, bias));
     if (isNarrow(x.dtype())) {
         return narrowThroughFloat(context, x, w, bias, [&](const Tensor& a, const Tensor& b, const Tensor* c) {
@@ -216,15 +231,17 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
         const Followers* followers = Followers::of(y);
         if (sizes.groupIn() == 1 && groups > 1 && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial)) {
             const DepthwiseSizes depthwise{sizes.batch, sizes.inChannels, sizes.groupOut(), followers};
-            convolveDepthwise(x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, depthwise, sizes.inputSpatial,
-                              sizes.outputSpatial, context.pool());
+            convolveDepthwise(x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, depthwise,
+                              sizes.inputSpatial, sizes.outputSpatial, context.pool());
             return {};
         }
         const auto* plan = context.prepared<ConvPlan>();
         if (plan && groups == 1 && !context.environment().exact) {
-            const WinogradSizes planes{sizes.batch, sizes.inChannels, sizes.outChannels, sizes.inputSpatial, sizes.outputSpatial, followers};
+            const WinogradSizes planes{sizes.batch,        sizes.inChannels,    sizes.outChannels,
+                                       sizes.inputSpatial, sizes.outputSpatial, followers};
             const int tile = winogradTile(window, planes);
-            if (tile && convolveWinograd(x.data<float>(), plan->winograd(tile, context.pool()), b, y.mutableData<float>(), window, planes, context.pool())) {
+            if (tile && convolveWinograd(x.data<float>(), plan->winograd(tile, context.pool()), b,
+                                         y.mutableData<float>(), window, planes, context.pool())) {
                 return {};
             }
             if (tile && followers) followers->restart();
@@ -233,7 +250,8 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
         return {};
     }
     if (x.dtype() != DType::Float64) return opError("convolution is not defined for " + x.typeText());
-    convolveTyped(context, x.data<double>(), w.data<double>(), bias ? bias->data<double>() : nullptr, y.mutableData<double>(), window, sizes, nullptr);
+    convolveTyped(context, x.data<double>(), w.data<double>(), bias ? bias->data<double>() : nullptr,
+                  y.mutableData<double>(), window, sizes, nullptr);
     return {};
 }
 
@@ -241,8 +259,8 @@ namespace {
 
 /// columns [K·taps, positions] = Wᵀ·x of one group, then each row is added where it belongs; channels side by side.
 template <typename T>
-base::Result<void> transposedTyped(KernelContext& context, const Tensor& x, const Tensor& w, const T* bias, Tensor& y, const Window& window,
-                                   std::int64_t groups) {
+base::Result<void> transposedTyped(KernelContext& context, const Tensor& x, const Tensor& w, const T* bias, Tensor& y,
+                                   const Window& window, std::int64_t groups) {
     const std::int64_t groupIn = x.dim(1) / groups, groupOut = w.dim(1), taps = window.taps();
     const std::vector<std::int64_t> small(x.shape().begin() + 2, x.shape().end());
     const std::vector<std::int64_t> large(y.shape().begin() + 2, y.shape().end());
@@ -268,7 +286,8 @@ base::Result<void> transposedTyped(KernelContext& context, const Tensor& x, cons
                 for (auto k = static_cast<std::int64_t>(begin); k < static_cast<std::int64_t>(end); ++k) {
                     T* channel = image + k * patches.inputSize();
                     std::fill(channel, channel + patches.inputSize(), bias ? bias[g * groupOut + k] : T{});
-                    for (std::int64_t t = 0; t < taps; ++t) patches.addRow(matrix + (k * taps + t) * patches.outputs(), k * taps + t, image);
+                    for (std::int64_t t = 0; t < taps; ++t)
+                        patches.addRow(matrix + (k * taps + t) * patches.outputs(), k * taps + t, image);
                 }
             });
         }
@@ -278,8 +297,9 @@ base::Result<void> transposedTyped(KernelContext& context, const Tensor& x, cons
 
 }  // namespace
 
-base::Result<void> convolveTransposed(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias, const Window& window,
-                                      std::int64_t groups, std::span<const std::int64_t> outputSpatial) {
+base::Result<void> convolveTransposed(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias,
+                                      const Window& window, std::int64_t groups,
+                                      std::span<const std::int64_t> outputSpatial) {
     SONDE_TRY(checkDTypes(x, w, bias));
     if (isNarrow(x.dtype())) {
         return narrowThroughFloat(context, x, w, bias, [&](const Tensor& a, const Tensor& b, const Tensor* c) {
@@ -287,15 +307,19 @@ base::Result<void> convolveTransposed(KernelContext& context, const Tensor& x, c
         });
     }
     if (x.rank() < 3 || w.rank() != x.rank() || groups < 1 || w.dim(0) != x.dim(1) || x.dim(1) % groups != 0) {
-        return opError("input " + x.typeText() + ", weights " + w.typeText() + " and " + std::to_string(groups) + " groups do not go together");
+        return opError("input " + x.typeText() + ", weights " + w.typeText() + " and " + std::to_string(groups) +
+                       " groups do not go together");
     }
     std::vector<std::int64_t> dims{x.dim(0), w.dim(1) * groups};
     dims.insert(dims.end(), outputSpatial.begin(), outputSpatial.end());
-    if (bias && (bias->rank() != 1 || bias->dim(0) != dims[1])) return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
+    if (bias && (bias->rank() != 1 || bias->dim(0) != dims[1]))
+        return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), Shape(std::move(dims))));
     if (y.numel() == 0) return {};
-    if (x.dtype() == DType::Float32) return transposedTyped<float>(context, x, w, bias ? bias->data<float>() : nullptr, y, window, groups);
-    if (x.dtype() == DType::Float64) return transposedTyped<double>(context, x, w, bias ? bias->data<double>() : nullptr, y, window, groups);
+    if (x.dtype() == DType::Float32)
+        return transposedTyped<float>(context, x, w, bias ? bias->data<float>() : nullptr, y, window, groups);
+    if (x.dtype() == DType::Float64)
+        return transposedTyped<double>(context, x, w, bias ? bias->data<double>() : nullptr, y, window, groups);
     return opError("convolution is not defined for " + x.typeText());
 }
 

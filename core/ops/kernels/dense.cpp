@@ -1,9 +1,8 @@
 // Matrix products of float64, complex numbers and integers by Eigen, in blocks of C that threads share.
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <type_traits>
-
-#include <Eigen/Core>
 
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/gemm.h"
@@ -12,8 +11,8 @@ namespace sonde::ops::kernels {
 
 namespace {
 
-/// Rows and columns of a block of C. Fixed, so that how Eigen cuts a block depends on the shapes alone and the sums are the
-/// same on any number of threads; large enough that its packing of the factors is made up for.
+/// Rows and columns of a block of C. Fixed, so that how Eigen cuts a block depends on the shapes alone and the sums are
+/// the same on any number of threads; large enough that its packing of the factors is made up for.
 constexpr std::int64_t kEdge = 256;
 
 /// Rows of a factor that lie side by side, or, turned, its columns.
@@ -25,14 +24,16 @@ struct Factor {
 };
 
 template <typename T>
-void multiplyAdd(std::int64_t m, std::int64_t n, std::int64_t k, const Factor<T>& a, const Factor<T>& b, T* c, std::int64_t ldc) {
+void multiplyAdd(std::int64_t m, std::int64_t n, std::int64_t k, const Factor<T>& a, const Factor<T>& b, T* c,
+                 std::int64_t ldc) {
     if constexpr (std::is_same_v<T, double>) {
         floatKernels().product64({m, n, k, a.data, a.stride, b.data, b.stride, b.turned, c, ldc});
     } else {
         using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
         using Stride = Eigen::OuterStride<>;
         Eigen::Map<Rows, 0, Stride>(c, m, n, Stride(ldc)).noalias() +=
-            Eigen::Map<const Rows, 0, Stride>(a.data, m, k, Stride(a.stride)) * Eigen::Map<const Rows, 0, Stride>(b.data, k, n, Stride(b.stride));
+            Eigen::Map<const Rows, 0, Stride>(a.data, m, k, Stride(a.stride)) *
+            Eigen::Map<const Rows, 0, Stride>(b.data, k, n, Stride(b.stride));
     }
 }
 
@@ -40,7 +41,8 @@ template <typename T>
 class BlockedProduct {
   public:
     BlockedProduct(const GemmCall<T>& call, base::ThreadPool& pool)
-        : m_call(call), m_pool(pool), m_rows(call.rightSource ? call.m : std::min(kEdge, call.m)), m_columns(std::min(kEdge, call.n)) {}
+        : m_call(call), m_pool(pool), m_rows(call.rightSource ? call.m : std::min(kEdge, call.m)),
+          m_columns(std::min(kEdge, call.n)) {}
 
     void run() const {
         const std::int64_t down = (m_call.m + m_rows - 1) / m_rows, across = (m_call.n + m_columns - 1) / m_columns;
@@ -86,7 +88,8 @@ class BlockedProduct {
         }
         const MatrixView<T>& view = m_call.right;
         const T* data = view.data + j * view.columnStride;
-        if (std::is_same_v<T, double> && view.rowStride == 1 && (view.columnStride != 1 || n == 1)) return {data, view.columnStride, true};
+        if (std::is_same_v<T, double> && view.rowStride == 1 && (view.columnStride != 1 || n == 1))
+            return {data, view.columnStride, true};
         if (view.columnStride == 1) return {data, view.rowStride};
         return copied({data, view.rowStride, view.columnStride}, m_call.k, n, copy);
     }
@@ -94,7 +97,8 @@ class BlockedProduct {
     static Factor<T> copied(const MatrixView<T>& view, std::int64_t rows, std::int64_t columns, WorkBuffer<T>& copy) {
         copy = WorkBuffer<T>(static_cast<std::size_t>(rows * columns));
         for (std::int64_t r = 0; r < rows; ++r) {
-            for (std::int64_t c = 0; c < columns; ++c) copy.data()[r * columns + c] = view.data[r * view.rowStride + c * view.columnStride];
+            for (std::int64_t c = 0; c < columns; ++c)
+                copy.data()[r * columns + c] = view.data[r * view.rowStride + c * view.columnStride];
         }
         return {copy.data(), columns};
     }

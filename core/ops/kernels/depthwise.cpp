@@ -8,13 +8,15 @@
 
 namespace sonde::ops::kernels {
 
-PhasedPlane::PhasedPlane(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial) {
+PhasedPlane::PhasedPlane(const Window& window, std::span<const std::int64_t> inputSpatial,
+                         std::span<const std::int64_t> outputSpatial) {
     const std::size_t x = window.rank() - 1;
     const bool flat = window.rank() == 1;
     m_inX = inputSpatial[x], m_outX = outputSpatial[x], m_kernelX = window.kernel[x], m_strideX = window.stride[x];
     m_dilationX = window.dilation[x], m_padX = window.padBegin[x];
     m_inY = flat ? 1 : inputSpatial[0], m_outY = flat ? 1 : outputSpatial[0], m_kernelY = flat ? 1 : window.kernel[0];
-    m_strideY = flat ? 1 : window.stride[0], m_dilationY = flat ? 1 : window.dilation[0], m_padY = flat ? 0 : window.padBegin[0];
+    m_strideY = flat ? 1 : window.stride[0], m_dilationY = flat ? 1 : window.dilation[0],
+    m_padY = flat ? 0 : window.padBegin[0];
     // Phases that no tap touches are not kept apart: a tap's phase is tap·dilation mod stride.
     m_phasesY = std::min(m_strideY, m_dilationY * (m_kernelY - 1) + 1);
     m_phasesX = std::min(m_strideX, m_dilationX * (m_kernelX - 1) + 1);
@@ -36,13 +38,15 @@ void PhasedPlane::fill(const float* plane, float padding, float* phases) const {
                 const std::int64_t shift = q - m_padX;
                 const std::int64_t begin = std::min(shift < 0 ? (-shift + m_strideX - 1) / m_strideX : 0, m_columns);
                 const std::int64_t room = m_inX - shift;
-                const std::int64_t end = std::max(begin, room <= 0 ? 0 : std::min((room + m_strideX - 1) / m_strideX, m_columns));
+                const std::int64_t end =
+                    std::max(begin, room <= 0 ? 0 : std::min((room + m_strideX - 1) / m_strideX, m_columns));
                 const float* row = plane + y * m_inX;
                 std::fill(out, out + begin, padding);
                 if (m_strideX == 1 && end > begin) {
                     copyFloats(row + shift + begin, out + begin, end - begin);
                 } else if (m_strideX == 2 && end > begin) {
-                    floatKernels().everyOther(row + shift + begin * 2, out + begin, static_cast<std::size_t>(end - begin));
+                    floatKernels().everyOther(row + shift + begin * 2, out + begin,
+                                              static_cast<std::size_t>(end - begin));
                 } else {
                     for (std::int64_t j = begin; j < end; ++j) out[j] = row[shift + j * m_strideX];
                 }
@@ -58,24 +62,28 @@ const float* PhasedPlane::tap(const float* phases, std::int64_t index) const {
     return phases + ((y % m_strideY * m_phasesX + x % m_strideX) * m_rows + y / m_strideY) * m_columns + x / m_strideX;
 }
 
-bool fitsDepthwise(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial) {
+bool fitsDepthwise(const Window& window, std::span<const std::int64_t> inputSpatial,
+                   std::span<const std::int64_t> outputSpatial) {
     if (window.rank() > 2) return false;
     double padded = 1, held = 1;
     for (std::size_t i = 0; i < window.rank(); ++i) {
         padded *= static_cast<double>(std::min(window.stride[i], window.span(i))) *
-                  (static_cast<double>(outputSpatial[i]) + static_cast<double>(window.span(i)) / static_cast<double>(window.stride[i]));
+                  (static_cast<double>(outputSpatial[i]) +
+                   static_cast<double>(window.span(i)) / static_cast<double>(window.stride[i]));
         held *= static_cast<double>(std::max(inputSpatial[i], outputSpatial[i]) + 16);
     }
     return padded < 16 * held;
 }
 
-void convolveDepthwise(const float* x, const float* w, const float* bias, float* y, const Window& window, const DepthwiseSizes& sizes,
-                       std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial, base::ThreadPool& pool) {
+void convolveDepthwise(const float* x, const float* w, const float* bias, float* y, const Window& window,
+                       const DepthwiseSizes& sizes, std::span<const std::int64_t> inputSpatial,
+                       std::span<const std::int64_t> outputSpatial, base::ThreadPool& pool) {
     const PhasedPlane plane(window, inputSpatial, outputSpatial);
     const std::int64_t taps = plane.taps(), rows = plane.outputRows(), columns = plane.outputColumns();
     std::int64_t inputSize = 1;
     for (std::int64_t extent : inputSpatial) inputSize *= extent;
-    // Small planes by the handful: what is prepared for each piece would cost as much as they do. Equal shares for two and four.
+    // Small planes by the handful: what is prepared for each piece would cost as much as they do. Equal shares for two
+    // and four.
     constexpr std::int64_t kLeastOutputs = 4096;
     const std::int64_t planes = sizes.batch * sizes.channels, outputs = planes * sizes.multiplier * rows * columns;
     const std::int64_t pieces = std::min(planes, std::max<std::int64_t>(outputs / kLeastOutputs / 4 * 4, 16));
@@ -89,8 +97,8 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
             for (std::int64_t m = 0; m < sizes.multiplier; ++m) {
                 const std::int64_t output = p % sizes.channels * sizes.multiplier + m;
                 const std::int64_t offset = (p * sizes.multiplier + m) * rows * columns;
-                floatKernels().weightedPlane(tapRows.data(), w + output * taps, static_cast<std::size_t>(taps), bias ? bias[output] : 0.0F,
-                                             plane.pitch(), y + offset, columns, rows);
+                floatKernels().weightedPlane(tapRows.data(), w + output * taps, static_cast<std::size_t>(taps),
+                                             bias ? bias[output] : 0.0F, plane.pitch(), y + offset, columns, rows);
                 if (sizes.followers) sizes.followers->apply(offset, rows * columns);
             }
         }

@@ -14,18 +14,21 @@ class Followers;
 
 struct DepthwiseSizes {
     std::int64_t batch, channels;
-    std::int64_t multiplier;  ///< outputs of each channel
+    std::int64_t multiplier;               ///< outputs of each channel
     const Followers* followers = nullptr;  ///< of y
 };
 
 /// Every channel is convolved by itself: x [N, C, H, W] (or [N, C, W]), w [C·multiplier, 1, kernel…].
-void convolveDepthwise(const float* x, const float* w, const float* bias, float* y, const Window& window, const DepthwiseSizes& sizes,
-                       std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial, base::ThreadPool& pool);
+void convolveDepthwise(const float* x, const float* w, const float* bias, float* y, const Window& window,
+                       const DepthwiseSizes& sizes, std::span<const std::int64_t> inputSpatial,
+                       std::span<const std::int64_t> outputSpatial, base::ThreadPool& pool);
 
 /// Absurd strides and dilations would make the rearranged planes far larger than what they hold.
-bool fitsDepthwise(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial);
+bool fitsDepthwise(const Window& window, std::span<const std::int64_t> inputSpatial,
+                   std::span<const std::int64_t> outputSpatial);
 
-/// Rows of pictures are short: eights of a constant size need no call of a function, the last goes over the end of the one before.
+/// Rows of pictures are short: eights of a constant size need no call of a function, the last goes over the end of the
+/// one before.
 inline void copyFloats(const float* from, float* to, std::int64_t count) {
     constexpr std::int64_t kStep = 8, kShort = 64;
     if (count < kStep || count > kShort) {
@@ -41,9 +44,12 @@ inline void copyFloats(const float* from, float* to, std::int64_t count) {
 class PhasedPlane {
   public:
     /// Extents of a 2-D window (a 1-D one counts as one row).
-    PhasedPlane(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial);
+    PhasedPlane(const Window& window, std::span<const std::int64_t> inputSpatial,
+                std::span<const std::int64_t> outputSpatial);
 
-    std::size_t size() const { return static_cast<std::size_t>(m_phasesY * m_phasesX * m_rows * m_columns + m_columns + kSlack); }
+    std::size_t size() const {
+        return static_cast<std::size_t>(m_phasesY * m_phasesX * m_rows * m_columns + m_columns + kSlack);
+    }
     /// Elements between the rows of one phase; outputs are computed with that pitch and the surplus columns dropped.
     std::int64_t pitch() const { return m_columns; }
     std::int64_t outputRows() const { return m_outY; }
@@ -55,7 +61,8 @@ class PhasedPlane {
 
   private:
     static constexpr std::int64_t kSlack = 16;  ///< vectors may be read beyond the last row
-    std::int64_t m_inY, m_inX, m_outY, m_outX, m_kernelY, m_kernelX, m_strideY, m_strideX, m_dilationY, m_dilationX, m_padY, m_padX;
+    std::int64_t m_inY, m_inX, m_outY, m_outX, m_kernelY, m_kernelX, m_strideY, m_strideX, m_dilationY, m_dilationX,
+        m_padY, m_padX;
     std::int64_t m_phasesY, m_phasesX, m_rows, m_columns;
 };
 

@@ -9,22 +9,27 @@ namespace sonde::ops::kernels {
 
 /// One function of one number with up to two parameters, for every dtype.
 struct UnaryFunction {
-    double (*real)(double x, double a, double b) = nullptr;       ///< floating point
-    std::int64_t (*whole)(std::int64_t x) = nullptr;              ///< integers, where it is defined for them
-    std::optional<Unary> fast = std::nullopt;                     ///< vectorised for float32
+    double (*real)(double x, double a, double b) = nullptr;  ///< floating point
+    std::int64_t (*whole)(std::int64_t x) = nullptr;         ///< integers, where it is defined for them
+    std::optional<Unary> fast = std::nullopt;                ///< vectorised for float32
 };
 
 /// output[0][i] = f(x[i]) with x's dtype; Error for dtypes that the function has no definition for.
-base::Result<void> applyUnary(KernelContext& context, const UnaryFunction& function, const Tensor& x, double a = 0, double b = 0);
+base::Result<void> applyUnary(KernelContext& context, const UnaryFunction& function, const Tensor& x, double a = 0,
+                              double b = 0);
 
 enum class Arithmetic : std::uint8_t {
-    Add, Sub, Mul,
-    Div,       ///< integers: toward zero
-    Max, Min,  ///< NaN wins
+    Add,
+    Sub,
+    Mul,
+    Div,  ///< integers: toward zero
+    Max,
+    Min,  ///< NaN wins
     Pow,
-    Mod,       ///< sign of the divisor (Python's %)
-    FMod,      ///< sign of the dividend (C's fmod)
-    FloorDiv, Atan2
+    Mod,   ///< sign of the divisor (Python's %)
+    FMod,  ///< sign of the dividend (C's fmod)
+    FloorDiv,
+    Atan2
 };
 
 /// The vectorised loop for float32, if there is one.

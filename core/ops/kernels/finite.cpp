@@ -48,7 +48,8 @@ BadCount countRow(const T* data, std::int64_t count, std::int64_t step) {
     using L = Layout<T>;
     BadCount found;
     for (std::int64_t i = 0; i < count; ++i) {
-        const auto magnitude = static_cast<typename L::Bits>(std::bit_cast<typename L::Bits>(data[i * step]) & L::kMagnitude);
+        const auto magnitude =
+            static_cast<typename L::Bits>(std::bit_cast<typename L::Bits>(data[i * step]) & L::kMagnitude);
         found.nan += magnitude > L::kInfinity ? 1 : 0;
         found.inf += magnitude == L::kInfinity ? 1 : 0;
     }
@@ -103,7 +104,8 @@ BadCount countTensor(const Tensor& tensor, base::ThreadPool& pool) {
     }
     const std::int64_t length = tensor.dim(tensor.rank() - 1), step = tensor.strides()[tensor.rank() - 1];
     BadCount found;
-    for (std::int64_t at = 0; at < tensor.numel(); at += length) found += countRow(data + tensor.elementOffset(at), length, step);
+    for (std::int64_t at = 0; at < tensor.numel(); at += length)
+        found += countRow(data + tensor.elementOffset(at), length, step);
     return found;
 }
 
@@ -133,7 +135,9 @@ BadCount countBad(const float* data, std::int64_t count) { return countRow(data,
 BadCount countBad(const Tensor& tensor, base::ThreadPool& pool) {
     if (!tensor.defined() || tensor.numel() == 0) return {};
     BadCount found;
-    if (tensor::dispatchFloating(tensor.dtype(), [&](auto tag) { found = countTensor<typename decltype(tag)::type>(tensor, pool); })) return found;
+    if (tensor::dispatchFloating(tensor.dtype(),
+                                 [&](auto tag) { found = countTensor<typename decltype(tag)::type>(tensor, pool); }))
+        return found;
     if (tensor.dtype() == DType::Complex64) return countTensor<std::complex<float>>(tensor, pool);
     if (tensor.dtype() == DType::Complex128) return countTensor<std::complex<double>>(tensor, pool);
     if (!tensor::isFloating(tensor.dtype())) return {};

@@ -22,8 +22,8 @@ struct BadCount {
 
 /// Of `count` elements in a row. Reads them once if all are finite.
 BadCount countBad(const float* data, std::int64_t count);
-/// Where in memory, relative to element 0, a tensor's elements begin that has each element of a stretch of memory once: one
-/// that is contiguous but for the order of its axes. Nothing if there are gaps or repetitions.
+/// Where in memory, relative to element 0, a tensor's elements begin that has each element of a stretch of memory once:
+/// one that is contiguous but for the order of its axes. Nothing if there are gaps or repetitions.
 std::optional<std::int64_t> denseStart(const tensor::Tensor& tensor);
 /// Of a tensor of any dtype and strides; none in integers, bools and strings.
 BadCount countBad(const tensor::Tensor& tensor, base::ThreadPool& pool);

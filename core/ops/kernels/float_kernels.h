@@ -6,10 +6,12 @@
 namespace sonde::ops::kernels {
 
 /// Element-wise functions of one float32; a and b are the function's parameters (see isa/elementwise.cpp).
+// clang-format off
 enum class Unary : std::uint8_t {
     Relu, LeakyRelu, Clip, Sigmoid, Tanh, Exp, Sqrt, Abs, Neg, Reciprocal, HardSigmoid, HardSwish, Erf, Gelu, GeluTanh, Silu,
     Elu, Scale, Square, Count
 };
+// clang-format on
 
 enum class Binary : std::uint8_t { Add, Sub, Mul, Div, Max, Min, Count };
 
@@ -23,13 +25,15 @@ using BinaryLoop = void (*)(const float* x, bool xRepeated, const float* y, bool
 struct MicroKernel {
     int mr = 0;
     int nr = 0;
-    void (*run)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate, const float* ahead) = nullptr;
+    void (*run)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
+                bool accumulate, const float* ahead) = nullptr;
     /// The same for the first half of the columns: C[rows, nr / 2]; B is packed for nr as ever.
-    void (*runHalf)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate, const float* ahead) = nullptr;
+    void (*runHalf)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
+                    bool accumulate, const float* ahead) = nullptr;
 };
 
-/// A piece of a float64 product: C[m, n] += A[m, k]·B[k, n]. The strides are between rows, whose elements lie side by side;
-/// with `bTurned` B is given as its transpose [n, k].
+/// A piece of a float64 product: C[m, n] += A[m, k]·B[k, n]. The strides are between rows, whose elements lie side by
+/// side; with `bTurned` B is given as its transpose [n, k].
 struct ProductBlock {
     std::ptrdiff_t m, n, k;
     const double* a;
@@ -44,9 +48,11 @@ struct ProductBlock {
 /// Transforms of Winograd's F(m, 3) with a = m + 2, for n tiles side by side (n a multiple of 16).
 struct WinogradKernel {
     /// d [a·a][n] with row stride dStride → v[p·pointStride + t]: V = Bᵀ·d·B for each tile t.
-    void (*input)(const float* d, std::ptrdiff_t dStride, float* v, std::ptrdiff_t pointStride, std::size_t n) = nullptr;
+    void (*input)(const float* d, std::ptrdiff_t dStride, float* v, std::ptrdiff_t pointStride,
+                  std::size_t n) = nullptr;
     /// m[p·pointStride + t] → y [m·m][n] with row stride yStride: Y = Aᵀ·M·A + bias. Whether all of Y is finite.
-    bool (*output)(const float* m, std::ptrdiff_t pointStride, float bias, float* y, std::ptrdiff_t yStride, std::size_t n) = nullptr;
+    bool (*output)(const float* m, std::ptrdiff_t pointStride, float bias, float* y, std::ptrdiff_t yStride,
+                   std::size_t n) = nullptr;
 };
 
 /// The hot loops of one instruction set.
@@ -62,7 +68,8 @@ struct FloatKernels {
     /// y[i] = x[i] · scale + shift.
     void (*scaleShift)(const float* x, float scale, float shift, float* y, std::size_t n) = nullptr;
     /// y[i] = (x[i] − mean) · inverse · scale[i] + bias[i]; bias may be null.
-    void (*normalizeRow)(const float* x, float mean, float inverse, const float* scale, const float* bias, float* y, std::size_t n) = nullptr;
+    void (*normalizeRow)(const float* x, float mean, float inverse, const float* scale, const float* bias, float* y,
+                         std::size_t n) = nullptr;
     /// Sums in an order that depends on n alone.
     float (*sum)(const float* x, std::size_t n) = nullptr;
     float (*sumSquares)(const float* x, float center, std::size_t n) = nullptr;  ///< Σ (x − center)²
@@ -71,16 +78,18 @@ struct FloatKernels {
     /// y[i] = exp(x[i] − shift); returns their sum.
     float (*expSum)(const float* x, float shift, float* y, std::size_t n) = nullptr;
     /// y[i] = bias + Σ_t weights[t] · rows[t][i]: one row of a depthwise convolution.
-    void (*weightedRows)(const float* const* rows, const float* weights, std::size_t taps, float bias, float* y, std::size_t n) = nullptr;
-    /// y[r·columns + i] = bias + Σ_t weights[t] · taps[t][r·pitch + i], in the order of t: one plane of a depthwise convolution.
-    /// Up to 15 elements behind the last row are read.
-    void (*weightedPlane)(const float* const* taps, const float* weights, std::size_t count, float bias, std::ptrdiff_t pitch, float* y,
-                          std::ptrdiff_t columns, std::ptrdiff_t rows) = nullptr;
+    void (*weightedRows)(const float* const* rows, const float* weights, std::size_t taps, float bias, float* y,
+                         std::size_t n) = nullptr;
+    /// y[r·columns + i] = bias + Σ_t weights[t] · taps[t][r·pitch + i], in the order of t: one plane of a depthwise
+    /// convolution. Up to 15 elements behind the last row are read.
+    void (*weightedPlane)(const float* const* taps, const float* weights, std::size_t count, float bias,
+                          std::ptrdiff_t pitch, float* y, std::ptrdiff_t columns, std::ptrdiff_t rows) = nullptr;
     /// y[i] = x[2·i].
     void (*everyOther)(const float* x, float* y, std::size_t n) = nullptr;
-    /// y[j·yStride + t] = x[step·t + j] for j < step + 2 and t < n: the rows of Winograd's tiles, step 2 or 4. What lies
-    /// outside of x[first] to x[last − 1] counts as 0 and is not read.
-    void (*tileRows)(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, int step, float* y, std::ptrdiff_t yStride, std::size_t n) = nullptr;
+    /// y[j·yStride + t] = x[step·t + j] for j < step + 2 and t < n: the rows of Winograd's tiles, step 2 or 4. What
+    /// lies outside of x[first] to x[last − 1] counts as 0 and is not read.
+    void (*tileRows)(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, int step, float* y,
+                     std::ptrdiff_t yStride, std::size_t n) = nullptr;
     /// Whether no x[i] is NaN or infinite.
     bool (*allFinite)(const float* x, std::size_t n) = nullptr;
     /// y[i] = max_t rows[t][i], NaN wins: one row of a max pool.

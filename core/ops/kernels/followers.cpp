@@ -21,7 +21,9 @@ Tables& tables() {
     return all;
 }
 
-std::string keyOf(std::string_view domain, std::string_view name) { return std::string(domain) + "::" + std::string(name); }
+std::string keyOf(std::string_view domain, std::string_view name) {
+    return std::string(domain) + "::" + std::string(name);
+}
 
 thread_local Followers* current = nullptr;
 
@@ -54,12 +56,14 @@ bool keepsFinite(Unary function, float a, float b) {
         case Unary::Tanh:
         case Unary::Abs:
         case Unary::Neg: return true;
-        case Unary::Clip: return a < std::numeric_limits<float>::infinity() && b > -std::numeric_limits<float>::infinity();
+        case Unary::Clip:
+            return a < std::numeric_limits<float>::infinity() && b > -std::numeric_limits<float>::infinity();
         default: return false;
     }
 }
 
-/// Calls use(position in the piece, number of the stretch, count) for the stretches of `length` elements that a piece meets.
+/// Calls use(position in the piece, number of the stretch, count) for the stretches of `length` elements that a piece
+/// meets.
 template <typename Use>
 void forStretches(std::int64_t offset, std::int64_t count, std::int64_t length, const Use& use) {
     std::int64_t stretch = offset / length, inside = offset % length;
@@ -74,13 +78,15 @@ class BinaryFollower : public Follower {
   public:
     /// One: a single number; Same: as large as the result; Row: repeated along the last axis; Channel: along axis 1.
     enum class Kind : std::uint8_t { One, Same, Row, Channel };
-    BinaryFollower(Binary operation, const float* other, bool otherFirst, Kind kind, std::int64_t length, std::int64_t channels)
-        : m_operation(operation), m_loop(floatKernels().binary[static_cast<std::size_t>(operation)]), m_other(other), m_otherFirst(otherFirst), m_kind(kind),
-          m_length(length), m_channels(channels) {}
+    BinaryFollower(Binary operation, const float* other, bool otherFirst, Kind kind, std::int64_t length,
+                   std::int64_t channels)
+        : m_operation(operation), m_loop(floatKernels().binary[static_cast<std::size_t>(operation)]), m_other(other),
+          m_otherFirst(otherFirst), m_kind(kind), m_length(length), m_channels(channels) {}
 
     /// Whatever the other side is: infinity plus, minus or times anything is infinite or NaN, and so is its quotient.
     bool keepsBad() const override {
-        return m_operation == Binary::Add || m_operation == Binary::Sub || m_operation == Binary::Mul || (m_operation == Binary::Div && !m_otherFirst);
+        return m_operation == Binary::Add || m_operation == Binary::Sub || m_operation == Binary::Mul ||
+               (m_operation == Binary::Div && !m_otherFirst);
     }
 
     void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const override {
@@ -88,13 +94,15 @@ class BinaryFollower : public Follower {
             case Kind::One: return run(from, m_other, true, to, count);
             case Kind::Same: return run(from, m_other + offset, false, to, count);
             case Kind::Row:
-                return forStretches(offset, count, m_length, [&](std::int64_t at, std::int64_t, std::int64_t inside, std::int64_t n) {
-                    run(from + at, m_other + inside, false, to + at, n);
-                });
+                return forStretches(offset, count, m_length,
+                                    [&](std::int64_t at, std::int64_t, std::int64_t inside, std::int64_t n) {
+                                        run(from + at, m_other + inside, false, to + at, n);
+                                    });
             case Kind::Channel:
-                return forStretches(offset, count, m_length, [&](std::int64_t at, std::int64_t plane, std::int64_t, std::int64_t n) {
-                    run(from + at, m_other + plane % m_channels, true, to + at, n);
-                });
+                return forStretches(offset, count, m_length,
+                                    [&](std::int64_t at, std::int64_t plane, std::int64_t, std::int64_t n) {
+                                        run(from + at, m_other + plane % m_channels, true, to + at, n);
+                                    });
         }
     }
 
@@ -120,7 +128,8 @@ class AffineFollower : public Follower {
     void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const override {
         forStretches(offset, count, m_size, [&](std::int64_t at, std::int64_t plane, std::int64_t, std::int64_t n) {
             const std::size_t c = static_cast<std::size_t>(plane) % m_factor.size();
-            floatKernels().scaleShift(from + at, static_cast<float>(m_factor[c]), static_cast<float>(m_shift[c]), to + at, static_cast<std::size_t>(n));
+            floatKernels().scaleShift(from + at, static_cast<float>(m_factor[c]), static_cast<float>(m_shift[c]),
+                                      to + at, static_cast<std::size_t>(n));
         });
     }
 
@@ -160,7 +169,8 @@ bool isLeader(const OpDef& op) {
 
 std::unique_ptr<Follower> unaryFollower(Unary function, double a, double b) {
     const auto x = static_cast<float>(a), y = static_cast<float>(b);
-    return std::make_unique<UnaryFollower>(floatKernels().unary[static_cast<std::size_t>(function)], x, y, keepsFinite(function, x, y), keepsBad(function));
+    return std::make_unique<UnaryFollower>(floatKernels().unary[static_cast<std::size_t>(function)], x, y,
+                                           keepsFinite(function, x, y), keepsBad(function));
 }
 
 std::unique_ptr<Follower> binaryFollower(const FollowerCall& call, Binary operation) {
@@ -169,7 +179,8 @@ std::unique_ptr<Follower> binaryFollower(const FollowerCall& call, Binary operat
     if (call.at > 1 || call.inputs.size() <= which || !call.inputs[which].isTensor()) return nullptr;
     const Tensor& other = call.inputs[which].tensor();
     const Shape& shape = call.shape;
-    if (other.dtype() != DType::Float32 || !other.isContiguous() || other.rank() > shape.rank() || other.numel() == 0) return nullptr;
+    if (other.dtype() != DType::Float32 || !other.isContiguous() || other.rank() > shape.rank() || other.numel() == 0)
+        return nullptr;
     // Extents of the other side, lined up at the right; 1 where it has none.
     const auto extent = [&](std::size_t axis) {
         const std::size_t lead = shape.rank() - other.rank();
@@ -194,15 +205,19 @@ std::unique_ptr<Follower> binaryFollower(const FollowerCall& call, Binary operat
     return nullptr;
 }
 
-std::unique_ptr<Follower> affineFollower(const FollowerCall& call, std::span<const double> factor, std::span<const double> shift) {
+std::unique_ptr<Follower> affineFollower(const FollowerCall& call, std::span<const double> factor,
+                                         std::span<const double> shift) {
     const Shape& shape = call.shape;
-    if (call.at != 0 || shape.rank() < 2 || static_cast<std::int64_t>(factor.size()) != shape[1] || shift.size() != factor.size()) return nullptr;
+    if (call.at != 0 || shape.rank() < 2 || static_cast<std::int64_t>(factor.size()) != shape[1] ||
+        shift.size() != factor.size())
+        return nullptr;
     const std::int64_t size = elementsBehind(shape, 1);
     return size > 0 && !factor.empty() ? std::make_unique<AffineFollower>(factor, shift, size) : nullptr;
 }
 
 Followers::Followers(std::vector<Link> links, OutputAllocator& allocator, Census census)
-    : m_links(std::move(links)), m_allocator(allocator), m_census(census), m_counts(census == Census::Count ? m_links.size() + 1 : 0) {}
+    : m_links(std::move(links)), m_allocator(allocator), m_census(census),
+      m_counts(census == Census::Count ? m_links.size() + 1 : 0) {}
 
 Followers::Scope::Scope(Followers* followers) { current = followers; }
 Followers::Scope::~Scope() { current = nullptr; }
@@ -225,12 +240,15 @@ bool Followers::bind(const Tensor& y) {
     return !m_bound.empty() || m_census != Census::None;
 }
 
-/// A value need not be looked at if the next one is bad whenever it is, or if it is finite whenever the one before it is and
-/// that one is looked at itself.
+/// A value need not be looked at if the next one is bad whenever it is, or if it is finite whenever the one before it
+/// is and that one is looked at itself.
 void Followers::chooseLooks() {
     const std::size_t count = m_bound.size();
-    const auto looks = [&](std::size_t value) -> bool& { return value == 0 ? m_looksAtLeader : m_bound[value - 1].looks; };
-    for (std::size_t value = 0; value <= count; ++value) looks(value) = value == count || !m_bound[value].follower->keepsBad();
+    const auto looks = [&](std::size_t value) -> bool& {
+        return value == 0 ? m_looksAtLeader : m_bound[value - 1].looks;
+    };
+    for (std::size_t value = 0; value <= count; ++value)
+        looks(value) = value == count || !m_bound[value].follower->keepsBad();
     for (std::size_t value = 1; value <= count; ++value) {
         if (looks(value - 1) && m_bound[value - 1].follower->keepsFinite()) looks(value) = false;
     }
@@ -246,7 +264,8 @@ bool Followers::bindLink(std::size_t index, const Shape& shape) {
         own = i;
     }
     if (!make) return false;
-    std::unique_ptr<Follower> follower = (*make)({*link.op, link.inputs, link.at, *link.attributes, link.prepared.get(), shape, own});
+    std::unique_ptr<Follower> follower =
+        (*make)({*link.op, link.inputs, link.at, *link.attributes, link.prepared.get(), shape, own});
     if (!follower) return false;
     Tensor before = m_results.back();
     Tensor result = before;
@@ -272,7 +291,8 @@ void Followers::keep(std::size_t link) {
     const Tensor before = m_kept[link];
     const std::size_t inRow = link > 0 ? m_bound[link - 1].deferred : 0;
     if (m_links[link].overwrites || before.numel() < kLeastDeferred || inRow >= kMostInRow) return;
-    const auto fill = [before, inputs = m_links[link].inputs, prepared = m_links[link].prepared, follower = m_bound[link].follower](std::byte* target) {
+    const auto fill = [before, inputs = m_links[link].inputs, prepared = m_links[link].prepared,
+                       follower = m_bound[link].follower](std::byte* target) {
         follower->apply(before.data<float>(), reinterpret_cast<float*>(target), 0, before.numel());
     };
     auto storage = tensor::Storage::deferred(static_cast<std::size_t>(before.numel()) * sizeof(float), fill);
@@ -287,7 +307,8 @@ void Followers::apply(std::int64_t offset, std::int64_t count) const {
     for (std::size_t i = 0; i < m_bound.size(); ++i) {
         const Bound& bound = m_bound[i];
         bound.follower->apply(bound.from + offset, bound.to + offset, offset, count);
-        if (counts ? !(isFinite && bound.follower->keepsFinite()) : bound.looks) isFinite = look(i + 1, bound.to + offset, count);
+        if (counts ? !(isFinite && bound.follower->keepsFinite()) : bound.looks)
+            isFinite = look(i + 1, bound.to + offset, count);
     }
 }
 

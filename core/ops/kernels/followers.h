@@ -14,8 +14,8 @@
 
 namespace sonde::ops::kernels {
 
-/// An element-wise operator that works on pieces of the tensor before it while they are in the cache, instead of in a pass
-/// of its own over memory. It runs the loop of the operator's kernel, so that every bit is the same.
+/// An element-wise operator that works on pieces of the tensor before it while they are in the cache, instead of in a
+/// pass of its own over memory. It runs the loop of the operator's kernel, so that every bit is the same.
 class Follower {
   public:
     virtual ~Follower() = default;
@@ -42,8 +42,8 @@ inline constexpr std::size_t kNoInput = static_cast<std::size_t>(-1);
 /// Null if these inputs do not allow it.
 using MakeFollower = std::function<std::unique_ptr<Follower>(const FollowerCall&)>;
 
-/// Operators say beside their definition whether they can follow and whether their kernels let others follow them (a kernel
-/// of the latter kind takes Followers::of its result). For all versions of a name.
+/// Operators say beside their definition whether they can follow and whether their kernels let others follow them (a
+/// kernel of the latter kind takes Followers::of its result). For all versions of a name.
 void addFollower(std::string_view domain, std::string_view name, MakeFollower make);
 void addLeader(std::string_view domain, std::string_view name);
 /// Null if the operator cannot follow.
@@ -53,17 +53,19 @@ bool isLeader(const OpDef& op);
 /// Makers for the families of element-wise operators.
 std::unique_ptr<Follower> unaryFollower(Unary function, double a, double b);
 std::unique_ptr<Follower> binaryFollower(const FollowerCall& call, Binary operation);
-std::unique_ptr<Follower> affineFollower(const FollowerCall& call, std::span<const double> factor, std::span<const double> shift);
+std::unique_ptr<Follower> affineFollower(const FollowerCall& call, std::span<const double> factor,
+                                         std::span<const double> shift);
 
-/// What follows one call of a kernel. The executor fills the links and makes them current while the kernel runs; the kernel
-/// takes them for its result and then calls apply() on every element exactly once, from any thread.
+/// What follows one call of a kernel. The executor fills the links and makes them current while the kernel runs; the
+/// kernel takes them for its result and then calls apply() on every element exactly once, from any thread.
 class Followers {
   public:
     struct Link {
         const OpDef* op = nullptr;
         std::vector<Value> inputs;
-        std::size_t at = 0;                       ///< input that is the tensor before
-        std::vector<std::size_t> ownInputs = {};  ///< by input: the link (+1; 0: the leader) that makes it; kNoInput otherwise
+        std::size_t at = 0;  ///< input that is the tensor before
+        std::vector<std::size_t> ownInputs =
+            {};  ///< by input: the link (+1; 0: the leader) that makes it; kNoInput otherwise
         const Attributes* attributes = nullptr;
         std::shared_ptr<const PreparedState> prepared = nullptr;
         bool overwrites = false;  ///< nobody else wants the tensor before: the result takes its place
@@ -79,7 +81,8 @@ class Followers {
     };
     Followers(std::vector<Link> links, OutputAllocator& allocator, Census census = Census::None);
 
-    /// Those of the kernel that runs now, bound to its result y, which must be contiguous float32; null if there are none.
+    /// Those of the kernel that runs now, bound to its result y, which must be contiguous float32; null if there are
+    /// none.
     static const Followers* of(const Tensor& y);
     /// Nothing may follow from here on in this call of a kernel.
     static void dismiss();
@@ -89,16 +92,16 @@ class Followers {
     void restart() const;
     /// Some value holds bad elements, but they were not counted.
     bool detected() const { return m_census == Census::Detect && m_detected.load(std::memory_order_relaxed); }
-    /// Bad elements of y, and of the result of a bound link, whether it was overwritten or not. Nothing if the kernel did not
-    /// take the followers, or if they have not counted what is there.
+    /// Bad elements of y, and of the result of a bound link, whether it was overwritten or not. Nothing if the kernel
+    /// did not take the followers, or if they have not counted what is there.
     std::optional<BadCount> badInLeader() const { return badIn(0); }
     std::optional<BadCount> badInResult(std::size_t link) const { return badIn(link + 1); }
     /// The first so many links were bound, and are computed when the kernel is done.
     std::size_t bound() const { return m_bound.size(); }
     /// Of a bound link.
     const Tensor& result(std::size_t link) const { return m_results[link + 1]; }
-    /// What to keep for later instead: it may be made from the tensor before it when it is first read, by the same loop. The
-    /// memory of all those tensors is what watching every node costs.
+    /// What to keep for later instead: it may be made from the tensor before it when it is first read, by the same
+    /// loop. The memory of all those tensors is what watching every node costs.
     const Tensor& kept(std::size_t link) const { return m_kept[link + 1]; }
 
     /// Makes followers current for the calling thread.

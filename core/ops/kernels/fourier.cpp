@@ -5,9 +5,8 @@
 #include <mutex>
 #include <numbers>
 #include <string>
-#include <vector>
-
 #include <unsupported/Eigen/FFT>
+#include <vector>
 
 namespace sonde::ops::kernels {
 
@@ -60,20 +59,24 @@ class FourierTransform<T>::MixedRadix {
     Eigen::Index m_length;
 };
 
-/// L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", IEEE Transactions on
-/// Audio and Electroacoustics 18(4), 1970: k·n = (k² + n² − (k − n)²)/2 makes of the transform a convolution with a chirp,
+/// L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", IEEE Transactions
+/// on Audio and Electroacoustics 18(4), 1970: k·n = (k² + n² − (k − n)²)/2 makes of the transform a convolution with a
+/// chirp,
 ///   X[k] = w[k] · Σ_n (x[n]·w[n]) · conj(w[k − n]),  w[n] = e^(−πi·n²/N),
 /// which is the product of transforms of a convenient length M ≥ 2N − 1.
 template <typename T>
 class FourierTransform<T>::Bluestein {
   public:
     Bluestein(std::int64_t length, std::stop_token stop)
-        : m_stop(std::move(stop)), m_size(static_cast<std::size_t>(quickLength(2 * length - 1))), m_transform(static_cast<std::int64_t>(m_size)),
-          m_chirp(static_cast<std::size_t>(length)), m_filter(m_size), m_first(m_size), m_second(m_size) {
+        : m_stop(std::move(stop)), m_size(static_cast<std::size_t>(quickLength(2 * length - 1))),
+          m_transform(static_cast<std::int64_t>(m_size)), m_chirp(static_cast<std::size_t>(length)), m_filter(m_size),
+          m_first(m_size), m_second(m_size) {
         for (std::int64_t n = 0; n < length; ++n) {
             // n² modulo 2N, so that the angle is below a turn and exact but for one rounding.
-            const double angle = -std::numbers::pi * static_cast<double>(n * n % (2 * length)) / static_cast<double>(length);
-            m_chirp[static_cast<std::size_t>(n)] = Complex(static_cast<T>(std::cos(angle)), static_cast<T>(std::sin(angle)));
+            const double angle =
+                -std::numbers::pi * static_cast<double>(n * n % (2 * length)) / static_cast<double>(length);
+            m_chirp[static_cast<std::size_t>(n)] =
+                Complex(static_cast<T>(std::cos(angle)), static_cast<T>(std::sin(angle)));
         }
         m_first[0] = std::conj(m_chirp[0]);
         for (std::size_t n = 1; n < m_chirp.size(); ++n) m_first[n] = m_first[m_size - n] = std::conj(m_chirp[n]);
@@ -155,13 +158,15 @@ template <typename T>
 class Workers {
   public:
     struct Worker {
-        Worker(std::int64_t length, const std::stop_token& stop, std::size_t in, std::size_t out) : transform(length, stop), x(in), y(out) {}
+        Worker(std::int64_t length, const std::stop_token& stop, std::size_t in, std::size_t out)
+            : transform(length, stop), x(in), y(out) {}
         FourierTransform<T> transform;
         std::vector<T> x, y;
     };
 
     Workers(const FourierLines<T>& lines, const std::stop_token& stop) : m_length(lines.length), m_stop(stop) {
-        const auto all = static_cast<std::size_t>(2 * lines.length), half = static_cast<std::size_t>(2 * (lines.length / 2 + 1)), real = all / 2;
+        const auto all = static_cast<std::size_t>(2 * lines.length),
+                   half = static_cast<std::size_t>(2 * (lines.length / 2 + 1)), real = all / 2;
         m_in = lines.kind == Spectrum::RealToHalf ? real : lines.kind == Spectrum::HalfToReal ? half : all;
         m_out = lines.kind == Spectrum::RealToHalf ? half : lines.kind == Spectrum::HalfToReal ? real : all;
     }
@@ -225,7 +230,9 @@ base::Result<void> transformLines(const FourierLines<T>& lines, base::ThreadPool
 
 template class FourierTransform<float>;
 template class FourierTransform<double>;
-template base::Result<void> transformLines<float>(const FourierLines<float>&, base::ThreadPool&, const std::stop_token&);
-template base::Result<void> transformLines<double>(const FourierLines<double>&, base::ThreadPool&, const std::stop_token&);
+template base::Result<void> transformLines<float>(const FourierLines<float>&, base::ThreadPool&,
+                                                  const std::stop_token&);
+template base::Result<void> transformLines<double>(const FourierLines<double>&, base::ThreadPool&,
+                                                   const std::stop_token&);
 
 }  // namespace sonde::ops::kernels

@@ -13,8 +13,9 @@
 namespace sonde::ops::kernels {
 
 /// Discrete Fourier transforms of one length N, X[k] = Σ_n x[n]·e^(−2πi·k·n/N), inverse with the other sign; neither is
-/// divided by N. O(N log N) for every N: mixed radix where no prime factor is above 13 (Eigen's KissFFT), else Bluestein's
-/// algorithm. Computes in T, float or double. One object serves one thread at a time. Throws std::bad_alloc.
+/// divided by N. O(N log N) for every N: mixed radix where no prime factor is above 13 (Eigen's KissFFT), else
+/// Bluestein's algorithm. Computes in T, float or double. One object serves one thread at a time. Throws
+/// std::bad_alloc.
 template <typename T>
 class FourierTransform {
   public:
@@ -49,7 +50,8 @@ class FourierTransform {
 
 enum class Spectrum : std::uint8_t { Complex, RealToHalf, HalfToReal };
 
-/// `count` transforms of one length, each loaded from and stored to where the caller has it. Complex numbers are pairs of T.
+/// `count` transforms of one length, each loaded from and stored to where the caller has it. Complex numbers are pairs
+/// of T.
 template <typename T>
 struct FourierLines {
     std::size_t count = 0;
@@ -63,13 +65,16 @@ struct FourierLines {
 };
 
 /// Runs them on the pool's threads; ends with base::cancelled() between two transforms, or within a long one. load and
-/// store are called from several threads, each line once. Errors: a length outside of [1, FourierTransform::kMaxLength].
+/// store are called from several threads, each line once. Errors: a length outside of [1,
+/// FourierTransform::kMaxLength].
 template <typename T>
 base::Result<void> transformLines(const FourierLines<T>& lines, base::ThreadPool& pool, const std::stop_token& stop);
 
 extern template class FourierTransform<float>;
 extern template class FourierTransform<double>;
-extern template base::Result<void> transformLines<float>(const FourierLines<float>&, base::ThreadPool&, const std::stop_token&);
-extern template base::Result<void> transformLines<double>(const FourierLines<double>&, base::ThreadPool&, const std::stop_token&);
+extern template base::Result<void> transformLines<float>(const FourierLines<float>&, base::ThreadPool&,
+                                                         const std::stop_token&);
+extern template base::Result<void> transformLines<double>(const FourierLines<double>&, base::ThreadPool&,
+                                                          const std::stop_token&);
 
 }  // namespace sonde::ops::kernels

@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t kColumnBlock = 256;
 /// Fewer multiplications than that are not worth waking a thread.
 constexpr std::int64_t kLeastShared = 100'000;
-/// What packing the right factor costs, in rows of C (half of it is in another core's cache): as such, and gathered by a
-/// PanelSource.
+/// What packing the right factor costs, in rows of C (half of it is in another core's cache): as such, and gathered by
+/// a PanelSource.
 constexpr std::int64_t kPackRows = 16, kGatherRows = 10;
 /// Where two threads write to one line of memory it travels between them, for the time of so many steps of k.
 constexpr double kSharedLine = 200;
@@ -33,7 +33,8 @@ void packPanel(const float* data, std::int64_t depthStride, std::int64_t acrossS
                std::int64_t first, std::int64_t width, std::int64_t extent, float* target) {
     const std::int64_t valid = std::min(width, extent - first);
     const float* base = data + k0 * depthStride + first * acrossStride;
-    if (valid < width && 2 * valid != width) std::fill(target, target + kc * width, 0.0F);  // of a half only the half is read
+    if (valid < width && 2 * valid != width)
+        std::fill(target, target + kc * width, 0.0F);  // of a half only the half is read
     if (acrossStride == 1) {
         for (std::int64_t p = 0; p < kc; ++p) {
             std::memcpy(target + p * width, base + p * depthStride, static_cast<std::size_t>(valid) * sizeof(float));
@@ -51,15 +52,16 @@ void packPanel(const float* data, std::int64_t depthStride, std::int64_t acrossS
     }
 }
 
-void packAll(const float* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t depth, std::int64_t extent, std::int64_t width,
-             float* target, base::ThreadPool& pool) {
+void packAll(const float* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t depth,
+             std::int64_t extent, std::int64_t width, float* target, base::ThreadPool& pool) {
     const std::int64_t padded = roundUp(extent, width);
     const std::int64_t panels = padded / width;
     pool.parallelFor(static_cast<std::size_t>(panels), 1, [&](std::size_t begin, std::size_t end) {
         for (auto panel = static_cast<std::int64_t>(begin); panel < static_cast<std::int64_t>(end); ++panel) {
             for (std::int64_t k0 = 0; k0 < depth; k0 += depthBlock(depth)) {
                 const std::int64_t kc = std::min(depthBlock(depth), depth - k0);
-                packPanel(data, depthStride, acrossStride, k0, kc, panel * width, width, extent, target + k0 * padded + panel * width * kc);
+                packPanel(data, depthStride, acrossStride, k0, kc, panel * width, width, extent,
+                          target + k0 * padded + panel * width * kc);
             }
         }
     });
@@ -70,21 +72,23 @@ std::size_t packedSize(std::int64_t extent, std::int64_t width, std::int64_t dep
 }
 
 /// Where a panel of a packed factor begins.
-const float* panelOf(const float* packed, std::int64_t extent, std::int64_t width, std::int64_t depth, std::int64_t k0, std::int64_t panel) {
+const float* panelOf(const float* packed, std::int64_t extent, std::int64_t width, std::int64_t depth, std::int64_t k0,
+                     std::int64_t panel) {
     return packed + k0 * roundUp(extent, width) + panel * width * std::min(depthBlock(depth), depth - k0);
 }
 
 }  // namespace
 
-std::size_t PackedMatrix::leftSize(std::int64_t m, std::int64_t k) {
-    return packedSize(m, microKernel().mr, k);
+std::size_t PackedMatrix::leftSize(std::int64_t m, std::int64_t k) { return packedSize(m, microKernel().mr, k); }
+
+void PackedMatrix::packLeft(const MatrixView<float>& matrix, std::int64_t m, std::int64_t k, float* target,
+                            base::ThreadPool& pool) {
+    packAll(matrix.data, matrix.columnStride, matrix.rowStride, k, m, static_cast<std::int64_t>(microKernel().mr),
+            target, pool);
 }
 
-void PackedMatrix::packLeft(const MatrixView<float>& matrix, std::int64_t m, std::int64_t k, float* target, base::ThreadPool& pool) {
-    packAll(matrix.data, matrix.columnStride, matrix.rowStride, k, m, static_cast<std::int64_t>(microKernel().mr), target, pool);
-}
-
-PackedMatrix PackedMatrix::left(const MatrixView<float>& matrix, std::int64_t m, std::int64_t k, base::ThreadPool& pool) {
+PackedMatrix PackedMatrix::left(const MatrixView<float>& matrix, std::int64_t m, std::int64_t k,
+                                base::ThreadPool& pool) {
     PackedMatrix packed;
     packed.m_panelWidth = microKernel().mr;
     packed.m_extent = m;
@@ -94,13 +98,15 @@ PackedMatrix PackedMatrix::left(const MatrixView<float>& matrix, std::int64_t m,
     return packed;
 }
 
-PackedMatrix PackedMatrix::right(const MatrixView<float>& matrix, std::int64_t k, std::int64_t n, base::ThreadPool& pool) {
+PackedMatrix PackedMatrix::right(const MatrixView<float>& matrix, std::int64_t k, std::int64_t n,
+                                 base::ThreadPool& pool) {
     PackedMatrix packed;
     packed.m_panelWidth = microKernel().nr;
     packed.m_extent = n;
     packed.m_depth = k;
     packed.m_buffer = AlignedBuffer<float>(packedSize(n, packed.m_panelWidth, k));
-    packAll(matrix.data, matrix.rowStride, matrix.columnStride, k, n, packed.m_panelWidth, packed.m_buffer.data(), pool);
+    packAll(matrix.data, matrix.rowStride, matrix.columnStride, k, n, packed.m_panelWidth, packed.m_buffer.data(),
+            pool);
     return packed;
 }
 
@@ -110,9 +116,9 @@ const float* PackedMatrix::panel(std::int64_t k0, std::int64_t panel) const {
 
 namespace {
 
-/// How C is cut: into parts of rows, and these into tiles of columns, whose borders are multiples of `unit`. Each thread
-/// begins with tiles of its own and packs what it needs of the right factor, instead of waiting for all to be packed and
-/// reading half of it from another core's cache.
+/// How C is cut: into parts of rows, and these into tiles of columns, whose borders are multiples of `unit`. Each
+/// thread begins with tiles of its own and packs what it needs of the right factor, instead of waiting for all to be
+/// packed and reading half of it from another core's cache.
 struct Cut {
     std::int64_t parts = 1, tiles = 1, unit = 1;
 };
@@ -124,14 +130,16 @@ class Product {
 
     void run() {
         packLeft();
-        m_pool.parallelFor(static_cast<std::size_t>(m_cut.parts * m_cut.tiles), 1, [&](std::size_t begin, std::size_t end) {
-            for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end); ++task) {
-                if (m_call.stop && m_call.stop->stop_requested()) return;
-                const std::int64_t part = task / m_cut.tiles, at = task % m_cut.tiles;
-                if (m_left.size() && m_cut.parts > 1) std::call_once(m_packed[static_cast<std::size_t>(part)], [&] { packPart(part); });
-                tile(part, columnAt(at), columnAt(at + 1));
-            }
-        });
+        m_pool.parallelFor(
+            static_cast<std::size_t>(m_cut.parts * m_cut.tiles), 1, [&](std::size_t begin, std::size_t end) {
+                for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end); ++task) {
+                    if (m_call.stop && m_call.stop->stop_requested()) return;
+                    const std::int64_t part = task / m_cut.tiles, at = task % m_cut.tiles;
+                    if (m_left.size() && m_cut.parts > 1)
+                        std::call_once(m_packed[static_cast<std::size_t>(part)], [&] { packPart(part); });
+                    tile(part, columnAt(at), columnAt(at + 1));
+                }
+            });
     }
 
   private:
@@ -140,7 +148,8 @@ class Product {
         best.unit = m_call.rightPacked ? m_micro.nr : m_micro.nr / 2;
         const std::int64_t units = divideUp(m_call.n, best.unit);
         const auto threads = static_cast<std::int64_t>(m_pool.threads());
-        if (threads == 1 || base::insideParallelLoop() || m_call.m * m_call.n < kLeastShared / std::max<std::int64_t>(m_call.k, 1)) {
+        if (threads == 1 || base::insideParallelLoop() ||
+            m_call.m * m_call.n < kLeastShared / std::max<std::int64_t>(m_call.k, 1)) {
             best.tiles = divideUp(units * best.unit, roundUp(kColumnBlock, m_micro.nr));
             return best;
         }
@@ -148,9 +157,12 @@ class Product {
         double least = 0;
         for (std::int64_t parts = 1; parts <= threads && (parts == 1 || m_call.m >= 8 * parts); ++parts) {
             const std::int64_t shares = divideUp(threads, parts);
-            double cost = static_cast<double>(divideUp(units, shares)) * static_cast<double>(divideUp(m_call.m, parts) + packing);
+            double cost =
+                static_cast<double>(divideUp(units, shares)) * static_cast<double>(divideUp(m_call.m, parts) + packing);
             if (parts == 1 && !m_call.leftPacked) cost *= 1.05;  // the threads read each other's packed rows
-            if (shares > 1) cost += kSharedLine * static_cast<double>(m_call.m) / static_cast<double>(parts * std::max<std::int64_t>(m_call.k, 1));
+            if (shares > 1)
+                cost += kSharedLine * static_cast<double>(m_call.m) /
+                        static_cast<double>(parts * std::max<std::int64_t>(m_call.k, 1));
             if (parts > 1 && cost >= least) continue;
             least = cost;
             best.parts = parts;
@@ -168,7 +180,9 @@ class Product {
     }
 
     /// Room for a part of the left factor.
-    std::int64_t leftPitch() const { return static_cast<std::int64_t>(PackedMatrix::leftSize(divideUp(m_call.m, m_cut.parts), m_call.k)); }
+    std::int64_t leftPitch() const {
+        return static_cast<std::int64_t>(PackedMatrix::leftSize(divideUp(m_call.m, m_cut.parts), m_call.k));
+    }
 
     void packLeft() {
         if (m_call.leftPacked) return;
@@ -180,7 +194,8 @@ class Product {
     void packPart(std::int64_t part) {
         MatrixView<float> rows = m_call.left;
         rows.data += rowAt(part) * rows.rowStride;
-        PackedMatrix::packLeft(rows, rowAt(part + 1) - rowAt(part), m_call.k, m_left.data() + part * leftPitch(), m_pool);
+        PackedMatrix::packLeft(rows, rowAt(part + 1) - rowAt(part), m_call.k, m_left.data() + part * leftPitch(),
+                               m_pool);
     }
 
     /// Packed rows from m on, and how many of them there are before the next panel.
@@ -192,14 +207,18 @@ class Product {
         const auto mr = static_cast<std::int64_t>(m_micro.mr);
         if (m_call.leftPacked) return {m_call.leftPacked->panel(k0, m / mr) + m % mr, mr - m % mr};
         const std::int64_t first = rowAt(part), inside = m - first;
-        return {panelOf(m_left.data() + part * leftPitch(), rowAt(part + 1) - first, mr, m_call.k, k0, inside / mr) + inside % mr, mr - inside % mr};
+        return {panelOf(m_left.data() + part * leftPitch(), rowAt(part + 1) - first, mr, m_call.k, k0, inside / mr) +
+                    inside % mr,
+                mr - inside % mr};
     }
 
     /// Columns [n, n1), at most nr of them, of the right factor.
     const float* rightPanel(std::int64_t k0, std::int64_t kc, std::int64_t n, std::int64_t n1, float* scratch) const {
         if (m_call.rightPacked) return m_call.rightPacked->panel(k0, n / m_micro.nr);
         if (m_call.rightSource) (*m_call.rightSource)(k0, kc, n, m_micro.nr, scratch);
-        else packPanel(m_call.right.data, m_call.right.rowStride, m_call.right.columnStride, k0, kc, n, static_cast<std::int64_t>(m_micro.nr), n1, scratch);
+        else
+            packPanel(m_call.right.data, m_call.right.rowStride, m_call.right.columnStride, k0, kc, n,
+                      static_cast<std::int64_t>(m_micro.nr), n1, scratch);
         return scratch;
     }
 
@@ -215,12 +234,16 @@ class Product {
         const std::int64_t m0 = rowAt(part), m1 = rowAt(part + 1);
         const bool start = m_call.rowBias || m_call.columnBias || m_call.k == 0;
         if (start && !m_call.accumulate) fillBias(m0, m1, n0, n1);
-        float* scratch = m_call.rightPacked ? nullptr : Scratch::of<float>(0, static_cast<std::size_t>(m_block) * static_cast<std::size_t>(m_micro.nr));
+        float* scratch =
+            m_call.rightPacked
+                ? nullptr
+                : Scratch::of<float>(0, static_cast<std::size_t>(m_block) * static_cast<std::size_t>(m_micro.nr));
         for (std::int64_t k0 = 0; k0 < m_call.k; k0 += m_block) {
             const std::int64_t kc = std::min(m_block, m_call.k - k0);
             const bool accumulate = m_call.accumulate || start || k0 > 0;
             for (std::int64_t n = n0; n < n1; n += m_micro.nr) {
-                column(part, n, std::min<std::int64_t>(m_micro.nr, n1 - n), k0, kc, rightPanel(k0, kc, n, n1, scratch), accumulate);
+                column(part, n, std::min<std::int64_t>(m_micro.nr, n1 - n), k0, kc, rightPanel(k0, kc, n, n1, scratch),
+                       accumulate);
             }
         }
         if (!m_call.followers) return;
@@ -228,7 +251,8 @@ class Product {
     }
 
     /// All rows of a part, one panel of columns.
-    void column(std::int64_t part, std::int64_t n, std::int64_t width, std::int64_t k0, std::int64_t kc, const float* right, bool accumulate) const {
+    void column(std::int64_t part, std::int64_t n, std::int64_t width, std::int64_t k0, std::int64_t kc,
+                const float* right, bool accumulate) const {
         const std::int64_t m0 = rowAt(part), m1 = rowAt(part + 1);
         for (std::int64_t m = m0; m < m1;) {
             const LeftRows lines = leftRows(part, k0, m);
@@ -236,15 +260,18 @@ class Product {
             const float* left = lines.data;
             float* c = m_call.c + m * m_call.ldc + n;
             // The next panel of columns lies behind this one; each panel of rows fetches a part of it.
-            const float* ahead = right + kc * m_micro.nr + (m - m0) / m_micro.mr * (kc / 8) * static_cast<std::int64_t>(64 / sizeof(float));
+            const float* ahead = right + kc * m_micro.nr +
+                                 (m - m0) / m_micro.mr * (kc / 8) * static_cast<std::int64_t>(64 / sizeof(float));
             if (width == m_micro.nr || 2 * width == m_micro.nr) {
-                (width == m_micro.nr ? m_micro.run : m_micro.runHalf)(rows, kc, left, right, c, m_call.ldc, accumulate, ahead);
+                (width == m_micro.nr ? m_micro.run : m_micro.runHalf)(rows, kc, left, right, c, m_call.ldc, accumulate,
+                                                                      ahead);
                 m += rows;
                 continue;
             }
             alignas(64) float edge[16 * 32];  // mr x nr of the largest kernel
             const std::int64_t nr = m_micro.nr;
-            for (int r = 0; accumulate && r < rows; ++r) std::copy(c + r * m_call.ldc, c + r * m_call.ldc + width, edge + r * nr);
+            for (int r = 0; accumulate && r < rows; ++r)
+                std::copy(c + r * m_call.ldc, c + r * m_call.ldc + width, edge + r * nr);
             for (int r = 0; accumulate && r < rows; ++r) std::fill(edge + r * nr + width, edge + (r + 1) * nr, 0.0F);
             (2 * width < nr ? m_micro.runHalf : m_micro.run)(rows, kc, left, right, edge, nr, accumulate, ahead);
             for (int r = 0; r < rows; ++r) std::copy(edge + r * nr, edge + r * nr + width, c + r * m_call.ldc);

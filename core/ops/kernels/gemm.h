@@ -20,16 +20,16 @@ struct MatrixView {
     std::int64_t columnStride = 1;
 };
 
-/// So many products are added in registers before they go to C, at most 384 and about the same number each time. Depends
-/// on k alone, and with it the order of all sums.
+/// So many products are added in registers before they go to C, at most 384 and about the same number each time.
+/// Depends on k alone, and with it the order of all sums.
 constexpr std::int64_t depthBlock(std::int64_t k) {
     constexpr std::int64_t kMost = 384, kStep = 8;
     const std::int64_t blocks = (k + kMost - 1) / kMost;
     return blocks <= 1 ? kMost : ((k + blocks - 1) / blocks + kStep - 1) / kStep * kStep;
 }
 
-/// One side of a float32 product, laid out for the innermost loop: blocks of k, in them panels of mr rows (left side) or nr
-/// columns (right side), in them k-major. Padded with zeros.
+/// One side of a float32 product, laid out for the innermost loop: blocks of k, in them panels of mr rows (left side)
+/// or nr columns (right side), in them k-major. Padded with zeros.
 class PackedMatrix {
   public:
     /// The left factor [m, k].
@@ -39,7 +39,8 @@ class PackedMatrix {
 
     /// Floats that a factor takes when packed, and packing into memory of the caller (see panelOf).
     static std::size_t leftSize(std::int64_t m, std::int64_t k);
-    static void packLeft(const MatrixView<float>& matrix, std::int64_t m, std::int64_t k, float* target, base::ThreadPool& pool);
+    static void packLeft(const MatrixView<float>& matrix, std::int64_t m, std::int64_t k, float* target,
+                         base::ThreadPool& pool);
 
     bool empty() const { return m_buffer.size() == 0; }
     /// Panel number `panel` of the block of k that starts at k0.
@@ -74,8 +75,8 @@ struct GemmCall {
     const T* rowBias = nullptr;
     const T* columnBias = nullptr;
     bool accumulate = false;
-    const Followers* followers = nullptr;  ///< of the tensor that C's rows are stretches of (float only)
-    std::int64_t offset = 0;               ///< of c[0] in that tensor
+    const Followers* followers = nullptr;   ///< of the tensor that C's rows are stretches of (float only)
+    std::int64_t offset = 0;                ///< of c[0] in that tensor
     const std::stop_token* stop = nullptr;  ///< asked before each block of C; what is left then is not computed
 };
 

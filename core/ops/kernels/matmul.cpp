@@ -14,13 +14,16 @@
 
 namespace sonde::ops::kernels {
 
-base::Result<std::unique_ptr<PreparedState>> prepareRight(const Value& matrix, bool transposed, RunEnvironment& environment) {
-    if (!matrix.isTensor() || matrix.tensor().dtype() != DType::Float32 || matrix.tensor().rank() != 2) return std::unique_ptr<PreparedState>();
+base::Result<std::unique_ptr<PreparedState>> prepareRight(const Value& matrix, bool transposed,
+                                                          RunEnvironment& environment) {
+    if (!matrix.isTensor() || matrix.tensor().dtype() != DType::Float32 || matrix.tensor().rank() != 2)
+        return std::unique_ptr<PreparedState>();
     SONDE_ASSIGN(const Tensor m, matrix.tensor().contiguous());
     const std::int64_t rows = m.dim(0), columns = m.dim(1);
     if (m.numel() == 0) return std::unique_ptr<PreparedState>();
     auto packed = std::make_unique<PackedRight>();
-    if (transposed) packed->matrix = PackedMatrix::right({m.data<float>(), 1, columns}, columns, rows, *environment.pool);
+    if (transposed)
+        packed->matrix = PackedMatrix::right({m.data<float>(), 1, columns}, columns, rows, *environment.pool);
     else packed->matrix = PackedMatrix::right({m.data<float>(), columns, 1}, rows, columns, *environment.pool);
     return std::unique_ptr<PreparedState>(std::move(packed));
 }
@@ -67,8 +70,8 @@ MatrixView<T> matrixOf(const Tensor& operand, std::int64_t offset, bool left) {
     return {data, strides[operand.rank() - 2], strides[operand.rank() - 1]};
 }
 
-/// Calls f with the tag of the type that products of a dtype are computed in; false if there are none. Signed integers are
-/// their bits: a product modulo 2^32 or 2^64 is the same.
+/// Calls f with the tag of the type that products of a dtype are computed in; false if there are none. Signed integers
+/// are their bits: a product modulo 2^32 or 2^64 is the same.
 template <typename F>
 bool dispatchProduct(DType dtype, F&& f) {
     switch (dtype) {
@@ -84,8 +87,8 @@ bool dispatchProduct(DType dtype, F&& f) {
     }
 }
 
-/// What a dtype without products of its own is computed in: float16 and bfloat16 in float32, short integers in 32 bits, of
-/// which the lower ones are theirs.
+/// What a dtype without products of its own is computed in: float16 and bfloat16 in float32, short integers in 32 bits,
+/// of which the lower ones are theirs.
 std::optional<DType> widerType(DType dtype) {
     if (isNarrow(dtype)) return DType::Float32;
     if (tensor::isInteger(dtype) && tensor::itemSize(dtype) < 4) return DType::Int32;
@@ -94,8 +97,8 @@ std::optional<DType> widerType(DType dtype) {
 
 /// Operands may be any views; the left one is contiguous if its batches are taken as one matrix (`flat`).
 template <typename T>
-void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c, const Operand& left, const Operand& right, const Shape& lead,
-             bool flat = false) {
+void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c, const Operand& left,
+             const Operand& right, const Shape& lead, bool flat = false) {
     const std::int64_t m = left.rows, k = left.columns, n = right.columns;
     const std::int64_t batches = lead.numel();
     const Followers* followers = Followers::of(c);
@@ -116,7 +119,8 @@ void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c
     // Many small products: one thread each (the inner loops then run in place); few large ones: each on all threads.
     if (batches > 1) {
         context.pool().parallelFor(static_cast<std::size_t>(batches), 1, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t batch = begin; batch < end && !context.cancelled(); ++batch) one(static_cast<std::int64_t>(batch));
+            for (std::size_t batch = begin; batch < end && !context.cancelled(); ++batch)
+                one(static_cast<std::int64_t>(batch));
         });
     } else if (batches == 1) {
         one(0);
@@ -141,16 +145,20 @@ base::Result<Tensor> narrowed(KernelContext& context, DType dtype, std::size_t i
 base::Result<Shape> matmulShape(const Shape& a, const Shape& b) {
     if (a.rank() == 0 || b.rank() == 0) return opError("a scalar has no matrix product");
     const Operand left = operandOf(a, true), right = operandOf(b, false);
-    if (left.columns != right.rows) return opError("matrices " + a.text() + " and " + b.text() + " do not fit: " + std::to_string(left.columns) + " columns, " + std::to_string(right.rows) + " rows");
+    if (left.columns != right.rows)
+        return opError("matrices " + a.text() + " and " + b.text() + " do not fit: " + std::to_string(left.columns) +
+                       " columns, " + std::to_string(right.rows) + " rows");
     SONDE_ASSIGN(Shape shape, broadcast(left.lead, right.lead));
     if (a.rank() > 1) shape.push_back(left.rows);
     if (b.rank() > 1) shape.push_back(right.columns);
     return shape;
 }
 
-base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, const Tensor& rightOperand, std::size_t index) {
+base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, const Tensor& rightOperand,
+                            std::size_t index) {
     Tensor a = leftOperand, b = rightOperand;
-    if (a.dtype() != b.dtype()) return opError("matrices " + a.typeText() + " and " + b.typeText() + " must have one dtype");
+    if (a.dtype() != b.dtype())
+        return opError("matrices " + a.typeText() + " and " + b.typeText() + " must have one dtype");
     if (const auto wider = widerType(a.dtype())) {
         SONDE_ASSIGN(const Tensor x, widened(a, *wider));
         SONDE_ASSIGN(const Tensor y, widened(b, *wider));
@@ -192,7 +200,8 @@ base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, c
             return c;
         }
     }
-    const bool defined = dispatchProduct(a.dtype(), [&](auto tag) { batched<typename decltype(tag)::type>(context, a, b, c, left, right, lead); });
+    const bool defined = dispatchProduct(
+        a.dtype(), [&](auto tag) { batched<typename decltype(tag)::type>(context, a, b, c, left, right, lead); });
     if (!defined) return opError("a matrix product is not defined for " + a.typeText());
     return c;
 }
@@ -202,7 +211,8 @@ namespace {
 bool isWhole(double value) { return value == std::nearbyint(value) && std::fabs(value) < 0x1p53; }
 
 /// alpha·A'·B' + beta·C of integers with whole factors; everything wraps.
-base::Result<void> integerProduct(KernelContext& context, const Tensor& a, const Tensor& b, const Tensor* c, const GemmOptions& options) {
+base::Result<void> integerProduct(KernelContext& context, const Tensor& a, const Tensor& b, const Tensor* c,
+                                  const GemmOptions& options) {
     const auto turned = [](const Tensor& x, bool turn) { return turn ? x.transposed(0, 1) : x; };
     SONDE_ASSIGN(Tensor y, matmul(context, turned(a, options.transposeA), turned(b, options.transposeB)));
     if (!c && options.alpha == 1) return {};
@@ -214,7 +224,8 @@ base::Result<void> integerProduct(KernelContext& context, const Tensor& a, const
         using T = typename decltype(tag)::type;
         T* values = y.mutableData<T>();
         for (std::int64_t i = 0; i < y.numel(); ++i) {
-            values[i] = static_cast<T>(alpha * static_cast<std::uint64_t>(values[i]) + beta * static_cast<std::uint64_t>(full.data<T>()[i]));
+            values[i] = static_cast<T>(alpha * static_cast<std::uint64_t>(values[i]) +
+                                       beta * static_cast<std::uint64_t>(full.data<T>()[i]));
         }
     });
     return {};
@@ -222,13 +233,17 @@ base::Result<void> integerProduct(KernelContext& context, const Tensor& a, const
 
 }  // namespace
 
-base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const Tensor& b, const Tensor* c, const GemmOptions& options) {
-    if (a.rank() != 2 || b.rank() != 2) return opError("needs two matrices, but has " + a.typeText() + " and " + b.typeText());
+base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const Tensor& b, const Tensor* c,
+                                  const GemmOptions& options) {
+    if (a.rank() != 2 || b.rank() != 2)
+        return opError("needs two matrices, but has " + a.typeText() + " and " + b.typeText());
     if (a.dtype() != b.dtype() || (c && c->dtype() != a.dtype())) {
-        return opError("matrices " + a.typeText() + " and " + b.typeText() + (c ? " and what is added, " + c->typeText() + "," : "") + " must have one dtype");
+        return opError("matrices " + a.typeText() + " and " + b.typeText() +
+                       (c ? " and what is added, " + c->typeText() + "," : "") + " must have one dtype");
     }
     if (options.beta == 0) c = nullptr;  // not even a NaN of it comes through
-    if (tensor::isInteger(a.dtype()) && isWhole(options.alpha) && isWhole(options.beta)) return integerProduct(context, a, b, c, options);
+    if (tensor::isInteger(a.dtype()) && isWhole(options.alpha) && isWhole(options.beta))
+        return integerProduct(context, a, b, c, options);
     if (a.dtype() != DType::Float32 && a.dtype() != DType::Float64) {
         // Narrow floats as float32, integers with broken factors as float64.
         const DType wide = isNarrow(a.dtype()) ? DType::Float32 : DType::Float64;
@@ -244,21 +259,24 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
     }
     const std::int64_t m = a.dim(options.transposeA ? 1 : 0), k = a.dim(options.transposeA ? 0 : 1);
     const std::int64_t n = b.dim(options.transposeB ? 0 : 1);
-    if (b.dim(options.transposeB ? 1 : 0) != k) return opError("matrices " + a.typeText() + " and " + b.typeText() + " do not fit");
+    if (b.dim(options.transposeB ? 1 : 0) != k)
+        return opError("matrices " + a.typeText() + " and " + b.typeText() + " do not fit");
     const Shape shape{m, n};
     SONDE_ASSIGN(Tensor y, context.output(0, a.dtype(), shape));
     // Nothing of the product is left: C alone, with its own factor.
     const double factor = options.alpha == 0 ? options.beta : options.beta / options.alpha;
     if (options.alpha == 0 && !c) std::memset(y.mutableBytes(), 0, y.sizeBytes());
     // The usual bias: a row that is added to every row.
-    const bool isRow = c && (c->rank() == 1 || c->rank() == 2) && c->numel() == n && c->dim(c->rank() - 1) == n && c->isContiguous() && options.alpha == 1 && options.beta == 1;
+    const bool isRow = c && (c->rank() == 1 || c->rank() == 2) && c->numel() == n && c->dim(c->rank() - 1) == n &&
+                       c->isContiguous() && options.alpha == 1 && options.beta == 1;
     if (c && !isRow) {
         // C, broadcast and scaled, is what the product is added to.
         SONDE_ASSIGN(const Tensor view, c->expanded(shape));
         SONDE_ASSIGN(const Tensor full, view.contiguous());
         tensor::dispatchFloating(a.dtype(), [&](auto tag) {
             using T = typename decltype(tag)::type;
-            for (std::int64_t i = 0; i < y.numel(); ++i) y.mutableData<T>()[i] = static_cast<T>(factor) * full.data<T>()[i];
+            for (std::int64_t i = 0; i < y.numel(); ++i)
+                y.mutableData<T>()[i] = static_cast<T>(factor) * full.data<T>()[i];
         });
     }
     if (options.alpha == 0) return {};
@@ -308,7 +326,8 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
     std::vector<std::int64_t> dims = x.shape().dims();
     if (w.rank() == 2) dims.back() = n;
     else dims.pop_back();
-    if (bias && bias->numel() != n) return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
+    if (bias && bias->numel() != n)
+        return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), Shape(std::move(dims))));
     const auto* packed = context.prepared<PackedRight>();
     const auto run = [&](auto zero) {
@@ -327,7 +346,8 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
         call.stop = &context.environment().stop;
         gemm(call, context.pool());
     };
-    if (!dispatchProduct(x.dtype(), [&](auto tag) { run(typename decltype(tag)::type{}); })) return opError("a linear layer is not defined for " + x.typeText());
+    if (!dispatchProduct(x.dtype(), [&](auto tag) { run(typename decltype(tag)::type{}); }))
+        return opError("a linear layer is not defined for " + x.typeText());
     return {};
 }
 

@@ -39,7 +39,9 @@ struct Mover {
     void operator()(std::int64_t from, std::int64_t to, std::int64_t count) const {
         if (count <= 0) return;
         if (dtype == DType::String) std::copy(sourceText + from, sourceText + from + count, targetText + to);
-        else std::memcpy(target + static_cast<std::size_t>(to) * item, source + static_cast<std::size_t>(from) * item, static_cast<std::size_t>(count) * item);
+        else
+            std::memcpy(target + static_cast<std::size_t>(to) * item, source + static_cast<std::size_t>(from) * item,
+                        static_cast<std::size_t>(count) * item);
     }
 };
 
@@ -49,7 +51,8 @@ base::Result<std::vector<std::int64_t>> indexList(const Tensor& indices, std::in
         std::int64_t at = indices.dtype() == DType::Int64   ? indices.data<std::int64_t>()[i]
                           : indices.dtype() == DType::Int32 ? indices.data<std::int32_t>()[i]
                                                             : indices.toInt64(i);
-        if (at < -extent || at >= extent) return opError("index " + std::to_string(at) + " is outside a dimension of size " + std::to_string(extent));
+        if (at < -extent || at >= extent)
+            return opError("index " + std::to_string(at) + " is outside a dimension of size " + std::to_string(extent));
         result[static_cast<std::size_t>(i)] = at < 0 ? at + extent : at;
     }
     return result;
@@ -63,7 +66,9 @@ base::Result<void> concat(KernelContext& context, std::span<const Tensor> parts,
     for (const Tensor& part : parts) {
         bool fits = part.rank() == shape.rank() && part.dtype() == parts[0].dtype();
         for (std::size_t i = 0; fits && i < shape.rank(); ++i) fits = i == axis || part.dim(i) == shape[i];
-        if (!fits) return opError("cannot join " + parts[0].typeText() + " and " + part.typeText() + " along axis " + std::to_string(axis));
+        if (!fits)
+            return opError("cannot join " + parts[0].typeText() + " and " + part.typeText() + " along axis " +
+                           std::to_string(axis));
         if (__builtin_add_overflow(total, part.dim(axis), &total)) return opError("the result is too large");
     }
     shape[axis] = total;
@@ -86,7 +91,8 @@ base::Result<void> concat(KernelContext& context, std::span<const Tensor> parts,
         const auto last = static_cast<std::int64_t>(end);
         for (auto at = static_cast<std::int64_t>(begin); at < last;) {
             const std::int64_t row = at / run, inside = at % run;
-            const auto part = static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), inside) - begins.begin() - 1);
+            const auto part =
+                static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), inside) - begins.begin() - 1);
             const std::int64_t length = parts[part].dim(axis) * inner;
             const std::int64_t count = std::min(begins[part] + length - inside, last - at);
             movers[part](row * length + inside - begins[part], at, count);
@@ -104,7 +110,8 @@ base::Result<Tensor> packed(base::ThreadPool& pool, const Tensor& view) {
     // One thread for each piece of the outermost dimensions.
     std::size_t split = 0;
     std::int64_t pieces = 1;
-    while (split + 1 < view.rank() && pieces < static_cast<std::int64_t>(pool.threads()) * 4) pieces *= view.dim(split++);
+    while (split + 1 < view.rank() && pieces < static_cast<std::int64_t>(pool.threads()) * 4)
+        pieces *= view.dim(split++);
     const std::int64_t piece = view.numel() / pieces;
     const std::size_t item = tensor::itemSize(view.dtype());
     const auto dims = std::span(view.shape().dims()).subspan(split);
@@ -124,12 +131,14 @@ void copyInto(base::ThreadPool& pool, const Tensor& source, Tensor target) {
     const std::size_t last = source.rank();
     const std::int64_t run = last ? source.dim(last - 1) : 1;
     const std::int64_t runs = source.numel() / run;
-    const std::int64_t targetStep = last ? target.strides()[last - 1] : 1, sourceStep = last ? source.strides()[last - 1] : 1;
+    const std::int64_t targetStep = last ? target.strides()[last - 1] : 1,
+                       sourceStep = last ? source.strides()[last - 1] : 1;
     const auto grain = static_cast<std::size_t>(16384 / run + 1);
     if (source.dtype() == DType::String) {
         for (std::int64_t i = 0; i < source.numel(); ++i) {
             target.storage()->strings()[static_cast<std::size_t>(target.offsetElements() + target.elementOffset(i))] =
-                source.storage()->strings()[static_cast<std::size_t>(source.offsetElements() + source.elementOffset(i))];
+                source.storage()
+                    ->strings()[static_cast<std::size_t>(source.offsetElements() + source.elementOffset(i))];
         }
         return;
     }
@@ -158,11 +167,13 @@ base::Result<void> gather(KernelContext& context, const Tensor& x, const Tensor&
     const std::int64_t outer = product(x.shape(), 0, axis), inner = product(x.shape(), axis + 1, x.rank());
     const Mover move(x, out);
     const auto count = static_cast<std::int64_t>(at.size());
-    context.pool().parallelFor(static_cast<std::size_t>(outer * count), static_cast<std::size_t>(16384 / inner + 1), [&](std::size_t begin, std::size_t end) {
-        for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
-            move((i / count * x.dim(axis) + at[static_cast<std::size_t>(i % count)]) * inner, i * inner, inner);
-        }
-    });
+    context.pool().parallelFor(
+        static_cast<std::size_t>(outer * count), static_cast<std::size_t>(16384 / inner + 1),
+        [&](std::size_t begin, std::size_t end) {
+            for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+                move((i / count * x.dim(axis) + at[static_cast<std::size_t>(i % count)]) * inner, i * inner, inner);
+            }
+        });
     return {};
 }
 
@@ -170,9 +181,11 @@ namespace {
 
 /// Flat position in x of each element of `indices`' shape, with the axis taken from the index.
 base::Result<std::vector<std::int64_t>> elementPositions(const Tensor& x, const Tensor& indices, std::size_t axis) {
-    if (indices.rank() != x.rank()) return opError("indices " + indices.typeText() + " must have the rank of " + x.typeText());
+    if (indices.rank() != x.rank())
+        return opError("indices " + indices.typeText() + " must have the rank of " + x.typeText());
     for (std::size_t i = 0; i < x.rank(); ++i) {
-        if (i != axis && indices.dim(i) > x.dim(i)) return opError("indices " + indices.typeText() + " do not fit " + x.typeText());
+        if (i != axis && indices.dim(i) > x.dim(i))
+            return opError("indices " + indices.typeText() + " do not fit " + x.typeText());
     }
     SONDE_ASSIGN(std::vector<std::int64_t> at, indexList(indices, x.dim(axis)));
     const std::vector<std::int64_t> steps = x.shape().contiguousStrides();
@@ -201,10 +214,12 @@ T combined(Reduction reduction, const T& old, const T& update) {
 }
 
 /// out[positions[i]·size + j] ∘= updates[i·size + j]
-base::Result<void> scatterRuns(const std::vector<std::int64_t>& positions, std::int64_t size, const Tensor& updates, Tensor& out, Reduction reduction) {
+base::Result<void> scatterRuns(const std::vector<std::int64_t>& positions, std::int64_t size, const Tensor& updates,
+                               Tensor& out, Reduction reduction) {
     if (reduction == Reduction::None) {
         const Mover move(updates, out);
-        for (std::size_t i = 0; i < positions.size(); ++i) move(static_cast<std::int64_t>(i) * size, positions[i] * size, size);
+        for (std::size_t i = 0; i < positions.size(); ++i)
+            move(static_cast<std::int64_t>(i) * size, positions[i] * size, size);
         return {};
     }
     if (!tensor::dispatchNumbers(out.dtype(), [&](auto tag) {
@@ -247,9 +262,10 @@ base::Result<void> gatherElements(KernelContext& context, const Tensor& x, const
     return {};
 }
 
-base::Result<void> scatterElements(KernelContext& context, const Tensor& x, const Tensor& indices, const Tensor& updates, std::size_t axis,
-                                   Reduction reduction) {
-    if (updates.shape() != indices.shape()) return opError("updates " + updates.typeText() + " must have the shape of the indices " + indices.typeText());
+base::Result<void> scatterElements(KernelContext& context, const Tensor& x, const Tensor& indices,
+                                   const Tensor& updates, std::size_t axis, Reduction reduction) {
+    if (updates.shape() != indices.shape())
+        return opError("updates " + updates.typeText() + " must have the shape of the indices " + indices.typeText());
     SONDE_ASSIGN(const std::vector<std::int64_t> positions, elementPositions(x, indices, axis));
     SONDE_ASSIGN(Tensor out, copyToOutput(context, x));
     return scatterRuns(positions, 1, updates, out, reduction);
@@ -258,9 +274,12 @@ base::Result<void> scatterElements(KernelContext& context, const Tensor& x, cons
 namespace {
 
 /// Rows of indices to numbers of the slices that they address, and the size of a slice.
-base::Result<std::vector<std::int64_t>> slicePositions(const Tensor& x, const Tensor& indices, std::size_t batchDims, std::int64_t& sliceSize) {
-    const std::size_t depth = indices.rank() ? static_cast<std::size_t>(std::max<std::int64_t>(indices.dim(indices.rank() - 1), 0)) : 0;
-    bool fits = indices.rank() > batchDims && x.rank() >= batchDims && indices.dim(indices.rank() - 1) <= static_cast<std::int64_t>(x.rank() - batchDims);
+base::Result<std::vector<std::int64_t>> slicePositions(const Tensor& x, const Tensor& indices, std::size_t batchDims,
+                                                       std::int64_t& sliceSize) {
+    const std::size_t depth =
+        indices.rank() ? static_cast<std::size_t>(std::max<std::int64_t>(indices.dim(indices.rank() - 1), 0)) : 0;
+    bool fits = indices.rank() > batchDims && x.rank() >= batchDims &&
+                indices.dim(indices.rank() - 1) <= static_cast<std::int64_t>(x.rank() - batchDims);
     for (std::size_t i = 0; fits && i < batchDims; ++i) fits = x.dim(i) == indices.dim(i);
     if (!fits) return opError("indices " + indices.typeText() + " do not fit " + x.typeText());
     const std::int64_t rows = product(indices.shape(), 0, indices.rank() - 1);
@@ -272,7 +291,9 @@ base::Result<std::vector<std::int64_t>> slicePositions(const Tensor& x, const Te
         for (std::size_t d = 0; d < depth; ++d) {
             const std::int64_t extent = x.dim(batchDims + d);
             std::int64_t at = indices.toInt64(row * static_cast<std::int64_t>(depth) + static_cast<std::int64_t>(d));
-            if (at < -extent || at >= extent) return opError("index " + std::to_string(at) + " is outside a dimension of size " + std::to_string(extent));
+            if (at < -extent || at >= extent)
+                return opError("index " + std::to_string(at) + " is outside a dimension of size " +
+                               std::to_string(extent));
             position = position * extent + (at < 0 ? at + extent : at);
         }
         positions[static_cast<std::size_t>(row)] = position;
@@ -287,18 +308,22 @@ base::Result<void> gatherND(KernelContext& context, const Tensor& x, const Tenso
     SONDE_ASSIGN(const std::vector<std::int64_t> positions, slicePositions(x, indices, batchDims, size));
     Shape shape;
     for (std::size_t i = 0; i + 1 < indices.rank(); ++i) shape.push_back(indices.dim(i));
-    for (std::size_t i = batchDims + static_cast<std::size_t>(indices.dim(indices.rank() - 1)); i < x.rank(); ++i) shape.push_back(x.dim(i));
+    for (std::size_t i = batchDims + static_cast<std::size_t>(indices.dim(indices.rank() - 1)); i < x.rank(); ++i)
+        shape.push_back(x.dim(i));
     SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), shape));
     if (out.numel() == 0) return {};
     const Mover move(x, out);
-    for (std::size_t i = 0; i < positions.size(); ++i) move(positions[i] * size, static_cast<std::int64_t>(i) * size, size);
+    for (std::size_t i = 0; i < positions.size(); ++i)
+        move(positions[i] * size, static_cast<std::int64_t>(i) * size, size);
     return {};
 }
 
-base::Result<void> scatterND(KernelContext& context, const Tensor& x, const Tensor& indices, const Tensor& updates, Reduction reduction) {
+base::Result<void> scatterND(KernelContext& context, const Tensor& x, const Tensor& indices, const Tensor& updates,
+                             Reduction reduction) {
     std::int64_t size = 0;
     SONDE_ASSIGN(const std::vector<std::int64_t> positions, slicePositions(x, indices, 0, size));
-    if (updates.numel() != static_cast<std::int64_t>(positions.size()) * size) return opError("updates " + updates.typeText() + " do not fit the indices " + indices.typeText());
+    if (updates.numel() != static_cast<std::int64_t>(positions.size()) * size)
+        return opError("updates " + updates.typeText() + " do not fit the indices " + indices.typeText());
     SONDE_ASSIGN(Tensor out, copyToOutput(context, x));
     return scatterRuns(positions, size, updates, out, reduction);
 }
@@ -325,14 +350,17 @@ std::int64_t sourceIndex(std::int64_t at, std::int64_t extent, PadMode mode) {
 
 }  // namespace
 
-base::Result<void> pad(KernelContext& context, const Tensor& x, std::span<const std::int64_t> before, std::span<const std::int64_t> after,
-                       PadMode mode, const Tensor& value) {
+base::Result<void> pad(KernelContext& context, const Tensor& x, std::span<const std::int64_t> before,
+                       std::span<const std::int64_t> after, PadMode mode, const Tensor& value) {
     Shape shape = x.shape();
     for (std::size_t i = 0; i < x.rank(); ++i) {
-        if (__builtin_add_overflow(shape[i], before[i], &shape[i]) || __builtin_add_overflow(shape[i], after[i], &shape[i]) || shape[i] < 0) {
-            return opError("padding " + std::to_string(before[i]) + " and " + std::to_string(after[i]) + " leaves nothing of axis " + std::to_string(i) + " of " + x.typeText());
+        if (__builtin_add_overflow(shape[i], before[i], &shape[i]) ||
+            __builtin_add_overflow(shape[i], after[i], &shape[i]) || shape[i] < 0) {
+            return opError("padding " + std::to_string(before[i]) + " and " + std::to_string(after[i]) +
+                           " leaves nothing of axis " + std::to_string(i) + " of " + x.typeText());
         }
-        if (mode != PadMode::Constant && x.dim(i) == 0 && shape[i] > 0) return opError("an empty axis has nothing to pad with");
+        if (mode != PadMode::Constant && x.dim(i) == 0 && shape[i] > 0)
+            return opError("an empty axis has nothing to pad with");
     }
     SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), shape));
     if (out.numel() == 0) return {};
@@ -344,25 +372,28 @@ base::Result<void> pad(KernelContext& context, const Tensor& x, std::span<const 
     const std::vector<std::int64_t> steps = x.shape().contiguousStrides();
     const std::int64_t run = x.rank() ? shape[x.rank() - 1] : 1;
     const auto fill = [&](const auto* in, auto* to, const auto& blank) {
-        context.pool().parallelFor(static_cast<std::size_t>(out.numel() / run), static_cast<std::size_t>(16384 / run + 1), [&](std::size_t begin, std::size_t end) {
-            for (auto r = static_cast<std::int64_t>(begin); r < static_cast<std::int64_t>(end); ++r) {
-                std::int64_t rest = r, offset = 0;
-                bool inside = true;
-                for (std::size_t d = x.rank() ? x.rank() - 1 : 0; d-- > 0;) {
-                    const std::int64_t at = source[d][static_cast<std::size_t>(rest % shape[d])];
-                    inside = inside && at >= 0;
-                    offset += at * steps[d];
-                    rest /= shape[d];
+        context.pool().parallelFor(
+            static_cast<std::size_t>(out.numel() / run), static_cast<std::size_t>(16384 / run + 1),
+            [&](std::size_t begin, std::size_t end) {
+                for (auto r = static_cast<std::int64_t>(begin); r < static_cast<std::int64_t>(end); ++r) {
+                    std::int64_t rest = r, offset = 0;
+                    bool inside = true;
+                    for (std::size_t d = x.rank() ? x.rank() - 1 : 0; d-- > 0;) {
+                        const std::int64_t at = source[d][static_cast<std::size_t>(rest % shape[d])];
+                        inside = inside && at >= 0;
+                        offset += at * steps[d];
+                        rest /= shape[d];
+                    }
+                    for (std::int64_t i = 0; i < run; ++i) {
+                        const std::int64_t at = x.rank() ? source.back()[static_cast<std::size_t>(i)] : 0;
+                        to[r * run + i] = inside && at >= 0 ? in[offset + at] : blank;
+                    }
                 }
-                for (std::int64_t i = 0; i < run; ++i) {
-                    const std::int64_t at = x.rank() ? source.back()[static_cast<std::size_t>(i)] : 0;
-                    to[r * run + i] = inside && at >= 0 ? in[offset + at] : blank;
-                }
-            }
-        });
+            });
     };
     if (x.dtype() == DType::String) {
-        fill(x.strings().data(), out.mutableStrings().data(), value.defined() && value.dtype() == DType::String ? value.strings()[0] : std::string());
+        fill(x.strings().data(), out.mutableStrings().data(),
+             value.defined() && value.dtype() == DType::String ? value.strings()[0] : std::string());
         return {};
     }
     tensor::dispatchSize(x.dtype(), [&](auto tag) {

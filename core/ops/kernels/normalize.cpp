@@ -14,7 +14,9 @@ namespace {
 
 base::Result<std::vector<double>> numbers(const Tensor* tensor, std::int64_t count, double fallback, const char* what) {
     if (!tensor) return std::vector<double>(static_cast<std::size_t>(count), fallback);
-    if (tensor->numel() != count) return opError(std::string(what) + " " + tensor->typeText() + " must have " + std::to_string(count) + " elements");
+    if (tensor->numel() != count)
+        return opError(std::string(what) + " " + tensor->typeText() + " must have " + std::to_string(count) +
+                       " elements");
     std::vector<double> values;
     for (std::int64_t i = 0; i < count; ++i) values.push_back(tensor->toDouble(i));
     return values;
@@ -22,7 +24,8 @@ base::Result<std::vector<double>> numbers(const Tensor* tensor, std::int64_t cou
 
 }  // namespace
 
-base::Result<ChannelAffine> channelAffine(const Tensor* scale, const Tensor* bias, const Tensor& mean, const Tensor& variance, double epsilon) {
+base::Result<ChannelAffine> channelAffine(const Tensor* scale, const Tensor* bias, const Tensor& mean,
+                                          const Tensor& variance, double epsilon) {
     const std::int64_t channels = mean.numel();
     SONDE_ASSIGN(const std::vector<double> s, numbers(scale, channels, 1, "scale"));
     SONDE_ASSIGN(const std::vector<double> b, numbers(bias, channels, 0, "bias"));
@@ -36,16 +39,19 @@ base::Result<ChannelAffine> channelAffine(const Tensor* scale, const Tensor* bia
     return affine;
 }
 
-base::Result<std::unique_ptr<PreparedState>> prepareBatchNorm(const Value& scale, const Value& bias, const Value& mean, const Value& variance, double epsilon) {
+base::Result<std::unique_ptr<PreparedState>> prepareBatchNorm(const Value& scale, const Value& bias, const Value& mean,
+                                                              const Value& variance, double epsilon) {
     for (const Value* value : {&mean, &scale, &bias, &variance}) {
-        if (!value->isTensor() || value->tensor().numel() != mean.tensor().numel()) return std::unique_ptr<PreparedState>();
+        if (!value->isTensor() || value->tensor().numel() != mean.tensor().numel())
+            return std::unique_ptr<PreparedState>();
     }
-    SONDE_ASSIGN(ChannelAffine affine, channelAffine(&scale.tensor(), &bias.tensor(), mean.tensor(), variance.tensor(), epsilon));
+    SONDE_ASSIGN(ChannelAffine affine,
+                 channelAffine(&scale.tensor(), &bias.tensor(), mean.tensor(), variance.tensor(), epsilon));
     return std::unique_ptr<PreparedState>(std::make_unique<ChannelAffine>(std::move(affine)));
 }
 
-base::Result<void> batchNorm(KernelContext& context, const Tensor& x, const Tensor* scale, const Tensor* bias, const Tensor& mean,
-                             const Tensor& variance, double epsilon) {
+base::Result<void> batchNorm(KernelContext& context, const Tensor& x, const Tensor* scale, const Tensor* bias,
+                             const Tensor& mean, const Tensor& variance, double epsilon) {
     SONDE_ASSIGN(const ChannelAffine affine, channelAffine(scale, bias, mean, variance, epsilon));
     return applyChannelAffine(context, x, affine);
 }
@@ -55,7 +61,8 @@ base::Result<void> applyChannelAffine(KernelContext& context, const Tensor& x, c
     const std::int64_t channels = x.rank() > 1 ? x.dim(1) : 1;
     const std::vector<double>&factor = affine.factor, &shift = affine.shift;
     if (static_cast<std::int64_t>(factor.size()) != channels) {
-        return opError("mean and variance of " + std::to_string(factor.size()) + " channels do not fit " + x.typeText());
+        return opError("mean and variance of " + std::to_string(factor.size()) + " channels do not fit " +
+                       x.typeText());
     }
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
     if (x.numel() == 0) return {};
@@ -65,19 +72,22 @@ base::Result<void> applyChannelAffine(KernelContext& context, const Tensor& x, c
     const std::size_t grain = static_cast<std::size_t>(16384 / size + 1);
     if (!tensor::dispatchFloating(x.dtype(), [&](auto tag) {
             using T = typename decltype(tag)::type;
-            context.pool().parallelFor(static_cast<std::size_t>(planes), grain, [&](std::size_t begin, std::size_t end) {
-                for (std::size_t plane = begin; plane < end; ++plane) {
-                    const std::size_t c = plane % factor.size();
-                    const T* in = x.data<T>() + static_cast<std::int64_t>(plane) * size;
-                    T* out = y.mutableData<T>() + static_cast<std::int64_t>(plane) * size;
-                    if constexpr (std::is_same_v<T, float>) {
-                        floatKernels().scaleShift(in, static_cast<float>(factor[c]), static_cast<float>(shift[c]), out, static_cast<std::size_t>(size));
-                        if (followers) followers->apply(static_cast<std::int64_t>(plane) * size, size);
-                    } else {
-                        for (std::int64_t i = 0; i < size; ++i) out[i] = static_cast<T>(static_cast<double>(in[i]) * factor[c] + shift[c]);
+            context.pool().parallelFor(
+                static_cast<std::size_t>(planes), grain, [&](std::size_t begin, std::size_t end) {
+                    for (std::size_t plane = begin; plane < end; ++plane) {
+                        const std::size_t c = plane % factor.size();
+                        const T* in = x.data<T>() + static_cast<std::int64_t>(plane) * size;
+                        T* out = y.mutableData<T>() + static_cast<std::int64_t>(plane) * size;
+                        if constexpr (std::is_same_v<T, float>) {
+                            floatKernels().scaleShift(in, static_cast<float>(factor[c]), static_cast<float>(shift[c]),
+                                                      out, static_cast<std::size_t>(size));
+                            if (followers) followers->apply(static_cast<std::int64_t>(plane) * size, size);
+                        } else {
+                            for (std::int64_t i = 0; i < size; ++i)
+                                out[i] = static_cast<T>(static_cast<double>(in[i]) * factor[c] + shift[c]);
+                        }
                     }
-                }
-            });
+                });
         })) {
         return opError("normalisation is not defined for " + x.typeText());
     }
@@ -116,13 +126,16 @@ const float* floatsOf(const Tensor* values) {
 }
 
 template <typename T>
-void affine(const T* in, T* out, std::int64_t row, const RowNorm& options, const Moments& m, const double* scale, const double* bias) {
+void affine(const T* in, T* out, std::int64_t row, const RowNorm& options, const Moments& m, const double* scale,
+            const double* bias) {
     if (options.affine == Affine::PerChannel) {
         const std::int64_t size = options.length / options.channelsPerRow;
         for (std::int64_t c = 0; c < options.channelsPerRow; ++c) {
             const std::int64_t channel = (row * options.channelsPerRow + c) % options.channels;
-            const double factor = m.inverse * (scale ? scale[channel] : 1.0), shift = (bias ? bias[channel] : 0.0) - m.mean * factor;
-            for (std::int64_t i = c * size; i < (c + 1) * size; ++i) out[i] = static_cast<T>(static_cast<double>(in[i]) * factor + shift);
+            const double factor = m.inverse * (scale ? scale[channel] : 1.0),
+                         shift = (bias ? bias[channel] : 0.0) - m.mean * factor;
+            for (std::int64_t i = c * size; i < (c + 1) * size; ++i)
+                out[i] = static_cast<T>(static_cast<double>(in[i]) * factor + shift);
         }
         return;
     }
@@ -137,29 +150,32 @@ void affine(const T* in, T* out, std::int64_t row, const RowNorm& options, const
 namespace {
 
 /// Layer normalisation of float32 with the usual parameters.
-void normalizeFloatRows(base::ThreadPool& pool, const float* x, const float* scale, const float* bias, const RowNorm& options, float* y, float* means,
-                        float* inverseDeviations) {
+void normalizeFloatRows(base::ThreadPool& pool, const float* x, const float* scale, const float* bias,
+                        const RowNorm& options, float* y, float* means, float* inverseDeviations) {
     const auto n = static_cast<std::size_t>(options.length);
-    pool.parallelFor(static_cast<std::size_t>(options.rows), 8192 / std::max<std::size_t>(n, 1) + 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t row = begin; row < end; ++row) {
-            const Moments moments = momentsOf(x + row * n, options);
-            const auto mean = static_cast<float>(moments.mean), inverse = static_cast<float>(moments.inverse);
-            floatKernels().normalizeRow(x + row * n, mean, inverse, scale, bias, y + row * n, n);
-            if (means) means[row] = mean;
-            if (inverseDeviations) inverseDeviations[row] = inverse;
-        }
-    });
+    pool.parallelFor(static_cast<std::size_t>(options.rows), 8192 / std::max<std::size_t>(n, 1) + 1,
+                     [&](std::size_t begin, std::size_t end) {
+                         for (std::size_t row = begin; row < end; ++row) {
+                             const Moments moments = momentsOf(x + row * n, options);
+                             const auto mean = static_cast<float>(moments.mean),
+                                        inverse = static_cast<float>(moments.inverse);
+                             floatKernels().normalizeRow(x + row * n, mean, inverse, scale, bias, y + row * n, n);
+                             if (means) means[row] = mean;
+                             if (inverseDeviations) inverseDeviations[row] = inverse;
+                         }
+                     });
 }
 
 }  // namespace
 
-base::Result<void> normalizeRows(KernelContext& context, const Tensor& x, const Tensor* scale, const Tensor* bias, const RowNorm& options,
-                                 Tensor& y, float* means, float* inverseDeviations) {
+base::Result<void> normalizeRows(KernelContext& context, const Tensor& x, const Tensor* scale, const Tensor* bias,
+                                 const RowNorm& options, Tensor& y, float* means, float* inverseDeviations) {
     const std::int64_t parameters = options.affine == Affine::PerElement ? options.length : options.channels;
     const float *scales = floatsOf(scale), *biases = floatsOf(bias);
-    if (x.dtype() == DType::Float32 && options.affine == Affine::PerElement && scales && (biases || !bias) && scale->numel() == parameters &&
-        (!bias || bias->numel() == parameters)) {
-        normalizeFloatRows(context.pool(), x.data<float>(), scales, biases, options, y.mutableData<float>(), means, inverseDeviations);
+    if (x.dtype() == DType::Float32 && options.affine == Affine::PerElement && scales && (biases || !bias) &&
+        scale->numel() == parameters && (!bias || bias->numel() == parameters)) {
+        normalizeFloatRows(context.pool(), x.data<float>(), scales, biases, options, y.mutableData<float>(), means,
+                           inverseDeviations);
         return {};
     }
     SONDE_ASSIGN(const std::vector<double> s, numbers(scale, scale ? parameters : 0, 1, "scale"));
@@ -169,15 +185,17 @@ base::Result<void> normalizeRows(KernelContext& context, const Tensor& x, const 
     if (!tensor::dispatchFloating(x.dtype(), [&](auto tag) {
             using T = typename decltype(tag)::type;
             T* target = y.mutableData<T>();
-            context.pool().parallelFor(static_cast<std::size_t>(options.rows), grain, [&](std::size_t begin, std::size_t end) {
-                for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
-                    const T* in = x.data<T>() + row * options.length;
-                    const Moments moments = momentsOf(in, options);
-                    affine(in, target + row * options.length, row, options, moments, scale ? s.data() : nullptr, bias ? b.data() : nullptr);
-                    if (means) means[row] = static_cast<float>(moments.mean);
-                    if (inverseDeviations) inverseDeviations[row] = static_cast<float>(moments.inverse);
-                }
-            });
+            context.pool().parallelFor(
+                static_cast<std::size_t>(options.rows), grain, [&](std::size_t begin, std::size_t end) {
+                    for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
+                        const T* in = x.data<T>() + row * options.length;
+                        const Moments moments = momentsOf(in, options);
+                        affine(in, target + row * options.length, row, options, moments, scale ? s.data() : nullptr,
+                               bias ? b.data() : nullptr);
+                        if (means) means[row] = static_cast<float>(moments.mean);
+                        if (inverseDeviations) inverseDeviations[row] = static_cast<float>(moments.inverse);
+                    }
+                });
         })) {
         return opError("normalisation is not defined for " + x.typeText());
     }

@@ -16,7 +16,9 @@ bool isNaN(const T& value) {
 }
 
 /// float16 and bfloat16: computed with as float32.
-inline bool isNarrow(tensor::DType dtype) { return dtype == tensor::DType::Float16 || dtype == tensor::DType::BFloat16; }
+inline bool isNarrow(tensor::DType dtype) {
+    return dtype == tensor::DType::Float16 || dtype == tensor::DType::BFloat16;
+}
 
 inline std::int64_t divideUp(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
 

@@ -7,8 +7,10 @@
 
 namespace sonde::ops::kernels {
 
-Patches::Patches(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial)
-    : m_window(window), m_input(inputSpatial.begin(), inputSpatial.end()), m_output(outputSpatial.begin(), outputSpatial.end()) {
+Patches::Patches(const Window& window, std::span<const std::int64_t> inputSpatial,
+                 std::span<const std::int64_t> outputSpatial)
+    : m_window(window), m_input(inputSpatial.begin(), inputSpatial.end()),
+      m_output(outputSpatial.begin(), outputSpatial.end()) {
     for (std::int64_t extent : m_output) m_outputs *= extent;
     for (std::int64_t extent : m_input) m_inputSize *= extent;
     m_taps = window.taps();
@@ -36,7 +38,8 @@ std::vector<Patches::Line> Patches::lines(std::int64_t n0, std::int64_t width) c
 }
 
 template <typename T>
-void Patches::panel(const T* image, std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t width, T* target) const {
+void Patches::panel(const T* image, std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t width,
+                    T* target) const {
     const std::vector<Line> parts = lines(n0, width);
     const std::size_t last = m_output.size() - 1;
     const std::int64_t stride = m_window.stride[last];
@@ -73,7 +76,9 @@ void Patches::panel(const T* image, std::int64_t k0, std::int64_t kc, std::int64
             stop = std::max(stop, begin);
             std::fill(out, out + begin, T{});
             if (stride == 1) {
-                if (stop > begin) std::memcpy(static_cast<void*>(out + begin), row + first + begin, static_cast<std::size_t>(stop - begin) * sizeof(T));
+                if (stop > begin)
+                    std::memcpy(static_cast<void*>(out + begin), row + first + begin,
+                                static_cast<std::size_t>(stop - begin) * sizeof(T));
             } else {
                 for (std::int64_t i = begin; i < stop; ++i) out[i] = row[first + i * stride];
             }

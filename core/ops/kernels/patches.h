@@ -11,7 +11,8 @@ namespace sonde::ops::kernels {
 /// piece and without ever making it whole.
 class Patches {
   public:
-    Patches(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial);
+    Patches(const Window& window, std::span<const std::int64_t> inputSpatial,
+            std::span<const std::int64_t> outputSpatial);
 
     std::int64_t outputs() const { return m_outputs; }
     std::int64_t inputSize() const { return m_inputSize; }
@@ -27,9 +28,9 @@ class Patches {
   private:
     /// A stretch of columns that lie in one line of outputs.
     struct Line {
-        std::int64_t column;   ///< within the panel
+        std::int64_t column;  ///< within the panel
         std::int64_t count;
-        std::int64_t x;        ///< first output position in the line
+        std::int64_t x;                   ///< first output position in the line
         std::vector<std::int64_t> outer;  ///< output position on the other axes
     };
     std::vector<Line> lines(std::int64_t n0, std::int64_t width) const;

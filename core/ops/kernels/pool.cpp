@@ -53,7 +53,8 @@ Range rangeOf(const Window& window, std::size_t axis, std::int64_t output, std::
 
 /// Calls visit(flat input index) for every input that output position `at` covers, in row-major order.
 template <typename Visit>
-void forEachTap(const std::vector<Range>& ranges, const std::vector<std::int64_t>& input, std::size_t axis, std::int64_t base, const Visit& visit) {
+void forEachTap(const std::vector<Range>& ranges, const std::vector<std::int64_t>& input, std::size_t axis,
+                std::int64_t base, const Visit& visit) {
     const Range& range = ranges[axis];
     for (std::int64_t i = range.begin; i < range.end; i += range.step) {
         if (axis + 1 == ranges.size()) visit(base * input[axis] + i);
@@ -102,8 +103,8 @@ std::int64_t columnMajorIndex(std::int64_t index, const std::vector<std::int64_t
 }
 
 template <typename T, typename RangeOf>
-void maxTyped(base::ThreadPool& pool, const Geometry& geometry, const RangeOf& rangeAt, const T* x, T* y, std::int64_t* where,
-              bool columnMajor, bool perPlane) {
+void maxTyped(base::ThreadPool& pool, const Geometry& geometry, const RangeOf& rangeAt, const T* x, T* y,
+              std::int64_t* where, bool columnMajor, bool perPlane) {
     forEachOutput(pool, geometry, rangeAt, [&](std::int64_t plane, std::int64_t o, const std::vector<Range>& ranges) {
         const T* in = x + plane * geometry.inputSize;
         T best = lowest<T>();
@@ -124,8 +125,8 @@ void maxTyped(base::ThreadPool& pool, const Geometry& geometry, const RangeOf& r
 /// float32 in one or two dimensions: rowsOf(taps, result, length) computes all rows of one plane of outputs at a time,
 /// finish(row, values) is shown each before it is copied.
 template <typename RowsOf, typename Finish>
-void poolRows(base::ThreadPool& pool, const Geometry& geometry, const Window& window, float padding, const float* x, float* y, const RowsOf& rowsOf,
-              const Finish& finish) {
+void poolRows(base::ThreadPool& pool, const Geometry& geometry, const Window& window, float padding, const float* x,
+              float* y, const RowsOf& rowsOf, const Finish& finish) {
     const PhasedPlane plane(window, geometry.input, geometry.output);
     const std::int64_t rows = plane.outputRows(), columns = plane.outputColumns();
     const std::int64_t length = (rows - 1) * plane.pitch() + columns;
@@ -139,7 +140,8 @@ void poolRows(base::ThreadPool& pool, const Geometry& geometry, const Window& wi
             rowsOf(taps, result, static_cast<std::size_t>(length));
             for (std::int64_t row = 0; row < rows; ++row) {
                 finish(row, result + row * plane.pitch());
-                std::copy(result + row * plane.pitch(), result + row * plane.pitch() + columns, y + p * geometry.outputSize + row * columns);
+                std::copy(result + row * plane.pitch(), result + row * plane.pitch() + columns,
+                          y + p * geometry.outputSize + row * columns);
             }
         }
     });
@@ -154,19 +156,26 @@ base::Result<std::int64_t*> indicesIfWanted(KernelContext& context, const Shape&
 
 }  // namespace
 
-base::Result<void> maxPool(KernelContext& context, const Tensor& x, const Window& window, bool columnMajor, bool perPlane) {
+base::Result<void> maxPool(KernelContext& context, const Tensor& x, const Window& window, bool columnMajor,
+                           bool perPlane) {
     SONDE_ASSIGN(const Shape shape, resultShape(x, window));
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
     SONDE_ASSIGN(std::int64_t* const where, indicesIfWanted(context, shape));
     if (y.numel() == 0) return {};
     if (x.dtype() == DType::Float32 && !where && fitsDepthwise(window, geometry.input, geometry.output)) {
-        poolRows(context.pool(), geometry, window, -std::numeric_limits<float>::infinity(), x.data<float>(), y.mutableData<float>(),
-                 [](const std::vector<const float*>& taps, float* result, std::size_t length) { floatKernels().maxRows(taps.data(), taps.size(), result, length); },
-                 [](std::int64_t, float*) {});
+        poolRows(
+            context.pool(), geometry, window, -std::numeric_limits<float>::infinity(), x.data<float>(),
+            y.mutableData<float>(),
+            [](const std::vector<const float*>& taps, float* result, std::size_t length) {
+                floatKernels().maxRows(taps.data(), taps.size(), result, length);
+            },
+            [](std::int64_t, float*) {});
         return {};
     }
-    const auto rangeAt = [&](std::size_t axis, std::int64_t o, std::int64_t extent) { return rangeOf(window, axis, o, extent); };
+    const auto rangeAt = [&](std::size_t axis, std::int64_t o, std::int64_t extent) {
+        return rangeOf(window, axis, o, extent);
+    };
     if (!tensor::dispatchNumbers(x.dtype(), [&](auto tag) {
             using T = typename decltype(tag)::type;
             maxTyped(context.pool(), geometry, rangeAt, x.data<T>(), y.mutableData<T>(), where, columnMajor, perPlane);
@@ -180,23 +189,25 @@ namespace {
 
 /// y = finish(Σ term(x), covered inputs, output index) in double.
 template <typename RangeOf, typename Term, typename Finish>
-base::Result<void> sumPool(KernelContext& context, const Tensor& x, const Geometry& geometry, Tensor& y, const RangeOf& rangeAt, const Term& term,
-                           const Finish& finish) {
+base::Result<void> sumPool(KernelContext& context, const Tensor& x, const Geometry& geometry, Tensor& y,
+                           const RangeOf& rangeAt, const Term& term, const Finish& finish) {
     if (!tensor::dispatchFloating(x.dtype(), [&](auto tag) {
             using T = typename decltype(tag)::type;
             using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
             const T* in = x.data<T>();
             T* out = y.mutableData<T>();
-            forEachOutput(context.pool(), geometry, rangeAt, [&](std::int64_t plane, std::int64_t o, const std::vector<Range>& ranges) {
-                const T* row = in + plane * geometry.inputSize;
-                Sum sum = 0;
-                std::int64_t count = 0;
-                forEachTap(ranges, geometry.input, 0, 0, [&](std::int64_t i) {
-                    sum += static_cast<Sum>(term(static_cast<Sum>(row[i])));
-                    ++count;
-                });
-                out[plane * geometry.outputSize + o] = static_cast<T>(static_cast<Sum>(finish(sum, count, o)));
-            });
+            forEachOutput(context.pool(), geometry, rangeAt,
+                          [&](std::int64_t plane, std::int64_t o, const std::vector<Range>& ranges) {
+                              const T* row = in + plane * geometry.inputSize;
+                              Sum sum = 0;
+                              std::int64_t count = 0;
+                              forEachTap(ranges, geometry.input, 0, 0, [&](std::int64_t i) {
+                                  sum += static_cast<Sum>(term(static_cast<Sum>(row[i])));
+                                  ++count;
+                              });
+                              out[plane * geometry.outputSize + o] =
+                                  static_cast<T>(static_cast<Sum>(finish(sum, count, o)));
+                          });
         })) {
         return opError("pooling is not defined for " + x.typeText());
     }
@@ -222,14 +233,17 @@ namespace {
 /// Positions of a window on one axis that count: inside the input, or inside the padded input.
 double tapsAt(const Window& window, std::size_t axis, std::int64_t output, std::int64_t extent, bool countPadding) {
     const Range range = rangeOf(window, axis, output, extent);
-    if (!countPadding) return static_cast<double>(std::max<std::int64_t>(0, (range.end - range.begin + range.step - 1) / range.step));
+    if (!countPadding)
+        return static_cast<double>(std::max<std::int64_t>(0, (range.end - range.begin + range.step - 1) / range.step));
     const std::int64_t start = output * window.stride[axis] - window.padBegin[axis];
     const std::int64_t end = std::min(start + window.span(axis), extent + window.padEnd[axis]);
-    return static_cast<double>(std::max<std::int64_t>(0, (end - start + window.dilation[axis] - 1) / window.dilation[axis]));
+    return static_cast<double>(
+        std::max<std::int64_t>(0, (end - start + window.dilation[axis] - 1) / window.dilation[axis]));
 }
 
 /// The sum of the taps, padded with zeros, divided by the number that counts in each row times that in each column.
-void averageRows(KernelContext& context, const Geometry& geometry, const Window& window, bool countPadding, std::int64_t divisor, const float* x, float* y) {
+void averageRows(KernelContext& context, const Geometry& geometry, const Window& window, bool countPadding,
+                 std::int64_t divisor, const float* x, float* y) {
     const bool flat = window.rank() == 1;
     const std::size_t last = window.rank() - 1;
     const std::int64_t columns = geometry.output[last], rows = flat ? 1 : geometry.output[0];
@@ -237,22 +251,25 @@ void averageRows(KernelContext& context, const Geometry& geometry, const Window&
     std::vector<float> divisors(static_cast<std::size_t>(rows * columns));
     for (std::int64_t i = 0; i < rows * columns; ++i) {
         const double inRow = flat ? 1 : tapsAt(window, 0, i / columns, geometry.input[0], countPadding);
-        const double all = divisor > 0 ? static_cast<double>(divisor) : inRow * tapsAt(window, last, i % columns, geometry.input[last], countPadding);
+        const double all = divisor > 0 ? static_cast<double>(divisor)
+                                       : inRow * tapsAt(window, last, i % columns, geometry.input[last], countPadding);
         divisors[static_cast<std::size_t>(i)] = static_cast<float>(all > 0 ? all : 1);  // nothing covered: 0 / 1
     }
     const BinaryLoop divide = floatKernels().binary[static_cast<std::size_t>(Binary::Div)];
-    poolRows(context.pool(), geometry, window, 0.0F, x, y,
-             [&](const std::vector<const float*>& taps, float* result, std::size_t length) {
-                 floatKernels().weightedRows(taps.data(), ones.data(), taps.size(), 0.0F, result, length);
-             },
-             [&](std::int64_t row, float* values) {
-                 divide(values, false, divisors.data() + row * columns, false, values, static_cast<std::size_t>(columns));
-             });
+    poolRows(
+        context.pool(), geometry, window, 0.0F, x, y,
+        [&](const std::vector<const float*>& taps, float* result, std::size_t length) {
+            floatKernels().weightedRows(taps.data(), ones.data(), taps.size(), 0.0F, result, length);
+        },
+        [&](std::int64_t row, float* values) {
+            divide(values, false, divisors.data() + row * columns, false, values, static_cast<std::size_t>(columns));
+        });
 }
 
 }  // namespace
 
-base::Result<void> averagePool(KernelContext& context, const Tensor& x, const Window& window, bool countPadding, std::int64_t divisor) {
+base::Result<void> averagePool(KernelContext& context, const Tensor& x, const Window& window, bool countPadding,
+                               std::int64_t divisor) {
     SONDE_ASSIGN(const Shape shape, resultShape(x, window));
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
@@ -260,23 +277,25 @@ base::Result<void> averagePool(KernelContext& context, const Tensor& x, const Wi
         averageRows(context, geometry, window, countPadding, divisor, x.data<float>(), y.mutableData<float>());
         return {};
     }
-    return sumPool(context, x, geometry, y,
-                   [&](std::size_t axis, std::int64_t o, std::int64_t extent) { return rangeOf(window, axis, o, extent); },
-                   [](auto v) { return v; },
-                   [&](auto sum, std::int64_t count, std::int64_t o) {
-                       const std::int64_t by = divisor > 0 ? divisor : countPadding ? paddedTaps(window, geometry, o) : count;
-                       return by == 0 ? decltype(sum){} : sum / static_cast<decltype(sum)>(by);
-                   });
+    return sumPool(
+        context, x, geometry, y,
+        [&](std::size_t axis, std::int64_t o, std::int64_t extent) { return rangeOf(window, axis, o, extent); },
+        [](auto v) { return v; },
+        [&](auto sum, std::int64_t count, std::int64_t o) {
+            const std::int64_t by = divisor > 0 ? divisor : countPadding ? paddedTaps(window, geometry, o) : count;
+            return by == 0 ? decltype(sum){} : sum / static_cast<decltype(sum)>(by);
+        });
 }
 
 base::Result<void> lpPool(KernelContext& context, const Tensor& x, const Window& window, double p) {
     SONDE_ASSIGN(const Shape shape, resultShape(x, window));
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
-    return sumPool(context, x, geometry, y,
-                   [&](std::size_t axis, std::int64_t o, std::int64_t extent) { return rangeOf(window, axis, o, extent); },
-                   [p](auto v) { return std::pow(std::fabs(static_cast<double>(v)), p); },
-                   [p](auto sum, std::int64_t, std::int64_t) { return std::pow(static_cast<double>(sum), 1 / p); });
+    return sumPool(
+        context, x, geometry, y,
+        [&](std::size_t axis, std::int64_t o, std::int64_t extent) { return rangeOf(window, axis, o, extent); },
+        [p](auto v) { return std::pow(std::fabs(static_cast<double>(v)), p); },
+        [p](auto sum, std::int64_t, std::int64_t) { return std::pow(static_cast<double>(sum), 1 / p); });
 }
 
 namespace {
@@ -298,20 +317,22 @@ base::Result<void> adaptiveAveragePool(KernelContext& context, const Tensor& x, 
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
     if (geometry.outputSize == 1 && x.dtype() == DType::Float32 && geometry.inputSize > 0) {
         const auto n = static_cast<std::size_t>(geometry.inputSize);
-        context.pool().parallelFor(static_cast<std::size_t>(geometry.planes), 16, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t p = begin; p < end; ++p) {
-                y.mutableData<float>()[p] = floatKernels().sum(x.data<float>() + p * n, n) / static_cast<float>(n);
-            }
-        });
+        context.pool().parallelFor(
+            static_cast<std::size_t>(geometry.planes), 16, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t p = begin; p < end; ++p) {
+                    y.mutableData<float>()[p] = floatKernels().sum(x.data<float>() + p * n, n) / static_cast<float>(n);
+                }
+            });
         return {};
     }
-    return sumPool(context, x, geometry, y,
-                   [&](std::size_t axis, std::int64_t o, std::int64_t extent) {
-                       const std::int64_t outputs = geometry.output[axis];
-                       return Range{o * extent / outputs, ((o + 1) * extent + outputs - 1) / outputs, 1};
-                   },
-                   [](auto v) { return v; },
-                   [](auto sum, std::int64_t count, std::int64_t) { return sum / static_cast<decltype(sum)>(count); });
+    return sumPool(
+        context, x, geometry, y,
+        [&](std::size_t axis, std::int64_t o, std::int64_t extent) {
+            const std::int64_t outputs = geometry.output[axis];
+            return Range{o * extent / outputs, ((o + 1) * extent + outputs - 1) / outputs, 1};
+        },
+        [](auto v) { return v; },
+        [](auto sum, std::int64_t count, std::int64_t) { return sum / static_cast<decltype(sum)>(count); });
 }
 
 base::Result<void> adaptiveMaxPool(KernelContext& context, const Tensor& x, std::span<const std::int64_t> output) {

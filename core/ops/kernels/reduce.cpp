@@ -63,8 +63,10 @@ Sum reduceLine(Reduce kind, const T* x, std::int64_t n, std::int64_t step) {
         case Reduce::Max:
         case Reduce::Min: {
             const bool max = kind == Reduce::Max;
-            Sum best = max ? (std::is_floating_point_v<Sum> ? -std::numeric_limits<Sum>::infinity() : static_cast<Sum>(std::numeric_limits<T>::lowest()))
-                           : (std::is_floating_point_v<Sum> ? std::numeric_limits<Sum>::infinity() : static_cast<Sum>(std::numeric_limits<T>::max()));
+            Sum best = max ? (std::is_floating_point_v<Sum> ? -std::numeric_limits<Sum>::infinity()
+                                                            : static_cast<Sum>(std::numeric_limits<T>::lowest()))
+                           : (std::is_floating_point_v<Sum> ? std::numeric_limits<Sum>::infinity()
+                                                            : static_cast<Sum>(std::numeric_limits<T>::max()));
             for (std::int64_t i = 0; i < n; ++i) {
                 const Sum v = at(i);
                 if (isNaN(best)) break;
@@ -77,7 +79,9 @@ Sum reduceLine(Reduce kind, const T* x, std::int64_t n, std::int64_t step) {
             for (std::int64_t i = 0; i < n; ++i) result = product(result, at(i));
             return result;
         }
-        case Reduce::L1: return added<Sum>(n, [&](std::int64_t i) { return at(i) < 0 ? product(at(i), static_cast<Sum>(-1)) : at(i); });
+        case Reduce::L1:
+            return added<Sum>(n,
+                              [&](std::int64_t i) { return at(i) < 0 ? product(at(i), static_cast<Sum>(-1)) : at(i); });
         case Reduce::L2:
         case Reduce::SumSquare: {
             const Sum sum = added<Sum>(n, [&](std::int64_t i) { return product(at(i), at(i)); });
@@ -91,7 +95,8 @@ Sum reduceLine(Reduce kind, const T* x, std::int64_t n, std::int64_t step) {
                 largest = std::max(largest, v);
             }
             if (std::isinf(largest)) return numberOf<Sum>(largest);
-            const double sum = added<double>(n, [&](std::int64_t i) { return std::exp(static_cast<double>(at(i)) - largest); });
+            const double sum =
+                added<double>(n, [&](std::int64_t i) { return std::exp(static_cast<double>(at(i)) - largest); });
             return numberOf<Sum>(largest + std::log(sum));
         }
         case Reduce::All:
@@ -118,7 +123,8 @@ base::Result<Lines> linesOf(base::ThreadPool& pool, const Tensor& x, std::span<c
     for (std::size_t axis : sorted) lines.n *= x.dim(axis);
     const bool adjacent = sorted.empty() || sorted.back() - sorted.front() + 1 == sorted.size();
     if (adjacent) {
-        const std::size_t first = sorted.empty() ? x.rank() : sorted.front(), last = sorted.empty() ? x.rank() : sorted.back() + 1;
+        const std::size_t first = sorted.empty() ? x.rank() : sorted.front(),
+                          last = sorted.empty() ? x.rank() : sorted.back() + 1;
         for (std::size_t i = 0; i < first; ++i) lines.outer *= x.dim(i);
         for (std::size_t i = last; i < x.rank(); ++i) lines.inner *= x.dim(i);
         return lines;
@@ -141,21 +147,26 @@ void reduceLines(base::ThreadPool& pool, Reduce kind, const Lines& lines, Tensor
     const T* in = lines.x.data<T>();
     T* to = out.mutableData<T>();
     const std::int64_t count = lines.outer * lines.inner;
-    pool.parallelFor(static_cast<std::size_t>(count), static_cast<std::size_t>(16384 / std::max<std::int64_t>(lines.n, 1) + 1), [&](std::size_t begin, std::size_t end) {
-        for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
-            const T* line = in + i / lines.inner * lines.n * lines.inner + i % lines.inner;
-            if constexpr (std::is_same_v<T, float>) {
-                if (lines.inner == 1 && lines.n >= 16 && (kind == Reduce::Sum || kind == Reduce::Mean || kind == Reduce::Max)) {
-                    const auto n = static_cast<std::size_t>(lines.n);
-                    to[i] = kind == Reduce::Max ? floatKernels().maximum(line, n)
-                                                : floatKernels().sum(line, n) / (kind == Reduce::Mean ? static_cast<float>(lines.n) : 1.0F);
-                    continue;
+    pool.parallelFor(
+        static_cast<std::size_t>(count), static_cast<std::size_t>(16384 / std::max<std::int64_t>(lines.n, 1) + 1),
+        [&](std::size_t begin, std::size_t end) {
+            for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+                const T* line = in + i / lines.inner * lines.n * lines.inner + i % lines.inner;
+                if constexpr (std::is_same_v<T, float>) {
+                    if (lines.inner == 1 && lines.n >= 16 &&
+                        (kind == Reduce::Sum || kind == Reduce::Mean || kind == Reduce::Max)) {
+                        const auto n = static_cast<std::size_t>(lines.n);
+                        to[i] = kind == Reduce::Max ? floatKernels().maximum(line, n)
+                                                    : floatKernels().sum(line, n) /
+                                                          (kind == Reduce::Mean ? static_cast<float>(lines.n) : 1.0F);
+                        continue;
+                    }
                 }
+                to[i] = static_cast<T>(
+                    static_cast<std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, double>, Sum, float>>(
+                        reduceLine<T, Sum>(kind, line, lines.n, lines.inner)));
             }
-            to[i] = static_cast<T>(static_cast<std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, double>, Sum, float>>(
-                reduceLine<T, Sum>(kind, line, lines.n, lines.inner)));
-        }
-    });
+        });
 }
 
 Shape reducedShape(const Shape& shape, std::span<const std::size_t> axes, bool keepDims) {
@@ -169,21 +180,28 @@ Shape reducedShape(const Shape& shape, std::span<const std::size_t> axes, bool k
 
 }  // namespace
 
-base::Result<void> reduce(KernelContext& context, Reduce kind, const Tensor& x, std::span<const std::size_t> axes, bool keepDims) {
+base::Result<void> reduce(KernelContext& context, Reduce kind, const Tensor& x, std::span<const std::size_t> axes,
+                          bool keepDims) {
     SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), reducedShape(x.shape(), axes, keepDims)));
     if (out.numel() == 0) return {};
     SONDE_ASSIGN(const Lines lines, linesOf(context.pool(), x, axes));
-    bool done = tensor::dispatchFloating(x.dtype(), [&](auto tag) { reduceLines<typename decltype(tag)::type, double>(context.pool(), kind, lines, out); });
+    bool done = tensor::dispatchFloating(x.dtype(), [&](auto tag) {
+        reduceLines<typename decltype(tag)::type, double>(context.pool(), kind, lines, out);
+    });
     done = done || tensor::dispatchIntegers(x.dtype(), [&](auto tag) {
                using T = typename decltype(tag)::type;
-               reduceLines<T, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(context.pool(), kind, lines, out);
+               reduceLines<T, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(context.pool(),
+                                                                                                    kind, lines, out);
            });
     if (!done && x.dtype() == DType::Bool) {
         // max is any, min is all.
-        const Reduce logic = kind == Reduce::Max || kind == Reduce::Any || kind == Reduce::Sum ? Reduce::Any : Reduce::All;
+        const Reduce logic =
+            kind == Reduce::Max || kind == Reduce::Any || kind == Reduce::Sum ? Reduce::Any : Reduce::All;
         const auto* in = lines.x.data<std::uint8_t>();
         for (std::int64_t i = 0; i < out.numel(); ++i) {
-            out.mutableData<bool>()[i] = reduceLine<std::uint8_t, std::int64_t>(logic, in + i / lines.inner * lines.n * lines.inner + i % lines.inner, lines.n, lines.inner) != 0;
+            out.mutableData<bool>()[i] =
+                reduceLine<std::uint8_t, std::int64_t>(
+                    logic, in + i / lines.inner * lines.n * lines.inner + i % lines.inner, lines.n, lines.inner) != 0;
         }
         done = true;
     }
@@ -191,7 +209,8 @@ base::Result<void> reduce(KernelContext& context, Reduce kind, const Tensor& x, 
     return {};
 }
 
-base::Result<void> argReduce(KernelContext& context, const Tensor& x, std::size_t axis, bool keepDims, bool smallest, bool lastIndex, std::size_t output) {
+base::Result<void> argReduce(KernelContext& context, const Tensor& x, std::size_t axis, bool keepDims, bool smallest,
+                             bool lastIndex, std::size_t output) {
     const std::size_t axes[] = {axis};
     if (x.dim(axis) == 0) return opError("an empty axis has no largest element");
     SONDE_ASSIGN(Tensor out, context.output(output, DType::Int64, reducedShape(x.shape(), axes, keepDims)));

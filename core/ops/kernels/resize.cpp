@@ -14,7 +14,8 @@ namespace sonde::ops::kernels {
 namespace {
 
 base::Result<double> originalCoordinate(const AxisResize& axis, const ResizeOptions& options, std::int64_t at) {
-    const auto x = static_cast<double>(at), in = static_cast<double>(axis.input), out = static_cast<double>(axis.output);
+    const auto x = static_cast<double>(at), in = static_cast<double>(axis.input),
+               out = static_cast<double>(axis.output);
     const std::string& mode = options.coordinates;
     if (mode == "half_pixel") return (x + 0.5) / axis.scale - 0.5;
     if (mode == "asymmetric") return x / axis.scale;
@@ -50,8 +51,12 @@ double cubic(double x, double a) {
 double triangle(double x) { return std::max(0.0, 1 - std::fabs(x)); }
 
 /// Scaling down with antialiasing, the filter covers as many inputs as fall on one output.
-double stretchOf(const AxisResize& axis, const ResizeOptions& options) { return options.antialias ? std::min(axis.scale, 1.0) : 1.0; }
-double radiusOf(const AxisResize& axis, const ResizeOptions& options) { return (options.mode == "cubic" ? 2 : 1) / stretchOf(axis, options); }
+double stretchOf(const AxisResize& axis, const ResizeOptions& options) {
+    return options.antialias ? std::min(axis.scale, 1.0) : 1.0;
+}
+double radiusOf(const AxisResize& axis, const ResizeOptions& options) {
+    return (options.mode == "cubic" ? 2 : 1) / stretchOf(axis, options);
+}
 
 /// What the taps of an axis take at most, about: two lists for each output.
 double tapBytes(const AxisResize& axis, const ResizeOptions& options) {
@@ -63,7 +68,8 @@ Taps filterTaps(double x, const AxisResize& axis, const ResizeOptions& options) 
     const bool isCubic = options.mode == "cubic";
     const double stretch = stretchOf(axis, options), radius = radiusOf(axis, options);
     const double base = std::floor(x);
-    const auto first = static_cast<std::int64_t>(base + std::floor(-radius) + 1), last = static_cast<std::int64_t>(base + std::ceil(radius));
+    const auto first = static_cast<std::int64_t>(base + std::floor(-radius) + 1),
+               last = static_cast<std::int64_t>(base + std::ceil(radius));
     Taps taps;
     double total = 0;
     for (std::int64_t i = first; i <= last; ++i) {
@@ -88,7 +94,8 @@ base::Result<std::vector<Taps>> tapsOf(const AxisResize& axis, const ResizeOptio
     if (axis.output == 0) return all;
     if (axis.input < 1 && axis.output > 0) return opError("an empty axis cannot be resized");
     if (!(axis.scale > 1e-6)) return opError("scale " + std::to_string(axis.scale) + " is not positive");
-    if (tapBytes(axis, options) > static_cast<double>(tensor::memoryLimit()) / 4) return opError("a dimension of size " + std::to_string(axis.output) + " is too large");
+    if (tapBytes(axis, options) > static_cast<double>(tensor::memoryLimit()) / 4)
+        return opError("a dimension of size " + std::to_string(axis.output) + " is too large");
     const auto last = static_cast<double>(axis.input - 1);
     for (std::int64_t i = 0; i < axis.output; ++i) {
         SONDE_ASSIGN(const double x, originalCoordinate(axis, options, i));
@@ -114,37 +121,43 @@ namespace {
 
 /// x [outer, in, inner] -> y [outer, out, inner]
 template <typename T>
-void resample(base::ThreadPool& pool, const T* x, T* y, std::int64_t outer, std::int64_t in, std::int64_t inner, const std::vector<Taps>& taps) {
+void resample(base::ThreadPool& pool, const T* x, T* y, std::int64_t outer, std::int64_t in, std::int64_t inner,
+              const std::vector<Taps>& taps) {
     const auto out = static_cast<std::int64_t>(taps.size());
-    pool.parallelFor(static_cast<std::size_t>(outer * (inner > 1 ? out : 1)), static_cast<std::size_t>(4096 / (inner > 1 ? inner : out) + 1), [&](std::size_t begin, std::size_t end) {
-        for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end); ++task) {
-            if (inner == 1) {
-                for (std::int64_t i = 0; i < out; ++i) {
-                    const Taps& t = taps[static_cast<std::size_t>(i)];
-                    T sum{};
-                    for (std::size_t k = 0; k < t.indices.size(); ++k) sum += static_cast<T>(t.weights[k]) * x[task * in + t.indices[k]];
-                    y[task * out + i] = t.indices.size() == 1 && t.weights[0] == 1 ? x[task * in + t.indices[0]] : sum;
+    pool.parallelFor(
+        static_cast<std::size_t>(outer * (inner > 1 ? out : 1)),
+        static_cast<std::size_t>(4096 / (inner > 1 ? inner : out) + 1), [&](std::size_t begin, std::size_t end) {
+            for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end); ++task) {
+                if (inner == 1) {
+                    for (std::int64_t i = 0; i < out; ++i) {
+                        const Taps& t = taps[static_cast<std::size_t>(i)];
+                        T sum{};
+                        for (std::size_t k = 0; k < t.indices.size(); ++k)
+                            sum += static_cast<T>(t.weights[k]) * x[task * in + t.indices[k]];
+                        y[task * out + i] =
+                            t.indices.size() == 1 && t.weights[0] == 1 ? x[task * in + t.indices[0]] : sum;
+                    }
+                    continue;
                 }
-                continue;
-            }
-            const Taps& t = taps[static_cast<std::size_t>(task % out)];
-            T* row = y + task * inner;
-            const T* image = x + task / out * in * inner;
-            if (t.indices.size() == 1 && t.weights[0] == 1) {
-                std::copy(image + t.indices[0] * inner, image + (t.indices[0] + 1) * inner, row);
-                continue;
-            }
-            std::fill(row, row + inner, T{});
-            for (std::size_t k = 0; k < t.indices.size(); ++k) {
-                const T* from = image + t.indices[k] * inner;
-                if constexpr (std::is_same_v<T, float>) {
-                    floatKernels().axpy(static_cast<float>(t.weights[k]), from, row, static_cast<std::size_t>(inner));
-                } else {
-                    for (std::int64_t i = 0; i < inner; ++i) row[i] += static_cast<T>(t.weights[k]) * from[i];
+                const Taps& t = taps[static_cast<std::size_t>(task % out)];
+                T* row = y + task * inner;
+                const T* image = x + task / out * in * inner;
+                if (t.indices.size() == 1 && t.weights[0] == 1) {
+                    std::copy(image + t.indices[0] * inner, image + (t.indices[0] + 1) * inner, row);
+                    continue;
+                }
+                std::fill(row, row + inner, T{});
+                for (std::size_t k = 0; k < t.indices.size(); ++k) {
+                    const T* from = image + t.indices[k] * inner;
+                    if constexpr (std::is_same_v<T, float>) {
+                        floatKernels().axpy(static_cast<float>(t.weights[k]), from, row,
+                                            static_cast<std::size_t>(inner));
+                    } else {
+                        for (std::int64_t i = 0; i < inner; ++i) row[i] += static_cast<T>(t.weights[k]) * from[i];
+                    }
                 }
             }
-        }
-    });
+        });
 }
 
 template <typename T>
@@ -160,9 +173,11 @@ void extrapolate(const std::vector<std::vector<Taps>>& axes, Tensor& y, T value)
 }
 
 template <typename T>
-base::Result<void> resizeTyped(KernelContext& context, const Tensor& x, const std::vector<std::vector<Taps>>& axes, const ResizeOptions& options) {
+base::Result<void> resizeTyped(KernelContext& context, const Tensor& x, const std::vector<std::vector<Taps>>& axes,
+                               const ResizeOptions& options) {
     Tensor current = x;
-    std::size_t left = static_cast<std::size_t>(std::ranges::count_if(axes, [](const auto& taps) { return !taps.empty(); }));
+    std::size_t left =
+        static_cast<std::size_t>(std::ranges::count_if(axes, [](const auto& taps) { return !taps.empty(); }));
     for (std::size_t d = 0; d < x.rank(); ++d) {
         if (axes[d].empty()) continue;
         Shape shape = current.shape();
@@ -172,17 +187,21 @@ base::Result<void> resizeTyped(KernelContext& context, const Tensor& x, const st
         std::int64_t outer = 1, inner = 1;
         for (std::size_t i = 0; i < d; ++i) outer *= shape[i];
         for (std::size_t i = d + 1; i < shape.rank(); ++i) inner *= shape[i];
-        if (next.numel() > 0) resample<T>(context.pool(), current.data<T>(), next.mutableData<T>(), outer, current.dim(d), inner, axes[d]);
+        if (next.numel() > 0)
+            resample<T>(context.pool(), current.data<T>(), next.mutableData<T>(), outer, current.dim(d), inner,
+                        axes[d]);
         current = next;
     }
-    if (options.coordinates == "tf_crop_and_resize") extrapolate<T>(axes, current, static_cast<T>(options.extrapolation));
+    if (options.coordinates == "tf_crop_and_resize")
+        extrapolate<T>(axes, current, static_cast<T>(options.extrapolation));
     context.setOutput(0, Value(std::move(current)));
     return {};
 }
 
 }  // namespace
 
-base::Result<void> resize(KernelContext& context, const Tensor& x, const std::vector<std::vector<Taps>>& axes, const ResizeOptions& options) {
+base::Result<void> resize(KernelContext& context, const Tensor& x, const std::vector<std::vector<Taps>>& axes,
+                          const ResizeOptions& options) {
     if (x.dtype() == DType::Float32) return resizeTyped<float>(context, x, axes, options);
     if (x.dtype() == DType::Float64) return resizeTyped<double>(context, x, axes, options);
     SONDE_ASSIGN(const Tensor wide, x.cast(DType::Float64));

@@ -48,14 +48,14 @@ class AlignedBuffer {
   public:
     AlignedBuffer() = default;
     explicit AlignedBuffer(std::size_t count)
-        : m_memory(static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{64}))), m_size(count) {}
+        : m_memory(static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{64}))), m_size(count) {}
     T* data() { return m_memory.get(); }
     const T* data() const { return m_memory.get(); }
     std::size_t size() const { return m_size; }
 
   private:
     struct Free {
-        void operator()(T* memory) const { ::operator delete(memory, std::align_val_t{64}); }
+        void operator()(T* memory) const { ::operator delete (memory, std::align_val_t{64}); }
     };
     std::unique_ptr<T, Free> m_memory;
     std::size_t m_size = 0;
@@ -83,7 +83,8 @@ class WorkBuffer {
         }
         m_count = count;
     }
-    WorkBuffer(WorkBuffer&& other) noexcept : m_memory(std::move(other.m_memory)), m_count(std::exchange(other.m_count, 0)) {}
+    WorkBuffer(WorkBuffer&& other) noexcept
+        : m_memory(std::move(other.m_memory)), m_count(std::exchange(other.m_count, 0)) {}
     WorkBuffer& operator=(WorkBuffer&& other) noexcept {
         std::swap(m_memory, other.m_memory);
         std::swap(m_count, other.m_count);

@@ -14,24 +14,28 @@ template <typename T, typename F>
 void mapAll(KernelContext& context, const Tensor& x, Tensor& y, F f) {
     const T* in = x.data<T>();
     T* out = y.mutableData<T>();
-    context.pool().parallelFor(static_cast<std::size_t>(x.numel()), kUnaryGrain, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) out[i] = f(in[i]);
-    });
+    context.pool().parallelFor(static_cast<std::size_t>(x.numel()), kUnaryGrain,
+                               [&](std::size_t begin, std::size_t end) {
+                                   for (std::size_t i = begin; i < end; ++i) out[i] = f(in[i]);
+                               });
 }
 
 }  // namespace
 
-base::Result<void> applyUnary(KernelContext& context, const UnaryFunction& function, const Tensor& x, double a, double b) {
+base::Result<void> applyUnary(KernelContext& context, const UnaryFunction& function, const Tensor& x, double a,
+                              double b) {
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
     if (x.dtype() == DType::Float32 && function.fast) {
         const UnaryLoop loop = floatKernels().unary[static_cast<std::size_t>(*function.fast)];
         const float* in = x.data<float>();
         float* out = y.mutableData<float>();
         const Followers* followers = Followers::of(y);
-        context.pool().parallelFor(static_cast<std::size_t>(x.numel()), kUnaryGrain, [&](std::size_t begin, std::size_t end) {
-            loop(in + begin, out + begin, end - begin, static_cast<float>(a), static_cast<float>(b));
-            if (followers) followers->apply(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
-        });
+        context.pool().parallelFor(
+            static_cast<std::size_t>(x.numel()), kUnaryGrain, [&](std::size_t begin, std::size_t end) {
+                loop(in + begin, out + begin, end - begin, static_cast<float>(a), static_cast<float>(b));
+                if (followers)
+                    followers->apply(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
+            });
         return {};
     }
     bool done = false;

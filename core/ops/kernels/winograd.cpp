@@ -11,15 +11,18 @@ namespace sonde::ops::kernels {
 
 namespace {
 
-constexpr int kLanes = 16;          ///< tiles are transformed in groups of so many, or of nr if that is less
+constexpr int kLanes = 16;  ///< tiles are transformed in groups of so many, or of nr if that is less
 constexpr int kMostPoints = 36;
-constexpr int kMostColumns = 32;    ///< nr of the widest micro kernel
-
+constexpr int kMostColumns = 32;  ///< nr of the widest micro kernel
 
 /// G of F(m, 3): (m + 2) x 3.
 constexpr double kG2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-constexpr double kG4[6][3] = {{1.0 / 4, 0, 0},           {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                              {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
+constexpr double kG4[6][3] = {{1.0 / 4, 0, 0},
+                              {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                              {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                              {1.0 / 24, 1.0 / 12, 1.0 / 6},
+                              {1.0 / 24, -1.0 / 12, 1.0 / 6},
+                              {0, 0, 1}};
 
 /// Rough cost in fused multiply-adds of a vector: products, and reading the weights from beyond the second-level cache.
 double cost(std::int64_t points, std::int64_t channels, std::int64_t columns) {
@@ -31,12 +34,13 @@ double cost(std::int64_t points, std::int64_t channels, std::int64_t columns) {
 /// One convolution: blocks of nr tiles, each in three steps that can be split among threads.
 class Winograd {
   public:
-    Winograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window, const WinogradSizes& sizes)
+    Winograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window,
+             const WinogradSizes& sizes)
         : m_x(x), m_weights(weights), m_bias(bias), m_y(y), m_sizes(sizes), m_micro(floatKernels().gemm),
           m_kernel(weights.tile() == 2 ? floatKernels().winograd2 : floatKernels().winograd4), m_tile(weights.tile()),
           m_extent(m_tile + 2), m_points(m_extent * m_extent), m_padY(window.padBegin[0]), m_padX(window.padBegin[1]),
-          m_tilesX(divideUp(sizes.output[1], m_tile)), m_tiles(m_tilesX * divideUp(sizes.output[0], m_tile)), m_columns(m_micro.nr),
-          m_lanes(std::min<std::int64_t>(kLanes, m_micro.nr)) {}
+          m_tilesX(divideUp(sizes.output[1], m_tile)), m_tiles(m_tilesX * divideUp(sizes.output[0], m_tile)),
+          m_columns(m_micro.nr), m_lanes(std::min<std::int64_t>(kLanes, m_micro.nr)) {}
 
     std::int64_t blocks() const { return m_sizes.batch * blocksOfPicture(); }
     std::size_t inputFloats() const { return static_cast<std::size_t>(m_points * m_sizes.inChannels * m_columns); }
@@ -48,8 +52,10 @@ class Winograd {
         const std::int64_t lanes = divideUp(place.count, m_lanes) * m_lanes;
         alignas(64) float patches[kMostPoints * kMostColumns] = {};
         for (std::int64_t c = c0; c < c1; ++c) {
-            gather(m_x + (place.picture * m_sizes.inChannels + c) * m_sizes.input[0] * m_sizes.input[1], place, patches);
-            m_kernel.input(patches, m_columns, v + c * m_columns, m_sizes.inChannels * m_columns, static_cast<std::size_t>(lanes));
+            gather(m_x + (place.picture * m_sizes.inChannels + c) * m_sizes.input[0] * m_sizes.input[1], place,
+                   patches);
+            m_kernel.input(patches, m_columns, v + c * m_columns, m_sizes.inChannels * m_columns,
+                           static_cast<std::size_t>(lanes));
         }
     }
 
@@ -66,8 +72,8 @@ class Winograd {
                 const std::int64_t kc = std::min(block, m_sizes.inChannels - k0);
                 for (std::int64_t row = 0; row < m_sizes.outChannels; row += m_micro.mr) {
                     const int rows = static_cast<int>(std::min<std::int64_t>(m_micro.mr, m_sizes.outChannels - row));
-                    run(rows, kc, left.panel(k0, row / m_micro.mr), right + k0 * m_columns, products + row * m_columns, m_columns, k0 > 0,
-                        left.panel(k0, row / m_micro.mr) + kc * m_micro.mr);
+                    run(rows, kc, left.panel(k0, row / m_micro.mr), right + k0 * m_columns, products + row * m_columns,
+                        m_columns, k0 > 0, left.panel(k0, row / m_micro.mr) + kc * m_micro.mr);
                 }
             }
         }
@@ -79,11 +85,12 @@ class Winograd {
         const std::int64_t lanes = divideUp(place.count, m_lanes) * m_lanes;
         alignas(64) float results[16 * kMostColumns];
         for (std::int64_t k = k0; k < k1; ++k) {
-            if (!m_kernel.output(m + k * m_columns, m_sizes.outChannels * m_columns, m_bias ? m_bias[k] : 0.0f, results, m_columns,
-                                 static_cast<std::size_t>(lanes))) {
+            if (!m_kernel.output(m + k * m_columns, m_sizes.outChannels * m_columns, m_bias ? m_bias[k] : 0.0f, results,
+                                 m_columns, static_cast<std::size_t>(lanes))) {
                 return false;
             }
-            const std::int64_t plane = (place.picture * m_sizes.outChannels + k) * m_sizes.output[0] * m_sizes.output[1];
+            const std::int64_t plane =
+                (place.picture * m_sizes.outChannels + k) * m_sizes.output[0] * m_sizes.output[1];
             scatter(results, place, m_y + plane);
             if (m_sizes.followers) follow(place, plane);
         }
@@ -124,8 +131,8 @@ class Winograd {
                 const std::int64_t y = tileRow * m_tile + i - m_padY;
                 float* out = patches + i * m_extent * m_columns + at;
                 const bool inside = y >= 0 && y < height;
-                floatKernels().tileRows(inside ? plane + y * width + x : plane, inside ? -x : 0, inside ? width - x : 0, m_tile, out, m_columns,
-                                        static_cast<std::size_t>(count));
+                floatKernels().tileRows(inside ? plane + y * width + x : plane, inside ? -x : 0, inside ? width - x : 0,
+                                        m_tile, out, m_columns, static_cast<std::size_t>(count));
             }
         });
     }
@@ -154,7 +161,8 @@ class Winograd {
             const std::int64_t first = tileColumn * m_tile, last = std::min(first + count * m_tile, width);
             const std::int64_t top = tileRow * m_tile, rows = std::min<std::int64_t>(m_tile, height - top);
             if (first == 0 && last == width) return m_sizes.followers->apply(plane + top * width, rows * width);
-            for (std::int64_t y = top; y < top + rows; ++y) m_sizes.followers->apply(plane + y * width + first, last - first);
+            for (std::int64_t y = top; y < top + rows; ++y)
+                m_sizes.followers->apply(plane + y * width + first, last - first);
         });
     }
 
@@ -173,14 +181,16 @@ class Winograd {
 /// Splits [0, count) among the threads.
 template <typename Use>
 void spread(base::ThreadPool& pool, std::int64_t count, std::int64_t least, const Use& use) {
-    pool.parallelFor(static_cast<std::size_t>(count), static_cast<std::size_t>(least), [&](std::size_t begin, std::size_t end) {
-        use(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end));
-    });
+    pool.parallelFor(static_cast<std::size_t>(count), static_cast<std::size_t>(least),
+                     [&](std::size_t begin, std::size_t end) {
+                         use(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end));
+                     });
 }
 
 }  // namespace
 
-WinogradWeights::WinogradWeights(const float* weights, std::int64_t outChannels, std::int64_t inChannels, int tile, base::ThreadPool& pool)
+WinogradWeights::WinogradWeights(const float* weights, std::int64_t outChannels, std::int64_t inChannels, int tile,
+                                 base::ThreadPool& pool)
     : m_tile(tile) {
     const int extent = tile + 2;
     const auto g = [&](int i, int j) { return tile == 2 ? kG2[i][j] : kG4[i][j]; };
@@ -191,7 +201,8 @@ WinogradWeights::WinogradWeights(const float* weights, std::int64_t outChannels,
                 for (std::int64_t kc = begin; kc < end; ++kc) {
                     double sum = 0;
                     for (int a = 0; a < 3; ++a)
-                        for (int b = 0; b < 3; ++b) sum += g(i, a) * g(j, b) * static_cast<double>(weights[kc * 9 + a * 3 + b]);
+                        for (int b = 0; b < 3; ++b)
+                            sum += g(i, a) * g(j, b) * static_cast<double>(weights[kc * 9 + a * 3 + b]);
                     point.data()[kc] = static_cast<float>(sum);
                 }
             });
@@ -209,10 +220,12 @@ int winogradTile(const Window& window, const WinogradSizes& sizes) {
     const auto ofTile = [&](int tile) {
         const std::int64_t tiles = divideUp(sizes.output[0], tile) * divideUp(sizes.output[1], tile) * sizes.batch;
         const std::int64_t points = (tile + 2) * (tile + 2);
-        const double transforms = 2.5 * static_cast<double>(points * (sizes.inChannels + sizes.outChannels)) * static_cast<double>(divideUp(tiles, kLanes));
+        const double transforms = 2.5 * static_cast<double>(points * (sizes.inChannels + sizes.outChannels)) *
+                                  static_cast<double>(divideUp(tiles, kLanes));
         return cost(points, channels, tiles) + transforms;
     };
-    const double direct = 1.3 * cost(9, channels, sizes.output[0] * sizes.output[1] * sizes.batch), two = ofTile(2), four = ofTile(4);
+    const double direct = 1.3 * cost(9, channels, sizes.output[0] * sizes.output[1] * sizes.batch), two = ofTile(2),
+                 four = ofTile(4);
     if (std::min(two, four) > direct) return 0;
     return two < four ? 2 : 4;
 }
@@ -234,17 +247,23 @@ bool convolveWinograd(const float* x, const WinogradWeights& weights, const floa
     });
     if (rest == 0 || !isFinite) return isFinite;
     // Of the others the threads share each step.
-    const auto inputs = static_cast<std::int64_t>(work.inputFloats()), outputs = static_cast<std::int64_t>(work.outputFloats());
+    const auto inputs = static_cast<std::int64_t>(work.inputFloats()),
+               outputs = static_cast<std::int64_t>(work.outputFloats());
     float* v = Scratch::of<float>(1, static_cast<std::size_t>(rest * inputs));
     float* m = Scratch::of<float>(2, static_cast<std::size_t>(rest * outputs));
     const auto share = [&](std::int64_t count, std::int64_t least, const auto& use) {
         const std::int64_t pieces = divideUp(count, least);
         spread(pool, rest * pieces, 1, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) use(i % rest, i / rest * least, std::min((i / rest + 1) * least, count));
+            for (std::int64_t i = begin; i < end; ++i)
+                use(i % rest, i / rest * least, std::min((i / rest + 1) * least, count));
         });
     };
-    share(sizes.inChannels, 8, [&](std::int64_t i, std::int64_t begin, std::int64_t end) { work.transformInput(whole + i, begin, end, v + i * inputs); });
-    share(work.points(), 1, [&](std::int64_t i, std::int64_t begin, std::int64_t end) { work.multiply(whole + i, begin, end, v + i * inputs, m + i * outputs); });
+    share(sizes.inChannels, 8, [&](std::int64_t i, std::int64_t begin, std::int64_t end) {
+        work.transformInput(whole + i, begin, end, v + i * inputs);
+    });
+    share(work.points(), 1, [&](std::int64_t i, std::int64_t begin, std::int64_t end) {
+        work.multiply(whole + i, begin, end, v + i * inputs, m + i * outputs);
+    });
     share(sizes.outChannels, 8, [&](std::int64_t i, std::int64_t begin, std::int64_t end) {
         if (!work.transformOutput(whole + i, begin, end, m + i * outputs)) isFinite = false;
     });

@@ -1,14 +1,14 @@
 #pragma once
 
-#include "core/ops/linalg/decompositions.h"
-#include "core/ops/support/eager.h"
-#include "core/tensor/dispatch.h"
-
 #include <complex>
 #include <functional>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
+
+#include "core/ops/linalg/decompositions.h"
+#include "core/ops/support/eager.h"
+#include "core/tensor/dispatch.h"
 
 // Between tensors and the decompositions: the matrices of a tensor [..., rows, cols] as columns, loops over them, and
 // the names of their dimensions.
@@ -66,20 +66,11 @@ void forEachMatrix(Eager& e, const Batch& batch, const std::function<void(std::i
 template <typename F>
 void dispatch(DType dtype, F&& f) {
     switch (dtype) {
-        case DType::Float32:
-            f(tensor::TypeTag<float>{});
-            break;
-        case DType::Float64:
-            f(tensor::TypeTag<double>{});
-            break;
-        case DType::Complex64:
-            f(tensor::TypeTag<std::complex<float>>{});
-            break;
-        case DType::Complex128:
-            f(tensor::TypeTag<std::complex<double>>{});
-            break;
-        default:
-            break;
+        case DType::Float32: f(tensor::TypeTag<float>{}); break;
+        case DType::Float64: f(tensor::TypeTag<double>{}); break;
+        case DType::Complex64: f(tensor::TypeTag<std::complex<float>>{}); break;
+        case DType::Complex128: f(tensor::TypeTag<std::complex<double>>{}); break;
+        default: break;
     }
 }
 

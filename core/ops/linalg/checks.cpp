@@ -1,8 +1,8 @@
 #include "core/ops/linalg/checks.h"
 
-#include "core/ops/linalg/batch.h"
-
 #include <algorithm>
+
+#include "core/ops/linalg/batch.h"
 
 namespace sonde::ops::linalg {
 
@@ -54,32 +54,19 @@ std::string meaning(std::string_view api, std::int32_t info) {
 
 std::string scalarTypeName(DType dtype) {
     switch (dtype) {
-        case DType::Float32:
-            return "Float";
-        case DType::Float64:
-            return "Double";
-        case DType::Complex64:
-            return "ComplexFloat";
-        case DType::Complex128:
-            return "ComplexDouble";
-        case DType::Float16:
-            return "Half";
-        case DType::BFloat16:
-            return "BFloat16";
-        case DType::Int64:
-            return "Long";
-        case DType::Int32:
-            return "Int";
-        case DType::Int16:
-            return "Short";
-        case DType::Int8:
-            return "Char";
-        case DType::UInt8:
-            return "Byte";
-        case DType::Bool:
-            return "Bool";
-        default:
-            return std::string(tensor::name(dtype));
+        case DType::Float32: return "Float";
+        case DType::Float64: return "Double";
+        case DType::Complex64: return "ComplexFloat";
+        case DType::Complex128: return "ComplexDouble";
+        case DType::Float16: return "Half";
+        case DType::BFloat16: return "BFloat16";
+        case DType::Int64: return "Long";
+        case DType::Int32: return "Int";
+        case DType::Int16: return "Short";
+        case DType::Int8: return "Char";
+        case DType::UInt8: return "Byte";
+        case DType::Bool: return "Bool";
+        default: return std::string(tensor::name(dtype));
     }
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/ops/support/eager.h"
-
 #include <string>
 #include <string_view>
+
+#include "core/ops/support/eager.h"
 
 // What torch.linalg asks of its arguments, in its words. `api` is the name in front of a message: "linalg.inv".
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/ops/linalg/matrix.h"
-
 #include <cstdint>
+
+#include "core/ops/linalg/matrix.h"
 
 // One matrix at a time, by Eigen, for float, double and complex numbers of both. Every file beside this one
 // instantiates one family: they take long to compile. Shapes are checked by the caller; matrices may be empty. Every

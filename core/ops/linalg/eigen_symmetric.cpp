@@ -1,7 +1,7 @@
-#include "core/ops/linalg/decompositions.h"
-
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+
+#include "core/ops/linalg/decompositions.h"
 
 namespace sonde::ops::linalg {
 

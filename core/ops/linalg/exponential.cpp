@@ -1,8 +1,8 @@
-#include "core/ops/linalg/decompositions.h"
-
 #include <Eigen/Core>
 #include <limits>
 #include <unsupported/Eigen/MatrixFunctions>
+
+#include "core/ops/linalg/decompositions.h"
 
 namespace sonde::ops::linalg {
 

@@ -1,14 +1,14 @@
 // Symmetric indefinite systems by the diagonal pivoting of Bunch and Kaufman: "Some Stable Methods for Calculating
 // Inertia and Solving Symmetric Linear Systems", Mathematics of Computation 31 (1977), 163–179.
 
-#include "core/ops/linalg/decompositions.h"
-
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <utility>
+
+#include "core/ops/linalg/decompositions.h"
 
 namespace sonde::ops::linalg {
 
@@ -57,10 +57,8 @@ class Factorisation {
 
     T& at(Index i, Index j) const { return m_a(i, j); }
     T mirror(T z) const {
-        if constexpr (IsComplex<T>::value)
-            return m_hermitian ? std::conj(z) : z;
-        else
-            return z;
+        if constexpr (IsComplex<T>::value) return m_hermitian ? std::conj(z) : z;
+        else return z;
     }
     void makeReal(Index i) const {
         if constexpr (IsComplex<T>::value) {

@@ -1,8 +1,8 @@
-#include "core/ops/linalg/decompositions.h"
-
 #include <Eigen/LU>
 #include <algorithm>
 #include <cstdint>
+
+#include "core/ops/linalg/decompositions.h"
 
 namespace sonde::ops::linalg {
 

@@ -1,6 +1,6 @@
-#include "core/ops/linalg/decompositions.h"
-
 #include <Eigen/Core>
+
+#include "core/ops/linalg/decompositions.h"
 
 namespace sonde::ops::linalg {
 
@@ -11,15 +11,9 @@ void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Transform trans
     const auto left = a.template as<Input>(), right = b.template as<Input>();
     auto product = c.template as<Eigen::Map<Dense>>();
     switch (transformB) {
-        case Transform::None:
-            product.noalias() = left * right;
-            break;
-        case Transform::Transpose:
-            product.noalias() = left * right.transpose();
-            break;
-        case Transform::Adjoint:
-            product.noalias() = left * right.adjoint();
-            break;
+        case Transform::None: product.noalias() = left * right; break;
+        case Transform::Transpose: product.noalias() = left * right.transpose(); break;
+        case Transform::Adjoint: product.noalias() = left * right.adjoint(); break;
     }
 }
 

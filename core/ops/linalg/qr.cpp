@@ -1,7 +1,7 @@
-#include "core/ops/linalg/decompositions.h"
-
 #include <Eigen/QR>
 #include <cstdint>
+
+#include "core/ops/linalg/decompositions.h"
 
 namespace sonde::ops::linalg {
 

@@ -1,9 +1,9 @@
-#include "core/ops/linalg/decompositions.h"
-
 #include <Eigen/SVD>
 #include <algorithm>
 #include <complex>
 #include <type_traits>
+
+#include "core/ops/linalg/decompositions.h"
 
 namespace sonde::ops::linalg {
 

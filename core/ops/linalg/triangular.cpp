@@ -1,7 +1,7 @@
-#include "core/ops/linalg/decompositions.h"
-
 #include <Eigen/Cholesky>
 #include <cstdint>
+
+#include "core/ops/linalg/decompositions.h"
 
 namespace sonde::ops::linalg {
 
@@ -18,15 +18,9 @@ template <unsigned Mode, typename T>
 void solveMode(const ConstMap<T>& a, Map<T>& b, Transform transform) {
     const auto triangle = a.template triangularView<Mode>();
     switch (transform) {
-        case Transform::None:
-            triangle.solveInPlace(b);
-            break;
-        case Transform::Transpose:
-            triangle.transpose().solveInPlace(b);
-            break;
-        case Transform::Adjoint:
-            triangle.adjoint().solveInPlace(b);
-            break;
+        case Transform::None: triangle.solveInPlace(b); break;
+        case Transform::Transpose: triangle.transpose().solveInPlace(b); break;
+        case Transform::Adjoint: triangle.adjoint().solveInPlace(b); break;
     }
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "core/ops/support/row.h"
-#include "core/ops/support/shapes.h"
-
 #include <initializer_list>
 #include <optional>
+
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
 
 namespace sonde::ops::linalg {
 

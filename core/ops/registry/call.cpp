@@ -54,8 +54,8 @@ struct TypeVariables {
             if (entry.letter != formal.typeVariable) continue;
             if (entry.dtype == dtype) return {};
             return bad(op, "inputs '" + std::string(entry.input) + "' and '" + std::string(formal.name) +
-                               "' must have the same dtype, but are " + std::string(tensor::name(entry.dtype)) + " and " +
-                               std::string(tensor::name(dtype)));
+                               "' must have the same dtype, but are " + std::string(tensor::name(entry.dtype)) +
+                               " and " + std::string(tensor::name(dtype)));
         }
         entries.push_back({formal.typeVariable, dtype, formal.name});
         return {};
@@ -76,7 +76,8 @@ base::Result<void> checkInputs(const OpDef& op, std::span<const Value> inputs) {
         const Formal* formal = formalAt(op.inputs, i);
         if (!formal) {
             if (inputs[i].isNone()) continue;
-            return bad(op, "takes at most " + std::to_string(op.inputs.size()) + " inputs, but has " + std::to_string(inputs.size()));
+            return bad(op, "takes at most " + std::to_string(op.inputs.size()) + " inputs, but has " +
+                               std::to_string(inputs.size()));
         }
         if (inputs[i].isNone()) {
             if (formal->arity == Arity::Optional || !formal->tensorOnly) continue;
@@ -85,11 +86,13 @@ base::Result<void> checkInputs(const OpDef& op, std::span<const Value> inputs) {
         if (inputs[i].isTensor()) {
             SONDE_TRY(checkDType(op, *formal, inputs[i].tensor().dtype(), variables));
         } else if (formal->tensorOnly) {
-            return bad(op, "input '" + std::string(formal->name) + "' must be a tensor, but is " + inputs[i].typeText());
+            return bad(op,
+                       "input '" + std::string(formal->name) + "' must be a tensor, but is " + inputs[i].typeText());
         }
     }
     for (std::size_t i = inputs.size(); i < op.inputs.size(); ++i) {
-        if (op.inputs[i].arity == Arity::One) return bad(op, "input '" + std::string(op.inputs[i].name) + "' is missing");
+        if (op.inputs[i].arity == Arity::One)
+            return bad(op, "input '" + std::string(op.inputs[i].name) + "' is missing");
     }
     return {};
 }
@@ -97,7 +100,8 @@ base::Result<void> checkInputs(const OpDef& op, std::span<const Value> inputs) {
 /// Positional values of an operator with a schema: defaults filled in, none missing.
 base::Result<std::vector<Value>> bindParameters(const OpDef& op, std::span<const Value> inputs) {
     if (inputs.size() > op.parameters.size()) {
-        return bad(op, "takes " + std::to_string(op.parameters.size()) + " arguments, but has " + std::to_string(inputs.size()));
+        return bad(op, "takes " + std::to_string(op.parameters.size()) + " arguments, but has " +
+                           std::to_string(inputs.size()));
     }
     std::vector<Value> bound(inputs.begin(), inputs.end());
     for (std::size_t i = 0; i < op.parameters.size(); ++i) {
@@ -107,7 +111,8 @@ base::Result<std::vector<Value>> bindParameters(const OpDef& op, std::span<const
             bound.push_back(*parameter.fallback);
         }
         if (parameter.type == "Tensor" && !bound[i].isTensor()) {
-            return bad(op, "argument '" + std::string(parameter.name) + "' must be a tensor, but is " + bound[i].typeText());
+            return bad(
+                op, "argument '" + std::string(parameter.name) + "' must be a tensor, but is " + bound[i].typeText());
         }
     }
     return bound;
@@ -131,7 +136,8 @@ bool anyStrided(std::span<const Value> values) {
 
 base::Result<std::vector<Value>> runKernel(const OpDef& op, std::span<const Value> inputs, const Attributes& attributes,
                                            std::size_t outputCount, RunEnvironment& environment, int version,
-                                           const PreparedState* prepared, BodyRunner* bodies, OutputAllocator* allocator) {
+                                           const PreparedState* prepared, BodyRunner* bodies,
+                                           OutputAllocator* allocator) {
     KernelContext context(inputs, attributes, outputCount, environment);
     context.setPrepared(prepared);
     context.setBodies(bodies);
@@ -165,9 +171,10 @@ bool kindMatches(AttributeKind kind, const AttributeValue& value) {
 }
 
 std::string_view kindName(AttributeKind kind) {
-    constexpr std::string_view kNames[] = {"an int",           "a float",         "a string",          "a tensor",
-                                           "a list of ints",   "a list of floats", "a list of strings", "a list of tensors",
-                                           "a body graph",     "a type",          "anything"};
+    constexpr std::string_view kNames[] = {
+        "an int",         "a float",          "a string",          "a tensor",
+        "a list of ints", "a list of floats", "a list of strings", "a list of tensors",
+        "a body graph",   "a type",           "anything"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -218,7 +225,8 @@ base::Result<std::vector<Value>> callPrepared(const OpDef& op, std::span<const V
     }
     if (!op.acceptsStrided && anyStrided(given)) {
         if (bound.empty()) bound.assign(given.begin(), given.end());
-        if (base::Result<void> packed = makeContiguous(bound); !packed) return describe(std::move(packed).error(), op, inputs);
+        if (base::Result<void> packed = makeContiguous(bound); !packed)
+            return describe(std::move(packed).error(), op, inputs);
         given = bound;
     }
     base::Result<std::vector<Value>> outputs =

@@ -51,14 +51,16 @@ class RowsByBase {
     std::unordered_map<std::string_view, std::vector<const OpDef*>> m_rows;
 };
 
-std::string renamed(const OpDef& row, const std::string& base) { return base + std::string(row.name.substr(baseOf(row.name).size())); }
+std::string renamed(const OpDef& row, const std::string& base) {
+    return base + std::string(row.name.substr(baseOf(row.name).size()));
+}
 
 constexpr std::size_t kNoSource = static_cast<std::size_t>(-1);
 
 /// The argument of an operator that moves elements and takes them of the tensor's own type alone.
 std::size_t sourceOf(const OpDef& row, std::string_view base) {
-    const bool moves = base == "index_add" || base == "index_copy" || base == "index_put" || base == "masked_scatter" || base == "put" || base == "lerp" ||
-                       base.starts_with("scatter");
+    const bool moves = base == "index_add" || base == "index_copy" || base == "index_put" || base == "masked_scatter" ||
+                       base == "put" || base == "lerp" || base.starts_with("scatter");
     for (std::size_t i = 1; moves && i < row.parameters.size(); ++i) {
         const std::string_view name = row.parameters[i].name;
         const bool isSource = name == "source" || name == "src" || name == "values" || name == "end";
@@ -73,24 +75,29 @@ std::function<base::Result<void>(KernelContext&)> writingBack(const OpDef& row, 
     const std::string base(baseOf(operators::outOfPlaceName(inPlaceName)));
     // Running sums are computed in the tensor's own dtype.
     const bool converts = traits.is(operators::Trait::ConvertsValues) || base == "cumsum" || base == "cumprod";
-    return [kernel = row.kernel, keepsShape = !traits.memory.reforms, isArithmetic = !converts, source = sourceOf(row, base)](KernelContext& context) -> base::Result<void> {
+    return [kernel = row.kernel, keepsShape = !traits.memory.reforms, isArithmetic = !converts,
+            source = sourceOf(row, base)](KernelContext& context) -> base::Result<void> {
         const DType dtype = context.value(0).isTensor() ? context.in(0).dtype() : DType::Undefined;
         const tensor::Shape shape = context.value(0).isTensor() ? context.in(0).shape() : tensor::Shape{};
-        if (source != kNoSource && context.has(source) && context.value(source).isTensor() && context.in(source).dtype() != dtype) {
-            return base::runError("what is written must have the dtype of the tensor, " + std::string(tensor::name(dtype)) + ", but is " +
+        if (source != kNoSource && context.has(source) && context.value(source).isTensor() &&
+            context.in(source).dtype() != dtype) {
+            return base::runError("what is written must have the dtype of the tensor, " +
+                                  std::string(tensor::name(dtype)) + ", but is " +
                                   std::string(tensor::name(context.in(source).dtype())));
         }
         SONDE_TRY(kernel(context));
         std::vector<Value> outputs = context.takeOutputs();
         const bool isTensor = dtype != DType::Undefined && !outputs.empty() && outputs.front().isTensor();
         if (keepsShape && isTensor && outputs.front().tensor().shape() != shape) {
-            return base::runError("output with shape " + shape.text() + " doesn't match the broadcast shape " + outputs.front().tensor().shape().text());
+            return base::runError("output with shape " + shape.text() + " doesn't match the broadcast shape " +
+                                  outputs.front().tensor().shape().text());
         }
         if (isArithmetic && isTensor && !tensor::canCast(outputs.front().tensor().dtype(), dtype)) {
-            return base::runError("result type " + std::string(tensor::name(outputs.front().tensor().dtype())) + " can't be cast to the desired output type " +
-                           std::string(tensor::name(dtype)));
+            return base::runError("result type " + std::string(tensor::name(outputs.front().tensor().dtype())) +
+                                  " can't be cast to the desired output type " + std::string(tensor::name(dtype)));
         }
-        if (!outputs.empty() && outputs.front().isTensor() && dtype != DType::Undefined && outputs.front().tensor().dtype() != dtype) {
+        if (!outputs.empty() && outputs.front().isTensor() && dtype != DType::Undefined &&
+            outputs.front().tensor().dtype() != dtype) {
             SONDE_ASSIGN(Tensor narrowed, outputs.front().tensor().cast(dtype));
             outputs.front() = Value(std::move(narrowed));
         }
@@ -116,7 +123,8 @@ std::function<base::Result<void>(InferContext&)> inferringBack(std::function<bas
 std::string_view originalName(std::string_view name) { return operators::originalName(name); }
 
 void defineDerived(Registry& registry) {
-    // In-place forms that stand beside their operators compute as those do: what they write back has the tensor's dtype.
+    // In-place forms that stand beside their operators compute as those do: what they write back has the tensor's
+    // dtype.
     for (const OpDef* row : registry.rows()) {
         if (row->domain != "aten" || !operators::isInPlaceName(row->name)) continue;
         OpDef copy = *row;
@@ -149,10 +157,12 @@ void defineDerived(Registry& registry) {
     for (const std::string_view base : operators::operatorsWithInPlaceForm()) {
         const std::string inPlace = operators::inPlaceName(base);
         // The exact names are there: swapaxes_.
-        if (std::ranges::find(operators::exactAliases(), inPlace, &Alias::name) != operators::exactAliases().end()) continue;
+        if (std::ranges::find(operators::exactAliases(), inPlace, &Alias::name) != operators::exactAliases().end())
+            continue;
         for (const OpDef* row : rows.of(base)) {
             const std::string name = renamed(*row, inPlace);
-            if (registry.knows("aten", name) || row->parameters.empty() || row->parameters.front().type != "Tensor") continue;
+            if (registry.knows("aten", name) || row->parameters.empty() || row->parameters.front().type != "Tensor")
+                continue;
             OpDef copy = *row;
             copy.name = kept(name);
             copy.kernel = writingBack(*row, inPlace);

@@ -20,7 +20,9 @@ Table& table() {
     return all;
 }
 
-std::string effectKey(std::string_view domain, std::string_view name) { return std::string(domain) + "::" + std::string(name); }
+std::string effectKey(std::string_view domain, std::string_view name) {
+    return std::string(domain) + "::" + std::string(name);
+}
 
 }  // namespace
 

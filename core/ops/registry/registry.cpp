@@ -52,15 +52,18 @@ std::optional<Elements> elementsOf(const Value& value) {
     constexpr std::int64_t kMaxElements = 256;
     using tensor::Symbolic;
     const auto number = [](const Value& one) {
-        if (one.kind() == tensor::ValueKind::Int) return Symbolic::of(one.toInt());  // a double does not hold all of them
-        return one.kind() == tensor::ValueKind::Float ? Symbolic::of(one.number()) : Symbolic::of(static_cast<std::int64_t>(one.number()));
+        if (one.kind() == tensor::ValueKind::Int)
+            return Symbolic::of(one.toInt());  // a double does not hold all of them
+        return one.kind() == tensor::ValueKind::Float ? Symbolic::of(one.number())
+                                                      : Symbolic::of(static_cast<std::int64_t>(one.number()));
     };
     Elements result;
     if (value.isNumber()) {
         result.push_back(number(value));
     } else if (value.isTensor()) {
         const Tensor& tensor = value.tensor();
-        if (tensor.numel() > kMaxElements || tensor.dtype() == DType::String || tensor::isComplex(tensor.dtype())) return std::nullopt;
+        if (tensor.numel() > kMaxElements || tensor.dtype() == DType::String || tensor::isComplex(tensor.dtype()))
+            return std::nullopt;
         const bool isFloat = tensor::isFloating(tensor.dtype());
         for (std::int64_t i = 0; i < tensor.numel(); ++i) {
             result.push_back(isFloat ? Symbolic::of(tensor.toDouble(i)) : Symbolic::of(tensor.toInt64(i)));
@@ -122,7 +125,9 @@ const OpDef* Registry::find(std::string_view domain, std::string_view name, int 
     return &std::prev(row)->second;
 }
 
-bool Registry::knows(std::string_view domain, std::string_view name) const { return m_rows.contains(keyOf(domain, name)); }
+bool Registry::knows(std::string_view domain, std::string_view name) const {
+    return m_rows.contains(keyOf(domain, name));
+}
 
 std::vector<const OpDef*> Registry::rows() const {
     std::vector<const OpDef*> all;

@@ -28,22 +28,22 @@ using tensor::Value;
 
 /// What an operator is for, in the groups that users of model viewers know. Gives the node its colour.
 enum class Category : std::uint8_t {
-    Layer,          ///< convolution, matrix product, recurrent layers
+    Layer,  ///< convolution, matrix product, recurrent layers
     Activation,
     Pool,
     Normalization,
     Elementwise,
     Reduction,
-    Transform,      ///< transpose, resize, pad
-    Shape,          ///< reshape, flatten, shape queries
-    Tensor,         ///< concat, split, gather, slice
-    Data,           ///< constants, ranges, random
+    Transform,  ///< transpose, resize, pad
+    Shape,      ///< reshape, flatten, shape queries
+    Tensor,     ///< concat, split, gather, slice
+    Data,       ///< constants, ranges, random
     Quantization,
     Attention,
     Dropout,
-    Control,        ///< if, loop, scan
-    Logic,          ///< comparison, boolean, bit operations
-    Sequence,       ///< sequences, maps, optionals, strings
+    Control,   ///< if, loop, scan
+    Logic,     ///< comparison, boolean, bit operations
+    Sequence,  ///< sequences, maps, optionals, strings
     Other,
 };
 std::string_view name(Category category);
@@ -53,7 +53,8 @@ class BodyRunner {
   public:
     virtual ~BodyRunner() = default;
     /// `iteration` numbers the passes of a loop, so that values of every pass can be told apart.
-    virtual base::Result<std::vector<Value>> run(std::size_t body, std::span<const Value> inputs, std::int64_t iteration) = 0;
+    virtual base::Result<std::vector<Value>> run(std::size_t body, std::span<const Value> inputs,
+                                                 std::int64_t iteration) = 0;
 };
 
 /// Where the memory of outputs comes from: the executor's arena, or the heap.
@@ -71,10 +72,10 @@ class PreparedState {
 
 /// Everything that outlives one kernel call and that all kernels of a run share.
 struct RunEnvironment {
-    base::ThreadPool* pool = nullptr;   ///< never null while a kernel runs
-    std::stop_token stop;               ///< long kernels ask now and then
-    std::uint64_t seed = 0;             ///< of random operators
-    bool exact = false;                 ///< no rounding-changing short cuts (Winograd): compare with tight tolerances
+    base::ThreadPool* pool = nullptr;  ///< never null while a kernel runs
+    std::stop_token stop;              ///< long kernels ask now and then
+    std::uint64_t seed = 0;            ///< of random operators
+    bool exact = false;                ///< no rounding-changing short cuts (Winograd): compare with tight tolerances
 };
 
 /// One call of a kernel. Inputs were checked against the operator's signature: count, kinds and dtypes are right, every
@@ -106,7 +107,9 @@ class KernelContext {
     RunEnvironment& environment() { return m_environment; }
     /// What OpDef::prepare made for this expr, or null.
     template <typename T>
-    const T* prepared() const { return static_cast<const T*>(m_prepared); }
+    const T* prepared() const {
+        return static_cast<const T*>(m_prepared);
+    }
     BodyRunner* bodies() { return m_bodies; }
     /// The opset version that the model was written for (of this operator's domain).
     int version() const { return m_version; }
@@ -139,11 +142,13 @@ class InferContext {
     /// `elements`: see elements(); may be shorter than `inputs`.
     InferContext(std::span<const TypeInfo> inputs, std::span<const Value> constants, const Attributes& attributes,
                  std::size_t outputCount, std::span<const std::optional<Elements>> elements = {})
-        : m_inputs(inputs), m_constants(constants), m_attributes(attributes), m_elements(elements), m_outputs(outputCount),
-          m_known(outputCount), m_outputElements(outputCount) {}
+        : m_inputs(inputs), m_constants(constants), m_attributes(attributes), m_elements(elements),
+          m_outputs(outputCount), m_known(outputCount), m_outputElements(outputCount) {}
 
     std::size_t inputCount() const { return m_inputs.size(); }
-    bool has(std::size_t input) const { return input < m_inputs.size() && m_inputs[input].kind != tensor::ValueKind::None; }
+    bool has(std::size_t input) const {
+        return input < m_inputs.size() && m_inputs[input].kind != tensor::ValueKind::None;
+    }
     /// What is known of an input; an empty TypeInfo beyond the end.
     const TypeInfo& in(std::size_t input) const;
     /// The input's value if it is known before the run (a constant, or a shape computation that was followed).
@@ -154,11 +159,17 @@ class InferContext {
     std::optional<Elements> elements(std::size_t input) const;
     const Attributes& attributes() const { return m_attributes; }
     std::size_t outputCount() const { return m_outputs.size(); }
-    void set(std::size_t output, TypeInfo type) { if (output < m_outputs.size()) m_outputs[output] = std::move(type); }
+    void set(std::size_t output, TypeInfo type) {
+        if (output < m_outputs.size()) m_outputs[output] = std::move(type);
+    }
     /// The output's value is known too (Shape of a static shape …).
-    void setKnown(std::size_t output, Value value) { if (output < m_known.size()) m_known[output] = std::move(value); }
+    void setKnown(std::size_t output, Value value) {
+        if (output < m_known.size()) m_known[output] = std::move(value);
+    }
     /// The same in symbols (Shape of [N,3]).
-    void setElements(std::size_t output, Elements elements) { if (output < m_outputs.size()) m_outputElements[output] = std::move(elements); }
+    void setElements(std::size_t output, Elements elements) {
+        if (output < m_outputs.size()) m_outputElements[output] = std::move(elements);
+    }
     const std::vector<TypeInfo>& outputs() const { return m_outputs; }
     const std::vector<Value>& known() const { return m_known; }
     const std::vector<std::optional<Elements>>& knownElements() const { return m_outputElements; }
@@ -173,8 +184,8 @@ class InferContext {
     std::vector<std::optional<Elements>> m_outputElements;
 };
 
-/// The numbers of a value: of a number, a list of numbers, a tensor of rank 0 or 1. Nothing of anything else, or of more
-/// than 256.
+/// The numbers of a value: of a number, a list of numbers, a tensor of rank 0 or 1. Nothing of anything else, or of
+/// more than 256.
 std::optional<Elements> elementsOf(const Value& value);
 
 /// A set of dtypes as bits.
@@ -189,7 +200,7 @@ struct Formal {
     std::string_view name;
     DTypeSet dtypes = kAnyDType;  ///< allowed if it is a tensor
     Arity arity = Arity::One;
-    bool tensorOnly = true;       ///< false: any kind of value
+    bool tensorOnly = true;              ///< false: any kind of value
     std::string_view typeVariable = {};  ///< inputs with the same letter must have the same dtype ("T"); empty: free
 };
 
@@ -206,17 +217,17 @@ struct FormalAttribute {
 /// A parameter of an operator that takes plain values by position and by name (domain "aten").
 struct Parameter {
     std::string_view name;
-    std::string_view type;              ///< as in the schema: "Tensor", "int[2]", "float", "Scalar", "Tensor?", "bool"
+    std::string_view type;  ///< as in the schema: "Tensor", "int[2]", "float", "Scalar", "Tensor?", "bool"
     std::optional<Value> fallback = std::nullopt;
     bool keywordOnly = false;
 };
 
 /// One operator, from one version on: everything that the program knows about it.
 struct OpDef {
-    std::string_view domain;    ///< "" is ai.onnx; "ai.onnx.ml", "com.microsoft", "aten", "prim"
-    std::string_view name;      ///< "Conv"; for aten with the overload: "add.Tensor"
-    int since = 1;              ///< first opset version with this behaviour
-    std::string_view summary;   ///< one line of help
+    std::string_view domain;   ///< "" is ai.onnx; "ai.onnx.ml", "com.microsoft", "aten", "prim"
+    std::string_view name;     ///< "Conv"; for aten with the overload: "add.Tensor"
+    int since = 1;             ///< first opset version with this behaviour
+    std::string_view summary;  ///< one line of help
     Category category = Category::Other;
     std::vector<Formal> inputs = {};
     std::vector<Formal> outputs = {};
@@ -226,7 +237,8 @@ struct OpDef {
     std::function<base::Result<void>(InferContext&)> infer = {};
     /// Called once per plan with what is constant (None where not); may return null.
     std::function<base::Result<std::unique_ptr<PreparedState>>(std::span<const Value> constants, const Attributes&,
-                                                               RunEnvironment&)> prepare = {};
+                                                               RunEnvironment&)>
+        prepare = {};
     bool random = false;          ///< never folded, never cached
     bool acceptsStrided = false;  ///< the kernel reads views as they are
     bool deprecated = false;      ///< known, but gone from this version on

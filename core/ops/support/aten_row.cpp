@@ -62,14 +62,16 @@ Parameter parseParameter(std::string_view text, bool keywordOnly) {
     const std::size_t space = text.rfind(' ');
     parameter.name = trimmed(text.substr(space + 1));
     parameter.type = trimmed(text.substr(0, space));
-    if (parameter.type.starts_with("Tensor(") && parameter.type.back() == ')') parameter.type = parameter.type.substr(0, 6);
+    if (parameter.type.starts_with("Tensor(") && parameter.type.back() == ')')
+        parameter.type = parameter.type.substr(0, 6);
     return parameter;
 }
 
 }  // namespace
 
 OpDef atenRow(std::string_view schema, std::string_view summary, Category category,
-              std::function<base::Result<void>(KernelContext&)> kernel, std::function<base::Result<void>(InferContext&)> infer) {
+              std::function<base::Result<void>(KernelContext&)> kernel,
+              std::function<base::Result<void>(InferContext&)> infer) {
     OpDef def;
     def.domain = "aten";
     def.since = 0;  // ATen has no opset versions

@@ -30,7 +30,8 @@ TypeInfo commonType(const TypeInfo& a, const TypeInfo& b) {
     } else if (isSequence && a.elements.empty()) {
         result.elements = b.elements;
     } else if (a.elements.size() == b.elements.size()) {
-        for (std::size_t i = 0; i < a.elements.size(); ++i) result.elements.push_back(commonType(a.elements[i], b.elements[i]));
+        for (std::size_t i = 0; i < a.elements.size(); ++i)
+            result.elements.push_back(commonType(a.elements[i], b.elements[i]));
     } else if (a.kind == tensor::ValueKind::List) {
         joinElements(a, b, result.elements);
     }

@@ -23,10 +23,14 @@ inline constexpr DTypeSet kInt32 = bit(DType::Int32);
 inline constexpr DTypeSet kInt4s = bit(DType::Int4) | bit(DType::UInt4);
 
 /// Half precision as float32: what is a sum of several operators rounds once, at the end.
-inline Tensor widened(const Eager& e, const Tensor& x) { return itemSize(x.dtype()) == 2 && tensor::isFloating(x.dtype()) ? e.as(x, DType::Float32) : x; }
+inline Tensor widened(const Eager& e, const Tensor& x) {
+    return itemSize(x.dtype()) == 2 && tensor::isFloating(x.dtype()) ? e.as(x, DType::Float32) : x;
+}
 inline Tensor widened(const Eager& e, std::size_t input) { return widened(e, e.at(input)); }
 /// An input that may be left out.
-inline Value widenedValue(const Eager& e, std::size_t input) { return e.has(input) ? Value(widened(e, input)) : Value(); }
+inline Value widenedValue(const Eager& e, std::size_t input) {
+    return e.has(input) ? Value(widened(e, input)) : Value();
+}
 
 /// Number `i` of a row of packed numbers of 2, 4 or 8 bits, the first in the lowest bits.
 inline std::uint32_t packedNumber(const std::uint8_t* row, std::int64_t i, std::int64_t bits) {
@@ -37,7 +41,8 @@ inline std::uint32_t packedNumber(const std::uint8_t* row, std::int64_t i, std::
 /// f(x) for the activations that fused operators name (Relu, LeakyRelu, Clip …). Parameters by their ONNX names.
 inline Tensor activated(Eager& e, const Tensor& x, const std::string& name, const Attributes& parameters) {
     if (name.empty()) return x;
-    for (std::string_view known : {"Relu", "LeakyRelu", "Tanh", "Sigmoid", "HardSigmoid", "Elu", "Selu", "Softplus", "Softsign", "ThresholdedRelu", "Gelu", "HardSwish"}) {
+    for (std::string_view known : {"Relu", "LeakyRelu", "Tanh", "Sigmoid", "HardSigmoid", "Elu", "Selu", "Softplus",
+                                   "Softsign", "ThresholdedRelu", "Gelu", "HardSwish"}) {
         if (name == known) return e.onnx(name, {Value(x)}, parameters);
     }
     e.fail("activation '" + name + "' is not known");

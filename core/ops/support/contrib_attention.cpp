@@ -8,22 +8,29 @@
 
 namespace sonde::ops {
 
-void AttentionMask::check(const Eager& e, std::int64_t batches, std::int64_t heads, std::int64_t queries, std::int64_t keys) const {
+void AttentionMask::check(const Eager& e, std::int64_t batches, std::int64_t heads, std::int64_t queries,
+                          std::int64_t keys) const {
     if (mask.defined()) {
         bool fits = false;
-        if (mask.rank() == 1) fits = mask.dim(0) == batches || mask.dim(0) == 2 * batches || mask.dim(0) == 3 * batches + 2;
+        if (mask.rank() == 1)
+            fits = mask.dim(0) == batches || mask.dim(0) == 2 * batches || mask.dim(0) == 3 * batches + 2;
         if (mask.rank() == 2) fits = mask.dim(0) == batches && mask.dim(1) == keys;
         if (mask.rank() == 3) fits = mask.dim(0) == batches && mask.dim(1) == queries && mask.dim(2) == keys;
-        if (mask.rank() == 4) fits = mask.dim(0) == batches && mask.dim(1) == 1 && mask.dim(2) >= past + queries && mask.dim(3) >= keys;
-        if (!fits) e.fail("the mask " + mask.typeText() + " does not fit scores [" + std::to_string(batches) + "," + std::to_string(heads) + "," + std::to_string(queries) + "," + std::to_string(keys) + "]");
+        if (mask.rank() == 4)
+            fits = mask.dim(0) == batches && mask.dim(1) == 1 && mask.dim(2) >= past + queries && mask.dim(3) >= keys;
+        if (!fits)
+            e.fail("the mask " + mask.typeText() + " does not fit scores [" + std::to_string(batches) + "," +
+                   std::to_string(heads) + "," + std::to_string(queries) + "," + std::to_string(keys) + "]");
     }
     if (bias.defined()) {
-        const bool fits = bias.rank() == 4 && (bias.dim(0) == batches || bias.dim(0) == 1) && (bias.dim(1) == heads || bias.dim(1) == 1) && bias.dim(2) == queries && bias.dim(3) >= keys;
+        const bool fits = bias.rank() == 4 && (bias.dim(0) == batches || bias.dim(0) == 1) &&
+                          (bias.dim(1) == heads || bias.dim(1) == 1) && bias.dim(2) == queries && bias.dim(3) >= keys;
         if (!fits) e.fail("attention_bias " + bias.typeText() + " does not fit");
     }
 }
 
-void AttentionMask::apply(std::int64_t b, std::int64_t h, std::int64_t query, float* row, std::int64_t keys, std::int64_t batches) const {
+void AttentionMask::apply(std::int64_t b, std::int64_t h, std::int64_t query, float* row, std::int64_t keys,
+                          std::int64_t batches) const {
     std::int64_t first = 0, end = keys;
     const std::int32_t* line = nullptr;
     if (mask.defined()) {
@@ -41,7 +48,9 @@ void AttentionMask::apply(std::int64_t b, std::int64_t h, std::int64_t query, fl
     }
     const float* added = nullptr;
     if (bias.defined()) {
-        added = bias.data<float>() + (((bias.dim(0) == 1 ? 0 : b) * bias.dim(1) + (bias.dim(1) == 1 ? 0 : h)) * bias.dim(2) + query) * bias.dim(3);
+        added = bias.data<float>() +
+                (((bias.dim(0) == 1 ? 0 : b) * bias.dim(1) + (bias.dim(1) == 1 ? 0 : h)) * bias.dim(2) + query) *
+                    bias.dim(3);
     }
     for (std::int64_t j = 0; j < keys; ++j) {
         if (unidirectional && j > past + query) {
@@ -55,15 +64,20 @@ void AttentionMask::apply(std::int64_t b, std::int64_t h, std::int64_t query, fl
 
 std::pair<Tensor, Tensor> attendHeads(Eager& e, const HeadAttention& attention) {
     const Tensor &q = attention.q, &k = attention.k, &v = attention.v;
-    const bool fits = q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && k.dim(0) == q.dim(0) && v.dim(0) == q.dim(0) && k.dim(3) == q.dim(3) && k.dim(2) == v.dim(2) &&
-                      k.dim(1) == v.dim(1) && k.dim(1) > 0 && q.dim(1) % k.dim(1) == 0;
-    if (!fits) e.fail("queries " + q.typeText() + ", keys " + k.typeText() + " and values " + v.typeText() + " do not go together");
+    const bool fits = q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && k.dim(0) == q.dim(0) && v.dim(0) == q.dim(0) &&
+                      k.dim(3) == q.dim(3) && k.dim(2) == v.dim(2) && k.dim(1) == v.dim(1) && k.dim(1) > 0 &&
+                      q.dim(1) % k.dim(1) == 0;
+    if (!fits)
+        e.fail("queries " + q.typeText() + ", keys " + k.typeText() + " and values " + v.typeText() +
+               " do not go together");
     kernels::AttentionCall<float> call;
-    call.batches = q.dim(0), call.heads = q.dim(1), call.keyHeads = k.dim(1), call.queries = q.dim(2), call.keys = k.dim(2), call.headSize = q.dim(3), call.valueSize = v.dim(3);
+    call.batches = q.dim(0), call.heads = q.dim(1), call.keyHeads = k.dim(1), call.queries = q.dim(2),
+    call.keys = k.dim(2), call.headSize = q.dim(3), call.valueSize = v.dim(3);
     call.q = headsOf(q.data<float>(), {q.dim(0), q.dim(1), q.dim(2), q.dim(3), false});
     call.k = headsOf(k.data<float>(), {k.dim(0), k.dim(1), k.dim(2), k.dim(3), false});
     call.v = headsOf(v.data<float>(), {v.dim(0), v.dim(1), v.dim(2), v.dim(3), false});
-    call.scale = attention.scale != 0 ? attention.scale : 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(q.dim(3), 1)));
+    call.scale = attention.scale != 0 ? attention.scale
+                                      : 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(q.dim(3), 1)));
     call.softcap = attention.softcap;
     Tensor y = e.get(Tensor::zeros(DType::Float32, Shape{call.batches, call.queries, call.heads * call.valueSize}));
     call.y = headsOf(y.mutableData<float>(), {call.batches, call.heads, call.queries, call.valueSize, true});
@@ -71,7 +85,9 @@ std::pair<Tensor, Tensor> attendHeads(Eager& e, const HeadAttention& attention) 
     Tensor scores;
     if (attention.watchedStep >= 0) {
         scores = e.get(Tensor::zeros(DType::Float32, Shape{call.batches, call.heads, call.queries, call.keys}));
-        call.watch = [step = attention.watchedStep, size = call.queries * call.keys, heads = call.heads, target = scores.mutableData<float>()](std::int64_t b, std::int64_t h, int at, const float* values) {
+        call.watch = [step = attention.watchedStep, size = call.queries * call.keys, heads = call.heads,
+                      target = scores.mutableData<float>()](std::int64_t b, std::int64_t h, int at,
+                                                            const float* values) {
             if (at == step) std::copy(values, values + size, target + (b * heads + h) * size);
         };
     }

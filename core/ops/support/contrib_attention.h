@@ -11,18 +11,19 @@ struct AttentionMask {
     /// int32, 0 hides: [B, keys], [B, queries, keys], [B, 1, most, most] of which the rows behind `past` count; or how
     /// many keys of each batch count: [B], or [2·B] with the first key that counts behind, or [3·B + 2].
     Tensor mask;
-    double hidden = -10000;      ///< added where the mask hides
-    bool unidirectional = false; ///< a token sees only itself and what was before
-    Tensor bias;                 ///< float32 [B or 1, H or 1, queries, keys]
+    double hidden = -10000;       ///< added where the mask hides
+    bool unidirectional = false;  ///< a token sees only itself and what was before
+    Tensor bias;                  ///< float32 [B or 1, H or 1, queries, keys]
     std::int64_t past = 0;
 
     /// Error: a shape that does not fit.
     void check(const Eager& e, std::int64_t batches, std::int64_t heads, std::int64_t queries, std::int64_t keys) const;
-    void apply(std::int64_t b, std::int64_t h, std::int64_t query, float* row, std::int64_t keys, std::int64_t batches) const;
+    void apply(std::int64_t b, std::int64_t h, std::int64_t query, float* row, std::int64_t keys,
+               std::int64_t batches) const;
 };
 
 struct HeadAttention {
-    Tensor q, k, v;  ///< float32 [B, H, S, d], [B, Hk, L, d], [B, Hk, L, dv]
+    Tensor q, k, v;                 ///< float32 [B, H, S, d], [B, Hk, L, d], [B, Hk, L, dv]
     double scale = 0, softcap = 0;  ///< scale 0: 1/√d
     std::function<void(std::int64_t b, std::int64_t h, std::int64_t query, float* row)> bias = {};
     int watchedStep = -1;  ///< see kernels::AttentionCall::watch

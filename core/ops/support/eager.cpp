@@ -28,8 +28,8 @@ Value Eager::Argument::listOf(const std::vector<Tensor>& tensors) {
 void Eager::fail(base::Error error) const { throw Failure{std::move(error)}; }
 void Eager::fail(std::string what) const { throw Failure{opError(std::move(what))}; }
 
-std::vector<Value> Eager::all(std::string_view domain, std::string_view name, std::vector<Value> inputs, const Attributes& attributes,
-                              std::size_t outputs) {
+std::vector<Value> Eager::all(std::string_view domain, std::string_view name, std::vector<Value> inputs,
+                              const Attributes& attributes, std::size_t outputs) {
     // A number may stand for a tensor.
     if (const OpDef* op = Registry::all().find(domain, name, 0)) {
         for (std::size_t i = 0; i < inputs.size() && i < op->parameters.size(); ++i) {
@@ -56,14 +56,16 @@ std::int64_t Eager::integer(std::size_t input) const { return get(intOf(m_contex
 double Eager::number(std::size_t input) const { return get(numberOf(m_context.value(input))); }
 
 std::string Eager::text(std::size_t input) const {
-    if (m_context.value(input).kind() != ValueKind::String) fail("expected a string, but found " + m_context.value(input).typeText());
+    if (m_context.value(input).kind() != ValueKind::String)
+        fail("expected a string, but found " + m_context.value(input).typeText());
     return m_context.value(input).toString();
 }
 
 std::vector<std::int64_t> Eager::integers(std::size_t input) const { return get(intsOf(m_context.value(input))); }
 
 std::vector<Tensor> Eager::tensors(std::size_t input) const {
-    if (!m_context.value(input).isListLike()) fail("expected a list of tensors, but found " + m_context.value(input).typeText());
+    if (!m_context.value(input).isListLike())
+        fail("expected a list of tensors, but found " + m_context.value(input).typeText());
     std::vector<Tensor> list;
     for (const Value& item : m_context.value(input).items()) list.push_back(tensorOf(item));
     return list;

@@ -12,7 +12,8 @@ namespace sonde::ops {
 
 /// Operators that are sums of others are written as expressions: each call gives its tensor, and the first one that
 /// fails ends the kernel with its error.
-///   Tensor lerp(Eager& e) { return e("add.Tensor", e.at(0), e("mul.Tensor", e.at(2), e("sub.Tensor", e.at(1), e.at(0)))); }
+///   Tensor lerp(Eager& e) { return e("add.Tensor", e.at(0), e("mul.Tensor", e.at(2), e("sub.Tensor", e.at(1),
+///   e.at(0)))); }
 class Eager {
   public:
     /// What a call may be given: anything that a Value can be made of.
@@ -41,7 +42,8 @@ class Eager {
         return tensorOf(all("aten", name, {Argument(std::forward<Arguments>(arguments)).value...}, {}, 1).front());
     }
     /// All outputs.
-    std::vector<Value> all(std::string_view domain, std::string_view name, std::vector<Value> inputs, const Attributes& attributes, std::size_t outputs);
+    std::vector<Value> all(std::string_view domain, std::string_view name, std::vector<Value> inputs,
+                           const Attributes& attributes, std::size_t outputs);
     /// An ONNX operator with one tensor as output.
     Tensor onnx(std::string_view name, std::vector<Value> inputs, const Attributes& attributes = {}) {
         return tensorOf(all("", name, std::move(inputs), attributes, 1).front());

@@ -20,7 +20,9 @@ base::Result<std::string> labelsOf(std::string_view term, std::size_t rank, std:
     const std::size_t dots = term.find("...");
     for (std::size_t i = 0; i < term.size(); ++i) {
         if (i == dots) {
-            if (rank < letters || rank - letters > 10) return opError("'" + std::string(term) + "' does not fit a tensor of " + std::to_string(rank) + " dimensions");
+            if (rank < letters || rank - letters > 10)
+                return opError("'" + std::string(term) + "' does not fit a tensor of " + std::to_string(rank) +
+                               " dimensions");
             for (std::size_t d = rank - letters; d-- > 0;) labels += static_cast<char>('0' + d);
             ellipsis = std::max(ellipsis, rank - letters);
             i += 2;
@@ -30,7 +32,8 @@ base::Result<std::string> labelsOf(std::string_view term, std::size_t rank, std:
             return opError("'" + std::string(term) + "' is not a list of letters");
         }
     }
-    if (labels.size() != rank) return opError("'" + std::string(term) + "' does not fit a tensor of " + std::to_string(rank) + " dimensions");
+    if (labels.size() != rank)
+        return opError("'" + std::string(term) + "' does not fit a tensor of " + std::to_string(rank) + " dimensions");
     return labels;
 }
 
@@ -44,8 +47,10 @@ base::Result<EinsumEquation> parseEinsum(std::string text, const std::vector<Sha
     std::size_t ellipsis = 0, start = 0;
     for (std::size_t i = 0; i < shapes.size(); ++i) {
         const std::size_t comma = left.find(',', start);
-        if ((comma == std::string::npos) != (i + 1 == shapes.size())) return opError("equation '" + text + "' does not have " + std::to_string(shapes.size()) + " operands");
-        SONDE_ASSIGN(std::string labels, labelsOf(std::string_view(left).substr(start, comma - start), shapes[i].rank(), ellipsis));
+        if ((comma == std::string::npos) != (i + 1 == shapes.size()))
+            return opError("equation '" + text + "' does not have " + std::to_string(shapes.size()) + " operands");
+        SONDE_ASSIGN(std::string labels,
+                     labelsOf(std::string_view(left).substr(start, comma - start), shapes[i].rank(), ellipsis));
         equation.inputs.push_back(std::move(labels));
         start = comma + 1;
     }
@@ -174,7 +179,8 @@ Operand contracted(Eager& e, Operand a, Operand b, const std::string& kept, cons
 }
 
 /// Which labels the result or an operand beside these two has.
-std::string neededBeside(const std::vector<Operand>& operands, std::size_t a, std::size_t b, const std::string& output) {
+std::string neededBeside(const std::vector<Operand>& operands, std::size_t a, std::size_t b,
+                         const std::string& output) {
     std::string labels = output;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         if (i != a && i != b) labels += operands[i].labels;
@@ -207,12 +213,14 @@ Extents extentsOf(Eager& e, const EinsumEquation& equation, const std::vector<Te
             const char label = equation.inputs[i][d];
             std::int64_t& extent = extents.try_emplace(label, 1).first->second;
             const std::int64_t own = operands[i].dim(d);
-            if (own != 1 && extent != 1 && own != extent) e.fail("letter '" + std::string(1, label) + "' has two extents");
+            if (own != 1 && extent != 1 && own != extent)
+                e.fail("letter '" + std::string(1, label) + "' has two extents");
             if (own != 1) extent = own;
         }
     }
     for (char label : equation.output) {
-        if (!extents.contains(label)) e.fail("letter '" + std::string(1, label) + "' of the result stands in no operand");
+        if (!extents.contains(label))
+            e.fail("letter '" + std::string(1, label) + "' of the result stands in no operand");
     }
     return extents;
 }
@@ -228,7 +236,8 @@ Tensor einsum(Eager& e, const std::string& text, const std::vector<Tensor>& give
     const bool narrow = dtype == DType::Float16 || dtype == DType::BFloat16;
     std::vector<Operand> operands;
     for (std::size_t i = 0; i < given.size(); ++i) {
-        operands.push_back(distinct(narrow ? e.as(e.get(given[i].contiguous()), DType::Float32) : given[i], equation.inputs[i]));
+        operands.push_back(
+            distinct(narrow ? e.as(e.get(given[i].contiguous()), DType::Float32) : given[i], equation.inputs[i]));
     }
     while (operands.size() > 1) {
         const auto [a, b] = nextPair(operands, equation.output, extents);
@@ -237,7 +246,8 @@ Tensor einsum(Eager& e, const std::string& text, const std::vector<Tensor>& give
         operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(b));
     }
     const Operand result = summed(e, operands.front(), equation.output, extents);
-    Tensor y = e.reshape(permuted(result, those(equation.output, result.labels, true)), shapeOf(equation.output, extents));
+    Tensor y =
+        e.reshape(permuted(result, those(equation.output, result.labels, true)), shapeOf(equation.output, extents));
     // A result of its own: what only moves elements may still be the operand.
     if (y.storage() == given.front().storage()) y = e.get(y.clone());
     return e.as(y, dtype);

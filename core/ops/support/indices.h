@@ -5,8 +5,8 @@
 
 namespace sonde::ops {
 
-/// Indices of ATen that do not count from the end: embedding, index_select, gather. Where PyTorch raises IndexError this is
-/// an Error that names the first one outside of [0, size).
+/// Indices of ATen that do not count from the end: embedding, index_select, gather. Where PyTorch raises IndexError
+/// this is an Error that names the first one outside of [0, size).
 base::Result<void> checkFromStart(const tensor::Tensor& indices, std::int64_t size);
 
 }  // namespace sonde::ops

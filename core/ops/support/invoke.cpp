@@ -9,7 +9,8 @@ base::Result<std::vector<Value>> invoke(KernelContext& context, std::string_view
     const OpDef* op = Registry::all().find(domain, name, 0);
     if (!op || !op->kernel) return opError("operator " + std::string(name) + " is not known");
     for (std::size_t i = inputs.size(); i < op->parameters.size(); ++i) {
-        if (!op->parameters[i].fallback) return opError(std::string(name) + " lacks its argument '" + std::string(op->parameters[i].name) + "'");
+        if (!op->parameters[i].fallback)
+            return opError(std::string(name) + " lacks its argument '" + std::string(op->parameters[i].name) + "'");
         inputs.push_back(*op->parameters[i].fallback);
     }
     return call(*op, inputs, attributes, outputs, context.environment());
@@ -21,7 +22,8 @@ base::Result<Tensor> invokeAten(KernelContext& context, std::string_view name, s
     return results.front().tensor();
 }
 
-base::Result<void> inferAs(InferContext& context, std::string_view domain, std::string_view name, std::span<const std::size_t> inputs) {
+base::Result<void> inferAs(InferContext& context, std::string_view domain, std::string_view name,
+                           std::span<const std::size_t> inputs) {
     const OpDef* op = Registry::all().find(domain, name, 0);
     if (!op || !op->infer) return {};
     std::vector<TypeInfo> types;

@@ -9,7 +9,8 @@ namespace sonde::ops {
 
 /// Calls another operator from a kernel: its newest row, with the defaults of the parameters that are not given.
 base::Result<std::vector<Value>> invoke(KernelContext& context, std::string_view domain, std::string_view name,
-                                        std::vector<Value> inputs, const Attributes& attributes = {}, std::size_t outputs = 1);
+                                        std::vector<Value> inputs, const Attributes& attributes = {},
+                                        std::size_t outputs = 1);
 
 /// The same for one tensor as result of an operator of domain aten.
 base::Result<Tensor> invokeAten(KernelContext& context, std::string_view name, std::vector<Value> inputs);

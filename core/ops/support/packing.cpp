@@ -12,12 +12,17 @@ namespace {
 
 constexpr std::int64_t kMaxBlock = 1024;
 
-std::int64_t blocksOf(std::int64_t extent, std::int64_t block) { return extent / block + (extent % block == 0 ? 0 : 1); }
+std::int64_t blocksOf(std::int64_t extent, std::int64_t block) {
+    return extent / block + (extent % block == 0 ? 0 : 1);
+}
 
 }  // namespace
 
 base::Result<Packing> Packing::parse(std::string_view text) {
-    const auto wrong = [&] { return base::usageError("'" + std::string(text) + "' is not a packing", {}, "for example: NCHW -> N C/8 H W C%8"); };
+    const auto wrong = [&] {
+        return base::usageError("'" + std::string(text) + "' is not a packing", {},
+                                "for example: NCHW -> N C/8 H W C%8");
+    };
     const std::size_t arrow = text.find(" -> ");
     if (arrow == std::string_view::npos) return wrong();
     const std::string_view letters = text.substr(0, arrow);
@@ -55,13 +60,16 @@ base::Result<Packing> Packing::parse(std::string_view text) {
 }
 
 base::Result<Shape> Packing::packedShape(const Shape& plain) const {
-    if (plain.rank() != m_rank) return opError("a tensor of " + std::to_string(m_rank) + " dimensions can be packed so, not one of shape " + plain.text());
+    if (plain.rank() != m_rank)
+        return opError("a tensor of " + std::to_string(m_rank) + " dimensions can be packed so, not one of shape " +
+                       plain.text());
     Shape shape;
     std::vector<bool> named(m_rank, false);
     for (const Axis& axis : m_axes) {
         const std::int64_t extent = plain[axis.plain];
         named[axis.plain] = true;
-        if (extent > std::numeric_limits<std::int64_t>::max() - axis.block) return opError("the dimension " + std::to_string(extent) + " is too large");
+        if (extent > std::numeric_limits<std::int64_t>::max() - axis.block)
+            return opError("the dimension " + std::to_string(extent) + " is too large");
         switch (axis.part) {
             case '/': shape.push_back(blocksOf(extent, axis.block)); break;
             case '%': shape.push_back(axis.block); break;
@@ -70,28 +78,37 @@ base::Result<Shape> Packing::packedShape(const Shape& plain) const {
         }
     }
     for (std::size_t i = 0; i < m_rank; ++i) {
-        if (!named[i] && plain[i] != 1) return opError("axis " + std::to_string(i) + " of " + plain.text() + " must have size 1");
+        if (!named[i] && plain[i] != 1)
+            return opError("axis " + std::to_string(i) + " of " + plain.text() + " must have size 1");
     }
     return shape;
 }
 
 base::Result<Shape> Packing::plainShape(const Shape& packed, std::span<const std::int64_t> extents) const {
-    if (packed.rank() != m_axes.size()) return opError("a packed tensor has " + std::to_string(m_axes.size()) + " dimensions, not shape " + packed.text());
-    if (!extents.empty() && extents.size() != m_rank) return opError("dimensions must have " + std::to_string(m_rank) + " entries");
+    if (packed.rank() != m_axes.size())
+        return opError("a packed tensor has " + std::to_string(m_axes.size()) + " dimensions, not shape " +
+                       packed.text());
+    if (!extents.empty() && extents.size() != m_rank)
+        return opError("dimensions must have " + std::to_string(m_rank) + " entries");
     std::vector<std::int64_t> dims(m_rank, 1);
     for (std::size_t i = 0; i < m_axes.size(); ++i) {
         const Axis& axis = m_axes[i];
         if (axis.part == '%') {
-            if (packed[i] != axis.block) return opError("dimension " + std::to_string(i) + " of " + packed.text() + " must be " + std::to_string(axis.block));
+            if (packed[i] != axis.block)
+                return opError("dimension " + std::to_string(i) + " of " + packed.text() + " must be " +
+                               std::to_string(axis.block));
             continue;
         }
         const std::int64_t factor = axis.part == '/' ? axis.block : 1;
-        if (packed[i] > std::numeric_limits<std::int64_t>::max() / factor) return opError("the dimension " + std::to_string(packed[i]) + " is too large");
+        if (packed[i] > std::numeric_limits<std::int64_t>::max() / factor)
+            return opError("the dimension " + std::to_string(packed[i]) + " is too large");
         dims[axis.plain] = packed[i] * factor;
     }
     for (std::size_t i = 0; i < extents.size(); ++i) {
         if (extents[i] < 0) continue;
-        if (extents[i] > dims[i]) return opError("axis " + std::to_string(i) + " has " + std::to_string(dims[i]) + " elements, not " + std::to_string(extents[i]));
+        if (extents[i] > dims[i])
+            return opError("axis " + std::to_string(i) + " has " + std::to_string(dims[i]) + " elements, not " +
+                           std::to_string(extents[i]));
         dims[i] = extents[i];
     }
     return Shape(std::move(dims));
@@ -105,7 +122,8 @@ void Packing::forEachElement(const Shape& plain, const Shape& packed, Visit visi
     const std::int64_t count = packed.numel();
     for (std::int64_t i = 0; i < count; ++i) {
         std::fill(index.begin(), index.end(), 0);
-        for (std::size_t k = 0; k < m_axes.size(); ++k) index[m_axes[k].plain] += m_axes[k].part == '/' ? place[k] * m_axes[k].block : place[k];
+        for (std::size_t k = 0; k < m_axes.size(); ++k)
+            index[m_axes[k].plain] += m_axes[k].part == '/' ? place[k] * m_axes[k].block : place[k];
         std::int64_t at = 0;
         for (std::size_t k = 0; k < m_rank && at >= 0; ++k) at = index[k] < plain[k] ? at + index[k] * strides[k] : -1;
         visit(i, at);
@@ -123,7 +141,9 @@ base::Result<Tensor> Packing::pack(const Tensor& plain) const {
     SONDE_ASSIGN(Tensor packed, Tensor::zeros(plain.dtype(), shape));
     const std::size_t size = tensor::itemSize(plain.dtype());
     forEachElement(plain.shape(), shape, [&](std::int64_t to, std::int64_t from) {
-        if (from >= 0) std::memcpy(packed.mutableBytes() + static_cast<std::size_t>(to) * size, source.bytes() + static_cast<std::size_t>(from) * size, size);
+        if (from >= 0)
+            std::memcpy(packed.mutableBytes() + static_cast<std::size_t>(to) * size,
+                        source.bytes() + static_cast<std::size_t>(from) * size, size);
     });
     return packed;
 }
@@ -135,7 +155,9 @@ base::Result<Tensor> Packing::unpack(const Tensor& packed, std::span<const std::
     SONDE_ASSIGN(Tensor plain, Tensor::allocate(packed.dtype(), shape));
     const std::size_t size = tensor::itemSize(packed.dtype());
     forEachElement(shape, packed.shape(), [&](std::int64_t from, std::int64_t to) {
-        if (to >= 0) std::memcpy(plain.mutableBytes() + static_cast<std::size_t>(to) * size, source.bytes() + static_cast<std::size_t>(from) * size, size);
+        if (to >= 0)
+            std::memcpy(plain.mutableBytes() + static_cast<std::size_t>(to) * size,
+                        source.bytes() + static_cast<std::size_t>(from) * size, size);
     });
     return plain;
 }

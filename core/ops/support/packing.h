@@ -10,10 +10,10 @@
 
 namespace sonde::ops {
 
-/// How the axes of a tensor are put in blocks, as text: "NCHW -> N C/8 H W C%8". On the left a letter for each axis; on the
-/// right the axes of the packed tensor: C/8 is the number of the block of 8 channels, C%8 the place in it, and a letter alone
-/// an axis as it is. I+4 is an axis that is padded to a multiple of 4 and stays whole. An axis that the right side does not
-/// name must have extent 1. What is padded is zero.
+/// How the axes of a tensor are put in blocks, as text: "NCHW -> N C/8 H W C%8". On the left a letter for each axis; on
+/// the right the axes of the packed tensor: C/8 is the number of the block of 8 channels, C%8 the place in it, and a
+/// letter alone an axis as it is. I+4 is an axis that is padded to a multiple of 4 and stays whole. An axis that the
+/// right side does not name must have extent 1. What is padded is zero.
 class Packing {
   public:
     /// Usage error: the text means nothing.

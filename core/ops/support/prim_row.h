@@ -10,7 +10,8 @@ namespace sonde::ops {
 
 /// A row of domain prim (Python's own operators, nodes of the scripted language) from a schema as atenRow reads it. Its
 /// inputs may be values of any kind.
-inline OpDef primRow(std::string_view schema, std::string_view summary, Category category, std::function<base::Result<void>(KernelContext&)> kernel,
+inline OpDef primRow(std::string_view schema, std::string_view summary, Category category,
+                     std::function<base::Result<void>(KernelContext&)> kernel,
                      std::function<base::Result<void>(InferContext&)> infer = {}) {
     OpDef def = atenRow(schema, summary, category, std::move(kernel), std::move(infer));
     def.domain = "prim";

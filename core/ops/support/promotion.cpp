@@ -46,7 +46,8 @@ struct Groups {
 DType promotedTypes(DType a, DType b) {
     if (a == b) return a;
     if (kindRank(a) != kindRank(b)) return kindRank(a) > kindRank(b) ? a : b;
-    if (tensor::isFloating(a) && tensor::itemSize(a) == tensor::itemSize(b)) return DType::Float32;  // float16 and bfloat16
+    if (tensor::isFloating(a) && tensor::itemSize(a) == tensor::itemSize(b))
+        return DType::Float32;  // float16 and bfloat16
     if (tensor::isInteger(a) && tensor::isSigned(a) != tensor::isSigned(b)) {
         const DType sign = tensor::isSigned(a) ? a : b, plain = tensor::isSigned(a) ? b : a;
         if (tensor::itemSize(sign) > tensor::itemSize(plain)) return sign;
@@ -108,9 +109,10 @@ base::Result<std::pair<Tensor, Tensor>> promotedPair(const Value& a, const Value
 namespace {
 
 // c10/core/ScalarType.h
-constexpr std::array<DType, 16> kTorchTypes = {
-    DType::UInt8,     DType::Int8,      DType::Int16,      DType::Int32, DType::Int64,     DType::Float16,   DType::Float32, DType::Float64,
-    DType::Undefined, DType::Complex64, DType::Complex128, DType::Bool,  DType::Undefined, DType::Undefined, DType::Undefined, DType::BFloat16};
+constexpr std::array<DType, 16> kTorchTypes = {DType::UInt8,     DType::Int8,      DType::Int16,      DType::Int32,
+                                               DType::Int64,     DType::Float16,   DType::Float32,    DType::Float64,
+                                               DType::Undefined, DType::Complex64, DType::Complex128, DType::Bool,
+                                               DType::Undefined, DType::Undefined, DType::Undefined,  DType::BFloat16};
 
 }  // namespace
 

@@ -14,7 +14,9 @@ std::optional<QuantizedRange> quantizedRange(DType dtype) {
     return QuantizedRange{0, std::ldexp(1.0, bits) - 1};
 }
 
-double quantized(double ratio, double zero, const QuantizedRange& range) { return std::clamp(std::nearbyint(ratio) + zero, range.low, range.high); }
+double quantized(double ratio, double zero, const QuantizedRange& range) {
+    return std::clamp(std::nearbyint(ratio) + zero, range.low, range.high);
+}
 
 base::Result<Tensor> centred(const Tensor& x, const Value& zero, std::int64_t axis) {
     SONDE_ASSIGN(const Tensor values, wide(x));
@@ -26,7 +28,8 @@ base::Result<Tensor> centred(const Tensor& x, const Value& zero, std::int64_t ax
         return result;
     }
     SONDE_ASSIGN(const std::size_t at, axisOf(axis, x.rank()));
-    if (z.numel() < x.dim(at) || z.numel() % std::max<std::int64_t>(x.dim(at), 1) != 0 || z.numel() > x.numel()) return opError("zero point " + z.typeText() + " does not fit " + x.typeText());
+    if (z.numel() < x.dim(at) || z.numel() % std::max<std::int64_t>(x.dim(at), 1) != 0 || z.numel() > x.numel())
+        return opError("zero point " + z.typeText() + " does not fit " + x.typeText());
     std::int64_t inner = 1;
     for (std::size_t i = at + 1; i < x.rank(); ++i) inner *= x.dim(i);
     for (std::int64_t i = 0; i < x.numel(); ++i) result.mutableData<double>()[i] -= z.toDouble(i / inner % x.dim(at));
@@ -36,7 +39,8 @@ base::Result<Tensor> centred(const Tensor& x, const Value& zero, std::int64_t ax
 namespace {
 
 base::Result<double> zeroOf(const Tensor& scale, const Value& zero) {
-    if (scale.numel() != 1 || (zero.isTensor() && zero.tensor().numel() != 1)) return opError("expected one scale and one zero point for all, but found " + scale.typeText());
+    if (scale.numel() != 1 || (zero.isTensor() && zero.tensor().numel() != 1))
+        return opError("expected one scale and one zero point for all, but found " + scale.typeText());
     return zero.isTensor() ? zero.tensor().toDouble(0) : 0.0;
 }
 
@@ -59,7 +63,8 @@ base::Result<Tensor> quantizedTo(const Tensor& x, const Tensor& scale, const Val
     SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float32, x.shape()));
     const auto divisor = static_cast<float>(scale.toDouble(0));
     for (std::int64_t i = 0; i < y.numel(); ++i) {
-        y.mutableData<float>()[i] = static_cast<float>(quantized(static_cast<double>(x.data<float>()[i] / divisor), z, *range));
+        y.mutableData<float>()[i] =
+            static_cast<float>(quantized(static_cast<double>(x.data<float>()[i] / divisor), z, *range));
     }
     return y.cast(dtype);
 }

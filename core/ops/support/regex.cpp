@@ -1,8 +1,7 @@
 #include "core/ops/support/regex.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
+#include <re2/re2.h>
 
 #include "core/base/error.h"
 #include "core/base/unicode.h"
@@ -13,8 +12,8 @@ namespace {
 
 /// RE2's own default, so that every pattern is accepted that ONNX Runtime accepts.
 constexpr std::int64_t kMaxMemoryBytes = std::int64_t{8} << 20;
-/// Instructions of the program times bytes of the text: at some 10 ns for each, where the automaton does not fit its memory
-/// and RE2 follows all its states at once.
+/// Instructions of the program times bytes of the text: at some 10 ns for each, where the automaton does not fit its
+/// memory and RE2 follows all its states at once.
 constexpr std::size_t kMaxSteps = std::size_t{1} << 28;
 /// Of RE2's reason, which may repeat the whole pattern.
 constexpr std::size_t kMaxReason = 120;
@@ -43,6 +42,8 @@ bool Regex::matchesAll(std::string_view text) const { return matches(*m_compiled
 
 bool Regex::matchesPart(std::string_view text) const { return matches(*m_compiled, text, re2::RE2::UNANCHORED); }
 
-std::size_t Regex::maxTextSize() const { return kMaxSteps / static_cast<std::size_t>(std::max(m_compiled->ProgramSize(), 1)); }
+std::size_t Regex::maxTextSize() const {
+    return kMaxSteps / static_cast<std::size_t>(std::max(m_compiled->ProgramSize(), 1));
+}
 
 }  // namespace sonde::ops

@@ -21,8 +21,8 @@ enum class Case : std::uint8_t { Sensitive, Ignored };
 /// Matching is thread-safe; copies share the compiled pattern.
 class Regex {
   public:
-    /// Errors (Run): "invalid regular expression: …" with RE2's reason: wrong syntax, a repetition above 1000, a pattern
-    /// that compiles to more than the memory above.
+    /// Errors (Run): "invalid regular expression: …" with RE2's reason: wrong syntax, a repetition above 1000, a
+    /// pattern that compiles to more than the memory above.
     static base::Result<Regex> parse(std::string_view pattern, Case letters = Case::Sensitive);
 
     /// Whether the whole text matches.
@@ -30,8 +30,8 @@ class Regex {
     /// Whether any part of the text matches.
     bool matchesPart(std::string_view text) const;
 
-    /// Bytes of the longest text that is matched within seconds in the worst case. A match cannot be interrupted: who must
-    /// stay cancellable refuses longer ones.
+    /// Bytes of the longest text that is matched within seconds in the worst case. A match cannot be interrupted: who
+    /// must stay cancellable refuses longer ones.
     std::size_t maxTextSize() const;
 
   private:

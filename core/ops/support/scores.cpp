@@ -67,7 +67,8 @@ std::vector<double> twoScores(double score, SecondScore second, PostTransform tr
 base::Result<ClassLabels> ClassLabels::of(const Attributes& attributes, std::string_view numbersName) {
     ClassLabels labels{attributes.getStrings("classlabels_strings"), attributes.getInts(numbersName)};
     if (labels.size() == 0) return opError("names no classes");
-    if (!labels.texts.empty() && !labels.numbers.empty()) return opError("names its classes twice, as texts and as numbers");
+    if (!labels.texts.empty() && !labels.numbers.empty())
+        return opError("names its classes twice, as texts and as numbers");
     return labels;
 }
 
@@ -84,16 +85,18 @@ void ClassLabels::set(KernelContext& context, const std::vector<std::size_t>& pi
     context.setOutput(0, Value(Tensor::ofStrings(shape, std::move(chosen))));
 }
 
-base::Result<void> setScores(KernelContext& context, std::size_t output, DType dtype, const std::vector<std::vector<double>>& rows,
-                             std::size_t columns) {
+base::Result<void> setScores(KernelContext& context, std::size_t output, DType dtype,
+                             const std::vector<std::vector<double>>& rows, std::size_t columns) {
     if (!context.wants(output)) return {};
     std::vector<double> all;
     all.reserve(rows.size() * columns);
     for (const std::vector<double>& row : rows) {
-        if (row.size() != columns) return opError("has " + std::to_string(row.size()) + " scores in a row of " + std::to_string(columns));
+        if (row.size() != columns)
+            return opError("has " + std::to_string(row.size()) + " scores in a row of " + std::to_string(columns));
         all.insert(all.end(), row.begin(), row.end());
     }
-    const Tensor wide = Tensor::of<double>(Shape{static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(columns)}, all);
+    const Tensor wide =
+        Tensor::of<double>(Shape{static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(columns)}, all);
     SONDE_ASSIGN(Tensor y, wide.cast(dtype));
     context.setOutput(output, Value(std::move(y)));
     return {};
@@ -105,12 +108,15 @@ tensor::Dim rowsOf(const InferContext& context) {
 }
 
 void setScoreType(InferContext& context, std::size_t output, std::int64_t columns) {
-    context.set(output, TypeInfo::tensor(DType::Float32, std::vector<tensor::Dim>{rowsOf(context), tensor::Dim{columns < 0 ? -1 : columns, {}}}));
+    context.set(output,
+                TypeInfo::tensor(DType::Float32, std::vector<tensor::Dim>{
+                                                     rowsOf(context), tensor::Dim{columns < 0 ? -1 : columns, {}}}));
 }
 
 std::int64_t setLabelType(InferContext& context, std::string_view numbersName) {
     const std::size_t texts = context.attributes().getStrings("classlabels_strings").size();
-    context.set(0, TypeInfo::tensor(texts > 0 ? DType::String : DType::Int64, std::vector<tensor::Dim>{rowsOf(context)}));
+    context.set(0,
+                TypeInfo::tensor(texts > 0 ? DType::String : DType::Int64, std::vector<tensor::Dim>{rowsOf(context)}));
     return static_cast<std::int64_t>(texts > 0 ? texts : context.attributes().getInts(numbersName).size());
 }
 

@@ -28,12 +28,12 @@ base::Result<PostTransform> postTransform(const Attributes& attributes);
 double logistic(double x);
 
 /// The scores of one row, in place. LOGISTIC and PROBIT element by element, SOFTMAX over the row; SOFTMAX_ZERO leaves
-/// zeros zero. PROBIT is sqrt(2)·erfinv(2p − 1) with erfinv by the closed form of S. Winitzki, "A handy approximation for
-/// the error function and its inverse" (2008), a = 0.147: the exporters' runtimes have it so.
+/// zeros zero. PROBIT is sqrt(2)·erfinv(2p − 1) with erfinv by the closed form of S. Winitzki, "A handy approximation
+/// for the error function and its inverse" (2008), a = 0.147: the exporters' runtimes have it so.
 void transformScores(std::span<double> row, PostTransform transform);
 
-/// How one score s of two classes becomes two: the complement of a probability, [1 − s, s], or its opposite, [−s, s]. After
-/// LOGISTIC both are [logistic(−s), logistic(s)]; PROBIT gives one; the other transforms are not applied.
+/// How one score s of two classes becomes two: the complement of a probability, [1 − s, s], or its opposite, [−s, s].
+/// After LOGISTIC both are [logistic(−s), logistic(s)]; PROBIT gives one; the other transforms are not applied.
 enum class SecondScore { Complement, Opposite };
 std::vector<double> twoScores(double score, SecondScore second, PostTransform transform);
 
@@ -57,7 +57,7 @@ void setScoreType(InferContext& context, std::size_t output, std::int64_t column
 std::int64_t setLabelType(InferContext& context, std::string_view numbersName);
 
 /// Rows of scores as a float tensor; every row must have the same length.
-base::Result<void> setScores(KernelContext& context, std::size_t output, DType dtype, const std::vector<std::vector<double>>& rows,
-                             std::size_t columns);
+base::Result<void> setScores(KernelContext& context, std::size_t output, DType dtype,
+                             const std::vector<std::vector<double>>& rows, std::size_t columns);
 
 }  // namespace sonde::ops

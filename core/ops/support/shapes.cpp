@@ -17,7 +17,8 @@ base::Result<std::vector<std::size_t>> axesOf(const std::vector<std::int64_t>& a
     std::vector<std::size_t> result;
     for (std::int64_t axis : axes) {
         SONDE_ASSIGN(const std::size_t one, axisOf(axis, rank));
-        if (std::ranges::find(result, one) != result.end()) return opError("axis " + std::to_string(axis) + " is given twice");
+        if (std::ranges::find(result, one) != result.end())
+            return opError("axis " + std::to_string(axis) + " is given twice");
         result.push_back(one);
     }
     return result;
@@ -73,7 +74,8 @@ base::Result<Dims> broadcastDims(const Dims& a, const Dims& b) {
         if (x == y || (y.known() && y.value == 1)) result[i] = x;
         else if (x.known() && x.value == 1) result[i] = y;
         else if (x.known() && y.known())
-            return opError("dimensions " + std::to_string(x.value) + " and " + std::to_string(y.value) + " cannot be broadcast together");
+            return opError("dimensions " + std::to_string(x.value) + " and " + std::to_string(y.value) +
+                           " cannot be broadcast together");
         else if (x.known()) result[i] = x;
         else if (y.known()) result[i] = y;
         else result[i] = larger(tensor::Symbolic::of(x), tensor::Symbolic::of(y)).dim();

@@ -23,8 +23,8 @@ base::Result<double> numberOf(const Value& value);
 base::Result<std::int64_t> intOf(const Value& value);
 
 base::Result<Shape> broadcast(const Shape& a, const Shape& b);
-/// The same with unknown extents: unknown against 1 stays unknown, against a larger number is that number. Of two symbols it
-/// is the larger one.
+/// The same with unknown extents: unknown against 1 stays unknown, against a larger number is that number. Of two
+/// symbols it is the larger one.
 base::Result<Dims> broadcastDims(const Dims& a, const Dims& b);
 
 /// A request of extents as inference knows it: what is negative or open stays unknown.
@@ -41,9 +41,9 @@ std::vector<std::int64_t> extentsOf(const Dims& dims);
 Dims unknownDims(std::size_t rank);
 
 // Inference that many operators share.
-base::Result<void> inferSame(InferContext& context);               ///< output 0 is like input 0
-base::Result<void> inferBroadcast(InferContext& context);          ///< all inputs broadcast; dtype of input 0
-base::Result<void> inferBroadcastBool(InferContext& context);      ///< the same with bool as result
+base::Result<void> inferSame(InferContext& context);           ///< output 0 is like input 0
+base::Result<void> inferBroadcast(InferContext& context);      ///< all inputs broadcast; dtype of input 0
+base::Result<void> inferBroadcastBool(InferContext& context);  ///< the same with bool as result
 /// Sets output 0 to the dtype of input `like` with the given shape.
 void setLike(InferContext& context, std::size_t like, std::optional<Dims> shape, std::size_t output = 0);
 

@@ -26,15 +26,21 @@ constexpr std::int64_t kFirstSize = 12, kStep = 12;
 
 /// Extents of the results of these depend on the numbers.
 bool dependsOnData(const OpDef& op, const InferContext& context) {
+    // clang-format off
     static const std::set<std::string_view> names{"nonzero", "nonzero_numpy", "argwhere", "masked_select", "_unique", "_unique2", "unique_consecutive", "unique_dim",
                                                   "unique_dim_consecutive", "bincount", "nms", "_pack_padded_sequence", "_pad_packed_sequence", "histc"};
+    // clang-format on
     const std::string_view name = op.name, base = name.substr(0, name.find('.'));
     if (names.contains(base) || name == "where" || name == "repeat_interleave.Tensor") return true;
     if (name == "repeat_interleave.self_Tensor") return context.constant(1).isNone();
     if (base == "one_hot") return context.constant(1).kind() != ValueKind::Int || context.constant(1).toInt() < 0;
     if (base == "tensor_split" || base == "ctc_loss") return context.constant(1).isNone();
-    if (base == "embedding_bag") return context.in(2).kind != ValueKind::None && context.constant(2).isNone() && !context.in(2).staticShape();
-    if (base == "index") return std::ranges::any_of(context.in(1).elements, [](const TypeInfo& part) { return part.dtype == DType::Bool || part.dtype == DType::UInt8; });
+    if (base == "embedding_bag")
+        return context.in(2).kind != ValueKind::None && context.constant(2).isNone() && !context.in(2).staticShape();
+    if (base == "index")
+        return std::ranges::any_of(context.in(1).elements, [](const TypeInfo& part) {
+            return part.dtype == DType::Bool || part.dtype == DType::UInt8;
+        });
     return false;
 }
 
@@ -46,7 +52,9 @@ using Sizes = std::map<std::string, std::int64_t, std::less<>>;
 
 class Trial {
   public:
-    Trial(const OpDef& op, const InferContext& context) : m_op(op), m_context(context), m_pool(1) { m_environment.pool = &m_pool; }
+    Trial(const OpDef& op, const InferContext& context) : m_op(op), m_context(context), m_pool(1) {
+        m_environment.pool = &m_pool;
+    }
 
     /// All sizes that the inputs depend on, at their first values. Throws NotKnown.
     void collect() {
@@ -102,8 +110,12 @@ class Trial {
         }
         for (const TypeInfo& element : type.elements) collectType(element, input);
     }
-    static bool holdsTensor(const TypeInfo& type) { return type.isTensor() || std::ranges::any_of(type.elements, holdsTensor); }
-    static bool isOpenNumber(const TypeInfo& type) { return type.kind == ValueKind::Int || type.kind == ValueKind::Float || type.kind == ValueKind::Bool; }
+    static bool holdsTensor(const TypeInfo& type) {
+        return type.isTensor() || std::ranges::any_of(type.elements, holdsTensor);
+    }
+    static bool isOpenNumber(const TypeInfo& type) {
+        return type.kind == ValueKind::Int || type.kind == ValueKind::Float || type.kind == ValueKind::Bool;
+    }
     void symbolsOf(const Dim& dim) {
         if (dim.symbol.empty()) {
             m_sizes.emplace("?" + std::to_string(m_anonymous++), 0);
@@ -116,7 +128,9 @@ class Trial {
     }
 
     static void checkNumbers(const Value& value) {
-        if (value.isNumber() && value.kind() != ValueKind::Float && std::abs(value.number()) > kMaxNumber && std::abs(value.number()) < 9e18) throw NotKnown{};
+        if (value.isNumber() && value.kind() != ValueKind::Float && std::abs(value.number()) > kMaxNumber &&
+            std::abs(value.number()) < 9e18)
+            throw NotKnown{};
         if (value.isListLike()) {
             for (const Value& item : value.items()) checkNumbers(item);
         }
@@ -149,7 +163,8 @@ class Trial {
         if (type.kind == ValueKind::Bool) return Value::ofBool(false);
         if (type.isTensor() && type.dtype != DType::Undefined && type.shape) return Value(tensorOf(type, sizes));
         // A list of one type may hold any number of it.
-        const bool isWhole = type.kind == ValueKind::Tuple || (type.kind == ValueKind::List && type.elements.size() > 1);
+        const bool isWhole =
+            type.kind == ValueKind::Tuple || (type.kind == ValueKind::List && type.elements.size() > 1);
         if (!isWhole) throw NotKnown{};
         tensor::ValueList items;
         for (const TypeInfo& element : type.elements) items.push_back(madeUp(element, sizes));
@@ -189,10 +204,13 @@ class Trial {
     int m_anonymous = 0;
 };
 
-Symbolic nameOf(const std::string& symbol) { return symbol.front() == '?' ? Symbolic() : Symbolic::of(Dim::named(symbol)); }
+Symbolic nameOf(const std::string& symbol) {
+    return symbol.front() == '?' ? Symbolic() : Symbolic::of(Dim::named(symbol));
+}
 
 /// An extent in symbols from its values: at the first sizes, with each size one step larger, and at others to prove it.
-Dim fitted(std::int64_t base, const std::vector<std::int64_t>& stepped, std::int64_t proof, const Sizes& sizes, const Sizes& proofSizes) {
+Dim fitted(std::int64_t base, const std::vector<std::int64_t>& stepped, std::int64_t proof, const Sizes& sizes,
+           const Sizes& proofSizes) {
     Symbolic sum = Symbolic::of(base);
     std::int64_t predicted = base;
     bool isSum = true;
@@ -244,7 +262,8 @@ TypeInfo typeOf(const std::vector<const Value*>& values, const Sizes& sizes, con
         }
         Dim& dim = (*type.shape)[axis];
         if (open) dim = {};
-        else if (extents.size() > 1) dim = fitted(extents.front(), {extents.begin() + 1, extents.end() - 1}, extents.back(), sizes, proofSizes);
+        else if (extents.size() > 1)
+            dim = fitted(extents.front(), {extents.begin() + 1, extents.end() - 1}, extents.back(), sizes, proofSizes);
     }
     return type;
 }
@@ -300,7 +319,8 @@ void inferByTrial(const OpDef& op, InferContext& context) {
         context.set(0, std::move(none));
         return;
     }
-    for (std::size_t i = 0; i < context.outputCount() && i < op.outputs.size(); ++i) context.set(i, declared(op.outputs[i].name));
+    for (std::size_t i = 0; i < context.outputCount() && i < op.outputs.size(); ++i)
+        context.set(i, declared(op.outputs[i].name));
     try {
         tryOut(op, context);
     } catch (const NotKnown&) {
@@ -311,7 +331,9 @@ void inferByTrial(const OpDef& op, InferContext& context) {
 void defineTrials(Registry& registry) {
     for (const OpDef* row : registry.rows()) {
         const bool hasBodies = row->name == "If" || row->name == "Loop" || row->name == "cond";
-        if ((row->domain != "aten" && row->domain != "prim" && row->domain != "torchvision") || row->infer || !row->kernel || hasBodies) continue;
+        if ((row->domain != "aten" && row->domain != "prim" && row->domain != "torchvision") || row->infer ||
+            !row->kernel || hasBodies)
+            continue;
         OpDef tried = *row;
         const OpDef bare = *row;
         tried.infer = [bare](InferContext& context) -> base::Result<void> {

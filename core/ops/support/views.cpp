@@ -23,7 +23,8 @@ base::Result<SliceRange> sliceRange(std::int64_t extent, const Value& start, con
     return range;
 }
 
-base::Result<Tensor> slicedView(const Tensor& x, std::size_t axis, const Value& start, const Value& stop, const Value& step) {
+base::Result<Tensor> slicedView(const Tensor& x, std::size_t axis, const Value& start, const Value& stop,
+                                const Value& step) {
     SONDE_ASSIGN(const SliceRange range, sliceRange(x.dim(axis), start, stop, step));
     return x.sliced(axis, range.start, range.count, range.step);
 }
@@ -31,7 +32,8 @@ base::Result<Tensor> slicedView(const Tensor& x, std::size_t axis, const Value& 
 base::Result<Tensor> selectedView(const Tensor& x, std::size_t axis, std::int64_t index) {
     const std::int64_t extent = x.dim(axis);
     if (index < -extent || index >= extent) {
-        return opError("index " + std::to_string(index) + " is out of range for dimension " + std::to_string(axis) + " of " + x.typeText());
+        return opError("index " + std::to_string(index) + " is out of range for dimension " + std::to_string(axis) +
+                       " of " + x.typeText());
     }
     return x.selected(axis, index < 0 ? index + extent : index);
 }

@@ -13,7 +13,8 @@ struct SliceRange {
 
 /// Bounds are ints or None. Error: a step below 1, or a bound that is no int.
 base::Result<SliceRange> sliceRange(std::int64_t extent, const Value& start, const Value& stop, const Value& step);
-base::Result<Tensor> slicedView(const Tensor& x, std::size_t axis, const Value& start, const Value& stop, const Value& step);
+base::Result<Tensor> slicedView(const Tensor& x, std::size_t axis, const Value& start, const Value& stop,
+                                const Value& step);
 /// x[.., index, ..]; error if the index is out of range.
 base::Result<Tensor> selectedView(const Tensor& x, std::size_t axis, std::int64_t index);
 

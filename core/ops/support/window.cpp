@@ -11,12 +11,14 @@ constexpr std::int64_t kLimit = std::int64_t{1} << 40;
 
 std::string listText(const std::vector<std::int64_t>& values) { return Shape(values).text(); }
 
-base::Result<void> checkRange(const std::vector<std::int64_t>& values, const char* what, std::int64_t low, std::size_t rank) {
+base::Result<void> checkRange(const std::vector<std::int64_t>& values, const char* what, std::int64_t low,
+                              std::size_t rank) {
     if (values.size() != rank) {
         return opError(std::string(what) + " " + listText(values) + " must have " + std::to_string(rank) + " entries");
     }
     for (std::int64_t value : values) {
-        if (value < low || value > kLimit) return opError(std::string(what) + " " + listText(values) + " is out of range");
+        if (value < low || value > kLimit)
+            return opError(std::string(what) + " " + listText(values) + " is out of range");
     }
     return {};
 }
@@ -53,8 +55,8 @@ base::Result<void> Window::validate() const {
     std::int64_t product = 1;
     for (std::size_t i = 0; i < rank(); ++i) {
         std::int64_t extent = 0;
-        if (__builtin_mul_overflow(product, kernel[i], &product) || __builtin_mul_overflow(kernel[i], dilation[i], &extent) ||
-            product > kLimit || extent > kLimit) {
+        if (__builtin_mul_overflow(product, kernel[i], &product) ||
+            __builtin_mul_overflow(kernel[i], dilation[i], &extent) || product > kLimit || extent > kLimit) {
             return opError("kernel_shape " + listText(kernel) + " is too large");
         }
     }
@@ -74,9 +76,11 @@ base::Result<Window> windowFromAttributes(const Attributes& attributes, std::spa
     std::vector<std::int64_t> pads = attributes.getInts("pads", std::vector<std::int64_t>(2 * rank, 0));
     if (pads.empty()) pads.assign(2 * rank, 0);
     if (window.kernel.size() != rank) {
-        return opError("kernel_shape " + listText(window.kernel) + " does not fit " + std::to_string(rank) + " spatial dimensions");
+        return opError("kernel_shape " + listText(window.kernel) + " does not fit " + std::to_string(rank) +
+                       " spatial dimensions");
     }
-    if (pads.size() != 2 * rank) return opError("pads " + listText(pads) + " must have " + std::to_string(2 * rank) + " entries");
+    if (pads.size() != 2 * rank)
+        return opError("pads " + listText(pads) + " must have " + std::to_string(2 * rank) + " entries");
     window.padBegin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank));
     window.padEnd.assign(pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end());
     window.ceilMode = attributes.getInt("ceil_mode", 0) != 0;
@@ -91,7 +95,8 @@ base::Result<Window> windowFromAttributes(const Attributes& attributes, std::spa
         for (std::size_t i = 0; i < rank; ++i) {
             if (spatial[i] < 0) continue;
             const std::int64_t outputs = (spatial[i] + window.stride[i] - 1) / window.stride[i];
-            const std::int64_t total = std::max<std::int64_t>(0, (outputs - 1) * window.stride[i] + window.span(i) - spatial[i]);
+            const std::int64_t total =
+                std::max<std::int64_t>(0, (outputs - 1) * window.stride[i] + window.span(i) - spatial[i]);
             window.padBegin[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
             window.padEnd[i] = total - window.padBegin[i];
         }
@@ -110,8 +115,8 @@ base::Result<std::vector<std::int64_t>> spread(const Value& value, std::size_t r
     return list;
 }
 
-base::Result<Window> windowFromArguments(std::span<const std::int64_t> kernel, const Value& stride, const Value& padding,
-                                         const Value& dilation, bool ceilMode) {
+base::Result<Window> windowFromArguments(std::span<const std::int64_t> kernel, const Value& stride,
+                                         const Value& padding, const Value& dilation, bool ceilMode) {
     Window window;
     window.kernel.assign(kernel.begin(), kernel.end());
     const std::size_t rank = kernel.size();

@@ -28,8 +28,8 @@ struct Window {
 base::Result<Window> windowFromAttributes(const Attributes& attributes, std::span<const std::int64_t> kernel,
                                           std::span<const std::int64_t> spatial);
 /// From ATen arguments: lists of one number stand for all axes; empty stride means the kernel's extents.
-base::Result<Window> windowFromArguments(std::span<const std::int64_t> kernel, const Value& stride, const Value& padding,
-                                         const Value& dilation, bool ceilMode);
+base::Result<Window> windowFromArguments(std::span<const std::int64_t> kernel, const Value& stride,
+                                         const Value& padding, const Value& dilation, bool ceilMode);
 /// A list of `rank` integers; one integer stands for all.
 base::Result<std::vector<std::int64_t>> spread(const Value& value, std::size_t rank, std::int64_t fallback);
 

@@ -3,7 +3,6 @@
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
-
 #include <jpeglib.h>
 
 #include "core/tensor/picture/picture.h"
@@ -12,13 +11,15 @@ namespace sonde::tensor {
 
 namespace {
 
-/// The library reports by a call that may not return: it jumps back to the step that called it. No step has objects that
-/// would need to be destroyed.
+/// The library reports by a call that may not return: it jumps back to the step that called it. No step has objects
+/// that would need to be destroyed.
 class JpegReader {
   public:
     JpegReader(const unsigned char* data, unsigned long size) : m_data(data), m_size(size) {
         m_info.err = jpeg_std_error(&m_errors.base);
-        m_errors.base.error_exit = [](j_common_ptr info) { std::longjmp(reinterpret_cast<Errors*>(info->err)->back, 1); };
+        m_errors.base.error_exit = [](j_common_ptr info) {
+            std::longjmp(reinterpret_cast<Errors*>(info->err)->back, 1);
+        };
         m_errors.base.output_message = [](j_common_ptr) {};
     }
     ~JpegReader() {
@@ -46,7 +47,9 @@ class JpegReader {
             jpeg_read_scanlines(&m_info, &row, 1);
             for (unsigned x = 0; line && x < m_info.output_width; ++x) {
                 // Writers of CMYK store the ink's absence (Adobe's convention).
-                for (int c = 0; c < 3; ++c) to[3 * x + static_cast<unsigned>(c)] = static_cast<unsigned char>(line[4 * x + static_cast<unsigned>(c)] * line[4 * x + 3] / 255);
+                for (int c = 0; c < 3; ++c)
+                    to[3 * x + static_cast<unsigned>(c)] =
+                        static_cast<unsigned char>(line[4 * x + static_cast<unsigned>(c)] * line[4 * x + 3] / 255);
             }
         }
         jpeg_finish_decompress(&m_info);

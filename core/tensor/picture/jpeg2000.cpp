@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-
 #include <openjpeg.h>
 
 #include "core/tensor/picture/picture.h"
@@ -55,7 +54,8 @@ base::Result<Picture> decodeJpeg2000(std::span<const std::byte> bytes) {
     Source source{bytes};
     const bool isBare = std::to_integer<int>(bytes[0]) == 0xff;
     const std::unique_ptr<opj_codec_t, void (*)(opj_codec_t*)> codec(
-        opj_create_decompress(isBare ? OPJ_CODEC_J2K : OPJ_CODEC_JP2), [](opj_codec_t* made) { opj_destroy_codec(made); });
+        opj_create_decompress(isBare ? OPJ_CODEC_J2K : OPJ_CODEC_JP2),
+        [](opj_codec_t* made) { opj_destroy_codec(made); });
     const std::unique_ptr<opj_stream_t, void (*)(opj_stream_t*)> stream(
         opj_stream_default_create(OPJ_TRUE), [](opj_stream_t* made) { opj_stream_destroy(made); });
     if (!codec || !stream) return damagedPicture("JPEG 2000");
@@ -67,17 +67,22 @@ base::Result<Picture> decodeJpeg2000(std::span<const std::byte> bytes) {
     opj_dparameters_t parameters;
     opj_set_default_decoder_parameters(&parameters);
     opj_image_t* header = nullptr;
-    if (!opj_setup_decoder(codec.get(), &parameters) || !opj_read_header(stream.get(), codec.get(), &header)) return damagedPicture("JPEG 2000");
-    const std::unique_ptr<opj_image_t, void (*)(opj_image_t*)> image(header, [](opj_image_t* made) { opj_image_destroy(made); });
+    if (!opj_setup_decoder(codec.get(), &parameters) || !opj_read_header(stream.get(), codec.get(), &header))
+        return damagedPicture("JPEG 2000");
+    const std::unique_ptr<opj_image_t, void (*)(opj_image_t*)> image(
+        header, [](opj_image_t* made) { opj_image_destroy(made); });
     if (image->numcomps < 1 || image->x1 <= image->x0 || image->y1 <= image->y0) return damagedPicture("JPEG 2000");
-    SONDE_ASSIGN(Picture picture, emptyPicture(std::int64_t{image->x1} - image->x0, std::int64_t{image->y1} - image->y0));
-    if (!opj_decode(codec.get(), stream.get(), image.get()) || !opj_end_decompress(codec.get(), stream.get())) return damagedPicture("JPEG 2000");
+    SONDE_ASSIGN(Picture picture,
+                 emptyPicture(std::int64_t{image->x1} - image->x0, std::int64_t{image->y1} - image->y0));
+    if (!opj_decode(codec.get(), stream.get(), image.get()) || !opj_end_decompress(codec.get(), stream.get()))
+        return damagedPicture("JPEG 2000");
     const std::size_t channels = image->numcomps >= 3 ? 3 : 1;
     const std::size_t pixels = picture.rgb.size() / 3;
     for (std::size_t c = 0; c < channels; ++c) {
         const opj_image_comp_t& channel = image->comps[c];
         // Channels of less than the full size (subsampled) are not brought together.
-        if (!channel.data || std::size_t{channel.w} * channel.h != pixels || channel.prec < 1 || channel.prec > 16) return damagedPicture("JPEG 2000");
+        if (!channel.data || std::size_t{channel.w} * channel.h != pixels || channel.prec < 1 || channel.prec > 16)
+            return damagedPicture("JPEG 2000");
     }
     const bool isYcc = channels == 3 && image->color_space == OPJ_CLRSPC_SYCC;
     for (std::size_t i = 0; i < pixels; ++i) {

@@ -31,7 +31,8 @@ base::Result<Picture> decodeSmall(std::span<const std::byte> bytes) {
     int width = 0, height = 0, channels = 0;
     if (!stbi_info_from_memory(data, size, &width, &height, &channels)) return damagedPicture("PNG, BMP, GIF or PSD");
     SONDE_ASSIGN(Picture picture, emptyPicture(width, height));
-    const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(stbi_load_from_memory(data, size, &width, &height, &channels, 3), stbi_image_free);
+    const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
+        stbi_load_from_memory(data, size, &width, &height, &channels, 3), stbi_image_free);
     if (!pixels || width != picture.width || height != picture.height) return damagedPicture("PNG, BMP, GIF or PSD");
     std::memcpy(picture.rgb.data(), pixels.get(), picture.rgb.size());
     return picture;
@@ -52,12 +53,15 @@ PictureFormat pictureFormat(std::span<const std::byte> head) {
     if (has(0, std::string_view("II*\0", 4)) || has(0, std::string_view("MM\0*", 4))) return PictureFormat::Tiff;
     // The box file (JP2) and the bare code stream of JPEG 2000.
     if (has(0, std::string_view("\0\0\0\x0cjP  ", 8)) || has(0, "\xff\x4f\xff\x51")) return PictureFormat::Jpeg2000;
-    const bool isPnm = has(0, "P") && head.size() > 2 && std::to_integer<char>(head[1]) >= '1' && std::to_integer<char>(head[1]) <= '6' &&
+    const bool isPnm = has(0, "P") && head.size() > 2 && std::to_integer<char>(head[1]) >= '1' &&
+                       std::to_integer<char>(head[1]) <= '6' &&
                        std::strchr(" \t\r\n#", std::to_integer<char>(head[2])) && std::to_integer<char>(head[2]) != 0;
     return isPnm ? PictureFormat::Pnm : PictureFormat::Unknown;
 }
 
-base::Error damagedPicture(std::string_view format) { return base::unreadable("the image (" + std::string(format) + ") is damaged or unsupported"); }
+base::Error damagedPicture(std::string_view format) {
+    return base::unreadable("the image (" + std::string(format) + ") is damaged or unsupported");
+}
 
 base::Result<Picture> emptyPicture(std::int64_t width, std::int64_t height) {
     if (width < 1 || height < 1 || width > kMaxPixels || height > kMaxPixels || width * height > kMaxPixels) {
@@ -67,13 +71,15 @@ base::Result<Picture> emptyPicture(std::int64_t width, std::int64_t height) {
     try {
         picture.rgb.resize(static_cast<std::size_t>(width * height) * 3);
     } catch (const std::bad_alloc&) {
-        return base::unreadable("there is not enough memory for an image of " + std::to_string(width) + "x" + std::to_string(height));
+        return base::unreadable("there is not enough memory for an image of " + std::to_string(width) + "x" +
+                                std::to_string(height));
     }
     return picture;
 }
 
 base::Result<Picture> decodePicture(std::span<const std::byte> bytes) {
-    if (bytes.size() > 0x7fffffff) return base::unreadable("the image is too large: " + std::to_string(bytes.size()) + " bytes");
+    if (bytes.size() > 0x7fffffff)
+        return base::unreadable("the image is too large: " + std::to_string(bytes.size()) + " bytes");
     switch (pictureFormat(bytes)) {
         case PictureFormat::Jpeg: return decodeJpeg(bytes);
         case PictureFormat::WebP: return decodeWebP(bytes);

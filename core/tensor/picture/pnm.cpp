@@ -61,11 +61,13 @@ base::Result<Picture> decodePnm(std::span<const std::byte> bytes) {
     const std::size_t channels = kind == 3 || kind == 6 ? 3 : 1;
     const auto width = reader.number(), height = reader.number();
     const auto most = isBitmap ? std::optional<std::int64_t>(1) : reader.number();
-    if (!width || !height || !most || *most < 1 || *most > 65535 || (isBinary && !reader.endHeader())) return damagedPicture("PNM");
+    if (!width || !height || !most || *most < 1 || *most > 65535 || (isBinary && !reader.endHeader()))
+        return damagedPicture("PNM");
     // Nothing is taken for a picture that the file does not hold: every sample takes a bit at least.
     if (*width > 0 && *height > static_cast<std::int64_t>(reader.left()) * 8 / *width) return damagedPicture("PNM");
     SONDE_ASSIGN(Picture picture, emptyPicture(*width, *height));
-    const std::size_t rowBytes = kind == 4 ? (static_cast<std::size_t>(*width) + 7) / 8 : static_cast<std::size_t>(*width) * channels * (*most > 255 ? 2 : 1);
+    const std::size_t rowBytes = kind == 4 ? (static_cast<std::size_t>(*width) + 7) / 8
+                                           : static_cast<std::size_t>(*width) * channels * (*most > 255 ? 2 : 1);
     if (isBinary && reader.left() / static_cast<std::size_t>(*height) < rowBytes) return damagedPicture("PNM");
     std::uint8_t* out = picture.rgb.data();
     for (std::int64_t y = 0; y < *height; ++y) {

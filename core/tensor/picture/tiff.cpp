@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <memory>
-
 #include <tiffio.h>
 
 #include "core/tensor/picture/picture.h"
@@ -42,14 +41,18 @@ base::Result<Picture> decodeTiff(std::span<const std::byte> bytes) {
     TIFFSetWarningHandler(nullptr);
     Source source{bytes.data(), bytes.size()};
     const std::unique_ptr<TIFF, void (*)(TIFF*)> tiff(
-        TIFFClientOpen("picture", "rm", &source, readSome, [](thandle_t, void*, tmsize_t) -> tmsize_t { return 0; }, seek,
-                       [](thandle_t) { return 0; }, [](thandle_t handle) { return sourceOf(handle).size; }, nullptr, nullptr),
+        TIFFClientOpen(
+            "picture", "rm", &source, readSome, [](thandle_t, void*, tmsize_t) -> tmsize_t { return 0; }, seek,
+            [](thandle_t) { return 0; }, [](thandle_t handle) { return sourceOf(handle).size; }, nullptr, nullptr),
         TIFFClose);
     std::uint32_t width = 0, height = 0;
-    if (!tiff || !TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width) || !TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height)) return damagedPicture("TIFF");
+    if (!tiff || !TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width) ||
+        !TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height))
+        return damagedPicture("TIFF");
     SONDE_ASSIGN(Picture picture, emptyPicture(width, height));
     std::vector<std::uint32_t> pixels(static_cast<std::size_t>(width) * height);
-    if (!TIFFReadRGBAImageOriented(tiff.get(), width, height, pixels.data(), ORIENTATION_TOPLEFT, 1)) return damagedPicture("TIFF");
+    if (!TIFFReadRGBAImageOriented(tiff.get(), width, height, pixels.data(), ORIENTATION_TOPLEFT, 1))
+        return damagedPicture("TIFF");
     for (std::size_t i = 0; i < pixels.size(); ++i) {
         picture.rgb[3 * i] = static_cast<std::uint8_t>(TIFFGetR(pixels[i]));
         picture.rgb[3 * i + 1] = static_cast<std::uint8_t>(TIFFGetG(pixels[i]));

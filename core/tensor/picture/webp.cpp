@@ -11,7 +11,8 @@ base::Result<Picture> decodeWebP(std::span<const std::byte> bytes) {
     int width = 0, height = 0;
     if (!WebPGetInfo(data, bytes.size(), &width, &height)) return damagedPicture("WebP");
     SONDE_ASSIGN(Picture picture, emptyPicture(width, height));
-    if (!WebPDecodeRGBInto(data, bytes.size(), picture.rgb.data(), picture.rgb.size(), width * 3)) return damagedPicture("WebP");
+    if (!WebPDecodeRGBInto(data, bytes.size(), picture.rgb.data(), picture.rgb.size(), width * 3))
+        return damagedPicture("WebP");
     return picture;
 }
 

@@ -15,10 +15,11 @@ TracedExpr* copyExpr(GraphBuilder& to, const TracedExpr& from, const NodeMap& no
     TracedExpr* made = nullptr;
     if (from.kind() == Kind::GetAttr || from.kind() == Kind::Constant) {
         const TracedNode& old = *from.outputs().front();
-        TracedNode* node = from.kind() == Kind::GetAttr
-                               ? to.addGetAttr(nodes(from.inputs().front()), from.target(), old.qualname(), name(old), old.isModule())
-                           : from.constantModule() ? to.addModuleConstant(from.constantModule(), name(old), old.qualname())
-                                                   : to.addConstant(from.constant(), name(old), old.qualname());
+        TracedNode* node =
+            from.kind() == Kind::GetAttr
+                ? to.addGetAttr(nodes(from.inputs().front()), from.target(), old.qualname(), name(old), old.isModule())
+            : from.constantModule() ? to.addModuleConstant(from.constantModule(), name(old), old.qualname())
+                                    : to.addConstant(from.constant(), name(old), old.qualname());
         copyNode(*node, old);
         made = &node->expr();
     } else {
@@ -62,7 +63,8 @@ std::shared_ptr<ModuleGraph> ModuleCopier::copyOf(const ModuleGraph* graph) cons
 void ModuleCopier::fillGraphs(ModuleGraph* parent) {
     for (const ModuleGraph* from : m_order) {
         const auto above = from->parent() ? copyOf(from->parent()) : nullptr;
-        GraphBuilder(*m_graphs[from]).place(from->name(), from->qualname(), above ? above.get() : parent, m_owners[from]);
+        GraphBuilder(*m_graphs[from])
+            .place(from->name(), from->qualname(), above ? above.get() : parent, m_owners[from]);
     }
     for (const ModuleGraph* from : m_order) fill(*from, *m_graphs[from]);
     // Inner graphs are there now, and with them the nodes that calls stand for.
@@ -91,7 +93,8 @@ void ModuleCopier::fill(const ModuleGraph& from, ModuleGraph& to) {
         }
     };
     for (const TracedNode* input : from.inputs()) {
-        TracedNode* node = builder.addInput(input->name(), input->qualname(), input->expr().target(), input->isModule(), input->moduleType());
+        TracedNode* node = builder.addInput(input->name(), input->qualname(), input->expr().target(), input->isModule(),
+                                            input->moduleType());
         copyNode(*node, *input);
         settle(input->expr(), node->expr());
     }

@@ -11,8 +11,8 @@ namespace sonde::trace {
 
 using NodeMap = std::function<TracedNode*(const TracedNode*)>;
 
-/// Adds the same expr (not an Input) at the end of another graph, with its nodes replaced and its outputs named by `name`.
-/// A call of a traced module gets no inner graph.
+/// Adds the same expr (not an Input) at the end of another graph, with its nodes replaced and its outputs named by
+/// `name`. A call of a traced module gets no inner graph.
 TracedExpr* copyExpr(GraphBuilder& to, const TracedExpr& from, const NodeMap& nodes,
                      const std::function<std::string(const TracedNode&)>& name);
 /// Types, quantisation and module type of a node.

@@ -32,7 +32,8 @@ class Flattener {
 
         Context top;
         for (const TracedNode* input : m_graph.inputs()) {
-            TracedNode* node = builder.addInput(input->name(), input->qualname(), input->expr().target(), input->isModule(), input->moduleType());
+            TracedNode* node = builder.addInput(input->name(), input->qualname(), input->expr().target(),
+                                                input->isModule(), input->moduleType());
             copyNode(*node, *input);
             top.nodes[input] = node;
         }
@@ -83,9 +84,11 @@ class Flattener {
                 inlineCall(*expr, context);
             } else {
                 const NodeMap nodes = [&](const TracedNode* node) { return context.nodes.at(node); };
-                TracedExpr* made = copyExpr(builder, *expr, nodes, [&](const TracedNode& node) { return context.nameOf(node); });
+                TracedExpr* made =
+                    copyExpr(builder, *expr, nodes, [&](const TracedNode& node) { return context.nameOf(node); });
                 if (expr->innerGraph()) builder.setInner(*made, m_copier.copyOf(expr->innerGraph().get()));
-                for (std::size_t i = 0; i < expr->outputs().size(); ++i) context.nodes[expr->outputs()[i]] = made->outputs()[i];
+                for (std::size_t i = 0; i < expr->outputs().size(); ++i)
+                    context.nodes[expr->outputs()[i]] = made->outputs()[i];
             }
         }
     }
@@ -99,7 +102,8 @@ class Flattener {
         if (hasPath && from->isModule()) context.paths[from] = path;
         if (from->isModule() && !isCalled(*from)) return;
         TracedNode* module = hasPath ? m_flat->inputs().front() : context.nodes.at(expr.inputs().front());
-        TracedNode* node = GraphBuilder(*m_flat).addGetAttr(module, path, from->qualname(), context.nameOf(*from), from->isModule());
+        TracedNode* node =
+            GraphBuilder(*m_flat).addGetAttr(module, path, from->qualname(), context.nameOf(*from), from->isModule());
         copyNode(*node, *from);
         context.nodes[from] = node;
     }
@@ -117,13 +121,16 @@ class Flattener {
         Context inside;
         inside.prefix = context.prefix + callee->name() + '_';
         inside.paths[inner.inputs().front()] = context.paths.at(callee);
-        for (std::size_t i = 1; i < inner.inputs().size(); ++i) inside.nodes[inner.inputs()[i]] = context.nodes.at(call.inputs()[i]);
+        for (std::size_t i = 1; i < inner.inputs().size(); ++i)
+            inside.nodes[inner.inputs()[i]] = context.nodes.at(call.inputs()[i]);
         // The call's results keep the names that they have outside; a result that is an input vanishes.
         for (std::size_t i = 0; i < inner.outputs().size(); ++i) {
-            if (inner.outputs()[i]->expr().kind() != Kind::Input) inside.names.try_emplace(inner.outputs()[i], context.nameOf(*call.outputs()[i]));
+            if (inner.outputs()[i]->expr().kind() != Kind::Input)
+                inside.names.try_emplace(inner.outputs()[i], context.nameOf(*call.outputs()[i]));
         }
         inlineBody(inner, inside);
-        for (std::size_t i = 0; i < inner.outputs().size(); ++i) context.nodes[call.outputs()[i]] = inside.nodes.at(inner.outputs()[i]);
+        for (std::size_t i = 0; i < inner.outputs().size(); ++i)
+            context.nodes[call.outputs()[i]] = inside.nodes.at(inner.outputs()[i]);
     }
 
     const TracedModule& m_source;

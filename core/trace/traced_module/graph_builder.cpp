@@ -8,7 +8,8 @@ namespace sonde::trace {
 
 using tensor::Value;
 
-void GraphBuilder::place(std::string name, std::string qualname, ModuleGraph* parent, const std::shared_ptr<TracedModule>& owner) {
+void GraphBuilder::place(std::string name, std::string qualname, ModuleGraph* parent,
+                         const std::shared_ptr<TracedModule>& owner) {
     m_graph.m_name = std::move(name);
     m_graph.m_qualname = std::move(qualname);
     m_graph.m_parent = parent;
@@ -36,7 +37,8 @@ TracedNode* GraphBuilder::makeNode(TracedExpr& expr, std::string_view name, std:
     return node;
 }
 
-TracedNode* GraphBuilder::addInput(std::string_view name, std::string qualname, std::string parameter, bool isModule, std::string moduleType) {
+TracedNode* GraphBuilder::addInput(std::string_view name, std::string qualname, std::string parameter, bool isModule,
+                                   std::string moduleType) {
     TracedExpr* expr = makeExpr(TracedExpr::Kind::Input, std::move(parameter));
     TracedNode* node = makeNode(*expr, name, std::move(qualname));
     node->m_isModule = isModule;
@@ -46,8 +48,8 @@ TracedNode* GraphBuilder::addInput(std::string_view name, std::string qualname, 
     return node;
 }
 
-TracedNode* GraphBuilder::addGetAttr(TracedNode* module, std::string path, std::string qualname, std::string_view name, bool isModule,
-                                     std::string moduleType) {
+TracedNode* GraphBuilder::addGetAttr(TracedNode* module, std::string path, std::string qualname, std::string_view name,
+                                     bool isModule, std::string moduleType) {
     TracedExpr* expr = makeExpr(TracedExpr::Kind::GetAttr, std::move(path));
     expr->m_args = {Operand(module)};
     link(*expr);
@@ -66,7 +68,8 @@ TracedNode* GraphBuilder::addConstant(Value value, std::string_view name, std::s
     return node;
 }
 
-TracedNode* GraphBuilder::addModuleConstant(std::shared_ptr<Module> module, std::string_view name, std::string qualname) {
+TracedNode* GraphBuilder::addModuleConstant(std::shared_ptr<Module> module, std::string_view name,
+                                            std::string qualname) {
     TracedExpr* expr = makeExpr(TracedExpr::Kind::Constant, {});
     expr->m_outDef.kind = Structure::Kind::Module;
     TracedNode* node = makeNode(*expr, name, std::move(qualname));
@@ -125,7 +128,8 @@ void GraphBuilder::link(TracedExpr& expr) {
 void GraphBuilder::unlink(TracedExpr& expr) {
     dropActual(expr);
     for (TracedNode* node : expr.m_inputs) {
-        if (const auto found = std::ranges::find(node->m_users, &expr); found != node->m_users.end()) node->m_users.erase(found);
+        if (const auto found = std::ranges::find(node->m_users, &expr); found != node->m_users.end())
+            node->m_users.erase(found);
     }
     expr.m_inputs.clear();
 }
@@ -144,7 +148,8 @@ void GraphBuilder::uniquifyNames() {
     }
 }
 
-void GraphBuilder::setArguments(TracedExpr& expr, std::vector<Operand> args, std::vector<std::pair<std::string, Operand>> keywords) {
+void GraphBuilder::setArguments(TracedExpr& expr, std::vector<Operand> args,
+                                std::vector<std::pair<std::string, Operand>> keywords) {
     unlink(expr);
     expr.m_args = std::move(args);
     expr.m_keywords = std::move(keywords);
@@ -174,7 +179,8 @@ void GraphBuilder::remove(TracedExpr& expr) {
 
 void GraphBuilder::moveTail(std::size_t first, std::size_t position) {
     auto& body = m_graph.m_body;
-    std::rotate(body.begin() + static_cast<std::ptrdiff_t>(position), body.begin() + static_cast<std::ptrdiff_t>(first), body.end());
+    std::rotate(body.begin() + static_cast<std::ptrdiff_t>(position), body.begin() + static_cast<std::ptrdiff_t>(first),
+                body.end());
 }
 
 void GraphBuilder::renumber() {

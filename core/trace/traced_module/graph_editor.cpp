@@ -18,7 +18,7 @@ struct GraphEditor::State {
     std::size_t first = 0;             ///< length of the body before
     int exceptions = 0;
     std::unordered_map<TracedNode*, Var> vars;
-    std::vector<TracedNode*> bound;    ///< nodes that have a value now
+    std::vector<TracedNode*> bound;  ///< nodes that have a value now
     bool done = false;
 
     void unbind() {
@@ -54,8 +54,10 @@ GraphEditor::~GraphEditor() {
 
 base::Result<GraphEditor> ModuleGraph::edit(TracedExpr* after) {
     if (after) {
-        const bool isInput = std::ranges::any_of(m_inputs, [&](const TracedNode* input) { return &input->expr() == after; });
-        if (!isInput && std::ranges::find(m_body, after) == m_body.end()) return base::usageError("expr to insert after is not in graph", m_name);
+        const bool isInput =
+            std::ranges::any_of(m_inputs, [&](const TracedNode* input) { return &input->expr() == after; });
+        if (!isInput && std::ranges::find(m_body, after) == m_body.end())
+            return base::usageError("expr to insert after is not in graph", m_name);
     }
     if (!owner()) return base::usageError("the module of the graph is gone", m_name);
     if (Tracer::active()) return base::usageError("a trace or another edit goes on", m_name);
@@ -64,9 +66,11 @@ base::Result<GraphEditor> ModuleGraph::edit(TracedExpr* after) {
 
 Var GraphEditor::operator[](TracedNode* node) {
     if (const auto known = m_state->vars.find(node); known != m_state->vars.end()) return known->second;
-    // Values that show shape and dtype while the graph is edited; what is computed from them gets its own in the same way.
+    // Values that show shape and dtype while the graph is edited; what is computed from them gets its own in the same
+    // way.
     std::optional<tensor::Value> value;
-    if (const auto shape = node->type().staticShape(); shape && node->type().isTensor() && node->type().dtype != tensor::DType::Undefined) {
+    if (const auto shape = node->type().staticShape();
+        shape && node->type().isTensor() && node->type().dtype != tensor::DType::Undefined) {
         if (auto zeros = tensor::Tensor::zeros(node->type().dtype, *shape)) value = tensor::Value(std::move(*zeros));
     }
     GraphBuilder::setValue(*node, value);
@@ -105,7 +109,8 @@ void GraphEditor::commit() {
 
 void GraphEditor::discard() {
     if (!m_state || m_state->done) return;
-    while (m_state->graph.body().size() > m_state->first) GraphBuilder(m_state->graph).remove(*m_state->graph.body().back());
+    while (m_state->graph.body().size() > m_state->first)
+        GraphBuilder(m_state->graph).remove(*m_state->graph.body().back());
     m_state->finish();
     m_state.reset();
 }

@@ -23,7 +23,9 @@ class InliningTracer final : public Tracer, public InterpretationFollower {
         if (expr.kind() == Kind::GetAttr) {
             const TracedNode& node = *expr.outputs().front();
             const auto base = context.paths.find(expr.inputs().front());
-            const std::string path = base == context.paths.end() || base->second.empty() ? expr.target() : base->second + '.' + expr.target();
+            const std::string path = base == context.paths.end() || base->second.empty()
+                                         ? expr.target()
+                                         : base->second + '.' + expr.target();
             if (node.isModule()) {
                 context.paths[&node] = path;
             } else {
@@ -59,7 +61,8 @@ class InliningTracer final : public Tracer, public InterpretationFollower {
 
     std::string makeName(FxNames&, std::string_view candidate) override {
         if (!m_begun) begin();
-        if (const auto attribute = m_attributes.find(candidate); attribute != m_attributes.end()) return m_names.unique(attribute->second);
+        if (const auto attribute = m_attributes.find(candidate); attribute != m_attributes.end())
+            return m_names.unique(attribute->second);
         if (candidate.starts_with("_tensor_constant")) return m_names.unique("const_tensor");
         if (m_pending.empty()) return m_names.unique(nameCandidate(candidate));
         const std::string name = m_pending.front();
@@ -105,7 +108,8 @@ class InliningTracer final : public Tracer, public InterpretationFollower {
         for (const Structure& item : structure.items) {
             if (item.kind == Structure::Kind::Constant) continue;
             const bool isTensor = item.kind == Structure::Kind::Tensor;
-            m_pending.push_back(isTensor ? context.nameOf(*expr.outputs()[at]) : context.nameOf(*expr.outputs().front()) + 's');
+            m_pending.push_back(isTensor ? context.nameOf(*expr.outputs()[at])
+                                         : context.nameOf(*expr.outputs().front()) + 's');
             at += item.leafCount();
         }
         for (const Structure& item : structure.items) {

@@ -6,8 +6,9 @@
 
 namespace sonde::trace {
 
-/// A traced module as the window and the engine see programs: one flat graph with a scope for each call of a module. Nodes
-/// have the names that flatten() gives them; built-in modules are calls with their inside, as other tracers make them.
+/// A traced module as the window and the engine see programs: one flat graph with a scope for each call of a module.
+/// Nodes have the names that flatten() gives them; built-in modules are calls with their inside, as other tracers make
+/// them.
 struct InlinedGraph {
     Tracer::GraphPtr graph;
     graph::ModuleTree tree;

@@ -35,8 +35,9 @@ class Interpreter {
     std::vector<Var> run(std::span<const Var> tensors, std::vector<std::pair<const TracedNode*, Value>>& watched) {
         const std::vector<TracedNode*>& inputs = m_graph.inputs();
         if (tensors.size() + 1 != inputs.size()) {
-            throw TraceError(TraceErrorKind::Assertion, "the graph " + m_graph.name() + " takes " + std::to_string(inputs.size() - 1) +
-                                                            " tensors, not " + std::to_string(tensors.size()));
+            throw TraceError(TraceErrorKind::Assertion, "the graph " + m_graph.name() + " takes " +
+                                                            std::to_string(inputs.size() - 1) + " tensors, not " +
+                                                            std::to_string(tensors.size()));
         }
         // The graph has a value for each write.
         const WritesAsValues values;
@@ -51,7 +52,8 @@ class Interpreter {
         }
         std::vector<Var> results;
         for (const TracedNode* node : hasEnd ? m_graph.endPoints() : m_graph.outputs()) {
-            results.push_back(node->isModule() ? Var(Value::object(std::make_shared<ModuleValue>(m_modules.at(node)))) : m_values.at(node));
+            results.push_back(node->isModule() ? Var(Value::object(std::make_shared<ModuleValue>(m_modules.at(node))))
+                                               : m_values.at(node));
         }
         return results;
     }
@@ -81,7 +83,8 @@ class Interpreter {
     /// A value goes with its last use.
     void release(const TracedExpr& expr) {
         for (const TracedNode* input : expr.inputs()) {
-            if (--m_uses[input] == 0 && std::ranges::find(m_graph.endPoints(), input) == m_graph.endPoints().end()) m_values.erase(input);
+            if (--m_uses[input] == 0 && std::ranges::find(m_graph.endPoints(), input) == m_graph.endPoints().end())
+                m_values.erase(input);
         }
     }
 
@@ -150,18 +153,22 @@ class Interpreter {
         for (const auto& [name, operand] : expr.keywords()) keywords.emplace_back(name, argument(operand));
         std::vector<Var> args;
         const bool isModuleCall = expr.isModuleCall();
-        for (std::size_t i = isModuleCall ? 1 : 0; i < expr.args().size(); ++i) args.push_back(argument(expr.args()[i]));
+        for (std::size_t i = isModuleCall ? 1 : 0; i < expr.args().size(); ++i)
+            args.push_back(argument(expr.args()[i]));
         if (isModuleCall) {
             Module& module = *m_modules.at(expr.inputs().front());
-            return callModel(pathInModel(*expr.inputs().front()), module.className(),
-                             [&] { return module.callForward(expr.forwardName(), std::move(args), std::move(keywords)); });
+            return callModel(pathInModel(*expr.inputs().front()), module.className(), [&] {
+                return module.callForward(expr.forwardName(), std::move(args), std::move(keywords));
+            });
         }
 
         const TracedOperation& operation = expr.operation();
         if (operation.swapped && args.size() > 1) std::swap(args[0], args[1]);
-        if (operation.op.domain == "wrap") return WrappedFunction(operation.op.name).call(std::move(args), std::move(keywords));
+        if (operation.op.domain == "wrap")
+            return WrappedFunction(operation.op.name).call(std::move(args), std::move(keywords));
         const bool makesTensor = expr.outputs().empty() || !expr.outputs().front()->isNumber();
-        const Function function{operation.op.name, operation.display, operation.target, makesTensor, operation.op.domain, operation.outputs};
+        const Function function{operation.op.name, operation.display,   operation.target,
+                                makesTensor,       operation.op.domain, operation.outputs};
         return operation.isMethod ? callMethod(function, std::move(args), std::move(keywords))
                                   : callFunction(function, std::move(args), std::move(keywords));
     }
@@ -169,8 +176,9 @@ class Interpreter {
     void setOutputs(const TracedExpr& expr, const Var& result) {
         std::vector<Var> leaves;
         if (!takeApart(expr.outDef(), result, leaves) && !asEndPoints(expr, result, leaves)) {
-            throw TraceError(TraceErrorKind::Assertion, "'" + expr.text() + "' returns another structure than in the trace: " +
-                                                            Structure::of(result).text() + " instead of " + expr.outDef().text());
+            throw TraceError(TraceErrorKind::Assertion,
+                             "'" + expr.text() + "' returns another structure than in the trace: " +
+                                 Structure::of(result).text() + " instead of " + expr.outDef().text());
         }
         for (std::size_t i = 0; i < leaves.size(); ++i) set(expr.outputs()[i], leaves[i]);
     }
@@ -180,8 +188,9 @@ class Interpreter {
         if (!expr.innerGraph() || expr.innerGraph()->endPoints().empty()) return false;
         leaves = result.unpack(expr.innerGraph()->endPoints().size());
         if (leaves.size() == expr.outputs().size()) return true;
-        throw TraceError(TraceErrorKind::Assertion, "'" + expr.text() + "' has " + std::to_string(expr.outputs().size()) +
-                                                        " outputs, and the end points of its module are " + std::to_string(leaves.size()));
+        throw TraceError(TraceErrorKind::Assertion,
+                         "'" + expr.text() + "' has " + std::to_string(expr.outputs().size()) +
+                             " outputs, and the end points of its module are " + std::to_string(leaves.size()));
     }
 
     const ModuleGraph& m_graph;

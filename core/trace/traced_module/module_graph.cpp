@@ -19,7 +19,8 @@ base::Result<void> ModuleGraph::setName(std::string_view name) {
     if (wanted.empty()) return base::usageError("a graph's name cannot be empty");
     if (wanted == m_name) return {};
     if (m_parent) {
-        if (m_parent->m_names.holds(wanted)) return base::usageError("the name '" + wanted + "' is already in use", m_parent->m_name);
+        if (m_parent->m_names.holds(wanted))
+            return base::usageError("the name '" + wanted + "' is already in use", m_parent->m_name);
         m_parent->m_names.free(m_name);
         m_parent->m_names.take(wanted);
     }
@@ -47,7 +48,8 @@ ExprQuery ModuleGraph::exprs(bool recursive) const {
 
 NodeQuery ModuleGraph::nodes(bool recursive) const {
     std::vector<TracedNode*> items;
-    for (const TracedExpr* expr : exprs(recursive)) items.insert(items.end(), expr->outputs().begin(), expr->outputs().end());
+    for (const TracedExpr* expr : exprs(recursive))
+        items.insert(items.end(), expr->outputs().begin(), expr->outputs().end());
     return NodeQuery(std::move(items));
 }
 
@@ -56,7 +58,8 @@ base::Result<ExprQuery> ModuleGraph::dependencies(const std::vector<TracedNode*>
     std::unordered_set<const TracedExpr*> seen;
     std::vector<TracedExpr*> stack;
     for (TracedNode* node : nodes) {
-        if (&node->graph() != this) return base::usageError("node '" + node->fullName() + "' is of another graph", m_name);
+        if (&node->graph() != this)
+            return base::usageError("node '" + node->fullName() + "' is of another graph", m_name);
     }
     // Depth first with the last input on top; each expr where it is met first.
     for (std::size_t i = nodes.size(); i-- > 0;) stack.push_back(&nodes[i]->expr());
@@ -81,9 +84,11 @@ std::size_t ModuleGraph::positionOf(const TracedExpr& expr) const {
 
 base::Result<void> ModuleGraph::replaceNode(const std::vector<std::pair<TracedNode*, TracedNode*>>& replacements) {
     for (const auto& [before, after] : replacements) {
-        if (&after->graph() != this || &before->graph() != this) return base::usageError("the nodes are not of this graph", m_name);
+        if (&after->graph() != this || &before->graph() != this)
+            return base::usageError("the nodes are not of this graph", m_name);
         if (before->isModule() != after->isModule()) {
-            return base::usageError("a module and a tensor cannot replace each other", before->name() + ", " + after->name());
+            return base::usageError("a module and a tensor cannot replace each other",
+                                    before->name() + ", " + after->name());
         }
     }
     for (const auto& [before, after] : replacements) {
@@ -140,22 +145,30 @@ base::Result<void> ModuleGraph::validate() const {
     std::unordered_map<const TracedNode*, std::vector<const TracedExpr*>> uses;
     std::unordered_set<const TracedNode*> made(m_inputs.begin(), m_inputs.end());
     std::unordered_set<std::string> names;
-    const auto broken = [&](const std::string& what, const std::string& where) { return base::usageError(what, m_name + ": " + where); };
+    const auto broken = [&](const std::string& what, const std::string& where) {
+        return base::usageError(what, m_name + ": " + where);
+    };
     for (const TracedExpr* expr : m_body) {
         std::vector<const TracedNode*> listed;
-        for (const Operand& operand : expr->args()) operand.forEachNode([&](const TracedNode* node) { listed.push_back(node); });
-        for (const auto& [name, operand] : expr->keywords()) operand.forEachNode([&](const TracedNode* node) { listed.push_back(node); });
-        if (!std::ranges::equal(listed, expr->inputs())) return broken("inputs are not those of the arguments", expr->text());
+        for (const Operand& operand : expr->args())
+            operand.forEachNode([&](const TracedNode* node) { listed.push_back(node); });
+        for (const auto& [name, operand] : expr->keywords())
+            operand.forEachNode([&](const TracedNode* node) { listed.push_back(node); });
+        if (!std::ranges::equal(listed, expr->inputs()))
+            return broken("inputs are not those of the arguments", expr->text());
         for (const TracedNode* input : expr->inputs()) {
-            if (!made.contains(input)) return broken("'" + input->name() + "' is read before it is produced", expr->text());
+            if (!made.contains(input))
+                return broken("'" + input->name() + "' is read before it is produced", expr->text());
             uses[input].push_back(expr);
         }
         made.insert(expr->outputs().begin(), expr->outputs().end());
         if (expr->innerGraph()) {
-            if (expr->innerGraph()->inputs().size() != expr->inputs().size()) return broken("the inner graph has other inputs", expr->text());
+            if (expr->innerGraph()->inputs().size() != expr->inputs().size())
+                return broken("the inner graph has other inputs", expr->text());
             for (std::size_t i = 0; i < expr->inputs().size(); ++i) {
                 const std::vector<TracedNode*>& actual = expr->innerGraph()->inputs()[i]->actualNodes();
-                if (std::ranges::find(actual, expr->inputs()[i]) == actual.end()) return broken("an actual node is missing", expr->text());
+                if (std::ranges::find(actual, expr->inputs()[i]) == actual.end())
+                    return broken("an actual node is missing", expr->text());
             }
             SONDE_TRY(expr->innerGraph()->validate());
         }
@@ -177,11 +190,13 @@ base::Result<void> ModuleGraph::validate() const {
 
 base::Result<void> ModuleGraph::mustBeTop() const {
     const auto owner = m_owner.lock();
-    if (m_parent || !owner || !owner->isTop()) return base::usageError("only the graph of a top module can be changed so", m_name);
+    if (m_parent || !owner || !owner->isTop())
+        return base::usageError("only the graph of a top module can be changed so", m_name);
     return {};
 }
 
-base::Result<TracedNode*> ModuleGraph::addInputNode(tensor::DType dtype, const tensor::Shape& shape, std::string_view name) {
+base::Result<TracedNode*> ModuleGraph::addInputNode(tensor::DType dtype, const tensor::Shape& shape,
+                                                    std::string_view name) {
     SONDE_TRY(mustBeTop());
     GraphBuilder builder(*this);
     TracedNode* node = builder.addInput(name, m_qualname + ".[" + std::string(name) + ']', std::string(name), false);
@@ -191,8 +206,8 @@ base::Result<TracedNode*> ModuleGraph::addInputNode(tensor::DType dtype, const t
     return node;
 }
 
-base::Result<std::vector<TracedNode*>> ModuleGraph::resetInputs(const std::vector<tensor::Value>& positional,
-                                                                const std::vector<std::pair<std::string, tensor::Value>>& keywords) {
+base::Result<std::vector<TracedNode*>> ModuleGraph::resetInputs(
+    const std::vector<tensor::Value>& positional, const std::vector<std::pair<std::string, tensor::Value>>& keywords) {
     SONDE_TRY(mustBeTop());
     for (const tensor::Value& value : positional) {
         if (!value.isTensor()) return base::usageError("examples of inputs are tensors, not " + value.typeText());
@@ -206,7 +221,8 @@ base::Result<std::vector<TracedNode*>> ModuleGraph::resetInputs(const std::vecto
     std::vector<ForwardParameter> parameters;
     std::vector<TracedNode*> made;
     const auto add = [&](std::string_view name, const tensor::Value& value, bool keywordOnly) {
-        TracedNode* node = builder.addInput(name, m_qualname + ".[" + std::string(name) + ']', std::string(name), false);
+        TracedNode* node =
+            builder.addInput(name, m_qualname + ".[" + std::string(name) + ']', std::string(name), false);
         node->m_type = tensor::TypeInfo::of(value);
         node->m_expr->m_target = node->name();
         parameters.push_back({node->name(), std::nullopt, keywordOnly, true});
@@ -232,7 +248,8 @@ base::Result<void> ModuleGraph::resetOutputs(const Operand& structure) {
     std::vector<TracedNode*> outputs;
     structure.forEachNode([&](TracedNode* node) { outputs.push_back(node); });
     for (const TracedNode* node : outputs) {
-        if (&node->graph() != this) return base::usageError("node '" + node->fullName() + "' is of another graph", m_name);
+        if (&node->graph() != this)
+            return base::usageError("node '" + node->fullName() + "' is of another graph", m_name);
         if (node->isModule()) return base::usageError("a module cannot be a result", node->fullName());
     }
     m_outputs = std::move(outputs);

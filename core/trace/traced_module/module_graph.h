@@ -15,14 +15,14 @@ namespace sonde::trace {
 class GraphEditor;
 class TracedModule;
 
-/// The program of one traced module for one structure of arguments (MegEngine's InternalGraph; traced-module.md): a child module
-/// is a node that is read by GetAttr, and its call is one expr that may have a graph of its own. Names are unique in each
-/// graph, ids in a graph and all graphs inside of it. The window and the engine see it as a graph::InternalGraph
-/// (see inlineTracedModule).
+/// The program of one traced module for one structure of arguments (MegEngine's InternalGraph; traced-module.md): a
+/// child module is a node that is read by GetAttr, and its call is one expr that may have a graph of its own. Names are
+/// unique in each graph, ids in a graph and all graphs inside of it. The window and the engine see it as a
+/// graph::InternalGraph (see inlineTracedModule).
 ///
 /// Names here and in MegEngine: functions() get_function_by_type, methods() get_method_by_type, exprById/nodeById
-/// get_…_by_id, modules() get_module_by_type, nodesByName get_node_by_name, dependencies get_dep_exprs, edit insert_exprs,
-/// parent top_graph; the rest are the same words in camel case.
+/// get_…_by_id, modules() get_module_by_type, nodesByName get_node_by_name, dependencies get_dep_exprs, edit
+/// insert_exprs, parent top_graph; the rest are the same words in camel case.
 class ModuleGraph : public std::enable_shared_from_this<ModuleGraph> {
   public:
     ModuleGraph() = default;
@@ -37,7 +37,7 @@ class ModuleGraph : public std::enable_shared_from_this<ModuleGraph> {
     ModuleGraph* parent() const { return m_parent; }
     ModuleGraph& root();
     const ModuleGraph& root() const;
-    const std::vector<TracedNode*>& inputs() const { return m_inputs; }    ///< the first is the module itself
+    const std::vector<TracedNode*>& inputs() const { return m_inputs; }  ///< the first is the module itself
     const std::vector<TracedNode*>& outputs() const { return m_outputs; }
     /// Exprs without those of kind Input.
     const std::vector<TracedExpr*>& body() const { return m_body; }
@@ -49,11 +49,21 @@ class ModuleGraph : public std::enable_shared_from_this<ModuleGraph> {
     // Queries: everything in canonical order, an inner graph directly after its first call.
     ExprQuery exprs(bool recursive = true) const;
     NodeQuery nodes(bool recursive = true) const;
-    ExprQuery functions(std::string_view function = {}, bool recursive = true) const { return exprs(recursive).callFunction(function); }
-    ExprQuery methods(std::string_view method = {}, bool recursive = true) const { return exprs(recursive).callMethod(method); }
-    ExprQuery exprById(std::vector<std::uint64_t> ids, bool recursive = true) const { return exprs(recursive).exprId(std::move(ids)); }
-    NodeQuery nodeById(std::vector<std::uint64_t> ids, bool recursive = true) const { return nodes(recursive).nodeId(std::move(ids)); }
-    NodeQuery modules(std::string_view moduleClass, bool recursive = true) const { return nodes(recursive).type(moduleClass); }
+    ExprQuery functions(std::string_view function = {}, bool recursive = true) const {
+        return exprs(recursive).callFunction(function);
+    }
+    ExprQuery methods(std::string_view method = {}, bool recursive = true) const {
+        return exprs(recursive).callMethod(method);
+    }
+    ExprQuery exprById(std::vector<std::uint64_t> ids, bool recursive = true) const {
+        return exprs(recursive).exprId(std::move(ids));
+    }
+    NodeQuery nodeById(std::vector<std::uint64_t> ids, bool recursive = true) const {
+        return nodes(recursive).nodeId(std::move(ids));
+    }
+    NodeQuery modules(std::string_view moduleClass, bool recursive = true) const {
+        return nodes(recursive).type(moduleClass);
+    }
     template <typename M>
     NodeQuery modules(bool recursive = true) const {
         return nodes(recursive).type<M>();
@@ -65,20 +75,22 @@ class ModuleGraph : public std::enable_shared_from_this<ModuleGraph> {
     base::Result<ExprQuery> dependencies(const std::vector<TracedNode*>& nodes) const;
 
     // Edits. Errors leave the graph as it was.
-    /// While the editor lives, what is done with its values is recorded; see GraphEditor. Null: after the last producer of
-    /// what is used. Error: the expr is of another graph.
+    /// While the editor lives, what is done with its values is recorded; see GraphEditor. Null: after the last producer
+    /// of what is used. Error: the expr is of another graph.
     base::Result<GraphEditor> edit(TracedExpr* after = nullptr);
-    /// Consumers of `old` after the producer of `new`, and outputs, read `new`. Consumers at or before that producer, and
-    /// so all that `new` itself needs, stay. Errors: other kinds, `new` of another graph.
+    /// Consumers of `old` after the producer of `new`, and outputs, read `new`. Consumers at or before that producer,
+    /// and so all that `new` itself needs, stay. Errors: other kinds, `new` of another graph.
     base::Result<void> replaceNode(const std::vector<std::pair<TracedNode*, TracedNode*>>& replacements);
     /// Merges reads (traced-module.md, "Reads of attributes") and removes what no output needs.
     void compile();
     /// Of top graphs only: one more positional input; calls need it from now on.
-    base::Result<TracedNode*> addInputNode(tensor::DType dtype, const tensor::Shape& shape, std::string_view name = "args");
-    /// Of top graphs only: all inputs but the module become `args`, `args_1` … and the given names, with dtypes and shapes
-    /// of the examples. Who used the old inputs has to be redirected by the caller. Returns the new ones.
-    base::Result<std::vector<TracedNode*>> resetInputs(const std::vector<tensor::Value>& positional,
-                                                       const std::vector<std::pair<std::string, tensor::Value>>& keywords = {});
+    base::Result<TracedNode*> addInputNode(tensor::DType dtype, const tensor::Shape& shape,
+                                           std::string_view name = "args");
+    /// Of top graphs only: all inputs but the module become `args`, `args_1` … and the given names, with dtypes and
+    /// shapes of the examples. Who used the old inputs has to be redirected by the caller. Returns the new ones.
+    base::Result<std::vector<TracedNode*>> resetInputs(
+        const std::vector<tensor::Value>& positional,
+        const std::vector<std::pair<std::string, tensor::Value>>& keywords = {});
     /// Of top graphs only: the result becomes (result, node).
     base::Result<void> addOutputNode(TracedNode* node);
     /// Of top graphs only: the result becomes this structure of nodes.
@@ -92,8 +104,8 @@ class ModuleGraph : public std::enable_shared_from_this<ModuleGraph> {
 
     /// "Net.Graph (self, x) {", a line for each expr but inputs, "return …", "}". See TracedExpr::text for `format`.
     std::string text(std::string_view format = {}) const;
-    /// Everything of the form: use lists in both directions with multiplicity, names unique, producers before consumers,
-    /// actual nodes of inner inputs; in all inner graphs, too. The first broken rule.
+    /// Everything of the form: use lists in both directions with multiplicity, names unique, producers before
+    /// consumers, actual nodes of inner inputs; in all inner graphs, too. The first broken rule.
     base::Result<void> validate() const;
 
     // Watch and end points as set through TracedModule.
@@ -129,8 +141,8 @@ class ModuleGraph : public std::enable_shared_from_this<ModuleGraph> {
     std::vector<std::pair<const TracedNode*, tensor::Value>> m_watched;  ///< of the last run
 };
 
-/// Makes and changes graphs: what the tracer, the editor, flattening, copying and reading files share. It keeps use lists and
-/// names right and checks nothing else.
+/// Makes and changes graphs: what the tracer, the editor, flattening, copying and reading files share. It keeps use
+/// lists and names right and checks nothing else.
 class GraphBuilder {
   public:
     explicit GraphBuilder(ModuleGraph& graph) : m_graph(graph) {}
@@ -141,9 +153,10 @@ class GraphBuilder {
     std::string innerName(std::string_view wanted) { return m_graph.m_names.unique(wanted); }
 
     // Exprs with their outputs; ids come from the root's counters. All but inputs go to the end of the body.
-    TracedNode* addInput(std::string_view name, std::string qualname, std::string parameter, bool isModule, std::string moduleType = {});
-    TracedNode* addGetAttr(TracedNode* module, std::string path, std::string qualname, std::string_view name, bool isModule,
-                           std::string moduleType = {});
+    TracedNode* addInput(std::string_view name, std::string qualname, std::string parameter, bool isModule,
+                         std::string moduleType = {});
+    TracedNode* addGetAttr(TracedNode* module, std::string path, std::string qualname, std::string_view name,
+                           bool isModule, std::string moduleType = {});
     TracedNode* addConstant(tensor::Value value, std::string_view name, std::string qualname);
     TracedNode* addModuleConstant(std::shared_ptr<Module> module, std::string_view name, std::string qualname);
     /// A call with its arguments; outputs are added by addOutput.
@@ -157,11 +170,15 @@ class GraphBuilder {
     static void setType(TracedNode& node, tensor::TypeInfo type) { node.m_type = std::move(type); }
     static void setModuleType(TracedNode& node, std::string type) { node.m_moduleType = std::move(type); }
     static void setQualname(TracedNode& node, std::string qualname) { node.m_qualname = std::move(qualname); }
-    static void setQuantParams(TracedNode& node, std::optional<QuantParams> params) { node.m_quantParams = std::move(params); }
+    static void setQuantParams(TracedNode& node, std::optional<QuantParams> params) {
+        node.m_quantParams = std::move(params);
+    }
     static void setValue(TracedNode& node, std::optional<tensor::Value> value) { node.m_value = std::move(value); }
     static void setId(TracedNode& node, std::uint64_t id) { node.m_id = id; }
     static void setId(TracedExpr& expr, std::uint64_t id) { expr.m_id = id; }
-    void setCounters(std::uint64_t nextNode, std::uint64_t nextExpr) { m_graph.m_nextNode = nextNode, m_graph.m_nextExpr = nextExpr; }
+    void setCounters(std::uint64_t nextNode, std::uint64_t nextExpr) {
+        m_graph.m_nextNode = nextNode, m_graph.m_nextExpr = nextExpr;
+    }
     void setOutputs(std::vector<TracedNode*> outputs) { m_graph.m_outputs = std::move(outputs); }
     void setInputs(std::vector<TracedNode*> inputs) { m_graph.m_inputs = std::move(inputs); }
 
@@ -169,7 +186,8 @@ class GraphBuilder {
     void forceName(TracedNode& node, std::string name);
     /// Gives every node its name anew in canonical order.
     void uniquifyNames();
-    void setArguments(TracedExpr& expr, std::vector<Operand> args, std::vector<std::pair<std::string, Operand>> keywords);
+    void setArguments(TracedExpr& expr, std::vector<Operand> args,
+                      std::vector<std::pair<std::string, Operand>> keywords);
     /// Every use of `before` in exprs from this position of the body on reads `after`; outputs only if asked for.
     void redirect(TracedNode& before, TracedNode& after, std::size_t fromPosition, bool outputsToo);
     /// Takes an expr out of the body: use lists and names are cleared. It stays alive.

@@ -67,7 +67,8 @@ std::vector<std::string> parameterNames(const TracedExpr& expr) {
 std::vector<std::pair<std::string, Operand>> TracedExpr::namedArgs() const {
     const std::vector<std::string> names = parameterNames(*this);
     std::vector<std::pair<std::string, Operand>> result;
-    for (std::size_t i = 0; i < m_args.size(); ++i) result.emplace_back(i < names.size() ? names[i] : std::to_string(i), m_args[i]);
+    for (std::size_t i = 0; i < m_args.size(); ++i)
+        result.emplace_back(i < names.size() ? names[i] : std::to_string(i), m_args[i]);
     result.insert(result.end(), m_keywords.begin(), m_keywords.end());
     return result;
 }
@@ -92,7 +93,8 @@ Operand TracedExpr::returnValue() const {
     return m_outDef.rebuilt(m_outputs, next);
 }
 
-base::Result<void> TracedExpr::setArguments(std::vector<Operand> args, std::vector<std::pair<std::string, Operand>> keywords) {
+base::Result<void> TracedExpr::setArguments(std::vector<Operand> args,
+                                            std::vector<std::pair<std::string, Operand>> keywords) {
     const bool isCall = m_kind == Kind::CallMethod || m_kind == Kind::CallFunction;
     if (!isCall || m_inner) {
         return base::usageError("only arguments of tensor methods, functions and built-in modules can be set", text());
@@ -106,7 +108,8 @@ base::Result<void> TracedExpr::setArguments(std::vector<Operand> args, std::vect
     std::ranges::for_each(args, check);
     for (const auto& [name, operand] : keywords) check(operand);
     if (foreign) return base::usageError("node '" + foreign->fullName() + "' is of another graph", text());
-    if (isModuleCall() && (args.empty() || args.front().kind != Operand::Kind::Node || !args.front().node->isModule())) {
+    if (isModuleCall() &&
+        (args.empty() || args.front().kind != Operand::Kind::Node || !args.front().node->isModule())) {
         return base::usageError("the first argument of a module call is the module", text());
     }
     GraphBuilder(*m_graph).setArguments(*this, std::move(args), std::move(keywords));
@@ -139,8 +142,10 @@ base::Result<void> TracedExpr::setArgument(std::string_view name, Operand value)
 }
 
 base::Result<void> TracedExpr::checkReplacement(const TracedNode& before, const TracedNode& after) const {
-    if (&before.graph() != m_graph || &after.graph() != m_graph) return base::usageError("the nodes are not of the expr's graph", text());
-    if (before.isModule() != after.isModule()) return base::usageError("a module and a tensor cannot replace each other", text());
+    if (&before.graph() != m_graph || &after.graph() != m_graph)
+        return base::usageError("the nodes are not of the expr's graph", text());
+    if (before.isModule() != after.isModule())
+        return base::usageError("a module and a tensor cannot replace each other", text());
     if (m_graph->positionOf(after.expr()) >= m_graph->positionOf(*this)) {
         return base::usageError("'" + after.name() + "' is produced later than it is read", text());
     }
@@ -168,18 +173,21 @@ base::Result<void> TracedExpr::replaceInputs(const std::vector<std::pair<TracedN
 std::string nodeText(const TracedNode& node, std::string_view format) {
     const bool withId = format.find('i') != std::string_view::npos;
     const bool withPrefix = format.find('p') != std::string_view::npos;
-    return (withId ? '%' + std::to_string(node.id()) + '_' : std::string()) + (withPrefix ? node.fullName() : node.name());
+    return (withId ? '%' + std::to_string(node.id()) + '_' : std::string()) +
+           (withPrefix ? node.fullName() : node.name());
 }
 
 namespace {
 
 /// "x, 1" and "k=2" of a call, each part followed by ", " but for the last: "x, 1, k=2" and "x, ".
-std::string callText(std::span<const Operand> args, const std::vector<std::pair<std::string, Operand>>& keywords, std::string_view format) {
+std::string callText(std::span<const Operand> args, const std::vector<std::pair<std::string, Operand>>& keywords,
+                     std::string_view format) {
     const auto text = [&](const TracedNode& node) { return nodeText(node, format); };
     std::string result;
     for (std::size_t i = 0; i < args.size(); ++i) result += (i > 0 ? ", " : "") + args[i].text(text);
     result += ", ";
-    for (std::size_t i = 0; i < keywords.size(); ++i) result += (i > 0 ? ", " : "") + keywords[i].first + '=' + keywords[i].second.text(text);
+    for (std::size_t i = 0; i < keywords.size(); ++i)
+        result += (i > 0 ? ", " : "") + keywords[i].first + '=' + keywords[i].second.text(text);
     return result;
 }
 
@@ -189,19 +197,23 @@ std::string TracedExpr::text(std::string_view format) const {
     std::string result = '%' + std::to_string(m_id) + ":\t";
     for (std::size_t i = 0; i < m_outputs.size(); ++i) result += (i > 0 ? ", " : "") + nodeText(*m_outputs[i], format);
     if (!m_outputs.empty()) result += " = ";
-    const auto typeOf = [](const TracedNode& node) { return node.isModule() ? node.moduleType() : std::string("Tensor"); };
+    const auto typeOf = [](const TracedNode& node) {
+        return node.isModule() ? node.moduleType() : std::string("Tensor");
+    };
     switch (m_kind) {
         case Kind::Input: return result + "Input()";
         case Kind::Constant: return result + "Constant() -> (" + typeOf(*m_outputs.front()) + ')';
         case Kind::GetAttr:
-            return result + "getattr(" + nodeText(*m_inputs.front(), format) + ", \"" + m_target + "\") -> (" + typeOf(*m_outputs.front()) + ')';
+            return result + "getattr(" + nodeText(*m_inputs.front(), format) + ", \"" + m_target + "\") -> (" +
+                   typeOf(*m_outputs.front()) + ')';
         case Kind::CallFunction:
         case Kind::Apply: return result + m_target + '(' + callText(m_args, m_keywords, format) + ')';
         case Kind::CallMethod: break;
     }
     const Operand& receiver = m_args.front();
     const std::string object = receiver.text([&](const TracedNode& node) { return nodeText(node, format); });
-    const std::string method = isModuleCall() ? (m_forwardName == "forward" ? "" : '.' + m_forwardName) : '.' + m_target;
+    const std::string method =
+        isModuleCall() ? (m_forwardName == "forward" ? "" : '.' + m_forwardName) : '.' + m_target;
     return result + object + method + '(' + callText(std::span(m_args).subspan(1), m_keywords, format) + ')';
 }
 

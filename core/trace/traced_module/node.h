@@ -25,8 +25,8 @@ struct QuantParams {
     bool operator==(const QuantParams&) const = default;
 };
 
-/// A value of a ModuleGraph (traced-module.md, "Graphs, expressions and nodes"). Owned by its graph; addresses are stable, also
-/// of nodes that were removed from it.
+/// A value of a ModuleGraph (traced-module.md, "Graphs, expressions and nodes"). Owned by its graph; addresses are
+/// stable, also of nodes that were removed from it.
 class TracedNode {
   public:
     std::uint64_t id() const { return m_id; }
@@ -78,12 +78,12 @@ class TracedNode {
 
 /// What a CallFunction, CallMethod or Apply expr executes and how it was called in the model.
 struct TracedOperation {
-    graph::OpKey op;         ///< domain "wrap": a wrapped function of that name
-    std::string display;     ///< the function's own name as given by the caller: "add"
-    std::string target;      ///< "operator.add", "torch.nn.functional.relu"
-    bool isMethod = false;   ///< was called as a method
-    bool swapped = false;    ///< `1 - x` is x.__rsub__(1): the first two arguments change places for the operator
-    std::size_t outputs = 1; ///< values that the operator gives
+    graph::OpKey op;          ///< domain "wrap": a wrapped function of that name
+    std::string display;      ///< the function's own name as given by the caller: "add"
+    std::string target;       ///< "operator.add", "torch.nn.functional.relu"
+    bool isMethod = false;    ///< was called as a method
+    bool swapped = false;     ///< `1 - x` is x.__rsub__(1): the first two arguments change places for the operator
+    std::size_t outputs = 1;  ///< values that the operator gives
 };
 
 /// One operation of a ModuleGraph (traced-module.md, "Graphs, expressions and nodes"). Owned by its graph.
@@ -111,16 +111,19 @@ class TracedExpr {
     Operand returnValue() const;
     /// Of a call of a traced module: its graph for this structure of arguments; null for built-in modules.
     const std::shared_ptr<ModuleGraph>& innerGraph() const { return m_inner; }
-    bool isModuleCall() const { return m_kind == Kind::CallMethod && m_target == "__call__" && !m_inputs.empty() && m_inputs[0]->isModule(); }
+    bool isModuleCall() const {
+        return m_kind == Kind::CallMethod && m_target == "__call__" && !m_inputs.empty() && m_inputs[0]->isModule();
+    }
     /// Which forward of the module is called: "forward", and in archives also "forward1" …
     const std::string& forwardName() const { return m_forwardName; }
     const TracedOperation& operation() const { return m_operation; }
-    const tensor::Value& constant() const { return m_constant; }                    ///< of a tensor Constant
+    const tensor::Value& constant() const { return m_constant; }                        ///< of a tensor Constant
     const std::shared_ptr<Module>& constantModule() const { return m_constantModule; }  ///< of a module Constant
 
     /// Of tensor methods, functions and calls of built-in modules. Errors: another kind, an unknown name, a node of
     /// another graph.
-    base::Result<void> setArguments(std::vector<Operand> args, std::vector<std::pair<std::string, Operand>> keywords = {});
+    base::Result<void> setArguments(std::vector<Operand> args,
+                                    std::vector<std::pair<std::string, Operand>> keywords = {});
     base::Result<void> setArgument(std::string_view name, Operand value);
     /// Errors: nodes of another graph, a kind that changes, a producer of the new node that is not earlier.
     base::Result<void> replaceInputs(const std::vector<std::pair<TracedNode*, TracedNode*>>& replacements);

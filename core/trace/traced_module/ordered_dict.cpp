@@ -11,7 +11,9 @@ const Var& OrderedDict::at(const tensor::Value& key) const {
     throw TraceError(TraceErrorKind::Key, pythonText(key));
 }
 
-tensor::Value OrderedDict::make(Entries entries) { return tensor::Value::object(std::make_shared<OrderedDict>(std::move(entries))); }
+tensor::Value OrderedDict::make(Entries entries) {
+    return tensor::Value::object(std::make_shared<OrderedDict>(std::move(entries)));
+}
 
 const OrderedDict& OrderedDict::of(const Var& var) {
     const bool isObject = var.kind() == Var::Kind::Value && var.value().kind() == tensor::ValueKind::Object;
@@ -32,7 +34,8 @@ SupportedType OrderedDict::type() {
     };
     type.unflatten = [](std::vector<Var> parts) {
         Entries entries;
-        for (std::size_t i = 0; i + 1 < parts.size(); i += 2) entries.emplace_back(parts[i].value(), std::move(parts[i + 1]));
+        for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+            entries.emplace_back(parts[i].value(), std::move(parts[i + 1]));
         return Var(make(std::move(entries)));
     };
     return type;

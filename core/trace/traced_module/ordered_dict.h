@@ -7,8 +7,8 @@
 
 namespace sonde::trace {
 
-/// A dict whose order counts in the structure of arguments (traced-module.md): {a, b} and {b, a} are two structures, where plain
-/// dicts are one. An object, known to every trace as "OrderedDict".
+/// A dict whose order counts in the structure of arguments (traced-module.md): {a, b} and {b, a} are two structures,
+/// where plain dicts are one. An object, known to every trace as "OrderedDict".
 class OrderedDict final : public tensor::ObjectBase {
   public:
     using Entries = std::vector<std::pair<tensor::Value, Var>>;

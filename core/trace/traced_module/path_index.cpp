@@ -10,7 +10,8 @@ PathIndex::PathIndex(std::shared_ptr<Module> root) { visit(std::move(root), 0, {
 void PathIndex::visit(std::shared_ptr<Module> module, std::size_t parent, std::string name) {
     const std::size_t place = m_places.size();
     if (!m_modules.try_emplace(module.get(), place).second) return;
-    for (const Module::NamedSlot& named : module->ownTensors()) m_slots.try_emplace(named.slot.get(), place, named.name);
+    for (const Module::NamedSlot& named : module->ownTensors())
+        m_slots.try_emplace(named.slot.get(), place, named.name);
     m_places.push_back({std::move(module), parent, std::move(name)});
     m_way.push_back({place});
 }

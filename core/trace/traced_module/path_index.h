@@ -10,8 +10,8 @@
 
 namespace sonde::trace {
 
-/// First paths of modules and tensors below a module, as namedModules and namedTensors have them. It looks no further than
-/// it has to: a module's own children are found at once, however much is below them.
+/// First paths of modules and tensors below a module, as namedModules and namedTensors have them. It looks no further
+/// than it has to: a module's own children are found at once, however much is below them.
 class PathIndex {
   public:
     explicit PathIndex(std::shared_ptr<Module> root);

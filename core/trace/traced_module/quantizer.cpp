@@ -8,8 +8,10 @@ Var FixedFakeQuantize::forward(std::span<const Var> in) {
     const bool isUnsigned = m_params.dtype.starts_with("qu");
     const double levels = m_params.dtype.ends_with("4") ? 16 : 256;
     const double low = isUnsigned ? 0 : -levels / 2;
-    const Var steps = callFunction(Function{"round", "round", "torch.round"}, {in[0] / m_params.scale}) + m_params.zeroPoint;
-    const Var limited = callFunction(Function{"clamp", "clamp", "torch.clamp"}, {steps}, {{"min", low}, {"max", low + levels - 1}});
+    const Var steps =
+        callFunction(Function{"round", "round", "torch.round"}, {in[0] / m_params.scale}) + m_params.zeroPoint;
+    const Var limited =
+        callFunction(Function{"clamp", "clamp", "torch.clamp"}, {steps}, {{"min", low}, {"max", low + levels - 1}});
     return (limited - m_params.zeroPoint) * m_params.scale;
 }
 

@@ -7,8 +7,8 @@
 
 namespace sonde::trace {
 
-/// What observers and fake quantisers of quantisation-aware modules are, beside being modules. They are built-in modules
-/// for traces.
+/// What observers and fake quantisers of quantisation-aware modules are, beside being modules. They are built-in
+/// modules for traces.
 class Quantizer {
   public:
     virtual ~Quantizer() = default;

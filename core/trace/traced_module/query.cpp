@@ -80,7 +80,8 @@ ExprQuery ExprQuery::callFunction(std::string_view function) const {
     return ExprQuery(kept([&](const TracedExpr& expr) {
         if (expr.kind() != TracedExpr::Kind::CallFunction) return false;
         const TracedOperation& operation = expr.operation();
-        return function.empty() || function == operation.display || function == operation.target || function == expr.target();
+        return function.empty() || function == operation.display || function == operation.target ||
+               function == expr.target();
     }));
 }
 
@@ -100,7 +101,8 @@ NodeQuery NodeQuery::type(std::string_view moduleClass) const {
         if (node.moduleType() == moduleClass) return true;
         const auto owner = node.owner();
         if (!owner) return false;
-        return owner->className() == moduleClass || (moduleClass == "TracedModule" && dynamic_cast<const TracedModule*>(owner.get()));
+        return owner->className() == moduleClass ||
+               (moduleClass == "TracedModule" && dynamic_cast<const TracedModule*>(owner.get()));
     }));
 }
 

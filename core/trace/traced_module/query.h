@@ -70,7 +70,8 @@ class NodeQuery : public Query<TracedNode> {
     NodeQuery type(std::string_view moduleClass) const;
     template <typename M>
     NodeQuery type() const {
-        return NodeQuery(kept([](const TracedNode& node) { return node.isModule() && dynamic_cast<const M*>(node.owner().get()); }));
+        return NodeQuery(
+            kept([](const TracedNode& node) { return node.isModule() && dynamic_cast<const M*>(node.owner().get()); }));
     }
     NodeQuery nodeId(std::vector<std::uint64_t> ids) const;
     /// Glob (`*`, `?`, `[..]`, `[!..]`) on the full name, from its beginning to its end.

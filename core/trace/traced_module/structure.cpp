@@ -96,11 +96,13 @@ std::string pythonText(const Value& value) {
         case ValueKind::Float: return floatText(value.toFloat());
         case ValueKind::String: return '\'' + value.toString() + '\'';
         case ValueKind::List: return '[' + joined(value.items(), pythonText) + ']';
-        case ValueKind::Tuple: return '(' + joined(value.items(), pythonText) + (value.items().size() == 1 ? ",)" : ")");
+        case ValueKind::Tuple:
+            return '(' + joined(value.items(), pythonText) + (value.items().size() == 1 ? ",)" : ")");
         case ValueKind::Object:
             if (dynamic_cast<const tensor::EllipsisValue*>(value.object().get())) return "...";
             if (const auto* slice = dynamic_cast<const tensor::SliceValue*>(value.object().get())) {
-                return "slice(" + pythonText(slice->start()) + ", " + pythonText(slice->stop()) + ", " + pythonText(slice->step()) + ')';
+                return "slice(" + pythonText(slice->start()) + ", " + pythonText(slice->stop()) + ", " +
+                       pythonText(slice->step()) + ')';
             }
             return value.object()->typeName();
         default: return value.text();
@@ -164,7 +166,9 @@ Structure Structure::of(const Operand& operand) {
     structure.keys = operand.keys;
     switch (operand.kind) {
         case Operand::Kind::Node:
-            structure.kind = operand.node->isModule() ? Kind::Module : operand.node->isNumber() ? Kind::Number : Kind::Tensor;
+            structure.kind = operand.node->isModule()   ? Kind::Module
+                             : operand.node->isNumber() ? Kind::Number
+                                                        : Kind::Tensor;
             return structure;
         case Operand::Kind::Constant:
             structure.kind = Kind::Constant;
@@ -191,8 +195,9 @@ Structure ofObject(const Value& value) {
     }
     const SupportedType* type = supportedType(name);
     if (!type) {
-        throw TraceError(TraceErrorKind::Assertion,
-                         "arguments of type " + name + " are not supported, call registerSupportedType(\"" + name + "\") first");
+        throw TraceError(
+            TraceErrorKind::Assertion,
+            "arguments of type " + name + " are not supported, call registerSupportedType(\"" + name + "\") first");
     }
     if (!type->flatten) {
         structure.constant = value;
@@ -261,7 +266,8 @@ std::string Structure::text() const {
         case Kind::Dict: break;
     }
     std::string result = "{";
-    for (std::size_t i = 0; i < items.size(); ++i) result += (i > 0 ? ", " : "") + pythonText(keys[i]) + ':' + items[i].text();
+    for (std::size_t i = 0; i < items.size(); ++i)
+        result += (i > 0 ? ", " : "") + pythonText(keys[i]) + ':' + items[i].text();
     return result + '}';
 }
 
@@ -319,16 +325,19 @@ bool childrenOf(const Structure& structure, const Var& var, std::vector<Var>& ch
         return structure.kind != Kind::Custom;
     }
     if (structure.kind == Kind::Dict) {
-        const bool isDict = var.kind() == Var::Kind::Dict || (var.kind() == Var::Kind::Value && var.value().kind() == ValueKind::Dict);
+        const bool isDict =
+            var.kind() == Var::Kind::Dict || (var.kind() == Var::Kind::Value && var.value().kind() == ValueKind::Dict);
         if (!isDict || var.length() != structure.items.size()) return false;
         for (const Value& key : structure.keys) {
             if (var.kind() == Var::Kind::Dict) {
-                const auto found = std::ranges::find_if(var.keys(), [&](const Value& k) { return tensor::identical(k, key); });
+                const auto found =
+                    std::ranges::find_if(var.keys(), [&](const Value& k) { return tensor::identical(k, key); });
                 if (found == var.keys().end()) return false;
                 children.push_back(var.items()[static_cast<std::size_t>(found - var.keys().begin())]);
             } else {
                 const auto& items = var.value().dictItems();
-                const auto found = std::ranges::find_if(items, [&](const auto& entry) { return tensor::identical(entry.first, key); });
+                const auto found =
+                    std::ranges::find_if(items, [&](const auto& entry) { return tensor::identical(entry.first, key); });
                 if (found == items.end()) return false;
                 children.emplace_back(found->second);
             }
@@ -337,12 +346,15 @@ bool childrenOf(const Structure& structure, const Var& var, std::vector<Var>& ch
     }
     if (structure.kind == Kind::Custom) {
         const SupportedType* type = supportedType(structure.typeName);
-        if (!type || !type->flatten || var.kind() != Var::Kind::Value || var.value().kind() != ValueKind::Object) return false;
+        if (!type || !type->flatten || var.kind() != Var::Kind::Value || var.value().kind() != ValueKind::Object)
+            return false;
         children = type->flatten(*var.value().object());
         return children.size() == structure.items.size();
     }
     if (var.kind() != Var::Kind::Value) {
-        const Kind kind = var.kind() == Var::Kind::List ? Kind::List : var.kind() == Var::Kind::Tuple ? Kind::Tuple : Kind::Slice;
+        const Kind kind = var.kind() == Var::Kind::List    ? Kind::List
+                          : var.kind() == Var::Kind::Tuple ? Kind::Tuple
+                                                           : Kind::Slice;
         if (kind != structure.kind) return false;
         children = var.items();
         return children.size() == structure.items.size();
@@ -380,7 +392,8 @@ bool takeApart(const Structure& structure, const Var& var, std::vector<Var>& lea
 
 std::string CallStructure::text() const {
     std::string result = joined(positional, [](const Structure& structure) { return structure.text(); });
-    for (const auto& [name, structure] : keywords) result += (result.empty() ? "" : ", ") + name + '=' + structure.text();
+    for (const auto& [name, structure] : keywords)
+        result += (result.empty() ? "" : ", ") + name + '=' + structure.text();
     return result;
 }
 

@@ -47,10 +47,11 @@ struct Operand {
     std::string text(const std::function<std::string(const TracedNode&)>& nodeText) const;
 };
 
-/// The form of a value (traced-module.md, "Structure of arguments"): container kinds, keys, and at the leaves the type, and for
-/// constants the value. Tensors of any shape and dtype are equal; 1, 1.0 and true differ; a list is no tuple.
+/// The form of a value (traced-module.md, "Structure of arguments"): container kinds, keys, and at the leaves the type,
+/// and for constants the value. Tensors of any shape and dtype are equal; 1, 1.0 and true differ; a list is no tuple.
 struct Structure {
-    /// Number: what the size of a tensor decides, a number or a list of them. It is a node and no constant, so that any will do.
+    /// Number: what the size of a tensor decides, a number or a list of them. It is a node and no constant, so that any
+    /// will do.
     enum class Kind : std::uint8_t { Tensor, Module, Constant, List, Tuple, Dict, Slice, Custom, Number };
 
     Kind kind = Kind::Tensor;
@@ -60,7 +61,8 @@ struct Structure {
     std::string typeName;             ///< Custom: the registered type that the one item's children were taken from
 
     static Structure of(const Operand& operand);
-    /// Of a value in a call; a proxy is a tensor, or a number if its tracer knows that. Throws TraceError: a type that is not registered.
+    /// Of a value in a call; a proxy is a tensor, or a number if its tracer knows that. Throws TraceError: a type that
+    /// is not registered.
     static Structure of(const Var& var);
     /// "Tensor", "[Tensor, (Tensor)]", "{'p':Tensor}", "1.0": equal texts, equal structures.
     std::string text() const;
@@ -74,7 +76,8 @@ struct Structure {
     Operand rebuilt(std::span<TracedNode* const> leaves, std::size_t& next) const;
 };
 
-/// Takes a value apart as the structure says; a proxy where a container is requested is indexed. False: it does not fit.
+/// Takes a value apart as the structure says; a proxy where a container is requested is indexed. False: it does not
+/// fit.
 bool takeApart(const Structure& structure, const Var& var, std::vector<Var>& leaves);
 
 /// Structure of a whole call: "forward(Module, Tensor, k=5)".
@@ -93,12 +96,13 @@ std::vector<std::size_t> sortedKeys(const std::vector<tensor::Value>& keys);
 /// A constant as Python writes it: "1", "1.0", "True", "None", "'text'", "[1, 2]".
 std::string pythonText(const tensor::Value& value);
 
-/// Makes a type of objects (by ObjectBase::typeName) allowed in argument trees: a container if there are callbacks, else a
-/// leaf that is kept as a constant. Anything else that is not a plain value is refused there.
+/// Makes a type of objects (by ObjectBase::typeName) allowed in argument trees: a container if there are callbacks,
+/// else a leaf that is kept as a constant. Anything else that is not a plain value is refused there.
 struct SupportedType {
     std::function<std::vector<Var>(const tensor::ObjectBase&)> flatten;
     std::function<Var(std::vector<Var>)> unflatten;  ///< what a forward gets, with proxies for tensors
-    std::function<std::string(const tensor::ObjectBase&)> save;  ///< text for files; without one the type cannot be saved
+    std::function<std::string(const tensor::ObjectBase&)>
+        save;  ///< text for files; without one the type cannot be saved
     std::function<tensor::Value(const std::string&)> load;
 };
 void registerSupportedType(std::string typeName, SupportedType type = {});

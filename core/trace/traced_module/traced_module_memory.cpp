@@ -16,16 +16,20 @@ bool TracedModuleTracer::recordsWriteTo(const Var& var) const {
     const tensor::Tensor& tensor = var.value().tensor();
     if (var.slot() || memory().isLifted(var.value())) return true;
     return std::ranges::any_of(m_modules, [&](const Frame& frame) {
-        const bool isConstant = std::ranges::any_of(frame.constants, [&](const auto& entry) { return entry.first.storage() == tensor.storage(); });
+        const bool isConstant = std::ranges::any_of(
+            frame.constants, [&](const auto& entry) { return entry.first.storage() == tensor.storage(); });
         if (isConstant) return true;
-        return std::ranges::any_of(namedTensors(*frame.source), [&](const NamedTensor& named) { return named.slot->value.storage() == tensor.storage(); });
+        return std::ranges::any_of(namedTensors(*frame.source), [&](const NamedTensor& named) {
+            return named.slot->value.storage() == tensor.storage();
+        });
     });
 }
 
 std::optional<tensor::ValueKind> TracedModuleTracer::kindOf(NodeId node) const {
     const std::optional<Value>& value = m_known[node.index()].value;
     // An index of one number selects as an int does.
-    if (value && value->isTensor() && value->tensor().rank() == 0 && value->tensor().dtype() != tensor::DType::Bool) return tensor::ValueKind::Int;
+    if (value && value->isTensor() && value->tensor().rank() == 0 && value->tensor().dtype() != tensor::DType::Bool)
+        return tensor::ValueKind::Int;
     return value ? std::optional(value->kind()) : std::nullopt;
 }
 
@@ -36,12 +40,15 @@ std::string TracedModuleTracer::placeOf(NodeId node) const {
     return "node '" + known.name() + "' (operation " + std::to_string(at) + " of " + known.graph().name() + ")";
 }
 
-bool TracedModuleTracer::isRecordedHere(NodeId node) const { return !m_modules.empty() && &m_known[node.index()].node->graph() == m_modules.back().graph; }
+bool TracedModuleTracer::isRecordedHere(NodeId node) const {
+    return !m_modules.empty() && &m_known[node.index()].node->graph() == m_modules.back().graph;
+}
 
 bool TracedModuleTracer::mayRepeat(NodeId view, NodeId base) const {
     const std::optional<Value>& shown = m_known[view.index()].value;
     const std::optional<Value>& whole = m_known[base.index()].value;
-    return !shown || !whole || !shown->isTensor() || !whole->isTensor() || shown->tensor().numel() != whole->tensor().numel();
+    return !shown || !whole || !shown->isTensor() || !whole->isTensor() ||
+           shown->tensor().numel() != whole->tensor().numel();
 }
 
 NodeId TracedModuleTracer::nodeOfValue(const Var& var) {
@@ -61,7 +68,10 @@ TracedModuleTracer::GraphEffects TracedModuleTracer::takeEffects(const MemoryMar
     for (const auto& [index, value] : found.inputs) {
         for (std::size_t other = 0; other < inputs.size(); ++other) {
             if (other == index || !memory().mayShareMemory(inputs[index].second, inputs[other].second)) continue;
-            throw TraceError(TraceErrorKind::Runtime, placeOf(inputs[index].first) + " is changed in place and shares memory with another argument of the module: not supported");
+            throw TraceError(
+                TraceErrorKind::Runtime,
+                placeOf(inputs[index].first) +
+                    " is changed in place and shares memory with another argument of the module: not supported");
         }
         effects.inputs.push_back(index);
         results.push_back(value);
@@ -80,7 +90,8 @@ namespace {
 void collectTensors(const Var& argument, std::vector<Var>& tensors) {
     const bool isTensor = argument.isProxy() || (argument.kind() == Var::Kind::Value && argument.value().isTensor());
     if (isTensor) tensors.push_back(argument);
-    else if (argument.kind() != Var::Kind::Value) std::ranges::for_each(argument.items(), [&](const Var& item) { collectTensors(item, tensors); });
+    else if (argument.kind() != Var::Kind::Value)
+        std::ranges::for_each(argument.items(), [&](const Var& item) { collectTensors(item, tensors); });
 }
 
 std::vector<Var> tensorsOf(const CallArguments& arguments) {
@@ -115,16 +126,21 @@ Value copied(const Value& value) {
 
 }  // namespace
 
-/// The graph of an earlier call stands for this one. A branch that is taken otherwise, or another write, must not go unseen:
-/// the module itself runs on copies, which have to become what the graph made of the arguments.
-void TracedModuleTracer::checkSameWrites(Module& module, const GraphEffects& effects, const CallArguments& arguments, const Var& made) {
+/// The graph of an earlier call stands for this one. A branch that is taken otherwise, or another write, must not go
+/// unseen: the module itself runs on copies, which have to become what the graph made of the arguments.
+void TracedModuleTracer::checkSameWrites(Module& module, const GraphEffects& effects, const CallArguments& arguments,
+                                         const Var& made) {
     const auto isTensor = [this](const Var& var) { return !hasUnknown(var) && valueIn(var).isTensor(); };
-    const bool arePlain = std::ranges::all_of(arguments.positional, isTensor) && std::ranges::all_of(arguments.keywords, [&](const auto& entry) { return isTensor(entry.second); });
+    const bool arePlain =
+        std::ranges::all_of(arguments.positional, isTensor) &&
+        std::ranges::all_of(arguments.keywords, [&](const auto& entry) { return isTensor(entry.second); });
     if (!arePlain || hasUnknown(made) || !effects.slots.empty()) return;
     std::vector<Value> tensors;
     CallArguments copies;
-    for (const Var& argument : arguments.positional) copies.positional.emplace_back(tensors.emplace_back(copied(valueIn(argument))));
-    for (const auto& [name, argument] : arguments.keywords) copies.keywords.emplace_back(name, tensors.emplace_back(copied(valueIn(argument))));
+    for (const Var& argument : arguments.positional)
+        copies.positional.emplace_back(tensors.emplace_back(copied(valueIn(argument))));
+    for (const auto& [name, argument] : arguments.keywords)
+        copies.keywords.emplace_back(name, tensors.emplace_back(copied(valueIn(argument))));
     const std::vector<Var> in = gathered(module.signature(), copies);
     const auto function = module.forwardFunction();
     Value result;
@@ -136,9 +152,13 @@ void TracedModuleTracer::checkSameWrites(Module& module, const GraphEffects& eff
     }
     bool isSame = tensor::identical(result, valueIn(made.items().front()));
     std::size_t next = 1;
-    for (const std::size_t index : effects.inputs) isSame = isSame && tensor::identical(tensors.at(index), valueIn(made.items().at(next++)));
+    for (const std::size_t index : effects.inputs)
+        isSame = isSame && tensor::identical(tensors.at(index), valueIn(made.items().at(next++)));
     if (isSame) return;
-    throw TraceError(TraceErrorKind::Runtime, "the module '" + module.className() + "' is called again and writes something else than its graph, which has the branches of the first call");
+    throw TraceError(
+        TraceErrorKind::Runtime,
+        "the module '" + module.className() +
+            "' is called again and writes something else than its graph, which has the branches of the first call");
 }
 
 /// A built-in module was run on values: what its result shows of them is seen.
@@ -147,8 +167,11 @@ void TracedModuleTracer::shareWithArguments(const Var& made, const CallArguments
     const Value result = valueIn(made);
     for (const Var& argument : tensorsOf(arguments)) {
         const Value value = valueIn(argument);
-        if (!argument.isProxy() || !result.isTensor() || !value.isTensor() || result.tensor().storage() != value.tensor().storage()) continue;
-        const bool same = result.tensor().shape() == value.tensor().shape() && result.tensor().strides() == value.tensor().strides() &&
+        if (!argument.isProxy() || !result.isTensor() || !value.isTensor() ||
+            result.tensor().storage() != value.tensor().storage())
+            continue;
+        const bool same = result.tensor().shape() == value.tensor().shape() &&
+                          result.tensor().strides() == value.tensor().strides() &&
                           result.tensor().offsetElements() == value.tensor().offsetElements();
         memory().share(made, argument, same);
     }
@@ -156,10 +179,12 @@ void TracedModuleTracer::shareWithArguments(const Var& made, const CallArguments
 
 /// A call runs the module on its tensors as they were at the beginning.
 void TracedModuleTracer::checkTensors(Module& module) {
-    if (!memory().isAnySlotWritten()) return;  // asked at each call: to name all tensors below is quadratic in the depth
+    if (!memory().isAnySlotWritten())
+        return;  // asked at each call: to name all tensors below is quadratic in the depth
     for (const NamedTensor& named : namedTensors(module)) {
         if (!memory().isWritten(*named.slot)) continue;
-        throw TraceError(TraceErrorKind::Runtime, "the module '" + module.className() + "' is called after its tensor '" + named.path +
+        throw TraceError(TraceErrorKind::Runtime, "the module '" + module.className() +
+                                                      "' is called after its tensor '" + named.path +
                                                       "' was changed in place: not supported by this tracer");
     }
 }

@@ -54,8 +54,8 @@ Method methodOf(std::string_view function) {
 
 }  // namespace
 
-Var TracedModuleTracer::outputsOf(TracedExpr& expr, const Value& result, const std::string& base, const std::string& qualname,
-                                  Structure& structure) {
+Var TracedModuleTracer::outputsOf(TracedExpr& expr, const Value& result, const std::string& base,
+                                  const std::string& qualname, Structure& structure) {
     if (result.isTensor()) {
         structure.kind = Structure::Kind::Tensor;
         TracedNode* node = GraphBuilder(*frame().graph).addOutput(expr, base, qualname);
@@ -81,11 +81,13 @@ Var TracedModuleTracer::outputsOf(TracedExpr& expr, const Value& result, const s
     }
     const bool isTuple = result.kind() == ValueKind::Tuple;
     structure.kind = isTuple ? Structure::Kind::Tuple : Structure::Kind::List;
-    for (const Value& item : result.items()) items.push_back(outputsOf(expr, item, base, qualname, structure.items.emplace_back()));
+    for (const Value& item : result.items())
+        items.push_back(outputsOf(expr, item, base, qualname, structure.items.emplace_back()));
     return isTuple ? Var::tuple(std::move(items)) : Var::list(std::move(items));
 }
 
-Var TracedModuleTracer::numberOutput(TracedExpr& expr, const Value& result, const std::string& base, const std::string& qualname, Structure& structure) {
+Var TracedModuleTracer::numberOutput(TracedExpr& expr, const Value& result, const std::string& base,
+                                     const std::string& qualname, Structure& structure) {
     structure.kind = Structure::Kind::Number;
     TracedNode* node = GraphBuilder(*frame().graph).addOutput(expr, base, qualname);
     GraphBuilder::setType(*node, tensor::TypeInfo::of(result));
@@ -99,7 +101,8 @@ Var TracedModuleTracer::recordSizeQuery(graph::OpKey op, std::vector<Var> argume
         arguments.resize(1);
     }
     const std::string name = op.name.substr(0, op.name.find('.'));
-    return record(graph::ExprKind::Apply, std::move(op), name, name, std::move(arguments), std::move(keywords), false, 1);
+    return record(graph::ExprKind::Apply, std::move(op), name, name, std::move(arguments), std::move(keywords), false,
+                  1);
 }
 
 Var TracedModuleTracer::unknownOutput(TracedExpr& expr, const std::string& base, const std::string& qualname) {
@@ -113,7 +116,8 @@ void TracedModuleTracer::checkAgain(const graph::OpKey& op, const std::vector<Va
     if (!again) throw TraceError(TraceErrorKind::Assertion, what + " failed when run again: " + again.error().text());
     for (std::size_t i = 0; i < results.size(); ++i) {
         if (const auto same = compareResults(results[i], (*again)[i], 1e-7); !same) {
-            throw TraceError(TraceErrorKind::Assertion, what + " returns different values when run again: " + same.error().what);
+            throw TraceError(TraceErrorKind::Assertion,
+                             what + " returns different values when run again: " + same.error().what);
         }
     }
 }
@@ -154,7 +158,9 @@ Var TracedModuleTracer::record(graph::ExprKind kind, graph::OpKey op, std::strin
     const bool isOperator = target.starts_with("operator.");
     if (isOperator) {
         const Method method = methodOf(candidate);
-        const auto isTensorVar = [&](const Var& var) { return var.isProxy() || (var.kind() == Var::Kind::Value && var.value().isTensor()); };
+        const auto isTensorVar = [&](const Var& var) {
+            return var.isProxy() || (var.kind() == Var::Kind::Value && var.value().isTensor());
+        };
         operation.swapped = arguments.size() == 2 && !isTensorVar(arguments[0]);
         target = operation.swapped ? method.reflected : method.name;
         if (operation.swapped) std::swap(arguments[0], arguments[1]);
@@ -172,12 +178,16 @@ Var TracedModuleTracer::record(graph::ExprKind kind, graph::OpKey op, std::strin
     const std::string graphName = frame().graph->qualname();
     const std::string tag = as == Kind::CallMethod ? "method" : as == Kind::Apply ? "def" : "func";
     std::string base = display + "_out";
-    if (as == Kind::Apply) std::ranges::transform(base, base.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    if (as == Kind::Apply)
+        std::ranges::transform(base, base.begin(),
+                               [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     const std::string qualname = graphName + ".[" + tag + '_' + display + ']';
-    TracedExpr* expr = GraphBuilder(*frame().graph).addCall(as, std::move(target), std::move(args), std::move(namedArgs), std::move(operation));
+    TracedExpr* expr = GraphBuilder(*frame().graph)
+                           .addCall(as, std::move(target), std::move(args), std::move(namedArgs), std::move(operation));
     if (!result) return unknownOutput(*expr, base, qualname);
     Structure structure;
-    const Var made = isSize ? numberOutput(*expr, *result, base, qualname, structure) : outputsOf(*expr, *result, base, qualname, structure);
+    const Var made = isSize ? numberOutput(*expr, *result, base, qualname, structure)
+                            : outputsOf(*expr, *result, base, qualname, structure);
     GraphBuilder::setOutDef(*expr, std::move(structure));
     return made;
 }

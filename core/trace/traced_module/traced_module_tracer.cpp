@@ -46,9 +46,11 @@ std::string TracedModuleTracer::pathInModel(const std::string& qualname) const {
     return qualname.size() > top.size() && qualname.starts_with(top) ? qualname.substr(top.size() + 1) : std::string();
 }
 
-void TracedModuleTracer::enter(std::shared_ptr<Module> source, std::shared_ptr<TracedModule> target, ModuleGraph& graph) {
+void TracedModuleTracer::enter(std::shared_ptr<Module> source, std::shared_ptr<TracedModule> target,
+                               ModuleGraph& graph) {
     if (m_modules.size() > kMaxModuleDepth) {
-        throw TraceError(TraceErrorKind::Depth, "modules call each other more than " + std::to_string(kMaxModuleDepth) + " deep");
+        throw TraceError(TraceErrorKind::Depth,
+                         "modules call each other more than " + std::to_string(kMaxModuleDepth) + " deep");
     }
     m_modules.emplace_back(std::move(source), std::move(target), graph);
 }
@@ -66,7 +68,8 @@ std::shared_ptr<TracedModule> TracedModuleTracer::shellOf(Module& module, bool i
     const PausedTracing paused;
     for (const Module::NamedSlot& named : module.ownTensors()) shell->addSlot(named.name, named.slot);
     for (const Module::Child& child : module.children()) {
-        shell->addChild(child.name, isContainer(*child.module) ? shellOf(*child.module, false) : settledQuantizer(child.module));
+        shell->addChild(child.name,
+                        isContainer(*child.module) ? shellOf(*child.module, false) : settledQuantizer(child.module));
     }
     m_shells.insert(shell.get());
     return shell;
@@ -98,7 +101,8 @@ std::shared_ptr<TracedModule> TracedModuleTracer::tracedChild(const std::string&
 
 // --- the top --------------------------------------------------------------------------------------------------------
 
-Var TracedModuleTracer::traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args, const Keywords& keywords) {
+Var TracedModuleTracer::traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args,
+                                 const Keywords& keywords) {
     Value result;
     const CallArguments arguments = settled(*module, std::move(args), keywords);
     CallStructure structure;
@@ -117,9 +121,11 @@ CallArguments TracedModuleTracer::settled(Module& module, std::vector<Var> argum
     return spread(module.signature(), module.bound(std::move(arguments), keywords));
 }
 
-const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr<Module>& source, const std::shared_ptr<TracedModule>& target,
+const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr<Module>& source,
+                                                           const std::shared_ptr<TracedModule>& target,
                                                            std::string name, std::string qualname, ModuleGraph* parent,
-                                                           const CallArguments& arguments, const CallStructure& structure, Value& result) {
+                                                           const CallArguments& arguments,
+                                                           const CallStructure& structure, Value& result) {
     auto graph = std::make_shared<ModuleGraph>();
     GraphBuilder builder(*graph);
     builder.place(std::move(name), qualname, parent, target);
@@ -140,7 +146,8 @@ const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr
         in[i] = inputsOf(in[i], parameters[i].name, false, leaf);
     }
     const MemoryMark mark = memory().mark();
-    Var returned = callModel(pathInModel(frame().graph->qualname()), source->className(), [&] { return source->forwardFunction()(in); });
+    Var returned = callModel(pathInModel(frame().graph->qualname()), source->className(),
+                             [&] { return source->forwardFunction()(in); });
     // Nothing uses what the whole program was given after its end.
     if (parent) m_effects[graph.get()] = takeEffects(mark, returned);
     result = valueIn(returned);
@@ -150,8 +157,10 @@ const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr
     const std::function<void(const Operand&)> check = [&](const Operand& item) {
         const bool isNumber = item.kind == Operand::Kind::Node && item.node->isNumber();
         if (item.kind == Operand::Kind::Constant || isNumber) {
-            throw TraceError(TraceErrorKind::Assertion, source->className() + " doesn't support " + (isNumber ? item.node->name() : pythonText(item.constant)) +
-                                                            " in return values: only tensors can be results of a traced module");
+            throw TraceError(TraceErrorKind::Assertion,
+                             source->className() + " doesn't support " +
+                                 (isNumber ? item.node->name() : pythonText(item.constant)) +
+                                 " in return values: only tensors can be results of a traced module");
         }
         if (item.kind == Operand::Kind::Node) outputs.push_back(item.node);
         std::ranges::for_each(item.items, check);
@@ -168,7 +177,8 @@ Var TracedModuleTracer::inputsOf(const Var& argument, const std::string& name, b
     if (isTensor) {
         const std::string own = isContainer ? name + '_' + std::to_string(leaf++) : name;
         Frame& here = frame();
-        TracedNode* node = GraphBuilder(*here.graph).addInput(own, here.graph->qualname() + ".[" + own + ']', name, false);
+        TracedNode* node =
+            GraphBuilder(*here.graph).addInput(own, here.graph->qualname() + ".[" + own + ']', name, false);
         std::optional<Value> value;
         if (!argument.isProxy()) {
             value = argument.value();
@@ -189,7 +199,8 @@ Var TracedModuleTracer::inputsOf(const Var& argument, const std::string& name, b
         return argument;
     }
     std::vector<Var> leaves;
-    if (!takeApart(structure, argument, leaves)) throw TraceError(TraceErrorKind::Assertion, "argument '" + name + "' changed");
+    if (!takeApart(structure, argument, leaves))
+        throw TraceError(TraceErrorKind::Assertion, "argument '" + name + "' changed");
     std::size_t next = 0;
     const std::function<void(const Structure&)> visit = [&](const Structure& part) {
         if (part.kind == Structure::Kind::Tensor) {
@@ -239,7 +250,9 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
         path = std::move(reads.back());
         reads.pop_back();
     }
-    if (path.empty()) throw TraceError(TraceErrorKind::NotImplemented, "a module that calls itself cannot be recorded as a traced module");
+    if (path.empty())
+        throw TraceError(TraceErrorKind::NotImplemented,
+                         "a module that calls itself cannot be recorded as a traced module");
     CallArguments settledArguments = settled(module, std::move(arguments), keywords);
     // What they are now is known here, and not in the graph of the module.
     for (Var& argument : settledArguments.positional) argument = memory().current(argument);
@@ -251,7 +264,8 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
     CallStructure structure;
     structure.positional.emplace_back().kind = Structure::Kind::Module;
     for (const Var& var : settledArguments.positional) structure.positional.push_back(Structure::of(operandOf(var)));
-    for (const auto& [name, var] : settledArguments.keywords) structure.keywords.emplace_back(name, Structure::of(operandOf(var)));
+    for (const auto& [name, var] : settledArguments.keywords)
+        structure.keywords.emplace_back(name, Structure::of(operandOf(var)));
 
     // While a graph is edited the modules that were traced before keep their graphs.
     auto existing = std::dynamic_pointer_cast<TracedModule>(module.shared_from_this());
@@ -271,11 +285,12 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
     const std::string qualname = callee->qualname();
     GraphBuilder builder(*frame().graph);
     const std::string name = builder.innerName(qualname);
-    const TracedModule::Entry made =
-        recordGraph(module.shared_from_this(), child, name, qualname, frame().graph, settledArguments, structure, result);
+    const TracedModule::Entry made = recordGraph(module.shared_from_this(), child, name, qualname, frame().graph,
+                                                 settledArguments, structure, result);
     GraphBuilder::setModuleType(*callee, "Module");
     const GraphEffects effects = m_effects[made.graph.get()];
-    return applied(effects, settledArguments, callModule(module, callee, settledArguments, made.graph.get(), &made.outDef, std::move(result)));
+    return applied(effects, settledArguments,
+                   callModule(module, callee, settledArguments, made.graph.get(), &made.outDef, std::move(result)));
 }
 
 /// A module that is no part of the one that is traced: a built-in one is kept as a constant, another one's forward is
@@ -283,10 +298,12 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
 Var TracedModuleTracer::external(Module& module, std::vector<Var> arguments, const Keywords& keywords) {
     const CallArguments settledArguments = settled(module, std::move(arguments), keywords);
     if (!isOpaque(module)) {
-        return callModel({}, module.className(), [&] { return module.forwardFunction()(gathered(module.signature(), settledArguments)); });
+        return callModel({}, module.className(),
+                         [&] { return module.forwardFunction()(gathered(module.signature(), settledArguments)); });
     }
     TracedNode* node = GraphBuilder(*frame().graph)
-                           .addModuleConstant(module.shared_from_this(), "const_module", frame().graph->qualname() + ".[const_module]");
+                           .addModuleConstant(module.shared_from_this(), "const_module",
+                                              frame().graph->qualname() + ".[const_module]");
     return callModule(module, node, settledArguments, nullptr, nullptr, std::nullopt);
 }
 
@@ -302,13 +319,15 @@ Value TracedModuleTracer::runPaused(Module& module, const CallArguments& argumen
     return function(in).toValue();
 }
 
-Var TracedModuleTracer::callModule(Module& module, TracedNode* callee, const CallArguments& arguments, ModuleGraph* inner,
-                                   const Structure* outDef, std::optional<Value> result) {
+Var TracedModuleTracer::callModule(Module& module, TracedNode* callee, const CallArguments& arguments,
+                                   ModuleGraph* inner, const Structure* outDef, std::optional<Value> result) {
     const auto unknown = [&](const Var& var) { return hasUnknown(var); };
-    const bool isUnknown = std::ranges::any_of(arguments.positional, unknown) ||
-                           std::ranges::any_of(arguments.keywords, [&](const auto& entry) { return hasUnknown(entry.second); });
+    const bool isUnknown =
+        std::ranges::any_of(arguments.positional, unknown) ||
+        std::ranges::any_of(arguments.keywords, [&](const auto& entry) { return hasUnknown(entry.second); });
     if (!result && !isUnknown) {
-        result = callModel(pathInModel(callee->qualname()), module.className(), [&] { return runPaused(module, arguments); });
+        result = callModel(pathInModel(callee->qualname()), module.className(),
+                           [&] { return runPaused(module, arguments); });
     }
 
     std::vector<Operand> args{Operand(callee)};
@@ -345,11 +364,14 @@ TracedNode* TracedModuleTracer::moduleNode(const std::string& path) {
     if (const auto known = here.reads.find(path); known != here.reads.end()) return known->second;
     if (here.source == here.target && path.empty()) return here.graph->inputs().front();
     Module* module = here.source->find(path);
-    if (!module) throw TraceError(TraceErrorKind::Name, "no path leads to the module '" + path + "': a name on the way has a dot in it");
+    if (!module)
+        throw TraceError(TraceErrorKind::Name,
+                         "no path leads to the module '" + path + "': a name on the way has a dot in it");
     const bool wasTraced = dynamic_cast<const TracedModule*>(module) && !isOpaque(*module);
     TracedNode* self = here.graph->inputs().front();
     TracedNode* node = GraphBuilder(*here.graph)
-                           .addGetAttr(self, path, here.graph->qualname() + '.' + path, path, true, wasTraced ? "Module" : module->className());
+                           .addGetAttr(self, path, here.graph->qualname() + '.' + path, path, true,
+                                       wasTraced ? "Module" : module->className());
     here.reads[path] = node;
     if (onNode) onNode(*node);
     return node;
@@ -359,7 +381,8 @@ TracedNode* TracedModuleTracer::slotNode(const Slot& slot, const std::string& pa
     Frame& here = frame();
     if (const auto known = here.reads.find(path); known != here.reads.end()) return known->second;
     TracedNode* self = here.graph->inputs().front();
-    TracedNode* node = GraphBuilder(*here.graph).addGetAttr(self, path, here.graph->qualname() + '.' + path, path, false);
+    TracedNode* node =
+        GraphBuilder(*here.graph).addGetAttr(self, path, here.graph->qualname() + '.' + path, path, false);
     GraphBuilder::setType(*node, tensor::TypeInfo::tensor(slot.value.dtype(), slot.value.shape()));
     here.reads[path] = node;
     if (onNode) onNode(*node);
@@ -369,12 +392,13 @@ TracedNode* TracedModuleTracer::slotNode(const Slot& slot, const std::string& pa
 TracedNode* TracedModuleTracer::constantNode(const tensor::Tensor& tensor) {
     Frame& here = frame();
     for (const auto& [known, node] : here.constants) {
-        if (known.storage() == tensor.storage() && known.offsetElements() == tensor.offsetElements() && known.shape() == tensor.shape() &&
-            known.strides() == tensor.strides()) {
+        if (known.storage() == tensor.storage() && known.offsetElements() == tensor.offsetElements() &&
+            known.shape() == tensor.shape() && known.strides() == tensor.strides()) {
             return node;
         }
     }
-    TracedNode* node = GraphBuilder(*here.graph).addConstant(Value(tensor), "const_tensor", here.graph->qualname() + ".[const_tensor]");
+    TracedNode* node = GraphBuilder(*here.graph)
+                           .addConstant(Value(tensor), "const_tensor", here.graph->qualname() + ".[const_tensor]");
     here.constants.emplace_back(tensor, node);
     if (onNode) onNode(*node);
     return node;
@@ -405,7 +429,8 @@ Operand TracedModuleTracer::operandOf(const Value& value) {
         return Operand::container(Operand::Kind::Dict, std::move(items), std::move(keys));
     }
     for (const Value& item : value.items()) items.push_back(operandOf(item));
-    return Operand::container(value.kind() == ValueKind::Tuple ? Operand::Kind::Tuple : Operand::Kind::List, std::move(items));
+    return Operand::container(value.kind() == ValueKind::Tuple ? Operand::Kind::Tuple : Operand::Kind::List,
+                              std::move(items));
 }
 
 Operand TracedModuleTracer::operandOf(const Var& var) {
@@ -416,16 +441,19 @@ Operand TracedModuleTracer::operandOf(const Var& var) {
             const Known known = m_known[node.index()];
             if (&known.node->graph() == frame().graph) return Operand(known.node);
             // Captured from a module further out: here it is a constant.
-            if (!known.value) throw TraceError(TraceErrorKind::Runtime, "'" + known.node->name() + "' is a value of another graph");
+            if (!known.value)
+                throw TraceError(TraceErrorKind::Runtime, "'" + known.node->name() + "' is a value of another graph");
             if (known.value->isTensor()) return Operand(constantNode(known.value->tensor()));
-            if (!known.value->isNumber()) throw TraceError(TraceErrorKind::Runtime, "'" + known.node->name() + "' is a value of another graph");
+            if (!known.value->isNumber())
+                throw TraceError(TraceErrorKind::Runtime, "'" + known.node->name() + "' is a value of another graph");
             addGuard(*known.node, plainUseOf(*known.value), *known.value);
             return Operand(*known.value);
         }
         case Var::Kind::Value: {
             if (const Var now = memory().current(var); now.kind() != Var::Kind::Value) return operandOf(now);
             if (!var.value().isTensor() || !var.slot()) {
-                if (var.value().kind() == ValueKind::Object) Structure::of(var);  // refuses types that are not registered
+                if (var.value().kind() == ValueKind::Object)
+                    Structure::of(var);  // refuses types that are not registered
                 return operandOf(var.value());
             }
             const auto path = frame().paths.of(var.slot().get());
@@ -439,7 +467,8 @@ Operand TracedModuleTracer::operandOf(const Var& var) {
                                : var.kind() == Var::Kind::Tuple ? Operand::Kind::Tuple
                                : var.kind() == Var::Kind::Dict  ? Operand::Kind::Dict
                                                                 : Operand::Kind::Slice;
-    return Operand::container(kind, std::move(items), var.kind() == Var::Kind::Dict ? var.keys() : std::vector<Value>{});
+    return Operand::container(kind, std::move(items),
+                              var.kind() == Var::Kind::Dict ? var.keys() : std::vector<Value>{});
 }
 
 bool TracedModuleTracer::hasUnknown(const Var& var) const {
@@ -488,10 +517,11 @@ Var TracedModuleTracer::parameterRead(const std::shared_ptr<const Slot>& slot) {
 
 void TracedModuleTracer::attributeAssigned(const Module* module, const Slot* slot) {
     if (m_modules.empty() || frame().source == frame().target) return;
-    const bool isPart = std::ranges::any_of(m_modules, [&](Frame& frame) {
-        return (module && frame.paths.of(module)) || (slot && frame.paths.of(slot));
-    });
-    if (isPart) throw TraceError(TraceErrorKind::Assertion, "tracing: do not support modify: a forward assigns to an attribute of a module");
+    const bool isPart = std::ranges::any_of(
+        m_modules, [&](Frame& frame) { return (module && frame.paths.of(module)) || (slot && frame.paths.of(slot)); });
+    if (isPart)
+        throw TraceError(TraceErrorKind::Assertion,
+                         "tracing: do not support modify: a forward assigns to an attribute of a module");
 }
 
 }  // namespace sonde::trace

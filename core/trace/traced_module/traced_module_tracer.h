@@ -28,14 +28,14 @@ class TracedModuleTracer final : public Tracer {
 
     Var moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords) override;
     Var parameterRead(const std::shared_ptr<const Slot>& slot) override;
-    Var record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate, std::vector<Var> arguments,
-               Keywords keywords, bool makesTensor, std::size_t outputs) override;
+    Var record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
+               std::vector<Var> arguments, Keywords keywords, bool makesTensor, std::size_t outputs) override;
     void moduleRead(Module& parent, std::string_view path) override;
     void attributeAssigned(const Module* module, const Slot* slot) override;
     bool isTensor(graph::NodeId node) const override { return !isNumber(node); }
     bool isNumber(graph::NodeId node) const override;
-    graph::NodeId recordGuard(graph::NodeId node, KnownUse use, const tensor::AttributeValue& expected, const std::string& sentence,
-                              const std::string& traced) override;
+    graph::NodeId recordGuard(graph::NodeId node, KnownUse use, const tensor::AttributeValue& expected,
+                              const std::string& sentence, const std::string& traced) override;
     bool knowsValues() const override { return true; }
     bool recordsSetItem() const override { return true; }
     std::optional<Var> answer(std::string_view name, bool isCall, const std::vector<Var>& arguments) override;
@@ -57,12 +57,13 @@ class TracedModuleTracer final : public Tracer {
         std::shared_ptr<Module> source;
         std::shared_ptr<TracedModule> target;
         ModuleGraph* graph;
-        std::unordered_map<std::string, TracedNode*> reads;          ///< of modules and tensors, by path below the source
-        PathIndex paths;                                             ///< the first path of each module and tensor below the source
-        std::unordered_map<const Module*, std::string> lastRead;     ///< path by which a module was read last
-        std::unordered_map<const Module*, std::vector<std::string>> pendingReads;  ///< not called yet; the last is called first
+        std::unordered_map<std::string, TracedNode*> reads;  ///< of modules and tensors, by path below the source
+        PathIndex paths;  ///< the first path of each module and tensor below the source
+        std::unordered_map<const Module*, std::string> lastRead;  ///< path by which a module was read last
+        std::unordered_map<const Module*, std::vector<std::string>>
+            pendingReads;  ///< not called yet; the last is called first
         std::vector<std::pair<tensor::Tensor, TracedNode*>> constants;
-        std::vector<std::pair<graph::NodeId, Var>> inputs;           ///< tensors, and what they are where it is called
+        std::vector<std::pair<graph::NodeId, Var>> inputs;  ///< tensors, and what they are where it is called
 
         Frame(std::shared_ptr<Module> from, std::shared_ptr<TracedModule> into, ModuleGraph& recorded)
             : source(std::move(from)), target(std::move(into)), graph(&recorded), paths(source) {}
@@ -71,9 +72,9 @@ class TracedModuleTracer final : public Tracer {
     };
     /// What a graph does to the tensors that it is given: they come out as further results.
     struct GraphEffects {
-        std::vector<std::size_t> inputs;                       ///< tensors that are written
-        std::vector<std::pair<std::size_t, bool>> shared;      ///< tensors that the result is (true) or may show a part of
-        std::vector<std::shared_ptr<const Slot>> slots;        ///< of the module: written
+        std::vector<std::size_t> inputs;                   ///< tensors that are written
+        std::vector<std::pair<std::size_t, bool>> shared;  ///< tensors that the result is (true) or may show a part of
+        std::vector<std::shared_ptr<const Slot>> slots;    ///< of the module: written
         bool anyWrite() const { return !inputs.empty() || !slots.empty(); }
     };
     struct Known {
@@ -89,13 +90,14 @@ class TracedModuleTracer final : public Tracer {
     std::shared_ptr<TracedModule> tracedChild(const std::string& path, Module& module);
     CallArguments settled(Module& module, std::vector<Var> arguments, const Keywords& keywords) const;
     /// Records the forward as a graph of `target`, with inputs named after the parameters.
-    const TracedModule::Entry& recordGraph(const std::shared_ptr<Module>& source, const std::shared_ptr<TracedModule>& target,
-                                           std::string name, std::string qualname, ModuleGraph* parent, const CallArguments& arguments,
+    const TracedModule::Entry& recordGraph(const std::shared_ptr<Module>& source,
+                                           const std::shared_ptr<TracedModule>& target, std::string name,
+                                           std::string qualname, ModuleGraph* parent, const CallArguments& arguments,
                                            const CallStructure& structure, tensor::Value& result);
     Var inputsOf(const Var& argument, const std::string& name, bool isContainer, std::size_t& leaf);
     bool isOpaque(const Module& module) const;
-    Var callModule(Module& module, TracedNode* callee, const CallArguments& arguments, ModuleGraph* inner, const Structure* outDef,
-                   std::optional<tensor::Value> result);
+    Var callModule(Module& module, TracedNode* callee, const CallArguments& arguments, ModuleGraph* inner,
+                   const Structure* outDef, std::optional<tensor::Value> result);
     tensor::Value runPaused(Module& module, const CallArguments& arguments);
     /// What the graph of the frame has done to its inputs; they become further results.
     GraphEffects takeEffects(const MemoryMark& mark, Var& returned);
@@ -119,8 +121,10 @@ class TracedModuleTracer final : public Tracer {
     void addGuard(TracedNode& node, KnownUse use, const tensor::Value& value);
     bool hasUnknown(const Var& var) const;
     /// Nodes for the tensors of a result, and the proxies for them.
-    Var outputsOf(TracedExpr& expr, const tensor::Value& result, const std::string& base, const std::string& qualname, Structure& structure);
-    Var numberOutput(TracedExpr& expr, const tensor::Value& result, const std::string& base, const std::string& qualname, Structure& structure);
+    Var outputsOf(TracedExpr& expr, const tensor::Value& result, const std::string& base, const std::string& qualname,
+                  Structure& structure);
+    Var numberOutput(TracedExpr& expr, const tensor::Value& result, const std::string& base,
+                     const std::string& qualname, Structure& structure);
     Var recordSizeQuery(graph::OpKey op, std::vector<Var> arguments, Keywords keywords);
     Var unknownOutput(TracedExpr& expr, const std::string& base, const std::string& qualname);
     void checkAgain(const graph::OpKey& op, const std::vector<tensor::Value>& values,
@@ -139,8 +143,8 @@ class TracedModuleTracer final : public Tracer {
 
 /// Asks for nothing but the size of a tensor: size, shape, dim, numel, len.
 bool isSizeQuery(const graph::OpKey& op, const std::vector<Var>& arguments);
-/// Expr of a graph that stands for no value: a number must be what it was in the trace. Its arguments: the node, the expected
-/// value, the kind of the guard, its sentence, and "traced with size(0) = 1 of x".
+/// Expr of a graph that stands for no value: a number must be what it was in the trace. Its arguments: the node, the
+/// expected value, the kind of the guard, its sentence, and "traced with size(0) = 1 of x".
 bool isGuard(const TracedExpr& expr);
 /// Throws TraceError (RuntimeError) unless the value is the expected one; of a proxy it is recorded.
 void checkGuard(const TracedExpr& expr, const Var& value);

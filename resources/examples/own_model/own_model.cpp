@@ -1,5 +1,5 @@
-// A small model of one's own: two layers that come with Sonde, and a module that is written here. Its weights are set by
-// hand, so that every number can be followed on paper (README.md does).
+// A small model of one's own: two layers that come with Sonde, and a module that is written here. Its weights are set
+// by hand, so that every number can be followed on paper (README.md does).
 
 #include "core/nn/activation.h"
 #include "core/nn/linear.h"
@@ -28,11 +28,10 @@ class OwnModel : public nn::Module {
   public:
     OwnModel()
         : m_hidden(add("hidden", std::make_shared<nn::Linear>(4, 3))),
-          m_relu(add("relu", std::make_shared<nn::ReLU>())),
-          m_out(add("out", std::make_shared<nn::Linear>(3, 2))),
+          m_relu(add("relu", std::make_shared<nn::ReLU>())), m_out(add("out", std::make_shared<nn::Linear>(3, 2))),
           m_scale(add("scale", std::make_shared<Scale>(Tensor::of<float>({2}, {2, 0.5F})))) {
-        set(m_hidden->weight(), Tensor::of<float>({3, 4}, {1, 0, 0, 0,   //
-                                                           0, 1, 0, 0,   //
+        set(m_hidden->weight(), Tensor::of<float>({3, 4}, {1, 0, 0, 0,  //
+                                                           0, 1, 0, 0,  //
                                                            0, 0, 1, -1}));
         set(m_hidden->bias(), Tensor::of<float>({3}, {0, -1, 0}));
         set(m_out->weight(), Tensor::of<float>({2, 3}, {1, 2, 3,  //

@@ -2,9 +2,9 @@
 
 #define Eigen SONDE_ISA_EIGEN
 #define EIGEN_NO_DEBUG
-#include <Eigen/Core>
-
 #include "tests/bench/products/eigen_product.h"
+
+#include <Eigen/Core>
 
 namespace sonde::bench::SONDE_ISA {
 
@@ -16,9 +16,11 @@ void product(const EigenProduct& call) {
     using Stride = Eigen::OuterStride<>;
     const Eigen::Map<const Rows, 0, Stride> a(call.a, call.m, call.k, Stride(call.aStride));
     Eigen::Map<Rows, 0, Stride> c(call.c, call.m, call.n, Stride(call.cStride));
-    if (call.bTurned) c.noalias() = a * Eigen::Map<const Columns, 0, Stride>(call.b, call.k, call.n, Stride(call.bStride));
+    if (call.bTurned)
+        c.noalias() = a * Eigen::Map<const Columns, 0, Stride>(call.b, call.k, call.n, Stride(call.bStride));
     else c.noalias() = a * Eigen::Map<const Rows, 0, Stride>(call.b, call.k, call.n, Stride(call.bStride));
-    if (call.columnBias) c = (c.rowwise() + Eigen::Map<const Eigen::RowVectorXf>(call.columnBias, call.n)).cwiseMax(0.0F);
+    if (call.columnBias)
+        c = (c.rowwise() + Eigen::Map<const Eigen::RowVectorXf>(call.columnBias, call.n)).cwiseMax(0.0F);
     if (call.rowBias) c = (c.colwise() + Eigen::Map<const Eigen::VectorXf>(call.rowBias, call.m)).cwiseMax(0.0F);
 }
 

@@ -4,8 +4,8 @@
 
 namespace sonde::bench {
 
-/// relu(A·B + bias) of float32 as Eigen does it: A [m, k] and C [m, n] by rows, B by rows or, turned, as [n, k] by rows. The
-/// bias goes by column or by row; null: neither bias nor relu.
+/// relu(A·B + bias) of float32 as Eigen does it: A [m, k] and C [m, n] by rows, B by rows or, turned, as [n, k] by
+/// rows. The bias goes by column or by row; null: neither bias nor relu.
 struct EigenProduct {
     std::ptrdiff_t m, n, k;
     const float* a;

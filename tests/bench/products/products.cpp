@@ -1,5 +1,6 @@
 #include "tests/bench/products/products.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -9,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/gemm.h"
@@ -19,9 +18,9 @@
 
 namespace sonde::bench {
 
-#define SONDE_DECLARE_EIGEN(isa)             \
-    namespace isa {                          \
-    void product(const EigenProduct& call);  \
+#define SONDE_DECLARE_EIGEN(isa)            \
+    namespace isa {                         \
+    void product(const EigenProduct& call); \
     }
 SONDE_DECLARE_EIGEN(baseline)
 #if defined(SONDE_X86_KERNELS)
@@ -98,13 +97,16 @@ void compare(const std::string& name, const Run& ours, const Run& eigen) {
 Tensor random(Shape shape) {
     Tensor x = Tensor::allocate(tensor::DType::Float32, std::move(shape)).value();
     std::uint32_t state = 1;
-    for (float& value : x.mutableSpan<float>()) value = static_cast<float>((state = state * 1664525 + 1013904223) >> 8) * 0x1p-24F - 0.5F;
+    for (float& value : x.mutableSpan<float>())
+        value = static_cast<float>((state = state * 1664525 + 1013904223) >> 8) * 0x1p-24F - 0.5F;
     return x;
 }
 
 class Heap : public ops::OutputAllocator {
   public:
-    base::Result<Tensor> allocate(std::size_t, tensor::DType dtype, const Shape& shape) override { return Tensor::allocate(dtype, shape); }
+    base::Result<Tensor> allocate(std::size_t, tensor::DType dtype, const Shape& shape) override {
+        return Tensor::allocate(dtype, shape);
+    }
 };
 
 /// Runs `body` with a relu that follows the kernel's result in place, as the executor does.
@@ -164,13 +166,18 @@ void linear(const std::string& model, std::int64_t m, std::int64_t k, std::int64
             ops::kernels::gemm(call, pool);
         });
     };
-    const EigenProduct product{m, n, k, x.data<float>(), k, w.data<float>(), k, true, y.mutableData<float>(), n, bias.data<float>()};
-    compare(model + (m == 1 ? " GEMV " : " GEMM ") + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), ours, [&](ThreadPool& pool) { eigenShared(product, pool); });
+    const EigenProduct product{
+        m, n, k, x.data<float>(), k, w.data<float>(), k, true, y.mutableData<float>(), n, bias.data<float>()};
+    compare(
+        model + (m == 1 ? " GEMV " : " GEMM ") + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n),
+        ours, [&](ThreadPool& pool) { eigenShared(product, pool); });
 }
 
 /// [batches, m, k]·[batches, k, n], or the second as [batches, n, k]: scores and sums of attention.
-void batched(const std::string& model, std::int64_t batches, std::int64_t m, std::int64_t k, std::int64_t n, bool turned) {
-    const Tensor a = random(Shape{batches, m, k}), stored = random(turned ? Shape{batches, n, k} : Shape{batches, k, n});
+void batched(const std::string& model, std::int64_t batches, std::int64_t m, std::int64_t k, std::int64_t n,
+             bool turned) {
+    const Tensor a = random(Shape{batches, m, k}),
+                 stored = random(turned ? Shape{batches, n, k} : Shape{batches, k, n});
     const Value inputs[] = {Value(a), Value(turned ? stored.transposed(1, 2) : stored)};
     Tensor y = random(Shape{batches, m, n});
     const ops::OpDef& op = *ops::Registry::all().find("", "MatMul", 13);
@@ -182,37 +189,50 @@ void batched(const std::string& model, std::int64_t batches, std::int64_t m, std
         const Tensor result = Tensor::allocate(tensor::DType::Float32, y.shape()).value();
         pool.parallelFor(static_cast<std::size_t>(batches), 1, [&](std::size_t begin, std::size_t) {
             const auto i = static_cast<std::ptrdiff_t>(begin);
-            eigenProduct()({m, n, k, a.data<float>() + i * m * k, k, stored.data<float>() + i * k * n, turned ? k : n, turned, const_cast<float*>(result.data<float>()) + i * m * n, n});
+            eigenProduct()({m, n, k, a.data<float>() + i * m * k, k, stored.data<float>() + i * k * n, turned ? k : n,
+                            turned, const_cast<float*>(result.data<float>()) + i * m * n, n});
         });
     };
-    compare(model + " batched " + std::to_string(batches) + " x " + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), ours, eigen);
+    compare(model + " batched " + std::to_string(batches) + " x " + std::to_string(m) + "x" + std::to_string(k) + "x" +
+                std::to_string(n),
+            ours, eigen);
 }
 
 /// Rows of the matrix [C·taps, outputs] that an image [C, size, size] is for a window with half of it as padding.
-void columnsOf(const float* image, std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t out, std::int64_t row, float* target) {
-    const std::int64_t c = row / (kernel * kernel), dy = row / kernel % kernel - kernel / 2, dx = row % kernel - kernel / 2;
+void columnsOf(const float* image, std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t out,
+               std::int64_t row, float* target) {
+    const std::int64_t c = row / (kernel * kernel), dy = row / kernel % kernel - kernel / 2,
+                       dx = row % kernel - kernel / 2;
     for (std::int64_t y = 0; y < out; ++y) {
         for (std::int64_t x = 0; x < out; ++x) {
             const std::int64_t iy = y * stride + dy, ix = x * stride + dx;
-            target[y * out + x] = iy >= 0 && iy < size && ix >= 0 && ix < size ? image[(c * size + iy) * size + ix] : 0.0F;
+            target[y * out + x] =
+                iy >= 0 && iy < size && ix >= 0 && ix < size ? image[(c * size + iy) * size + ix] : 0.0F;
         }
     }
 }
 
 /// relu(conv(x, w) + bias) of one image [in, size, size]; Eigen through im2col unless the image is the matrix already.
-void convolution(const std::string& model, std::int64_t in, std::int64_t out, std::int64_t size, std::int64_t kernel, std::int64_t stride) {
-    const std::int64_t pad = kernel / 2, outSize = (size + 2 * pad - kernel) / stride + 1, depth = in * kernel * kernel, positions = outSize * outSize;
-    const Value inputs[] = {Value(random(Shape{1, in, size, size})), Value(random(Shape{out, in, kernel, kernel})), Value(random(Shape{out}))};
+void convolution(const std::string& model, std::int64_t in, std::int64_t out, std::int64_t size, std::int64_t kernel,
+                 std::int64_t stride) {
+    const std::int64_t pad = kernel / 2, outSize = (size + 2 * pad - kernel) / stride + 1, depth = in * kernel * kernel,
+                       positions = outSize * outSize;
+    const Value inputs[] = {Value(random(Shape{1, in, size, size})), Value(random(Shape{out, in, kernel, kernel})),
+                            Value(random(Shape{out}))};
     const ops::OpDef& op = *ops::Registry::all().find("", "Conv", 11);
     ThreadPool alone(1);
     ops::RunEnvironment preparing{&alone, {}, 0, false};
-    const tensor::Attributes attributes = ops::completeAttributes(op, {{"strides", std::vector<std::int64_t>{stride, stride}}, {"pads", std::vector<std::int64_t>{pad, pad, pad, pad}}}).value();
+    const tensor::Attributes attributes =
+        ops::completeAttributes(op, {{"strides", std::vector<std::int64_t>{stride, stride}},
+                                     {"pads", std::vector<std::int64_t>{pad, pad, pad, pad}}})
+            .value();
     const Value constants[] = {Value(), inputs[1], inputs[2]};
     const auto prepared = op.prepare(constants, attributes, preparing).value();
     const Run ours = [&](ThreadPool& pool) {
         withRelu([&] {
             ops::RunEnvironment environment{&pool, {}, 0, false};
-            if (!ops::callPrepared(op, inputs, attributes, 1, environment, 11, prepared.get(), nullptr, nullptr)) std::abort();
+            if (!ops::callPrepared(op, inputs, attributes, 1, environment, 11, prepared.get(), nullptr, nullptr))
+                std::abort();
         });
     };
     const bool plain = kernel == 1 && stride == 1;
@@ -222,14 +242,18 @@ void convolution(const std::string& model, std::int64_t in, std::int64_t out, st
         const float* image = inputs[0].tensor().data<float>();
         if (!plain) {
             pool.parallelFor(static_cast<std::size_t>(depth), 16, [&](std::size_t begin, std::size_t end) {
-                for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) columnsOf(image, size, kernel, stride, outSize, row, columns.data() + row * positions);
+                for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row)
+                    columnsOf(image, size, kernel, stride, outSize, row, columns.data() + row * positions);
             });
         }
-        eigenShared({out, positions, depth, inputs[1].tensor().data<float>(), depth, plain ? image : columns.data(), positions, false, const_cast<float*>(y.data<float>()), positions, nullptr,
-                     inputs[2].tensor().data<float>()},
-                    pool);
+        eigenShared(
+            {out, positions, depth, inputs[1].tensor().data<float>(), depth, plain ? image : columns.data(), positions,
+             false, const_cast<float*>(y.data<float>()), positions, nullptr, inputs[2].tensor().data<float>()},
+            pool);
     };
-    compare(model + " conv " + std::to_string(kernel) + "x" + std::to_string(kernel) + (stride > 1 ? "/2 " : " ") + std::to_string(in) + " to " + std::to_string(out) + ", " + std::to_string(size), ours, eigen);
+    compare(model + " conv " + std::to_string(kernel) + "x" + std::to_string(kernel) + (stride > 1 ? "/2 " : " ") +
+                std::to_string(in) + " to " + std::to_string(out) + ", " + std::to_string(size),
+            ours, eigen);
 }
 
 void resnet() {
@@ -274,18 +298,22 @@ void conversions(const char* name, tensor::DType dtype) {
     Tensor narrow = values.cast(dtype).value(), back = random(Shape{65536});
     Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>> bits(reinterpret_cast<T*>(narrow.mutableBytes()), 65536);
     Eigen::Map<Eigen::ArrayXf> floats(back.mutableData<float>(), 65536);
-    const double widen = conversion([&] { tensor::castElements(dtype, narrow.bytes(), tensor::DType::Float32, back.mutableBytes(), 65536); });
+    const double widen = conversion(
+        [&] { tensor::castElements(dtype, narrow.bytes(), tensor::DType::Float32, back.mutableBytes(), 65536); });
     const double eigenWiden = conversion([&] { floats = bits.template cast<float>(); });
-    const double round = conversion([&] { tensor::castElements(tensor::DType::Float32, values.bytes(), dtype, narrow.mutableBytes(), 65536); });
+    const double round = conversion(
+        [&] { tensor::castElements(tensor::DType::Float32, values.bytes(), dtype, narrow.mutableBytes(), 65536); });
     const double eigenRound = conversion([&] { bits = floats.template cast<T>(); });
-    std::printf("%-10s to float32 %6.3f (Eigen's array %6.3f), from float32 %6.3f (%6.3f) ns an element\n", name, widen, eigenWiden, round, eigenRound);
+    std::printf("%-10s to float32 %6.3f (Eigen's array %6.3f), from float32 %6.3f (%6.3f) ns an element\n", name, widen,
+                eigenWiden, round, eigenRound);
 }
 
 }  // namespace
 
 void compareProducts() {
-    std::printf("%-44s %31s   %31s\n%-44s %9s %9s %5s %5s %9s %9s %5s %5s\n", "", "1 thread", "2 threads", ops::kernels::floatKernels().name, "ours ms", "Eigen ms", "ratio", "least", "ours ms",
-                "Eigen ms", "ratio", "least");
+    std::printf("%-44s %31s   %31s\n%-44s %9s %9s %5s %5s %9s %9s %5s %5s\n", "", "1 thread", "2 threads",
+                ops::kernels::floatKernels().name, "ours ms", "Eigen ms", "ratio", "least", "ours ms", "Eigen ms",
+                "ratio", "least");
     resnet();
     transformer("ViT-B/16", 197, 1000);
     transformer("BERT", 128, 768);  // the pooler

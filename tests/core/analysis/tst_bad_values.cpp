@@ -27,8 +27,8 @@ class TestBadValues : public QObject {
 
     void everyFloatingTypeIsLookedAt() {
         const Tensor x = Tensor::of<float>(Shape{3}, {1, std::nanf(""), 2});
-        for (DType dtype : {DType::Float16, DType::BFloat16, DType::Float32, DType::Float64, DType::Float8E5M2, DType::Float8E4M3FN,
-                            DType::Complex64, DType::Complex128})
+        for (DType dtype : {DType::Float16, DType::BFloat16, DType::Float32, DType::Float64, DType::Float8E5M2,
+                            DType::Float8E4M3FN, DType::Complex64, DType::Complex128})
             QCOMPARE(analysis::badElements(x.cast(dtype).value(), 100), Places{1});
     }
 

@@ -19,7 +19,8 @@ namespace {
 /// x [2] → y = x + x → z = y + x.
 analysis::ComparedModel sums() {
     auto graph = std::make_shared<graph::InternalGraph>();
-    const graph::NodeId x = graph->addInput(graph->mainId(), "x", tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{2}));
+    const graph::NodeId x =
+        graph->addInput(graph->mainId(), "x", tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{2}));
     const auto add = [&](graph::NodeId a, graph::NodeId b, const std::string& name) {
         graph::Expr expr;
         expr.op = {"", "Add", 14};
@@ -48,8 +49,12 @@ base::Result<std::vector<ComparedCase>> compared(const Values& values, const ana
     return comparedWithin(analysis::Tolerances(tolerance), values);
 }
 
-Tensor floats(std::vector<float> values) { return Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values); }
-Tensor doubles(std::vector<double> values) { return Tensor::of<double>({static_cast<std::int64_t>(values.size())}, values); }
+Tensor floats(std::vector<float> values) {
+    return Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values);
+}
+Tensor doubles(std::vector<double> values) {
+    return Tensor::of<double>({static_cast<std::int64_t>(values.size())}, values);
+}
 
 }  // namespace
 
@@ -156,13 +161,18 @@ void TestCompare::nanEqualsNanAlone() {
     QVERIFY(!analysis::difference(floats({1e30f}), floats({inf}), {}).ok);
 }
 
-/// A part of the largest magnitude in the value: 1e-4 for float32, 1e-2 for float16, 8e-2 for bfloat16, nothing for integers.
+/// A part of the largest magnitude in the value: 1e-4 for float32, 1e-2 for float16, 8e-2 for bfloat16, nothing for
+/// integers.
 void TestCompare::tolerancesGoByElementType() {
     const analysis::Tolerances tolerances;
-    const auto ok = [&](const Tensor& a, const Tensor& r) { return analysis::difference(a, r, tolerances.of(a.dtype(), r.dtype())).ok; };
+    const auto ok = [&](const Tensor& a, const Tensor& r) {
+        return analysis::difference(a, r, tolerances.of(a.dtype(), r.dtype())).ok;
+    };
     QVERIFY(ok(floats({0.009f, 100}), floats({0, 100})));
     QVERIFY(!ok(floats({0.011f, 100}), floats({0, 100})));
-    const auto as = [](tensor::DType dtype, std::vector<float> values) { return floats(std::move(values)).cast(dtype).value(); };
+    const auto as = [](tensor::DType dtype, std::vector<float> values) {
+        return floats(std::move(values)).cast(dtype).value();
+    };
     using tensor::DType;
     QVERIFY(ok(as(DType::Float16, {0.9f, 100}), as(DType::Float16, {0, 100})));
     QVERIFY(!ok(as(DType::Float16, {1.1f, 100}), as(DType::Float16, {0, 100})));
@@ -173,10 +183,12 @@ void TestCompare::tolerancesGoByElementType() {
     // The value of a float16 model against a float32 reference: the coarser of both.
     QVERIFY(ok(as(DType::Float16, {0.9f, 100}), floats({0, 100})));
     // Beyond 2^53 neighbours are one double.
-    const Tensor a = Tensor::of<std::int64_t>({1}, {(std::int64_t{1} << 53) + 1}), r = Tensor::of<std::int64_t>({1}, {std::int64_t{1} << 53});
+    const Tensor a = Tensor::of<std::int64_t>({1}, {(std::int64_t{1} << 53) + 1}),
+                 r = Tensor::of<std::int64_t>({1}, {std::int64_t{1} << 53});
     QVERIFY(!ok(a, r));
     QVERIFY(ok(a, a));
-    const Tensor c = Tensor::of<std::complex<float>>({1}, {{1, 2}}), d = Tensor::of<std::complex<float>>({1}, {{1, -2}});
+    const Tensor c = Tensor::of<std::complex<float>>({1}, {{1, 2}}),
+                 d = Tensor::of<std::complex<float>>({1}, {{1, -2}});
     QVERIFY(!ok(c, d));
     QCOMPARE(analysis::difference(c, d, {}).maxAbsolute, 4.0);
 }
@@ -185,7 +197,8 @@ void TestCompare::tolerancesGoByElementType() {
 void TestCompare::aSequenceIsOneValue() {
     const auto rows = [](std::vector<float> values) { return Tensor::of<float>({2, 2}, values); };
     for (const auto& [off, isRight] : {std::pair{0.2F, true}, std::pair{0.4F, false}}) {
-        const auto cases = comparedWithin({}, {{"seq.in.x", rows({1000, 0, 1, 2})}, {"seq.out.z", rows({3000, 0, 3, 6 + off})}});
+        const auto cases =
+            comparedWithin({}, {{"seq.in.x", rows({1000, 0, 1, 2})}, {"seq.out.z", rows({3000, 0, 3, 6 + off})}});
         QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
         QCOMPARE((*cases)[0].values.size(), std::size_t{1});
         QCOMPARE((*cases)[0].ok(), isRight);
@@ -204,7 +217,10 @@ void TestCompare::similarityAndNoise() {
 
 /// node.z of another shape than out.z is a node of the tool that wrote the reference, not this model's output.
 void TestCompare::anotherNodeOfAnOutputsNameIsLeftOut() {
-    const auto cases = compared({{"in.x", floats({1, 2})}, {"node.z", floats({3, 6, 9})}, {"node.y", floats({2, 4})}, {"out.z", floats({3, 6})}});
+    const auto cases = compared({{"in.x", floats({1, 2})},
+                                 {"node.z", floats({3, 6, 9})},
+                                 {"node.y", floats({2, 4})},
+                                 {"out.z", floats({3, 6})}});
     QVERIFY(cases.has_value());
     QVERIFY((*cases)[0].ok());
     QCOMPARE((*cases)[0].unmatched, std::vector<std::string>{"node.z"});
@@ -215,7 +231,8 @@ void TestCompare::anotherNodeOfAnOutputsNameIsLeftOut() {
 void TestCompare::manyNamesAreComparedInTime() {
     constexpr int kNodes = 40'000;
     auto graph = std::make_shared<graph::InternalGraph>();
-    const graph::NodeId x = graph->addInput(graph->mainId(), "x", tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{1}));
+    const graph::NodeId x =
+        graph->addInput(graph->mainId(), "x", tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{1}));
     analysis::ComparedModel model{graph, {{"x", x}}, {}};
     analysis::ReferenceValues reference;
     reference.keys.push_back("in.x");
@@ -233,7 +250,9 @@ void TestCompare::manyNamesAreComparedInTime() {
         reference.keys.push_back("out." + name);
     }
     graph->setResult(graph->mainId(), graph::Argument::container(graph::Argument::Kind::Tuple, std::move(results)));
-    reference.read = [](const std::string& key) -> base::Result<Tensor> { return floats({key == "in.x" ? 1.0f : 2.0f}); };
+    reference.read = [](const std::string& key) -> base::Result<Tensor> {
+        return floats({key == "in.x" ? 1.0f : 2.0f});
+    };
     exec::Runner runner(1);
     QElapsedTimer clock;
     clock.start();

@@ -1,9 +1,9 @@
-#include "core/analysis/found_groups.h"
-
 #include <QtTest>
 
 #include <ctime>
 #include <random>
+
+#include "core/analysis/found_groups.h"
 
 using namespace sonde;
 using analysis::FoundGroup;
@@ -57,7 +57,8 @@ struct Maker {
         const std::vector<FoundGroup> groups = analysis::findGroups(graph, exprs);
         QStringList result;
         for (const FoundGroup& group : groups) {
-            result << (group.parent ? result[static_cast<qsizetype>(*group.parent)] + "." : QString()) + QString::fromStdString(group.name);
+            result << (group.parent ? result[static_cast<qsizetype>(*group.parent)] + "." : QString()) +
+                          QString::fromStdString(group.name);
         }
         return result;
     }
@@ -96,7 +97,8 @@ class TestFoundGroups : public QObject {
         NodeId x = m.op("MaxPool", {m.op("Relu", {m.op("Conv", {m.input(), m.weight()})})});
         for (int count : {3, 4, 6, 3}) {
             for (int i = 0; i < count; ++i) {
-                const NodeId inside = m.op("Relu", {m.op("Conv", {m.op("Relu", {m.op("Conv", {x, m.weight()})}), m.weight()})});
+                const NodeId inside =
+                    m.op("Relu", {m.op("Conv", {m.op("Relu", {m.op("Conv", {x, m.weight()})}), m.weight()})});
                 const NodeId branch = m.op("Conv", {inside, m.weight()});
                 x = m.op("Relu", {m.op("Add", {branch, i == 0 ? m.op("Conv", {x, m.weight()}) : x})});
             }
@@ -119,7 +121,8 @@ class TestFoundGroups : public QObject {
         for (const char* name : {"fire2", "fire3", "fire4"}) {
             const std::string folder = std::string(name) + "/";
             const NodeId squeezed = m.op("Relu", {m.op("Conv", {x, m.weight(folder + "squeeze")})});
-            x = m.op("Concat", {m.op("Conv", {squeezed, m.weight(folder + "one")}), m.op("Conv", {squeezed, m.weight(folder + "three")})});
+            x = m.op("Concat", {m.op("Conv", {squeezed, m.weight(folder + "one")}),
+                                m.op("Conv", {squeezed, m.weight(folder + "three")})});
             x = m.op("Relu", {x});
         }
         QCOMPARE(m.paths(), (QStringList{"blocks", "blocks.fire2", "blocks.fire3", "blocks.fire4"}));
@@ -128,7 +131,9 @@ class TestFoundGroups : public QObject {
     void chainsWithoutRepeatsStayAsTheyAre() {
         Maker m;
         NodeId x = m.input();
-        for (const char* type : {"Conv", "Relu", "MaxPool", "Conv", "Tanh", "Flatten", "Gemm", "Sigmoid", "Gemm", "Softmax"}) x = m.op(type, {x});
+        for (const char* type :
+             {"Conv", "Relu", "MaxPool", "Conv", "Tanh", "Flatten", "Gemm", "Sigmoid", "Gemm", "Softmax"})
+            x = m.op(type, {x});
         QCOMPARE(m.paths(), QStringList());
     }
 
@@ -142,7 +147,8 @@ class TestFoundGroups : public QObject {
         // As far from each other as dependencies allow: by depth, as some converters write.
         std::vector<std::size_t> depth(m.graph.exprCount(), 0);
         for (ExprId id : m.exprs) {
-            for (NodeId input : m.graph.expr(id).inputs) depth[id.index()] = std::max(depth[id.index()], depth[m.graph.node(input).producer.index()] + 1);
+            for (NodeId input : m.graph.expr(id).inputs)
+                depth[id.index()] = std::max(depth[id.index()], depth[m.graph.node(input).producer.index()] + 1);
         }
         std::ranges::stable_sort(m.exprs, [&](ExprId a, ExprId b) { return depth[a.index()] < depth[b.index()]; });
         QCOMPARE(m.paths().filter(QRegularExpression("^layers\\.\\d$")).size(), 6);

@@ -1,6 +1,6 @@
-#include "core/analysis/infer.h"
-
 #include <QtTest>
+
+#include "core/analysis/infer.h"
 
 using namespace sonde;
 using graph::Argument;
@@ -30,16 +30,19 @@ struct Maker {
         Expr expr;
         expr.kind = graph::ExprKind::Constant;
         expr.body = body;
-        const NodeId node = graph.expr(graph.addExpr(std::move(expr), std::span<const std::string>(&name, 1))).outputs.front();
+        const NodeId node =
+            graph.expr(graph.addExpr(std::move(expr), std::span<const std::string>(&name, 1))).outputs.front();
         graph.setConstant(node, Value(std::move(value)));
         return node;
     }
     NodeId ints(const std::string& name, const std::vector<std::int64_t>& values) {
         return constant(name, Tensor::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values));
     }
-    NodeId number(const std::string& name, std::int64_t value) { return constant(name, Tensor::scalar<std::int64_t>(value)); }
-    NodeId op(const std::string& type, const std::string& name, const std::vector<NodeId>& inputs, tensor::Attributes attributes = {},
-              BodyId body = BodyId(std::size_t{0})) {
+    NodeId number(const std::string& name, std::int64_t value) {
+        return constant(name, Tensor::scalar<std::int64_t>(value));
+    }
+    NodeId op(const std::string& type, const std::string& name, const std::vector<NodeId>& inputs,
+              tensor::Attributes attributes = {}, BodyId body = BodyId(std::size_t{0})) {
         Expr expr;
         expr.op = {"", type, 17};
         expr.target = type;
@@ -100,14 +103,16 @@ class TestInfer : public QObject {
         const NodeId first = m.op("Gather", "first", {shape, m.number("zero", 0)});
         const NodeId twice = m.op("Mul", "twice", {first, m.number("two", 2)});
         const NodeId unsqueezed = m.op("Unsqueeze", "unsqueezed", {twice, m.ints("axes", {0})});
-        const NodeId target = m.op("Concat", "target", {unsqueezed, m.ints("open", {-1}), m.ints("eight", {8})}, with("axis", std::int64_t{0}));
+        const NodeId target = m.op("Concat", "target", {unsqueezed, m.ints("open", {-1}), m.ints("eight", {8})},
+                                   with("axis", std::int64_t{0}));
         const NodeId y = m.op("Reshape", "y", {x, target});
         const NodeId steps = m.op("Gather", "steps", {shape, m.number("one", 1)});
         const NodeId range = m.op("Range", "range", {m.number("from", 0), steps, m.number("by", 1)});
         const NodeId last = m.op("Sub", "last", {steps, m.number("less", 1)});
         const NodeId end = m.op("Unsqueeze", "end", {last, m.ints("axes2", {0})});
         const NodeId cut = m.op("Slice", "cut", {x, m.ints("starts", {0}), end, m.ints("on", {1})});
-        const NodeId mask = m.op("ConstantOfShape", "mask", {m.op("Slice", "front", {shape, m.ints("s", {0}), m.ints("e", {2})})});
+        const NodeId mask =
+            m.op("ConstantOfShape", "mask", {m.op("Slice", "front", {shape, m.ints("s", {0}), m.ints("e", {2})})});
         const NodeId wide = m.op("Expand", "wide", {m.constant("seven", Tensor::scalar<float>(7)), shape});
         m.infer();
         QCOMPARE(m.type(y), QString("float32[2*N,4*T,8]"));
@@ -122,10 +127,14 @@ class TestInfer : public QObject {
     void sizesAreFollowedThroughFloats() {
         Maker m;
         const NodeId x = m.input("x", {Dim::of(1), Dim::of(3), kH, kW});
-        const NodeId spatial = m.op("Slice", "spatial", {m.op("Shape", "shape", {x}), m.ints("s", {2}), m.ints("e", {4})});
+        const NodeId spatial =
+            m.op("Slice", "spatial", {m.op("Shape", "shape", {x}), m.ints("s", {2}), m.ints("e", {4})});
         const NodeId real = m.op("Cast", "real", {spatial}, with("to", std::int64_t{1}));
-        const NodeId half = m.op("Floor", "half", {m.op("Mul", "scaled", {real, m.constant("by", Tensor::of<float>({1}, {0.5F}))})});
-        const NodeId sizes = m.op("Concat", "sizes", {m.ints("front", {1, 3}), m.op("Cast", "whole", {half}, with("to", std::int64_t{7}))}, with("axis", std::int64_t{0}));
+        const NodeId half =
+            m.op("Floor", "half", {m.op("Mul", "scaled", {real, m.constant("by", Tensor::of<float>({1}, {0.5F}))})});
+        const NodeId sizes = m.op("Concat", "sizes",
+                                  {m.ints("front", {1, 3}), m.op("Cast", "whole", {half}, with("to", std::int64_t{7}))},
+                                  with("axis", std::int64_t{0}));
         const NodeId none = m.constant("none", Tensor::zeros(DType::Float32, {0}).value());
         const NodeId y = m.op("Resize", "y", {x, none, none, sizes});
         m.infer();
@@ -143,7 +152,9 @@ class TestInfer : public QObject {
             const NodeId y = m.op("If", "y", {isOne}, attributes);
             const ExprId owner = m.graph.node(y).producer;
             const BodyId one = m.graph.addBody(owner, "then_branch"), other = m.graph.addBody(owner, "else_branch");
-            m.graph.setResult(one, Argument::of(m.op("Squeeze", "squeezed", {x, m.constant("axis", Tensor::of<std::int64_t>({1}, {1}), one)}, {}, one)));
+            m.graph.setResult(
+                one, Argument::of(m.op("Squeeze", "squeezed",
+                                       {x, m.constant("axis", Tensor::of<std::int64_t>({1}, {1}), one)}, {}, one)));
             m.graph.setResult(other, Argument::of(m.op("Relu", "kept", {x}, {}, other)));
             m.infer();
             QCOMPARE(m.type(y), QString(isCertain ? "float32[N,8]" : "float32"));
@@ -172,7 +183,8 @@ class TestInfer : public QObject {
         const NodeId more = m.op("Concat", "more", {carried, x}, with("axis", std::int64_t{0}), body);
         const NodeId row = m.op("Gather", "row", {x, pass}, with("axis", std::int64_t{0}), body);
         const NodeId again = m.op("Identity", "again", {condition}, {}, body);
-        m.graph.setResult(body, Argument::container(Argument::Kind::Tuple, {Argument::of(again), Argument::of(more), Argument::of(row)}));
+        m.graph.setResult(body, Argument::container(Argument::Kind::Tuple,
+                                                    {Argument::of(again), Argument::of(more), Argument::of(row)}));
         m.infer();
         QCOMPARE(m.type(carried), QString("float32[?,8]"));
         QCOMPARE(m.type(m.graph.findNode("grown")), QString("float32[?,8]"));
@@ -188,7 +200,8 @@ class TestInfer : public QObject {
         m.graph.mutableExpr(m.graph.node(y).producer).qualname = "head.act";
         m.infer();
         QCOMPARE(m.findings.size(), std::size_t{1});
-        QCOMPARE(QString::fromStdString(m.findings[0].what), QString("the file declares float32[N,4] but its operators return float32[N,3]"));
+        QCOMPARE(QString::fromStdString(m.findings[0].what),
+                 QString("the file declares float32[N,4] but its operators return float32[N,3]"));
         QCOMPARE(QString::fromStdString(m.findings[0].where), QString("node 'y', module 'head.act'"));
     }
 
@@ -197,7 +210,8 @@ class TestInfer : public QObject {
         const NodeId x = m.input("x", {kN, Dim::of(3)});
         const NodeId odd = m.op("Frobnicate", "odd", {x});
         const NodeId lost = m.op("Relu", "lost", {odd});
-        const NodeId product = m.op("Gemm", "product", {lost, m.constant("w", Tensor::zeros(DType::Float32, {3, 5}).value())});
+        const NodeId product =
+            m.op("Gemm", "product", {lost, m.constant("w", Tensor::zeros(DType::Float32, {3, 5}).value())});
         const NodeId kept = m.op("Relu", "kept", {x});
         m.infer();
         QCOMPARE(m.type(odd), QString("?"));
@@ -219,7 +233,8 @@ class TestInfer : public QObject {
         NodeId x = m.input("x", {kN, kT});
         for (int i = 0; i < 4000; ++i) {
             const std::string n = std::to_string(i);
-            x = i % 3 == 2 ? m.op("Transpose", "t" + n, {x}) : m.op("Concat", "c" + n, {x, x}, with("axis", std::int64_t{i % 2}));
+            x = i % 3 == 2 ? m.op("Transpose", "t" + n, {x})
+                           : m.op("Concat", "c" + n, {x, x}, with("axis", std::int64_t{i % 2}));
         }
         m.infer();
         QCOMPARE(m.graph.node(x).type.shape->size(), std::size_t{2});
@@ -235,7 +250,8 @@ class TestInfer : public QObject {
         BodyId body = m.graph.mainId();
         std::vector<std::pair<BodyId, NodeId>> open;
         for (int i = 0; i < 60; ++i) {
-            const NodeId y = m.op("Loop", "y" + std::to_string(i), {trips, yes, carried}, with("body", tensor::BodyRef{0}), body);
+            const NodeId y =
+                m.op("Loop", "y" + std::to_string(i), {trips, yes, carried}, with("body", tensor::BodyRef{0}), body);
             open.emplace_back(body, y);
             body = m.graph.addBody(m.graph.node(y).producer, "body");
             m.graph.addInput(body, "p" + std::to_string(i), {});
@@ -244,12 +260,15 @@ class TestInfer : public QObject {
             open.back().first = body;
             if (i == 59) {
                 const NodeId end = m.op("Concat", "end", {carried, carried}, with("axis", std::int64_t{0}), body);
-                m.graph.setResult(body, Argument::container(Argument::Kind::Tuple, {Argument::of(condition), Argument::of(end)}));
+                m.graph.setResult(
+                    body, Argument::container(Argument::Kind::Tuple, {Argument::of(condition), Argument::of(end)}));
             }
         }
         for (std::size_t i = 0; i + 1 < open.size(); ++i) {
             const NodeId condition = m.graph.findNode("q" + std::to_string(i));
-            m.graph.setResult(open[i].first, Argument::container(Argument::Kind::Tuple, {Argument::of(condition), Argument::of(open[i + 1].second)}));
+            m.graph.setResult(open[i].first,
+                              Argument::container(Argument::Kind::Tuple,
+                                                  {Argument::of(condition), Argument::of(open[i + 1].second)}));
         }
         m.infer();
         QCOMPARE(m.graph.node(m.graph.findNode("y0")).type.dtype, DType::Float32);

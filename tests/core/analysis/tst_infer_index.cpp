@@ -1,6 +1,7 @@
 // Extents of x[i, a:b, ...] with open numbers, by Python's rules.
 
 #include <QtTest>
+
 #include <limits>
 
 #include "core/analysis/infer_index.h"
@@ -15,7 +16,8 @@ namespace {
 
 std::optional<Symbolic> number(std::int64_t value) { return Symbolic::of(value); }
 QString text(const std::optional<analysis::Dims>& dims) {
-    return dims ? QString::fromStdString(tensor::TypeInfo::tensor(tensor::DType::Float32, *dims).text()) : QStringLiteral("none");
+    return dims ? QString::fromStdString(tensor::TypeInfo::tensor(tensor::DType::Float32, *dims).text())
+                : QStringLiteral("none");
 }
 
 }  // namespace
@@ -26,7 +28,8 @@ class TestInferIndex : public QObject {
   private slots:
     void ranges() {
         const analysis::Dims dims{Dim::named("N"), Dim::of(8)};
-        const auto along = [&](std::optional<Symbolic> start, std::optional<Symbolic> stop, std::optional<Symbolic> step = {}) {
+        const auto along = [&](std::optional<Symbolic> start, std::optional<Symbolic> stop,
+                               std::optional<Symbolic> step = {}) {
             const IndexPart part{Kind::Range, start, stop, step};
             return text(analysis::indexedDims(dims, {part, part}));
         };
@@ -39,7 +42,8 @@ class TestInferIndex : public QObject {
 
     void otherParts() {
         const analysis::Dims dims{Dim::of(2), Dim::of(3), Dim::of(4), Dim::of(5)};
-        const IndexPart select{Kind::Select, {}, {}, {}}, rest{Kind::Ellipsis, {}, {}, {}}, axis{Kind::NewAxis, {}, {}, {}};
+        const IndexPart select{Kind::Select, {}, {}, {}}, rest{Kind::Ellipsis, {}, {}, {}},
+            axis{Kind::NewAxis, {}, {}, {}};
         const IndexPart last{Kind::Range, number(-2), {}, {}};
         QCOMPARE(text(analysis::indexedDims(dims, {select, rest, last})), QStringLiteral("float32[3,4,2]"));
         QCOMPARE(text(analysis::indexedDims(dims, {axis, select})), QStringLiteral("float32[1,3,4,5]"));

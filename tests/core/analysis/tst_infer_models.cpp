@@ -30,9 +30,12 @@ class TestInferModels : public QObject {
                 if (inputs.empty() || inputs.front().isNone()) continue;
                 const Coverage coverage = compared(**document, inputs, problems);
                 test::print(file + " " + prefix, coverage);
-                // Ifs of silero give tensors of different rank, depending on an extent; of joined sequences the length is open.
-                if (file.startsWith("silero")) QVERIFY2(coverage.ranks * 100 >= coverage.tensors * 75, qPrintable(file));
-                else if (file.startsWith("robust_nested")) QVERIFY2(coverage.ranks * 100 >= coverage.tensors * 95, qPrintable(file));
+                // Ifs of silero give tensors of different rank, depending on an extent; of joined sequences the length
+                // is open.
+                if (file.startsWith("silero"))
+                    QVERIFY2(coverage.ranks * 100 >= coverage.tensors * 75, qPrintable(file));
+                else if (file.startsWith("robust_nested"))
+                    QVERIFY2(coverage.ranks * 100 >= coverage.tensors * 95, qPrintable(file));
                 else QVERIFY2(coverage.shapes == coverage.tensors, qPrintable(file));
             }
         }
@@ -48,7 +51,8 @@ class TestInferModels : public QObject {
             const auto document = document::open(folder.filePath(file).toStdString());
             QVERIFY2(document.has_value(), qPrintable(file));
             std::vector<Value> inputs((*document)->graph->inputs().size());
-            inputs.front() = Value(tensor::Tensor::zeros(tensor::DType::Float32, tensor::Shape{1, 3, 224, 224}).value());
+            inputs.front() =
+                Value(tensor::Tensor::zeros(tensor::DType::Float32, tensor::Shape{1, 3, 224, 224}).value());
             const Coverage coverage = compared(**document, inputs, problems);
             test::print(file, coverage);
             QCOMPARE(coverage.shapes, coverage.tensors);
@@ -58,8 +62,10 @@ class TestInferModels : public QObject {
 
     /// Every value of the built-in models that are traced whole, loops and branches included.
     void builtInModels() {
-        for (const char* name : {"resnet18", "mobilenet_v2", "mobilenet_v3_small", "squeezenet1_1", "densenet121", "shufflenet_v2_x0_5", "vit_small", "unet_small", "autoencoder",
-                                 "lstm_classifier", "gpt_mini", "mlp_functional", "nested_containers", "several_results", "two_forms", "conditional"}) {
+        for (const char* name :
+             {"resnet18", "mobilenet_v2", "mobilenet_v3_small", "squeezenet1_1", "densenet121", "shufflenet_v2_x0_5",
+              "vit_small", "unet_small", "autoencoder", "lstm_classifier", "gpt_mini", "mlp_functional",
+              "nested_containers", "several_results", "two_forms", "conditional"}) {
             const auto document = document::open(std::string("zoo:") + name);
             QVERIFY2(document.has_value(), name);
             const graph::InternalGraph& graph = *(*document)->graph;
@@ -69,7 +75,8 @@ class TestInferModels : public QObject {
                 QVERIFY2(type.kind.has_value(), (name + (": " + graph.node(graph::NodeId(i)).name)).c_str());
                 if (!type.isTensor()) continue;
                 ++tensors;
-                QVERIFY2(type.dtype != tensor::DType::Undefined && type.staticShape(), (name + (": " + graph.node(graph::NodeId(i)).name + " " + type.text())).c_str());
+                QVERIFY2(type.dtype != tensor::DType::Undefined && type.staticShape(),
+                         (name + (": " + graph.node(graph::NodeId(i)).name + " " + type.text())).c_str());
             }
             QVERIFY(tensors > 1);
         }
@@ -87,7 +94,8 @@ class TestInferModels : public QObject {
                 if (!document) continue;
                 std::vector<Value> inputs((*document)->graph->inputs().size());
                 for (std::size_t i = 0; i < inputs.size(); ++i) {
-                    auto file = base::MappedFile::open(folder.filePath(name + QString("/test_data_set_0/input_%1.pb").arg(i)).toStdString());
+                    auto file = base::MappedFile::open(
+                        folder.filePath(name + QString("/test_data_set_0/input_%1.pb").arg(i)).toStdString());
                     if (!file) break;
                     const graph::Node& node = (*document)->graph->node((*document)->graph->inputs()[i]);
                     if (auto value = io::readOnnxValue(std::move(*file), node.type)) inputs[i] = std::move(*value);

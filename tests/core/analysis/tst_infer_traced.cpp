@@ -1,4 +1,5 @@
-// Inferred types against the values of real runs: every built-in model and every archive among the reference models, by all tracers.
+// Inferred types against the values of real runs: every built-in model and every archive among the reference models, by
+// all tracers.
 
 #include <QDir>
 #include <QtTest>
@@ -18,17 +19,21 @@ using test::Coverage;
 namespace {
 
 /// Models of more weights are run by the usual tracer alone.
-constexpr std::string_view kLarge[] = {"vgg11", "vit_b_16", "gpt2", "bert_base", "unet", "resnet50", "resnet34", "densenet121"};
+constexpr std::string_view kLarge[] = {"vgg11", "vit_b_16", "gpt2",     "bert_base",
+                                       "unet",  "resnet50", "resnet34", "densenet121"};
 
 void printCounts(const QString& name, const Coverage& coverage) {
-    std::printf("%-44s %5zu of %5zu values known, %5zu tensors, %5zu with all extents, %5zu as numbers with inputs, %zu wrong\n", qPrintable(name), coverage.known,
-                coverage.values, coverage.tensors, coverage.shapes, coverage.fixed, coverage.wrong);
+    std::printf(
+        "%-44s %5zu of %5zu values known, %5zu tensors, %5zu with all extents, %5zu as numbers with inputs, %zu wrong\n",
+        qPrintable(name), coverage.known, coverage.values, coverage.tensors, coverage.shapes, coverage.fixed,
+        coverage.wrong);
 }
 
 std::vector<Value> exampleInputs(const document::Document& document) {
     std::vector<io::InputInfo> infos;
     std::vector<Value> inputs(document.graph->inputs().size());
-    for (const document::NamedNode& input : document.inputs) infos.push_back({input.name, document.graph->node(input.node).type});
+    for (const document::NamedNode& input : document.inputs)
+        infos.push_back({input.name, document.graph->node(input.node).type});
     const auto cases = io::makeInputs("", infos);
     if (!cases) return inputs;
     for (std::size_t k = 0; k < document.inputs.size(); ++k) {
@@ -40,10 +45,12 @@ std::vector<Value> exampleInputs(const document::Document& document) {
 }
 
 /// One model by one tracer: what is wrong goes to `problems`. Models that the tracer refuses have nothing.
-Coverage checked(const QString& model, const document::OpenOptions& options, const QString& reference, QStringList& problems) {
+Coverage checked(const QString& model, const document::OpenOptions& options, const QString& reference,
+                 QStringList& problems) {
     const auto document = document::open(model.toStdString(), options);
     if (!document || !(*document)->graph) return {};
-    const std::vector<Value> inputs = reference.isEmpty() ? exampleInputs(**document) : test::npzInputs(**document, reference, "");
+    const std::vector<Value> inputs =
+        reference.isEmpty() ? exampleInputs(**document) : test::npzInputs(**document, reference, "");
     return test::compared(**document, inputs, problems);
 }
 
@@ -69,7 +76,8 @@ class TestInferTraced : public QObject {
             if (!only.isEmpty() && entry.name.find(only.toStdString()) == std::string_view::npos) continue;
             for (const document::TracerInfo& tracer : document::tracers()) {
                 if (!tracer.id.empty() && std::ranges::find(kLarge, entry.name) != std::end(kLarge)) continue;
-                const QString model = "zoo:" + QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size()));
+                const QString model =
+                    "zoo:" + QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size()));
                 document::OpenOptions options;
                 options.tracer = tracer.id;
                 const Coverage coverage = checked(model, options, {}, problems);
@@ -92,7 +100,8 @@ class TestInferTraced : public QObject {
             for (const document::TracerInfo& tracer : document::tracers()) {
                 document::OpenOptions options;
                 options.tracer = tracer.id;
-                const Coverage coverage = checked(folder.filePath(file), options, folder.filePath(file.section('.', 0, 0) + ".npz"), problems);
+                const Coverage coverage = checked(folder.filePath(file), options,
+                                                  folder.filePath(file.section('.', 0, 0) + ".npz"), problems);
                 if (coverage.values == 0) continue;
                 printCounts(file + " " + QString::fromStdString(options.tracer), coverage);
                 total.add(coverage);

@@ -26,7 +26,8 @@ class TestLargest : public QObject {
 
     void nanIsLeftOutAndInfinityIsLargest() {
         const float inf = std::numeric_limits<float>::infinity();
-        QCOMPARE(analysis::largestElements(Tensor::of<float>(Shape{4}, {std::nanf(""), -inf, inf, 0}), 9), (Places{2, 3, 1}));
+        QCOMPARE(analysis::largestElements(Tensor::of<float>(Shape{4}, {std::nanf(""), -inf, inf, 0}), 9),
+                 (Places{2, 3, 1}));
     }
 
     void nothingGivesNothing() {

@@ -20,7 +20,9 @@ struct Sums {
     std::shared_ptr<graph::InternalGraph> graph = std::make_shared<graph::InternalGraph>();
     NodeId x;
 
-    explicit Sums(const char* input = "x") { x = graph->addInput(graph->mainId(), input, tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{4})); }
+    explicit Sums(const char* input = "x") {
+        x = graph->addInput(graph->mainId(), input, tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{4}));
+    }
     NodeId add(const char* op, std::vector<NodeId> inputs, std::string name, std::string qualname) {
         graph::Expr expr;
         expr.op = {"", op, 13};
@@ -32,7 +34,9 @@ struct Sums {
     void finish(NodeId result) { graph->setResult(graph->mainId(), graph::Argument::of(result)); }
 };
 
-tensor::Value floats(std::vector<float> values) { return Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values); }
+tensor::Value floats(std::vector<float> values) {
+    return Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values);
+}
 
 /// y = x + x; z = log(y); w = z + y.
 struct Logs : Sums {
@@ -92,7 +96,8 @@ void TestMeasuredRuns::everyValueIsMeasured() {
 void TestMeasuredRuns::differencesNameTheFirst() {
     const Logs g;
     exec::Runner runner(1);
-    const auto found = analysis::compareRuns({g.graph, {floats({1, 2, 3, 4})}}, {g.graph, {floats({1, 2, 3, 5})}}, {}, runner, {}, 1);
+    const auto found =
+        analysis::compareRuns({g.graph, {floats({1, 2, 3, 4})}}, {g.graph, {floats({1, 2, 3, 5})}}, {}, runner, {}, 1);
     QVERIFY(found);
     QCOMPARE(found->compared, std::size_t{3});
     QCOMPARE(found->differing, std::size_t{3});
@@ -104,11 +109,13 @@ void TestMeasuredRuns::differencesNameTheFirst() {
     QVERIFY(std::abs(found->ofNode[g.z.index()]->maxAbsolute - std::log(10.0 / 8.0)) < 1e-6);
 }
 
-/// y differs first, z and w because y does; v, of x² that agrees, is first again: what differs beside it is none of its inputs.
+/// y differs first, z and w because y does; v, of x² that agrees, is first again: what differs beside it is none of its
+/// inputs.
 void TestMeasuredRuns::firstOnesAndInheritedOnes() {
     Sums a, b;
     const auto build = [](Sums& g, const char* first, const char* last) {
-        const NodeId y = g.add(first, {g.x}, "y", "a"), z = g.add("Neg", {y}, "z", "a"), q = g.add("Mul", {g.x, g.x}, "q", "b"), v = g.add(last, {q}, "v", "b");
+        const NodeId y = g.add(first, {g.x}, "y", "a"), z = g.add("Neg", {y}, "z", "a"),
+                     q = g.add("Mul", {g.x, g.x}, "q", "b"), v = g.add(last, {q}, "v", "b");
         g.finish(g.add("Add", {z, v}, "w", "b"));
     };
     build(a, "Abs", "Sqrt");
@@ -119,7 +126,8 @@ void TestMeasuredRuns::firstOnesAndInheritedOnes() {
     QVERIFY(found);
     QStringList rows;
     for (const NodeId node : found->diverging)
-        rows << QString::fromStdString(a.graph->node(node).name) + (found->ofNode[node.index()]->isInherited ? " inherited" : " first");
+        rows << QString::fromStdString(a.graph->node(node).name) +
+                    (found->ofNode[node.index()]->isInherited ? " inherited" : " first");
     QCOMPARE(rows, (QStringList{"y first", "z inherited", "v first", "w inherited"}));
     QVERIFY(found->firstDiverging == a.graph->findNode("y"));
     QCOMPARE(found->ofNode[a.graph->findNode("z").index()]->cosine, -1.0);  // -|x| against x
@@ -129,9 +137,11 @@ void TestMeasuredRuns::firstOnesAndInheritedOnes() {
 void TestMeasuredRuns::nanOnOneSideDiffers() {
     const Logs g;
     exec::Runner runner(1);
-    const auto both = analysis::compareRuns({g.graph, {floats({1, 1, -1, 3})}}, {g.graph, {floats({1, 1, -1, 3})}}, {}, runner);
+    const auto both =
+        analysis::compareRuns({g.graph, {floats({1, 1, -1, 3})}}, {g.graph, {floats({1, 1, -1, 3})}}, {}, runner);
     QCOMPARE(both->differing, std::size_t{0});
-    const auto one = analysis::compareRuns({g.graph, {floats({1, 1, -1e-30F, 3e4F})}}, {g.graph, {floats({1, 1, 1e-30F, 3e4F})}}, {}, runner);
+    const auto one = analysis::compareRuns({g.graph, {floats({1, 1, -1e-30F, 3e4F})}},
+                                           {g.graph, {floats({1, 1, 1e-30F, 3e4F})}}, {}, runner);
     QVERIFY(one->firstDiverging == g.z);
     QVERIFY(std::isinf(one->ofNode[g.z.index()]->maxAbsolute));
     QVERIFY(one->ofNode[g.y.index()]->ok);
@@ -151,14 +161,17 @@ void TestMeasuredRuns::equalRunsAgree() {
 void TestMeasuredRuns::otherShapesAreTold() {
     const Logs g;
     exec::Runner runner(1);
-    const auto found = analysis::compareRuns({g.graph, {floats({1, 2, 3, 4})}}, {g.graph, {floats({1, 2, 3})}}, {}, runner);
+    const auto found =
+        analysis::compareRuns({g.graph, {floats({1, 2, 3, 4})}}, {g.graph, {floats({1, 2, 3})}}, {}, runner);
     QVERIFY(found);
     QVERIFY(!found->ofNode[g.y.index()]->ok);
     QCOMPARE(found->ofNode[g.y.index()]->note, std::string("shape [4] instead of [3]"));
 }
 
 void TestMeasuredRuns::statisticsTogether() {
-    const auto of = [](std::vector<float> values) { return analysis::tensorStats(Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values)); };
+    const auto of = [](std::vector<float> values) {
+        return analysis::tensorStats(Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values));
+    };
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const analysis::TensorStats sum = analysis::together(of({1, 2, nan}), of({0, 5}));
     QCOMPARE(sum.count, std::int64_t{5});
@@ -188,13 +201,14 @@ void TestMeasuredRuns::nodesArePairedByNameThenByPlace() {
     other.finish(d2);
     const std::vector<NodeId> match = analysis::matchNodes(*one.graph, *other.graph);
     QVERIFY(match[a.index()] == a2);
-    QVERIFY(match[b.index()] == c2);  // the same name and operator
+    QVERIFY(match[b.index()] == c2);                               // the same name and operator
     QVERIFY(!match[c.index()].valid() || match[c.index()] != c2);  // each is used once
-    QVERIFY(match[d.index()] == d2);  // the same name at last
+    QVERIFY(match[d.index()] == d2);                               // the same name at last
     QVERIFY(match[one.x.index()] == other.x);
 }
 
-/// conv -> bn -> act in one export; in the other the batch normalisation is in the convolution and operators have other names.
+/// conv -> bn -> act in one export; in the other the batch normalisation is in the convolution and operators have other
+/// names.
 void TestMeasuredRuns::modulesOfOtherExportersArePaired() {
     Sums one("x"), other("input");
     const NodeId conv = one.add("_convolution", {one.x}, "4", "conv");

@@ -41,7 +41,8 @@ class TestOnnxLight : public QObject {
   private slots:
     void everyTensorIsRight_data() {
         QTest::addColumn<double>("relative");
-        for (const char* name : {"bvlc_alexnet", "inception_v1", "inception_v2", "resnet50", "shufflenet", "squeezenet", "vgg19", "zfnet512"}) {
+        for (const char* name : {"bvlc_alexnet", "inception_v1", "inception_v2", "resnet50", "shufflenet", "squeezenet",
+                                 "vgg19", "zfnet512"}) {
             QTest::newRow(name) << 1e-3;
         }
         QTest::newRow("densenet121") << 2e-3;  // upstream's own
@@ -58,7 +59,9 @@ class TestOnnxLight : public QObject {
         analysis::ReferenceValues reference{npz->keys(), {}};
         const std::string input = "in." + (*document)->inputs[0].name;
         reference.keys.push_back(input);
-        reference.read = [&](const std::string& key) { return key == input ? base::Result<Tensor>(ramp()) : npz->read(key); };
+        reference.read = [&](const std::string& key) {
+            return key == input ? base::Result<Tensor>(ramp()) : npz->read(key);
+        };
         exec::Runner runner(2);
         const auto cases = analysis::compare(modelOf(**document), reference, {relative, 1e-4}, runner);
         QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
@@ -67,14 +70,24 @@ class TestOnnxLight : public QObject {
         QVERIFY(!result.error);
         QVERIFY(result.unmatched.empty());
         const analysis::ComparedValue* wrong = result.firstDiverging();
-        QVERIFY2(!wrong, wrong ? qPrintable(QString("%1: %2 %3").arg(QString::fromStdString(wrong->name)).arg(wrong->maxAbsolute).arg(wrong->maxRelative)) : "");
+        QVERIFY2(!wrong, wrong ? qPrintable(QString("%1: %2 %3")
+                                                .arg(QString::fromStdString(wrong->name))
+                                                .arg(wrong->maxAbsolute)
+                                                .arg(wrong->maxRelative))
+                               : "");
         std::size_t tensors = 0;
-        for (const std::string& key : reference.keys) tensors += key.ends_with(".shape") || (key.starts_with("node.") && !key.ends_with(".stats") && !key.ends_with(".head")) ? 1 : 0;
+        for (const std::string& key : reference.keys)
+            tensors += key.ends_with(".shape") ||
+                               (key.starts_with("node.") && !key.ends_with(".stats") && !key.ends_with(".head"))
+                           ? 1
+                           : 0;
         QCOMPARE(result.values.size(), tensors);
 
-        const exec::Recording recording = runner.run(*exec::Plan::make((*document)->graph, {}).value(), std::vector<tensor::Value>{tensor::Value(ramp())});
+        const exec::Recording recording = runner.run(*exec::Plan::make((*document)->graph, {}).value(),
+                                                     std::vector<tensor::Value>{tensor::Value(ramp())});
         const graph::Node& output = (*document)->graph->node((*document)->graph->outputs()[0]);
-        const auto expected = io::readOnnxValue(base::MappedFile::open((base + "_output_0.pb").toStdString()).value(), output.type);
+        const auto expected =
+            io::readOnnxValue(base::MappedFile::open((base + "_output_0.pb").toStdString()).value(), output.type);
         QVERIFY(expected.has_value());
         const auto difference = analysis::conformanceDifference(recording.outputs.at(0), *expected, {relative, 1e-7});
         QVERIFY2(!difference, difference ? difference->c_str() : "");
@@ -82,9 +95,12 @@ class TestOnnxLight : public QObject {
 
     void layersAreFoundInTheGraph_data() {
         QTest::addColumn<QStringList>("modules");
-        QTest::newRow("resnet50") << QStringList{"stages.0.blocks.1", "stages.1.blocks.2", "stages.2.blocks.4", "stages.3.blocks.1"};
-        QTest::newRow("densenet121") << QStringList{"stages.0.blocks.5", "stages.1.blocks.11", "stages.2.blocks.23", "blocks.15"};
-        QTest::newRow("inception_v1") << QStringList{"stages.0.blocks.inception_3b", "stages.1.blocks.inception_4e", "stages.2.blocks.inception_5b"};
+        QTest::newRow("resnet50") << QStringList{"stages.0.blocks.1", "stages.1.blocks.2", "stages.2.blocks.4",
+                                                 "stages.3.blocks.1"};
+        QTest::newRow("densenet121") << QStringList{"stages.0.blocks.5", "stages.1.blocks.11", "stages.2.blocks.23",
+                                                    "blocks.15"};
+        QTest::newRow("inception_v1") << QStringList{"stages.0.blocks.inception_3b", "stages.1.blocks.inception_4e",
+                                                     "stages.2.blocks.inception_5b"};
         QTest::newRow("squeezenet") << QStringList{"stages.0.blocks.fire3", "stages.2.blocks.fire9"};
     }
     void layersAreFoundInTheGraph() {
@@ -113,7 +129,8 @@ class TestOnnxLight : public QObject {
         const auto npz = io::NpzFile::open((base + ".npz").toStdString());
         QVERIFY(npz.has_value());
         exec::Runner runner(1);
-        const auto cases = analysis::compare(modelOf(**document), {npz->keys(), [&](const std::string& key) { return npz->read(key); }}, {}, runner);
+        const auto cases = analysis::compare(
+            modelOf(**document), {npz->keys(), [&](const std::string& key) { return npz->read(key); }}, {}, runner);
         QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
         QCOMPARE(cases->back().label, std::string("seq"));
         QCOMPARE(cases->back().values.size(), std::size_t{2});

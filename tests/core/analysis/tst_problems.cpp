@@ -1,10 +1,10 @@
 // Origins before carriers, what was accepted left out, and the sentence for the status.
 
+#include <QtTest>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include <QtTest>
 
 #include "core/analysis/problems.h"
 
@@ -27,7 +27,8 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 const BodyId kMain(std::size_t{0});
 
-NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output, const std::vector<NodeId>& inputs, const std::string& qualname = "") {
+NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output, const std::vector<NodeId>& inputs,
+             const std::string& qualname = "") {
     Expr expr;
     expr.op = graph::OpKey{"", op, 17};
     expr.target = op;
@@ -56,12 +57,15 @@ struct Masked {
     exec::Recording run(std::vector<float> xs, std::vector<float> masks) const {
         exec::Runner runner(1);
         const auto count = static_cast<std::int64_t>(xs.size());
-        return runner.run(*exec::Plan::make(graph, {}).value(), std::vector<Value>{Value(Tensor::of<float>({count}, xs)), Value(Tensor::of<float>({count}, masks))});
+        return runner.run(
+            *exec::Plan::make(graph, {}).value(),
+            std::vector<Value>{Value(Tensor::of<float>({count}, xs)), Value(Tensor::of<float>({count}, masks))});
     }
     std::string text(const exec::Recording& recording, std::vector<NodeId> accepted = {}) const {
         std::string all;
         for (const Problem& problem : analysis::findProblems(*graph, recording, accepted)) {
-            all += (all.empty() ? "" : ", ") + graph->node(problem.node).name + " " + std::string(name(problem.kind)) + " " + std::string(name(problem.role));
+            all += (all.empty() ? "" : ", ") + graph->node(problem.node).name + " " + std::string(name(problem.kind)) +
+                   " " + std::string(name(problem.role));
         }
         return all;
     }
@@ -84,9 +88,12 @@ class TestProblems : public QObject {
         const Masked model;
         // log 0 = -inf; sqrt -1 = NaN; x + -inf carries.
         const exec::Recording recording = model.run({1, -1}, {0, 1});
-        QCOMPARE(model.text(recording), std::string("masked inf origin, root nan origin, scores inf carrier, last nan carrier"));
-        QCOMPARE(analysis::summarizeBad(*model.graph, recording).text(*model.graph),
-                 std::string("NaN in 2 nodes, first produced by norm (Sqrt); Inf in 3 nodes, first produced by attention.mask (Log)"));
+        QCOMPARE(model.text(recording),
+                 std::string("masked inf origin, root nan origin, scores inf carrier, last nan carrier"));
+        QCOMPARE(
+            analysis::summarizeBad(*model.graph, recording).text(*model.graph),
+            std::string(
+                "NaN in 2 nodes, first produced by norm (Sqrt); Inf in 3 nodes, first produced by attention.mask (Log)"));
         const auto problems = analysis::findProblems(*model.graph, recording);
         QCOMPARE(problems[0].severity, base::Severity::Warning);  // it may be a mask
         QCOMPARE(problems[1].severity, base::Severity::Error);
@@ -109,7 +116,8 @@ class TestProblems : public QObject {
         QCOMPARE(model.text(worse, {model.masked, model.last}), std::string());
     }
 
-    /// −∞ − −∞ is NaN: made there, whether the mask was accepted or not, and said by the list and by the sentence alike.
+    /// −∞ − −∞ is NaN: made there, whether the mask was accepted or not, and said by the list and by the sentence
+    /// alike.
     void nanOfInfinityIsMadeThere() {
         auto graph = std::make_shared<InternalGraph>();
         const NodeId x = graph->addInput(kMain, "x", TypeInfo::tensor(DType::Float32));
@@ -118,7 +126,8 @@ class TestProblems : public QObject {
         const NodeId last = apply(*graph, "Neg", "last", {gap});
         graph->setResult(kMain, Argument::of(last));
         exec::Runner runner(1);
-        const exec::Recording recording = runner.run(*exec::Plan::make(graph, {}).value(), std::vector<Value>{Value(Tensor::of<float>({2}, {0, 1}))});
+        const exec::Recording recording =
+            runner.run(*exec::Plan::make(graph, {}).value(), std::vector<Value>{Value(Tensor::of<float>({2}, {0, 1}))});
         for (const std::vector<NodeId>& accepted : {std::vector<NodeId>{}, std::vector<NodeId>{mask}}) {
             const auto problems = analysis::findProblems(*graph, recording, accepted);
             const auto found = std::ranges::find(problems, gap, &Problem::node);
@@ -136,15 +145,18 @@ class TestProblems : public QObject {
     void inputsAreOriginsToo() {
         const Masked model;
         const exec::Recording recording = model.run({kInf, 4}, {1, 1});
-        QCOMPARE(model.text(recording), std::string("x inf origin, scores inf carrier, root inf carrier, last inf carrier"));
-        QCOMPARE(analysis::summarizeBad(*model.graph, recording).text(*model.graph), std::string("Inf in 4 nodes, first in input x"));
+        QCOMPARE(model.text(recording),
+                 std::string("x inf origin, scores inf carrier, root inf carrier, last inf carrier"));
+        QCOMPARE(analysis::summarizeBad(*model.graph, recording).text(*model.graph),
+                 std::string("Inf in 4 nodes, first in input x"));
     }
 
     void aFailureIsAProblemOfItsNode() {
         const Masked model;
         exec::Runner runner(1);
-        const exec::Recording recording =
-            runner.run(*exec::Plan::make(model.graph, {}).value(), std::vector<Value>{Value(Tensor::of<float>({2}, {1, 1})), Value(Tensor::of<float>({3}, {1, 1, 1}))});
+        const exec::Recording recording = runner.run(
+            *exec::Plan::make(model.graph, {}).value(),
+            std::vector<Value>{Value(Tensor::of<float>({2}, {1, 1})), Value(Tensor::of<float>({3}, {1, 1, 1}))});
         QVERIFY(recording.error);
         QCOMPARE(model.text(recording), std::string("scores failure origin"));
         QCOMPARE(recording.failures.at(0).inputTypes, (std::vector<std::string>{"float32[2]", "float32[3]"}));
@@ -157,12 +169,14 @@ class TestProblems : public QObject {
         weight.kind = graph::ExprKind::Constant;
         weight.body = kMain;
         const std::string name = "bn.running_var";
-        const NodeId w = graph->expr(graph->addExpr(std::move(weight), std::span<const std::string>(&name, 1))).outputs.front();
+        const NodeId w =
+            graph->expr(graph->addExpr(std::move(weight), std::span<const std::string>(&name, 1))).outputs.front();
         graph->setConstant(w, Value(Tensor::of<float>({2}, {std::nanf(""), 1})));
         const NodeId y = apply(*graph, "Mul", "y", {x, w}, "bn");
         graph->setResult(kMain, Argument::of(y));
         exec::Runner runner(1);
-        const exec::Recording recording = runner.run(*exec::Plan::make(graph, {}).value(), std::vector<Value>{Value(Tensor::of<float>({2}, {1, 1}))});
+        const exec::Recording recording =
+            runner.run(*exec::Plan::make(graph, {}).value(), std::vector<Value>{Value(Tensor::of<float>({2}, {1, 1}))});
         const auto problems = analysis::findProblems(*graph, recording);
         QCOMPARE(problems.size(), std::size_t{1});
         QCOMPARE(problems[0].role, ProblemRole::Origin);

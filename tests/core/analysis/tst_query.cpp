@@ -40,8 +40,8 @@ class TestQuery : public QObject {
         m.enter("layer1", "Sequential");
         const NodeId conv1 = m.op("Conv", {x, m.constant("layer1.weight")}, "conv1");
         m.graph().setType(conv1, type({64, 56, 56}));
-        m.graph().mutableExpr(m.graph().node(conv1).producer).attributes = {{"kernel_shape", std::vector<std::int64_t>{3, 3}},
-                                                                            {"group", std::int64_t{1}}};
+        m.graph().mutableExpr(m.graph().node(conv1).producer).attributes = {
+            {"kernel_shape", std::vector<std::int64_t>{3, 3}}, {"group", std::int64_t{1}}};
         const NodeId relu1 = m.op("Relu", {conv1}, "relu1");
         m.graph().setType(relu1, type({64, 56, 56}));
         m.leave();
@@ -49,9 +49,10 @@ class TestQuery : public QObject {
         m.enter("0", "Block");
         const NodeId conv2 = m.op("Conv", {relu1}, "conv2");
         m.graph().setType(conv2, type({128, 56, 56}, tensor::DType::Float16));
-        m.graph().mutableExpr(m.graph().node(conv2).producer).attributes = {{"kernel_shape", std::vector<std::int64_t>{1, 1}},
-                                                                            {"group", std::int64_t{2}},
-                                                                            {"auto_pad", std::string("SAME_UPPER")}};
+        m.graph().mutableExpr(m.graph().node(conv2).producer).attributes = {
+            {"kernel_shape", std::vector<std::int64_t>{1, 1}},
+            {"group", std::int64_t{2}},
+            {"auto_pad", std::string("SAME_UPPER")}};
         const NodeId relu2 = m.op("Relu", {conv2}, "relu2");
         m.leave();
         m.leave();
@@ -126,7 +127,8 @@ class TestQuery : public QObject {
         const auto graph = m.done({z});
         const auto names = [&](const char* text) {
             QStringList found;
-            for (const NodeId node : Query::parse(text)->run(*graph)) found << QString::fromStdString(graph->node(node).name);
+            for (const NodeId node : Query::parse(text)->run(*graph))
+                found << QString::fromStdString(graph->node(node).name);
             return found.join(' ');
         };
         QCOMPARE(names("name:GRÖßE"), "Größe");
@@ -142,7 +144,9 @@ class TestQuery : public QObject {
         QTest::addColumn<QString>("query");
         QTest::addColumn<int>("at");
         QTest::addColumn<QString>("says");
-        const auto row = [](const char* query, int at, const char* says) { QTest::newRow(query) << query << at << says; };
+        const auto row = [](const char* query, int at, const char* says) {
+            QTest::newRow(query) << query << at << says;
+        };
         row("op:Conv and", 11, "missing at the end");
         row("op:Conv and and x", 12, "joins two");
         row("(op:Conv", 0, "no ')'");
@@ -192,7 +196,8 @@ class TestQuery : public QObject {
 
     void aHundredThousandNodes() {
         const auto graph = transformer(3400);  // about 100,000 operations
-        const std::optional<Query> query = Query::parse("op:MatMul and qualname:layers.1*.attn* and upstream-of:op:Softmax");
+        const std::optional<Query> query =
+            Query::parse("op:MatMul and qualname:layers.1*.attn* and upstream-of:op:Softmax");
         QVERIFY(query);
         const std::size_t count = query->run(*graph).size();
         QVERIFY(count > 1000);

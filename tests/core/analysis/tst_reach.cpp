@@ -11,18 +11,22 @@ using analysis::Flow;
 class TestReach : public QObject {
     Q_OBJECT
 
-    static ExprId made(const InternalGraph& graph, const char* node) { return graph.node(graph.findNode(node)).producer; }
+    static ExprId made(const InternalGraph& graph, const char* node) {
+        return graph.node(graph.findNode(node)).producer;
+    }
     static QString text(const InternalGraph& graph, const std::vector<ExprId>& exprs) {
         QStringList names;
         for (const ExprId id : exprs) names << QString::fromStdString(graph.node(graph.expr(id).outputs.front()).name);
         return names.join(' ');
     }
-    static QString reached(const InternalGraph& graph, const char* from, Flow flow, std::size_t most = analysis::kAnyDistance) {
+    static QString reached(const InternalGraph& graph, const char* from, Flow flow,
+                           std::size_t most = analysis::kAnyDistance) {
         const auto distance = analysis::distances(graph, {made(graph, from)}, flow, most);
         QStringList names;
         for (const ExprId id : graph.recursiveOrder(graph.mainId()))
             if (distance[id.index()] != analysis::kUnreached)
-                names << QString::fromStdString(graph.node(graph.expr(id).outputs.front()).name) + QString::number(distance[id.index()]);
+                names << QString::fromStdString(graph.node(graph.expr(id).outputs.front()).name) +
+                             QString::number(distance[id.index()]);
         return names.join(' ');
     }
 
@@ -66,8 +70,10 @@ class TestReach : public QObject {
 
     void pathsBetweenTwo() {
         const auto graph = diamond();
-        QCOMPARE(text(*graph, analysis::between(*graph, {made(*graph, "x")}, {made(*graph, "d")})), QStringLiteral("x a b c d"));
-        QCOMPARE(text(*graph, analysis::between(*graph, {made(*graph, "d")}, {made(*graph, "a")})), QStringLiteral("a b d"));
+        QCOMPARE(text(*graph, analysis::between(*graph, {made(*graph, "x")}, {made(*graph, "d")})),
+                 QStringLiteral("x a b c d"));
+        QCOMPARE(text(*graph, analysis::between(*graph, {made(*graph, "d")}, {made(*graph, "a")})),
+                 QStringLiteral("a b d"));
         QVERIFY(analysis::between(*graph, {made(*graph, "b")}, {made(*graph, "e")}).empty());
     }
 

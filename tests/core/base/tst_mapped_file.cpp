@@ -27,7 +27,8 @@ std::shared_ptr<const MappedFile> openFile(const QString& path) {
 }
 
 std::int64_t sumOf(std::span<const std::byte> bytes) {
-    return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}, [](std::int64_t sum, std::byte b) { return sum + std::to_integer<int>(b); });
+    return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0},
+                           [](std::int64_t sum, std::byte b) { return sum + std::to_integer<int>(b); });
 }
 
 sigjmp_buf foreignJump;
@@ -156,7 +157,8 @@ class TestMappedFile : public QObject {
         QCOMPARE(file->bytes()[0], std::byte{'a'});
         QCOMPARE(file->bytes()[pageSize()], std::byte{0});
         QVERIFY(file->hasChanged());
-        QCOMPARE(base::checkUnchanged({file}, "input file").error().what, std::string("input file can no longer be read from disk"));
+        QCOMPARE(base::checkUnchanged({file}, "input file").error().what,
+                 std::string("input file can no longer be read from disk"));
     }
 
     void otherAddressesGoToThePreviousHandler() {

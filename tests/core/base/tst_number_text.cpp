@@ -58,11 +58,14 @@ class TestNumberText : public QObject {
 
     void wholeTextsAreNumbers() {
         QCOMPARE(base::parseNumber<int>("-12"), std::optional(-12));
-        QCOMPARE(base::parseNumber<std::uint64_t>("18446744073709551615"), std::optional(std::numeric_limits<std::uint64_t>::max()));
+        QCOMPARE(base::parseNumber<std::uint64_t>("18446744073709551615"),
+                 std::optional(std::numeric_limits<std::uint64_t>::max()));
         QCOMPARE(base::parseNumber<double>("1e-3"), std::optional(0.001));
         QCOMPARE(base::parseNumber<double>("-INF"), std::optional(-std::numeric_limits<double>::infinity()));
-        for (const char* text : {"", " 1", "1 ", "+1", "1.0", "1e3", "0x10", "--1", "12a", "2147483648"}) QVERIFY2(!base::parseNumber<int>(text), text);
-        for (const char* text : {"", "-", ".", "1,5", "+1", "1e", "1e999", "0x10", "1.5 "}) QVERIFY2(!base::parseNumber<double>(text), text);
+        for (const char* text : {"", " 1", "1 ", "+1", "1.0", "1e3", "0x10", "--1", "12a", "2147483648"})
+            QVERIFY2(!base::parseNumber<int>(text), text);
+        for (const char* text : {"", "-", ".", "1,5", "+1", "1e", "1e999", "0x10", "1.5 "})
+            QVERIFY2(!base::parseNumber<double>(text), text);
         QVERIFY(!base::parseNumber<std::uint32_t>("-1"));
     }
 
@@ -76,7 +79,8 @@ class TestNumberText : public QObject {
         QCOMPARE(text, std::string_view("k"));
     }
 
-    /// Under a locale with a decimal comma printf and strtod are of no use; where none is installed this holds trivially.
+    /// Under a locale with a decimal comma printf and strtod are of no use; where none is installed this holds
+    /// trivially.
     void localeDoesNotMatter() {
         const QByteArray before = std::setlocale(LC_ALL, nullptr);
         for (const char* locale : {"de_DE.UTF-8", "fr_FR.UTF-8", "C"}) {

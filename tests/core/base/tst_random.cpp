@@ -1,5 +1,6 @@
-// The generator of random numbers: the first values of SplitMix64 for the seed 1234567, as published with the algorithm's
-// implementations (https://prng.di.unimi.it/splitmix64.c, https://rosettacode.org/wiki/Pseudo-random_numbers/Splitmix64).
+// The generator of random numbers: the first values of SplitMix64 for the seed 1234567, as published with the
+// algorithm's implementations (https://prng.di.unimi.it/splitmix64.c,
+// https://rosettacode.org/wiki/Pseudo-random_numbers/Splitmix64).
 
 #include <QtTest>
 
@@ -13,7 +14,8 @@ class TestRandom : public QObject {
   private slots:
     void isSplitMix64() {
         Random random(1234567);
-        for (const std::uint64_t expected : {6457827717110365317ULL, 3203168211198807973ULL, 9817491932198370423ULL, 4593380528125082431ULL, 16408922859458223821ULL})
+        for (const std::uint64_t expected : {6457827717110365317ULL, 3203168211198807973ULL, 9817491932198370423ULL,
+                                             4593380528125082431ULL, 16408922859458223821ULL})
             QCOMPARE(quint64{random.bits()}, quint64{expected});
     }
 

@@ -1,11 +1,11 @@
-#include "core/base/thread_pool.h"
-
 #include <QtTest>
 
 #include <atomic>
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#include "core/base/thread_pool.h"
 
 using sonde::base::ThreadPool;
 
@@ -19,7 +19,8 @@ class TestThreadPool : public QObject {
         QTest::addColumn<int>("grain");
         for (int threads : {1, 2, 4}) {
             for (int count : {0, 1, 7, 1000}) {
-                for (int grain : {1, 3, 5000}) QTest::addRow("%d threads, %d by %d", threads, count, grain) << threads << count << grain;
+                for (int grain : {1, 3, 5000})
+                    QTest::addRow("%d threads, %d by %d", threads, count, grain) << threads << count << grain;
             }
         }
     }
@@ -54,7 +55,8 @@ class TestThreadPool : public QObject {
         std::atomic<int> sum{0};
         pool.parallelFor(8, 1, [&](std::size_t, std::size_t) {
             const std::thread::id outer = std::this_thread::get_id();
-            pool.parallelFor(8, 1, [&](std::size_t, std::size_t) { sum += outer == std::this_thread::get_id() ? 1 : 1000; });
+            pool.parallelFor(8, 1,
+                             [&](std::size_t, std::size_t) { sum += outer == std::this_thread::get_id() ? 1 : 1000; });
         });
         QCOMPARE(sum.load(), 64);
     }

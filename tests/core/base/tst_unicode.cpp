@@ -16,8 +16,10 @@ class TestUnicode : public QObject {
         QTest::addColumn<QByteArray>("text");
         QTest::addColumn<QList<uint>>("values");
         QTest::newRow("A≢Α.") << QByteArray("\x41\xE2\x89\xA2\xCE\x91\x2E") << QList<uint>{0x41, 0x2262, 0x391, 0x2E};
-        QTest::newRow("Korean") << QByteArray("\xED\x95\x9C\xEA\xB5\xAD\xEC\x96\xB4") << QList<uint>{0xD55C, 0xAD6D, 0xC5B4};
-        QTest::newRow("Japanese") << QByteArray("\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E") << QList<uint>{0x65E5, 0x672C, 0x8A9E};
+        QTest::newRow("Korean") << QByteArray("\xED\x95\x9C\xEA\xB5\xAD\xEC\x96\xB4")
+                                << QList<uint>{0xD55C, 0xAD6D, 0xC5B4};
+        QTest::newRow("Japanese") << QByteArray("\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E")
+                                  << QList<uint>{0x65E5, 0x672C, 0x8A9E};
         QTest::newRow("four bytes") << QByteArray("\xEF\xBB\xBF\xF0\xA3\x8E\xB4") << QList<uint>{0xFEFF, 0x233B4};
         QTest::newRow("NUL") << QByteArray("\0a", 2) << QList<uint>{0, 0x61};
     }
@@ -34,7 +36,8 @@ class TestUnicode : public QObject {
     /// Bytes that begin no code point: alone, cut off, longer than needed, surrogates, above U+10FFFF.
     void invalidBytesAreToldByteByByte_data() {
         QTest::addColumn<QByteArray>("text");
-        for (const char* text : {"\x80", "\xBF\x80", "\xC3", "\xE2\x82", "\xF0\x9F\x98", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80", "\xFF\xFE"})
+        for (const char* text : {"\x80", "\xBF\x80", "\xC3", "\xE2\x82", "\xF0\x9F\x98", "\xC0\xAF", "\xE0\x80\xAF",
+                                 "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80", "\xFF\xFE"})
             QTest::newRow(QByteArray(text).toHex()) << QByteArray(text);
     }
     void invalidBytesAreToldByteByByte() {
@@ -43,7 +46,8 @@ class TestUnicode : public QObject {
         QVERIFY(!first.valid && first.bytes == 1 && first.value == 0xFFFD);
         const std::u32string all = base::codePoints(text.toStdString() + 'x');
         QCOMPARE(all.size(), static_cast<std::size_t>(text.size()) + 1);
-        for (qsizetype i = 0; i < text.size(); ++i) QCOMPARE(uint{all[static_cast<std::size_t>(i)]}, 0xDC00u + static_cast<unsigned char>(text[i]));
+        for (qsizetype i = 0; i < text.size(); ++i)
+            QCOMPARE(uint{all[static_cast<std::size_t>(i)]}, 0xDC00u + static_cast<unsigned char>(text[i]));
         QCOMPARE(base::upperCase(text.toStdString() + 'x'), text.toStdString() + 'X');
     }
 
@@ -58,16 +62,18 @@ class TestUnicode : public QObject {
     void caseIsMappedPointByPoint_data() {
         QTest::addColumn<QString>("lower");
         QTest::addColumn<QString>("upper");
-        const auto row = [](const char* lower, const char* upper) { QTest::newRow(lower) << QString::fromUtf8(lower) << QString::fromUtf8(upper); };
+        const auto row = [](const char* lower, const char* upper) {
+            QTest::newRow(lower) << QString::fromUtf8(lower) << QString::fromUtf8(upper);
+        };
         row("conv2d_relu", "CONV2D_RELU");
         row("école élémentaire", "ÉCOLE ÉLÉMENTAIRE");
         row("понедельник ђ", "ПОНЕДЕЛЬНИК Ђ");
         row("αβγδώ", "ΑΒΓΔΏ");
         row("łąž", "ŁĄŽ");
-        row("ա", "Ա");              // Armenian
-        row("ა", "Ა");              // Georgian: two blocks
-        row("𐐨", "𐐀");              // Deseret: four bytes
-        row("ⱥ", "Ⱥ");              // three bytes against two
+        row("ա", "Ա");    // Armenian
+        row("ა", "Ა");  // Georgian: two blocks
+        row("𐐨", "𐐀");    // Deseret: four bytes
+        row("ⱥ", "Ⱥ");    // three bytes against two
         row("中文 123", "中文 123");
     }
     void caseIsMappedPointByPoint() {
@@ -113,7 +119,8 @@ class TestUnicode : public QObject {
     }
 
     void knowsSpaceAndControl() {
-        for (const char32_t c : {U'\t', U'\n', U' ', U'\u0085', U'\u00A0', U'\u2003', U'\u2028', U'\u3000'}) QVERIFY(base::isSpace(c));
+        for (const char32_t c : {U'\t', U'\n', U' ', U'\u0085', U'\u00A0', U'\u2003', U'\u2028', U'\u3000'})
+            QVERIFY(base::isSpace(c));
         for (const char32_t c : {U'a', U'\u200B', U'\uFEFF', U'\u0000'}) QVERIFY(!base::isSpace(c));
         for (const char32_t c : {U'\u0000', U'\n', U'\u007F', U'\u0090'}) QVERIFY(base::isControl(c));
         for (const char32_t c : {U' ', U'\u00A0', U'é', U'\u202E'}) QVERIFY(!base::isControl(c));

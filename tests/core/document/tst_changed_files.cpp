@@ -1,5 +1,5 @@
-// Model files that change at random moments while their model is opened and run: an error or the right values, never a crash
-// and never a wrong value. The model is y = W x with every weight v and every x 1, so that y = 256 v exactly.
+// Model files that change at random moments while their model is opened and run: an error or the right values, never a
+// crash and never a wrong value. The model is y = W x with every weight v and every x 1, so that y = 256 v exactly.
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -35,7 +35,10 @@ std::string weightBytes(int version) {
 
 /// `shift` bytes of text before the weights: how they are aligned in the file.
 std::string modelBytes(const std::string& initializer, std::size_t shift) {
-    onnx::Graph graph{{{"MatMul", {"x", "w"}, {"y"}}}, {onnx::valueInfo("x", 1, {4, kSize})}, {onnx::valueInfo("y", 1, {4, kSize})}, {initializer}};
+    onnx::Graph graph{{{"MatMul", {"x", "w"}, {"y"}}},
+                      {onnx::valueInfo("x", 1, {4, kSize})},
+                      {onnx::valueInfo("y", 1, {4, kSize})},
+                      {initializer}};
     graph.name = std::string(shift, 'g');
     return onnx::model(graph);
 }
@@ -180,7 +183,8 @@ class TestChangedFiles : public QObject {
     // A model may be saved over itself and its own data file.
     void savingOverItselfWorks() {
         const std::string initializer = onnx::externalTensor("w", {kSize, kSize}, {{"location", "model.onnx.data"}});
-        QVERIFY(test::replaceFile(m_path, modelBytes(initializer, 0)) && test::replaceFile(m_path + ".data", weightBytes(4)));
+        QVERIFY(test::replaceFile(m_path, modelBytes(initializer, 0)) &&
+                test::replaceFile(m_path + ".data", weightBytes(4)));
         const auto opened = document::open(m_path.toStdString());
         QVERIFY(opened.has_value());
         io::OnnxWriteOptions options;
@@ -222,7 +226,8 @@ class TestChangedFiles : public QObject {
             for (bool last = false; !stopped && !wrong && !last;) {
                 last = done;  // after the change one more run tells
                 const exec::Recording recording = runOf(**opened, runner, random() % 2 == 0);
-                if (recording.error) stopped = tellsOfChange(*recording.error) && recording.outputs.empty() && recording.kept.empty();
+                if (recording.error)
+                    stopped = tellsOfChange(*recording.error) && recording.outputs.empty() && recording.kept.empty();
                 else wrong = !isAll(recording.outputs.front(), static_cast<float>(version * kSize));
                 wrong = wrong || (recording.error && !stopped);
             }
@@ -230,22 +235,27 @@ class TestChangedFiles : public QObject {
             const QString place = QString("round %1, change %2").arg(round).arg(static_cast<int>(change));
             QVERIFY2(!wrong, qPrintable(place));
             if (isBefore) QVERIFY2(stopped || areCopied, qPrintable(place));
-            else if (change != FileChange::ReadError) QVERIFY2(stopped == (change != FileChange::None), qPrintable(place));
+            else if (change != FileChange::ReadError)
+                QVERIFY2(stopped == (change != FileChange::None), qPrintable(place));
             ++counts[static_cast<int>(change)][stopped ? 1 : 0];
 
             QVERIFY(test::replaceFile(m_path, inlineModel(version + 1, shift)));
             const auto reloaded = document::open(m_path.toStdString());
             QVERIFY2(reloaded.has_value(), qPrintable(place));
             const exec::Recording recording = runOf(**reloaded, runner);
-            QVERIFY2(!recording.error && isAll(recording.outputs.front(), static_cast<float>((version + 1) * kSize)), qPrintable(place));
+            QVERIFY2(!recording.error && isAll(recording.outputs.front(), static_cast<float>((version + 1) * kSize)),
+                     qPrintable(place));
         }
-        for (int change = 0; change < test::kFileChanges; ++change) qInfo("change %d: %d went on, %d stopped", change, counts[change][0], counts[change][1]);
+        for (int change = 0; change < test::kFileChanges; ++change)
+            qInfo("change %d: %d went on, %d stopped", change, counts[change][0], counts[change][1]);
     }
 
     // The same while the file is being read for the first time.
     void openingAtRandomMoments_data() {
         QTest::addColumn<QString>("source");
-        for (const char* name : {"gpt_mini.onnx", "control_flow.script.pt", "unet_small.trace.pt", "mobilenet_v3_small.onnx"}) QTest::newRow(name) << QString(name);
+        for (const char* name :
+             {"gpt_mini.onnx", "control_flow.script.pt", "unet_small.trace.pt", "mobilenet_v3_small.onnx"})
+            QTest::newRow(name) << QString(name);
     }
     void openingAtRandomMoments() {
         QFETCH(QString, source);
@@ -254,7 +264,8 @@ class TestChangedFiles : public QObject {
         const std::string whole = file.readAll().toStdString();
         std::string zeros(whole.size(), '\0'), shuffled = whole;
         std::mt19937 random(12);
-        for (std::size_t i = 0; i < shuffled.size(); i += 1 + random() % 4000) shuffled[i] = static_cast<char>(random());
+        for (std::size_t i = 0; i < shuffled.size(); i += 1 + random() % 4000)
+            shuffled[i] = static_cast<char>(random());
         const std::size_t nodes = [&] {
             test::replaceFile(m_path, whole);
             return (*document::open(m_path.toStdString()))->graph->nodeCount();
@@ -264,7 +275,8 @@ class TestChangedFiles : public QObject {
             QVERIFY(test::replaceFile(m_path, whole));
             std::thread changer([&, pause = random() % 30000, kind = round % 4] {
                 std::this_thread::sleep_for(std::chrono::microseconds(pause));
-                if (kind == 0) (void)!::truncate(m_path.toLocal8Bit().constData(), static_cast<off_t>(whole.size() / 3));
+                if (kind == 0)
+                    (void)!::truncate(m_path.toLocal8Bit().constData(), static_cast<off_t>(whole.size() / 3));
                 if (kind == 1) test::overwriteFile(m_path, zeros);
                 if (kind == 2) test::overwriteFile(m_path, shuffled);
                 if (kind == 3) test::replaceFile(m_path, shuffled);
@@ -272,7 +284,8 @@ class TestChangedFiles : public QObject {
             const auto opened = document::open(m_path.toStdString());
             changer.join();
             if (!opened) ++errors;
-            // Changed after it was opened: then it is the model that was there before. Changed before: whatever the file holds.
+            // Changed after it was opened: then it is the model that was there before. Changed before: whatever the
+            // file holds.
             else if (!graph::checkFiles((*opened)->graph)) QCOMPARE((*opened)->graph->nodeCount(), nodes);
         }
         QVERIFY(test::replaceFile(m_path, whole));

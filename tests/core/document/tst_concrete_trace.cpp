@@ -15,7 +15,8 @@ namespace {
 
 std::string data(const std::string& name) { return SONDE_TEST_DATA "/models/" + name; }
 
-base::Result<std::shared_ptr<const document::Document>> open(const std::string& model, const std::string& tracer, const std::string& example) {
+base::Result<std::shared_ptr<const document::Document>> open(const std::string& model, const std::string& tracer,
+                                                             const std::string& example) {
     document::OpenOptions options;
     options.tracer = tracer;
     options.inputData = example;
@@ -34,7 +35,8 @@ std::size_t opaqueCalls(const graph::InternalGraph& graph) {
     return count;
 }
 
-base::Result<std::vector<analysis::ComparedCase>> compared(const document::Document& document, const std::string& reference) {
+base::Result<std::vector<analysis::ComparedCase>> compared(const document::Document& document,
+                                                           const std::string& reference) {
     SONDE_ASSIGN(const auto npz, io::NpzFile::open(reference));
     analysis::ComparedModel model;
     model.graph = document.graph;
@@ -51,7 +53,8 @@ std::string outcome(const analysis::ComparedCase& result) {
     if (result.error) return result.error->text();
     std::size_t outputs = 0;
     for (const analysis::ComparedValue& value : result.values) {
-        // A number that the example has settled is a constant of the result and no node, so there is nothing to compare.
+        // A number that the example has settled is a constant of the result and no node, so there is nothing to
+        // compare.
         const bool isSettled = !value.hasValue && value.name == "out_0_2";
         if (value.isOutput && !value.ok && !isSettled) return "FAIL " + value.name;
         outputs += value.isOutput ? 1 : 0;
@@ -71,8 +74,10 @@ class TestConcreteTrace : public QObject {
         QTest::addColumn<QString>("tracer");
         for (const char* tracer : {"", "module-path", "custom"}) {
             for (int i = 0; i < 3; ++i) QTest::addRow("control_flow %d %s", i, tracer) << "control_flow" << i << tracer;
-            for (int i = 0; i < 2; ++i) QTest::addRow("script_features %d %s", i, tracer) << "script_features" << i << tracer;
-            for (int i = 0; i < 2; ++i) QTest::addRow("robust_nested %d %s", i, tracer) << "robust_nested" << i << tracer;
+            for (int i = 0; i < 2; ++i)
+                QTest::addRow("script_features %d %s", i, tracer) << "script_features" << i << tracer;
+            for (int i = 0; i < 2; ++i)
+                QTest::addRow("robust_nested %d %s", i, tracer) << "robust_nested" << i << tracer;
         }
     }
 
@@ -82,7 +87,8 @@ class TestConcreteTrace : public QObject {
         QFETCH(QString, tracer);
         const std::string name = model.toStdString();
         const std::string reference = data(name + ".npz");
-        const auto document = open(data(name + ".script.pt"), tracer.toStdString(), example ? reference + "#case" + std::to_string(example) : reference);
+        const auto document = open(data(name + ".script.pt"), tracer.toStdString(),
+                                   example ? reference + "#case" + std::to_string(example) : reference);
         QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
         QCOMPARE(opaqueCalls(*(*document)->graph), std::size_t{0});
         QVERIFY(guards(*(*document)->graph) > 0);
@@ -93,7 +99,8 @@ class TestConcreteTrace : public QObject {
         // Its own case is right; another one is right, too, or fails at a guard: never a wrong number.
         for (std::size_t i = 0; i < cases->size(); ++i) {
             const std::string result = outcome((*cases)[i]);
-            const bool good = result == "ok" || (i != static_cast<std::size_t>(example) && result.find("the guard does not hold") != std::string::npos);
+            const bool good = result == "ok" || (i != static_cast<std::size_t>(example) &&
+                                                 result.find("the guard does not hold") != std::string::npos);
             QVERIFY2(good, (std::to_string(i) + ": " + result).c_str());
         }
     }
@@ -119,13 +126,15 @@ class TestConcreteTrace : public QObject {
         QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
         const graph::NodeId guard = (*document)->graph->findNode("guard");
         QVERIFY(guard.valid());
-        QCOMPARE((*document)->graph->expr((*document)->graph->node(guard).producer).qualname.value(), std::string("cf"));
+        QCOMPARE((*document)->graph->expr((*document)->graph->node(guard).producer).qualname.value(),
+                 std::string("cf"));
     }
 
     void customTracerRunsRight_data() {
         QTest::addColumn<QString>("model");
-        for (const char* name : {"mlp_functional.trace", "shared_twice.trace", "nested_containers.trace", "gpt_mini.trace", "squeezenet1_1.trace",
-                                 "shared_twice.script", "nested_containers.script", "mlp_functional.script"}) {
+        for (const char* name :
+             {"mlp_functional.trace", "shared_twice.trace", "nested_containers.trace", "gpt_mini.trace",
+              "squeezenet1_1.trace", "shared_twice.script", "nested_containers.script", "mlp_functional.script"}) {
             QTest::newRow(name) << name;
         }
     }
@@ -143,7 +152,8 @@ class TestConcreteTrace : public QObject {
     /// Traced with the inputs of the first case, right for those of the others, whose sizes differ.
     void tracedModulesWorkAtOtherSizes_data() {
         QTest::addColumn<QString>("model");
-        for (const char* name : {"gpt_mini.script", "gpt_mini.trace", "lstm_classifier.trace", "mlp_functional.script", "shared_twice.script", "squeezenet1_1.trace"}) {
+        for (const char* name : {"gpt_mini.script", "gpt_mini.trace", "lstm_classifier.trace", "mlp_functional.script",
+                                 "shared_twice.script", "squeezenet1_1.trace"}) {
             QTest::newRow(name) << name;
         }
     }
@@ -158,17 +168,23 @@ class TestConcreteTrace : public QObject {
         for (const analysis::ComparedCase& result : *cases) QCOMPARE(outcome(result), std::string("ok"));
     }
 
-    /// Archives say nothing of their inputs: an example without a shape has the one that the layers tell, as a first run has.
+    /// Archives say nothing of their inputs: an example without a shape has the one that the layers tell, as a first
+    /// run has.
     void examplesHaveTheShapesThatLayersTell_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("tracer");
         QTest::addColumn<QString>("example");
         QTest::addColumn<QString>("shape");
         for (const char* tracer : {"", "module-path", "robust", "traced-module"}) {
-            QTest::addRow("vit_small, %s", tracer) << "vit_small.script" << tracer << "#rand(0,1)" << "float32[1,3,32,32]";  // it asserts its sizes
-            QTest::addRow("squeezenet, %s", tracer) << "squeezenet1_1.trace" << tracer << "#zeros" << "float32[1,3,224,224]";
+            QTest::addRow("vit_small, %s", tracer) << "vit_small.script" << tracer << "#rand(0,1)"
+                                                   << "float32[1,3,32,32]";  // it asserts its sizes
+            QTest::addRow("squeezenet, %s", tracer) << "squeezenet1_1.trace" << tracer << "#zeros"
+                                                    << "float32[1,3,224,224]";
         }
-        QTest::newRow("its own shape") << "squeezenet1_1.trace" << "module-path" << "#rand(0,1,2,3,64,64)" << "float32[2,3,64,64]";
+        QTest::newRow("its own shape") << "squeezenet1_1.trace"
+                                       << "module-path"
+                                       << "#rand(0,1,2,3,64,64)"
+                                       << "float32[2,3,64,64]";
     }
     void examplesHaveTheShapesThatLayersTell() {
         QFETCH(QString, model);

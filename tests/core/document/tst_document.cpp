@@ -100,10 +100,12 @@ void TestDocument::typesAreInferredBeforeARun() {
 void TestDocument::unknownOperatorsAreAllListed() {
     using namespace test::onnxfile;
     const QString path = m_folder.filePath("unknown.onnx");
-    QVERIFY(write(path, model({{{"One", {"x"}, {"a"}, "", "own"}, {"Two", {"a"}, {"b"}, "", "own"}, {"One", {"b"}, {"c"}, "", "own"}},
-                               {valueInfo("x", 1, {2})},
-                               {valueInfo("c", 1, {2})}},
-                              {}, {opset("", 16), opset("own", 1)})));
+    QVERIFY(write(
+        path,
+        model({{{"One", {"x"}, {"a"}, "", "own"}, {"Two", {"a"}, {"b"}, "", "own"}, {"One", {"b"}, {"c"}, "", "own"}},
+               {valueInfo("x", 1, {2})},
+               {valueInfo("c", 1, {2})}},
+              {}, {opset("", 16), opset("own", 1)})));
     const auto document = document::open(path.toStdString());
     QVERIFY(document.has_value());
     QStringList found;

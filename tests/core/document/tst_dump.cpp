@@ -1,10 +1,11 @@
-// Dumps: static graphs with test cases. Numbers in names are those of the acceptance cases of the reference page on dumps.
+// Dumps: static graphs with test cases. Numbers in names are those of the acceptance cases of the reference page on
+// dumps.
 
 #include <QFile>
 #include <QTemporaryDir>
 #include <QtTest>
-#include <cmath>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/analysis/infer.h"
@@ -30,7 +31,8 @@ document::Document documentOf(const char* op, std::size_t inputs) {
     std::vector<Argument> arguments;
     for (std::size_t i = 0; i < inputs; ++i) {
         const std::string name(1, static_cast<char>('a' + i));
-        const NodeId node = graph->addInput(graph->mainId(), name, tensor::TypeInfo::tensor(tensor::DType::Float32, tensor::Shape{4}), name);
+        const NodeId node = graph->addInput(graph->mainId(), name,
+                                            tensor::TypeInfo::tensor(tensor::DType::Float32, tensor::Shape{4}), name);
         document.inputs.push_back({name, node});
         arguments.push_back(Argument::of(node));
     }
@@ -101,9 +103,12 @@ class TestDump : public QObject {
         QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
         QCOMPARE(dump->graph->inputs().size(), std::size_t(1));
         const graph::Node& result = dump->graph->node(dump->graph->outputs().front());
-        const auto mul = std::ranges::find(dump->graph->main().order, std::string("mul.Tensor"), [&](graph::ExprId id) { return dump->graph->expr(id).op.name; });
-        QVERIFY(mul != dump->graph->main().order.end() && result.type.isTensor() == document.graph->node(document.graph->outputs()[0]).type.isTensor());
-        QVERIFY(tensor::identical(dump->graph->node(dump->graph->expr(*mul).arguments[1].node).constant->tensor(), floats({1, 2, 3, 4})));
+        const auto mul = std::ranges::find(dump->graph->main().order, std::string("mul.Tensor"),
+                                           [&](graph::ExprId id) { return dump->graph->expr(id).op.name; });
+        QVERIFY(mul != dump->graph->main().order.end() &&
+                result.type.isTensor() == document.graph->node(document.graph->outputs()[0]).type.isTensor());
+        QVERIFY(tensor::identical(dump->graph->node(dump->graph->expr(*mul).arguments[1].node).constant->tensor(),
+                                  floats({1, 2, 3, 4})));
     }
 
     void case3WrongNumbersOfNamesAndUnknownOptions() {
@@ -114,7 +119,8 @@ class TestDump : public QObject {
         options.argNames.clear();
         options.outputNames = {"x", "y"};
         const auto outputs = document::makeDump(documentOf("add.Tensor", 2), {}, options);
-        QVERIFY(!outputs.has_value() && holds(outputs.error().what, "wrong number of output_names, should be 1 values"));
+        QVERIFY(!outputs.has_value() &&
+                holds(outputs.error().what, "wrong number of output_names, should be 1 values"));
         const auto unknown = io::dump::InferenceOptions().set("enable_everything", true);
         QVERIFY(!unknown.has_value());
         QCOMPARE(unknown.error().what, std::string("unknown options: ['enable_everything']"));
@@ -170,19 +176,33 @@ class TestDump : public QObject {
             document::DumpOptions options;
             options.optLevel = level;
             const io::dump::DumpFile dump = *document::makeDump(document, {}, options);
-            return std::pair(runOn(dump, {Value(floats(values))}).outputs[0].tensor().toDouble(0), dump.graph->main().order.size());
+            return std::pair(runOn(dump, {Value(floats(values))}).outputs[0].tensor().toDouble(0),
+                             dump.graph->main().order.size());
         };
-        const auto quotient = [](Maker& maker, NodeId x) { return maker.call("q", "aten::div.Tensor", maker.call("y", "aten::mul.Scalar", x, 2), maker.call("z", "aten::mul.Scalar", x, 2)); };
+        const auto quotient = [](Maker& maker, NodeId x) {
+            return maker.call("q", "aten::div.Tensor", maker.call("y", "aten::mul.Scalar", x, 2),
+                              maker.call("z", "aten::mul.Scalar", x, 2));
+        };
         QVERIFY(std::isnan(dumped(0, quotient, {0, 1}).first));
         QCOMPARE(dumped(1, quotient, {0, 1}).first, 1.0);
-        const auto there = [](Maker& maker, NodeId x) { return maker.call("y", "aten::add.Scalar", maker.call("l", "aten::log", maker.call("e", "aten::exp", x)), 1); };
+        const auto there = [](Maker& maker, NodeId x) {
+            return maker.call("y", "aten::add.Scalar", maker.call("l", "aten::log", maker.call("e", "aten::exp", x)),
+                              1);
+        };
         const auto before = dumped(0, there, {2, 3}), after = dumped(1, there, {2, 3});
         QCOMPARE(after.second + 2, before.second);
         QCOMPARE(after.first, 3.0);
-        const auto sums = [](Maker& maker, NodeId x) { return maker.call("l", "aten::log", maker.call("s", "aten::sum.dim_IntList", maker.call("e", "aten::exp", x), 0, false)); };
+        const auto sums = [](Maker& maker, NodeId x) {
+            return maker.call("l", "aten::log",
+                              maker.call("s", "aten::sum.dim_IntList", maker.call("e", "aten::exp", x), 0, false));
+        };
         QVERIFY(std::isinf(dumped(0, sums, {1e4F, 0}).first));
         QCOMPARE(dumped(1, sums, {1e4F, 0}).first, 1e4);
-        const auto onnx = [](Maker& maker, NodeId x) { return maker.onnx("l", "Log", maker.onnx("s", "ReduceSum", maker.onnx("e", "Exp", x), maker.constant("axes", Tensor::of<std::int64_t>({1}, {0})))); };
+        const auto onnx = [](Maker& maker, NodeId x) {
+            return maker.onnx("l", "Log",
+                              maker.onnx("s", "ReduceSum", maker.onnx("e", "Exp", x),
+                                         maker.constant("axes", Tensor::of<std::int64_t>({1}, {0}))));
+        };
         QVERIFY(std::isinf(dumped(0, onnx, {1e4F, 0}).first));
         QCOMPARE(dumped(2, onnx, {1e4F, 0}).first, 1e4);
         const auto onnxQuotient = [](Maker& maker, NodeId x) { return maker.onnx("q", "Div", x, x); };
@@ -190,7 +210,8 @@ class TestDump : public QObject {
     }
 
     void case12OneRandomSpecIsForAllInputs() {
-        const auto dump = document::makeDump(documentOf("add.Tensor", 2), {"#rand(0,1)", "a:#rand(0,1);b:#rand(2,3)"}, {});
+        const auto dump =
+            document::makeDump(documentOf("add.Tensor", 2), {"#rand(0,1)", "a:#rand(0,1);b:#rand(2,3)"}, {});
         QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
         QCOMPARE(dump->cases.size(), std::size_t(2));
         QCOMPARE(dump->cases[0].size(), std::size_t(3));
@@ -264,7 +285,8 @@ class TestDump : public QObject {
         QCOMPARE(io::dump::transformed("np.clip(data, 2, 3)", data)->toDouble(0), 2.0);
         const auto bad = io::dump::transformed("data / ", data);
         QVERIFY(!bad.has_value() && holds(bad.error().text(), "column 8"));
-        for (const char* text : {"open('x')", "np.load('x')", "__import__('os')", "data.tofile('x')"}) QVERIFY2(!io::dump::transformed(text, data).has_value(), text);
+        for (const char* text : {"open('x')", "np.load('x')", "__import__('os')", "data.tofile('x')"})
+            QVERIFY2(!io::dump::transformed(text, data).has_value(), text);
     }
 
     void case16TestCasesAreInTheFileAndChecked() {
@@ -343,13 +365,15 @@ class TestDump : public QObject {
         QCOMPARE(*document::makeDump(documentOf("exp", 1), {}, {})->metadata->optimizeOptions, std::uint64_t{64});
         how.inference.layout = "nchw88";
         how.metadata = true;
-        QCOMPARE(*document::makeDump(documentOf("exp", 1), {}, how)->metadata->optimizeOptions, std::uint64_t{12884901952});
+        QCOMPARE(*document::makeDump(documentOf("exp", 1), {}, how)->metadata->optimizeOptions,
+                 std::uint64_t{12884901952});
     }
 
     void case26OutputsWithoutNamesAreNumbered() {
         document::DumpOptions options;
         options.keepVarName = 0;
-        QCOMPARE(document::makeDump(documentOf("exp", 1), {}, options)->outputNames, std::vector<std::string>{"unnamed0"});
+        QCOMPARE(document::makeDump(documentOf("exp", 1), {}, options)->outputNames,
+                 std::vector<std::string>{"unnamed0"});
         io::dump::DumpFile twice = *document::makeDump(documentOf("exp", 1), {}, {});
         twice.outputNames = {"y", "y"};
         const QTemporaryDir folder;
@@ -369,7 +393,8 @@ class TestDump : public QObject {
         const std::string path = folder.filePath("two.dump").toStdString();
         const auto first = io::dump::writeDump(path, *document::makeDump(documentOf("exp", 1), {"#rand(0,1)"}, {}));
         QVERIFY(first.has_value());
-        QVERIFY(io::dump::writeDump(path, *document::makeDump(documentOf("add.Tensor", 2), {}, {}), {.append = true}).has_value());
+        QVERIFY(io::dump::writeDump(path, *document::makeDump(documentOf("add.Tensor", 2), {}, {}), {.append = true})
+                    .has_value());
         std::uint64_t end = 0;
         QVERIFY(io::dump::readDump(path, 0, &end).has_value());
         QCOMPARE(end, first->totalBytes);
@@ -381,14 +406,16 @@ class TestDump : public QObject {
     void case29BatchNormsInTrainingAreAnError() {
         Maker maker;
         const NodeId x = maker.floats("x", {2, 3});
-        const NodeId mean = maker.constant("mean", floats({0, 0, 0})), variance = maker.constant("var", floats({1, 1, 1}));
+        const NodeId mean = maker.constant("mean", floats({0, 0, 0})),
+                     variance = maker.constant("var", floats({1, 1, 1}));
         maker.result(maker.call("y", "aten::batch_norm", x, none(), none(), mean, variance, true, 0.1, 1e-5, false));
         document::Document document;
         document.inputs.push_back({"x", x});
         document.graph = std::make_shared<InternalGraph>(maker.graph);
         const auto dump = document::makeDump(document, {}, {});
         QVERIFY(!dump.has_value());
-        QVERIFY2(holds(dump.error().text(), "BatchNorm in training mode") && holds(dump.error().text(), "eval"), dump.error().text().c_str());
+        QVERIFY2(holds(dump.error().text(), "BatchNorm in training mode") && holds(dump.error().text(), "eval"),
+                 dump.error().text().c_str());
     }
 
     void case30ProfilesHaveTimesByOperator() {
@@ -410,14 +437,16 @@ class TestDump : public QObject {
 
     void realModelsAreDumpedAndPassTheirCases_data() {
         QTest::addColumn<QString>("model");
-        for (const char* model : {"mlp_functional.trace.pt", "control_flow.script.pt", "unet_small.script.pt", "gpt_mini.trace.pt", "ch_ppocr_mobile_v2.0_cls_infer.onnx"})
+        for (const char* model : {"mlp_functional.trace.pt", "control_flow.script.pt", "unet_small.script.pt",
+                                  "gpt_mini.trace.pt", "ch_ppocr_mobile_v2.0_cls_infer.onnx"})
             QTest::newRow(model) << QString(model);
     }
     void realModelsAreDumpedAndPassTheirCases() {
         QFETCH(QString, model);
         const QString base = test::referenceModels() + '/' + model;
         SONDE_NEEDS_SET("models", base);
-        const QString npz = test::referenceModels() + '/' + (model.endsWith(".onnx") ? model.chopped(5) : model.section('.', 0, 0)) + ".npz";
+        const QString npz = test::referenceModels() + '/' +
+                            (model.endsWith(".onnx") ? model.chopped(5) : model.section('.', 0, 0)) + ".npz";
         const auto document = document::open(base.toStdString());
         QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
         const auto dump = document::makeDump(**document, {npz.toStdString()}, {});
@@ -439,7 +468,8 @@ class TestDump : public QObject {
     void damagedFilesAreErrors() {
         const QTemporaryDir folder;
         const QString path = folder.filePath("exp.dump");
-        QVERIFY(io::dump::writeDump(path.toStdString(), *document::makeDump(documentOf("exp", 1), {"#rand(0,3)"}, {})).has_value());
+        QVERIFY(io::dump::writeDump(path.toStdString(), *document::makeDump(documentOf("exp", 1), {"#rand(0,3)"}, {}))
+                    .has_value());
         QFile file(path);
         QVERIFY(file.open(QIODevice::ReadOnly));
         const QByteArray good = file.readAll();

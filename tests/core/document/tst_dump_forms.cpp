@@ -1,8 +1,9 @@
-// Dumps in the forms of other engines: float16, layouts, fusions. Numbers in names are those of the acceptance cases of the
-// reference page on dumps; shapes are the page's.
+// Dumps in the forms of other engines: float16, layouts, fusions. Numbers in names are those of the acceptance cases of
+// the reference page on dumps; shapes are the page's.
 
 #include <QTemporaryDir>
 #include <QtTest>
+
 #include <cmath>
 
 #include "core/analysis/infer.h"
@@ -37,27 +38,37 @@ Tensor numbers(const Shape& shape, DType dtype = DType::Float32) {
 struct Model : Maker {
     document::Document document;
 
-    NodeId op(const std::string& name, const std::string& op, std::vector<Argument> arguments, const tensor::Attributes& attributes = {}) {
+    NodeId op(const std::string& name, const std::string& op, std::vector<Argument> arguments,
+              const tensor::Attributes& attributes = {}) {
         const NodeId node = make(ExprKind::Apply, name, op, std::move(arguments));
-        for (const auto& each : attributes.items()) graph.mutableExpr(graph.node(node).producer).attributes.set(each.name, each.value);
+        for (const auto& each : attributes.items())
+            graph.mutableExpr(graph.node(node).producer).attributes.set(each.name, each.value);
         return node;
     }
     /// 3x3, as large as its input.
     NodeId conv(const std::string& name, NodeId x, const Shape& weights, std::int64_t groups = 1, bool biased = false) {
         std::vector<Argument> arguments{arg(x), arg(constant(name + "_w", numbers(weights)))};
         if (biased) arguments.push_back(arg(constant(name + "_b", numbers({weights[0]}))));
-        return op(name, "Conv", std::move(arguments), {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}, {"group", groups}});
+        return op(name, "Conv", std::move(arguments),
+                  {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}, {"group", groups}});
     }
-    NodeId input8(const std::string& name, const Shape& shape) { return input(name, tensor::TypeInfo::tensor(DType::Int8, shape)); }
+    NodeId input8(const std::string& name, const Shape& shape) {
+        return input(name, tensor::TypeInfo::tensor(DType::Int8, shape));
+    }
     /// Bytes to bytes: scales 0.5, 0.25 and 8, zero points 1, 0 and -2.
     NodeId conv8(const std::string& name, NodeId x, const Shape& weights, std::int64_t groups = 1) {
-        const auto scale = [&](const char* what, float value) { return arg(constant(name + what, Tensor::scalar(value))); };
-        const auto zero = [&](const char* what, std::int8_t value) { return arg(constant(name + what, Tensor::scalar(value))); };
+        const auto scale = [&](const char* what, float value) {
+            return arg(constant(name + what, Tensor::scalar(value)));
+        };
+        const auto zero = [&](const char* what, std::int8_t value) {
+            return arg(constant(name + what, Tensor::scalar(value)));
+        };
         const NodeId w = constant(name + "_w", numbers(weights, DType::Int8));
-        return op(name, "QLinearConv",
-                  {arg(x), scale("_sx", 0.5F), zero("_zx", 1), arg(w), scale("_sw", 0.25F), zero("_zw", 0), scale("_sy", 8), zero("_zy", -2),
-                   arg(constant(name + "_b", *numbers({weights[0]}).cast(DType::Int32)))},
-                  {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}, {"group", groups}});
+        return op(
+            name, "QLinearConv",
+            {arg(x), scale("_sx", 0.5F), zero("_zx", 1), arg(w), scale("_sw", 0.25F), zero("_zw", 0), scale("_sy", 8),
+             zero("_zy", -2), arg(constant(name + "_b", *numbers({weights[0]}).cast(DType::Int32)))},
+            {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}, {"group", groups}});
     }
     const document::Document& done(std::vector<NodeId> results) {
         std::vector<Argument> items;
@@ -79,7 +90,9 @@ document::DumpOptions with(const char* option) {
     return options;
 }
 
-base::Result<io::dump::DumpFile> dumped(const document::Document& document, const char* option) { return document::makeDump(document, {}, with(option)); }
+base::Result<io::dump::DumpFile> dumped(const document::Document& document, const char* option) {
+    return document::makeDump(document, {}, with(option));
+}
 
 std::size_t countOf(const InternalGraph& graph, std::string_view op) {
     std::size_t count = 0;
@@ -99,7 +112,9 @@ Shape shapeOf(const InternalGraph& graph, NodeId node) {
     if (graph.node(node).constant) return graph.node(node).constant->tensor().shape();
     return graph.node(node).type.staticShape().value_or(Shape{});
 }
-Shape weightsOf(const InternalGraph& graph, std::size_t n = 0) { return shapeOf(graph, find(graph, "ConvBias", n).arguments[1].node); }
+Shape weightsOf(const InternalGraph& graph, std::size_t n = 0) {
+    return shapeOf(graph, find(graph, "ConvBias", n).arguments[1].node);
+}
 
 std::vector<Tensor> run(const std::shared_ptr<const InternalGraph>& graph, const std::vector<Value>& inputs) {
     exec::Runner runner(1);
@@ -166,7 +181,8 @@ void TestDumpForms::case11WhatTakesFloat32AloneGetsIt() {
     Model model;
     const NodeId x = model.floats("x", {1, 1, 2, 2});
     const NodeId scales = model.constant("scales", Tensor::of<float>({4}, {1, 1, 2, 2}));
-    const NodeId y = model.op("y", "Resize", {arg(x), Argument::omitted(), arg(scales)}, {{"mode", std::string("nearest")}});
+    const NodeId y =
+        model.op("y", "Resize", {arg(x), Argument::omitted(), arg(scales)}, {{"mode", std::string("nearest")}});
     const NodeId z = model.op("z", "Add", {arg(y), arg(model.constant("half", Tensor::scalar(0.5F)))});
     const auto dump = dumped(model.done({z}), "enable_ioc16");
     QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
@@ -179,7 +195,8 @@ void TestDumpForms::case18ExamplesOfLayouts_data() {
     QTest::addColumn<Shape>("plain");
     QTest::addColumn<QString>("packing");
     QTest::addColumn<Shape>("packed");
-    const QString b4 = "NCHW -> N C/4 H W C%4", b8 = "NCHW -> N C/8 H W C%8", b32 = "NCHW -> N C/32 H W C%32", b64 = "NCHW -> N C/64 H W C%64";
+    const QString b4 = "NCHW -> N C/4 H W C%4", b8 = "NCHW -> N C/8 H W C%8", b32 = "NCHW -> N C/32 H W C%32",
+                  b64 = "NCHW -> N C/64 H W C%64";
     const QString hwcd4 = "NCHW -> N H C/4 W C%4", chwn4 = "NCHW -> C/4 H W N C%4";
     const Shape photo{1, 3, 224, 224}, wide{2, 64, 56, 56}, odd{1, 10, 5, 7};
     QTest::newRow("photo nchw4") << photo << b4 << Shape{1, 1, 224, 224, 4};
@@ -208,7 +225,8 @@ void TestDumpForms::case18ExamplesOfLayouts() {
 
 void TestDumpForms::case18ThereAndBack_data() {
     QTest::addColumn<QString>("packing");
-    for (const char* packing : {"NCHW -> N C/4 H W C%4", "NCHW -> N C/8 H W C%8", "NCHW -> N C/32 H W C%32", "NCHW -> N C/64 H W C%64", "NCHW -> N H C/4 W C%4", "NCHW -> C/4 H W N C%4"}) {
+    for (const char* packing : {"NCHW -> N C/4 H W C%4", "NCHW -> N C/8 H W C%8", "NCHW -> N C/32 H W C%32",
+                                "NCHW -> N C/64 H W C%64", "NCHW -> N H C/4 W C%4", "NCHW -> C/4 H W N C%4"}) {
         QTest::newRow(packing) << QString(packing);
     }
 }
@@ -226,14 +244,16 @@ void TestDumpForms::case18ThereAndBack() {
             // Lanes without a channel are zero.
             const auto whole = how->unpack(*packed, {});
             double sum = 0;
-            for (std::int64_t i = 0; i < whole->numel(); ++i) sum += i / 6 % whole->dim(1) >= channels ? std::abs(whole->toDouble(i)) : 0;
+            for (std::int64_t i = 0; i < whole->numel(); ++i)
+                sum += i / 6 % whole->dim(1) >= channels ? std::abs(whole->toDouble(i)) : 0;
             QCOMPARE(sum, 0.0);
         }
     }
     // Element [n, c, h, w] = [1, 9, 1, 2] of two pictures with 10 channels.
     if (packing == "NCHW -> N C/8 H W C%8") {
         const Tensor plain = numbers({2, 10, 2, 3}, DType::Int32);
-        QCOMPARE(how->pack(plain)->toInt64((((1 * 2 + 1) * 2 + 1) * 3 + 2) * 8 + 1), plain.toInt64(((1 * 10 + 9) * 2 + 1) * 3 + 2));
+        QCOMPARE(how->pack(plain)->toInt64((((1 * 2 + 1) * 2 + 1) * 3 + 2) * 8 + 1),
+                 plain.toInt64(((1 * 10 + 9) * 2 + 1) * 3 + 2));
     }
 }
 
@@ -296,7 +316,8 @@ void TestDumpForms::case22OrderOfTheDotProduct() {
 
 void TestDumpForms::case23LayoutsKeepValues_data() {
     QTest::addColumn<QString>("option");
-    for (const char* layout : {"hwcd4", "nchw88", "nchw44", "nchw44_dot", "nchw4", "nchw32", "chwn4", "nchw64"}) QTest::newRow(layout) << QString("enable_") + layout;
+    for (const char* layout : {"hwcd4", "nchw88", "nchw44", "nchw44_dot", "nchw4", "nchw32", "chwn4", "nchw64"})
+        QTest::newRow(layout) << QString("enable_") + layout;
 }
 
 /// Dense, grouped, one channel a group, a sum of two branches, channels that fill no block.
@@ -317,7 +338,8 @@ void TestDumpForms::case23LayoutsKeepValues() {
     const auto expected = run(document.graph, inputs), got = run(dump->graph, inputs);
     QCOMPARE(expected.size(), std::size_t(2));
     QCOMPARE(got.size(), std::size_t(2));
-    for (std::size_t i = 0; i < got.size(); ++i) QVERIFY2(largestDifference(expected[i], got[i]) < 1e-4, option.toUtf8());
+    for (std::size_t i = 0; i < got.size(); ++i)
+        QVERIFY2(largestDifference(expected[i], got[i]) < 1e-4, option.toUtf8());
     const bool forFloats = option == "enable_hwcd4" || option.startsWith("enable_nchw44") || option == "enable_nchw88";
     QCOMPARE(countOf(*dump->graph, "Relayout") > 0, forFloats);
 }
@@ -407,7 +429,8 @@ void TestDumpForms::otherModelsAreWrittenInOnnxFirst() {
 
 void TestDumpForms::formsSurviveTheFile() {
     Model model;
-    const NodeId a = model.op("a", "Relu", {arg(model.conv("conv", model.floats("x", {1, 3, 6, 6}), {16, 3, 3, 3}, 1, true))});
+    const NodeId a =
+        model.op("a", "Relu", {arg(model.conv("conv", model.floats("x", {1, 3, 6, 6}), {16, 3, 3, 3}, 1, true))});
     const document::Document& document = model.done({model.conv("b", a, {10, 16, 3, 3})});
     document::DumpOptions options = with("enable_nchw88");
     options.noAssert = false;
@@ -432,7 +455,8 @@ void TestDumpForms::whatIsNotThereIsAnError() {
         QVERIFY2(!dump.has_value() && dump.error().text().find(option) != std::string::npos, option);
         QCOMPARE(dump.error().exitStatus(), 2);
     }
-    for (const char* text : {"", "NCHW", "NCHW -> X", "NCHW -> N C/0 H W C%0", "NCHW -> N C/4 H W C%8", "NCHW -> N C/4 H W", "NCHW -> N N C H W", "NCHW -> N C? H W"}) {
+    for (const char* text : {"", "NCHW", "NCHW -> X", "NCHW -> N C/0 H W C%0", "NCHW -> N C/4 H W C%8",
+                             "NCHW -> N C/4 H W", "NCHW -> N N C H W", "NCHW -> N C? H W"}) {
         QVERIFY2(!ops::Packing::parse(text).has_value(), text);
     }
     const auto packing = ops::Packing::parse("NCHW -> N C/4 H W C%4");

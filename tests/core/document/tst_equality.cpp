@@ -1,6 +1,6 @@
-// The equality contract over all models at hand: with one file and input every value has the same bits, whatever is watched,
-// wherever a run ends, however it is stepped and by however many threads; and a run fails the same way or not at all.
-// SONDE_ALL_MODELS=1 (.ci/long) adds the models with more than 12 million parameters, which take minutes.
+// The equality contract over all models at hand: with one file and input every value has the same bits, whatever is
+// watched, wherever a run ends, however it is stepped and by however many threads; and a run fails the same way or not
+// at all. SONDE_ALL_MODELS=1 (.ci/long) adds the models with more than 12 million parameters, which take minutes.
 
 #include <QDir>
 #include <QRegularExpression>
@@ -71,12 +71,15 @@ class TestEquality : public QObject {
         for (const zoo::ModelEntry& entry : zoo::models()) {
             const std::string name = "zoo:" + std::string(entry.name);
             QTest::addRow("%s", name.c_str()) << QString::fromStdString(name) << QString();
-            QTest::addRow("%s, traced-module", name.c_str()) << QString::fromStdString(name) << QStringLiteral("traced-module");
+            QTest::addRow("%s, traced-module", name.c_str())
+                << QString::fromStdString(name) << QStringLiteral("traced-module");
         }
         // The default of the flag is false: its recorded specialisation does not hold.
-        QTest::newRow("a specialisation that does not hold") << QStringLiteral("zoo:flag") << QStringLiteral("module-path test_flag=true");
+        QTest::newRow("a specialisation that does not hold")
+            << QStringLiteral("zoo:flag") << QStringLiteral("module-path test_flag=true");
         const QString folder = test::referenceModels();
-        for (const QString& file : QDir(folder).entryList({"*.onnx", "*.pt"}, QDir::Files)) QTest::addRow("%s", qPrintable(file)) << folder + '/' + file << QString();
+        for (const QString& file : QDir(folder).entryList({"*.onnx", "*.pt"}, QDir::Files))
+            QTest::addRow("%s", qPrintable(file)) << folder + '/' + file << QString();
     }
     void everyWayGivesTheSameBits() {
         QFETCH(QString, model);
@@ -84,13 +87,16 @@ class TestEquality : public QObject {
         document::OpenOptions options;
         options.tracer = tracer.section(' ', 0, 0).toStdString();
         if (const QString concrete = tracer.section(' ', 1); !concrete.isEmpty())
-            options.concrete.emplace_back(concrete.section('=', 0, 0).toStdString(), concrete.section('=', 1).toStdString());
+            options.concrete.emplace_back(concrete.section('=', 0, 0).toStdString(),
+                                          concrete.section('=', 1).toStdString());
         const auto document = document::open(model.toStdString(), options);
         if (!document) return;  // not traced by this tracer, or no model: other tests say which
         const std::shared_ptr<const InternalGraph> graph = (*document)->graph;
         if (parameterCount(*graph) > kMaxParameters && !qEnvironmentVariableIsSet("SONDE_ALL_MODELS")) return;
-        const QString reference = QString(model).replace(QRegularExpression("(\\.(script|trace|frozen|legacy|nograd\\.trace))?\\.(onnx|pt)$"), ".npz");
-        const std::string spec = model.startsWith("zoo:") || !QFile::exists(reference) ? std::string() : reference.toStdString();
+        const QString reference = QString(model).replace(
+            QRegularExpression("(\\.(script|trace|frozen|legacy|nograd\\.trace))?\\.(onnx|pt)$"), ".npz");
+        const std::string spec =
+            model.startsWith("zoo:") || !QFile::exists(reference) ? std::string() : reference.toStdString();
         const auto cases = io::makeInputs(spec, document::inputInfos(**document), {});
         QVERIFY2(cases, cases ? "" : cases.error().text().c_str());
         m_graph = graph;
@@ -130,18 +136,24 @@ class TestEquality : public QObject {
     }
 
     void agrees(const Recording& recording, const Recording& expected, const std::string& error, const char* way) {
-        QVERIFY2(errorOf(recording) == error, (std::string(way) + ": '" + errorOf(recording) + "', not '" + error + "'").c_str());
+        QVERIFY2(errorOf(recording) == error,
+                 (std::string(way) + ": '" + errorOf(recording) + "', not '" + error + "'").c_str());
         QCOMPARE(recording.outputs.size(), expected.outputs.size());
-        for (std::size_t i = 0; i < expected.outputs.size(); ++i) QVERIFY2(tensor::identical(recording.outputs[i], expected.outputs[i]), way);
+        for (std::size_t i = 0; i < expected.outputs.size(); ++i)
+            QVERIFY2(tensor::identical(recording.outputs[i], expected.outputs[i]), way);
         for (const auto& [node, values] : recording.kept) {
             const auto other = expected.kept.find(node);
-            QVERIFY2(other != expected.kept.end() && other->second.size() == values.size(), m_graph->node(node).name.c_str());
-            for (std::size_t i = 0; i < values.size(); ++i) QVERIFY2(tensor::identical(values[i], other->second[i]), (std::string(way) + " " + m_graph->node(node).name).c_str());
+            QVERIFY2(other != expected.kept.end() && other->second.size() == values.size(),
+                     m_graph->node(node).name.c_str());
+            for (std::size_t i = 0; i < values.size(); ++i)
+                QVERIFY2(tensor::identical(values[i], other->second[i]),
+                         (std::string(way) + " " + m_graph->node(node).name).c_str());
         }
         // The same bad values, wherever both computed.
         for (const auto& [node, bad] : recording.bad) {
             const auto other = expected.bad.find(node);
-            QVERIFY2(other != expected.bad.end() && other->second.nan == bad.nan && other->second.inf == bad.inf, m_graph->node(node).name.c_str());
+            QVERIFY2(other != expected.bad.end() && other->second.nan == bad.nan && other->second.inf == bad.inf,
+                     m_graph->node(node).name.c_str());
         }
     }
 

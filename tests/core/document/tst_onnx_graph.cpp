@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QTemporaryDir>
 #include <QtTest>
+
 #include <cmath>
 #include <cstdio>
 #include <set>
@@ -90,21 +91,26 @@ std::optional<OneCall> oneCall(const QJsonObject& line) {
             made.inputs.push_back(value);
             return graph::Argument::of(graph->addInput(graph->mainId(), input, tensor::TypeInfo::of(value), input));
         }
-        if (!value.isListLike() || value.items().empty() || !value.items().front().isTensor()) return graph::Argument::of(value);
+        if (!value.isListLike() || value.items().empty() || !value.items().front().isTensor())
+            return graph::Argument::of(value);
         std::vector<graph::Argument> items;
         for (const Value& item : value.items()) items.push_back(argumentOf(item));
         return graph::Argument::container(graph::Argument::Kind::List, std::move(items));
     };
-    for (const QJsonValue& argument : line["in"].toArray()) expr.arguments.push_back(argumentOf(test::valueIn(argument)));
+    for (const QJsonValue& argument : line["in"].toArray())
+        expr.arguments.push_back(argumentOf(test::valueIn(argument)));
     const QJsonObject keywords = line["kw"].toObject();
-    for (const QString& key : keywords.keys()) expr.keywords.emplace_back(key.toStdString(), argumentOf(test::valueIn(keywords[key])));
+    for (const QString& key : keywords.keys())
+        expr.keywords.emplace_back(key.toStdString(), argumentOf(test::valueIn(keywords[key])));
     const std::size_t outputs = std::max<std::size_t>(1, op->outputs.size());
     std::vector<std::string> names;
     for (std::size_t i = 0; i < outputs; ++i) names.push_back("y" + std::to_string(i));
     const std::vector<graph::NodeId> nodes = graph->expr(graph->addExpr(std::move(expr), names)).outputs;
     std::vector<graph::Argument> results;
     for (graph::NodeId node : nodes) results.push_back(graph::Argument::of(node));
-    graph->setResult(graph->mainId(), results.size() == 1 ? results.front() : graph::Argument::container(graph::Argument::Kind::Tuple, results));
+    graph->setResult(graph->mainId(), results.size() == 1
+                                          ? results.front()
+                                          : graph::Argument::container(graph::Argument::Kind::Tuple, results));
     made.document.graph = graph;
     return made;
 }
@@ -114,8 +120,11 @@ std::optional<OneCall> oneCall(const QJsonObject& line) {
 void TestOnnxGraph::filesComputeWhatModelsDo_data() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<QString>("inputs");
-    for (const char* name : {"resnet18_slim", "mobilenet_v3_small", "squeezenet1_1", "shufflenet_v2_x0_5", "vit_small", "unet_small", "autoencoder", "lstm_classifier",
-                             "gpt_mini", "mlp_functional", "shared_twice", "nested_containers", "blocks_net", "param_linear", "two_forms", "several_results", "flag", "item_assignment", "slice_assignment", "mask_assignment"}) {
+    for (const char* name : {"resnet18_slim", "mobilenet_v3_small", "squeezenet1_1",    "shufflenet_v2_x0_5",
+                             "vit_small",     "unet_small",         "autoencoder",      "lstm_classifier",
+                             "gpt_mini",      "mlp_functional",     "shared_twice",     "nested_containers",
+                             "blocks_net",    "param_linear",       "two_forms",        "several_results",
+                             "flag",          "item_assignment",    "slice_assignment", "mask_assignment"}) {
         QTest::newRow(qPrintable(QString("zoo:%1").arg(name))) << QString("zoo:%1").arg(name) << QString();
     }
     const QString folder = QStringLiteral(SONDE_TEST_DATA "/models/");
@@ -131,7 +140,8 @@ void TestOnnxGraph::filesComputeWhatModelsDo() {
     const auto document = document::open(model.toStdString());
     QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
     std::vector<io::InputInfo> infos;
-    for (const document::NamedNode& input : (*document)->inputs) infos.push_back({input.name, (*document)->graph->node(input.node).type});
+    for (const document::NamedNode& input : (*document)->inputs)
+        infos.push_back({input.name, (*document)->graph->node(input.node).type});
     auto cases = io::makeInputs(inputs.toStdString(), infos);
     if (!cases) cases = io::makeInputs(inputs.section('#', 0, 0).toStdString(), infos);
     QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
@@ -143,7 +153,8 @@ void TestOnnxGraph::filesComputeWhatModelsDo() {
     QVERIFY2(written.has_value(), written ? "" : written.error().text().c_str());
     const auto again = document::open(path);
     QVERIFY2(again.has_value(), again ? "" : again.error().text().c_str());
-    for (const base::Diagnostic& finding : (*again)->diagnostics) QVERIFY2(finding.severity != base::Severity::Warning, finding.what.c_str());
+    for (const base::Diagnostic& finding : (*again)->diagnostics)
+        QVERIFY2(finding.severity != base::Severity::Warning, finding.what.c_str());
     std::vector<Value> tensors;
     for (const Value& value : values) {
         if (value.isTensor()) tensors.push_back(value);
@@ -154,7 +165,8 @@ void TestOnnxGraph::filesComputeWhatModelsDo() {
     QCOMPARE(found->size(), expected->size());
     for (std::size_t i = 0; i < found->size(); ++i) {
         const Tensor &a = (*found)[i], &b = (*expected)[i];
-        QVERIFY2(a.shape() == b.shape() && a.dtype() == b.dtype(), (a.typeText() + " instead of " + b.typeText()).c_str());
+        QVERIFY2(a.shape() == b.shape() && a.dtype() == b.dtype(),
+                 (a.typeText() + " instead of " + b.typeText()).c_str());
         double largest = 0;
         for (std::int64_t k = 0; k < b.numel(); ++k) {
             if (std::isfinite(b.toDouble(k))) largest = std::max(largest, std::abs(b.toDouble(k)));
@@ -170,7 +182,8 @@ void TestOnnxGraph::filesComputeWhatModelsDo() {
 void TestOnnxGraph::namesAndModulesAreKept() {
     const auto document = document::open("zoo:resnet18_slim");
     QVERIFY(document.has_value());
-    const auto made = document::onnxGraph(**document, std::vector<Value>{Value(Tensor::zeros(tensor::DType::Float32, {1, 3, 64, 64}).value())});
+    const auto made = document::onnxGraph(
+        **document, std::vector<Value>{Value(Tensor::zeros(tensor::DType::Float32, {1, 3, 64, 64}).value())});
     QVERIFY2(made.has_value(), made ? "" : made.error().text().c_str());
     const graph::InternalGraph& graph = *made->graph;
     QVERIFY(graph.findNode("conv1.weight").valid());
@@ -186,32 +199,39 @@ void TestOnnxGraph::branchesAndLoopsFollowTheData() {
     const auto document = document::open(SONDE_TEST_DATA "/models/control_flow.script.pt");
     QVERIFY(document.has_value());
     std::vector<io::InputInfo> infos;
-    for (const document::NamedNode& input : (*document)->inputs) infos.push_back({input.name, (*document)->graph->node(input.node).type});
+    for (const document::NamedNode& input : (*document)->inputs)
+        infos.push_back({input.name, (*document)->graph->node(input.node).type});
     std::set<int> passes;
     for (const char* from : {"case0", "case1", "case2"}) {
         const auto inputs = io::makeInputs(std::string(SONDE_TEST_DATA "/models/control_flow.npz#") + from, infos);
         QVERIFY2(inputs.has_value(), inputs ? "" : inputs.error().text().c_str());
         const auto made = document::onnxGraph(**document, inputs->front().values);
         QVERIFY2(made.has_value(), made ? "" : made.error().text().c_str());
-        QCOMPARE(made->notes.size(), std::size_t{2});  // ONNX has no assertions: it says which one is left out, and how many
-        QVERIFY2(made->notes[0].what.find("expected a batch of vectors") != std::string::npos, made->notes[0].what.c_str());
+        QCOMPARE(made->notes.size(),
+                 std::size_t{2});  // ONNX has no assertions: it says which one is left out, and how many
+        QVERIFY2(made->notes[0].what.find("expected a batch of vectors") != std::string::npos,
+                 made->notes[0].what.c_str());
         const std::string path = m_folder.filePath("flow.onnx").toStdString();
         QVERIFY(io::writeOnnx(path, *made->graph).has_value());
         const auto again = document::open(path);
         QVERIFY2(again.has_value(), again ? "" : again.error().text().c_str());
         for (const char* with : {"case0", "case1", "case2"}) {
-            const std::vector<Value> values = io::makeInputs(std::string(SONDE_TEST_DATA "/models/control_flow.npz#") + with, infos)->front().values;
+            const std::vector<Value> values =
+                io::makeInputs(std::string(SONDE_TEST_DATA "/models/control_flow.npz#") + with, infos)->front().values;
             const auto expected = resultsOf(**document, values), found = resultsOf(**again, values);
-            QVERIFY2(expected.has_value() && found.has_value() && expected->size() == found->size(), found ? "" : found.error().text().c_str());
+            QVERIFY2(expected.has_value() && found.has_value() && expected->size() == found->size(),
+                     found ? "" : found.error().text().c_str());
             passes.insert(static_cast<int>(expected->back().toDouble(0)));
-            for (std::size_t i = 0; i < found->size(); ++i) QCOMPARE(test::difference(Value((*found)[i]), Value((*expected)[i])), QString());
+            for (std::size_t i = 0; i < found->size(); ++i)
+                QCOMPARE(test::difference(Value((*found)[i]), Value((*expected)[i])), QString());
         }
     }
     QVERIFY(passes.size() > 1);
 }
 
 void TestOnnxGraph::whatHasNoFormIsNamed() {
-    const auto call = oneCall(QJsonDocument::fromJson(R"({"op":"lgamma","in":[{"t":"f32","s":[2],"v":[1,2]}]})").object());
+    const auto call =
+        oneCall(QJsonDocument::fromJson(R"({"op":"lgamma","in":[{"t":"f32","s":[2],"v":[1,2]}]})").object());
     QVERIFY(call.has_value());
     const auto made = document::onnxGraph(call->document, call->inputs);
     QVERIFY(!made.has_value());
@@ -220,13 +240,16 @@ void TestOnnxGraph::whatHasNoFormIsNamed() {
     QVERIFY(!document::onnxGraph(call->document, {}).has_value());
 }
 
-/// Each call that PyTorch was asked for (tests/data/aten/cases.jsonl) written as a file: the file gives PyTorch's values.
+/// Each call that PyTorch was asked for (tests/data/aten/cases.jsonl) written as a file: the file gives PyTorch's
+/// values.
 void TestOnnxGraph::operatorsOfTorch() {
-    QFile file(QStringLiteral(SONDE_TEST_DATA "/aten/cases.jsonl")), exceptions(QStringLiteral(SONDE_TEST_DATA "/onnx_form_exceptions.txt"));
+    QFile file(QStringLiteral(SONDE_TEST_DATA "/aten/cases.jsonl")),
+        exceptions(QStringLiteral(SONDE_TEST_DATA "/onnx_form_exceptions.txt"));
     QVERIFY(file.open(QIODevice::ReadOnly) && exceptions.open(QIODevice::ReadOnly));
     QMap<QString, QString> excused;
     for (const QByteArray& line : exceptions.readAll().split('\n')) {
-        if (!line.isEmpty() && !line.startsWith('#')) excused.insert(line.left(line.indexOf(' ')), QString::fromUtf8(line.mid(line.indexOf(' ') + 1)));
+        if (!line.isEmpty() && !line.startsWith('#'))
+            excused.insert(line.left(line.indexOf(' ')), QString::fromUtf8(line.mid(line.indexOf(' ') + 1)));
     }
     QStringList wrong;
     QSet<QString> met;
@@ -249,7 +272,8 @@ void TestOnnxGraph::operatorsOfTorch() {
         }
         const std::string path = m_folder.filePath("call.onnx").toStdString();
         const auto written = io::writeOnnx(path, *made->graph);
-        const auto again = written ? document::open(path) : base::Result<std::shared_ptr<const document::Document>>(written.error());
+        const auto again =
+            written ? document::open(path) : base::Result<std::shared_ptr<const document::Document>>(written.error());
         if (!again) {
             wrong << where + QString::fromStdString(again.error().text());
             continue;
@@ -273,7 +297,8 @@ void TestOnnxGraph::operatorsOfTorch() {
             if (op == "max_pool2d" && i > 0) break;
             problem = test::difference(Value((*found)[i]), Value(expected[i]));
         }
-        if (found->size() < static_cast<std::size_t>(std::min<qsizetype>(outputs.size(), 1))) problem = "results are missing";
+        if (found->size() < static_cast<std::size_t>(std::min<qsizetype>(outputs.size(), 1)))
+            problem = "results are missing";
         if (!problem.isEmpty()) wrong << where + problem;
         else ++passed;
     }

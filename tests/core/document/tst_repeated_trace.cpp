@@ -1,4 +1,5 @@
-// Traces that later calls are held against. Numbers in names are those of the acceptance cases of the reference page on dumps.
+// Traces that later calls are held against. Numbers in names are those of the acceptance cases of the reference page on
+// dumps.
 
 #include <QtTest>
 
@@ -17,11 +18,14 @@ namespace {
 using In = std::span<const Var>;
 using Step = Var (*)(In);
 
-Value floats(std::vector<float> values) { return Value(Tensor::of<float>(tensor::Shape{static_cast<std::int64_t>(values.size())}, values)); }
+Value floats(std::vector<float> values) {
+    return Value(Tensor::of<float>(tensor::Shape{static_cast<std::int64_t>(values.size())}, values));
+}
 std::vector<Value> threeInputs() { return {floats({1, 2}), floats({10, 20}), floats({100, 200})}; }
 std::vector<trace::ForwardParameter> parameters(int count) {
     std::vector<trace::ForwardParameter> result;
-    for (int i = 0; i < count; ++i) result.push_back({std::string(1, static_cast<char>('a' + i)), std::nullopt, false, true});
+    for (int i = 0; i < count; ++i)
+        result.push_back({std::string(1, static_cast<char>('a' + i)), std::nullopt, false, true});
     return result;
 }
 
@@ -50,17 +54,32 @@ class TestRepeatedTrace : public QObject {
         QTest::addColumn<Step>("normal");
         QTest::addColumn<Step>("other");
         QTest::addColumn<QByteArray>("reason");
-        const auto row = [](const char* name, Step normal, Step other, const char* reason) { QTest::newRow(name) << normal << other << QByteArray(reason); };
-        row("another operator", sumOfAll, [](In in) { return in[0] + in[1] - in[2]; }, "operator mismatch");
-        row("another number", [](In in) { return sum(in) + 1; }, [](In in) { return sum(in) + 2; }, "tensors not equals");
+        const auto row = [](const char* name, Step normal, Step other, const char* reason) {
+            QTest::newRow(name) << normal << other << QByteArray(reason);
+        };
+        row(
+            "another operator", sumOfAll, [](In in) { return in[0] + in[1] - in[2]; }, "operator mismatch");
+        row(
+            "another number", [](In in) { return sum(in) + 1; }, [](In in) { return sum(in) + 2; },
+            "tensors not equals");
         row("too few", oneOfTwo<0>, sum, "mismature end");
-        row("operands swapped", sumOfAll, [](In in) { return in[2] + (in[0] + in[1]); }, "expect internal node, got external");
-        row("operands swapped, the other way", [](In in) { return in[2] + (in[0] + in[1]); }, sumOfAll, "expect external node, got internal");
-        row("too many", sumOfAll, [](In in) { return sumOfAll(in) + in[2]; }, "too many instructions");
+        row(
+            "operands swapped", sumOfAll, [](In in) { return in[2] + (in[0] + in[1]); },
+            "expect internal node, got external");
+        row(
+            "operands swapped, the other way", [](In in) { return in[2] + (in[0] + in[1]); }, sumOfAll,
+            "expect external node, got internal");
+        row(
+            "too many", sumOfAll, [](In in) { return sumOfAll(in) + in[2]; }, "too many instructions");
         row("another result", oneOfTwo<1>, oneOfTwo<0>, "data unreadable");
-        row("another operand", [](In in) { return oneOfTwo<1>(in) + in[0]; }, [](In in) { return oneOfTwo<0>(in) + in[0]; }, "input id mismatch");
-        row("another input", sum, [](In in) { return in[0] + in[2]; }, "input id mismatch");
-        row("another decision", sumOfAll, [](In in) { return nn::sum(in[0]) > 0 ? sumOfAll(in) : in[0]; }, "operator mismatch");
+        row(
+            "another operand", [](In in) { return oneOfTwo<1>(in) + in[0]; },
+            [](In in) { return oneOfTwo<0>(in) + in[0]; }, "input id mismatch");
+        row(
+            "another input", sum, [](In in) { return in[0] + in[2]; }, "input id mismatch");
+        row(
+            "another decision", sumOfAll, [](In in) { return nn::sum(in[0]) > 0 ? sumOfAll(in) : in[0]; },
+            "operator mismatch");
     }
     void case8WhatIsNotRepeated() {
         QFETCH(Step, normal);
@@ -84,7 +103,8 @@ class TestRepeatedTrace : public QObject {
     void otherInputsRunAndOtherTypesDoNot() {
         RepeatedTrace trace(sumOfAll, parameters(3));
         QVERIFY(trace.call(threeInputs()));
-        const auto other = trace.call(std::vector<Value>{floats({1, 2, 3}), floats({10, 20, 30}), floats({100, 200, 300})});
+        const auto other =
+            trace.call(std::vector<Value>{floats({1, 2, 3}), floats({10, 20, 30}), floats({100, 200, 300})});
         QVERIFY(other && other->front().tensor().toDouble(2) == 333);
         std::vector<Value> doubles;
         for (const Value& value : threeInputs()) doubles.emplace_back(*value.tensor().cast(tensor::DType::Float64));
@@ -97,13 +117,15 @@ class TestRepeatedTrace : public QObject {
     void case9WhatTheFunctionThrowsReachesTheCaller() {
         bool fails = false;
         const OwnError* thrown = nullptr;
-        RepeatedTrace trace([&](In in) {
-            if (!fails) return sum(in);
-            (void)(in[0] - in[1]);  // not what was recorded: the exception wins
-            static const OwnError error{42};
-            thrown = &error;
-            throw thrown;
-        }, parameters(2));
+        RepeatedTrace trace(
+            [&](In in) {
+                if (!fails) return sum(in);
+                (void)(in[0] - in[1]);  // not what was recorded: the exception wins
+                static const OwnError error{42};
+                thrown = &error;
+                throw thrown;
+            },
+            parameters(2));
         const std::vector<Value> inputs{floats({1}), floats({2})};
         QVERIFY(trace.call(inputs));
         fails = true;
@@ -123,15 +145,17 @@ class TestRepeatedTrace : public QObject {
     void case10WhatIsExcludedMayDiffer() {
         int calls = 0;
         double outside = 0;
-        RepeatedTrace trace([&](In in) {
-            {
-                const trace::PausedTracing paused;
-                const Var x(floats({3}));
-                const Var y = ++calls % 2 == 1 ? x + 1 : (x * x) - 1;
-                outside = y.value().tensor().toDouble(0);
-            }
-            return sum(in);
-        }, parameters(2));
+        RepeatedTrace trace(
+            [&](In in) {
+                {
+                    const trace::PausedTracing paused;
+                    const Var x(floats({3}));
+                    const Var y = ++calls % 2 == 1 ? x + 1 : (x * x) - 1;
+                    outside = y.value().tensor().toDouble(0);
+                }
+                return sum(in);
+            },
+            parameters(2));
         const std::vector<Value> inputs{floats({1}), floats({2})};
         for (const double expected : {4.0, 8.0, 4.0}) {
             const auto result = trace.call(inputs);

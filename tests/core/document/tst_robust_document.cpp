@@ -9,7 +9,8 @@ using namespace sonde;
 
 namespace {
 
-std::shared_ptr<const document::Document> opened(const std::string& name, const std::string& tracer, std::vector<std::string> leaves = {}) {
+std::shared_ptr<const document::Document> opened(const std::string& name, const std::string& tracer,
+                                                 std::vector<std::string> leaves = {}) {
     document::OpenOptions options;
     options.tracer = tracer;
     options.leaves = std::move(leaves);
@@ -47,14 +48,16 @@ class TestRobustDocument : public QObject {
     void listingEqualsTheReference() {
         QFETCH(bool, messageToo);
         const QString name = QTest::currentDataTag();
-        const QString listing = QString::fromStdString(document::collectionListing(*opened(name.toStdString() + ".script.pt", "robust")));
+        const QString listing =
+            QString::fromStdString(document::collectionListing(*opened(name.toStdString() + ".script.pt", "robust")));
         if (messageToo) QCOMPARE(listing, reference(name + ".robust.txt"));
         QCOMPARE(withoutMessages(listing), withoutMessages(reference(name + ".robust.txt")));
     }
 
     void plainListingIfNothingFails_data() {
         QTest::addColumn<QString>("name");
-        for (const char* name : {"shared_twice", "unet_small", "nested_containers"}) QTest::newRow(name) << QString(name);
+        for (const char* name : {"shared_twice", "unet_small", "nested_containers"})
+            QTest::newRow(name) << QString(name);
     }
     void plainListingIfNothingFails() {
         QFETCH(QString, name);
@@ -101,17 +104,18 @@ class TestRobustDocument : public QObject {
     }
 
     void jsonHoldsPartsAndFailures() {
-        const auto json = QJsonDocument::fromJson(QByteArray::fromStdString(document::documentJson(*opened("robust_nested.script.pt", "robust"))));
+        const auto json = QJsonDocument::fromJson(
+            QByteArray::fromStdString(document::documentJson(*opened("robust_nested.script.pt", "robust"))));
         QCOMPARE(json["format"].toString(), QString("sonde-graph"));
         QCOMPARE(json["parts"].toArray().size(), 8);
         QCOMPARE(json["parts"][3]["qualname"].toString(), QString("body.0.gate.act"));
         QCOMPARE(json["parts"][3]["graph"]["nodes"][0]["name"].toString(), QString("input_1"));
         QCOMPARE(json["failures"].toArray().size(), 2);
         QVERIFY(json["failures"][0]["message"].toString().startsWith("TypeError: "));
-        const auto plain = QJsonDocument::fromJson(QByteArray::fromStdString(document::documentJson(*opened("shared_twice.trace.pt", "robust"))));
+        const auto plain = QJsonDocument::fromJson(
+            QByteArray::fromStdString(document::documentJson(*opened("shared_twice.trace.pt", "robust"))));
         QVERIFY(!plain.object().contains("parts") && !plain.object().contains("failures"));
     }
-
 };
 
 QTEST_GUILESS_MAIN(TestRobustDocument)

@@ -1,5 +1,8 @@
 // `--tracer traced-module` on built-in models and archives: names, scopes, texts, and values of the engine.
 
+#include <cmath>
+#include <filesystem>
+
 #include "core/document/document.h"
 #include "core/document/model_passes.h"
 #include "core/exec/run.h"
@@ -8,9 +11,6 @@
 #include "core/trace/traced_module/inline_graph.h"
 #include "tests/support/reference_sets.h"
 #include "tests/support/traced_models.h"
-
-#include <cmath>
-#include <filesystem>
 
 using namespace sonde;
 using namespace sonde::test;
@@ -79,7 +79,8 @@ std::string operations(const Shared& graph) {
     for (graph::ExprId id : graph->main().order) {
         const graph::Expr& expr = graph->expr(id);
         if (expr.kind == graph::ExprKind::CallModule) result += (result.empty() ? "" : " ") + expr.moduleClass;
-        else if (!expr.op.name.empty() && expr.kind != graph::ExprKind::Constant) result += (result.empty() ? "" : " ") + expr.op.name.substr(0, expr.op.name.find('.'));
+        else if (!expr.op.name.empty() && expr.kind != graph::ExprKind::Constant)
+            result += (result.empty() ? "" : " ") + expr.op.name.substr(0, expr.op.name.find('.'));
     }
     return result;
 }
@@ -122,7 +123,8 @@ class TestTracedModuleDocument : public QObject {
 
     void case24_passes() {
         const Value x = vec({-2, 0, 5});
-        const Shared arithmetic = inlined(lambda("A", [](Lambda&, std::span<const Var> in) { return (in[0] - 3) / 4; }), x);
+        const Shared arithmetic =
+            inlined(lambda("A", [](Lambda&, std::span<const Var> in) { return (in[0] - 3) / 4; }), x);
         const Shared normal = after(arithmetic, "norm-elem-wise");
         COMPARE_TEXT(operations(normal), "add mul");
         QVERIFY(sameValues(arithmetic, normal, x));
@@ -139,9 +141,10 @@ class TestTracedModuleDocument : public QObject {
         QVERIFY(sameValues(blocks, fused, netInput()));
         // y = relu(conv); the factor behind it moves into the weight.
         const Shared scaled = inlined(convModel([](const Var& c, trace::Module&) {
-            const Var r = nn::relu(c);
-            return ((r + 3) + (r + 4)) * 3;
-        }), netInput());
+                                          const Var r = nn::relu(c);
+                                          return ((r + 3) + (r + 4)) * 3;
+                                      }),
+                                      netInput());
         const Shared folded = after(scaled, "backward-fold-scale");
         QVERIFY2(operations(folded).find("mul") == std::string::npos, operations(folded).c_str());
         QVERIFY(sameValues(scaled, folded, netInput()));

@@ -1,8 +1,8 @@
 // Memory between runs: used again by runs of like size, and given back when sizes change for good.
 
-#include "core/exec/block_cache.h"
-
 #include <QtTest>
+
+#include "core/exec/block_cache.h"
 
 using namespace sonde;
 using exec::BlockCache;

@@ -1,9 +1,9 @@
 // Steps inside called modules run in one row with those around them; what is watched, ended at, failed or counted stays
 // with its own node and module.
 
-#include "core/exec/run.h"
-
 #include <QtTest>
+
+#include "core/exec/run.h"
 
 using namespace sonde;
 using exec::ExprState;
@@ -25,8 +25,8 @@ using tensor::Value;
 
 namespace {
 
-NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output, const std::vector<NodeId>& inputs, BodyId body,
-             const std::string& qualname) {
+NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output, const std::vector<NodeId>& inputs,
+             BodyId body, const std::string& qualname) {
     Expr expr;
     expr.op = graph::OpKey{"", op, 17};
     expr.target = op;
@@ -43,7 +43,8 @@ struct Call {
     std::vector<NodeId> inputs;
     std::vector<NodeId> outputs;
 
-    Call(InternalGraph& graph, const std::string& name, const std::vector<NodeId>& arguments, BodyId where, std::vector<std::string> results = {}) {
+    Call(InternalGraph& graph, const std::string& name, const std::vector<NodeId>& arguments, BodyId where,
+         std::vector<std::string> results = {}) {
         Expr call;
         call.kind = ExprKind::CallModule;
         call.target = name;
@@ -54,7 +55,8 @@ struct Call {
         expr = graph.addExpr(std::move(call), results);
         outputs = graph.expr(expr).outputs;
         body = graph.addBody(expr, name);
-        for (std::size_t i = 0; i < arguments.size(); ++i) inputs.push_back(graph.addInput(body, name + "_in" + std::to_string(i), TypeInfo::tensor(DType::Float32)));
+        for (std::size_t i = 0; i < arguments.size(); ++i)
+            inputs.push_back(graph.addInput(body, name + "_in" + std::to_string(i), TypeInfo::tensor(DType::Float32)));
     }
     NodeId out() const { return outputs.front(); }
 };
@@ -84,7 +86,8 @@ struct Nested {
         const auto plan = Plan::make(graph, std::move(options)).value();
         Runner runner(1);
         // [1 2]·[[1 -2], [3 0]] = [7 -2]; relu [7 0]; − [1 2] = [6 -2].
-        const std::vector<Value> inputs{Value(Tensor::of<float>({1, 2}, {1, 2})), Value(Tensor::of<float>({2, 2}, {1, -2, 3, 0}))};
+        const std::vector<Value> inputs{Value(Tensor::of<float>({1, 2}, {1, 2})),
+                                        Value(Tensor::of<float>({2, 2}, {1, -2, 3, 0}))};
         return runner.run(*plan, inputs, work);
     }
     ExprId producer(NodeId node) const { return graph->node(node).producer; }
@@ -109,11 +112,13 @@ class TestCalledModules : public QObject {
         QVERIFY(!recording.error);
         QCOMPARE(floats(&recording.outputs.at(0)), (std::vector<float>{6, -2}));
         const ExprId product = nested.producer(nested.product);
-        for (NodeId node : {nested.relu, nested.y}) QCOMPARE(recording.doneWith(*nested.graph, nested.producer(node)), product);
+        for (NodeId node : {nested.relu, nested.y})
+            QCOMPARE(recording.doneWith(*nested.graph, nested.producer(node)), product);
         QCOMPARE(recording.doneWith(*nested.graph, nested.act->expr), product);
         QVERIFY(!recording.doneWith(*nested.graph, nested.linear->expr).valid());
         QVERIFY(!recording.doneWith(*nested.graph, nested.block->expr).valid());
-        for (ExprId call : {nested.block->expr, nested.linear->expr, nested.act->expr}) QCOMPARE(recording.state(call), ExprState::Done);
+        for (ExprId call : {nested.block->expr, nested.linear->expr, nested.act->expr})
+            QCOMPARE(recording.state(call), ExprState::Done);
         // A call contains its steps.
         QVERIFY(recording.elapsedNs(product) > 0);
         QVERIFY(recording.elapsedNs(nested.linear->expr) >= recording.elapsedNs(product));
@@ -125,9 +130,12 @@ class TestCalledModules : public QObject {
     void everyNodeCanBeWatched_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<std::vector<float>>("expected");
-        for (const char* name : {"block_in0", "block.linear_in0"}) QTest::newRow(name) << name << std::vector<float>{1, 2};
-        for (const char* name : {"product", "block.linear_out", "block.act_in0"}) QTest::newRow(name) << name << std::vector<float>{7, -2};
-        for (const char* name : {"relu", "block.act_out", "block_out"}) QTest::newRow(name) << name << std::vector<float>{7, 0};
+        for (const char* name : {"block_in0", "block.linear_in0"})
+            QTest::newRow(name) << name << std::vector<float>{1, 2};
+        for (const char* name : {"product", "block.linear_out", "block.act_in0"})
+            QTest::newRow(name) << name << std::vector<float>{7, -2};
+        for (const char* name : {"relu", "block.act_out", "block_out"})
+            QTest::newRow(name) << name << std::vector<float>{7, 0};
         QTest::newRow("y") << "y" << std::vector<float>{6, -2};
     }
     void everyNodeCanBeWatched() {
@@ -161,13 +169,15 @@ class TestCalledModules : public QObject {
         Nested nested("NoSuchOperator");
         const Recording recording = nested.run({.watch = {nested.linear->out()}});
         QVERIFY(recording.error.has_value());
-        QVERIFY2(recording.error->text().find("node 'relu', module 'block.act'") != std::string::npos, recording.error->text().c_str());
+        QVERIFY2(recording.error->text().find("node 'relu', module 'block.act'") != std::string::npos,
+                 recording.error->text().c_str());
         QCOMPARE(recording.failedAt, nested.block->expr);
         QCOMPARE(recording.state(nested.producer(nested.relu)), ExprState::Failed);
         QCOMPARE(recording.state(nested.act->expr), ExprState::Failed);
         QCOMPARE(recording.state(nested.block->expr), ExprState::Failed);
         QCOMPARE(recording.state(nested.linear->expr), ExprState::Done);
-        QCOMPARE(floats(recording.value(nested.linear->out())), (std::vector<float>{7, -2}));  // what was computed stays
+        QCOMPARE(floats(recording.value(nested.linear->out())),
+                 (std::vector<float>{7, -2}));  // what was computed stays
     }
 
     void progressNamesTheCallAndCancelStopsInside() {
@@ -194,13 +204,16 @@ class TestCalledModules : public QObject {
         const NodeId a = graph->addInput(graph->mainId(), "a", TypeInfo::tensor(DType::Float32));
         const NodeId b = graph->addInput(graph->mainId(), "b", TypeInfo::tensor(DType::Float32));
         const Call swap(*graph, "swap", {a, b}, graph->mainId(), {"first", "second"});
-        graph->setResult(swap.body, Argument::container(Argument::Kind::Tuple, {Argument::of(swap.inputs[1]), Argument::of(swap.inputs[0])}));
+        graph->setResult(swap.body, Argument::container(Argument::Kind::Tuple,
+                                                        {Argument::of(swap.inputs[1]), Argument::of(swap.inputs[0])}));
         const Call pair(*graph, "pair", swap.outputs, graph->mainId());
         const NodeId sum = apply(*graph, "Add", "sum", pair.inputs, pair.body, "pair");
         const NodeId negative = apply(*graph, "Neg", "negative", {sum}, pair.body, "pair");
-        graph->setResult(pair.body, Argument::container(Argument::Kind::Tuple, {Argument::of(sum), Argument::of(negative)}));
+        graph->setResult(pair.body,
+                         Argument::container(Argument::Kind::Tuple, {Argument::of(sum), Argument::of(negative)}));
         const NodeId difference = apply(*graph, "Sub", "difference", swap.outputs, graph->mainId(), "");
-        graph->setResult(graph->mainId(), Argument::container(Argument::Kind::Tuple, {Argument::of(pair.out()), Argument::of(difference)}));
+        graph->setResult(graph->mainId(), Argument::container(Argument::Kind::Tuple,
+                                                              {Argument::of(pair.out()), Argument::of(difference)}));
         QVERIFY(graph->validate().has_value());
         Runner runner(1);
         const std::vector<Value> inputs{Value(Tensor::of<float>({1}, {3})), Value(Tensor::of<float>({1}, {10}))};

@@ -1,10 +1,10 @@
-// NaN and infinity are counted in every value that a run computes, also in those that are overwritten in a row of joined
-// steps, and who made them is told from who carries them.
+// NaN and infinity are counted in every value that a run computes, also in those that are overwritten in a row of
+// joined steps, and who made them is told from who carries them.
+
+#include <QtTest>
 
 #include <cmath>
 #include <limits>
-
-#include <QtTest>
 
 #include "core/document/document.h"
 #include "core/exec/run.h"
@@ -35,7 +35,8 @@ const BodyId kMain(std::size_t{0});
 
 class Watcher final : public exec::RunObserver {};
 
-NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output, const std::vector<NodeId>& inputs, BodyId body = kMain) {
+NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output, const std::vector<NodeId>& inputs,
+             BodyId body = kMain) {
     Expr expr;
     expr.op = graph::OpKey{"", op, 17};
     expr.target = op;
@@ -48,7 +49,8 @@ NodeId constant(InternalGraph& graph, const std::string& name, Tensor value) {
     Expr expr;
     expr.kind = graph::ExprKind::Constant;
     expr.body = graph.mainId();
-    const NodeId node = graph.expr(graph.addExpr(std::move(expr), std::span<const std::string>(&name, 1))).outputs.front();
+    const NodeId node =
+        graph.expr(graph.addExpr(std::move(expr), std::span<const std::string>(&name, 1))).outputs.front();
     graph.setConstant(node, Value(std::move(value)));
     return node;
 }
@@ -58,10 +60,15 @@ struct Way {
     bool watchAll, observed;
     std::size_t threads;
 };
-constexpr Way kWays[] = {{"plain", false, false, 1}, {"two threads", false, false, 2}, {"watched", true, false, 1}, {"step by step", false, true, 1}, {"all", true, true, 2}};
+constexpr Way kWays[] = {{"plain", false, false, 1},
+                         {"two threads", false, false, 2},
+                         {"watched", true, false, 1},
+                         {"step by step", false, true, 1},
+                         {"all", true, true, 2}};
 
 /// The last of some runs of one runner: from the second on it knows which steps had bad values.
-Recording run(const std::shared_ptr<const InternalGraph>& graph, const std::vector<Value>& inputs, const Way& way, int runs = 1) {
+Recording run(const std::shared_ptr<const InternalGraph>& graph, const std::vector<Value>& inputs, const Way& way,
+              int runs = 1) {
     PlanOptions options;
     options.watchAll = way.watchAll;
     Watcher watcher;
@@ -80,7 +87,8 @@ std::string text(const InternalGraph& graph, const Recording& recording) {
         const auto found = recording.bad.find(NodeId(i));
         if (found == recording.bad.end()) continue;
         const BadValues& bad = found->second;
-        result += (result.empty() ? "" : ", ") + graph.node(NodeId(i)).name + " " + std::to_string(bad.nan) + " " + std::to_string(bad.inf) + (bad.isOrigin ? " origin" : "");
+        result += (result.empty() ? "" : ", ") + graph.node(NodeId(i)).name + " " + std::to_string(bad.nan) + " " +
+                  std::to_string(bad.inf) + (bad.isOrigin ? " origin" : "");
     }
     return result;
 }
@@ -94,7 +102,8 @@ struct Model {
             for (int runs : {1, 2}) {
                 const Recording recording = run(graph, inputs, way, runs);
                 QVERIFY2(!recording.error, way.name);
-                QVERIFY2(text(*graph, recording) == expected, (std::string(way.name) + ": " + text(*graph, recording)).c_str());
+                QVERIFY2(text(*graph, recording) == expected,
+                         (std::string(way.name) + ": " + text(*graph, recording)).c_str());
             }
         }
     }
@@ -129,7 +138,8 @@ class TestCensus : public QObject {
         QCOMPARE(count(Tensor::scalar(kInf)), (Pair{0, 1}));
         QCOMPARE(count(Tensor::of<std::int64_t>({2}, {0x7ff8000000000000LL, 1})), (Pair{0, 0}));
         const std::complex<float> elements[] = {{1, 2}, {kNan, kInf}, {0, -kInf}};
-        QCOMPARE(count(Tensor::of<std::complex<float>>({3}, std::span<const std::complex<float>>(elements))), (Pair{1, 1}));
+        QCOMPARE(count(Tensor::of<std::complex<float>>({3}, std::span<const std::complex<float>>(elements))),
+                 (Pair{1, 1}));
         // Every position of long rows, whatever the vectors' width.
         for (std::int64_t at = 0; at < 200; ++at) {
             std::vector<float> row(200, 3.4e38F);
@@ -150,9 +160,12 @@ class TestCensus : public QObject {
     /// [1 1000 -1]·I = the same; exp = [e inf 1/e]; clip to at most 6 is finite again, and so is what comes after it.
     void whatIsSwallowedInARowOfStepsIsCounted() {
         Model model;
-        const NodeId product = apply(*model.graph, "MatMul", "product", {model.x, constant(*model.graph, "w", identity3())});
+        const NodeId product =
+            apply(*model.graph, "MatMul", "product", {model.x, constant(*model.graph, "w", identity3())});
         const NodeId exp = apply(*model.graph, "Exp", "exp", {product});
-        const NodeId clip = apply(*model.graph, "Clip", "clip", {exp, constant(*model.graph, "low", Tensor::scalar(0.0F)), constant(*model.graph, "high", Tensor::scalar(6.0F))});
+        const NodeId clip = apply(*model.graph, "Clip", "clip",
+                                  {exp, constant(*model.graph, "low", Tensor::scalar(0.0F)),
+                                   constant(*model.graph, "high", Tensor::scalar(6.0F))});
         model.ends(apply(*model.graph, "Neg", "y", {clip}));
         model.same({Value(Tensor::of<float>({1, 3}, {1, 1000, -1}))}, "exp 0 1 origin");
     }
@@ -162,12 +175,15 @@ class TestCensus : public QObject {
         Model model;
         const NodeId root = apply(*model.graph, "Sqrt", "root", {model.x});
         const NodeId twice = apply(*model.graph, "Add", "twice", {root, root});
-        const NodeId scaled = apply(*model.graph, "Mul", "scaled", {model.x, constant(*model.graph, "w", Tensor::of<float>({3}, {1, kInf, 1}))});
+        const NodeId scaled = apply(*model.graph, "Mul", "scaled",
+                                    {model.x, constant(*model.graph, "w", Tensor::of<float>({3}, {1, kInf, 1}))});
         model.ends(apply(*model.graph, "Concat", "y", {twice, scaled}));
-        model.graph->mutableExpr(model.graph->node(model.graph->findNode("y")).producer).attributes.set("axis", std::int64_t{0});
+        model.graph->mutableExpr(model.graph->node(model.graph->findNode("y")).producer)
+            .attributes.set("axis", std::int64_t{0});
         model.same({Value(Tensor::of<float>({3}, {-1, 0, 4}))}, "root 1 0 origin, twice 1 0, scaled 1 0 origin, y 2 0");
         // The input's own NaN; Sqrt makes nothing new of it.
-        model.same({Value(Tensor::of<float>({3}, {kNan, 1, 4}))}, "x 1 0 origin, root 1 0, twice 1 0, scaled 1 1, y 2 1");
+        model.same({Value(Tensor::of<float>({3}, {kNan, 1, 4}))},
+                   "x 1 0 origin, root 1 0, twice 1 0, scaled 1 1, y 2 1");
     }
 
     void otherDTypesAndViewsCount() {
@@ -184,7 +200,8 @@ class TestCensus : public QObject {
         const NodeId c = model.graph->addInput(kMain, "c", TypeInfo::tensor(DType::Bool));
         const NodeId branch = apply(*model.graph, "If", "branch", {c});
         const ExprId owner = model.graph->node(branch).producer;
-        const BodyId then = model.graph->addBody(owner, "then_branch"), other = model.graph->addBody(owner, "else_branch");
+        const BodyId then = model.graph->addBody(owner, "then_branch"),
+                     other = model.graph->addBody(owner, "else_branch");
         model.graph->setResult(then, Argument::of(apply(*model.graph, "Sqrt", "inside", {model.x}, then)));
         model.graph->setResult(other, Argument::of(apply(*model.graph, "Identity", "same", {model.x}, other)));
         model.graph->mutableExpr(owner).attributes.set("then_branch", tensor::BodyRef{0});
@@ -198,7 +215,8 @@ class TestCensus : public QObject {
     /// One NaN in a picture, and one negative variance: what is counted in passing is what the kept values hold.
     void modelsCountWhatTheirValuesHold_data() {
         QTest::addColumn<QString>("model");
-        for (const char* name : {"zoo:resnet18_slim", "zoo:mobilenet_v2", "zoo:unet_small", "zoo:vit_small"}) QTest::newRow(name) << QString::fromLatin1(name);
+        for (const char* name : {"zoo:resnet18_slim", "zoo:mobilenet_v2", "zoo:unet_small", "zoo:vit_small"})
+            QTest::newRow(name) << QString::fromLatin1(name);
     }
     void modelsCountWhatTheirValuesHold() {
         QFETCH(QString, model);
@@ -213,10 +231,13 @@ class TestCensus : public QObject {
         QVERIFY(!kept.error && !kept.bad.empty());
         std::size_t seen = 0;
         for (const auto& [node, values] : kept.kept) {
-            if (graph->node(node).constant || !values.back().isTensor() || values.back().tensor().dtype() != DType::Float32) continue;
+            if (graph->node(node).constant || !values.back().isTensor() ||
+                values.back().tensor().dtype() != DType::Float32)
+                continue;
             const Tensor value = values.back().tensor().contiguous().value();
             std::int64_t nan = 0, inf = 0;
-            for (const float element : value.span<float>()) nan += std::isnan(element) ? 1 : 0, inf += std::isinf(element) ? 1 : 0;
+            for (const float element : value.span<float>())
+                nan += std::isnan(element) ? 1 : 0, inf += std::isinf(element) ? 1 : 0;
             const auto found = kept.bad.find(node);
             const BadValues counted = found == kept.bad.end() ? BadValues{} : found->second;
             QVERIFY2(counted.nan == nan && counted.inf == inf, graph->node(node).name.c_str());
@@ -229,9 +250,11 @@ class TestCensus : public QObject {
                 const NodeId node(i);
                 if (!recording.computed(node)) continue;
                 const auto expected = kept.bad.find(node), found = recording.bad.find(node);
-                QVERIFY2((expected == kept.bad.end()) == (found == recording.bad.end()), graph->node(node).name.c_str());
+                QVERIFY2((expected == kept.bad.end()) == (found == recording.bad.end()),
+                         graph->node(node).name.c_str());
                 if (found == recording.bad.end()) continue;
-                QVERIFY2(expected->second.nan == found->second.nan && expected->second.inf == found->second.inf && expected->second.isOrigin == found->second.isOrigin,
+                QVERIFY2(expected->second.nan == found->second.nan && expected->second.inf == found->second.inf &&
+                             expected->second.isOrigin == found->second.isOrigin,
                          (std::string(way.name) + " " + graph->node(node).name).c_str());
             }
         }

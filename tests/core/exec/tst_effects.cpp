@@ -34,7 +34,8 @@ ExprId add(InternalGraph& graph, Expr expr, const std::string& output) {
     return graph.addExpr(std::move(expr), std::span<const std::string>(&output, 1));
 }
 
-NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output, const std::vector<NodeId>& inputs, BodyId body = kMain) {
+NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output, const std::vector<NodeId>& inputs,
+             BodyId body = kMain) {
     Expr expr;
     expr.op = OpKey{"", op, 17};
     expr.target = op;
@@ -53,8 +54,8 @@ NodeId check(InternalGraph& graph, const std::string& name, NodeId holds, BodyId
     return graph.expr(add(graph, std::move(expr), name)).outputs.front();
 }
 
-/// sum = x + x; assert a; y = -sum; dead = MatMul(x, x), which fails for three numbers and two; last = abs(y); assert b;
-/// dead and what reads it are no part of the result, which is y.
+/// sum = x + x; assert a; y = -sum; dead = MatMul(x, x), which fails for three numbers and two; last = abs(y); assert
+/// b; dead and what reads it are no part of the result, which is y.
 struct Checked {
     std::shared_ptr<InternalGraph> graph = std::make_shared<InternalGraph>();
     NodeId x, a, b, sum, checkA, y, dead, reader, last, checkB;
@@ -79,7 +80,8 @@ struct Checked {
         Watcher watcher;
         exec::RunOptions runOptions;
         if (observed) runOptions.observer = &watcher;
-        const std::vector<Value> inputs{Value(Tensor::of<float>({3}, {1, 2, 3})), Value(Tensor::scalar(aHolds)), Value(Tensor::scalar(bHolds))};
+        const std::vector<Value> inputs{Value(Tensor::of<float>({3}, {1, 2, 3})), Value(Tensor::scalar(aHolds)),
+                                        Value(Tensor::scalar(bHolds))};
         return runner.run(*plan, inputs, {}, runOptions);
     }
 };
@@ -99,7 +101,8 @@ class TestEffects : public QObject {
   private slots:
     void operatorsSayWhatTheyDo() {
         const ops::Registry& registry = ops::Registry::all();
-        for (const char* name : {"_assert", "_assert_is_none", "RaiseException"}) QVERIFY2(ops::hasEffect(*registry.find("prim", name, 0)), name);
+        for (const char* name : {"_assert", "_assert_is_none", "RaiseException"})
+            QVERIFY2(ops::hasEffect(*registry.find("prim", name, 0)), name);
         QVERIFY(ops::hasEffect(*registry.find("sonde", "guard", 1)));
         QVERIFY(ops::hasEffect(*registry.find("aten", "_assert_async.msg", 0)));
         QVERIFY(!ops::hasEffect(*registry.find("", "Add", 17)));
@@ -114,7 +117,8 @@ class TestEffects : public QObject {
     void anAssertionFailsWhateverIsWatched() {
         QFETCH(bool, observed);
         const Checked model;
-        const std::vector<PlanOptions> ways{{}, {.watch = {model.sum}}, {.watchAll = true}, {.end = {model.last, model.checkB}}};
+        const std::vector<PlanOptions> ways{
+            {}, {.watch = {model.sum}}, {.watchAll = true}, {.end = {model.last, model.checkB}}};
         for (const PlanOptions& options : ways) {
             const Recording good = model.run(options, true, true, observed);
             QVERIFY(!good.error);
@@ -144,7 +148,8 @@ class TestEffects : public QObject {
     void whatIsOnlyWatchedEndsNoRun() {
         const Checked model;
         for (const bool observed : {false, true}) {
-            for (const PlanOptions& options : {PlanOptions{.watch = {model.reader, model.last}}, PlanOptions{.watchAll = true}}) {
+            for (const PlanOptions& options :
+                 {PlanOptions{.watch = {model.reader, model.last}}, PlanOptions{.watchAll = true}}) {
                 const Recording recording = model.run(options, true, true, observed);
                 QVERIFY(!recording.error);
                 QCOMPARE(floats(recording.outputs.at(0)), (std::vector<float>{-2, -4, -6}));
@@ -181,10 +186,12 @@ class TestEffects : public QObject {
         graph->setResult(kMain, Argument::of(y));
         const auto run = [&](PlanOptions options, bool taken, bool isTrue) {
             Runner runner(1);
-            const std::vector<Value> inputs{Value(Tensor::of<float>({1}, {-2})), Value(Tensor::scalar(taken)), Value(Tensor::scalar(isTrue))};
+            const std::vector<Value> inputs{Value(Tensor::of<float>({1}, {-2})), Value(Tensor::scalar(taken)),
+                                            Value(Tensor::scalar(isTrue))};
             return runner.run(*Plan::make(graph, std::move(options)).value(), inputs);
         };
-        for (const PlanOptions& options : {PlanOptions{}, PlanOptions{.watchAll = true}, PlanOptions{.watch = {inThen}}, PlanOptions{.end = {y}}}) {
+        for (const PlanOptions& options :
+             {PlanOptions{}, PlanOptions{.watchAll = true}, PlanOptions{.watch = {inThen}}, PlanOptions{.end = {y}}}) {
             QVERIFY(!run(options, true, true).error);
             QVERIFY(!run(options, false, false).error);
             const Recording failed = run(options, true, false);
@@ -207,7 +214,8 @@ class TestEffects : public QObject {
         call.arguments = {Argument::of(before), Argument::of(a)};
         const ExprId id = add(*graph, std::move(call), "block");
         const BodyId body = graph->addBody(id, "");
-        const NodeId inner = graph->addInput(body, "inner", TypeInfo{}), flag = graph->addInput(body, "flag", TypeInfo{});
+        const NodeId inner = graph->addInput(body, "inner", TypeInfo{}),
+                     flag = graph->addInput(body, "flag", TypeInfo{});
         const NodeId first = apply(*graph, "Abs", "first", {inner}, body);
         check(*graph, "inBlock", flag, body);
         const NodeId second = apply(*graph, "Neg", "second", {inner}, body);

@@ -1,11 +1,11 @@
 // Element-wise steps that follow another step piece by piece give what they give one by one, bit for bit.
 
+#include <QDir>
+#include <QtTest>
+
 #include <atomic>
 #include <cmath>
 #include <thread>
-
-#include <QDir>
-#include <QtTest>
 
 #include "core/document/document.h"
 #include "core/exec/run.h"
@@ -36,7 +36,8 @@ class Watcher final : public exec::RunObserver {
 /// Numbers between -1 and 1 that depend on the position alone.
 Tensor waves(const tensor::Shape& shape) {
     Tensor x = Tensor::allocate(DType::Float32, shape).value();
-    for (std::int64_t i = 0; i < x.numel(); ++i) x.mutableData<float>()[i] = static_cast<float>((i * 7919 + 13) % 2003) / 1001.0F - 1.0F;
+    for (std::int64_t i = 0; i < x.numel(); ++i)
+        x.mutableData<float>()[i] = static_cast<float>((i * 7919 + 13) % 2003) / 1001.0F - 1.0F;
     return x;
 }
 
@@ -51,7 +52,8 @@ std::vector<Value> inputsOf(const InternalGraph& graph) {
     return values;
 }
 
-NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output, const std::vector<NodeId>& inputs) {
+NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output,
+             const std::vector<NodeId>& inputs) {
     Expr expr;
     expr.op = graph::OpKey{"", op, 17};
     expr.target = op;
@@ -84,7 +86,9 @@ class TestFollowers : public QObject {
         QFETCH(bool, watchAll);
         QFETCH(int, threads);
         auto graph = std::make_shared<InternalGraph>();
-        const auto input = [&](const char* name) { return graph->addInput(graph->mainId(), name, TypeInfo::tensor(DType::Float32)); };
+        const auto input = [&](const char* name) {
+            return graph->addInput(graph->mainId(), name, TypeInfo::tensor(DType::Float32));
+        };
         const NodeId x = input("x"), m = input("m"), row = input("row");
         const NodeId product = apply(*graph, "MatMul", "product", {x, m});
         const NodeId sum = apply(*graph, "Add", "sum", {row, product});
@@ -97,7 +101,8 @@ class TestFollowers : public QObject {
         const auto plan = Plan::make(graph, options).value();
         Runner runner(static_cast<std::size_t>(threads));
         // [1 2 -1]·[[1 0 2], [0 1 1], [3 -1 0]] = [-2 3 4]; + [1 -5 2] = [-1 -2 6]; relu [0 0 6]; · [0 0 36]; x − that.
-        const std::vector<Value> inputs{Value(Tensor::of<float>({1, 3}, {1, 2, -1})), Value(Tensor::of<float>({3, 3}, {1, 0, 2, 0, 1, 1, 3, -1, 0})),
+        const std::vector<Value> inputs{Value(Tensor::of<float>({1, 3}, {1, 2, -1})),
+                                        Value(Tensor::of<float>({3, 3}, {1, 0, 2, 0, 1, 1, 3, -1, 0})),
                                         Value(Tensor::of<float>({3}, {1, -5, 2}))};
         for (int repeat = 0; repeat < 2; ++repeat) {
             const Recording recording = runner.run(*plan, inputs);
@@ -126,10 +131,12 @@ class TestFollowers : public QObject {
         graph->setResult(graph->mainId(), Argument::of(y));
         const auto plan = Plan::make(graph, {}).value();
         Runner runner(1);
-        const Recording wide = runner.run(*plan, std::vector<Value>{Value(Tensor::of<float>({2}, {1, -2})), Value(Tensor::of<float>({2, 1}, {0, 5}))});
+        const Recording wide = runner.run(*plan, std::vector<Value>{Value(Tensor::of<float>({2}, {1, -2})),
+                                                                    Value(Tensor::of<float>({2, 1}, {0, 5}))});
         QVERIFY(!wide.error);
         QCOMPARE(floats(wide.outputs[0]), (std::vector<float>{0, 2, 4, 7}));
-        const Recording exact = runner.run(*plan, std::vector<Value>{Value(Tensor::of<double>({1}, {0.1})), Value(Tensor::of<double>({1, 1}, {0.3}))});
+        const Recording exact = runner.run(
+            *plan, std::vector<Value>{Value(Tensor::of<double>({1}, {0.1})), Value(Tensor::of<double>({1, 1}, {0.3}))});
         QVERIFY(!exact.error);
         QCOMPARE(exact.outputs[0].tensor().dtype(), DType::Float64);
         QCOMPARE(exact.outputs[0].tensor().toDouble(0), -0.1 + 0.3);
@@ -145,14 +152,15 @@ class TestFollowers : public QObject {
         const NodeId y = apply(*graph, "Clip", "y", {negative, a});
         graph->setResult(graph->mainId(), Argument::of(y));
         Runner runner(1);
-        const std::vector<Value> inputs{Value(Tensor::of<float>({3}, {1, 2, 2})), Value(Tensor::of<float>({3}, {1, 1, 1}))};
+        const std::vector<Value> inputs{Value(Tensor::of<float>({3}, {1, 2, 2})),
+                                        Value(Tensor::of<float>({3}, {1, 1, 1}))};
         const Recording recording = runner.run(*Plan::make(graph, {}).value(), inputs);
         QVERIFY(!recording.error);
         QCOMPARE(floats(recording.outputs[0]), std::vector<float>{5});
     }
 
-    /// One infinite element makes the outputs around it infinite and no others NaN, also where the convolution is computed by
-    /// tiles; numbers whose sums fit into float32 have sums.
+    /// One infinite element makes the outputs around it infinite and no others NaN, also where the convolution is
+    /// computed by tiles; numbers whose sums fit into float32 have sums.
     void infinityStaysWhereItIs_data() {
         QTest::addColumn<int>("threads");
         for (int threads : {1, 2}) QTest::addRow("%d threads", threads) << threads;
@@ -165,10 +173,12 @@ class TestFollowers : public QObject {
         weights.kind = graph::ExprKind::Constant;
         weights.body = graph->mainId();
         const std::string name = "w";
-        const NodeId w = graph->expr(graph->addExpr(std::move(weights), std::span<const std::string>(&name, 1))).outputs.front();
+        const NodeId w =
+            graph->expr(graph->addExpr(std::move(weights), std::span<const std::string>(&name, 1))).outputs.front();
         graph->setConstant(w, Value(Tensor::of<float>({16, 16, 3, 3}, std::vector<float>(16 * 16 * 9, 0.001F))));
         const NodeId convolved = apply(*graph, "Conv", "convolved", {x, w});
-        graph->mutableExpr(graph->node(convolved).producer).attributes.set("pads", std::vector<std::int64_t>{1, 1, 1, 1});
+        graph->mutableExpr(graph->node(convolved).producer)
+            .attributes.set("pads", std::vector<std::int64_t>{1, 1, 1, 1});
         const NodeId y = apply(*graph, "Neg", "y", {convolved});
         graph->setResult(graph->mainId(), Argument::of(y));
         const auto plan = Plan::make(graph, {}).value();
@@ -181,10 +191,14 @@ class TestFollowers : public QObject {
         for (std::size_t i = 0; i < result.size(); ++i) {
             const auto row = static_cast<int>(i % 576 / 24), column = static_cast<int>(i % 24);
             const float expected = std::abs(row - 9) <= 1 && std::abs(column - 9) <= 1 ? -INFINITY : 0.0F;
-            QVERIFY2(result[i] == expected, qPrintable(QStringLiteral("%1 at %2, %3").arg(static_cast<double>(result[i])).arg(row).arg(column)));
+            QVERIFY2(
+                result[i] == expected,
+                qPrintable(QStringLiteral("%1 at %2, %3").arg(static_cast<double>(result[i])).arg(row).arg(column)));
         }
         // 16 channels x 9 x 0.001 x 1e37 in the middle.
-        const Recording large = runner.run(*plan, std::vector<Value>{Value(Tensor::of<float>({1, 16, 24, 24}, std::vector<float>(numbers.size(), 1e37F)))});
+        const Recording large = runner.run(
+            *plan,
+            std::vector<Value>{Value(Tensor::of<float>({1, 16, 24, 24}, std::vector<float>(numbers.size(), 1e37F)))});
         QVERIFY(!large.error);
         QVERIFY(std::abs(static_cast<double>(floats(large.outputs[0])[5 * 24 + 5]) / -1.44e36 - 1) < 1e-5);
     }
@@ -213,7 +227,8 @@ class TestFollowers : public QObject {
         recording.outputs.clear();
         std::atomic<std::size_t> same{0};
         const auto read = [&] {
-            for (const auto& [node, values] : recording.kept) same += tensor::identical(values.back(), *expected.value(node)) ? 1 : 0;
+            for (const auto& [node, values] : recording.kept)
+                same += tensor::identical(values.back(), *expected.value(node)) ? 1 : 0;
         };
         std::thread other(read);
         read();
@@ -226,7 +241,8 @@ class TestFollowers : public QObject {
         for (const QString& name : QDir(SONDE_TEST_DATA "/models").entryList({"*.onnx"})) {
             QTest::newRow(qPrintable(name)) << QStringLiteral(SONDE_TEST_DATA "/models/") + name;
         }
-        for (const char* name : {"zoo:resnet18_slim", "zoo:mobilenet_v2", "zoo:unet_small", "zoo:vit_small", "zoo:in_place"}) {
+        for (const char* name :
+             {"zoo:resnet18_slim", "zoo:mobilenet_v2", "zoo:unet_small", "zoo:vit_small", "zoo:in_place"}) {
             QTest::newRow(name) << QString::fromLatin1(name);
         }
     }
@@ -257,7 +273,8 @@ class TestFollowers : public QObject {
             QCOMPARE(every.kept.size(), expected.kept.size());
             for (const auto& [node, values] : expected.kept) {
                 const auto found = every.kept.find(node);
-                QVERIFY2(found != every.kept.end() && found->second.size() == values.size(), graph->node(node).name.c_str());
+                QVERIFY2(found != every.kept.end() && found->second.size() == values.size(),
+                         graph->node(node).name.c_str());
                 for (std::size_t i = 0; i < values.size(); ++i) {
                     QVERIFY2(tensor::identical(found->second[i], values[i]), graph->node(node).name.c_str());
                 }

@@ -1,9 +1,9 @@
-// Graphs made at random: whatever is watched or ended at, however many threads, each value has the bits that it has when
-// every step runs by itself.
-
-#include <random>
+// Graphs made at random: whatever is watched or ended at, however many threads, each value has the bits that it has
+// when every step runs by itself.
 
 #include <QtTest>
+
+#include <random>
 
 #include "core/exec/run.h"
 
@@ -29,7 +29,8 @@ namespace {
 /// Looks at every step, so that each runs by itself.
 class Watcher final : public exec::RunObserver {};
 
-/// One graph: values [N, C, H, W] and some that are broadcast to them, in the main body, in called modules, branches and loops.
+/// One graph: values [N, C, H, W] and some that are broadcast to them, in the main body, in called modules, branches
+/// and loops.
 class RandomGraph {
   public:
     std::shared_ptr<InternalGraph> graph = std::make_shared<InternalGraph>();
@@ -44,17 +45,25 @@ class RandomGraph {
         all.scalar = {input("scalar", {})};
         m_square = input("square", {m_shape[3], m_shape[3]});
         m_factors = constant("factors", random({m_shape[1]}));
-        m_variance = constant("variance", Tensor::of<float>({m_shape[1]}, std::vector<float>(static_cast<std::size_t>(m_shape[1]), 0.5F)));
+        m_variance =
+            constant("variance",
+                     Tensor::of<float>({m_shape[1]}, std::vector<float>(static_cast<std::size_t>(m_shape[1]), 0.5F)));
         m_kernel = constant("kernel", random({m_shape[1], m_shape[1], 1, 1}));
         m_trips = constant("trips", Tensor::scalar<std::int64_t>(2));
         m_yes = constant("yes", Tensor::scalar<bool>(true));
         const NodeId last = steps(graph->mainId(), all, 12, 0, true);
         std::vector<Argument> results{Argument::of(last)};
-        if (pick(2)) results.push_back(Argument::of(all.full[static_cast<std::size_t>(pick(static_cast<std::int64_t>(all.full.size())))]));
-        graph->setResult(graph->mainId(), results.size() == 1 ? results.front() : Argument::container(Argument::Kind::Tuple, std::move(results)));
+        if (pick(2))
+            results.push_back(
+                Argument::of(all.full[static_cast<std::size_t>(pick(static_cast<std::int64_t>(all.full.size())))]));
+        graph->setResult(graph->mainId(), results.size() == 1
+                                              ? results.front()
+                                              : Argument::container(Argument::Kind::Tuple, std::move(results)));
     }
 
-    std::int64_t pick(std::int64_t count) { return std::uniform_int_distribution<std::int64_t>(0, count - 1)(m_engine); }
+    std::int64_t pick(std::int64_t count) {
+        return std::uniform_int_distribution<std::int64_t>(0, count - 1)(m_engine);
+    }
 
   private:
     struct Values {
@@ -79,7 +88,8 @@ class RandomGraph {
         Expr expr;
         expr.kind = graph::ExprKind::Constant;
         expr.body = graph->mainId();
-        const NodeId node = graph->expr(graph->addExpr(std::move(expr), std::span<const std::string>(&name, 1))).outputs.front();
+        const NodeId node =
+            graph->expr(graph->addExpr(std::move(expr), std::span<const std::string>(&name, 1))).outputs.front();
         graph->setConstant(node, Value(std::move(value)));
         return node;
     }
@@ -106,7 +116,10 @@ class RandomGraph {
         switch (pick(4)) {
             case 0: return apply(body, "MatMul", {x, Argument::of(m_square)});
             case 1: return apply(body, "Conv", {x, Argument::of(m_kernel)});
-            case 2: return apply(body, "BatchNormalization", {x, Argument::of(m_factors), Argument::of(m_factors), Argument::of(m_factors), Argument::of(m_variance)});
+            case 2:
+                return apply(body, "BatchNormalization",
+                             {x, Argument::of(m_factors), Argument::of(m_factors), Argument::of(m_factors),
+                              Argument::of(m_variance)});
             default: {
                 const NodeId joined = apply(body, "Concat", {x});
                 graph->mutableExpr(graph->node(joined).producer).attributes.set("axis", std::int64_t{1});
@@ -115,22 +128,27 @@ class RandomGraph {
         }
     }
 
-    NodeId elementWise(BodyId body, const std::vector<NodeId>& from, const std::vector<std::vector<NodeId>>& others, const std::vector<NodeId>& scalars) {
-        static const char* const unary[] = {"Relu", "Neg", "Sigmoid", "Tanh", "Abs", "Sqrt", "Exp", "LeakyRelu", "HardSigmoid", "Erf", "Elu"};
+    NodeId elementWise(BodyId body, const std::vector<NodeId>& from, const std::vector<std::vector<NodeId>>& others,
+                       const std::vector<NodeId>& scalars) {
+        static const char* const unary[] = {"Relu", "Neg",       "Sigmoid",     "Tanh", "Abs", "Sqrt",
+                                            "Exp",  "LeakyRelu", "HardSigmoid", "Erf",  "Elu"};
         static const char* const binary[] = {"Add", "Sub", "Mul", "Div"};
         const Argument x = Argument::of(any(from));
         const std::int64_t kind = pick(8);
         if (kind < 3) return apply(body, unary[pick(std::size(unary))], {x});
         if (kind == 3) {
-            const Argument low = pick(2) ? Argument::of(any(scalars)) : Argument(), high = pick(2) ? Argument::of(any(scalars)) : Argument();
+            const Argument low = pick(2) ? Argument::of(any(scalars)) : Argument(),
+                           high = pick(2) ? Argument::of(any(scalars)) : Argument();
             return apply(body, "Clip", {x, low, high});
         }
-        const std::vector<NodeId>& group = others[static_cast<std::size_t>(pick(static_cast<std::int64_t>(others.size())))];
+        const std::vector<NodeId>& group =
+            others[static_cast<std::size_t>(pick(static_cast<std::int64_t>(others.size())))];
         const Argument y = Argument::of(any(group));
         return pick(2) ? apply(body, binary[pick(4)], {x, y}) : apply(body, binary[pick(4)], {y, x});
     }
 
-    /// Adds some steps to a body; the last full value there is. `once`: whatever stands here is computed once in every run.
+    /// Adds some steps to a body; the last full value there is. `once`: whatever stands here is computed once in every
+    /// run.
     NodeId steps(BodyId body, Values& values, std::int64_t most, int depth, bool once) {
         const std::int64_t count = 3 + pick(most);
         for (std::int64_t i = 0; i < count; ++i) {
@@ -167,16 +185,20 @@ class RandomGraph {
         const BodyId inner = graph->addBody(id, "module");
         Values inside = values;  // what is outside may be captured
         for (std::size_t i = 0; i < given.size(); ++i) {
-            (i < 2 ? inside.full : inside.scalar).push_back(graph->addInput(inner, fresh("in"), TypeInfo::tensor(DType::Float32)));
+            (i < 2 ? inside.full : inside.scalar)
+                .push_back(graph->addInput(inner, fresh("in"), TypeInfo::tensor(DType::Float32)));
         }
         const NodeId last = steps(inner, inside, 5, depth + 1, once);
-        graph->setResult(inner, two ? Argument::container(Argument::Kind::Tuple, {Argument::of(last), Argument::of(inside.full[inside.full.size() - 2])})
-                                    : Argument::of(last));
+        graph->setResult(
+            inner, two ? Argument::container(Argument::Kind::Tuple,
+                                             {Argument::of(last), Argument::of(inside.full[inside.full.size() - 2])})
+                       : Argument::of(last));
         return graph->expr(id).outputs.back();
     }
 
     NodeId branch(BodyId body, const Values& values, int depth) {
-        const NodeId condition = apply(body, "Less", {Argument::of(any(values.scalar)), Argument::of(values.scalar.front())});
+        const NodeId condition =
+            apply(body, "Less", {Argument::of(any(values.scalar)), Argument::of(values.scalar.front())});
         const NodeId made = apply(body, "If", {Argument::of(condition)});
         const ExprId id = graph->node(made).producer;
         std::int64_t number = 0;
@@ -190,7 +212,8 @@ class RandomGraph {
     }
 
     NodeId loop(BodyId body, const Values& values, int depth) {
-        const NodeId made = apply(body, "Loop", {Argument::of(m_trips), Argument::of(m_yes), Argument::of(any(values.full))});
+        const NodeId made =
+            apply(body, "Loop", {Argument::of(m_trips), Argument::of(m_yes), Argument::of(any(values.full))});
         const ExprId id = graph->node(made).producer;
         const BodyId inner = graph->addBody(id, "body");
         graph->mutableExpr(id).attributes.set("body", tensor::BodyRef{0});
@@ -199,7 +222,8 @@ class RandomGraph {
         Values inside = values;
         inside.full.push_back(graph->addInput(inner, fresh("carried"), TypeInfo::tensor(DType::Float32)));
         const NodeId last = steps(inner, inside, 4, depth + 1, false);
-        graph->setResult(inner, Argument::container(Argument::Kind::Tuple, {Argument::of(condition), Argument::of(last)}));
+        graph->setResult(inner,
+                         Argument::container(Argument::Kind::Tuple, {Argument::of(condition), Argument::of(last)}));
         return made;
     }
 
@@ -227,31 +251,42 @@ class TestRandomGraphs : public QObject {
             QVERIFY2(graph.validate().has_value(), qPrintable(QString::number(seed)));
             Watcher watcher;
             Runner one(1), two(2);
-            const Recording expected = one.run(*Plan::make(random.graph, {.watchAll = true}).value(), random.inputs, {}, {.observer = &watcher});
-            QVERIFY2(!expected.error, expected.error ? qPrintable(QString::number(seed) + QString::fromStdString(expected.error->text())) : "");
+            const Recording expected = one.run(*Plan::make(random.graph, {.watchAll = true}).value(), random.inputs, {},
+                                               {.observer = &watcher});
+            QVERIFY2(!expected.error,
+                     expected.error ? qPrintable(QString::number(seed) + QString::fromStdString(expected.error->text()))
+                                    : "");
             for (int round = 0; round < 6; ++round) {
                 PlanOptions options;
                 options.watchAll = round == 0;
-                for (std::int64_t i = random.pick(4); round > 1 && i > 0; --i) options.watch.push_back(NodeId(static_cast<std::size_t>(random.pick(static_cast<std::int64_t>(graph.nodeCount())))));
-                for (std::int64_t i = random.pick(3); round > 3 && i > 0; --i) options.end.push_back(random.ends[static_cast<std::size_t>(random.pick(static_cast<std::int64_t>(random.ends.size())))]);
+                for (std::int64_t i = random.pick(4); round > 1 && i > 0; --i)
+                    options.watch.push_back(
+                        NodeId(static_cast<std::size_t>(random.pick(static_cast<std::int64_t>(graph.nodeCount())))));
+                for (std::int64_t i = random.pick(3); round > 3 && i > 0; --i)
+                    options.end.push_back(random.ends[static_cast<std::size_t>(
+                        random.pick(static_cast<std::int64_t>(random.ends.size())))]);
                 const auto plan = Plan::make(random.graph, options).value();
                 for (Runner* runner : {&one, &two}) {
                     const Recording recording = runner->run(*plan, random.inputs);
-                    const std::string place = "seed " + std::to_string(seed) + ", round " + std::to_string(round) + ": ";
+                    const std::string place =
+                        "seed " + std::to_string(seed) + ", round " + std::to_string(round) + ": ";
                     QVERIFY2(!recording.error, recording.error ? (place + recording.error->text()).c_str() : "");
                     const std::vector<NodeId>& results = options.end.empty() ? graph.outputs() : options.end;
                     QCOMPARE(recording.outputs.size(), results.size());
                     for (std::size_t i = 0; i < results.size(); ++i) {
-                        QVERIFY2(tensor::identical(recording.outputs[i], *expected.value(results[i])), (place + graph.node(results[i]).name + " given back").c_str());
+                        QVERIFY2(tensor::identical(recording.outputs[i], *expected.value(results[i])),
+                                 (place + graph.node(results[i]).name + " given back").c_str());
                     }
                     for (const auto& [node, values] : recording.kept) {
                         QVERIFY2(values.size() <= expected.iterations(node), (place + graph.node(node).name).c_str());
                         for (std::size_t i = 0; i < values.size(); ++i) {
-                            QVERIFY2(tensor::identical(values[i], *expected.value(node, i)), (place + graph.node(node).name + " kept").c_str());
+                            QVERIFY2(tensor::identical(values[i], *expected.value(node, i)),
+                                     (place + graph.node(node).name + " kept").c_str());
                         }
                     }
                     if (options.end.empty()) {
-                        for (NodeId node : options.watch) QCOMPARE(recording.iterations(node), expected.iterations(node));
+                        for (NodeId node : options.watch)
+                            QCOMPARE(recording.iterations(node), expected.iterations(node));
                     }
                 }
             }

@@ -1,6 +1,6 @@
-#include "core/exec/run.h"
-
 #include <QtTest>
+
+#include "core/exec/run.h"
 
 using namespace sonde;
 using exec::ExprState;
@@ -175,8 +175,10 @@ class TestRunner : public QObject {
         const Recording recording = chain.run({.watch = {chain.y}});
         QVERIFY(recording.error.has_value());
         QCOMPARE(recording.error->kind, base::ErrorKind::Run);
-        QCOMPARE(QString::fromStdString(recording.error->text()),
-                 QString("operator Frobnicate is not known (node 'odd', module 'head.odd', operator Frobnicate, inputs (float32[3]))"));
+        QCOMPARE(
+            QString::fromStdString(recording.error->text()),
+            QString(
+                "operator Frobnicate is not known (node 'odd', module 'head.odd', operator Frobnicate, inputs (float32[3]))"));
         QCOMPARE(recording.failedAt, chain.graph->node(odd).producer);
         QCOMPARE(floats(*recording.value(chain.y)), (std::vector<float>{-2, -8, -18}));
         QVERIFY(!chain.run({.end = {chain.y}}).error);
@@ -191,7 +193,8 @@ class TestRunner : public QObject {
         const Recording recording = runner.run(*plan, inputs);
         QVERIFY(recording.error.has_value());
         const QString text = QString::fromStdString(recording.error->text());
-        QVERIFY2(text.contains("node 'sum'") && text.contains("operator Add") && text.contains("string[1]"), qPrintable(text));
+        QVERIFY2(text.contains("node 'sum'") && text.contains("operator Add") && text.contains("string[1]"),
+                 qPrintable(text));
     }
 
     void refusesAnInputOfAnotherDtype() {
@@ -251,7 +254,8 @@ class TestRunner : public QObject {
             Expr expr;
             expr.kind = graph::ExprKind::Constant;
             expr.body = graph->mainId();
-            const NodeId node = graph->expr(graph->addExpr(std::move(expr), std::span<const std::string>(&name, 1))).outputs.front();
+            const NodeId node =
+                graph->expr(graph->addExpr(std::move(expr), std::span<const std::string>(&name, 1))).outputs.front();
             graph->setConstant(node, Value(std::move(value)));
             return node;
         };
@@ -280,7 +284,8 @@ class TestRunner : public QObject {
         const NodeId twice = apply(*graph, "Add", "twice", {carried, carried}, elseBody);
         graph->setResult(thenBody, Argument::of(more));
         graph->setResult(elseBody, Argument::of(twice));
-        graph->setResult(body, Argument::container(Argument::Kind::Tuple, {Argument::of(condition), Argument::of(next)}));
+        graph->setResult(body,
+                         Argument::container(Argument::Kind::Tuple, {Argument::of(condition), Argument::of(next)}));
         graph->setResult(graph->mainId(), Argument::of(end));
         QVERIFY(graph->validate().has_value());
 

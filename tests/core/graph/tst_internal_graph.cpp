@@ -1,8 +1,7 @@
-#include "core/graph/internal_graph.h"
-
-#include "core/graph/module_tree.h"
-
 #include <QtTest>
+
+#include "core/graph/internal_graph.h"
+#include "core/graph/module_tree.h"
 
 using namespace sonde::graph;
 using sonde::tensor::DType;
@@ -27,8 +26,8 @@ struct Small {
         graph.setResult(graph.mainId(), Argument::of(y));
     }
 
-    NodeId apply(std::string op, std::string output, std::vector<Argument> arguments, ScopeId scope, std::string qualname,
-                 ExprId& id) {
+    NodeId apply(std::string op, std::string output, std::vector<Argument> arguments, ScopeId scope,
+                 std::string qualname, ExprId& id) {
         Expr expr;
         expr.op = OpKey{"", op, 14};
         expr.target = op;
@@ -59,11 +58,10 @@ class TestInternalGraph : public QObject {
 
     void printsOneLineForEachExpr() {
         Small small;
-        QCOMPARE(QString::fromStdString(printed(small.graph)),
-                 QString("x: float32[2] = Input x()\n"
-                         "sum: ? = Apply Add(x, 1)  # a\n"
-                         "y: ? = Apply Relu(sum)  # a.b\n"
-                         "return y\n"));
+        QCOMPARE(QString::fromStdString(printed(small.graph)), QString("x: float32[2] = Input x()\n"
+                                                                       "sum: ? = Apply Add(x, 1)  # a\n"
+                                                                       "y: ? = Apply Relu(sum)  # a.b\n"
+                                                                       "return y\n"));
     }
 
     void keepsUseListsRightThroughEdits() {

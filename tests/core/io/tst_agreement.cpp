@@ -66,12 +66,18 @@ void TestAgreement::dimensionsAreHeldAgainstTheDeclaration_data() {
     QTest::newRow("fits") << "N,3,224,224" << QList<int>{1, 3, 224, 224} << "";
     QTest::newRow("open batch") << "N,3,8,8" << QList<int>{7, 3, 8, 8} << "";
     QTest::newRow("empty batch") << "N,3,8,8" << QList<int>{0, 3, 8, 8} << "";
-    QTest::newRow("channels") << "N,3,224,224" << QList<int>{1, 4, 224, 224}
-                              << "input 'x' expects float32[N,3,224,224], got float32[1,4,224,224] (dimension 1: 3 declared, 4 given)";
-    QTest::newRow("fixed batch") << "1,3,8,8" << QList<int>{2, 3, 8, 8} << "input 'x' expects float32[1,3,8,8], got float32[2,3,8,8] (dimension 0: 1 declared, 2 given)";
-    QTest::newRow("several") << "1,3,8,8" << QList<int>{2, 3, 8, 9} << "(dimension 0: 1 declared, 2 given; dimension 3: 8 declared, 9 given)";
-    QTest::newRow("rank") << "N,3,8,8" << QList<int>{3, 8, 8} << "input 'x' expects float32[N,3,8,8], got float32[3,8,8] (rank: 4 declared, 3 given)";
-    QTest::newRow("scalar") << "" << QList<int>{1} << "input 'x' expects float32[], got float32[1] (rank: 0 declared, 1 given)";
+    QTest::newRow("channels")
+        << "N,3,224,224" << QList<int>{1, 4, 224, 224}
+        << "input 'x' expects float32[N,3,224,224], got float32[1,4,224,224] (dimension 1: 3 declared, 4 given)";
+    QTest::newRow("fixed batch")
+        << "1,3,8,8" << QList<int>{2, 3, 8, 8}
+        << "input 'x' expects float32[1,3,8,8], got float32[2,3,8,8] (dimension 0: 1 declared, 2 given)";
+    QTest::newRow("several") << "1,3,8,8" << QList<int>{2, 3, 8, 9}
+                             << "(dimension 0: 1 declared, 2 given; dimension 3: 8 declared, 9 given)";
+    QTest::newRow("rank") << "N,3,8,8" << QList<int>{3, 8, 8}
+                          << "input 'x' expects float32[N,3,8,8], got float32[3,8,8] (rank: 4 declared, 3 given)";
+    QTest::newRow("scalar") << "" << QList<int>{1}
+                            << "input 'x' expects float32[], got float32[1] (rank: 0 declared, 1 given)";
     QTest::newRow("one symbol twice") << "N,N" << QList<int>{2, 3} << "(dimension 1: N is 2 in dimension 0, 3 given)";
     QTest::newRow("one symbol twice, agreeing") << "N,N" << QList<int>{3, 3} << "";
     QTest::newRow("no names") << "?,?" << QList<int>{2, 3} << "";
@@ -81,7 +87,9 @@ void TestAgreement::dimensionsAreHeldAgainstTheDeclaration() {
     QFETCH(QString, dims);
     QFETCH(QList<int>, given);
     QFETCH(QString, says);
-    const auto error = io::contradiction(declared("x", DType::Float32, dims), TypeInfo::tensor(DType::Float32, Shape(std::vector<std::int64_t>(given.begin(), given.end()))));
+    const auto error = io::contradiction(
+        declared("x", DType::Float32, dims),
+        TypeInfo::tensor(DType::Float32, Shape(std::vector<std::int64_t>(given.begin(), given.end()))));
     QCOMPARE(error.has_value(), !says.isEmpty());
     if (!error) return;
     QCOMPARE(error->exitStatus(), 2);
@@ -89,14 +97,18 @@ void TestAgreement::dimensionsAreHeldAgainstTheDeclaration() {
 }
 
 void TestAgreement::oneSymbolIsOneSize() {
-    const std::vector<InputInfo> inputs{declared("a", DType::Float32, "N,4"), declared("b", DType::Float32, "N"), declared("c", DType::Float32, "M")};
-    const std::vector<Value> agreeing{zeros(DType::Float32, {2, 4}), zeros(DType::Float32, {2}), zeros(DType::Float32, {5})};
+    const std::vector<InputInfo> inputs{declared("a", DType::Float32, "N,4"), declared("b", DType::Float32, "N"),
+                                        declared("c", DType::Float32, "M")};
+    const std::vector<Value> agreeing{zeros(DType::Float32, {2, 4}), zeros(DType::Float32, {2}),
+                                      zeros(DType::Float32, {5})};
     QVERIFY(io::contradictions(inputs, agreeing).empty());
-    const std::vector<Value> others{zeros(DType::Float32, {2, 4}), zeros(DType::Float32, {3}), zeros(DType::Float32, {5})};
+    const std::vector<Value> others{zeros(DType::Float32, {2, 4}), zeros(DType::Float32, {3}),
+                                    zeros(DType::Float32, {5})};
     const auto found = io::contradictions(inputs, others);
     QCOMPARE(found.size(), std::size_t{1});
     QCOMPARE(found[0].input, std::size_t{1});
-    QCOMPARE(found[0].error.what, std::string("input 'b' expects float32[N], got float32[3] (dimension 0: N is 2 in input 'a', 3 given)"));
+    QCOMPARE(found[0].error.what,
+             std::string("input 'b' expects float32[N], got float32[3] (dimension 0: N is 2 in input 'a', 3 given)"));
     // What is not given contradicts nothing.
     QVERIFY(io::contradictions(inputs, std::vector<Value>{Value(), others[1], Value()}).empty());
 }
@@ -106,7 +118,8 @@ void TestAgreement::layersRequireDimensionsOnly() {
     input.isGuide = input.isRequiredByLayers = true;
     const auto error = io::contradiction(input, TypeInfo::tensor(DType::Float32, Shape{1, 4, 8, 8}));
     QVERIFY(error.has_value());
-    QVERIFY2(error->what.find("(dimension 1: 3 required by its layers, 4 given)") != std::string::npos, error->what.c_str());
+    QVERIFY2(error->what.find("(dimension 1: 3 required by its layers, 4 given)") != std::string::npos,
+             error->what.c_str());
     // A layer that also takes one sample without a batch.
     QVERIFY(!io::contradiction(input, TypeInfo::tensor(DType::Float32, Shape{3, 8, 8})));
 }
@@ -135,7 +148,8 @@ void TestAgreement::everySourceIsHeldAgainstTheDeclaration() {
     QVERIFY(picture.open(QIODevice::WriteOnly));
     picture.write(QByteArray("P6\n2 1\n255\n") + QByteArray("\xff\0\0\0\0\xff", 6));
     picture.close();
-    const auto cases = io::makeInputs(spec.replace("%", m_folder.path() + "/").toStdString(), {declared("x", DType::Float32, "N,3,1,1")});
+    const auto cases = io::makeInputs(spec.replace("%", m_folder.path() + "/").toStdString(),
+                                      {declared("x", DType::Float32, "N,3,1,1")});
     QCOMPARE(cases.has_value(), fits);
     if (fits) return;
     QCOMPARE(cases.error().exitStatus(), 2);
@@ -146,7 +160,9 @@ void TestAgreement::conversionsKeepValues_data() {
     QTest::addColumn<int>("to");
     QTest::addColumn<QList<double>>("values");
     QTest::addColumn<QString>("says");
-    const auto row = [](const char* name, DType to, const QList<double>& values, const char* says) { QTest::newRow(name) << static_cast<int>(to) << values << says; };
+    const auto row = [](const char* name, DType to, const QList<double>& values, const char* says) {
+        QTest::newRow(name) << static_cast<int>(to) << values << says;
+    };
     row("rounding is what float32 is for", DType::Float32, {0.1, 1e-50}, "");
     row("but not infinity", DType::Float32, {1, 1e39}, "element 1 is");
     row("infinity stays", DType::Float32, {INFINITY, NAN}, "");
@@ -171,7 +187,8 @@ void TestAgreement::conversionsKeepValues() {
 }
 
 void TestAgreement::generatedInputsTakeTheSizesOfData() {
-    const std::vector<InputInfo> inputs{declared("mask", DType::Float32, "N,H"), declared("x", DType::Float32, "N,3,H,W")};
+    const std::vector<InputInfo> inputs{declared("mask", DType::Float32, "N,H"),
+                                        declared("x", DType::Float32, "N,3,H,W")};
     const auto given = io::makeInputs("mask:#rand(0,1);x:#rand(0,1,4,3,5,6)", inputs);
     QVERIFY2(given.has_value(), given ? "" : given.error().text().c_str());
     QCOMPARE((*given)[0].values[0].tensor().typeText(), std::string("float32[4,5]"));

@@ -71,7 +71,9 @@ class TestInputs : public QObject {
 void TestInputs::randomShapes_data() {
     QTest::addColumn<QString>("spec");
     QTest::addColumn<QString>("shape");
-    const auto row = [](const char* spec, const char* shape) { QTest::newRow(spec) << QString(spec) << QString(shape); };
+    const auto row = [](const char* spec, const char* shape) {
+        QTest::newRow(spec) << QString(spec) << QString(shape);
+    };
     row("#rand(0,255)", "[2,3,4,5]");
     row("#rand(0,255,1,3,224,224)", "[1,3,224,224]");
     row("#rand(0, 255, 1, ...)", "[1,3,4,5]");
@@ -92,9 +94,10 @@ void TestInputs::randomShapes() {
 
 void TestInputs::badRandoms_data() {
     QTest::addColumn<QString>("spec");
-    for (const char* spec : {"#rand(0,255,)", "#rand(,255)", "#rand(1e-3,2)", "#rand( 0,1)", "#rand(0,1,1,...,5)", "#rand(0,255,1.5)",
-                             "#rand(0,1,1,2,3,4,5,...)", "#rand(0,1", "#rand(5,1)", "#rand()", "#rand(0)", "#rand(0,1,-3)", "#random(0,1)",
-                             "#rand(0,1,1000000000,1000000000,1000,1000)"}) {
+    for (const char* spec :
+         {"#rand(0,255,)", "#rand(,255)", "#rand(1e-3,2)", "#rand( 0,1)", "#rand(0,1,1,...,5)", "#rand(0,255,1.5)",
+          "#rand(0,1,1,2,3,4,5,...)", "#rand(0,1", "#rand(5,1)", "#rand()", "#rand(0)", "#rand(0,1,-3)", "#random(0,1)",
+          "#rand(0,1,1000000000,1000000000,1000,1000)"}) {
         QTest::newRow(spec) << QString(spec);
     }
 }
@@ -132,7 +135,8 @@ void TestInputs::integersAreTruncated() {
 }
 
 void TestInputs::oneRandomIsForAllInputs() {
-    const auto cases = io::makeInputs("#rand(0,1)", {input("a", DType::Float32, {3}), input("b", DType::Float32, {2, 2})});
+    const auto cases =
+        io::makeInputs("#rand(0,1)", {input("a", DType::Float32, {3}), input("b", DType::Float32, {2, 2})});
     QVERIFY(cases.has_value());
     QCOMPARE((*cases)[0].values.size(), std::size_t{2});
     QCOMPARE((*cases)[0].values[1].tensor().shape(), (Shape{2, 2}));
@@ -141,7 +145,8 @@ void TestInputs::oneRandomIsForAllInputs() {
 
 void TestInputs::itemsGoByName() {
     const std::string a = writeArray("a.npy", Tensor::of<float>({2}, {1, 2}));
-    const auto cases = io::makeInputs("mask:#rand(0,1);x:" + a, {input("x", DType::Float32, {2}), input("mask", DType::Float32, {3})});
+    const auto cases =
+        io::makeInputs("mask:#rand(0,1);x:" + a, {input("x", DType::Float32, {2}), input("mask", DType::Float32, {3})});
     QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
     QCOMPARE((*cases)[0].values[0].tensor().toDouble(1), 2.0);
     QCOMPARE((*cases)[0].values[1].tensor().shape(), (Shape{3}));
@@ -160,16 +165,21 @@ void TestInputs::namesMayHoldColons() {
 void TestInputs::wrongItemsAreUsageErrors_data() {
     QTest::addColumn<QString>("spec");
     QTest::addColumn<QString>("says");
-    QTest::newRow("too few") << "a:#rand(0,1)" << "input 'b'";
-    QTest::newRow("unknown name") << "c:#rand(0,1);a:#rand(0,1)" << "'c:#rand(0,1)'";
-    QTest::newRow("twice") << "a:#rand(0,1);a:#rand(0,1)" << "twice";
-    QTest::newRow("no list") << "@nothing.txt" << "list";
+    QTest::newRow("too few") << "a:#rand(0,1)"
+                             << "input 'b'";
+    QTest::newRow("unknown name") << "c:#rand(0,1);a:#rand(0,1)"
+                                  << "'c:#rand(0,1)'";
+    QTest::newRow("twice") << "a:#rand(0,1);a:#rand(0,1)"
+                           << "twice";
+    QTest::newRow("no list") << "@nothing.txt"
+                             << "list";
 }
 
 void TestInputs::wrongItemsAreUsageErrors() {
     QFETCH(QString, spec);
     QFETCH(QString, says);
-    const auto cases = io::makeInputs(spec.toStdString(), {input("a", DType::Float32, {1}), input("b", DType::Float32, {1})});
+    const auto cases =
+        io::makeInputs(spec.toStdString(), {input("a", DType::Float32, {1}), input("b", DType::Float32, {1})});
     QVERIFY(!cases);
     QCOMPARE(cases.error().exitStatus(), 2);
     QVERIFY2(QString::fromStdString(cases.error().text()).contains(says), cases.error().text().c_str());
@@ -182,14 +192,16 @@ void TestInputs::listsHaveACaseALine() {
     QCOMPARE(cases->size(), std::size_t{2});
     QVERIFY((*cases)[0].values[0].tensor().toDouble(0) < 1);
     QVERIFY((*cases)[1].values[0].tensor().toDouble(0) >= 2);
-    const auto broken = io::makeInputs("@" + write("bad.txt", "#rand(0,1)\n#rand(x)\n"), {input("x", DType::Float32, {4})});
+    const auto broken =
+        io::makeInputs("@" + write("bad.txt", "#rand(0,1)\n#rand(x)\n"), {input("x", DType::Float32, {4})});
     QVERIFY(!broken);
     QVERIFY(QString::fromStdString(broken.error().text()).contains("line 2"));
 }
 
 void TestInputs::npzGivesEveryInput() {
     const std::string file = SONDE_TEST_DATA "/models/lstm_classifier.npz";
-    const std::vector<InputInfo> inputs{{"tokens", TypeInfo::tensor(DType::Int64, std::vector<Dim>{Dim::named("N"), Dim::named("T")})}};
+    const std::vector<InputInfo> inputs{
+        {"tokens", TypeInfo::tensor(DType::Int64, std::vector<Dim>{Dim::named("N"), Dim::named("T")})}};
     const auto first = io::makeInputs(file, inputs);
     QVERIFY2(first.has_value(), first ? "" : first.error().text().c_str());
     QCOMPARE((*first)[0].values[0].tensor().typeText(), std::string("int64[2,15]"));
@@ -197,19 +209,25 @@ void TestInputs::npzGivesEveryInput() {
     QVERIFY(second.has_value());
     QCOMPARE((*second)[0].values[0].tensor().typeText(), std::string("int64[4,9]"));
     QVERIFY(!io::makeInputs(file + "#case7", inputs));
-    QVERIFY(io::writeNpz(path("plain.npz"), std::vector<io::NamedTensor>{{"tokens", Tensor::of<std::int64_t>({1, 1}, {3})}}).has_value());
+    QVERIFY(
+        io::writeNpz(path("plain.npz"), std::vector<io::NamedTensor>{{"tokens", Tensor::of<std::int64_t>({1, 1}, {3})}})
+            .has_value());
     QVERIFY(io::makeInputs(path("plain.npz"), inputs).has_value());
 }
 
 void TestInputs::npzGivesOneOfSeveralInputs() {
-    const std::vector<io::NamedTensor> arrays{{"in.a", Tensor::of<float>({1}, {1})}, {"b", Tensor::of<float>({1}, {2})}, {"case1.in.a", Tensor::of<float>({1}, {3})}};
+    const std::vector<io::NamedTensor> arrays{{"in.a", Tensor::of<float>({1}, {1})},
+                                              {"b", Tensor::of<float>({1}, {2})},
+                                              {"case1.in.a", Tensor::of<float>({1}, {3})}};
     QVERIFY(io::writeNpz(path("several.npz"), arrays).has_value());
-    QVERIFY(io::writeNpz(path("single.npz"), std::vector<io::NamedTensor>{{"whatever", Tensor::of<float>({1}, {4})}}).has_value());
+    QVERIFY(io::writeNpz(path("single.npz"), std::vector<io::NamedTensor>{{"whatever", Tensor::of<float>({1}, {4})}})
+                .has_value());
     const std::vector<InputInfo> inputs{input("a", DType::Float32, {1}), input("b", DType::Float32, {1})};
     const auto given = [&](const std::string& spec) -> std::vector<float> {
         const auto cases = io::makeInputs(spec, inputs);
         if (!cases) return {};
-        return {static_cast<float>((*cases)[0].values[0].tensor().toDouble(0)), static_cast<float>((*cases)[0].values[1].tensor().toDouble(0))};
+        return {static_cast<float>((*cases)[0].values[0].tensor().toDouble(0)),
+                static_cast<float>((*cases)[0].values[1].tensor().toDouble(0))};
     };
     const std::string several = path("several.npz"), single = path("single.npz");
     QCOMPARE(given("a:" + several + ";b:" + several), (std::vector<float>{1, 2}));
@@ -271,7 +289,8 @@ void TestInputs::picturesFitTheInput() {
     QFETCH(QString, shape);
     std::vector<Dim> type;
     for (int dim : dims) type.push_back(dim < 0 ? Dim{} : Dim::of(dim));
-    const auto cases = io::makeInputs(SONDE_SOURCE_DIR "/resources/samples/chelsea.png", {{"x", TypeInfo::tensor(DType::Float32, type)}});
+    const auto cases = io::makeInputs(SONDE_SOURCE_DIR "/resources/samples/chelsea.png",
+                                      {{"x", TypeInfo::tensor(DType::Float32, type)}});
     QCOMPARE(cases.has_value(), !shape.isEmpty());
     if (cases) QCOMPARE(QString::fromStdString((*cases)[0].values[0].tensor().shape().text()), shape);
 }
@@ -290,8 +309,11 @@ void TestInputs::presetsNormalise() {
 }
 
 void TestInputs::openExtentsHaveUsualSizes() {
-    QCOMPARE(io::usualShape(TypeInfo::tensor(DType::Float32, std::vector<Dim>{Dim::named("N"), Dim::of(3), Dim{}, Dim{}})), (Shape{1, 3, 224, 224}));
-    QCOMPARE(io::usualShape(TypeInfo::tensor(DType::Int64, std::vector<Dim>{Dim::named("N"), Dim::named("T")})), (Shape{1, 1}));
+    QCOMPARE(
+        io::usualShape(TypeInfo::tensor(DType::Float32, std::vector<Dim>{Dim::named("N"), Dim::of(3), Dim{}, Dim{}})),
+        (Shape{1, 3, 224, 224}));
+    QCOMPARE(io::usualShape(TypeInfo::tensor(DType::Int64, std::vector<Dim>{Dim::named("N"), Dim::named("T")})),
+             (Shape{1, 1}));
 }
 
 QTEST_APPLESS_MAIN(TestInputs)

@@ -1,4 +1,5 @@
-// Numbers as text in --input-data (input-data.md, "Numbers as text"), and what PyTorch and numpy make of the same lists.
+// Numbers as text in --input-data (input-data.md, "Numbers as text"), and what PyTorch and numpy make of the same
+// lists.
 
 #include <QtTest>
 
@@ -67,24 +68,42 @@ void TestLiteral::textBecomesATensor_data() {
     QTest::addColumn<QString>("type");
     QTest::addColumn<QList<double>>("values");
     // b4: any '.' makes float32, else int32
-    QTest::newRow("scalar") << "16000" << "int32[]" << QList<double>{16000};
-    QTest::newRow("negative") << "-3" << "int32[]" << QList<double>{-3};
-    QTest::newRow("plus") << "+3" << "int32[]" << QList<double>{3};
-    QTest::newRow("real") << "-0.5" << "float32[]" << QList<double>{-0.5};
-    QTest::newRow("point at the end") << "2." << "float32[]" << QList<double>{2};
-    QTest::newRow("below the smallest double") << "[1e-400,-1e-5000,0.5e-310]" << "float32[3]" << QList<double>{0, 0, 0};
-    QTest::newRow("exponent") << "1e-3" << "float32[]" << QList<double>{static_cast<double>(1e-3f)};
-    QTest::newRow("list") << "[1,2,3]" << "int32[3]" << QList<double>{1, 2, 3};
-    QTest::newRow("blanks") << " [ 1 , -2 ,\t3 ] " << "int32[3]" << QList<double>{1, -2, 3};
-    QTest::newRow("one real makes all real") << "[1,2.5]" << "float32[2]" << QList<double>{1, 2.5};
-    QTest::newRow("nested") << "[[1,2],[3,4],[5,6]]" << "int32[3,2]" << QList<double>{1, 2, 3, 4, 5, 6};
-    QTest::newRow("deep") << "[[[7]]]" << "int32[1,1,1]" << QList<double>{7};
-    QTest::newRow("empty") << "[]" << "int32[0]" << QList<double>{};
-    QTest::newRow("empty rows") << "[[],[]]" << "int32[2,0]" << QList<double>{};
-    QTest::newRow("bools") << "[true,False]" << "bool[2]" << QList<double>{1, 0};
-    QTest::newRow("bools among numbers") << "[true,5]" << "int32[2]" << QList<double>{1, 5};
-    QTest::newRow("too large for int32") << "[3000000000]" << "int64[1]" << QList<double>{3e9};
-    QTest::newRow("least of int64") << "-9223372036854775808" << "int64[]" << QList<double>{-9223372036854775808.0};
+    QTest::newRow("scalar") << "16000"
+                            << "int32[]" << QList<double>{16000};
+    QTest::newRow("negative") << "-3"
+                              << "int32[]" << QList<double>{-3};
+    QTest::newRow("plus") << "+3"
+                          << "int32[]" << QList<double>{3};
+    QTest::newRow("real") << "-0.5"
+                          << "float32[]" << QList<double>{-0.5};
+    QTest::newRow("point at the end") << "2."
+                                      << "float32[]" << QList<double>{2};
+    QTest::newRow("below the smallest double") << "[1e-400,-1e-5000,0.5e-310]"
+                                               << "float32[3]" << QList<double>{0, 0, 0};
+    QTest::newRow("exponent") << "1e-3"
+                              << "float32[]" << QList<double>{static_cast<double>(1e-3f)};
+    QTest::newRow("list") << "[1,2,3]"
+                          << "int32[3]" << QList<double>{1, 2, 3};
+    QTest::newRow("blanks") << " [ 1 , -2 ,\t3 ] "
+                            << "int32[3]" << QList<double>{1, -2, 3};
+    QTest::newRow("one real makes all real") << "[1,2.5]"
+                                             << "float32[2]" << QList<double>{1, 2.5};
+    QTest::newRow("nested") << "[[1,2],[3,4],[5,6]]"
+                            << "int32[3,2]" << QList<double>{1, 2, 3, 4, 5, 6};
+    QTest::newRow("deep") << "[[[7]]]"
+                          << "int32[1,1,1]" << QList<double>{7};
+    QTest::newRow("empty") << "[]"
+                           << "int32[0]" << QList<double>{};
+    QTest::newRow("empty rows") << "[[],[]]"
+                                << "int32[2,0]" << QList<double>{};
+    QTest::newRow("bools") << "[true,False]"
+                           << "bool[2]" << QList<double>{1, 0};
+    QTest::newRow("bools among numbers") << "[true,5]"
+                                         << "int32[2]" << QList<double>{1, 5};
+    QTest::newRow("too large for int32") << "[3000000000]"
+                                         << "int64[1]" << QList<double>{3e9};
+    QTest::newRow("least of int64") << "-9223372036854775808"
+                                    << "int64[]" << QList<double>{-9223372036854775808.0};
 }
 
 void TestLiteral::textBecomesATensor() {
@@ -101,24 +120,41 @@ void TestLiteral::textBecomesATensor() {
 void TestLiteral::wrongTextIsAUsageError_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("says");
-    QTest::newRow("ragged") << "[[1,2],[3]]" << "a list of 1 beside one of 2 elements at column 8";
-    QTest::newRow("numbers beside lists") << "[1,[2]]" << "are mixed";
-    QTest::newRow("lists beside numbers") << "[[1],2]" << "are mixed";
-    QTest::newRow("empty beside numbers") << "[1,[]]" << "are mixed";
-    QTest::newRow("not closed") << "[1,2" << "']' is missing at column 5";
-    QTest::newRow("closed twice") << "[1]]" << "unexpected ']' at column 4";
-    QTest::newRow("no number") << "[1,x]" << "'x' is not a number at column 4";
-    QTest::newRow("missing") << "[1,,2]" << "a number is missing at column 4";
-    QTest::newRow("comma at the end") << "[1,]" << "a number is missing at column 4";
-    QTest::newRow("two signs") << "[--1]" << "'--1' is not a number";
-    QTest::newRow("hex") << "[0x10]" << "'0x10' is not a number";
-    QTest::newRow("above the largest double") << "1e400" << "'1e400' is out of range";
-    QTest::newRow("far above it") << "[1,-1e9999]" << "'-1e9999' is out of range: the largest number is 1.8e308 at column 4";
-    QTest::newRow("no size") << "{2,x}" << "a dim size is missing at column 4";
-    QTest::newRow("negative size") << "{-2}" << "a dim size is missing at column 2";
-    QTest::newRow("open string") << "['a]" << "no closing quote";
+    QTest::newRow("ragged") << "[[1,2],[3]]"
+                            << "a list of 1 beside one of 2 elements at column 8";
+    QTest::newRow("numbers beside lists") << "[1,[2]]"
+                                          << "are mixed";
+    QTest::newRow("lists beside numbers") << "[[1],2]"
+                                          << "are mixed";
+    QTest::newRow("empty beside numbers") << "[1,[]]"
+                                          << "are mixed";
+    QTest::newRow("not closed") << "[1,2"
+                                << "']' is missing at column 5";
+    QTest::newRow("closed twice") << "[1]]"
+                                  << "unexpected ']' at column 4";
+    QTest::newRow("no number") << "[1,x]"
+                               << "'x' is not a number at column 4";
+    QTest::newRow("missing") << "[1,,2]"
+                             << "a number is missing at column 4";
+    QTest::newRow("comma at the end") << "[1,]"
+                                      << "a number is missing at column 4";
+    QTest::newRow("two signs") << "[--1]"
+                               << "'--1' is not a number";
+    QTest::newRow("hex") << "[0x10]"
+                         << "'0x10' is not a number";
+    QTest::newRow("above the largest double") << "1e400"
+                                              << "'1e400' is out of range";
+    QTest::newRow("far above it") << "[1,-1e9999]"
+                                  << "'-1e9999' is out of range: the largest number is 1.8e308 at column 4";
+    QTest::newRow("no size") << "{2,x}"
+                             << "a dim size is missing at column 4";
+    QTest::newRow("negative size") << "{-2}"
+                                   << "a dim size is missing at column 2";
+    QTest::newRow("open string") << "['a]"
+                                 << "no closing quote";
     QTest::newRow("deep") << QString(17, u'[') + "1" + QString(17, u']') << "nested lists";
-    QTest::newRow("huge") << "{1000000,1000000,1000000}" << "";
+    QTest::newRow("huge") << "{1000000,1000000,1000000}"
+                          << "";
 }
 
 void TestLiteral::wrongTextIsAUsageError() {
@@ -134,7 +170,9 @@ void TestLiteral::wrongTextIsAUsageError() {
 
 void TestLiteral::namesOfFilesAreNoNumbers_data() {
     QTest::addColumn<QString>("text");
-    for (const char* name : {"a.npy", "1.npy", "./16000", "photo.png", "#rand(0,1)", "x", "", "e5", "1x", "/tmp/[1].npy"}) QTest::newRow(name) << name;
+    for (const char* name :
+         {"a.npy", "1.npy", "./16000", "photo.png", "#rand(0,1)", "x", "", "e5", "1x", "/tmp/[1].npy"})
+        QTest::newRow(name) << name;
 }
 
 void TestLiteral::namesOfFilesAreNoNumbers() {
@@ -158,7 +196,8 @@ void TestLiteral::elementsTakeTheInputsType_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("outcome");
     const auto row = [](DType dtype, const char* text, const char* outcome) {
-        QTest::addRow("%s of %s", text, std::string(tensor::name(dtype)).c_str()) << static_cast<int>(dtype) << text << outcome;
+        QTest::addRow("%s of %s", text, std::string(tensor::name(dtype)).c_str())
+            << static_cast<int>(dtype) << text << outcome;
     };
     row(DType::Int64, "[1,2]", "int64[2]");
     row(DType::Float32, "[1,2]", "float32[2]");
@@ -167,8 +206,10 @@ void TestLiteral::elementsTakeTheInputsType_data() {
     row(DType::Bool, "[0,1]", "bool[2]");
     row(DType::UInt64, "[0,18446744073709551615]", "uint64[2]");
     row(DType::Int64, "[1.5,2]", "input 'x' expects int64[2], got float64[2] (element 0 is 1.5, not an integer)");
-    row(DType::UInt8, "[1,256]", "input 'x' expects uint8[2], got int64[2] (element 1 is 256, outside of the range of uint8)");
-    row(DType::UInt8, "[-1,2]", "input 'x' expects uint8[2], got int64[2] (element 0 is -1, outside of the range of uint8)");
+    row(DType::UInt8, "[1,256]",
+        "input 'x' expects uint8[2], got int64[2] (element 1 is 256, outside of the range of uint8)");
+    row(DType::UInt8, "[-1,2]",
+        "input 'x' expects uint8[2], got int64[2] (element 0 is -1, outside of the range of uint8)");
     row(DType::Bool, "[0,2]", "input 'x' expects bool[2], got int64[2] (element 1 is 2, neither 0 nor 1)");
     row(DType::Int64, "[0,18446744073709551615]", "outside of the range of int64");
     row(DType::Float16, "[1,1e9]", "outside of the range of float16");
@@ -183,7 +224,8 @@ void TestLiteral::elementsTakeTheInputsType() {
     QFETCH(int, dtype);
     QFETCH(QString, text);
     QFETCH(QString, outcome);
-    const auto value = io::literalValue(text.toStdString(), declared(TypeInfo::tensor(static_cast<DType>(dtype), Shape{2})));
+    const auto value =
+        io::literalValue(text.toStdString(), declared(TypeInfo::tensor(static_cast<DType>(dtype), Shape{2})));
     const QString was = QString::fromStdString(value ? value->typeText() : value.error().what);
     QVERIFY2(was.contains(outcome), qPrintable(was));
 }
@@ -197,7 +239,8 @@ void TestLiteral::oneNumberFitsOneElement() {
     QCOMPARE(shapeOf(TypeInfo::tensor(DType::Int64, Shape{1})), std::string("int64[1]"));
     QCOMPARE(shapeOf(TypeInfo::tensor(DType::Float32, Shape{1, 1})), std::string("float32[1,1]"));
     QCOMPARE(shapeOf(TypeInfo::tensor(DType::Int64, std::vector<Dim>{Dim::named("N")})), std::string("int64[1]"));
-    QCOMPARE(shapeOf(TypeInfo::tensor(DType::Int64, Shape{3})), std::string("input 'x' expects int64[3], got int64[] (rank: 1 declared, 0 given)"));
+    QCOMPARE(shapeOf(TypeInfo::tensor(DType::Int64, Shape{3})),
+             std::string("input 'x' expects int64[3], got int64[] (rank: 1 declared, 0 given)"));
 }
 
 void TestLiteral::argumentsThatAreNoTensors() {
@@ -212,7 +255,8 @@ void TestLiteral::argumentsThatAreNoTensors() {
     const auto list = io::literalValue("[4,5]", {"x", plain(ValueKind::List, {plain(ValueKind::Int)})});
     QVERIFY(list.has_value() && list->kind() == ValueKind::List);
     QCOMPARE(list->items()[1].toInt(), std::int64_t{5});
-    const auto pair = io::literalValue("[4,5.5]", {"x", plain(ValueKind::Tuple, {plain(ValueKind::Int), plain(ValueKind::Float)})});
+    const auto pair =
+        io::literalValue("[4,5.5]", {"x", plain(ValueKind::Tuple, {plain(ValueKind::Int), plain(ValueKind::Float)})});
     QVERIFY(pair.has_value());
     QCOMPARE(pair->items()[0].toInt(), std::int64_t{4});
     QCOMPARE(pair->items()[1].toFloat(), 5.5);
@@ -226,7 +270,8 @@ void TestLiteral::argumentsThatAreNoTensors() {
 }
 
 void TestLiteral::itemsMayBeNumbers() {
-    const std::vector<InputInfo> inputs{declared(TypeInfo::tensor(DType::Float32, Shape{1, 2})), {"sr", TypeInfo::tensor(DType::Int64, Shape{})}};
+    const std::vector<InputInfo> inputs{declared(TypeInfo::tensor(DType::Float32, Shape{1, 2})),
+                                        {"sr", TypeInfo::tensor(DType::Int64, Shape{})}};
     const auto cases = io::makeInputs("x:[[0.5,-1]];sr:16000", inputs);
     QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
     QCOMPARE(numbers((*cases)[0].values[0]), (std::vector<double>{0.5, -1}));
@@ -238,13 +283,16 @@ void TestLiteral::itemsMayBeNumbers() {
 }
 
 void TestLiteral::defaultsAreItemsOfTheGrammar() {
-    for (const TypeInfo& type : {TypeInfo::tensor(DType::Int64, Shape{}), TypeInfo::tensor(DType::Bool, Shape{}), TypeInfo::tensor(DType::Float32, Shape{}),
-                                 TypeInfo::tensor(DType::Int32, Shape{4}), plain(ValueKind::Int), plain(ValueKind::Float), plain(ValueKind::Bool)}) {
+    for (const TypeInfo& type : {TypeInfo::tensor(DType::Int64, Shape{}), TypeInfo::tensor(DType::Bool, Shape{}),
+                                 TypeInfo::tensor(DType::Float32, Shape{}), TypeInfo::tensor(DType::Int32, Shape{4}),
+                                 plain(ValueKind::Int), plain(ValueKind::Float), plain(ValueKind::Bool)}) {
         const auto cases = io::makeInputs("", {{"x", type}});
         QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
         QCOMPARE(TypeInfo::of((*cases)[0].values[0]), type);
     }
-    QCOMPARE((*io::makeInputs("", {{"x", TypeInfo::tensor(DType::Float32, Shape{})}}))[0].values[0].tensor().toDouble(0), 0.5);
+    QCOMPARE(
+        (*io::makeInputs("", {{"x", TypeInfo::tensor(DType::Float32, Shape{})}}))[0].values[0].tensor().toDouble(0),
+        0.5);
 }
 
 QTEST_APPLESS_MAIN(TestLiteral)

@@ -1,5 +1,5 @@
-// Arrays as numpy writes them: the reference files of tests/data were made by numpy, the headers here are written by hand
-// after numpy/lib/format.py.
+// Arrays as numpy writes them: the reference files of tests/data were made by numpy, the headers here are written by
+// hand after numpy/lib/format.py.
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -105,7 +105,8 @@ void TestNpz::fortranOrderGivesTheSameElements() {
 }
 
 void TestNpz::bigEndianIsTurnedRound() {
-    const auto tensor = read("{'descr': '>i4', 'fortran_order': False, 'shape': (2,), }", {0, 0, 1, 2, 255, 255, 255, 254}, 2);
+    const auto tensor =
+        read("{'descr': '>i4', 'fortran_order': False, 'shape': (2,), }", {0, 0, 1, 2, 255, 255, 255, 254}, 2);
     QVERIFY(tensor.has_value());
     QCOMPARE(tensor->toInt64(0), 258);
     QCOMPARE(tensor->toInt64(1), -2);
@@ -123,13 +124,15 @@ void TestNpz::textIsRead() {
     const auto wide = read("{'descr': '<U2', 'fortran_order': False, 'shape': (2,), }",
                            {0xe4, 0, 0, 0, 'b', 0, 0, 0, 'c', 0, 0, 0, 0, 0, 0, 0});
     QVERIFY(wide.has_value());
-    QCOMPARE(wide->strings()[0], std::string("\xc3\xa4" "b"));
+    QCOMPARE(wide->strings()[0], std::string("\xc3\xa4"
+                                             "b"));
     QCOMPARE(wide->strings()[1], std::string("c"));
     const auto narrow = read("{'descr': '|S3', 'fortran_order': False, 'shape': (1,), }", {'a', 'b', 0});
     QVERIFY(narrow.has_value());
     QCOMPARE(narrow->strings()[0], std::string("ab"));
     // A lone surrogate and U+110000 are no characters, U+1F600 has four bytes.
-    const auto odd = read("{'descr': '<U3', 'fortran_order': False, 'shape': (1,), }", {0, 0xd8, 0, 0, 0, 0, 0x11, 0, 0x00, 0xf6, 1, 0});
+    const auto odd = read("{'descr': '<U3', 'fortran_order': False, 'shape': (1,), }",
+                          {0, 0xd8, 0, 0, 0, 0, 0x11, 0, 0x00, 0xf6, 1, 0});
     QVERIFY(odd.has_value());
     QCOMPARE(odd->strings()[0], std::string("\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80"));
 }
@@ -159,7 +162,8 @@ void TestNpz::refusesWhatItCannotKnow_data() {
     QTest::addColumn<QString>("header");
     QTest::newRow("objects") << "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }";
     QTest::newRow("records") << "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }";
-    QTest::newRow("more than is there") << "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000, 1000000000), }";
+    QTest::newRow("more than is there")
+        << "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000, 1000000000), }";
     QTest::newRow("overflow") << "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4), }";
     QTest::newRow("negative") << "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }";
     QTest::newRow("unknown type") << "{'descr': '<f3', 'fortran_order': False, 'shape': (1,), }";
@@ -205,7 +209,9 @@ void TestNpz::storedArraysLieInTheFile() {
         const auto data = (*archive)->read(entry);
         QVERIFY(data.has_value());
         const std::byte* behindHeader = (*archive)->file().bytes().data() + entry.header + 30 + entry.name.size();
-        QVERIFY(data->bytes.data() >= behindHeader && data->bytes.data() + data->bytes.size() <= (*archive)->file().bytes().data() + (*archive)->file().sizeBytes());
+        QVERIFY(data->bytes.data() >= behindHeader &&
+                data->bytes.data() + data->bytes.size() <=
+                    (*archive)->file().bytes().data() + (*archive)->file().sizeBytes());
         QCOMPARE(QByteArray(reinterpret_cast<const char*>(data->bytes.data()), 6), QByteArray("\x93NUMPY"));
     }
 }

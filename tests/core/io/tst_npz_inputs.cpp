@@ -27,7 +27,9 @@ InputInfo declared(const char* name, DType dtype, const std::vector<std::int64_t
     return input;
 }
 
-Tensor image(float value, std::int64_t batch = 1) { return Tensor::of<float>({batch, 1, 1, 2}, std::vector<float>(static_cast<std::size_t>(2 * batch), value)); }
+Tensor image(float value, std::int64_t batch = 1) {
+    return Tensor::of<float>({batch, 1, 1, 2}, std::vector<float>(static_cast<std::size_t>(2 * batch), value));
+}
 
 }  // namespace
 
@@ -65,8 +67,14 @@ void TestNpzInputs::keysFillEveryInput_data() {
 
 void TestNpzInputs::keysFillEveryInput() {
     QFETCH(QString, form);
-    const std::string file = write({{"in.a", image(1)}, {"b", image(2)}, {"case1.in.a", image(3)}, {"case1.in.b", image(4)}, {"out.y", image(9)}, {"node.a", image(8)}});
-    const std::vector<InputInfo> inputs{declared("a", DType::Float32, {-1, 1, 1, 2}), declared("b", DType::Float32, {-1, 1, 1, 2})};
+    const std::string file = write({{"in.a", image(1)},
+                                    {"b", image(2)},
+                                    {"case1.in.a", image(3)},
+                                    {"case1.in.b", image(4)},
+                                    {"out.y", image(9)},
+                                    {"node.a", image(8)}});
+    const std::vector<InputInfo> inputs{declared("a", DType::Float32, {-1, 1, 1, 2}),
+                                        declared("b", DType::Float32, {-1, 1, 1, 2})};
     for (const bool second : {false, true}) {
         const QString item = QString::fromStdString(file) + (second ? "#case1" : "");
         const auto cases = io::makeInputs(QString(form).replace("%1", item).toStdString(), inputs);
@@ -82,7 +90,9 @@ void TestNpzInputs::oneInputTakesTheOneArrayThatFits_data() {
     QTest::addColumn<QString>("taken");
     QTest::newRow("in.image") << QStringList{"in.image"} << "in.image";
     QTest::newRow("one array") << QStringList{"whatever"} << "whatever";
-    QTest::newRow("a reference") << QStringList{"in.image", "out.y", "node.conv", "node.fc.shape", "case1.in.image", "seq.in.image"} << "in.image";
+    QTest::newRow("a reference") << QStringList{"in.image",      "out.y",          "node.conv",
+                                                "node.fc.shape", "case1.in.image", "seq.in.image"}
+                                 << "in.image";
     QTest::newRow("of two in. the one that fits") << QStringList{"in.image", "in.labels/int"} << "in.image";
     QTest::newRow("of two plain ones the one that fits") << QStringList{"images", "labels/int"} << "images";
     QTest::newRow("in. before plain ones") << QStringList{"weights", "in.image"} << "in.image";
@@ -112,7 +122,8 @@ void TestNpzInputs::oneInputTakesTheOneArrayThatFits() {
     QCOMPARE(cases.has_value(), !taken.isEmpty());
     if (!cases) {
         QCOMPARE(cases.error().exitStatus(), 2);
-        QCOMPARE(cases.error().what, std::string("the file has no array for input 'input' (expected key 'in.input' or 'input')"));
+        QCOMPARE(cases.error().what,
+                 std::string("the file has no array for input 'input' (expected key 'in.input' or 'input')"));
         return;
     }
     QCOMPARE((*cases)[0].values[0].tensor().toDouble(0), expected);
@@ -121,15 +132,19 @@ void TestNpzInputs::oneInputTakesTheOneArrayThatFits() {
 }
 
 void TestNpzInputs::whatIsNotDecidedIsRefusedWithBothLists() {
-    const std::string file = write({{"in.a", image(1)}, {"in.p", image(2)}, {"in.q", Tensor::of<std::int64_t>({1}, {7})}});
-    const std::vector<InputInfo> inputs{declared("a", DType::Float32, {-1, 1, 1, 2}), declared("b", DType::Float32, {-1, 1, 1, 2}), declared("c", DType::Int64, {1})};
+    const std::string file =
+        write({{"in.a", image(1)}, {"in.p", image(2)}, {"in.q", Tensor::of<std::int64_t>({1}, {7})}});
+    const std::vector<InputInfo> inputs{declared("a", DType::Float32, {-1, 1, 1, 2}),
+                                        declared("b", DType::Float32, {-1, 1, 1, 2}), declared("c", DType::Int64, {1})};
     const auto cases = io::makeInputs(file, inputs);
     QVERIFY(!cases);
     QCOMPARE(cases.error().exitStatus(), 2);
     QCOMPARE(cases.error().what, std::string("the file has no array for input 'b' (expected key 'in.b' or 'b')"));
     QCOMPARE(cases.error().where, file);
-    QVERIFY2(cases.error().hint.starts_with("inputs without an array: b float32[N,1,1,2], c int64[1]; arrays without an input: in.p float32[1,1,1,2], in.q int64[1]"),
-             cases.error().hint.c_str());
+    QVERIFY2(
+        cases.error().hint.starts_with(
+            "inputs without an array: b float32[N,1,1,2], c int64[1]; arrays without an input: in.p float32[1,1,1,2], in.q int64[1]"),
+        cases.error().hint.c_str());
     // What is given otherwise is not left over, so the rest is decided.
     const auto decided = io::makeInputs("b:" + file + "#in.p;c:[5];a:" + file, inputs);
     QVERIFY2(decided.has_value(), decided ? "" : decided.error().text().c_str());
@@ -142,14 +157,17 @@ void TestNpzInputs::whatIsNotDecidedIsRefusedWithBothLists() {
     const auto missing = io::makeInputs("a:" + write({{"in.a", image(1)}}), {inputs[0], inputs[1]});
     QVERIFY(!missing);
     QCOMPARE(missing.error().what, std::string("no value for input 'b'"));
-    QVERIFY2(missing.error().hint.starts_with("inputs without an array: b float32[N,1,1,2]; arrays without an input: none"), missing.error().hint.c_str());
+    QVERIFY2(
+        missing.error().hint.starts_with("inputs without an array: b float32[N,1,1,2]; arrays without an input: none"),
+        missing.error().hint.c_str());
 }
 
 void TestNpzInputs::otherCasesAreNamed() {
     const std::string file = write({{"case1.in.x", image(1)}, {"case2.in.x", image(2)}});
     const auto cases = io::makeInputs(file, {declared("x", DType::Float32, {-1, 1, 1, 2})});
     QVERIFY(!cases);
-    QVERIFY2(cases.error().hint.find("the file also has case1, case2: FILE.npz#case1") != std::string::npos, cases.error().hint.c_str());
+    QVERIFY2(cases.error().hint.find("the file also has case1, case2: FILE.npz#case1") != std::string::npos,
+             cases.error().hint.c_str());
 }
 
 void TestNpzInputs::casesMatchOnTheirOwn() {
@@ -162,7 +180,8 @@ void TestNpzInputs::casesMatchOnTheirOwn() {
     QCOMPARE((*second)[0].notes.front(), std::string("array 'case1.in.photo' is used for input 'input'"));
     const auto third = io::makeInputs(file + "#case2", inputs);
     QVERIFY(!third);
-    QCOMPARE(third.error().what, std::string("the file has no array for input 'input' (expected key 'case2.in.input' or 'case2.input')"));
+    QCOMPARE(third.error().what,
+             std::string("the file has no array for input 'input' (expected key 'case2.in.input' or 'case2.input')"));
 }
 
 void TestNpzInputs::defaultsAreNotLeft() {
@@ -172,16 +191,20 @@ void TestNpzInputs::defaultsAreNotLeft() {
     const auto cases = io::makeInputs(file, {declared("input", DType::Float32, {-1, 1, 1, 2})}, options);
     QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
     QCOMPARE((*cases)[0].values[0].tensor().toDouble(0), 1.0);
-    QCOMPARE((*cases)[0].notes, (std::vector<std::string>{"array 'in.image' is used for input 'input'",
-                                                          "array 'in.scale' is not used: the model has its own value for that input"}));
+    QCOMPARE((*cases)[0].notes,
+             (std::vector<std::string>{"array 'in.image' is used for input 'input'",
+                                       "array 'in.scale' is not used: the model has its own value for that input"}));
     // An array that names no input at all is told as well.
-    const auto unknown = io::makeInputs(write({{"in.x", image(1)}, {"in.z", image(2)}}), {declared("x", DType::Float32, {-1, 1, 1, 2})});
-    QCOMPARE((*unknown)[0].notes, (std::vector<std::string>{"array 'in.z' is not used: the model has no input of that name"}));
+    const auto unknown =
+        io::makeInputs(write({{"in.x", image(1)}, {"in.z", image(2)}}), {declared("x", DType::Float32, {-1, 1, 1, 2})});
+    QCOMPARE((*unknown)[0].notes,
+             (std::vector<std::string>{"array 'in.z' is not used: the model has no input of that name"}));
 }
 
 void TestNpzInputs::explicitItemsStay() {
     const std::string file = write({{"in.a", image(1)}, {"in.b", image(2)}});
-    const std::vector<InputInfo> inputs{declared("a", DType::Float32, {-1, 1, 1, 2}), declared("b", DType::Float32, {-1, 1, 1, 2})};
+    const std::vector<InputInfo> inputs{declared("a", DType::Float32, {-1, 1, 1, 2}),
+                                        declared("b", DType::Float32, {-1, 1, 1, 2})};
     for (const std::string& spec : {"b:[[[[7,7]]]];a:" + file, "a:" + file + ";b:[[[[7,7]]]]"}) {
         const auto cases = io::makeInputs(spec, inputs);
         QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
@@ -192,7 +215,8 @@ void TestNpzInputs::explicitItemsStay() {
 
 void TestNpzInputs::aKeyIsOneArray() {
     const std::string file = write({{"in.a", image(1)}, {"in.b", image(2)}, {"other", image(3)}});
-    const std::vector<InputInfo> inputs{declared("a", DType::Float32, {-1, 1, 1, 2}), declared("b", DType::Float32, {-1, 1, 1, 2})};
+    const std::vector<InputInfo> inputs{declared("a", DType::Float32, {-1, 1, 1, 2}),
+                                        declared("b", DType::Float32, {-1, 1, 1, 2})};
     const auto cases = io::makeInputs("a:" + file + "#other;b:" + file, inputs);
     QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
     QCOMPARE((*cases)[0].values[0].tensor().toDouble(0), 3.0);
@@ -204,7 +228,8 @@ void TestNpzInputs::aKeyIsOneArray() {
 /// x:FILE is FILE for every input that nothing else is given for: the one array left goes to the one input left.
 void TestNpzInputs::anArchiveOfOneInputFillsTheLastOneLeft() {
     const std::string file = write({{"in.a", image(1)}, {"in.k", image(5)}});
-    const std::vector<InputInfo> inputs{declared("a", DType::Float32, {-1, 1, 1, 2}), declared("b", DType::Float32, {-1, 1, 1, 2}), declared("n", DType::Int64, {1})};
+    const std::vector<InputInfo> inputs{declared("a", DType::Float32, {-1, 1, 1, 2}),
+                                        declared("b", DType::Float32, {-1, 1, 1, 2}), declared("n", DType::Int64, {1})};
     for (const std::string& spec : {"n:[5];a:" + file, "a:" + file + ";n:[5]", "b:" + file + ";n:[5]"}) {
         const auto cases = io::makeInputs(spec, inputs);
         QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
@@ -213,7 +238,10 @@ void TestNpzInputs::anArchiveOfOneInputFillsTheLastOneLeft() {
     }
     const auto open = io::makeInputs("a:" + file, inputs);
     QVERIFY(!open);
-    QVERIFY2(open.error().hint.starts_with("inputs without an array: b float32[N,1,1,2], n int64[1]; arrays without an input: in.k float32[1,1,1,2]"), open.error().hint.c_str());
+    QVERIFY2(
+        open.error().hint.starts_with(
+            "inputs without an array: b float32[N,1,1,2], n int64[1]; arrays without an input: in.k float32[1,1,1,2]"),
+        open.error().hint.c_str());
 }
 
 void TestNpzInputs::aKeyIsFoundWithAndWithoutIn() {
@@ -236,11 +264,14 @@ void TestNpzInputs::notesTellConversions() {
         const auto cases = io::makeInputs(write({{"in.image", given}}), inputs);
         return cases ? (*cases)[0].notes.front() : cases.error().what;
     };
-    QCOMPARE(note(Tensor::of<double>({2}, {1, 2})), std::string("array 'in.image' is used for input 'x', converted from float64 to float32"));
-    QCOMPARE(note(Tensor::of<std::int64_t>({2}, {1, 2})), std::string("array 'in.image' is used for input 'x', converted from int64 to float32"));
+    QCOMPARE(note(Tensor::of<double>({2}, {1, 2})),
+             std::string("array 'in.image' is used for input 'x', converted from float64 to float32"));
+    QCOMPARE(note(Tensor::of<std::int64_t>({2}, {1, 2})),
+             std::string("array 'in.image' is used for input 'x', converted from int64 to float32"));
     // 2^24 + 1 lies between two float32
     const std::string refused = note(Tensor::of<std::int64_t>({2}, {1, 16777217}));
-    QVERIFY2(refused.find("element 1 is 16777217, which float32 does not hold exactly") != std::string::npos, refused.c_str());
+    QVERIFY2(refused.find("element 1 is 16777217, which float32 does not hold exactly") != std::string::npos,
+             refused.c_str());
 }
 
 QTEST_APPLESS_MAIN(TestNpzInputs)

@@ -36,7 +36,8 @@ QStringList read(const graph::InternalGraph& graph, const QStringList& operators
     QStringList modules;
     for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
         const graph::Expr& expr = graph.expr(id);
-        if (operators.contains(QString::fromStdString(expr.op.name))) modules << QString::fromStdString(expr.qualname.value_or("None"));
+        if (operators.contains(QString::fromStdString(expr.op.name)))
+            modules << QString::fromStdString(expr.qualname.value_or("None"));
     }
     return modules;
 }
@@ -65,10 +66,12 @@ void TestOnnxQualnames::convolutionsAndActivationsBelongToTheirModules_data() {
     for (const char* model : {"mobilenet_v3_small", "squeezenet1_1", "resnet18_slim", "unet_small"}) {
         QTest::addRow("%s relu", model) << QStringList{"aten::relu", "aten::relu_"} << QStringList{"Relu"};
     }
-    QTest::newRow("mobilenet_v3_small hardswish") << QStringList{"aten::hardswish", "aten::hardswish_"} << QStringList{"HardSwish"};
+    QTest::newRow("mobilenet_v3_small hardswish")
+        << QStringList{"aten::hardswish", "aten::hardswish_"} << QStringList{"HardSwish"};
     QTest::newRow("shared_twice linear") << QStringList{"aten::linear"} << QStringList{"Gemm"};
     QTest::newRow("shared_twice elu") << QStringList{"aten::elu"} << QStringList{"Elu"};
-    QTest::newRow("lstm_classifier lstm") << QStringList{"aten::embedding", "aten::linear"} << QStringList{"Gather", "Gemm"};
+    QTest::newRow("lstm_classifier lstm")
+        << QStringList{"aten::embedding", "aten::linear"} << QStringList{"Gather", "Gemm"};
     QTest::newRow("gpt_mini gelu") << QStringList{"aten::gelu"} << QStringList{"Erf", "Tanh"};
     QTest::newRow("gpt_mini softmax") << QStringList{"aten::softmax"} << QStringList{"Softmax"};
 }
@@ -95,8 +98,8 @@ void TestOnnxQualnames::scriptsLosePathsThatParametersBringBack() {
     const graph::NodeId node = graph.findNode("/body/1/Conv_1_output_0");
     QVERIFY(node.valid());
     QCOMPARE(graph.expr(graph.node(node).producer).qualname.value(), std::string("body.1.gate.conv"));
-    QCOMPARE(read(graph, {"Conv"}), (QStringList{"stem.0", "body.0.pre", "body.0.gate.conv", "body.0.gate.alt", "body.1.pre",
-                                                 "body.1.gate.conv", "body.1.gate.alt"}));
+    QCOMPARE(read(graph, {"Conv"}), (QStringList{"stem.0", "body.0.pre", "body.0.gate.conv", "body.0.gate.alt",
+                                                 "body.1.pre", "body.1.gate.conv", "body.1.gate.alt"}));
 }
 
 void TestOnnxQualnames::callsNestAsTheyWereMade() {
@@ -107,7 +110,9 @@ void TestOnnxQualnames::callsNestAsTheyWereMade() {
         if (expr.op.name != "Elu") continue;
         QString chain;
         for (graph::ScopeId scope = expr.scope; graph.scope(scope).parent.valid(); scope = graph.scope(scope).parent) {
-            chain.prepend(QString("/%1#%2").arg(QString::fromStdString(graph.scope(scope).qualname)).arg(graph.scope(scope).call));
+            chain.prepend(QString("/%1#%2")
+                              .arg(QString::fromStdString(graph.scope(scope).qualname))
+                              .arg(graph.scope(scope).call));
         }
         chains << chain;
     }
@@ -118,7 +123,8 @@ void TestOnnxQualnames::slashesOfTensorFlowAreModules() {
     using test::onnxfile::Node;
     const std::vector<std::pair<const char*, const char*>> names{
         {"StatefulPartitionedCall/model/block1/conv/BiasAdd", "model.block1.conv"},
-        {"StatefulPartitionedCall/StatefulPartitionedCall/model/block1/relu/Relu;model/block1/add", "model.block1.relu"},
+        {"StatefulPartitionedCall/StatefulPartitionedCall/model/block1/relu/Relu;model/block1/add",
+         "model.block1.relu"},
         {"PartitionedCall_1/model/dense/MatMul__12", "model.dense"},
         {"functional_1/conv2d_1/convolution", "functional_1.conv2d_1"},
         {"Relu__7", ""},
@@ -127,7 +133,8 @@ void TestOnnxQualnames::slashesOfTensorFlowAreModules() {
     graph.inputs = {test::onnxfile::valueInfo("x", 1, {})};
     graph.outputs = {test::onnxfile::valueInfo("y" + std::to_string(names.size() - 1), 1, {})};
     for (std::size_t i = 0; i < names.size(); ++i) {
-        graph.nodes.push_back(Node{"Relu", {i == 0 ? "x" : "y" + std::to_string(i - 1)}, {"y" + std::to_string(i)}, names[i].first});
+        graph.nodes.push_back(
+            Node{"Relu", {i == 0 ? "x" : "y" + std::to_string(i - 1)}, {"y" + std::to_string(i)}, names[i].first});
     }
     QTemporaryDir folder;
     const QString path = folder.filePath("tf.onnx");
@@ -137,7 +144,8 @@ void TestOnnxQualnames::slashesOfTensorFlowAreModules() {
     for (std::size_t i = 0; i < names.size(); ++i) {
         const graph::InternalGraph& read = model->graph;
         const graph::NodeId node = read.findNode("y" + std::to_string(i));
-        QCOMPARE(QString::fromStdString(read.expr(read.node(node).producer).qualname.value_or("None")), QString(names[i].second));
+        QCOMPARE(QString::fromStdString(read.expr(read.node(node).producer).qualname.value_or("None")),
+                 QString(names[i].second));
     }
 }
 

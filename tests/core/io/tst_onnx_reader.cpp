@@ -112,7 +112,8 @@ void TestOnnxReader::weightsLieInTheFile() {
 
 void TestOnnxReader::constantNodesHaveValues() {
     // The weights are Constant nodes; there are no initializers.
-    const auto model = readFile(QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/ch_ppocr_mobile_v2.0_cls_infer.onnx"));
+    const auto model =
+        readFile(QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/ch_ppocr_mobile_v2.0_cls_infer.onnx"));
     QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
     std::size_t constants = 0;
     for (graph::ExprId id : model->graph.main().order) {
@@ -131,7 +132,12 @@ void TestOnnxReader::namesAreUniqueInBodies() {
     Graph branch{{{"Relu", {"x"}, {"inner"}}}, {}, {valueInfo("inner", 1, {2})}};
     Graph other{{{"Neg", {"x"}, {"inner"}}}, {}, {valueInfo("inner", 1, {2})}};
     const auto model = read(test::onnxfile::model(
-        {{{"If", {"c"}, {"y"}, "choose", "", {graphAttribute("then_branch", branch.bytes()), graphAttribute("else_branch", other.bytes())}}},
+        {{{"If",
+           {"c"},
+           {"y"},
+           "choose",
+           "",
+           {graphAttribute("then_branch", branch.bytes()), graphAttribute("else_branch", other.bytes())}}},
          {valueInfo("c", 9, {}), valueInfo("x", 1, {2})},
          {valueInfo("y", 1, {2})}}));
     QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
@@ -145,8 +151,10 @@ void TestOnnxReader::namesAreUniqueInBodies() {
 }
 
 void TestOnnxReader::unsortedNodesAreSorted() {
-    const auto model = read(test::onnxfile::model(
-        {{{"Neg", {"b"}, {"c"}}, {"Abs", {"x"}, {"a"}}, {"Relu", {"a"}, {"b"}}}, {valueInfo("x", 1, {2})}, {valueInfo("c", 1, {2})}}));
+    const auto model =
+        read(test::onnxfile::model({{{"Neg", {"b"}, {"c"}}, {"Abs", {"x"}, {"a"}}, {"Relu", {"a"}, {"b"}}},
+                                    {valueInfo("x", 1, {2})},
+                                    {valueInfo("c", 1, {2})}}));
     QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
     std::vector<std::string> order;
     for (graph::ExprId id : model->graph.main().order) {
@@ -157,14 +165,20 @@ void TestOnnxReader::unsortedNodesAreSorted() {
 }
 
 void TestOnnxReader::functionsAreUnfoldedWhereTheyAreCalled() {
-    const Function scale{"Scale", "own", {"a", "b"}, {"r"},
-                         {{"Mul", {"a", "b"}, {"m"}}, {"Softmax", {"m"}, {"r"}, "", "", {referenceAttribute("axis", "which", 2)}}}, {"which"}};
-    const auto model = read(test::onnxfile::model({{{"Scale", {"x", "w"}, {"y"}, "first", "own", {intAttribute("which", 1)}},
-                                                   {"Scale", {"y", "w"}, {"z"}, "second", "own", {}}},
-                                                  {valueInfo("x", 1, {2, 2})},
-                                                  {valueInfo("z", 1, {2, 2})},
-                                                  {rawTensor("w", 1, {1}, std::string(4, '\0'))}},
-                                                 {scale}));
+    const Function scale{
+        "Scale",
+        "own",
+        {"a", "b"},
+        {"r"},
+        {{"Mul", {"a", "b"}, {"m"}}, {"Softmax", {"m"}, {"r"}, "", "", {referenceAttribute("axis", "which", 2)}}},
+        {"which"}};
+    const auto model =
+        read(test::onnxfile::model({{{"Scale", {"x", "w"}, {"y"}, "first", "own", {intAttribute("which", 1)}},
+                                     {"Scale", {"y", "w"}, {"z"}, "second", "own", {}}},
+                                    {valueInfo("x", 1, {2, 2})},
+                                    {valueInfo("z", 1, {2, 2})},
+                                    {rawTensor("w", 1, {1}, std::string(4, '\0'))}},
+                                   {scale}));
     QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
     const Expr& first = producer(model->graph, "y");
     QCOMPARE(first.op.name, std::string("Softmax"));
@@ -177,9 +191,10 @@ void TestOnnxReader::functionsAreUnfoldedWhereTheyAreCalled() {
 }
 
 void TestOnnxReader::omittedInputsAndOutputsKeepTheirPlace() {
-    const auto model = read(test::onnxfile::model({{{"Clip", {"x", "", "x"}, {"y"}}, {"Three", {"x"}, {"a", "", "b"}, "t"}},
-                                                  {valueInfo("x", 1, {})},
-                                                  {valueInfo("y", 1, {}), valueInfo("b", 1, {})}}));
+    const auto model =
+        read(test::onnxfile::model({{{"Clip", {"x", "", "x"}, {"y"}}, {"Three", {"x"}, {"a", "", "b"}, "t"}},
+                                    {valueInfo("x", 1, {})},
+                                    {valueInfo("y", 1, {}), valueInfo("b", 1, {})}}));
     QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
     const Expr& clip = producer(model->graph, "y");
     QCOMPARE(clip.arguments.size(), std::size_t{3});
@@ -195,7 +210,8 @@ void TestOnnxReader::everyDtypeIsRead_data() {
     QTest::newRow("uint8") << 2 << QByteArray("\xff\x01", 2) << QList<double>{255, 1};
     QTest::newRow("int8") << 3 << QByteArray("\xff\x01", 2) << QList<double>{-1, 1};
     QTest::newRow("int16") << 5 << QByteArray("\xfe\xff\x02\0", 4) << QList<double>{-2, 2};
-    QTest::newRow("int64") << 7 << QByteArray("\xff\xff\xff\xff\xff\xff\xff\xff\5\0\0\0\0\0\0\0", 16) << QList<double>{-1, 5};
+    QTest::newRow("int64") << 7 << QByteArray("\xff\xff\xff\xff\xff\xff\xff\xff\5\0\0\0\0\0\0\0", 16)
+                           << QList<double>{-1, 5};
     QTest::newRow("bool") << 9 << QByteArray("\1\0", 2) << QList<double>{1, 0};
     QTest::newRow("float16") << 10 << QByteArray("\0\x3c\0\xc0", 4) << QList<double>{1, -2};
     QTest::newRow("bfloat16") << 16 << QByteArray("\x80\x3f\0\xc0", 4) << QList<double>{1, -2};
@@ -207,8 +223,10 @@ void TestOnnxReader::everyDtypeIsRead() {
     QFETCH(int, dtype);
     QFETCH(QByteArray, raw);
     QFETCH(QList<double>, values);
-    const auto model = read(test::onnxfile::model(
-        {{{"Identity", {"w"}, {"y"}}}, {}, {valueInfo("y", dtype, {2})}, {rawTensor("w", dtype, {2}, raw.toStdString())}}));
+    const auto model = read(test::onnxfile::model({{{"Identity", {"w"}, {"y"}}},
+                                                   {},
+                                                   {valueInfo("y", dtype, {2})},
+                                                   {rawTensor("w", dtype, {2}, raw.toStdString())}}));
     QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
     const tensor::Tensor& w = model->graph.node(model->graph.findNode("w")).constant->tensor();
     QCOMPARE(int(w.dtype()), dtype);
@@ -217,7 +235,8 @@ void TestOnnxReader::everyDtypeIsRead() {
 
 void TestOnnxReader::externalDataIsRead() {
     const auto file = [](const Pairs& external) {
-        return test::onnxfile::model({{{"Identity", {"w"}, {"y"}}}, {}, {valueInfo("y", 1, {2})}, {externalTensor("w", {2}, external)}});
+        return test::onnxfile::model(
+            {{{"Identity", {"w"}, {"y"}}}, {}, {valueInfo("y", 1, {2})}, {externalTensor("w", {2}, external)}});
     };
     QVERIFY(write(m_folder.filePath("weights.bin"), std::string("skip\0\0\x80\x3f\0\0\0\xc0", 12)));
     const auto model = read(file({{"location", "weights.bin"}, {"offset", "4"}, {"length", "8"}}));
@@ -228,7 +247,8 @@ void TestOnnxReader::externalDataIsRead() {
 
     const auto refused = [&](const Pairs& external) {
         const auto broken = read(file(external));
-        return !broken && broken.error().exitStatus() == 3 && QString::fromStdString(broken.error().where).contains("'w'");
+        return !broken && broken.error().exitStatus() == 3 &&
+               QString::fromStdString(broken.error().where).contains("'w'");
     };
     QVERIFY(refused({{"location", "../weights.bin"}, {"length", "8"}}));
     QVERIFY(refused({{"location", "/etc/passwd"}, {"length", "8"}}));
@@ -259,13 +279,31 @@ void TestOnnxReader::sparseInitializersBecomeDense() {
 
 void TestOnnxReader::dynamoMetadataGivesModules() {
     const auto metadata = [](const char* scopes, const char* classes) {
-        return Pairs{{"pkg.torch.onnx.name_scopes", scopes},
-                     {"pkg.torch.onnx.class_hierarchy", classes},
-                     {"pkg.torch.onnx.stack_trace", "File \"/a/net.py\", line 12, in forward\n    x = self.conv(x)\nFile \"/b/conv.py\", line 463, in forward\n    y"}};
+        return Pairs{
+            {"pkg.torch.onnx.name_scopes", scopes},
+            {"pkg.torch.onnx.class_hierarchy", classes},
+            {"pkg.torch.onnx.stack_trace",
+             "File \"/a/net.py\", line 12, in forward\n    x = self.conv(x)\nFile \"/b/conv.py\", line 463, in forward\n    y"}};
     };
     const auto model = read(test::onnxfile::model(
-        {{{"Relu", {"x"}, {"a"}, "node_relu", "", {}, metadata("['', 'layer1', 'layer1.0', 'relu']", "['Net', 'torch.nn.modules.container.Sequential', 'torch.nn.modules.activation.ReLU', 'aten.relu.default']")},
-          {"Relu", {"a"}, {"b"}, "node_relu_1", "", {}, metadata("['', 'layer1', 'layer1.0@1', 'relu_1']", "['Net', 'torch.nn.modules.container.Sequential', 'torch.nn.modules.activation.ReLU', 'aten.relu.default']")}},
+        {{{"Relu",
+           {"x"},
+           {"a"},
+           "node_relu",
+           "",
+           {},
+           metadata(
+               "['', 'layer1', 'layer1.0', 'relu']",
+               "['Net', 'torch.nn.modules.container.Sequential', 'torch.nn.modules.activation.ReLU', 'aten.relu.default']")},
+          {"Relu",
+           {"a"},
+           {"b"},
+           "node_relu_1",
+           "",
+           {},
+           metadata(
+               "['', 'layer1', 'layer1.0@1', 'relu_1']",
+               "['Net', 'torch.nn.modules.container.Sequential', 'torch.nn.modules.activation.ReLU', 'aten.relu.default']")}},
          {valueInfo("x", 1, {2})},
          {valueInfo("b", 1, {2})}}));
     QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
@@ -283,11 +321,12 @@ void TestOnnxReader::dynamoMetadataGivesModules() {
 }
 
 void TestOnnxReader::slashPathsOfOthersGiveModules() {
-    const auto model = read(test::onnxfile::model(
-        {{{"MatMul", {"x", "model/dense_1/kernel:0"}, {"a"}, "model/dense_1/MatMul"}, {"Relu", {"a"}, {"b"}, "Relu__7"}},
-         {valueInfo("x", 1, {1})},
-         {valueInfo("b", 1, {1})},
-         {rawTensor("model/dense_1/kernel:0", 1, {1}, std::string(4, '\0'))}}));
+    const auto model =
+        read(test::onnxfile::model({{{"MatMul", {"x", "model/dense_1/kernel:0"}, {"a"}, "model/dense_1/MatMul"},
+                                     {"Relu", {"a"}, {"b"}, "Relu__7"}},
+                                    {valueInfo("x", 1, {1})},
+                                    {valueInfo("b", 1, {1})},
+                                    {rawTensor("model/dense_1/kernel:0", 1, {1}, std::string(4, '\0'))}}));
     QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
     QCOMPARE(producer(model->graph, "a").qualname.value(), std::string("model.dense_1"));
     QCOMPARE(producer(model->graph, "b").qualname.value(), std::string(""));
@@ -298,32 +337,48 @@ void TestOnnxReader::brokenModelsAreErrors_data() {
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("says");
     const std::vector<std::string> x{valueInfo("x", 1, {2})};
-    const auto row = [](const char* name, const Graph& graph, const char* says, const std::vector<Function>& functions = {}) {
+    const auto row = [](const char* name, const Graph& graph, const char* says,
+                        const std::vector<Function>& functions = {}) {
         QTest::newRow(name) << QByteArray::fromStdString(test::onnxfile::model(graph, functions)) << says;
     };
-    row("cycle", {{{"Relu", {"b"}, {"a"}, "one"}, {"Relu", {"a"}, {"b"}, "two"}}, x, {valueInfo("b", 1, {2})}}, "cycle");
+    row("cycle", {{{"Relu", {"b"}, {"a"}, "one"}, {"Relu", {"a"}, {"b"}, "two"}}, x, {valueInfo("b", 1, {2})}},
+        "cycle");
     row("reads itself", {{{"Relu", {"a"}, {"a"}, "one"}}, x, {valueInfo("a", 1, {2})}}, "cycle");
-    row("two make one", {{{"Relu", {"x"}, {"a"}, "one"}, {"Neg", {"x"}, {"a"}, "two"}}, x, {valueInfo("a", 1, {2})}}, "two nodes produce 'a'");
+    row("two make one", {{{"Relu", {"x"}, {"a"}, "one"}, {"Neg", {"x"}, {"a"}, "two"}}, x, {valueInfo("a", 1, {2})}},
+        "two nodes produce 'a'");
     row("makes an input", {{{"Relu", {"x"}, {"x"}, "one"}}, x, {valueInfo("x", 1, {2})}}, "cycle");
     row("missing input", {{{"Relu", {"nowhere"}, {"a"}, "one"}}, x, {valueInfo("a", 1, {2})}}, "'nowhere'");
     row("missing output", {{{"Relu", {"x"}, {"a"}}}, x, {valueInfo("b", 1, {2})}}, "output 'b'");
     row("two inputs", {{{"Relu", {"x"}, {"a"}}}, {x[0], x[0]}, {valueInfo("a", 1, {2})}}, "two inputs");
     row("no operator", {{{"", {"x"}, {"a"}, "one"}}, x, {valueInfo("a", 1, {2})}}, "no operator");
-    row("too little data", {{{"Relu", {"w"}, {"a"}}}, {}, {valueInfo("a", 1, {2})}, {rawTensor("w", 1, {1000, 1000, 1000}, "1234")}}, "4 bytes");
-    row("impossible shape", {{{"Relu", {"w"}, {"a"}}}, {}, {valueInfo("a", 1, {2})}, {rawTensor("w", 1, {1ll << 40, 1ll << 40}, "1234")}}, "shape");
-    row("negative shape", {{{"Relu", {"w"}, {"a"}}}, {}, {valueInfo("a", 1, {2})}, {rawTensor("w", 1, {-1}, "1234")}}, "shape");
-    row("unknown dtype", {{{"Relu", {"w"}, {"a"}}}, {}, {valueInfo("a", 1, {2})}, {rawTensor("w", 77, {1}, "1234")}}, "type 77");
+    row("too little data",
+        {{{"Relu", {"w"}, {"a"}}}, {}, {valueInfo("a", 1, {2})}, {rawTensor("w", 1, {1000, 1000, 1000}, "1234")}},
+        "4 bytes");
+    row("impossible shape",
+        {{{"Relu", {"w"}, {"a"}}}, {}, {valueInfo("a", 1, {2})}, {rawTensor("w", 1, {1ll << 40, 1ll << 40}, "1234")}},
+        "shape");
+    row("negative shape", {{{"Relu", {"w"}, {"a"}}}, {}, {valueInfo("a", 1, {2})}, {rawTensor("w", 1, {-1}, "1234")}},
+        "shape");
+    row("unknown dtype", {{{"Relu", {"w"}, {"a"}}}, {}, {valueInfo("a", 1, {2})}, {rawTensor("w", 77, {1}, "1234")}},
+        "type 77");
     row("function calls itself", {{{"F", {"x"}, {"a"}, "", "own"}}, x, {valueInfo("a", 1, {2})}}, "calls itself",
         {{"F", "own", {"i"}, {"o"}, {{"F", {"i"}, {"o"}, "", "own"}}}});
     // Each of these functions calls the one before twice: 2^70 nodes.
     std::vector<Function> laughs{{"L0", "own", {"i"}, {"o"}, {{"Relu", {"i"}, {"o"}}}}};
     for (int i = 1; i < 50; ++i) {
         const std::string before = "L" + std::to_string(i - 1);
-        laughs.push_back({"L" + std::to_string(i), "own", {"i"}, {"o"}, {{before, {"i"}, {"m"}, "", "own"}, {before, {"m"}, {"o"}, "", "own"}}});
+        laughs.push_back({"L" + std::to_string(i),
+                          "own",
+                          {"i"},
+                          {"o"},
+                          {{before, {"i"}, {"m"}, "", "own"}, {before, {"m"}, {"o"}, "", "own"}}});
     }
     row("billion laughs", {{{"L49", {"x"}, {"a"}, "", "own"}}, x, {valueInfo("a", 1, {2})}}, "unfold to more", laughs);
     Graph deep{{{"Relu", {"x"}, {"y"}}}, {}, {valueInfo("y", 1, {2})}};
-    for (int i = 0; i < 100; ++i) deep = {{{"If", {"x"}, {"y"}, "", "", {graphAttribute("then_branch", deep.bytes())}}}, {}, {valueInfo("y", 1, {2})}};
+    for (int i = 0; i < 100; ++i)
+        deep = {{{"If", {"x"}, {"y"}, "", "", {graphAttribute("then_branch", deep.bytes())}}},
+                {},
+                {valueInfo("y", 1, {2})}};
     deep.inputs = x;
     row("deep", deep, "deep");
 }

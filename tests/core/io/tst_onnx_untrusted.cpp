@@ -2,6 +2,7 @@
 
 #include <QTemporaryDir>
 #include <QtTest>
+
 #include <chrono>
 #include <thread>
 
@@ -18,12 +19,15 @@ using tensor::Value;
 namespace {
 
 std::string int64s(const std::string& name, const std::vector<std::int64_t>& values) {
-    return rawTensor(name, 7, {static_cast<std::int64_t>(values.size())}, std::string(reinterpret_cast<const char*>(values.data()), values.size() * 8));
+    return rawTensor(name, 7, {static_cast<std::int64_t>(values.size())},
+                     std::string(reinterpret_cast<const char*>(values.data()), values.size() * 8));
 }
 
 const std::vector<std::string> kX{valueInfo("x", 1, {2})}, kY{valueInfo("y", 1, {2})};
 
-Graph oneNode(Node node, std::vector<std::string> initializers = {}) { return {{std::move(node)}, kX, kY, std::move(initializers)}; }
+Graph oneNode(Node node, std::vector<std::string> initializers = {}) {
+    return {{std::move(node)}, kX, kY, std::move(initializers)};
+}
 
 }  // namespace
 
@@ -53,7 +57,8 @@ class TestOnnxUntrusted : public QObject {
     }
     static QString findings(const document::Document& document) {
         QString text;
-        for (const base::Diagnostic& finding : document.diagnostics) text += QString::fromStdString(finding.what + " (" + finding.where + ")\n");
+        for (const base::Diagnostic& finding : document.diagnostics)
+            text += QString::fromStdString(finding.what + " (" + finding.where + ")\n");
         return text;
     }
     QTemporaryDir m_folder;
@@ -63,35 +68,79 @@ void TestOnnxUntrusted::readingTellsWhatIsWrong_data() {
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("what");
     QTest::addColumn<QString>("where");
-    const auto row = [](const char* name, const std::string& bytes, const char* what, const char* where) { QTest::newRow(name) << QByteArray::fromStdString(bytes) << what << where; };
-    const auto relu = [](std::vector<std::string> initializers, const char* input = "w") { return oneNode({"Relu", {input}, {"y"}, "act"}, std::move(initializers)); };
-    row("opset of 2^60", model(relu({}, "x"), {}, {opset("", std::int64_t{1} << 60)}), "invalid opset version 1152921504606846976 for domain ''", "opset import");
-    row("opset below zero", model(relu({}, "x"), {}, {opset("my.domain", -3)}), "invalid opset version -3 for domain 'my.domain'", "opset import");
+    const auto row = [](const char* name, const std::string& bytes, const char* what, const char* where) {
+        QTest::newRow(name) << QByteArray::fromStdString(bytes) << what << where;
+    };
+    const auto relu = [](std::vector<std::string> initializers, const char* input = "w") {
+        return oneNode({"Relu", {input}, {"y"}, "act"}, std::move(initializers));
+    };
+    row("opset of 2^60", model(relu({}, "x"), {}, {opset("", std::int64_t{1} << 60)}),
+        "invalid opset version 1152921504606846976 for domain ''", "opset import");
+    row("opset below zero", model(relu({}, "x"), {}, {opset("my.domain", -3)}),
+        "invalid opset version -3 for domain 'my.domain'", "opset import");
     row("data cut off", model(relu({rawTensor("w", 1, {4}, std::string(15, 'a'))})), "15 bytes", "tensor 'w'");
     row("too much data", model(relu({rawTensor("w", 1, {4}, std::string(17, 'a'))})), "17 bytes", "tensor 'w'");
     row("half a byte too little", model(relu({rawTensor("w", 22, {5}, "ab")})), "2 bytes", "tensor 'w'");
-    row("2^33 elements without data", model(relu({rawTensor("w", 1, {std::int64_t{1} << 33}, "")})), "cut off", "tensor 'w'");
-    row("2^62 texts without data", model(relu({rawTensor("w", 8, {std::int64_t{1} << 62}, "")})), "cut off", "tensor 'w'");
-    row("element count overflows", model(relu({rawTensor("w", 1, {1ll << 32, 1ll << 32}, "")})), "impossible shape", "tensor 'w'");
+    row("2^33 elements without data", model(relu({rawTensor("w", 1, {std::int64_t{1} << 33}, "")})), "cut off",
+        "tensor 'w'");
+    row("2^62 texts without data", model(relu({rawTensor("w", 8, {std::int64_t{1} << 62}, "")})), "cut off",
+        "tensor 'w'");
+    row("element count overflows", model(relu({rawTensor("w", 1, {1ll << 32, 1ll << 32}, "")})), "impossible shape",
+        "tensor 'w'");
     row("negative extent", model(relu({rawTensor("w", 1, {2, -2}, "")})), "impossible shape", "tensor 'w'");
-    row("65 dimensions", model(relu({rawTensor("w", 1, std::vector<std::int64_t>(65, 1), "abcd")})), "impossible shape", "tensor 'w'");
+    row("65 dimensions", model(relu({rawTensor("w", 1, std::vector<std::int64_t>(65, 1), "abcd")})), "impossible shape",
+        "tensor 'w'");
     row("element type 200", model(relu({rawTensor("w", 200, {1}, "abcd")})), "element type 200", "tensor 'w'");
-    row("element type of an input", model({{{"Relu", {"x"}, {"y"}}}, {valueInfo("x", 99, {2})}, kY}), "element type 99", "byte");
+    row("element type of an input", model({{{"Relu", {"x"}, {"y"}}}, {valueInfo("x", 99, {2})}, kY}), "element type 99",
+        "byte");
     row("text as raw data", model(relu({rawTensor("w", 8, {1}, "abcd")})), "text", "tensor 'w'");
-    row("two initializers", model(relu({int64s("w", {1}), int64s("w", {2})})), "two initializers have the name 'w'", "graph 'graph'");
-    row("one node produces a value twice", model({{{"Split", {"x"}, {"y", "y"}, "cut"}}, kX, kY}), "produces 'y' twice", "Split node 'cut'");
-    row("two nodes make a value", model({{{"Relu", {"x"}, {"y"}, "one"}, {"Neg", {"x"}, {"y"}, "two"}}, kX, kY}), "two nodes produce 'y'", "Neg node 'two'");
-    row("a cycle of three", model({{{"Relu", {"c"}, {"a"}, "one"}, {"Neg", {"a"}, {"b"}, "two"}, {"Abs", {"b"}, {"c"}, "three"}}, kX, {valueInfo("c", 1, {2})}}), "cycle", "node 'one'");
+    row("two initializers", model(relu({int64s("w", {1}), int64s("w", {2})})), "two initializers have the name 'w'",
+        "graph 'graph'");
+    row("one node produces a value twice", model({{{"Split", {"x"}, {"y", "y"}, "cut"}}, kX, kY}), "produces 'y' twice",
+        "Split node 'cut'");
+    row("two nodes make a value", model({{{"Relu", {"x"}, {"y"}, "one"}, {"Neg", {"x"}, {"y"}, "two"}}, kX, kY}),
+        "two nodes produce 'y'", "Neg node 'two'");
+    row("a cycle of three",
+        model({{{"Relu", {"c"}, {"a"}, "one"}, {"Neg", {"a"}, {"b"}, "two"}, {"Abs", {"b"}, {"c"}, "three"}},
+               kX,
+               {valueInfo("c", 1, {2})}}),
+        "cycle", "node 'one'");
     const Graph branch{{{"Relu", {"y"}, {"r"}}}, {}, {valueInfo("r", 1, {2})}};
-    row("a branch reads what comes of it", model({{{"If", {"x"}, {"y"}, "choose", "", {graphAttribute("then_branch", branch.bytes()), graphAttribute("else_branch", branch.bytes())}}}, kX, kY}), "'y'", "Relu");
-    const auto calls = [](const char* name, const char* other) { return Function{name, "own", {"i"}, {"o"}, {{other, {"i"}, {"o"}, "", "own"}}}; };
-    row("functions call each other", model(oneNode({"F", {"x"}, {"y"}, "start", "own"}), {calls("F", "G"), calls("G", "H"), calls("H", "F")}, {opset("", 16), opset("own", 1)}), "function 'F' calls itself", "F");
+    row("a branch reads what comes of it",
+        model({{{"If",
+                 {"x"},
+                 {"y"},
+                 "choose",
+                 "",
+                 {graphAttribute("then_branch", branch.bytes()), graphAttribute("else_branch", branch.bytes())}}},
+               kX,
+               kY}),
+        "'y'", "Relu");
+    const auto calls = [](const char* name, const char* other) {
+        return Function{name, "own", {"i"}, {"o"}, {{other, {"i"}, {"o"}, "", "own"}}};
+    };
+    row("functions call each other",
+        model(oneNode({"F", {"x"}, {"y"}, "start", "own"}), {calls("F", "G"), calls("G", "H"), calls("H", "F")},
+              {opset("", 16), opset("own", 1)}),
+        "function 'F' calls itself", "F");
     row("a function calls itself in a branch",
         model(oneNode({"F", {"x"}, {"y"}, "start", "own"}),
-              {{"F", "own", {"i"}, {"o"}, {{"If", {"i"}, {"o"}, "", "", {graphAttribute("then_branch", Graph{{{"F", {"i"}, {"r"}, "", "own"}}, {}, {valueInfo("r", 1, {2})}}.bytes())}}}}}),
+              {{"F",
+                "own",
+                {"i"},
+                {"o"},
+                {{"If",
+                  {"i"},
+                  {"o"},
+                  "",
+                  "",
+                  {graphAttribute("then_branch",
+                                  Graph{{{"F", {"i"}, {"r"}, "", "own"}}, {}, {valueInfo("r", 1, {2})}}.bytes())}}}}}),
         "calls itself", "F");
     std::vector<Function> chain{{"L0", "own", {"i"}, {"o"}, {{"Relu", {"i"}, {"o"}}}}};
-    for (int i = 1; i < 100; ++i) chain.push_back({"L" + std::to_string(i), "own", {"i"}, {"o"}, {{"L" + std::to_string(i - 1), {"i"}, {"o"}, "", "own"}}});
+    for (int i = 1; i < 100; ++i)
+        chain.push_back(
+            {"L" + std::to_string(i), "own", {"i"}, {"o"}, {{"L" + std::to_string(i - 1), {"i"}, {"o"}, "", "own"}}});
     row("a hundred functions deep", model(oneNode({"L99", {"x"}, {"y"}, "start", "own"}), chain), "64 deep", "L");
 }
 
@@ -102,7 +151,8 @@ void TestOnnxUntrusted::readingTellsWhatIsWrong() {
     const auto document = open(bytes.toStdString());
     QVERIFY(!document);
     QCOMPARE(document.error().exitStatus(), 3);
-    const QString place = QString::fromStdString(document.error().where), text = QString::fromStdString(document.error().text());
+    const QString place = QString::fromStdString(document.error().where),
+                  text = QString::fromStdString(document.error().text());
     QVERIFY2(QString::fromStdString(document.error().what).contains(what), qPrintable(text));
     QVERIFY2(place.contains("model.onnx") && place.contains(where), qPrintable(text));
 }
@@ -110,13 +160,22 @@ void TestOnnxUntrusted::readingTellsWhatIsWrong() {
 void TestOnnxUntrusted::oddFilesStillOpen_data() {
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("finding");
-    const auto row = [](const char* name, const std::string& bytes, const char* finding) { QTest::newRow(name) << QByteArray::fromStdString(bytes) << finding; };
+    const auto row = [](const char* name, const std::string& bytes, const char* finding) {
+        QTest::newRow(name) << QByteArray::fromStdString(bytes) << finding;
+    };
     row("no opset import", model(oneNode({"Relu", {"x"}, {"y"}}), {}, {}), "imports no opset for domain ''");
-    row("an unknown domain without a version", model(oneNode({"Foo", {"x"}, {"y"}, "", "my"})), "imports no opset for domain 'my'");
-    row("a newer opset", model(oneNode({"Relu", {"x"}, {"y"}}), {}, {opset("", 99)}), "opset version 99 of ai.onnx, newer");
-    row("two functions of one name", model(oneNode({"F", {"x"}, {"y"}, "", "own"}), {{"F", "own", {"i"}, {"o"}, {{"Relu", {"i"}, {"o"}}}}, {"F", "own", {"i"}, {"o"}, {{"Neg", {"i"}, {"o"}}}}}), "two functions 'F'");
-    row("an input of 2^80 elements", model({{{"Relu", {"x"}, {"y"}}}, {valueInfo("x", 1, {1ll << 40, 1ll << 40})}, kY}), "declares");
-    row("no elements of a huge shape", model(oneNode({"Relu", {"w"}, {"y"}}, {rawTensor("w", 1, {0, 1ll << 62}, "")})), "declares");
+    row("an unknown domain without a version", model(oneNode({"Foo", {"x"}, {"y"}, "", "my"})),
+        "imports no opset for domain 'my'");
+    row("a newer opset", model(oneNode({"Relu", {"x"}, {"y"}}), {}, {opset("", 99)}),
+        "opset version 99 of ai.onnx, newer");
+    row("two functions of one name",
+        model(oneNode({"F", {"x"}, {"y"}, "", "own"}), {{"F", "own", {"i"}, {"o"}, {{"Relu", {"i"}, {"o"}}}},
+                                                        {"F", "own", {"i"}, {"o"}, {{"Neg", {"i"}, {"o"}}}}}),
+        "two functions 'F'");
+    row("an input of 2^80 elements", model({{{"Relu", {"x"}, {"y"}}}, {valueInfo("x", 1, {1ll << 40, 1ll << 40})}, kY}),
+        "declares");
+    row("no elements of a huge shape", model(oneNode({"Relu", {"w"}, {"y"}}, {rawTensor("w", 1, {0, 1ll << 62}, "")})),
+        "declares");
 }
 
 void TestOnnxUntrusted::oddFilesStillOpen() {
@@ -129,8 +188,11 @@ void TestOnnxUntrusted::oddFilesStillOpen() {
 
 void TestOnnxUntrusted::runningTellsWhatIsWrong_data() {
     QTest::addColumn<QByteArray>("bytes");
-    const auto row = [](const char* op, std::vector<std::string> inputs, std::vector<std::string> initializers, std::vector<std::string> attributes = {}) {
-        QTest::newRow(op) << QByteArray::fromStdString(model(oneNode({op, inputs, {"y"}, "huge", "", attributes}, initializers), {}, {opset("", QLatin1String(op) == QLatin1String("LinearAttention") ? 27 : 16)}));
+    const auto row = [](const char* op, std::vector<std::string> inputs, std::vector<std::string> initializers,
+                        std::vector<std::string> attributes = {}) {
+        QTest::newRow(op) << QByteArray::fromStdString(
+            model(oneNode({op, inputs, {"y"}, "huge", "", attributes}, initializers), {},
+                  {opset("", QLatin1String(op) == QLatin1String("LinearAttention") ? 27 : 16)}));
     };
     constexpr std::int64_t kHuge = std::int64_t{1} << 61;
     row("ConstantOfShape", {"s"}, {int64s("s", {1 << 24, 1 << 24})});
@@ -140,11 +202,16 @@ void TestOnnxUntrusted::runningTellsWhatIsWrong_data() {
     row("Reshape", {"x", "s"}, {int64s("s", {kHuge, 8})});
     row("OneHot", {"i", "d", "v"}, {int64s("i", {0}), int64s("d", {kHuge}), int64s("v", {0, 1})});
     row("EyeLike", {"w"}, {rawTensor("w", 1, {0, 1ll << 62}, "")});
-    row("MaxPool", {"p"}, {rawTensor("p", 1, {1, 1, 1}, "abcd")}, {intsAttribute("kernel_shape", {kHuge}), intsAttribute("pads", {kHuge, kHuge})});
+    row("MaxPool", {"p"}, {rawTensor("p", 1, {1, 1, 1}, "abcd")},
+        {intsAttribute("kernel_shape", {kHuge}), intsAttribute("pads", {kHuge, kHuge})});
     row("Conv", {"p", "p"}, {rawTensor("p", 1, {1, 1, 1}, "abcd")}, {intsAttribute("pads", {kHuge, kHuge})});
-    row("ConvTranspose", {"q", "q"}, {rawTensor("q", 1, {1, 1, 1, 1}, "abcd")}, {intsAttribute("kernel_shape", {1000, 1000})});
-    row("RoiAlign", {"q", "r", "i"}, {rawTensor("q", 1, {1, 1, 1, 1}, "abcd"), rawTensor("r", 1, {1, 4}, std::string(16, 0)), int64s("i", {0})}, {intAttribute("sampling_ratio", kHuge)});
-    row("LinearAttention", {"q", "q", "q"}, {rawTensor("q", 1, {1, 1, 1, 1}, "abcd")}, {intAttribute("q_num_heads", 1), intAttribute("kv_num_heads", 0), stringAttribute("update_rule", "linear")});
+    row("ConvTranspose", {"q", "q"}, {rawTensor("q", 1, {1, 1, 1, 1}, "abcd")},
+        {intsAttribute("kernel_shape", {1000, 1000})});
+    row("RoiAlign", {"q", "r", "i"},
+        {rawTensor("q", 1, {1, 1, 1, 1}, "abcd"), rawTensor("r", 1, {1, 4}, std::string(16, 0)), int64s("i", {0})},
+        {intAttribute("sampling_ratio", kHuge)});
+    row("LinearAttention", {"q", "q", "q"}, {rawTensor("q", 1, {1, 1, 1, 1}, "abcd")},
+        {intAttribute("q_num_heads", 1), intAttribute("kv_num_heads", 0), stringAttribute("update_rule", "linear")});
     row("SpaceToDepth", {"p"}, {rawTensor("p", 1, {1, 1, 1, 1}, "abcd")}, {intAttribute("blocksize", kHuge)});
     row("Unsqueeze", {"x", "s"}, {int64s("s", {kHuge})});
     row("Slice", {"x", "s", "s", "s"}, {int64s("s", {-kHuge - kHuge / 2})});
@@ -159,7 +226,8 @@ void TestOnnxUntrusted::runningTellsWhatIsWrong() {
     QVERIFY(plan.has_value());
     exec::Runner runner(1);
     const exec::Recording recording = runner.run(**plan, std::vector<Value>{Value(Tensor::of<float>({2}, {1, 2}))}, {});
-    if (QLatin1String(QTest::currentDataTag()) == QLatin1String("EyeLike")) return;  // nothing of a huge shape is nothing
+    if (QLatin1String(QTest::currentDataTag()) == QLatin1String("EyeLike"))
+        return;  // nothing of a huge shape is nothing
     QVERIFY(recording.error.has_value());
     QVERIFY2(recording.error->where.find("node 'y'") != std::string::npos, recording.error->text().c_str());
 }
@@ -172,12 +240,16 @@ void TestOnnxUntrusted::dataMayNotLeaveTheFolder() {
     QVERIFY(QFile::link(other.filePath("secret.bin"), m_folder.filePath("link.bin")));
     QVERIFY(QFile::link(other.path(), m_folder.filePath("folder")));
     const auto tryWith = [&](const QString& location) {
-        return open(model(oneNode({"Relu", {"w"}, {"y"}}, {externalTensor("w", {2}, {{"location", location.toStdString()}, {"length", "8"}})})));
+        return open(
+            model(oneNode({"Relu", {"w"}, {"y"}},
+                          {externalTensor("w", {2}, {{"location", location.toStdString()}, {"length", "8"}})})));
     };
     const auto inside = tryWith("inner/data.bin");
     QVERIFY2(inside.has_value(), inside ? "" : inside.error().text().c_str());
-    for (const QString& location : {QStringLiteral("../%1/secret.bin").arg(QFileInfo(other.path()).fileName()), other.filePath("secret.bin"), QStringLiteral("link.bin"),
-                                    QStringLiteral("folder/secret.bin"), QStringLiteral("inner/../../secret.bin"), QStringLiteral("."), QString()}) {
+    for (const QString& location :
+         {QStringLiteral("../%1/secret.bin").arg(QFileInfo(other.path()).fileName()), other.filePath("secret.bin"),
+          QStringLiteral("link.bin"), QStringLiteral("folder/secret.bin"), QStringLiteral("inner/../../secret.bin"),
+          QStringLiteral("."), QString()}) {
         const auto refused = tryWith(location);
         QVERIFY2(!refused, qPrintable(location));
         QCOMPARE(refused.error().exitStatus(), 3);
@@ -186,22 +258,34 @@ void TestOnnxUntrusted::dataMayNotLeaveTheFolder() {
 }
 
 void TestOnnxUntrusted::allThatIsMissingIsNamed() {
-    const auto document = open(model({{{"Relu", {"x"}, {"a"}}, {"Foo", {"a"}, {"b"}}, {"Bar", {"b"}, {"c"}, "", "my"}, {"Foo", {"c"}, {"d"}}, {"Mish", {"d"}, {"y"}}}, kX, kY}, {},
-                                     {opset("", 16), opset("my", 1)}));
+    const auto document = open(model({{{"Relu", {"x"}, {"a"}},
+                                       {"Foo", {"a"}, {"b"}},
+                                       {"Bar", {"b"}, {"c"}, "", "my"},
+                                       {"Foo", {"c"}, {"d"}},
+                                       {"Mish", {"d"}, {"y"}}},
+                                      kX,
+                                      kY},
+                                     {}, {opset("", 16), opset("my", 1)}));
     QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
     const QString text = findings(**document);
-    QVERIFY2(text.contains("operator Foo is not known: 2 nodes") && text.contains("my::Bar") && text.contains("Mish of version 16"), qPrintable(text));
+    QVERIFY2(text.contains("operator Foo is not known: 2 nodes") && text.contains("my::Bar") &&
+                 text.contains("Mish of version 16"),
+             qPrintable(text));
     const auto plan = exec::Plan::make((*document)->graph, {.end = {(*document)->graph->findNode("a")}});
     QVERIFY(plan.has_value());
     exec::Runner runner(1);
-    const exec::Recording recording = runner.run(**plan, std::vector<Value>{Value(Tensor::of<float>({2}, {-1, 2}))}, {});
+    const exec::Recording recording =
+        runner.run(**plan, std::vector<Value>{Value(Tensor::of<float>({2}, {-1, 2}))}, {});
     QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
 }
 
 void TestOnnxUntrusted::endlessLoopsAreCancelled() {
-    const Graph body{{{"Identity", {"c"}, {"again"}}, {"Identity", {"v"}, {"next"}}}, {valueInfo("i", 7, {}), valueInfo("c", 9, {}), valueInfo("v", 1, {2})},
+    const Graph body{{{"Identity", {"c"}, {"again"}}, {"Identity", {"v"}, {"next"}}},
+                     {valueInfo("i", 7, {}), valueInfo("c", 9, {}), valueInfo("v", 1, {2})},
                      {valueInfo("again", 9, {}), valueInfo("next", 1, {2})}};
-    const auto document = open(model(oneNode({"Loop", {"", "true", "x"}, {"y"}, "for ever", "", {graphAttribute("body", body.bytes())}}, {rawTensor("true", 9, {}, "\1")})));
+    const auto document =
+        open(model(oneNode({"Loop", {"", "true", "x"}, {"y"}, "for ever", "", {graphAttribute("body", body.bytes())}},
+                           {rawTensor("true", 9, {}, "\1")})));
     QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
     const auto plan = exec::Plan::make((*document)->graph, {});
     QVERIFY(plan.has_value());
@@ -213,7 +297,8 @@ void TestOnnxUntrusted::endlessLoopsAreCancelled() {
         stop.request_stop();
     });
     exec::Runner runner(1);
-    const exec::Recording recording = runner.run(**plan, std::vector<Value>{Value(Tensor::of<float>({2}, {1, 2}))}, work);
+    const exec::Recording recording =
+        runner.run(**plan, std::vector<Value>{Value(Tensor::of<float>({2}, {1, 2}))}, work);
     QVERIFY(recording.error.has_value());
     QCOMPARE(recording.error->exitStatus(), 5);
 }
@@ -241,7 +326,9 @@ void TestOnnxUntrusted::namesThatAreNoTextAreShownAsText() {
 // Time that grows with the square of these would not come to an end here.
 void TestOnnxUntrusted::muchOfOneKindIsReadInTime_data() {
     QTest::addColumn<QByteArray>("bytes");
-    const auto row = [](const char* name, const std::string& bytes) { QTest::newRow(name) << QByteArray::fromStdString(bytes); };
+    const auto row = [](const char* name, const std::string& bytes) {
+        QTest::newRow(name) << QByteArray::fromStdString(bytes);
+    };
     std::vector<std::string> outputs;
     for (int i = 0; i < 400'000; ++i) outputs.push_back("o" + std::to_string(i));
     row("outputs of a node", model({{{"Split", {"x"}, outputs, "cut"}}, kX, {valueInfo("o7", 1, {2})}}));
@@ -252,7 +339,8 @@ void TestOnnxUntrusted::muchOfOneKindIsReadInTime_data() {
         calls.push_back({"F", {from}, {to}, "call" + std::to_string(i), "own"});
         results.push_back(valueInfo(to, 1, {2}));
     }
-    row("calls of functions", model({calls, kX, results}, {{"F", "own", {"i"}, {"o"}, {{"Relu", {"i"}, {"o"}}}}}, {opset("", 16), opset("own", 1)}));
+    row("calls of functions", model({calls, kX, results}, {{"F", "own", {"i"}, {"o"}, {{"Relu", {"i"}, {"o"}}}}},
+                                    {opset("", 16), opset("own", 1)}));
     std::vector<Node> deep;
     for (int i = 0; i < 4'000; ++i) {
         std::string path;

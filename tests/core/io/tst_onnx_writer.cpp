@@ -25,7 +25,8 @@ QString described(const graph::InternalGraph& graph) {
     for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
         const graph::Expr& expr = graph.expr(id);
         if (expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::Input) continue;
-        text += QString::fromStdString(expr.name + " " + expr.op.domain + " " + std::to_string(expr.op.version) + " " + expr.qualname.value_or("None") + "#") +
+        text += QString::fromStdString(expr.name + " " + expr.op.domain + " " + std::to_string(expr.op.version) + " " +
+                                       expr.qualname.value_or("None") + "#") +
                 QString::number(graph.scope(expr.scope).call) + "\n";
     }
     return text;
@@ -50,7 +51,8 @@ class TestOnnxWriter : public QObject {
 
 void TestOnnxWriter::modelsComeBackTheSame_data() {
     QTest::addColumn<QString>("path");
-    for (const char* name : {"resnet18_slim", "shared_twice", "nested_containers", "control_flow", "robust_nested", "gpt_mini", "lstm_classifier"}) {
+    for (const char* name : {"resnet18_slim", "shared_twice", "nested_containers", "control_flow", "robust_nested",
+                             "gpt_mini", "lstm_classifier"}) {
         QTest::newRow(name) << QString(SONDE_TEST_DATA "/models/") + name + ".onnx";
     }
     QTest::newRow("ppocr") << QString(SONDE_SOURCE_DIR "/resources/samples/ch_ppocr_mobile_v2.0_cls_infer.onnx");
@@ -89,7 +91,8 @@ void TestOnnxWriter::conformanceModelsComeBackTheSame() {
         QVERIFY2(result.has_value(), qPrintable(path + ": " + (result ? "" : result.error().text().c_str())));
         const auto second = readFile(written);
         QVERIFY2(second.has_value(), qPrintable(path + ": " + (second ? "" : second.error().text().c_str())));
-        QVERIFY2(described(second->graph) == described(first->graph), qPrintable(path + "\n" + described(first->graph) + "\n" + described(second->graph)));
+        QVERIFY2(described(second->graph) == described(first->graph),
+                 qPrintable(path + "\n" + described(first->graph) + "\n" + described(second->graph)));
         ++count;
     }
     QVERIFY(count > 1000);
@@ -117,12 +120,14 @@ void TestOnnxWriter::largeWeightsGoBeside() {
     const auto again = readFile(path.toStdString());
     QVERIFY2(again.has_value(), again ? "" : again.error().text().c_str());
     const graph::NodeId fc = model->graph.findNode("fc.weight");
-    QVERIFY(tensor::identical(*again->graph.node(again->graph.findNode("fc.weight")).constant, *model->graph.node(fc).constant));
+    QVERIFY(tensor::identical(*again->graph.node(again->graph.findNode("fc.weight")).constant,
+                              *model->graph.node(fc).constant));
 }
 
 void TestOnnxWriter::foreignOperatorsAreRefused() {
     graph::InternalGraph graph;
-    const graph::NodeId x = graph.addInput(graph.mainId(), "x", tensor::TypeInfo::tensor(tensor::DType::Float32, tensor::Shape{2}));
+    const graph::NodeId x =
+        graph.addInput(graph.mainId(), "x", tensor::TypeInfo::tensor(tensor::DType::Float32, tensor::Shape{2}));
     graph::Expr expr;
     expr.op = {"aten", "relu", 0};
     expr.target = "relu";

@@ -25,7 +25,9 @@ QByteArray behindScript() {
         "XQAAAAkAYSBjb21tZW50");
 }
 
-QByteArray changed(QByteArray bytes, qsizetype at, const char* hex) { return bytes.replace(at, QByteArray::fromHex(hex).size(), QByteArray::fromHex(hex)); }
+QByteArray changed(QByteArray bytes, qsizetype at, const char* hex) {
+    return bytes.replace(at, QByteArray::fromHex(hex).size(), QByteArray::fromHex(hex));
+}
 
 }  // namespace
 
@@ -82,7 +84,8 @@ class TestZip : public QObject {
         QTest::newRow("directory behind the end") << changed(good, end + 16, "ffffff7f") << "not a zip archive";
         QTest::newRow("data larger than the file") << changed(good, record + 20, "ffffff7f") << "larger than the file";
         QTest::newRow("header behind the end") << changed(good, record + 42, "ffffff7f") << "damaged";
-        QTest::newRow("header inside of the directory") << changed(good, record + 42, "60000000") << "larger than the file";
+        QTest::newRow("header inside of the directory")
+            << changed(good, record + 42, "60000000") << "larger than the file";
         QTest::newRow("impossible size") << changed(good, record + 24, "ffffff7f") << "impossible size";
         QTest::newRow("name behind the end") << changed(good, record + 46 + 7 + 28, "ffff") << "damaged";
         QTest::newRow("second part of several") << changed(good, end + 4, "0100") << "not a zip archive";
@@ -126,8 +129,12 @@ class TestZip : public QObject {
                 bytes[i] = static_cast<char>(bytes[i] ^ flip);
                 const auto archive = opened(bytes);
                 const io::ZipEntry* entry = archive ? (*archive)->find("a/b.txt") : nullptr;
-                const auto data = entry ? (*archive)->read(*entry) : base::Result<io::SharedBytes>(base::unreadable("gone"));
-                if (data) QCOMPARE(QByteArray(reinterpret_cast<const char*>(data->bytes.data()), static_cast<qsizetype>(data->bytes.size())), content);
+                const auto data =
+                    entry ? (*archive)->read(*entry) : base::Result<io::SharedBytes>(base::unreadable("gone"));
+                if (data)
+                    QCOMPARE(QByteArray(reinterpret_cast<const char*>(data->bytes.data()),
+                                        static_cast<qsizetype>(data->bytes.size())),
+                             content);
             }
         }
     }

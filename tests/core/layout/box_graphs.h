@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QTest>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -61,7 +62,8 @@ inline BoxGraph random(std::size_t count, std::size_t edges, unsigned seed) {
 
 inline bool onBorder(const Rect& box, Point p) {
     const double slack = 1e-6;
-    const bool inside = p.x >= box.x - slack && p.x <= box.right() + slack && p.y >= box.y - slack && p.y <= box.bottom() + slack;
+    const bool inside =
+        p.x >= box.x - slack && p.x <= box.right() + slack && p.y >= box.y - slack && p.y <= box.bottom() + slack;
     return inside && (std::abs(p.x - box.x) < slack || std::abs(p.x - box.right()) < slack ||
                       std::abs(p.y - box.y) < slack || std::abs(p.y - box.bottom()) < slack);
 }
@@ -72,8 +74,9 @@ inline bool crosses(const Path& path, const Rect& box, double margin) {
     const Rect inner{box.x + margin, box.y + margin, box.width - 2 * margin, box.height - 2 * margin};
     if (!path.bounds().overlaps(inner)) return false;
     for (std::size_t s = 0; s < path.segments(); ++s) {
-        const Point *p = path.points.data() + 3 * s;
-        const double length = std::hypot(p[3].x - p[0].x, p[3].y - p[0].y) + std::hypot(p[1].x - p[2].x, p[1].y - p[2].y);
+        const Point* p = path.points.data() + 3 * s;
+        const double length =
+            std::hypot(p[3].x - p[0].x, p[3].y - p[0].y) + std::hypot(p[1].x - p[2].x, p[1].y - p[2].y);
         const int steps = std::clamp(static_cast<int>(length / 2), 24, 4000);
         for (int i = 0; i <= steps; ++i) {
             if (inner.contains(path.at(s, static_cast<double>(i) / steps))) return true;
@@ -94,7 +97,8 @@ inline std::string brokenRule(const BoxGraph& graph, const BoxLayout& layout, bo
         for (std::size_t k = 0; k < i; ++k) {
             const Rect& a = layout.boxes[i];
             const Rect smaller{a.x + 1e-6, a.y + 1e-6, a.width - 2e-6, a.height - 2e-6};
-            if (smaller.overlaps(layout.boxes[k])) return "boxes " + std::to_string(k) + " and " + std::to_string(i) + " overlap";
+            if (smaller.overlaps(layout.boxes[k]))
+                return "boxes " + std::to_string(k) + " and " + std::to_string(i) + " overlap";
         }
     }
     for (std::size_t i = 0; i < layout.edges.size(); ++i) {
@@ -107,7 +111,8 @@ inline std::string brokenRule(const BoxGraph& graph, const BoxLayout& layout, bo
             if (!port) return true;
             const Rect& rect = layout.boxes[box];
             const bool across = graph.direction == Direction::LeftRight;
-            const double half = (across ? rect.height : rect.width) / 2, middle = across ? rect.center().y : rect.center().x;
+            const double half = (across ? rect.height : rect.width) / 2,
+                         middle = across ? rect.center().y : rect.center().x;
             return std::abs((across ? p.y : p.x) - middle - std::clamp(*port, -half, half)) < 1e-6;
         };
         if (!atPort(edge.from, edge.fromPort, path.start())) return name + " does not begin at its port";

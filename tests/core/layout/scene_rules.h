@@ -30,7 +30,8 @@ inline std::vector<std::string> brokenRules(const SceneLayout& scene, bool throu
     for (std::size_t i = 0; i < scene.items.size(); ++i) {
         const SceneItem& item = scene.items[i];
         const std::string name = "item " + std::to_string(i);
-        if (!std::isfinite(item.rect.x + item.rect.y + item.rect.width + item.rect.height)) tell(name + " is not finite");
+        if (!std::isfinite(item.rect.x + item.rect.y + item.rect.width + item.rect.height))
+            tell(name + " is not finite");
         Rect room = scene.bounds;
         if (item.parent.valid()) {
             room = scene.item(item.parent).rect;
@@ -40,7 +41,8 @@ inline std::vector<std::string> brokenRules(const SceneLayout& scene, bool throu
         if (!grown(room).contains(item.rect)) tell(name + " is not inside its box");
         const auto overlaps = [&](const std::vector<ItemId>& siblings) {
             std::vector<ItemId> sorted = siblings;
-            std::sort(sorted.begin(), sorted.end(), [&](ItemId a, ItemId b) { return scene.item(a).rect.y < scene.item(b).rect.y; });
+            std::sort(sorted.begin(), sorted.end(),
+                      [&](ItemId a, ItemId b) { return scene.item(a).rect.y < scene.item(b).rect.y; });
             for (std::size_t a = 0; a < sorted.size(); ++a) {
                 Rect smaller = scene.item(sorted[a]).rect;
                 smaller = {smaller.x + slack, smaller.y + slack, smaller.width - 2 * slack, smaller.height - 2 * slack};
@@ -96,7 +98,8 @@ inline std::size_t disorderedPorts(const sonde::graph::InternalGraph& graph, con
         };
         const ItemDescription &to = scene.item(edge.to).what, &from = scene.item(edge.from).what;
         if (to.expr.valid() && !to.open && to.hiddenExprs == 0)
-            in[edge.to.value].emplace_back(across ? edge.path.end().y : edge.path.end().x, least(graph.expr(to.expr).inputs));
+            in[edge.to.value].emplace_back(across ? edge.path.end().y : edge.path.end().x,
+                                           least(graph.expr(to.expr).inputs));
         if (from.expr.valid() && !from.open && from.hiddenExprs == 0 && from.kind == ItemKind::Expr) {
             std::size_t first = graph.expr(from.expr).outputs.size();
             for (std::size_t k = first; k-- > 0;)

@@ -22,7 +22,8 @@ namespace {
 ItemMetrics metricsOf(const Graph& graph) {
     return [graph](const ItemDescription& what) -> Size {
         std::string name = "some module";
-        if (what.expr.valid() && !graph->expr(what.expr).outputs.empty()) name = graph->node(graph->expr(what.expr).outputs[0]).name;
+        if (what.expr.valid() && !graph->expr(what.expr).outputs.empty())
+            name = graph->node(graph->expr(what.expr).outputs[0]).name;
         if (what.kind == ItemKind::Module) name = graph->scope(what.scope).qualname;
         const double width = std::min(7.0 * static_cast<double>(name.size()) + 20, 320.0);
         return {width, what.open ? 32.0 : what.kind == ItemKind::Stub ? 18.0 : 52.0};
@@ -51,14 +52,16 @@ class TestGeometry : public QObject {
         }
         if (!QFileInfo::exists(light)) QTest::addRow("onnx-light") << light << Graph();
         for (const auto& model : sonde::zoo::models()) {
-            const QString name = QStringLiteral("zoo:") + QString::fromUtf8(model.name.data(), static_cast<qsizetype>(model.name.size()));
+            const QString name = QStringLiteral("zoo:") +
+                                 QString::fromUtf8(model.name.data(), static_cast<qsizetype>(model.name.size()));
             QTest::addRow("%s", qPrintable(name)) << name << Graph();
         }
         QTest::addRow("transformer") << QString() << lg::transformer(6);
         QTest::addRow("experts") << QString() << lg::mixtureOfExperts(2, 24);
         QTest::addRow("dense") << QString() << lg::dense(2, 12);
         QTest::addRow("chain") << QString() << lg::flatChain(300);
-        for (unsigned seed = 0; seed < 6; ++seed) QTest::addRow("random %u", seed) << QString() << lg::randomModules(60 + 90 * seed, seed);
+        for (unsigned seed = 0; seed < 6; ++seed)
+            QTest::addRow("random %u", seed) << QString() << lg::randomModules(60 + 90 * seed, seed);
     }
     void picturesKeepTheRules() {
         QFETCH(QString, path);
@@ -82,9 +85,11 @@ class TestGeometry : public QObject {
                     const auto scene = composeScene(outline, view, options, *engine, cache);
                     QVERIFY(scene);
                     const auto broken = brokenRules(**scene, true, 1000);
-                    const std::string where = " depth " + std::to_string(depth) + (engine == &m_none ? " layered" : " Graphviz") +
+                    const std::string where = " depth " + std::to_string(depth) +
+                                              (engine == &m_none ? " layered" : " Graphviz") +
                                               (direction == Direction::TopDown ? " down" : " right");
-                    if (!broken.empty()) QFAIL((std::to_string(broken.size()) + " broken, first: " + broken.front() + where).c_str());
+                    if (!broken.empty())
+                        QFAIL((std::to_string(broken.size()) + " broken, first: " + broken.front() + where).c_str());
                     QCOMPARE(disorderedPorts(*graph, **scene), std::size_t{0});
                     m_edges += (*scene)->edges.size();
                     ++m_pictures;
@@ -93,9 +98,7 @@ class TestGeometry : public QObject {
         }
     }
 
-    void cleanupTestCase() {
-        qInfo("%zu edges in %zu pictures", m_edges, m_pictures);
-    }
+    void cleanupTestCase() { qInfo("%zu edges in %zu pictures", m_edges, m_pictures); }
 
   private:
     LayoutWorkers m_graphviz{{SONDE_BINARY_DIR "/sonde-layout-worker", 2}};

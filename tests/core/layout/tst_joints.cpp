@@ -41,14 +41,17 @@ void TestJoints::initTestCase() {
     m_document = *opened;
 }
 
-// while _3: … with _3, y1, steps = if_2, if_1, 0 before it, as the archive's source says; if_2 is the first condition, too.
+// while _3: … with _3, y1, steps = if_2, if_1, 0 before it, as the archive's source says; if_2 is the first condition,
+// too.
 void TestJoints::aWhileLoopTakesItsStartingValues() {
-    QCOMPARE(names("loop", true), (Names{{"if_2", "loop/body/condition"}, {"if_2", "loop/body/_3"}, {"if_1", "loop/body/y1"}}));
+    QCOMPARE(names("loop", true),
+             (Names{{"if_2", "loop/body/condition"}, {"if_2", "loop/body/_3"}, {"if_1", "loop/body/y1"}}));
 }
 
 // _3, y1, steps = _5, y2, steps0 at the end of each pass.
 void TestJoints::aWhileLoopGivesItsLastValues() {
-    QCOMPARE(names("loop", false), (Names{{"loop", "loop/body/if_1"}, {"loop_1", "loop/body/mul"}, {"loop_2", "loop/body/add"}}));
+    QCOMPARE(names("loop", false),
+             (Names{{"loop", "loop/body/if_1"}, {"loop_1", "loop/body/mul"}, {"loop_2", "loop/body/add"}}));
 }
 
 // for i in range(steps + 1): the count becomes no input of the body, acc0 does.

@@ -2,6 +2,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+
 #include <signal.h>
 #include <sys/wait.h>
 #include <thread>
@@ -47,7 +48,9 @@ class TestLayoutWorkers : public QObject {
     }
 
   private slots:
-    void initTestCase() { QVERIFY2(QFile::exists(QString::fromStdString(kWorker)), "sonde-layout-worker is not built"); }
+    void initTestCase() {
+        QVERIFY2(QFile::exists(QString::fromStdString(kWorker)), "sonde-layout-worker is not built");
+    }
     void cleanup() { QVERIFY(noZombies()); }
 
     void graphvizLaysOutRandomGraphs_data() {
@@ -174,14 +177,17 @@ class TestLayoutWorkers : public QObject {
         QTest::addColumn<QByteArray>("line");
         QTest::addColumn<QByteArray>("note");
         QTest::addRow("ends at once") << QByteArray("exit 0") << QByteArray("the layout helper crashed");
-        QTest::addRow("reads and ends") << QByteArray("head -c 32 >/dev/null") << QByteArray("the layout helper crashed");
-        QTest::addRow("text") << QByteArray("head -c 32 >/dev/null; yes nonsense") << QByteArray("the layout helper crashed");
+        QTest::addRow("reads and ends") << QByteArray("head -c 32 >/dev/null")
+                                        << QByteArray("the layout helper crashed");
+        QTest::addRow("text") << QByteArray("head -c 32 >/dev/null; yes nonsense")
+                              << QByteArray("the layout helper crashed");
         QTest::addRow("echo") << QByteArray("exec cat") << QByteArray("the layout helper crashed");
         QTest::addRow("silence") << QByteArray("exec sleep 60") << QByteArray("Graphviz did not end within 400 ms");
         // A sane header of a reply to request 1 with eight bytes that are no layout.
-        QTest::addRow("false reply") << QByteArray("head -c 32 >/dev/null; printf "
-                                                   "'SLYF\\002\\0\\0\\0\\001\\0\\0\\0\\0\\0\\0\\0\\010\\0\\0\\0\\0\\0\\0\\0"
-                                                   "\\0\\0\\0\\0\\0\\0\\0\\0nonsense'; exec sleep 60")
+        QTest::addRow("false reply") << QByteArray(
+                                            "head -c 32 >/dev/null; printf "
+                                            "'SLYF\\002\\0\\0\\0\\001\\0\\0\\0\\0\\0\\0\\0\\010\\0\\0\\0\\0\\0\\0\\0"
+                                            "\\0\\0\\0\\0\\0\\0\\0\\0nonsense'; exec sleep 60")
                                      << QByteArray("the layout helper answered nonsense");
     }
     void garbageIsNotBelieved() {
@@ -218,7 +224,8 @@ class TestLayoutWorkers : public QObject {
                     for (unsigned i = 0; i < 20; ++i) {
                         const BoxGraph graph = random(8, 10, 100 * t + i);
                         const auto layout = workers.layout(graph, {}, 60s);
-                        good += layout && layout->engine == Engine::Graphviz && brokenRule(graph, *layout, false).empty();
+                        good +=
+                            layout && layout->engine == Engine::Graphviz && brokenRule(graph, *layout, false).empty();
                     }
                 });
             }

@@ -172,12 +172,15 @@ class TestOutline : public QObject {
                 const NodeId a = m.op(odd && what == "operator" ? "Sub" : "Add", {x, y});
                 const NodeId b = m.op("Relu", {odd && what == "wiring" ? x : a});
                 const NodeId c = m.op("Mul", {a, b});
-                if (odd && what == "attribute") m.graph().mutableExpr(m.graph().node(c).producer).attributes.set("axis", std::int64_t{1});
+                if (odd && what == "attribute")
+                    m.graph().mutableExpr(m.graph().node(c).producer).attributes.set("axis", std::int64_t{1});
                 if (what == "table")  // the last of 600 numbers
                     m.graph().mutableExpr(m.graph().node(c).producer).attributes.set("table", table(odd ? 8 : 7));
-                if (odd && what == "type") m.graph().setType(b, sonde::tensor::TypeInfo::tensor(sonde::tensor::DType::Float32));
+                if (odd && what == "type")
+                    m.graph().setType(b, sonde::tensor::TypeInfo::tensor(sonde::tensor::DType::Float32));
                 if (odd && what == "literal")
-                    m.graph().setArguments(m.graph().node(c).producer, {Argument::of(a), Argument::of(sonde::tensor::Value::ofInt(2))});
+                    m.graph().setArguments(m.graph().node(c).producer,
+                                           {Argument::of(a), Argument::of(sonde::tensor::Value::ofInt(2))});
                 m.leave();
                 x = c;
             }
@@ -209,8 +212,9 @@ class TestOutline : public QObject {
             const char* letters;
             std::vector<std::pair<std::uint32_t, std::size_t>> runs;  // period, instances
         };
-        for (const Case& test : {Case{"ABABAB", {{2, 3}}}, Case{"ABABABA", {{2, 3}}}, Case{"AAAAAB", {{1, 5}}}, Case{"AABAABAAB", {{3, 3}}},
-                                 Case{"ABAB", {}}, Case{"CABCABCABDD", {{3, 3}, {1, 2}}}, Case{"ABCD", {}}}) {
+        for (const Case& test :
+             {Case{"ABABAB", {{2, 3}}}, Case{"ABABABA", {{2, 3}}}, Case{"AAAAAB", {{1, 5}}},
+              Case{"AABAABAAB", {{3, 3}}}, Case{"ABAB", {}}, Case{"CABCABCABDD", {{3, 3}, {1, 2}}}, Case{"ABCD", {}}}) {
             const Outline outline(blocks(test.letters));
             std::vector<std::pair<std::uint32_t, std::size_t>> runs;
             for (const Outline::Run& run : outline.runs()) runs.emplace_back(run.period, run.instances.size());

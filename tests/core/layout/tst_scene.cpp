@@ -1,5 +1,6 @@
 #include <QElapsedTimer>
 #include <QTest>
+
 #include <atomic>
 #include <map>
 #include <set>
@@ -48,7 +49,8 @@ class TestScene : public QObject {
     void theFirstReaderStandsForAHiddenConstant() {
         lg::GraphMaker make;
         const lg::NodeId x = make.input("x"), weight = make.constant("weight");
-        const lg::NodeId first = make.op("Add", {x, weight}, "first"), second = make.op("Add", {first, weight}, "second");
+        const lg::NodeId first = make.op("Add", {x, weight}, "first"),
+                         second = make.op("Add", {first, weight}, "second");
         Composer compose(make.done({second}));
         const auto scene = compose();
         QCOMPARE(compose.item(*scene, "weight"), compose.item(*scene, "first"));
@@ -66,7 +68,9 @@ class TestScene : public QObject {
         Composer compose(make.done({make.op("Sum", made)}));
         compose.view.hubReaders = 0;
         openToDepth(compose.outline, compose.view, 1);
-        compose.options.metrics = [](const ItemDescription& what) { return what.open ? Size{60, 24} : Size{20'000, 36}; };
+        compose.options.metrics = [](const ItemDescription& what) {
+            return what.open ? Size{60, 24} : Size{20'000, 36};
+        };
         const auto scene = composeScene(compose.outline, compose.view, compose.options, compose.workers, compose.cache);
         QVERIFY2(scene, scene ? "" : scene.error().text().c_str());
         QVERIFY((*scene)->bounds.width > 700 * 20'000);
@@ -181,9 +185,11 @@ class TestScene : public QObject {
         const NodeId result = m.op("Loop", {count, go, x}, "loop");
         const ExprId owner = m.graph().node(result).producer;
         const BodyId body = m.graph().addBody(owner, "body");
-        const NodeId number = m.graph().addInput(body, "i", {}), goOn = m.graph().addInput(body, "goOn", {}), state = m.graph().addInput(body, "state", {});
+        const NodeId number = m.graph().addInput(body, "i", {}), goOn = m.graph().addInput(body, "goOn", {}),
+                     state = m.graph().addInput(body, "state", {});
         const NodeId next = m.addIn(body, lg::ExprKind::Apply, "Add", "next", {state, number});
-        m.graph().setResult(body, lg::Argument::container(lg::Argument::Kind::Tuple, {lg::Argument::of(goOn), lg::Argument::of(next)}));
+        m.graph().setResult(
+            body, lg::Argument::container(lg::Argument::Kind::Tuple, {lg::Argument::of(goOn), lg::Argument::of(next)}));
         Composer compose(m.done({m.op("Relu", {result}, "relu")}));
         openToDepth(compose.outline, compose.view, 99);
         const auto scene = compose();
@@ -191,13 +197,19 @@ class TestScene : public QObject {
         std::set<std::pair<std::string, std::string>> lines;
         const auto name = [&](ItemId id) -> std::string {
             const ItemDescription& what = scene->item(id).what;
-            if (what.kind == ItemKind::Output && !what.expr.valid()) return "result " + compose.outline.graph().node(what.values[0]).name;
+            if (what.kind == ItemKind::Output && !what.expr.valid())
+                return "result " + compose.outline.graph().node(what.values[0]).name;
             const auto& outputs = compose.outline.graph().expr(what.expr).outputs;
             return outputs.empty() ? "output" : compose.outline.graph().node(outputs[0]).name;
         };
         for (const SceneEdge& edge : scene->edges) lines.insert({name(edge.from), name(edge.to)});
-        for (const auto& line : std::vector<std::pair<std::string, std::string>>{
-                 {"count", "loop"}, {"go", "goOn"}, {"x", "state"}, {"state", "next"}, {"i", "next"}, {"result next", "relu"}, {"goOn", "result goOn"}})
+        for (const auto& line : std::vector<std::pair<std::string, std::string>>{{"count", "loop"},
+                                                                                 {"go", "goOn"},
+                                                                                 {"x", "state"},
+                                                                                 {"state", "next"},
+                                                                                 {"i", "next"},
+                                                                                 {"result next", "relu"},
+                                                                                 {"goOn", "result goOn"}})
             QVERIFY2(lines.contains(line), (line.first + " -> " + line.second).c_str());
         QVERIFY(!lines.contains({"loop", "relu"}));
     }
@@ -215,7 +227,8 @@ class TestScene : public QObject {
         QCOMPARE(closed->items.size(), std::size_t{5});
         QVERIFY(closed->item(compose.item(*closed, "neg")).what.expandable);
         QCOMPARE(compose.item(*closed, "neg"), compose.item(*closed, "if"));
-        reveal(compose.outline, compose.view, compose.outline.graph().node(compose.outline.graph().findNode("neg")).producer);
+        reveal(compose.outline, compose.view,
+               compose.outline.graph().node(compose.outline.graph().findNode("neg")).producer);
         const auto open = compose();
         QCOMPARE(brokenRule(*open), std::string());
         const ItemId box = compose.item(*open, "if"), neg = compose.item(*open, "neg");
@@ -225,7 +238,8 @@ class TestScene : public QObject {
         QCOMPARE(open->item(open->item(neg).parent).parent, box);
         // The captured x runs across three borders to the branch's operation.
         bool captured = false;
-        for (const SceneEdge& edge : open->edges) captured = captured || (edge.from == compose.item(*open, "x") && edge.to == neg);
+        for (const SceneEdge& edge : open->edges)
+            captured = captured || (edge.from == compose.item(*open, "x") && edge.to == neg);
         QVERIFY(captured);
     }
 
@@ -235,7 +249,8 @@ class TestScene : public QObject {
         const auto scene = compose();
         for (std::size_t i = 0; i < scene->items.size(); ++i) {
             const ItemId id(i);
-            if (scene->item(id).what.open) QCOMPARE(scene->itemAt({scene->item(id).rect.x + 1, scene->item(id).rect.y + 1}), id);
+            if (scene->item(id).what.open)
+                QCOMPARE(scene->itemAt({scene->item(id).rect.x + 1, scene->item(id).rect.y + 1}), id);
             else QCOMPARE(scene->itemAt(scene->item(id).rect.center()), id);
         }
         const ItemId tokens = compose.item(*scene, "tokens"), gather = compose.item(*scene, "Gather_0");
@@ -289,7 +304,8 @@ class TestScene : public QObject {
             requestedAt = timer.elapsed();
             source.request_stop();
         });
-        const auto scene = composeScene(compose.outline, compose.view, compose.options, compose.workers, compose.cache, work);
+        const auto scene =
+            composeScene(compose.outline, compose.view, compose.options, compose.workers, compose.cache, work);
         const auto ended = timer.elapsed();
         QVERIFY(!scene);
         QCOMPARE(scene.error().kind, base::ErrorKind::Cancelled);

@@ -1,4 +1,5 @@
 #include <QTest>
+
 #include <set>
 
 #include "core/document/document.h"
@@ -37,7 +38,8 @@ class TestSceneFolds : public QObject {
         QCOMPARE(folds[0]->what.repeat, 12u);
         QCOMPARE(compose.outline.graph().scope(folds[0]->what.scope).qualname, std::string("layers.0"));
         QCOMPARE(scene->foldedBlocks, 11u);
-        QCOMPARE(scene->foldedExprs, 11u * 32);  // norm, q k v, 2 x 7 to rotate, 6 of attention, add; norm, 4 to gate, down, add
+        QCOMPARE(scene->foldedExprs,
+                 11u * 32);  // norm, q k v, 2 x 7 to rotate, 6 of attention, add; norm, 4 to gate, down, add
         // One way in, one way out, and no edge from the block to itself.
         const ItemId box = scene->itemOf(folds[0]->what.scope);
         std::set<std::string> in, out;
@@ -84,12 +86,14 @@ class TestSceneFolds : public QObject {
                 QCOMPARE(item.what.instance, shown);
                 chain.push_back(compose.outline.graph().scope(item.what.scope).qualname);
             }
-            QCOMPARE(chain, (std::vector<std::string>{"b" + std::to_string(2 * shown), "b" + std::to_string(2 * shown + 1)}));
+            QCOMPARE(chain,
+                     (std::vector<std::string>{"b" + std::to_string(2 * shown), "b" + std::to_string(2 * shown + 1)}));
             QCOMPARE(scene->foldedBlocks, 6u);
             QCOMPARE(scene->foldedExprs, 12u);
             // x -> Global -> Local -> output and nothing back.
             QCOMPARE(scene->edges.size(), std::size_t{3});
-            for (std::size_t i = 0; i < compose.outline.graph().exprCount(); ++i) QVERIFY(scene->itemOf(ExprId(i)).valid());
+            for (std::size_t i = 0; i < compose.outline.graph().exprCount(); ++i)
+                QVERIFY(scene->itemOf(ExprId(i)).valid());
         }
     }
 
@@ -99,7 +103,8 @@ class TestSceneFolds : public QObject {
         const auto& graph = compose.outline.graph();
         ExprId wanted;
         for (std::size_t i = 0; i < graph.exprCount(); ++i)
-            if (graph.expr(ExprId(i)).qualname == "layers.7.mlp" && graph.expr(ExprId(i)).op.name == "Sigmoid") wanted = ExprId(i);
+            if (graph.expr(ExprId(i)).qualname == "layers.7.mlp" && graph.expr(ExprId(i)).op.name == "Sigmoid")
+                wanted = ExprId(i);
         reveal(compose.outline, compose.view, wanted);
         const auto scene = compose();
         QCOMPARE(brokenRule(*scene), std::string());
@@ -163,7 +168,8 @@ class TestSceneFolds : public QObject {
         const auto scene = compose();
         std::size_t shown = 0;
         for (const SceneItem& item : scene->items) shown += item.what.expr.valid();
-        QCOMPARE(shown + scene->hiddenExprs + scene->hiddenConstants + scene->foldedExprs, compose.outline.graph().exprCount());
+        QCOMPARE(shown + scene->hiddenExprs + scene->hiddenConstants + scene->foldedExprs,
+                 compose.outline.graph().exprCount());
     }
 
     void shapeComputationsFoldIntoTheirReader() {
@@ -189,14 +195,17 @@ class TestSceneFolds : public QObject {
         QCOMPARE(scene->item(compose.item(*scene, "flat")).what.shapeExprs, 5u);
         QCOMPARE(scene->item(compose.item(*scene, "scaled")).what.shapeExprs, 1u);
         // The shape that the model gives is not folded.
-        QVERIFY(scene->item(compose.item(*scene, "told")).what.expr != scene->item(compose.item(*scene, "flat")).what.expr);
-        QCOMPARE(scene->edges.size(), std::size_t{7});  // x flat, flat scaled, flat told, scaled sum, filled sum, two results
+        QVERIFY(scene->item(compose.item(*scene, "told")).what.expr !=
+                scene->item(compose.item(*scene, "flat")).what.expr);
+        QCOMPARE(scene->edges.size(),
+                 std::size_t{7});  // x flat, flat scaled, flat told, scaled sum, filled sum, two results
     }
 
     void foldedShapesAndShownAddUp_data() {
         QTest::addColumn<QString>("file");
         QTest::addColumn<bool>("hide");
-        for (const char* file : {"gpt_mini.onnx", "shufflenet_v2_x0_5.onnx", "silero_vad_v5.onnx", "vit_small.trace.pt", "vit_small.script.pt"}) {
+        for (const char* file : {"gpt_mini.onnx", "shufflenet_v2_x0_5.onnx", "silero_vad_v5.onnx", "vit_small.trace.pt",
+                                 "vit_small.script.pt"}) {
             QTest::addRow("%s", file) << file << true;
             QTest::addRow("%s, constants shown", file) << file << false;
         }
@@ -245,7 +254,8 @@ class TestSceneFolds : public QObject {
         QCOMPARE(scene->filteredExprs, static_cast<std::uint32_t>(count));
         for (const SceneItem& item : scene->items) {
             if (item.what.expr.valid()) QVERIFY(!(*filtered)[item.what.expr.index()]);
-            if (item.what.kind == ItemKind::Module) QVERIFY(!graph.scope(item.what.scope).qualname.starts_with("layers.1"));
+            if (item.what.kind == ItemKind::Module)
+                QVERIFY(!graph.scope(item.what.scope).qualname.starts_with("layers.1"));
         }
         std::size_t shown = 0;
         for (const SceneItem& item : scene->items) shown += item.what.expr.valid();

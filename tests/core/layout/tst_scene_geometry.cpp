@@ -1,5 +1,6 @@
 #include <QDir>
 #include <QTest>
+
 #include <map>
 #include <set>
 #include <tuple>
@@ -53,18 +54,23 @@ class TestSceneGeometry : public QObject {
         QTest::addColumn<QString>("path");
         const QString light = sonde::test::referenceSets() + "/onnx-light";
         for (const QDir& folder : {QDir(sonde::test::referenceModels()), QDir(light)}) {
-            for (const QString& file : folder.entryList({"*.onnx", "*.script.pt", "*.trace.pt"})) QTest::addRow("%s", qPrintable(file)) << folder.filePath(file);
+            for (const QString& file : folder.entryList({"*.onnx", "*.script.pt", "*.trace.pt"}))
+                QTest::addRow("%s", qPrintable(file)) << folder.filePath(file);
         }
-        for (const char* name : {"resnet18", "densenet121", "unet", "gpt2?layers=3&dim=48&heads=4&vocab=100&positions=70", "control_flow"})
+        for (const char* name :
+             {"resnet18", "densenet121", "unet", "gpt2?layers=3&dim=48&heads=4&vocab=100&positions=70", "control_flow"})
             QTest::addRow("%s", name) << QStringLiteral("zoo:") + name;
-        for (const char* name : {"transformer", "experts", "dense"}) QTest::addRow("%s", name) << QStringLiteral("made:") + name;
+        for (const char* name : {"transformer", "experts", "dense"})
+            QTest::addRow("%s", name) << QStringLiteral("made:") + name;
         if (!QFileInfo::exists(light)) QTest::addRow("onnx-light") << light;
     }
     void allModelsKeepTheRules() {
         QFETCH(QString, path);
         std::shared_ptr<const lg::InternalGraph> graph;
         if (path.startsWith(QStringLiteral("made:"))) {
-            graph = path.endsWith(QStringLiteral("transformer")) ? lg::transformer(3) : path.endsWith(QStringLiteral("dense")) ? lg::dense(2, 8) : lg::mixtureOfExperts(2, 8);
+            graph = path.endsWith(QStringLiteral("transformer")) ? lg::transformer(3)
+                    : path.endsWith(QStringLiteral("dense"))     ? lg::dense(2, 8)
+                                                                 : lg::mixtureOfExperts(2, 8);
         } else {
             if (!path.startsWith(QStringLiteral("zoo:"))) SONDE_NEEDS_SET("onnx-light", path);
             const auto document = sonde::document::open(path.toStdString());
@@ -118,7 +124,10 @@ class TestSceneGeometry : public QObject {
         compose.view.direction = across ? Direction::LeftRight : Direction::TopDown;
         compose.options.metrics = [&](const ItemDescription& what) {
             const auto& graph = compose.outline.graph();
-            return Size{what.expr.valid() ? 10.0 * static_cast<double>(graph.node(graph.expr(what.expr).outputs[0]).name.size()) : 60, 36};
+            return Size{what.expr.valid()
+                            ? 10.0 * static_cast<double>(graph.node(graph.expr(what.expr).outputs[0]).name.size())
+                            : 60,
+                        36};
         };
         LayoutWorkers none({"/nowhere", 1});
         LayoutCache cache({{}, false});
@@ -146,7 +155,8 @@ class TestSceneGeometry : public QObject {
             QVERIFY(scene);
             QCOMPARE(brokenRule(**scene), std::string());
             const double shape = (*scene)->bounds.width / (*scene)->bounds.height;
-            QVERIFY2(shape > 0.4 && shape < 3, std::to_string(shape).c_str());  // 41 in a row would be 5 times as wide as high
+            QVERIFY2(shape > 0.4 && shape < 3,
+                     std::to_string(shape).c_str());  // 41 in a row would be 5 times as wide as high
         }
     }
 
@@ -187,21 +197,27 @@ class TestSceneGeometry : public QObject {
         const auto siblings = [&](const SceneLayout& scene) {
             std::vector<std::pair<double, std::string>> places;
             for (const SceneItem& item : scene.items)
-                if (item.what.kind == ItemKind::Module) places.emplace_back(item.rect.center().x, compose.outline.graph().scope(item.what.scope).qualname);
+                if (item.what.kind == ItemKind::Module)
+                    places.emplace_back(item.rect.center().x, compose.outline.graph().scope(item.what.scope).qualname);
             std::sort(places.begin(), places.end());
             std::vector<std::string> names;
             for (const auto& place : places)
-                if (place.second.find("expert") != std::string::npos && place.second.find('.', 5) == place.second.rfind('.')) names.push_back(place.second);
+                if (place.second.find("expert") != std::string::npos &&
+                    place.second.find('.', 5) == place.second.rfind('.'))
+                    names.push_back(place.second);
             return names;
         };
         const std::vector<std::string> closed = siblings(*compose());
         for (std::size_t i = 0; i < compose.outline.groupCount(); ++i) {
             const auto& group = compose.outline.group(GroupId(i));
-            if (group.kind == Outline::Kind::Module && compose.outline.graph().scope(group.scope).qualname == "moe0.expert2")
+            if (group.kind == Outline::Kind::Module &&
+                compose.outline.graph().scope(group.scope).qualname == "moe0.expert2")
                 setOpen(compose.outline, compose.view, GroupId(i), true);
         }
         std::vector<std::string> opened = siblings(*compose());
-        std::erase_if(opened, [](const std::string& name) { return name.find("up") != std::string::npos || name.find("down") != std::string::npos; });
+        std::erase_if(opened, [](const std::string& name) {
+            return name.find("up") != std::string::npos || name.find("down") != std::string::npos;
+        });
         QCOMPARE(opened, closed);
     }
 
@@ -280,8 +296,10 @@ class TestSceneGeometry : public QObject {
 
     void openingOneModuleLeavesTheOrderOfTheOthers_data() {
         QTest::addColumn<QString>("model");
-        for (const char* model : {"zoo:resnet18", "zoo:unet", "zoo:vit_b_16?layers=3&dim=48&mlp=96&heads=4", "zoo:gpt2?layers=3&dim=48&heads=4&vocab=100&positions=70",
-                                  "zoo:densenet121", "/gpt_mini.onnx", "/silero_vad_v5.onnx", "/shufflenet_v2_x0_5.onnx", "/robust_nested.script.pt"})
+        for (const char* model :
+             {"zoo:resnet18", "zoo:unet", "zoo:vit_b_16?layers=3&dim=48&mlp=96&heads=4",
+              "zoo:gpt2?layers=3&dim=48&heads=4&vocab=100&positions=70", "zoo:densenet121", "/gpt_mini.onnx",
+              "/silero_vad_v5.onnx", "/shufflenet_v2_x0_5.onnx", "/robust_nested.script.pt"})
             QTest::addRow("%s", model) << model;
     }
     void openingOneModuleLeavesTheOrderOfTheOthers() {

@@ -25,7 +25,8 @@ class OneLayer : public nn::Module {
     /// Tensors (also inside of tuples) are inputs, all else is written into the program.
     std::vector<trace::ForwardParameter> signature() const override {
         std::vector<trace::ForwardParameter> parameters;
-        for (const Value& tensor : tensors(m_arguments)) parameters.push_back({"x" + std::to_string(parameters.size()), {}, false, tensor.isTensor()});
+        for (const Value& tensor : tensors(m_arguments))
+            parameters.push_back({"x" + std::to_string(parameters.size()), {}, false, tensor.isTensor()});
         return parameters;
     }
     bool makesTensor() const override { return false; }
@@ -40,7 +41,8 @@ class OneLayer : public nn::Module {
         for (const Value& value : values) {
             if (value.isTensor()) result.push_back(value);
             if (value.isListLike()) {
-                for (const Value& inner : tensors({value.items().begin(), value.items().end()})) result.push_back(inner);
+                for (const Value& inner : tensors({value.items().begin(), value.items().end()}))
+                    result.push_back(inner);
             }
         }
         return result;
@@ -59,8 +61,8 @@ class OneLayer : public nn::Module {
     std::vector<Value> m_arguments;
 };
 
-/// What a layer makes of values: computed twice, by a direct call and by a run of a traced net around it. The trace must
-/// have the layer as one call_module node whose inside was recorded. `problem` says what was not so.
+/// What a layer makes of values: computed twice, by a direct call and by a run of a traced net around it. The trace
+/// must have the layer as one call_module node whose inside was recorded. `problem` says what was not so.
 struct LayerResult {
     std::vector<Tensor> outputs;  ///< tensors of the result in order, also those inside of tuples
     std::string problem;
@@ -90,7 +92,8 @@ inline LayerResult runLayer(const std::shared_ptr<nn::Module>& layer, const std:
     try {
         std::vector<Var> vars(arguments.begin(), arguments.end());
         const Var direct = layer->call(std::move(vars), {});
-        for (const Value& value : OneLayer::tensors({direct.toValue()})) result.outputs.push_back(value.tensor().contiguous().value());
+        for (const Value& value : OneLayer::tensors({direct.toValue()}))
+            result.outputs.push_back(value.tensor().contiguous().value());
     } catch (const trace::TraceError& error) {
         result.problem = "direct call: " + error.message();
         return result;
@@ -102,13 +105,15 @@ inline LayerResult runLayer(const std::shared_ptr<nn::Module>& layer, const std:
         return result;
     }
     result.graph = *graph;
-    for (const auto& [path, message] : tracer.failures()) result.problem += "'" + path + "' is opaque: " + message + "\n";
+    for (const auto& [path, message] : tracer.failures())
+        result.problem += "'" + path + "' is opaque: " + message + "\n";
     if (const auto valid = result.graph->validate(); !valid) result.problem += valid.error().text() + "\n";
     std::size_t calls = 0;
     for (graph::ExprId id : result.graph->main().order) {
         const graph::Expr& expr = result.graph->expr(id);
         if (expr.kind == graph::ExprKind::CallModule && expr.target == "layer") ++calls;
-        else if (expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::Output) result.problem += "there is a node " + expr.target + " beside the layer\n";
+        else if (expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::Output)
+            result.problem += "there is a node " + expr.target + " beside the layer\n";
     }
     if (calls != 1) result.problem += std::to_string(calls) + " call_module nodes\n";
     const auto plan = exec::Plan::make(result.graph, {});
@@ -124,7 +129,8 @@ inline LayerResult runLayer(const std::shared_ptr<nn::Module>& layer, const std:
         return result;
     }
     const std::vector<Value> traced = OneLayer::tensors(recording.outputs);
-    if (traced.size() != result.outputs.size()) result.problem += std::to_string(traced.size()) + " outputs when traced\n";
+    if (traced.size() != result.outputs.size())
+        result.problem += std::to_string(traced.size()) + " outputs when traced\n";
     for (std::size_t i = 0; i < traced.size() && i < result.outputs.size(); ++i) {
         const std::string difference = compareTensors(traced[i].tensor(), result.outputs[i], 1e-5, 1e-6);
         if (!difference.empty()) result.problem += "output " + std::to_string(i) + " when traced: " + difference + "\n";
@@ -136,19 +142,25 @@ inline LayerResult runLayer(const std::shared_ptr<nn::Module>& layer, const std:
 inline std::string compareFloats(const LayerResult& result, std::size_t output, const std::vector<float>& expected) {
     if (!result.problem.empty()) return result.problem;
     const std::vector<float> actual = result.floats(output);
-    if (actual.size() != expected.size()) return std::to_string(actual.size()) + " numbers instead of " + std::to_string(expected.size());
+    if (actual.size() != expected.size())
+        return std::to_string(actual.size()) + " numbers instead of " + std::to_string(expected.size());
     for (std::size_t i = 0; i < actual.size(); ++i) {
-        if (actual[i] == expected[i] || std::fabs(actual[i] - expected[i]) <= 1e-5F + 1e-5F * std::fabs(expected[i])) continue;
-        return "element " + std::to_string(i) + " is " + std::to_string(actual[i]) + " instead of " + std::to_string(expected[i]);
+        if (actual[i] == expected[i] || std::fabs(actual[i] - expected[i]) <= 1e-5F + 1e-5F * std::fabs(expected[i]))
+            continue;
+        return "element " + std::to_string(i) + " is " + std::to_string(actual[i]) + " instead of " +
+               std::to_string(expected[i]);
     }
     return {};
 }
 
-inline Tensor floats(tensor::Shape shape, std::vector<float> values) { return Tensor::of<float>(std::move(shape), values); }
+inline Tensor floats(tensor::Shape shape, std::vector<float> values) {
+    return Tensor::of<float>(std::move(shape), values);
+}
 /// Small different numbers, for comparisons between two ways to compute the same.
 inline Tensor ramp(tensor::Shape shape, double step = 0.37, double from = -1) {
     std::vector<float> values(static_cast<std::size_t>(shape.numel()));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(from + std::fmod(static_cast<double>(i) * step, 2.0));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(from + std::fmod(static_cast<double>(i) * step, 2.0));
     return Tensor::of<float>(std::move(shape), values);
 }
 
@@ -161,7 +173,8 @@ inline void setTensor(nn::Module& module, const std::string& path, Tensor value)
 /// Paths and shapes of the state in order: "weight [2, 3], bias [2]".
 inline std::string stateText(const nn::Module& module) {
     std::string text;
-    for (const trace::NamedTensor& named : trace::namedTensors(module)) text += (text.empty() ? "" : ", ") + named.path + ' ' + named.slot->value.shape().text();
+    for (const trace::NamedTensor& named : trace::namedTensors(module))
+        text += (text.empty() ? "" : ", ") + named.path + ' ' + named.slot->value.shape().text();
     return text;
 }
 

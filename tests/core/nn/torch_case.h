@@ -11,8 +11,8 @@
 
 namespace sonde::test {
 
-/// A case of the ONNX backend suite whose values torch made (groups pytorch-converted, pytorch-operator) or that a layer's
-/// formula must give, too: inputs, weights in the order of the file, outputs.
+/// A case of the ONNX backend suite whose values torch made (groups pytorch-converted, pytorch-operator) or that a
+/// layer's formula must give, too: inputs, weights in the order of the file, outputs.
 struct TorchCase {
     std::vector<Value> inputs;
     std::vector<Tensor> weights;
@@ -31,7 +31,8 @@ inline TorchCase readTorchCase(const std::string& name) {
     if (!model) return {{}, {}, {}, model.error().text()};
     for (graph::ExprId id : model->graph.main().order) {
         const graph::Expr& expr = model->graph.expr(id);
-        if (expr.kind == graph::ExprKind::Constant && expr.isParameter) result.weights.push_back(model->graph.node(expr.outputs.front()).constant->tensor());
+        if (expr.kind == graph::ExprKind::Constant && expr.isParameter)
+            result.weights.push_back(model->graph.node(expr.outputs.front()).constant->tensor());
     }
     const auto read = [&](const std::string& stem, std::size_t index, graph::NodeId node) -> Value {
         auto data = base::MappedFile::open(folder / "test_data_set_0" / (stem + std::to_string(index) + ".pb"));
@@ -41,22 +42,27 @@ inline TorchCase readTorchCase(const std::string& name) {
         return value ? *value : Value();
     };
     for (std::size_t i = 0; i < model->graph.inputs().size(); ++i) {
-        if (Value value = read("input_", i, model->graph.inputs()[i]); value.isTensor()) result.inputs.push_back(std::move(value));
+        if (Value value = read("input_", i, model->graph.inputs()[i]); value.isTensor())
+            result.inputs.push_back(std::move(value));
     }
     for (std::size_t i = 0; i < model->graph.outputs().size(); ++i) {
-        if (const Value value = read("output_", i, model->graph.outputs()[i]); value.isTensor()) result.outputs.push_back(value.tensor());
+        if (const Value value = read("output_", i, model->graph.outputs()[i]); value.isTensor())
+            result.outputs.push_back(value.tensor());
     }
     return result;
 }
 
-/// Gives the layer the case's weights in order, runs it on the inputs and compares with the outputs. Nothing if all is well.
+/// Gives the layer the case's weights in order, runs it on the inputs and compares with the outputs. Nothing if all is
+/// well.
 inline std::string runTorchCase(const std::shared_ptr<nn::Module>& layer, const TorchCase& given) {
     if (!given.problem.empty()) return given.problem;
     std::size_t next = 0;
     for (const trace::NamedTensor& named : trace::namedTensors(*layer)) {
         if (named.slot->value.dtype() != tensor::DType::Float32) continue;  // num_batches_tracked
         if (next == given.weights.size()) return "the case has no " + named.path;
-        if (given.weights[next].shape() != named.slot->value.shape()) return named.path + " is " + named.slot->value.typeText() + ", in the case " + given.weights[next].typeText();
+        if (given.weights[next].shape() != named.slot->value.shape())
+            return named.path + " is " + named.slot->value.typeText() + ", in the case " +
+                   given.weights[next].typeText();
         named.slot->value = given.weights[next++];
     }
     if (next != given.weights.size()) return "the case has more weights than the layer";

@@ -35,7 +35,9 @@ const std::vector<Row>& rows() {
          [](double x) { return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * (std::exp(x) - 1)); }},
         {make<nn::GELU>(), [](double x) { return x * 0.5 * (1 + std::erf(x / std::sqrt(2.0))); }},
         {make<nn::GELU>("tanh"),
-         [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979324) * (x + 0.044715 * x * x * x))); }},
+         [](double x) {
+             return x / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979324) * (x + 0.044715 * x * x * x)));
+         }},
         {make<nn::SiLU>(), [](double x) { return x * sigmoid(x); }},
         {make<nn::Mish>(), [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }},
         {make<nn::Sigmoid>(), sigmoid},
@@ -44,7 +46,9 @@ const std::vector<Row>& rows() {
         {make<nn::Tanhshrink>(), [](double x) { return x - std::tanh(x); }},
         {make<nn::Softplus>(2, 20), [](double x) { return std::log1p(std::exp(2 * x)) / 2; }},
         {make<nn::Softsign>(), [](double x) { return x / (1 + std::fabs(x)); }},
-        {make<nn::Softshrink>(0.5), [](double x) { return x > 0.5 ? x - 0.5 : x < -0.5 ? x + 0.5 : 0; }},
+        {make<nn::Softshrink>(0.5), [](double x) { return x > 0.5    ? x - 0.5
+                                                          : x < -0.5 ? x + 0.5
+                                                                     : 0; }},
         {make<nn::Hardshrink>(0.5), [](double x) { return std::fabs(x) > 0.5 ? x : 0; }},
         {make<nn::Hardswish>(), [](double x) { return x * std::min(std::max(x + 3, 0.0), 6.0) / 6; }},
         {make<nn::Hardsigmoid>(), [](double x) { return std::min(std::max(x + 3, 0.0), 6.0) / 6; }},
@@ -62,7 +66,8 @@ class TestNnActivation : public QObject {
     void formula_data() {
         QTest::addColumn<int>("index");
         for (std::size_t i = 0; i < rows().size(); ++i) {
-            QTest::addRow("%s(%s)", rows()[i].layer->className().c_str(), rows()[i].layer->extraText().c_str()) << static_cast<int>(i);
+            QTest::addRow("%s(%s)", rows()[i].layer->className().c_str(), rows()[i].layer->extraText().c_str())
+                << static_cast<int>(i);
         }
     }
     void formula() {
@@ -77,10 +82,14 @@ class TestNnActivation : public QObject {
     void alongAnAxis() {
         const Tensor x = floats({2, 2}, {1, 2, 3, 5});
         const auto e = [](double v) { return static_cast<float>(std::exp(v)); };
-        COMPARE_FLOATS(runLayer(make<nn::Softmax>(1), {x}), 0, 1 / (1 + e(1)), e(1) / (1 + e(1)), 1 / (1 + e(2)), e(2) / (1 + e(2)));
-        COMPARE_FLOATS(runLayer(make<nn::Softmin>(1), {x}), 0, e(1) / (1 + e(1)), 1 / (1 + e(1)), e(2) / (1 + e(2)), 1 / (1 + e(2)));
-        COMPARE_FLOATS(runLayer(make<nn::LogSoftmax>(0), {x}), 0, -std::log(1 + e(2)), -std::log(1 + e(3)), 2 - std::log(1 + e(2)), 3 - std::log(1 + e(3)));
-        COMPARE_FLOATS(runLayer(make<nn::GLU>(), {x}), 0, static_cast<float>(sigmoid(2)), static_cast<float>(3 * sigmoid(5)));
+        COMPARE_FLOATS(runLayer(make<nn::Softmax>(1), {x}), 0, 1 / (1 + e(1)), e(1) / (1 + e(1)), 1 / (1 + e(2)),
+                       e(2) / (1 + e(2)));
+        COMPARE_FLOATS(runLayer(make<nn::Softmin>(1), {x}), 0, e(1) / (1 + e(1)), 1 / (1 + e(1)), e(2) / (1 + e(2)),
+                       1 / (1 + e(2)));
+        COMPARE_FLOATS(runLayer(make<nn::LogSoftmax>(0), {x}), 0, -std::log(1 + e(2)), -std::log(1 + e(3)),
+                       2 - std::log(1 + e(2)), 3 - std::log(1 + e(3)));
+        COMPARE_FLOATS(runLayer(make<nn::GLU>(), {x}), 0, static_cast<float>(sigmoid(2)),
+                       static_cast<float>(3 * sigmoid(5)));
         // Channels are the third axis from the end, with and without a batch.
         const std::vector<float> half(8, 0.5F);
         COMPARE_FLOATS(runLayer(make<nn::Softmax2d>(), {floats({1, 2, 2, 2}, {1, 2, 3, 4, 1, 2, 3, 4})}), 0, half);
@@ -89,8 +98,8 @@ class TestNnActivation : public QObject {
 
     void dropoutIsTheInputUnlessTraining() {
         const Tensor x = ramp({2, 3, 4});
-        for (const auto& layer : {make<nn::Dropout>(), make<nn::Dropout1d>(), make<nn::Dropout2d>(), make<nn::Dropout3d>(),
-                                  make<nn::AlphaDropout>(), make<nn::FeatureAlphaDropout>()}) {
+        for (const auto& layer : {make<nn::Dropout>(), make<nn::Dropout1d>(), make<nn::Dropout2d>(),
+                                  make<nn::Dropout3d>(), make<nn::AlphaDropout>(), make<nn::FeatureAlphaDropout>()}) {
             COMPARE_FLOATS(runLayer(layer, {x}), 0, std::vector<float>(x.span<float>().begin(), x.span<float>().end()));
         }
     }
@@ -98,7 +107,9 @@ class TestNnActivation : public QObject {
     /// Kept numbers are scaled by 1 / (1 - p); about p of them go; whole channels go together.
     void dropoutWhileTraining() {
         const Tensor x = floats({100, 20, 5}, std::vector<float>(10000, 1));
-        const auto count = [](const std::vector<float>& values, float value) { return std::count(values.begin(), values.end(), value); };
+        const auto count = [](const std::vector<float>& values, float value) {
+            return std::count(values.begin(), values.end(), value);
+        };
         auto single = make<nn::Dropout>(0.25);
         single->setTraining(true);
         const LayerResult a = runLayer(single, {x});

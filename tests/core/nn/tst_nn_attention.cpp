@@ -13,13 +13,15 @@ using Row = std::vector<double>;
 /// softmax(q k^T / sqrt(d) + mask) v for one head, as the formula says. q [L][d], k and v [S][d], mask [L][S].
 struct Head {
     std::vector<Row> y, weights;
-    Head(const std::vector<Row>& q, const std::vector<Row>& k, const std::vector<Row>& v, const std::vector<Row>& mask) {
+    Head(const std::vector<Row>& q, const std::vector<Row>& k, const std::vector<Row>& v,
+         const std::vector<Row>& mask) {
         for (std::size_t i = 0; i < q.size(); ++i) {
             Row w(k.size());
             double sum = 0;
             for (std::size_t j = 0; j < k.size(); ++j) {
                 double score = mask[i][j];
-                for (std::size_t e = 0; e < q[i].size(); ++e) score += q[i][e] * k[j][e] / std::sqrt(static_cast<double>(q[i].size()));
+                for (std::size_t e = 0; e < q[i].size(); ++e)
+                    score += q[i][e] * k[j][e] / std::sqrt(static_cast<double>(q[i].size()));
                 sum += w[j] = std::exp(score);
             }
             Row row(v[0].size(), 0);
@@ -51,7 +53,9 @@ void fill(nn::Module& module) {
 
 const Value kNone;
 Value boolean(bool value) { return Value::ofBool(value); }
-Tensor mask(tensor::Shape shape, std::initializer_list<bool> values) { return Tensor::of<bool>(std::move(shape), values); }
+Tensor mask(tensor::Shape shape, std::initializer_list<bool> values) {
+    return Tensor::of<bool>(std::move(shape), values);
+}
 
 }  // namespace
 
@@ -61,13 +65,18 @@ class TestNnAttention : public QObject {
   private slots:
     void stateAndSignature() {
         const nn::MultiheadAttention attention(4, 2, {.addBiasKv = true});
-        QCOMPARE(stateText(attention), std::string("in_proj_weight [12,4], in_proj_bias [12], bias_k [1,1,4], bias_v [1,1,4], "
-                                                   "out_proj.weight [4,4], out_proj.bias [4]"));
+        QCOMPARE(stateText(attention),
+                 std::string("in_proj_weight [12,4], in_proj_bias [12], bias_k [1,1,4], bias_v [1,1,4], "
+                             "out_proj.weight [4,4], out_proj.bias [4]"));
         QCOMPARE(stateText(nn::MultiheadAttention(4, 2, {.bias = false, .keySize = 3, .valueSize = 5})),
                  std::string("q_proj_weight [4,4], k_proj_weight [4,3], v_proj_weight [4,5], out_proj.weight [4,4]"));
         std::string names;
-        for (const trace::ForwardParameter& parameter : attention.signature()) names += parameter.name + (parameter.fallback ? "=" + parameter.fallback->text() : "") + " ";
-        QCOMPARE(names, std::string("query key value key_padding_mask=None need_weights=True attn_mask=None average_attn_weights=True "));
+        for (const trace::ForwardParameter& parameter : attention.signature())
+            names += parameter.name + (parameter.fallback ? "=" + parameter.fallback->text() : "") + " ";
+        QCOMPARE(
+            names,
+            std::string(
+                "query key value key_padding_mask=None need_weights=True attn_mask=None average_attn_weights=True "));
         QVERIFY_EXCEPTION_THROWN(nn::MultiheadAttention(4, 3), trace::TraceError);
     }
 
@@ -77,7 +86,8 @@ class TestNnAttention : public QObject {
         QTest::addColumn<bool>("causal");
         for (const bool batchFirst : {false, true}) {
             for (int masks = 0; masks < 4; ++masks) {
-                QTest::addRow("%s %s %s", batchFirst ? "batch first" : "time first", masks & 1 ? "key hidden" : "", masks & 2 ? "causal" : "")
+                QTest::addRow("%s %s %s", batchFirst ? "batch first" : "time first", masks & 1 ? "key hidden" : "",
+                              masks & 2 ? "causal" : "")
                     << batchFirst << ((masks & 1) != 0) << ((masks & 2) != 0);
             }
         }
@@ -105,7 +115,8 @@ class TestNnAttention : public QObject {
         const tensor::Shape shape = batchFirst ? tensor::Shape{1, 3, 2} : tensor::Shape{3, 1, 2};
         const Tensor input = floats(shape, x);
         const Value padding = hidesKey ? Value(mask({1, 3}, {false, true, false})) : kNone;
-        const Value above = causal ? Value(mask({3, 3}, {false, true, true, false, false, true, false, false, false})) : kNone;
+        const Value above =
+            causal ? Value(mask({3, 3}, {false, true, true, false, false, true, false, false, false})) : kNone;
         const auto attention = identityAttention({.batchFirst = batchFirst});
         for (const bool weights : {true, false}) {
             const LayerResult result = runLayer(attention, {input, input, input, padding, boolean(weights), above});
@@ -130,7 +141,8 @@ class TestNnAttention : public QObject {
     void masksOfNumbersAndPerHead() {
         const Tensor x = floats({2, 2, 2}, {0.5F, -1, 1.5F, 0.25F, -0.75F, 2, 0.3F, 0.9F});  // [L,N,E]
         const std::vector<float> added{0.1F, 0.2F, 0.3F, 0.4F, -0.1F, -0.2F, -0.3F, -0.4F, 1, 2, 3, 4, -1, 0, 1, 0.5F};
-        const LayerResult result = runLayer(identityAttention(), {x, x, x, kNone, boolean(true), floats({4, 2, 2}, added), boolean(false)});
+        const LayerResult result =
+            runLayer(identityAttention(), {x, x, x, kNone, boolean(true), floats({4, 2, 2}, added), boolean(false)});
         QVERIFY2(result.problem.empty(), result.problem.c_str());
         QCOMPARE(result.outputs[1].shape(), (tensor::Shape{2, 2, 2, 2}));
         std::vector<float> y(8), weights(16);
@@ -142,7 +154,8 @@ class TestNnAttention : public QObject {
                 const Head head(part, part, part, {{at[0], at[1]}, {at[2], at[3]}});
                 for (std::size_t i = 0; i < 2; ++i) {
                     y[i * 4 + n * 2 + h] = static_cast<float>(head.y[i][0]);
-                    for (std::size_t j = 0; j < 2; ++j) weights[(n * 2 + h) * 4 + i * 2 + j] = static_cast<float>(head.weights[i][j]);
+                    for (std::size_t j = 0; j < 2; ++j)
+                        weights[(n * 2 + h) * 4 + i * 2 + j] = static_cast<float>(head.weights[i][j]);
                 }
             }
         }
@@ -152,7 +165,8 @@ class TestNnAttention : public QObject {
 
     /// Projections and biases: one head, one key, so the weights are 1 and y = W_o (W_v v + b_v) + b_o.
     void projectionsAndBiases() {
-        auto attention = std::make_shared<nn::MultiheadAttention>(2, 1, nn::AttentionOptions{.keySize = 3, .valueSize = 1});
+        auto attention =
+            std::make_shared<nn::MultiheadAttention>(2, 1, nn::AttentionOptions{.keySize = 3, .valueSize = 1});
         fill(*attention);
         setTensor(*attention, "v_proj_weight", floats({2, 1}, {2, -1}));
         setTensor(*attention, "in_proj_bias", floats({6}, {9, 9, 9, 9, 0.5F, 0.25F}));
@@ -175,7 +189,8 @@ class TestNnAttention : public QObject {
             for (std::size_t h = 0; h < 2; ++h) {
                 const double own = x[n * 2 + h];
                 const double hidden = n == 1 ? -INFINITY : 0;
-                const Head head({{own}}, {{own}, {h == 0 ? 0.5 : -0.5}, {0}}, {{own}, {h == 0 ? 3.0 : 4.0}, {0}}, {{hidden, 0, 0}});
+                const Head head({{own}}, {{own}, {h == 0 ? 0.5 : -0.5}, {0}}, {{own}, {h == 0 ? 3.0 : 4.0}, {0}},
+                                {{hidden, 0, 0}});
                 y[n * 2 + h] = static_cast<float>(head.y[0][0]);
                 for (std::size_t j = 0; j < 3; ++j) average[n * 3 + j] += static_cast<float>(head.weights[0][j] / 2);
             }

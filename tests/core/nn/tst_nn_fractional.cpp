@@ -32,17 +32,22 @@ class TestNnFractional : public QObject {
   private slots:
     void planes() {
         const Tensor samples = floats({1, 2, 2}, {0.3F, 0.8F, 0.05F, 0.6F}), x = pattern({1, 2, 5, 5}, 7, 23);
-        const auto pool = std::make_shared<nn::FractionalMaxPool2d>(2, nn::FractionalPoolOptions{.outputSize = {3, 2}, .returnIndices = true, .samples = samples});
+        const auto pool = std::make_shared<nn::FractionalMaxPool2d>(
+            2, nn::FractionalPoolOptions{.outputSize = {3, 2}, .returnIndices = true, .samples = samples});
         const LayerResult both = runLayer(pool, {x});
         COMPARE_FLOATS(both, 0, 19, 21, 19, 22, 20, 18, 21, 19, 22, 20, 16, 21);
         QCOMPARE(places(both, 1), (std::vector<std::int64_t>{6, 3, 6, 13, 16, 19, 1, 4, 11, 14, 20, 24}));
-        const auto byShare = std::make_shared<nn::FractionalMaxPool2d>(nn::Sizes{2, 3}, nn::FractionalPoolOptions{.outputRatio = {0.6}, .samples = samples});
-        COMPARE_FLOATS(runLayer(byShare, {x}), 0, 19, 21, 21, 19, 22, 22, 20, 20, 18, 21, 21, 19, 22, 22, 20, 18, 18, 21);
+        const auto byShare = std::make_shared<nn::FractionalMaxPool2d>(
+            nn::Sizes{2, 3}, nn::FractionalPoolOptions{.outputRatio = {0.6}, .samples = samples});
+        COMPARE_FLOATS(runLayer(byShare, {x}), 0, 19, 21, 21, 19, 22, 22, 20, 20, 18, 21, 21, 19, 22, 22, 20, 18, 18,
+                       21);
     }
 
     void volumes() {
-        const nn::FractionalPoolOptions options{.outputSize = {2, 2, 1}, .returnIndices = true, .samples = floats({1, 1, 3}, {0.2F, 0.5F, 0.9F})};
-        const LayerResult both = runLayer(std::make_shared<nn::FractionalMaxPool3d>(2, options), {pattern({1, 1, 4, 4, 4}, 11, 37)});
+        const nn::FractionalPoolOptions options{
+            .outputSize = {2, 2, 1}, .returnIndices = true, .samples = floats({1, 1, 3}, {0.2F, 0.5F, 0.9F})};
+        const LayerResult both =
+            runLayer(std::make_shared<nn::FractionalMaxPool3d>(2, options), {pattern({1, 1, 4, 4, 4}, 11, 37)});
         COMPARE_FLOATS(both, 0, 33, 36, 32, 36);
         QCOMPARE(places(both, 1), (std::vector<std::int64_t>{3, 10, 50, 47}));
     }
@@ -60,7 +65,8 @@ class TestNnFractional : public QObject {
     void wrongSizes() {
         QVERIFY_EXCEPTION_THROWN(nn::FractionalMaxPool2d(2, {}), trace::TraceError);
         QVERIFY_EXCEPTION_THROWN(nn::FractionalMaxPool2d(2, {.outputRatio = {1.5}}), trace::TraceError);
-        const auto pool = std::make_shared<nn::FractionalMaxPool2d>(3, nn::FractionalPoolOptions{.outputSize = {4}, .samples = floats({1, 1, 2}, {0, 0})});
+        const auto pool = std::make_shared<nn::FractionalMaxPool2d>(
+            3, nn::FractionalPoolOptions{.outputSize = {4}, .samples = floats({1, 1, 2}, {0, 0})});
         const LayerResult result = runLayer(pool, {pattern({1, 1, 5, 5}, 1, 100)});
         QVERIFY2(result.problem.find("do not fit") != std::string::npos, result.problem.c_str());
     }

@@ -61,8 +61,10 @@ class TestNnNormalization : public QObject {
         auto layer = make<nn::LayerNorm>(nn::Ints{2});
         setTensor(*layer, "weight", floats({2}, {1, 2}));
         COMPARE_FLOATS(runLayer(layer, {floats({2, 2}, {1, 3, 7, 5})}), 0, -kUnit, 2 * kUnit, kUnit, -2 * kUnit);
-        COMPARE_FLOATS(runLayer(make<nn::LayerNorm>(nn::Ints{2}, 1e-5, false), {floats({2}, {1, 3})}), 0, -kUnit, kUnit);
-        COMPARE_FLOATS(runLayer(make<nn::GroupNorm>(2, 4, 1e-5, false), {floats({1, 4}, {1, 3, 20, 18})}), 0, -kUnit, kUnit, kUnit, -kUnit);
+        COMPARE_FLOATS(runLayer(make<nn::LayerNorm>(nn::Ints{2}, 1e-5, false), {floats({2}, {1, 3})}), 0, -kUnit,
+                       kUnit);
+        COMPARE_FLOATS(runLayer(make<nn::GroupNorm>(2, 4, 1e-5, false), {floats({1, 4}, {1, 3, 20, 18})}), 0, -kUnit,
+                       kUnit, kUnit, -kUnit);
     }
 
     void rootMeanSquare() {
@@ -75,10 +77,13 @@ class TestNnNormalization : public QObject {
 
     /// Three channels of one number; the window of 3 hangs over at both ends.
     void localResponse() {
-        const auto expected = [](double x, double squares) { return static_cast<float>(x / std::pow(2 + 0.3 * squares / 3, 0.5)); };
+        const auto expected = [](double x, double squares) {
+            return static_cast<float>(x / std::pow(2 + 0.3 * squares / 3, 0.5));
+        };
         const std::vector<float> y{expected(1, 5), expected(2, 14), expected(3, 13)};
         COMPARE_FLOATS(runLayer(make<nn::LocalResponseNorm>(3, 0.3, 0.5, 2), {floats({1, 3, 1}, {1, 2, 3})}), 0, y);
-        COMPARE_FLOATS(runLayer(make<nn::LocalResponseNorm>(3, 0.3, 0.5, 2), {floats({1, 3, 1, 1, 1}, {1, 2, 3})}), 0, y);
+        COMPARE_FLOATS(runLayer(make<nn::LocalResponseNorm>(3, 0.3, 0.5, 2), {floats({1, 3, 1, 1, 1}, {1, 2, 3})}), 0,
+                       y);
         // An even window reaches further back.
         COMPARE_FLOATS(runLayer(make<nn::LocalResponseNorm>(2, 2, 1, 0), {floats({1, 2, 1}, {1, 2})}), 0, 1, 2 / 5.0F);
     }
@@ -86,8 +91,10 @@ class TestNnNormalization : public QObject {
     /// Values of PyTorch 1.13.
     void localResponseAcrossMaps() {
         const auto x = floats({1, 4, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
-        const std::vector<float> odd{0.377395F, 0.569877F, 0.64071F, 0.647577F, 0.625F, 0.590655F, 0.942046F, 0.867681F};
-        const std::vector<float> even{0.413131F, 0.647322F, 0.747758F, 0.7698F, 0.752121F, 0.716662F, 1.130146F, 1.049595F};
+        const std::vector<float> odd{0.377395F, 0.569877F, 0.64071F,  0.647577F,
+                                     0.625F,    0.590655F, 0.942046F, 0.867681F};
+        const std::vector<float> even{0.413131F, 0.647322F, 0.747758F, 0.7698F,
+                                      0.752121F, 0.716662F, 1.130146F, 1.049595F};
         COMPARE_FLOATS(runLayer(make<nn::CrossMapLRN2d>(3, 0.5, 0.75, 2), {x}), 0, odd);
         COMPARE_FLOATS(runLayer(make<nn::CrossMapLRN2d>(4, 0.5, 0.75, 2), {x}), 0, even);
     }

@@ -18,15 +18,19 @@ class TestNnRecurrent : public QObject {
   private slots:
     void stateNames() {
         const nn::LSTM lstm(3, 4, {.layers = 2, .bidirectional = true});
-        QCOMPARE(stateText(lstm),
-                 std::string("weight_ih_l0 [16,3], weight_hh_l0 [16,4], bias_ih_l0 [16], bias_hh_l0 [16], "
-                             "weight_ih_l0_reverse [16,3], weight_hh_l0_reverse [16,4], bias_ih_l0_reverse [16], bias_hh_l0_reverse [16], "
-                             "weight_ih_l1 [16,8], weight_hh_l1 [16,4], bias_ih_l1 [16], bias_hh_l1 [16], "
-                             "weight_ih_l1_reverse [16,8], weight_hh_l1_reverse [16,4], bias_ih_l1_reverse [16], bias_hh_l1_reverse [16]"));
+        QCOMPARE(
+            stateText(lstm),
+            std::string(
+                "weight_ih_l0 [16,3], weight_hh_l0 [16,4], bias_ih_l0 [16], bias_hh_l0 [16], "
+                "weight_ih_l0_reverse [16,3], weight_hh_l0_reverse [16,4], bias_ih_l0_reverse [16], bias_hh_l0_reverse [16], "
+                "weight_ih_l1 [16,8], weight_hh_l1 [16,4], bias_ih_l1 [16], bias_hh_l1 [16], "
+                "weight_ih_l1_reverse [16,8], weight_hh_l1_reverse [16,4], bias_ih_l1_reverse [16], bias_hh_l1_reverse [16]"));
         QCOMPARE(stateText(nn::GRU(2, 3, {.bias = false})), std::string("weight_ih_l0 [9,2], weight_hh_l0 [9,3]"));
         QCOMPARE(stateText(nn::LSTM(2, 3, {.projection = 1})),
-                 std::string("weight_ih_l0 [12,2], weight_hh_l0 [12,1], bias_ih_l0 [12], bias_hh_l0 [12], weight_hr_l0 [1,3]"));
-        QCOMPARE(stateText(nn::GRUCell(2, 3)), std::string("weight_ih [9,2], weight_hh [9,3], bias_ih [9], bias_hh [9]"));
+                 std::string(
+                     "weight_ih_l0 [12,2], weight_hh_l0 [12,1], bias_ih_l0 [12], bias_hh_l0 [12], weight_hr_l0 [1,3]"));
+        QCOMPARE(stateText(nn::GRUCell(2, 3)),
+                 std::string("weight_ih [9,2], weight_hh [9,3], bias_ih [9], bias_hh [9]"));
     }
 
     /// One number in, one number as state: two steps by hand, from x = 1, 2.
@@ -92,7 +96,9 @@ class TestNnRecurrent : public QObject {
         auto backward = std::make_shared<nn::GRU>(2, 3);
         double from = -0.9;
         for (const char* name : {"weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"}) {
-            const tensor::Shape shape = std::string(name).starts_with("bias") ? tensor::Shape{9} : tensor::Shape{9, std::string(name) == "weight_ih_l0" ? 2 : 3};
+            const tensor::Shape shape = std::string(name).starts_with("bias")
+                                            ? tensor::Shape{9}
+                                            : tensor::Shape{9, std::string(name) == "weight_ih_l0" ? 2 : 3};
             setTensor(*both, name, ramp(shape, 0.37, from));
             setTensor(*forward, name, ramp(shape, 0.37, from));
             setTensor(*both, std::string(name) + "_reverse", ramp(shape, 0.53, from));
@@ -103,7 +109,8 @@ class TestNnRecurrent : public QObject {
         const Tensor reversed = floats({3, 1, 2}, {0.5F, -0.6F, -0.3F, 0.4F, 0.1F, 0.2F});
         const LayerResult result = runLayer(both, {x});
         QVERIFY2(result.problem.empty(), result.problem.c_str());
-        const std::vector<float> y = result.floats(), a = runLayer(forward, {x}).floats(), b = runLayer(backward, {reversed}).floats();
+        const std::vector<float> y = result.floats(), a = runLayer(forward, {x}).floats(),
+                                 b = runLayer(backward, {reversed}).floats();
         for (std::size_t t = 0; t < 3; ++t) {
             for (std::size_t i = 0; i < 3; ++i) {
                 QCOMPARE(y[t * 6 + i], a[t * 3 + i]);
@@ -153,7 +160,8 @@ class TestNnRecurrent : public QObject {
             for (int k = 0; k < 2; ++k) {
                 const auto gate = [&](int g) {
                     const int row = 2 * g + k;
-                    return 0.1F * static_cast<float>(row + 1) * x + (row % 2 ? 0.1F : -0.1F) * static_cast<float>(row + 1) * h;
+                    return 0.1F * static_cast<float>(row + 1) * x +
+                           (row % 2 ? 0.1F : -0.1F) * static_cast<float>(row + 1) * h;
                 };
                 c[k] = sigmoid(gate(1)) * c[k] + sigmoid(gate(0)) * std::tanh(gate(2));
                 full[k] = sigmoid(gate(3)) * std::tanh(c[k]);
@@ -173,18 +181,24 @@ class TestNnRecurrent : public QObject {
         auto rnnCell = std::make_shared<nn::RNNCell>(2, 3);
         double from = -0.7;
         for (const char* name : {"weight_ih", "weight_hh", "bias_ih", "bias_hh"}) {
-            for (const auto& [whole, step, rows] : {std::tuple<nn::Module*, nn::Module*, int>{layer.get(), cell.get(), 12}, {rnn.get(), rnnCell.get(), 3}}) {
-                const tensor::Shape shape = std::string(name).starts_with("bias") ? tensor::Shape{rows} : tensor::Shape{rows, std::string(name) == "weight_ih" ? 2 : 3};
+            for (const auto& [whole, step, rows] :
+                 {std::tuple<nn::Module*, nn::Module*, int>{layer.get(), cell.get(), 12},
+                  {rnn.get(), rnnCell.get(), 3}}) {
+                const tensor::Shape shape = std::string(name).starts_with("bias")
+                                                ? tensor::Shape{rows}
+                                                : tensor::Shape{rows, std::string(name) == "weight_ih" ? 2 : 3};
                 setTensor(*whole, std::string(name) + "_l0", ramp(shape, 0.29, from));
                 setTensor(*step, name, ramp(shape, 0.29, from));
             }
             from += 0.15;
         }
-        const LayerResult a = runLayer(layer, {floats({1, 2, 2}, {1, 2, 3, 4})}), b = runLayer(cell, {floats({2, 2}, {1, 2, 3, 4})});
+        const LayerResult a = runLayer(layer, {floats({1, 2, 2}, {1, 2, 3, 4})}),
+                          b = runLayer(cell, {floats({2, 2}, {1, 2, 3, 4})});
         QVERIFY2(b.problem.empty(), b.problem.c_str());
         QVERIFY(compareTensors(floats({2, 3}, a.floats(1)), b.outputs[0], 1e-5, 1e-6).empty());
         QVERIFY(compareTensors(floats({2, 3}, a.floats(2)), b.outputs[1], 1e-5, 1e-6).empty());
-        const LayerResult c = runLayer(rnn, {floats({1, 2, 2}, {1, 2, 3, 4})}), d = runLayer(rnnCell, {floats({2, 2}, {1, 2, 3, 4})});
+        const LayerResult c = runLayer(rnn, {floats({1, 2, 2}, {1, 2, 3, 4})}),
+                          d = runLayer(rnnCell, {floats({2, 2}, {1, 2, 3, 4})});
         QVERIFY2(d.problem.empty(), d.problem.c_str());
         QVERIFY(compareTensors(floats({2, 3}, c.floats(1)), d.outputs[0], 1e-5, 1e-6).empty());
     }

@@ -35,7 +35,8 @@ class TestNnSpatial : public QObject {
         auto same = make<nn::Conv1d>(1, 1, 2, ConvOptions{.padding = "same"});
         setTensor(*same, "weight", floats({1, 1, 2}, {10, 1}));
         COMPARE_FLOATS(runLayer(same, {signal()}), 0, 12, 23, 34, 40);  // one zero behind the end
-        const std::pair<const char*, std::vector<float>> modes[] = {{"circular", {41, 12, 23, 34, 41}}, {"replicate", {11, 12, 23, 34, 44}}, {"reflect", {21, 12, 23, 34, 43}}};
+        const std::pair<const char*, std::vector<float>> modes[] = {
+            {"circular", {41, 12, 23, 34, 41}}, {"replicate", {11, 12, 23, 34, 44}}, {"reflect", {21, 12, 23, 34, 43}}};
         for (const auto& [mode, expected] : modes) {
             auto conv = make<nn::Conv1d>(1, 1, 2, ConvOptions{.padding = 1, .paddingMode = mode});
             setTensor(*conv, "weight", floats({1, 1, 2}, {10, 1}));
@@ -67,7 +68,8 @@ class TestNnSpatial : public QObject {
         QCOMPARE(result.outputs.size(), 2U);
         QVERIFY(compareTensors(result.outputs[1], Tensor::of<std::int64_t>({1, 1, 2, 2}, {4, 5, 7, 8}), 0, 0).empty());
         COMPARE_FLOATS(runLayer(make<nn::MaxPool1d>(3, 2, 0, 1, false, true), {signal()}), 0, 3, 4);
-        COMPARE_FLOATS(runLayer(make<nn::MaxPool3d>(2), {floats({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}), 0, 8);  // without a batch
+        COMPARE_FLOATS(runLayer(make<nn::MaxPool3d>(2), {floats({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}), 0,
+                       8);  // without a batch
         COMPARE_FLOATS(runLayer(make<nn::MaxPool1d>(2, 2, 0, 1, true), {signal()}), 0, 2, 4);
         COMPARE_FLOATS(runLayer(make<nn::MaxPool3d>(1, 1, 0, 1, true), {floats({1, 1, 1, 1, 2}, {3, 4})}), 0, 3, 4);
     }
@@ -80,7 +82,8 @@ class TestNnSpatial : public QObject {
         const Tensor corner = Tensor::of<std::int64_t>({1, 1, 1, 1}, {3});
         COMPARE_FLOATS(runLayer(make<nn::MaxUnpool2d>(2), {floats({1, 1, 1, 1}, {9}), corner}), 0, 0, 0, 0, 9);
         const Tensor last = Tensor::of<std::int64_t>({1, 1, 1, 1, 1}, {7});
-        COMPARE_FLOATS(runLayer(make<nn::MaxUnpool3d>(2), {floats({1, 1, 1, 1, 1}, {9}), last}), 0, 0, 0, 0, 0, 0, 0, 0, 9);
+        COMPARE_FLOATS(runLayer(make<nn::MaxUnpool3d>(2), {floats({1, 1, 1, 1, 1}, {9}), last}), 0, 0, 0, 0, 0, 0, 0, 0,
+                       9);
     }
 
     void means() {
@@ -107,15 +110,19 @@ class TestNnSpatial : public QObject {
     }
 
     void pads() {
-        COMPARE_FLOATS(runLayer(make<nn::ConstantPad1d>(Sizes{1, 2}, 0.5), {signal()}), 0, 0.5F, 1, 2, 3, 4, 0.5F, 0.5F);
+        COMPARE_FLOATS(runLayer(make<nn::ConstantPad1d>(Sizes{1, 2}, 0.5), {signal()}), 0, 0.5F, 1, 2, 3, 4, 0.5F,
+                       0.5F);
         COMPARE_FLOATS(runLayer(make<nn::ZeroPad1d>(Sizes{-1, 1}), {signal()}), 0, 2, 3, 4, 0);
         COMPARE_FLOATS(runLayer(make<nn::ReflectionPad1d>(2), {signal()}), 0, 3, 2, 1, 2, 3, 4, 3, 2);
         COMPARE_FLOATS(runLayer(make<nn::ReplicationPad1d>(Sizes{2, 1}), {signal()}), 0, 1, 1, 1, 2, 3, 4, 4);
         COMPARE_FLOATS(runLayer(make<nn::CircularPad1d>(Sizes{1, 2}), {signal()}), 0, 4, 1, 2, 3, 4, 1, 2);
         // The last axis comes first: one column at the left, one row at the bottom.
-        COMPARE_FLOATS(runLayer(make<nn::CircularPad2d>(Sizes{1, 0, 0, 1}), {floats({1, 1, 2, 2}, {1, 2, 3, 4})}), 0, 2, 1, 2, 4, 3, 4, 2, 1, 2);
-        COMPARE_FLOATS(runLayer(make<nn::ReplicationPad3d>(Sizes{0, 0, 0, 0, 1, 0}), {floats({1, 1, 2, 1, 1}, {5, 6})}), 0, 5, 5, 6);
-        COMPARE_FLOATS(runLayer(make<nn::ReflectionPad3d>(Sizes{0, 0, 0, 0, 0, 1}), {floats({1, 1, 2, 1, 1}, {5, 6})}), 0, 5, 6, 5);
+        COMPARE_FLOATS(runLayer(make<nn::CircularPad2d>(Sizes{1, 0, 0, 1}), {floats({1, 1, 2, 2}, {1, 2, 3, 4})}), 0, 2,
+                       1, 2, 4, 3, 4, 2, 1, 2);
+        COMPARE_FLOATS(runLayer(make<nn::ReplicationPad3d>(Sizes{0, 0, 0, 0, 1, 0}), {floats({1, 1, 2, 1, 1}, {5, 6})}),
+                       0, 5, 5, 6);
+        COMPARE_FLOATS(runLayer(make<nn::ReflectionPad3d>(Sizes{0, 0, 0, 0, 0, 1}), {floats({1, 1, 2, 1, 1}, {5, 6})}),
+                       0, 5, 6, 5);
         COMPARE_FLOATS(runLayer(make<nn::ZeroPad3d>(Sizes{0, 0, 0, 0, 0, 1}), {floats({1, 1, 1, 1, 1}, {5})}), 0, 5, 0);
     }
 
@@ -132,12 +139,19 @@ class TestNnSpatial : public QObject {
         COMPARE_FLOATS(runLayer(nearest, {floats({1, 1, 2}, {1, 2})}), 0, 1, 1, 2, 2);
         COMPARE_FLOATS(runLayer(nearest, {floats({1, 1, 1, 2}, {1, 2})}), 0, 1, 1, 2, 2, 1, 1, 2, 2);
         COMPARE_FLOATS(runLayer(nearest, {floats({1, 1, 1, 1, 1}, {3})}), 0, 3, 3, 3, 3, 3, 3, 3, 3);
-        COMPARE_FLOATS(runLayer(make<nn::Upsample>(nn::UpsampleOptions{.size = nn::Ints{1, 3}}), {floats({1, 1, 1, 2}, {1, 2})}), 0, 1, 1, 2);
+        COMPARE_FLOATS(
+            runLayer(make<nn::Upsample>(nn::UpsampleOptions{.size = nn::Ints{1, 3}}), {floats({1, 1, 1, 2}, {1, 2})}),
+            0, 1, 1, 2);
         // Reads at -1/4, 1/4, 3/4, 5/4 of the two numbers; held at the edges.
-        COMPARE_FLOATS(runLayer(make<nn::Upsample>(nn::UpsampleOptions{.scaleFactor = 2, .mode = "linear"}), {floats({1, 1, 2}, {0, 4})}), 0, 0, 1, 3, 4);
-        COMPARE_FLOATS(runLayer(make<nn::UpsamplingBilinear2d>(nn::Ints{1, 3}), {floats({1, 1, 1, 2}, {0, 4})}), 0, 0, 2, 4);
+        COMPARE_FLOATS(runLayer(make<nn::Upsample>(nn::UpsampleOptions{.scaleFactor = 2, .mode = "linear"}),
+                                {floats({1, 1, 2}, {0, 4})}),
+                       0, 0, 1, 3, 4);
+        COMPARE_FLOATS(runLayer(make<nn::UpsamplingBilinear2d>(nn::Ints{1, 3}), {floats({1, 1, 1, 2}, {0, 4})}), 0, 0,
+                       2, 4);
         COMPARE_FLOATS(runLayer(make<nn::UpsamplingNearest2d>(Var(), 2), {floats({1, 1, 1, 1}, {5})}), 0, 5, 5, 5, 5);
-        COMPARE_FLOATS(runLayer(make<nn::Upsample>(nn::UpsampleOptions{.size = 1, .mode = "area"}), {floats({1, 1, 4}, {1, 2, 3, 6})}), 0, 3);
+        COMPARE_FLOATS(runLayer(make<nn::Upsample>(nn::UpsampleOptions{.size = 1, .mode = "area"}),
+                                {floats({1, 1, 4}, {1, 2, 3, 6})}),
+                       0, 3);
     }
 
     void shuffles() {

@@ -1,5 +1,5 @@
-// Layers against values that torch made (the ONNX backend suite's group pytorch-converted, one layer a case), and against
-// its operator cases where an operator is a layer of torch.
+// Layers against values that torch made (the ONNX backend suite's group pytorch-converted, one layer a case), and
+// against its operator cases where an operator is a layer of torch.
 
 #include <QtTest>
 
@@ -61,9 +61,11 @@ const std::vector<std::pair<const char*, Layer>>& cases() {
         {"Conv3d_groups", make<nn::Conv3d>(4, 6, 3, ConvOptions{.groups = 2})},
         {"Conv3d_no_bias", make<nn::Conv3d>(3, 4, Sizes{2, 3, 4}, ConvOptions{.bias = false})},
         {"Conv3d_stride_padding", make<nn::Conv3d>(3, 4, 2, ConvOptions{.stride = 2, .padding = 1})},
-        {"ConvTranspose2d", make<nn::ConvTranspose2d>(3, 4, 3, ConvOptions{.stride = {3, 2}, .padding = 1, .outputPadding = 1})},
+        {"ConvTranspose2d",
+         make<nn::ConvTranspose2d>(3, 4, 3, ConvOptions{.stride = {3, 2}, .padding = 1, .outputPadding = 1})},
         {"ConvTranspose2d_no_bias",
-         make<nn::ConvTranspose2d>(3, 4, 3, ConvOptions{.stride = {2, 3}, .padding = 1, .bias = false, .outputPadding = 1})},
+         make<nn::ConvTranspose2d>(3, 4, 3,
+                                   ConvOptions{.stride = {2, 3}, .padding = 1, .bias = false, .outputPadding = 1})},
         {"ELU", make<nn::ELU>(2)},
         {"Embedding", make<nn::Embedding>(4, 3)},
         {"GLU_dim", make<nn::GLU>(1)},
@@ -111,7 +113,8 @@ Tensor blocks(const Tensor& x, std::int64_t first, const std::vector<std::int64_
 }
 
 /// Inputs X, W [1,G H,I], R [1,G H,H] and perhaps B [1,2 G H] of an ONNX recurrent operator as a layer's weights.
-std::string runRecurrentCase(const std::string& name, const std::function<Layer(std::int64_t inputs, std::int64_t hidden)>& layer,
+std::string runRecurrentCase(const std::string& name,
+                             const std::function<Layer(std::int64_t inputs, std::int64_t hidden)>& layer,
                              const std::vector<std::int64_t>& order) {
     TorchCase given = readTorchCase("node/test_" + name);
     if (given.inputs.size() < 3) return "the case has no weights";
@@ -119,7 +122,8 @@ std::string runRecurrentCase(const std::string& name, const std::function<Layer(
     const std::int64_t hidden = r.dim(1), gates = w.dim(0);
     Tensor bias = Tensor::zeros(tensor::DType::Float32, {2 * gates}).value();
     if (given.inputs.size() > 3) bias = given.inputs[3].tensor().selected(0, 0);
-    given.weights = {blocks(w, 0, order, hidden), blocks(r, 0, order, hidden), blocks(bias, 0, order, hidden), blocks(bias, gates, order, hidden)};
+    given.weights = {blocks(w, 0, order, hidden), blocks(r, 0, order, hidden), blocks(bias, 0, order, hidden),
+                     blocks(bias, gates, order, hidden)};
     given.inputs.resize(1);
     const Layer module = layer(w.dim(1), hidden);
     // The operator's first output, where the case has it, is [T,1,N,H]; the last state is [1,N,H] in both.
@@ -150,7 +154,8 @@ class TestNnTorchCases : public QObject {
     /// The case's target is a constant of its graph: the one tensor of the inputs' shape.
     void poissonLoss() {
         SONDE_NEEDS_SET("onnx-conformance", torchCases());
-        const std::filesystem::path folder = (torchCases() + "/pytorch-converted/test_PoissonNLLLLoss_no_reduce").toStdString();
+        const std::filesystem::path folder =
+            (torchCases() + "/pytorch-converted/test_PoissonNLLLLoss_no_reduce").toStdString();
         const auto model = io::readOnnx(base::MappedFile::open(folder / "model.onnx").value());
         QVERIFY(model);
         Value target;
@@ -163,7 +168,8 @@ class TestNnTorchCases : public QObject {
         given.weights.clear();
         given.inputs.push_back(target);
         // The case multiplies in the order t x; the sum e^x - t x is the same.
-        const std::string problem = runTorchCase(make<nn::PoissonNLLLoss>(true, false, 1e-8, nn::Reduction::None), given);
+        const std::string problem =
+            runTorchCase(make<nn::PoissonNLLLoss>(true, false, 1e-8, nn::Reduction::None), given);
         QVERIFY2(problem.empty(), problem.c_str());
     }
 
@@ -181,7 +187,8 @@ class TestNnTorchCases : public QObject {
         // What a case gives behind x (or x and the target) are the layer's weights.
         const auto weighted = [&row](const char* name, Layer layer, std::size_t inputs = 1) {
             row(name, [layer, inputs](TorchCase& given) {
-                for (std::size_t i = inputs; i < given.inputs.size(); ++i) given.weights.push_back(given.inputs[i].tensor());
+                for (std::size_t i = inputs; i < given.inputs.size(); ++i)
+                    given.weights.push_back(given.inputs[i].tensor());
                 given.inputs.resize(std::min(given.inputs.size(), inputs));
                 given.outputs.resize(1);  // mean and deviation are not the layer's
                 return layer;
@@ -213,11 +220,14 @@ class TestNnTorchCases : public QObject {
         classWeights("sce_sum", [](const Tensor& w) { return make<nn::CrossEntropyLoss>(w, -100, Reduction::Sum); });
         classWeights("sce_none", [](const Tensor& w) { return make<nn::CrossEntropyLoss>(w, -100, Reduction::None); });
         classWeights("sce_mean_weight", [](const Tensor& w) { return make<nn::CrossEntropyLoss>(w); });
-        classWeights("sce_none_weights", [](const Tensor& w) { return make<nn::CrossEntropyLoss>(w, -100, Reduction::None); });
+        classWeights("sce_none_weights",
+                     [](const Tensor& w) { return make<nn::CrossEntropyLoss>(w, -100, Reduction::None); });
         classWeights("nllloss_NC", [](const Tensor& w) { return make<nn::NLLLoss>(w, -100, Reduction::None); });
         classWeights("nllloss_NCd1_weight_ii", [](const Tensor& w) { return make<nn::NLLLoss>(w, 1); });
-        classWeights("nllloss_NCd1d2_with_weight_reduction_sum", [](const Tensor& w) { return make<nn::NLLLoss>(w, -100, Reduction::Sum); });
-        classWeights("nllloss_NCd1d2_no_weight_reduction_mean_ii", [](const Tensor& w) { return make<nn::NLLLoss>(w, 1); });
+        classWeights("nllloss_NCd1d2_with_weight_reduction_sum",
+                     [](const Tensor& w) { return make<nn::NLLLoss>(w, -100, Reduction::Sum); });
+        classWeights("nllloss_NCd1d2_no_weight_reduction_mean_ii",
+                     [](const Tensor& w) { return make<nn::NLLLoss>(w, 1); });
         QVERIFY2(problems.empty(), problems.c_str());
     }
     void recurrent() {
@@ -226,8 +236,10 @@ class TestNnTorchCases : public QObject {
         const auto gru = [](std::int64_t inputs, std::int64_t hidden) { return make<nn::GRU>(inputs, hidden); };
         const auto rnn = [](std::int64_t inputs, std::int64_t hidden) { return make<nn::RNN>(inputs, hidden); };
         // ONNX: i, o, f, c; z, r, h. Torch: i, f, g, o; r, z, n.
-        for (const char* name : {"lstm_defaults", "lstm_with_initial_bias"}) QCOMPARE(runRecurrentCase(name, lstm, {0, 2, 3, 1}), std::string());
-        for (const char* name : {"gru_defaults", "gru_with_initial_bias"}) QCOMPARE(runRecurrentCase(name, gru, {1, 0, 2}), std::string());
+        for (const char* name : {"lstm_defaults", "lstm_with_initial_bias"})
+            QCOMPARE(runRecurrentCase(name, lstm, {0, 2, 3, 1}), std::string());
+        for (const char* name : {"gru_defaults", "gru_with_initial_bias"})
+            QCOMPARE(runRecurrentCase(name, gru, {1, 0, 2}), std::string());
         for (const char* name : {"simple_rnn_defaults", "simple_rnn_with_initial_bias", "rnn_seq_length"}) {
             QCOMPARE(runRecurrentCase(name, rnn, {0}), std::string());
         }

@@ -15,7 +15,9 @@ namespace {
 
 QList<QByteArray> words(const char* text) { return QByteArray(text).simplified().split(' '); }
 
-const Traits& aten(const QByteArray& name) { return traitsOf("aten", std::string_view(name.constData(), static_cast<std::size_t>(name.size()))); }
+const Traits& aten(const QByteArray& name) {
+    return traitsOf("aten", std::string_view(name.constData(), static_cast<std::size_t>(name.size())));
+}
 
 QByteArray listed(const QList<QByteArray>& names) { return names.join(' '); }
 
@@ -61,59 +63,75 @@ class TestTraits : public QObject {
 
 /// The page "Tensor Views" of PyTorch 1.13, and `Tensor(a)` in native_functions.yaml.
 void TestTraits::viewsOfPyTorch() {
-    QCOMPARE(others("as_strided detach diagonal expand expand_as movedim narrow permute select squeeze transpose t view view_as_real view_as_complex real imag "
-                    "unflatten unfold unsqueeze view_as adjoint mT mH matrix_H numpy_T swapaxes swapdims slice alias moveaxis linalg_diagonal _conj lift_fresh positive "
-                    "_reshape_alias broadcast_to",
-                    [](const Traits& traits) { return traits.memory.sharing == Sharing::View && !traits.memory.isList; }),
-             QByteArray());
+    QCOMPARE(
+        others(
+            "as_strided detach diagonal expand expand_as movedim narrow permute select squeeze transpose t view view_as_real view_as_complex real imag "
+            "unflatten unfold unsqueeze view_as adjoint mT mH matrix_H numpy_T swapaxes swapdims slice alias moveaxis linalg_diagonal _conj lift_fresh positive "
+            "_reshape_alias broadcast_to",
+            [](const Traits& traits) { return traits.memory.sharing == Sharing::View && !traits.memory.isList; }),
+        QByteArray());
 }
 
 /// Their schemas have no alias annotation.
 void TestTraits::operatorsWithoutViews() {
-    QCOMPARE(others("add mul relu matmul conv2d cat stack clone repeat flip roll gather index_select softmax sum mean zeros zeros_like arange where "
-                    "embedding layer_norm max_pool2d upsample_nearest2d masked_fill scatter tril pad size",
-                    [](const Traits& traits) { return traits.memory.sharing == Sharing::Fresh && !traits.memory.writes && traits.form == ViewForm::None; }),
-             QByteArray());
+    QCOMPARE(
+        others(
+            "add mul relu matmul conv2d cat stack clone repeat flip roll gather index_select softmax sum mean zeros zeros_like arange where "
+            "embedding layer_norm max_pool2d upsample_nearest2d masked_fill scatter tril pad size",
+            [](const Traits& traits) {
+                return traits.memory.sharing == Sharing::Fresh && !traits.memory.writes &&
+                       traits.form == ViewForm::None;
+            }),
+        QByteArray());
 }
 
 /// `Tensor(a)[]` of native_functions.yaml.
 void TestTraits::listsOfViews() {
-    QCOMPARE(others("chunk split split_with_sizes tensor_split hsplit vsplit dsplit unbind",
-                    [](const Traits& traits) { return traits.memory.sharing == Sharing::View && traits.memory.isList; }),
-             QByteArray());
+    QCOMPARE(
+        others("chunk split split_with_sizes tensor_split hsplit vsplit dsplit unbind",
+               [](const Traits& traits) { return traits.memory.sharing == Sharing::View && traits.memory.isList; }),
+        QByteArray());
 }
 
-/// "Tensor Views": reshape(), reshape_as() and flatten() return a view or a new tensor, contiguous() the tensor itself if it is.
-/// torch.Tensor.to: self if dtype and device are those already. Dropout gives its input unless it trains.
+/// "Tensor Views": reshape(), reshape_as() and flatten() return a view or a new tensor, contiguous() the tensor itself
+/// if it is. torch.Tensor.to: self if dtype and device are those already. Dropout gives its input unless it trains.
 void TestTraits::whatMayBeAView() {
-    QCOMPARE(others("reshape reshape_as flatten ravel contiguous to type_as dropout feature_dropout resolve_conj meshgrid",
-                    [](const Traits& traits) { return traits.memory.sharing == Sharing::MaybeView; }),
-             QByteArray());
+    QCOMPARE(
+        others("reshape reshape_as flatten ravel contiguous to type_as dropout feature_dropout resolve_conj meshgrid",
+               [](const Traits& traits) { return traits.memory.sharing == Sharing::MaybeView; }),
+        QByteArray());
 }
 
 /// native_functions.yaml: "view_copy" and its like have the views' arguments and no alias annotation.
 void TestTraits::copiesOfViewsAreNone() {
-    QCOMPARE(others("view_copy expand_copy permute_copy select_copy slice_copy squeeze_copy unsqueeze_copy transpose_copy t_copy detach_copy alias_copy unbind_copy "
-                    "split_copy unfold_copy as_strided_copy diagonal_copy _conj_copy",
-                    [](const Traits& traits) { return !traits.mayBeView() && !traits.memory.isList && !traits.memory.writes; }),
-             QByteArray());
+    QCOMPARE(
+        others(
+            "view_copy expand_copy permute_copy select_copy slice_copy squeeze_copy unsqueeze_copy transpose_copy t_copy detach_copy alias_copy unbind_copy "
+            "split_copy unfold_copy as_strided_copy diagonal_copy _conj_copy",
+            [](const Traits& traits) { return !traits.mayBeView() && !traits.memory.isList && !traits.memory.writes; }),
+        QByteArray());
     QCOMPARE(aten("permute_copy").opClass, OpClass::Transpose);
     QVERIFY(!aten("alias_copy").isIdentityAtInference());
 }
 
 /// `Tensor(a!) self` of native_functions.yaml.
 void TestTraits::inPlaceOperators() {
-    QCOMPARE(others("add_ add_.Tensor sub_.Scalar mul_ div_ relu_ leaky_relu_ clamp_ copy_ fill_ zero_ index_put_ masked_fill_ scatter_ dropout_ normal_ uniform_ bernoulli_ "
-                    "random_ exponential_ __iand__ __ior__ addmm_ lerp_ absolute_ multiply_ true_divide_ conj_physical_ cumsum_",
-                    [](const Traits& traits) { return traits.isWrite() && traits.memory.sharing == Sharing::Written && traits.is(Trait::InPlace); }),
-             QByteArray());
+    QCOMPARE(
+        others(
+            "add_ add_.Tensor sub_.Scalar mul_ div_ relu_ leaky_relu_ clamp_ copy_ fill_ zero_ index_put_ masked_fill_ scatter_ dropout_ normal_ uniform_ bernoulli_ "
+            "random_ exponential_ __iand__ __ior__ addmm_ lerp_ absolute_ multiply_ true_divide_ conj_physical_ cumsum_",
+            [](const Traits& traits) {
+                return traits.isWrite() && traits.memory.sharing == Sharing::Written && traits.is(Trait::InPlace);
+            }),
+        QByteArray());
     QCOMPARE(aten("add_").opClass, OpClass::Add);
     QCOMPARE(aten("multiply_").opClass, OpClass::Mul);
 }
 
 /// `tags: inplace_view` of native_functions.yaml; set_ has other memory afterwards.
 void TestTraits::shapesChangedInPlace() {
-    QCOMPARE(others("as_strided_ detach_ resize_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_ set_", [](const Traits& traits) { return traits.memory.reforms; }),
+    QCOMPARE(others("as_strided_ detach_ resize_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_ set_",
+                    [](const Traits& traits) { return traits.memory.reforms; }),
              QByteArray());
     QCOMPARE(aten("transpose_").form, ViewForm::Transpose);
     QVERIFY(!aten("transpose_").isWrite() && !aten("resize_").isWrite());
@@ -138,41 +156,64 @@ void TestTraits::unknownOperators() {
 
 /// `tags: nondeterministic_seeded` of native_functions.yaml.
 void TestTraits::randomOperatorsOfPyTorch() {
-    QCOMPARE(others("alpha_dropout bernoulli bernoulli_ binomial cauchy_ dropout dropout_ exponential_ feature_alpha_dropout feature_dropout geometric_ log_normal_ multinomial "
-                    "native_dropout normal normal_ poisson rand rand_like randint randint_like randn randn_like random_ randperm rrelu rrelu_ uniform_",
-                    [](const Traits& traits) { return traits.is(Trait::Random); }),
+    QCOMPARE(
+        others(
+            "alpha_dropout bernoulli bernoulli_ binomial cauchy_ dropout dropout_ exponential_ feature_alpha_dropout feature_dropout geometric_ log_normal_ multinomial "
+            "native_dropout normal normal_ poisson rand rand_like randint randint_like randn randn_like random_ randperm rrelu rrelu_ uniform_",
+            [](const Traits& traits) { return traits.is(Trait::Random); }),
+        QByteArray());
+    QCOMPARE(others("relu zeros full arange eye empty softmax fill_ clone add fractional_max_pool2d",
+                    [](const Traits& traits) { return !traits.is(Trait::Random); }),
              QByteArray());
-    QCOMPARE(others("relu zeros full arange eye empty softmax fill_ clone add fractional_max_pool2d", [](const Traits& traits) { return !traits.is(Trait::Random); }), QByteArray());
 }
 
 /// The page "ONNX Operators": those with an attribute `seed`.
 void TestTraits::randomOperatorsOfOnnx() {
-    for (const char* name : {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}) {
+    for (const char* name : {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
+                             "RandomUniformLike"}) {
         QVERIFY2(traitsOf("", name).is(Trait::Random), name);
         QVERIFY2(traitsOf("ai.onnx", name).is(Trait::Random), name);
     }
-    for (const char* name : {"Relu", "ConstantOfShape", "Range", "Identity"}) QVERIFY2(!traitsOf("", name).is(Trait::Random), name);
+    for (const char* name : {"Relu", "ConstantOfShape", "Range", "Identity"})
+        QVERIFY2(!traitsOf("", name).is(Trait::Random), name);
 }
 
 /// ONNX calls them element-wise; PyTorch tags them `pointwise` from 2.0 on.
 void TestTraits::elementWiseOperators() {
-    QCOMPARE(others("abs add atan2 clamp cos div eq exp floor gelu hardswish le leaky_relu log logical_and maximum mul neg pow reciprocal relu rsqrt sigmoid silu sqrt sub tanh where",
-                    [](const Traits& traits) { return traits.is(Trait::ElementWise); }),
+    QCOMPARE(
+        others(
+            "abs add atan2 clamp cos div eq exp floor gelu hardswish le leaky_relu log logical_and maximum mul neg pow reciprocal relu rsqrt sigmoid silu sqrt sub tanh where",
+            [](const Traits& traits) { return traits.is(Trait::ElementWise); }),
+        QByteArray());
+    QCOMPARE(others("softmax cumsum matmul conv2d sum cat layer_norm flip tril max_pool2d",
+                    [](const Traits& traits) { return !traits.is(Trait::ElementWise); }),
              QByteArray());
-    QCOMPARE(others("softmax cumsum matmul conv2d sum cat layer_norm flip tril max_pool2d", [](const Traits& traits) { return !traits.is(Trait::ElementWise); }), QByteArray());
-    for (const char* name : {"Abs", "Add", "Relu", "Where", "Cast", "Clip"}) QVERIFY2(traitsOf("", name).is(Trait::ElementWise), name);
-    for (const char* name : {"Softmax", "MatMul", "ReduceSum", "Concat"}) QVERIFY2(!traitsOf("", name).is(Trait::ElementWise), name);
+    for (const char* name : {"Abs", "Add", "Relu", "Where", "Cast", "Clip"})
+        QVERIFY2(traitsOf("", name).is(Trait::ElementWise), name);
+    for (const char* name : {"Softmax", "MatMul", "ReduceSum", "Concat"})
+        QVERIFY2(!traitsOf("", name).is(Trait::ElementWise), name);
 }
 
 /// From the "Shape" lines of torch.nn's pages, batch and channels as [N, C, …].
 void TestTraits::shapesAfterTheFirstInput() {
-    QCOMPARE(others("relu softmax layer_norm batch_norm group_norm dropout clone contiguous flip tril zeros_like cumsum", [](const Traits& traits) { return traits.is(Trait::KeepsShape); }),
+    QCOMPARE(
+        others("relu softmax layer_norm batch_norm group_norm dropout clone contiguous flip tril zeros_like cumsum",
+               [](const Traits& traits) { return traits.is(Trait::KeepsShape); }),
+        QByteArray());
+    QCOMPARE(others("add reshape transpose cat matmul sum max_pool2d pad expand",
+                    [](const Traits& traits) { return !traits.is(Trait::KeepsShape); }),
              QByteArray());
-    QCOMPARE(others("add reshape transpose cat matmul sum max_pool2d pad expand", [](const Traits& traits) { return !traits.is(Trait::KeepsShape); }), QByteArray());
-    QCOMPARE(others("max_pool2d avg_pool1d adaptive_avg_pool2d upsample_nearest2d", [](const Traits& traits) { return traits.is(Trait::KeepsChannels); }), QByteArray());
-    QCOMPARE(others("conv2d linear pad transpose permute slice narrow", [](const Traits& traits) { return traits.is(Trait::KeepsRank); }), QByteArray());
-    QCOMPARE(others("unsqueeze select flatten reshape stack expand", [](const Traits& traits) { return !traits.is(Trait::KeepsRank); }), QByteArray());
-    QCOMPARE(others("isnan logical_not to float", [](const Traits& traits) { return !traits.is(Trait::KeepsDType); }), QByteArray());
+    QCOMPARE(others("max_pool2d avg_pool1d adaptive_avg_pool2d upsample_nearest2d",
+                    [](const Traits& traits) { return traits.is(Trait::KeepsChannels); }),
+             QByteArray());
+    QCOMPARE(others("conv2d linear pad transpose permute slice narrow",
+                    [](const Traits& traits) { return traits.is(Trait::KeepsRank); }),
+             QByteArray());
+    QCOMPARE(others("unsqueeze select flatten reshape stack expand",
+                    [](const Traits& traits) { return !traits.is(Trait::KeepsRank); }),
+             QByteArray());
+    QCOMPARE(others("isnan logical_not to float", [](const Traits& traits) { return !traits.is(Trait::KeepsDType); }),
+             QByteArray());
 }
 
 void TestTraits::spatialDimensions() {
@@ -185,8 +226,14 @@ void TestTraits::spatialDimensions() {
 
 /// native_functions.yaml: "alias of".
 void TestTraits::otherNames() {
-    const std::pair<const char*, const char*> same[] = {{"subtract", "sub"}, {"arccos", "acos"}, {"clip", "clamp"}, {"concat", "cat"}, {"moveaxis", "movedim"},
-                                                       {"special_expit", "sigmoid"}, {"special_softmax", "softmax"}, {"swapdims", "transpose"}};
+    const std::pair<const char*, const char*> same[] = {{"subtract", "sub"},
+                                                        {"arccos", "acos"},
+                                                        {"clip", "clamp"},
+                                                        {"concat", "cat"},
+                                                        {"moveaxis", "movedim"},
+                                                        {"special_expit", "sigmoid"},
+                                                        {"special_softmax", "softmax"},
+                                                        {"swapdims", "transpose"}};
     for (const auto& [name, original] : same) {
         QCOMPARE(originalName(name), std::string_view(original));
         QCOMPARE(traitsOf("aten", name).opClass, aten(original).opClass);
@@ -228,12 +275,17 @@ void TestTraits::shapeQueries() {
 }
 
 void TestTraits::identitiesAtInference() {
-    QCOMPARE(others("dropout alpha_dropout feature_dropout detach alias contiguous lift_fresh", [](const Traits& traits) { return traits.isIdentityAtInference(); }), QByteArray());
-    QCOMPARE(others("relu batch_norm clone copy_ to view", [](const Traits& traits) { return !traits.isIdentityAtInference(); }), QByteArray());
+    QCOMPARE(others("dropout alpha_dropout feature_dropout detach alias contiguous lift_fresh",
+                    [](const Traits& traits) { return traits.isIdentityAtInference(); }),
+             QByteArray());
+    QCOMPARE(others("relu batch_norm clone copy_ to view",
+                    [](const Traits& traits) { return !traits.isIdentityAtInference(); }),
+             QByteArray());
     QVERIFY(traitsOf("", "Identity").isIdentityAtInference() && traitsOf("", "Dropout").isIdentityAtInference());
 }
 
-/// The inputs in the order of the operators' pages: Conv X, W, B; BatchNormalization X, scale, B, input_mean, input_var.
+/// The inputs in the order of the operators' pages: Conv X, W, B; BatchNormalization X, scale, B, input_mean,
+/// input_var.
 void TestTraits::inputRoles() {
     const Traits& conv = traitsOf("", "Conv");
     QCOMPARE(conv.inputRole(0), InputRole::Data);
@@ -254,7 +306,12 @@ void TestTraits::inputRoles() {
 
 void TestTraits::eachNameStandsOnce() {
     const std::vector<std::vector<std::span<const Row>>> domains{
-        {elementwiseRows(), layerRows(), viewRows(), creationRows(), dataRows()}, {pythonRows()}, {onnxRows()}, {contribRows()}, {previewRows()}, {ownRows()}};
+        {elementwiseRows(), layerRows(), viewRows(), creationRows(), dataRows()},
+        {pythonRows()},
+        {onnxRows()},
+        {contribRows()},
+        {previewRows()},
+        {ownRows()}};
     for (const auto& families : domains) {
         std::set<QByteArray> seen;
         for (const std::span<const Row> rows : families) {
@@ -265,21 +322,27 @@ void TestTraits::eachNameStandsOnce() {
             }
         }
     }
-    // What a row says itself is not said again by another name of it; who has an alias of one kind has none of the other.
+    // What a row says itself is not said again by another name of it; who has an alias of one kind has none of the
+    // other.
     std::set<std::string_view> names;
     for (const Alias& alias : aliases()) QVERIFY2(names.insert(alias.name).second, std::string(alias.name).c_str());
-    for (const Alias& alias : exactAliases()) QVERIFY2(names.insert(alias.name).second, std::string(alias.name).c_str());
+    for (const Alias& alias : exactAliases())
+        QVERIFY2(names.insert(alias.name).second, std::string(alias.name).c_str());
 }
 
 /// native_functions.yaml: `name` and `name_`. A sample from each family, and operators without such a form.
 void TestTraits::inPlaceFormsOfPyTorch() {
-    QCOMPARE(others("abs add addmm as_strided bernoulli celu clamp copy cumsum detach dropout eq erf fill floor_divide gelu index_put lerp masked_fill mish pow relu round "
-                    "scatter selu sigmoid squeeze sub t tanh tril unsqueeze zero __and__ arccos negative",
-                    [](const Traits& traits) { return traits.is(Trait::HasInPlaceForm); }),
-             QByteArray());
-    QCOMPARE(others("softmax matmul maximum minimum conv2d rsub where softplus prelu isnan view permute cat mean linear logsumexp expand select",
-                    [](const Traits& traits) { return !traits.is(Trait::HasInPlaceForm); }),
-             QByteArray());
+    QCOMPARE(
+        others(
+            "abs add addmm as_strided bernoulli celu clamp copy cumsum detach dropout eq erf fill floor_divide gelu index_put lerp masked_fill mish pow relu round "
+            "scatter selu sigmoid squeeze sub t tanh tril unsqueeze zero __and__ arccos negative",
+            [](const Traits& traits) { return traits.is(Trait::HasInPlaceForm); }),
+        QByteArray());
+    QCOMPARE(
+        others(
+            "softmax matmul maximum minimum conv2d rsub where softplus prelu isnan view permute cat mean linear logsumexp expand select",
+            [](const Traits& traits) { return !traits.is(Trait::HasInPlaceForm); }),
+        QByteArray());
 }
 
 QTEST_APPLESS_MAIN(TestTraits)

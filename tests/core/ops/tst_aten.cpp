@@ -31,7 +31,8 @@ class TestAten : public QObject {
         for (const QByteArray& line : contents("cases.jsonl").split('\n')) {
             if (line.isEmpty()) continue;
             ++number;
-            QTest::newRow(qPrintable(QString("%1 %2").arg(number).arg(QJsonDocument::fromJson(line)["op"].toString()))) << line;
+            QTest::newRow(qPrintable(QString("%1 %2").arg(number).arg(QJsonDocument::fromJson(line)["op"].toString())))
+                << line;
         }
     }
     void valuesAreThoseOfPyTorch() {

@@ -41,7 +41,8 @@ Tensor tensorOf(const Shape& shape, unsigned seed) {
 
 /// All letters run over their extents; "inputs" of the equation without ellipses. Small integers: every type is exact.
 template <typename T>
-std::vector<T> byDefinition(const std::vector<std::string>& inputs, const std::string& output, const std::vector<Tensor>& operands) {
+std::vector<T> byDefinition(const std::vector<std::string>& inputs, const std::string& output,
+                            const std::vector<Tensor>& operands) {
     std::map<char, std::int64_t> extents, at;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         for (std::size_t d = 0; d < inputs[i].size(); ++d) {
@@ -59,7 +60,8 @@ std::vector<T> byDefinition(const std::vector<std::string>& inputs, const std::s
         T product = 1;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             std::int64_t offset = 0;
-            for (std::size_t d = 0; d < inputs[i].size(); ++d) offset += (operands[i].dim(d) == 1 ? 0 : at[inputs[i][d]]) * operands[i].strides()[d];
+            for (std::size_t d = 0; d < inputs[i].size(); ++d)
+                offset += (operands[i].dim(d) == 1 ? 0 : at[inputs[i][d]]) * operands[i].strides()[d];
             product *= operands[i].data<T>()[offset];
         }
         std::int64_t index = 0;
@@ -94,7 +96,8 @@ void TestEinsum::areNestedLoops_data() {
     QTest::addColumn<QStringList>("shapes");
     const auto row = [](const char* equation, const char* shapes) {
         const QStringList sides = QString::fromLatin1(equation).split("->");
-        QTest::newRow(qPrintable(QString::fromLatin1(equation) + ' ' + shapes)) << sides[0].split(',') << sides[1] << QString::fromLatin1(shapes).split(' ');
+        QTest::newRow(qPrintable(QString::fromLatin1(equation) + ' ' + shapes))
+            << sides[0].split(',') << sides[1] << QString::fromLatin1(shapes).split(' ');
     };
     row("ij,jk->ik", "3,4 4,5");
     row("ij,kj->ki", "3,4 5,4");
@@ -147,7 +150,8 @@ void TestEinsum::check(const QStringList& inputs, const QString& output, const Q
     for (std::size_t i = 0; i < wanted.size(); ++i) QVERIFY(result->data<T>()[i] == wanted[i]);
     // Views of other strides give the same.
     for (Tensor& operand : operands) {
-        if (operand.rank() > 1) operand = operand.transposed(0, operand.rank() - 1).contiguous().value().transposed(0, operand.rank() - 1);
+        if (operand.rank() > 1)
+            operand = operand.transposed(0, operand.rank() - 1).contiguous().value().transposed(0, operand.rank() - 1);
     }
     QVERIFY(tensor::identical(*result, *einsum((inputs.join(',') + "->" + output).toStdString(), operands, 1)));
 }
@@ -182,12 +186,14 @@ void TestEinsum::integersWrap() {
     const Tensor x = Tensor::of<std::int64_t>(Shape{2}, {big, 5}), y = Tensor::of<std::int64_t>(Shape{2}, {4, 1});
     QCOMPARE(einsum("i,i->", {x, y})->data<std::int64_t>()[0], std::int64_t{9});
     QCOMPARE(einsum("i,i->i", {x, y})->data<std::int64_t>()[0], std::int64_t{4});
-    QCOMPARE(einsum("i->", {Tensor::of<std::int64_t>(Shape{4}, {big, big, big, big})})->data<std::int64_t>()[0], std::int64_t{4});
+    QCOMPARE(einsum("i->", {Tensor::of<std::int64_t>(Shape{4}, {big, big, big, big})})->data<std::int64_t>()[0],
+             std::int64_t{4});
 }
 
 /// Between the contractions nothing is rounded: 300·300·(1/300) would be infinite on the way in float16.
 void TestEinsum::halvesAddUpInFloat() {
-    const Tensor x = Tensor::of<float>(Shape{1}, {300}).cast(DType::Float16).value(), y = Tensor::of<float>(Shape{1}, {0.5F / 300}).cast(DType::Float16).value();
+    const Tensor x = Tensor::of<float>(Shape{1}, {300}).cast(DType::Float16).value(),
+                 y = Tensor::of<float>(Shape{1}, {0.5F / 300}).cast(DType::Float16).value();
     const auto product = einsum("a,b,c->abc", {x, x, y});
     QVERIFY(product);
     QCOMPARE(product->dtype(), DType::Float16);
@@ -203,7 +209,8 @@ void TestEinsum::resultsHaveTheirOwnMemory() {
 
 void TestEinsum::wrongEquations() {
     const Tensor x = tensorOf<float>(Shape{3, 4}, 1);
-    for (const char* equation : {"ij,jk->ik", "ijk->i", "ij->k", "i1->i", "i->i", "ij,ij->ij,", ""}) QVERIFY2(!einsum(equation, {x}), equation);
+    for (const char* equation : {"ij,jk->ik", "ijk->i", "ij->k", "i1->i", "i->i", "ij,ij->ij,", ""})
+        QVERIFY2(!einsum(equation, {x}), equation);
     QVERIFY(!einsum("ij,ij->", {x, tensorOf<float>(Shape{3, 5}, 1)}));
 }
 

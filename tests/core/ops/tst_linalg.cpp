@@ -1,11 +1,11 @@
 // ATen's linear algebra against PyTorch: every line of tests/data/aten/linalg.jsonl is a call and what PyTorch gave or
 // said. Decompositions that are not unique: tst_linalg_decompositions.
 
-#include "core/ops/registry/registry.h"
-#include "tests/support/json_values.h"
-
 #include <QFile>
 #include <QtTest>
+
+#include "core/ops/registry/registry.h"
+#include "tests/support/json_values.h"
 
 using namespace sonde;
 using tensor::DType;

@@ -1,13 +1,13 @@
 // Decompositions by what they multiply to, in all four element types, and examples of PyTorch's documentation.
 
-#include "core/ops/registry/registry.h"
-
 #include <QtTest>
 
 #include <cmath>
 #include <complex>
 #include <limits>
 #include <random>
+
+#include "core/ops/registry/registry.h"
 
 using namespace sonde;
 using tensor::DType;

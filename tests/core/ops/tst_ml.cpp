@@ -5,6 +5,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QtTest>
+
 #include <cmath>
 
 #include "core/ops/registry/registry.h"
@@ -34,7 +35,8 @@ Tensor tensorIn(const QJsonObject& object) {
         return Tensor::ofStrings(Shape(dims), std::move(texts));
     }
     std::vector<double> numbers;
-    for (const QJsonValue& number : object["v"].toArray()) numbers.push_back(number.isString() ? number.toString().toDouble() : number.toDouble());
+    for (const QJsonValue& number : object["v"].toArray())
+        numbers.push_back(number.isString() ? number.toString().toDouble() : number.toDouble());
     return Tensor::of<double>(Shape(dims), numbers).cast(dtype).value();
 }
 
@@ -68,15 +70,21 @@ bool close(double a, double b) {
 QString difference(const Value& found, const Tensor& wanted) {
     if (!found.isTensor()) return QString::fromStdString("is " + found.typeText());
     const Tensor& a = found.tensor();
-    if (a.dtype() != wanted.dtype() || a.shape() != wanted.shape()) return QString::fromStdString("is " + a.typeText() + " instead of " + wanted.typeText());
+    if (a.dtype() != wanted.dtype() || a.shape() != wanted.shape())
+        return QString::fromStdString("is " + a.typeText() + " instead of " + wanted.typeText());
     for (std::int64_t i = 0; i < wanted.numel(); ++i) {
-        const bool same = wanted.dtype() == DType::String ? a.elementText(i) == wanted.elementText(i) : close(a.toDouble(i), wanted.toDouble(i));
-        if (!same) return QString("element %1 is %2 instead of %3").arg(i).arg(QString::fromStdString(a.elementText(i)), QString::fromStdString(wanted.elementText(i)));
+        const bool same = wanted.dtype() == DType::String ? a.elementText(i) == wanted.elementText(i)
+                                                          : close(a.toDouble(i), wanted.toDouble(i));
+        if (!same)
+            return QString("element %1 is %2 instead of %3")
+                .arg(i)
+                .arg(QString::fromStdString(a.elementText(i)), QString::fromStdString(wanted.elementText(i)));
     }
     return {};
 }
 
-base::Result<std::vector<Value>> callOp(const char* name, std::int64_t version, const std::vector<Value>& inputs, const tensor::Attributes& attributes, std::size_t outputs) {
+base::Result<std::vector<Value>> callOp(const char* name, std::int64_t version, const std::vector<Value>& inputs,
+                                        const tensor::Attributes& attributes, std::size_t outputs) {
     const ops::OpDef* op = ops::Registry::all().find("ai.onnx.ml", name, static_cast<int>(version));
     if (!op) return base::runError("is not known");
     base::ThreadPool pool(2);
@@ -109,11 +117,13 @@ class TestMl : public QObject {
         const QJsonObject call = QJsonDocument::fromJson(line).object();
         tensor::Attributes attributes;
         const QJsonObject given = call["attributes"].toObject();
-        for (auto it = given.begin(); it != given.end(); ++it) attributes.set(it.key().toStdString(), attributeIn(it.value().toObject()));
+        for (auto it = given.begin(); it != given.end(); ++it)
+            attributes.set(it.key().toStdString(), attributeIn(it.value().toObject()));
         std::vector<Value> inputs;
         for (const QJsonValue& input : call["in"].toArray()) inputs.emplace_back(tensorIn(input.toObject()));
         const QJsonArray wanted = call["out"].toArray();
-        const auto found = callOp(qPrintable(call["op"].toString()), call["version"].toInteger(), inputs, attributes, static_cast<std::size_t>(wanted.size()));
+        const auto found = callOp(qPrintable(call["op"].toString()), call["version"].toInteger(), inputs, attributes,
+                                  static_cast<std::size_t>(wanted.size()));
         QVERIFY2(found.has_value(), found ? "" : found.error().text().c_str());
         for (qsizetype i = 0; i < wanted.size(); ++i) {
             if (wanted[i].isNull()) continue;
@@ -132,10 +142,17 @@ class TestMl : public QObject {
 void TestMl::twoClassesTakeTheLargerScore() {
     // One leaf for each side of 0.5; class 0 has 0.75 or 0.25, class 1 the rest. Worked by hand.
     using Ints = std::vector<std::int64_t>;
-    tensor::Attributes attributes{{"nodes_treeids", Ints{0, 0, 0}},     {"nodes_nodeids", Ints{0, 1, 2}},      {"nodes_featureids", Ints{0, 0, 0}},
-                                  {"nodes_truenodeids", Ints{1, 0, 0}}, {"nodes_falsenodeids", Ints{2, 0, 0}}, {"nodes_values", std::vector<double>{0.5, 0, 0}},
-                                  {"nodes_modes", std::vector<std::string>{"BRANCH_LEQ", "LEAF", "LEAF"}},     {"class_treeids", Ints{0, 0, 0, 0}},
-                                  {"class_nodeids", Ints{1, 1, 2, 2}},  {"class_ids", Ints{0, 1, 0, 1}},       {"class_weights", std::vector<double>{0.75, 0.25, 0.25, 0.75}},
+    tensor::Attributes attributes{{"nodes_treeids", Ints{0, 0, 0}},
+                                  {"nodes_nodeids", Ints{0, 1, 2}},
+                                  {"nodes_featureids", Ints{0, 0, 0}},
+                                  {"nodes_truenodeids", Ints{1, 0, 0}},
+                                  {"nodes_falsenodeids", Ints{2, 0, 0}},
+                                  {"nodes_values", std::vector<double>{0.5, 0, 0}},
+                                  {"nodes_modes", std::vector<std::string>{"BRANCH_LEQ", "LEAF", "LEAF"}},
+                                  {"class_treeids", Ints{0, 0, 0, 0}},
+                                  {"class_nodeids", Ints{1, 1, 2, 2}},
+                                  {"class_ids", Ints{0, 1, 0, 1}},
+                                  {"class_weights", std::vector<double>{0.75, 0.25, 0.25, 0.75}},
                                   {"classlabels_int64s", Ints{5, 7}}};
     const Value x(Tensor::of<float>({2, 1}, {0, 1}));
     const auto plain = callOp("TreeEnsembleClassifier", 3, {x}, attributes, 2);
@@ -151,7 +168,8 @@ void TestMl::twoClassesTakeTheLargerScore() {
 
 void TestMl::zipMapGivesAMapForEachRow() {
     const Value scores(Tensor::of<float>({2, 2}, {0.25F, 0.75F, 1, 0}));
-    const auto named = callOp("ZipMap", 1, {scores}, {{"classlabels_strings", std::vector<std::string>{"no", "yes"}}}, 1);
+    const auto named =
+        callOp("ZipMap", 1, {scores}, {{"classlabels_strings", std::vector<std::string>{"no", "yes"}}}, 1);
     QVERIFY2(named.has_value(), named ? "" : named.error().text().c_str());
     const tensor::ValueList& rows = named->front().items();
     QCOMPARE(rows.size(), std::size_t{2});
@@ -166,15 +184,19 @@ void TestMl::zipMapGivesAMapForEachRow() {
 
 void TestMl::mapsBecomeRows() {
     // Worked by hand from the operators' descriptions.
-    const Value counts = Value::dict({{Value("b"), Value::ofInt(2)}, {Value("a"), Value::ofInt(1)}, {Value("z"), Value::ofInt(9)}});
-    const auto vector = callOp("DictVectorizer", 1, {counts}, {{"string_vocabulary", std::vector<std::string>{"a", "b", "c"}}}, 1);
+    const Value counts =
+        Value::dict({{Value("b"), Value::ofInt(2)}, {Value("a"), Value::ofInt(1)}, {Value("z"), Value::ofInt(9)}});
+    const auto vector =
+        callOp("DictVectorizer", 1, {counts}, {{"string_vocabulary", std::vector<std::string>{"a", "b", "c"}}}, 1);
     QVERIFY2(vector.has_value(), vector ? "" : vector.error().text().c_str());
     QCOMPARE(difference(vector->front(), Tensor::of<std::int64_t>({3}, {1, 2, 0})), QString());
     const Value sparse = Value::dict({{Value::ofInt(3), Value::ofFloat(1.5)}, {Value::ofInt(0), Value::ofFloat(-2)}});
     const auto dense = callOp("CastMap", 1, {sparse}, {}, 1);
     QVERIFY(dense.has_value());
     QCOMPARE(difference(dense->front(), Tensor::of<float>({1, 2}, {-2, 1.5F})), QString());
-    const auto wide = callOp("CastMap", 1, {sparse}, {{"map_form", std::string("SPARSE")}, {"max_map", std::int64_t{5}}, {"cast_to", std::string("TO_INT64")}}, 1);
+    const auto wide = callOp(
+        "CastMap", 1, {sparse},
+        {{"map_form", std::string("SPARSE")}, {"max_map", std::int64_t{5}}, {"cast_to", std::string("TO_INT64")}}, 1);
     QVERIFY(wide.has_value());
     QCOMPARE(difference(wide->front(), Tensor::of<std::int64_t>({1, 5}, {-2, 0, 0, 1, 0})), QString());
     const Value texts = Value::dict({{Value::ofInt(0), Value("12")}, {Value::ofInt(1), Value("0.5")}});
@@ -183,7 +205,9 @@ void TestMl::mapsBecomeRows() {
     QCOMPARE(difference(parsed->front(), Tensor::of<float>({1, 2}, {12, 0.5F})), QString());
     const Value words = Value::dict({{Value::ofInt(0), Value("many")}});
     QVERIFY(!callOp("CastMap", 1, {words}, {}, 1).has_value());
-    QVERIFY(callOp("CastMap", 1, {words}, {{"map_form", std::string("SPARSE")}, {"max_map", std::int64_t{1} << 60}}, 1).error().what.find("columns") != std::string::npos);
+    QVERIFY(callOp("CastMap", 1, {words}, {{"map_form", std::string("SPARSE")}, {"max_map", std::int64_t{1} << 60}}, 1)
+                .error()
+                .what.find("columns") != std::string::npos);
 }
 
 void TestMl::damagedTreesAreErrors_data() {
@@ -205,10 +229,17 @@ void TestMl::damagedTreesAreErrors() {
     QFETCH(QVariantList, value);
     QFETCH(QString, message);
     using Ints = std::vector<std::int64_t>;
-    tensor::Attributes attributes{{"nodes_treeids", Ints{0, 0, 0}},        {"nodes_nodeids", Ints{0, 1, 2}},      {"nodes_featureids", Ints{0, 0, 0}},
-                                  {"nodes_truenodeids", Ints{1, 0, 0}},    {"nodes_falsenodeids", Ints{2, 0, 0}}, {"nodes_values", std::vector<double>{0.5, 0, 0}},
-                                  {"nodes_modes", std::vector<std::string>{"BRANCH_LEQ", "LEAF", "LEAF"}},        {"target_treeids", Ints{0, 0}},
-                                  {"target_nodeids", Ints{1, 2}},          {"target_ids", Ints{0, 0}},            {"target_weights", std::vector<double>{1, 2}}};
+    tensor::Attributes attributes{{"nodes_treeids", Ints{0, 0, 0}},
+                                  {"nodes_nodeids", Ints{0, 1, 2}},
+                                  {"nodes_featureids", Ints{0, 0, 0}},
+                                  {"nodes_truenodeids", Ints{1, 0, 0}},
+                                  {"nodes_falsenodeids", Ints{2, 0, 0}},
+                                  {"nodes_values", std::vector<double>{0.5, 0, 0}},
+                                  {"nodes_modes", std::vector<std::string>{"BRANCH_LEQ", "LEAF", "LEAF"}},
+                                  {"target_treeids", Ints{0, 0}},
+                                  {"target_nodeids", Ints{1, 2}},
+                                  {"target_ids", Ints{0, 0}},
+                                  {"target_weights", std::vector<double>{1, 2}}};
     const Value x(Tensor::of<float>({2, 1}, {0, 1}));
     const auto good = callOp("TreeEnsembleRegressor", 3, {x}, attributes, 1);
     QVERIFY2(good.has_value(), good ? "" : good.error().text().c_str());

@@ -1,6 +1,6 @@
-// Every element type that the ONNX specification gives to an operator (tests/data/onnx_dtypes.tsv): the signature takes it,
-// and the kernel computes with it. Each ONNX backend case of a single node is run again with its inputs in every other
-// type. Exceptions: tests/data/dtype_exceptions.txt, which may only shrink.
+// Every element type that the ONNX specification gives to an operator (tests/data/onnx_dtypes.tsv): the signature takes
+// it, and the kernel computes with it. Each ONNX backend case of a single node is run again with its inputs in every
+// other type. Exceptions: tests/data/dtype_exceptions.txt, which may only shrink.
 
 #include <QDir>
 #include <QDirIterator>
@@ -86,7 +86,9 @@ std::optional<OneNode> oneNode(const QString& file) {
     const graph::Expr* only = nullptr;
     for (std::size_t i = 0; i < graph.exprCount(); ++i) {
         const graph::Expr& expr = graph.expr(graph::ExprId(i));
-        if (graph.isErased(graph::ExprId(i)) || expr.kind == graph::ExprKind::Input || expr.kind == graph::ExprKind::Output) continue;
+        if (graph.isErased(graph::ExprId(i)) || expr.kind == graph::ExprKind::Input ||
+            expr.kind == graph::ExprKind::Output)
+            continue;
         if (only || !expr.bodies.empty() || !expr.op.domain.empty()) return std::nullopt;
         only = &expr;
     }
@@ -101,7 +103,9 @@ std::optional<OneNode> oneNode(const QString& file) {
         if (argument.kind == graph::Argument::Kind::Node) {
             const auto at = std::ranges::find(graph.inputs(), argument.node);
             if (at == graph.inputs().end()) return std::nullopt;
-            auto bytes = base::MappedFile::open((QFileInfo(file).path() + QString("/test_data_set_0/input_%1.pb").arg(at - graph.inputs().begin())).toStdString());
+            auto bytes = base::MappedFile::open(
+                (QFileInfo(file).path() + QString("/test_data_set_0/input_%1.pb").arg(at - graph.inputs().begin()))
+                    .toStdString());
             if (!bytes) return std::nullopt;
             auto read = io::readOnnxValue(std::move(*bytes), graph.node(argument.node).type);
             if (!read || !read->isTensor()) return std::nullopt;
@@ -152,7 +156,8 @@ class Checker {
             bool defined = row.op != "BitCast" || tensor::bitsInFile(dtype) == tensor::bitsInFile(own);
             // What is not a number cannot be added; n-grams of texts are another attribute.
             const bool number = dtype != DType::Bool && dtype != DType::String && !tensor::isComplex(dtype);
-            if (row.op.starts_with("Scatter") && node.attributes.getString("reduction", "none") != "none") defined = number;
+            if (row.op.starts_with("Scatter") && node.attributes.getString("reduction", "none") != "none")
+                defined = number;
             if (row.op == "TfIdfVectorizer") defined = dtype != DType::String;
             if (dtype != own && defined) checkDType(node, row, variable, own, dtype);
         }
@@ -187,7 +192,8 @@ class Checker {
                 return;
             }
             if (!expected || !(*expected)[i].isTensor()) continue;
-            if (const QString what = difference(found, (*expected)[i].tensor(), *node.op, own, dtype); !what.isEmpty()) {
+            if (const QString what = difference(found, (*expected)[i].tensor(), *node.op, own, dtype);
+                !what.isEmpty()) {
                 wrong.emplace(key, node.name + ": " + what);
                 return;
             }
@@ -197,9 +203,13 @@ class Checker {
     /// Values are compared where they must agree: between floating point types, and wherever elements only move.
     static QString difference(const Tensor& found, const Tensor& wanted, const ops::OpDef& op, DType own, DType dtype) {
         if (dtype == DType::String) return {};
-        if (found.shape() != wanted.shape()) return QString::fromStdString("gives " + found.typeText() + " instead of " + wanted.typeText());
+        if (found.shape() != wanted.shape())
+            return QString::fromStdString("gives " + found.typeText() + " instead of " + wanted.typeText());
         const bool moves = op.category == ops::Category::Shape || op.category == ops::Category::Tensor;
-        const auto wide = [](DType type) { return type == DType::Float16 || type == DType::BFloat16 || type == DType::Float32 || type == DType::Float64; };
+        const auto wide = [](DType type) {
+            return type == DType::Float16 || type == DType::BFloat16 || type == DType::Float32 ||
+                   type == DType::Float64;
+        };
         if (own == DType::Bool || (!moves && !(wide(own) && wide(dtype)))) return {};
         if (moves && (dtype == DType::Bool || tensor::isComplex(dtype))) return {};
         // Nothing says what a negative number is without a sign.
@@ -212,8 +222,14 @@ class Checker {
         const auto narrowed = wanted.cast(found.dtype());
         for (std::int64_t i = 0; narrowed && i < wanted.numel(); ++i) {
             const double a = found.toDouble(i), b = narrowed->toDouble(i);
-            if (a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= near * largest || std::isinf(b) || std::isinf(a)) continue;
-            return QString("element %1 of %2 is %3 instead of %4").arg(i).arg(QString::fromStdString(found.typeText())).arg(a).arg(b);
+            if (a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= near * largest || std::isinf(b) ||
+                std::isinf(a))
+                continue;
+            return QString("element %1 of %2 is %3 instead of %4")
+                .arg(i)
+                .arg(QString::fromStdString(found.typeText()))
+                .arg(a)
+                .arg(b);
         }
         return {};
     }
@@ -256,13 +272,17 @@ class TestOnnxDtypes : public QObject {
                 }
                 const ops::Formal& formal = i < op->inputs.size() ? op->inputs[i] : op->inputs.back();
                 for (DType dtype : row.inputs[i].dtypes) {
-                    if (!(formal.dtypes & ops::bit(dtype))) problems << where + " input " + row.inputs[i].name + " lacks " + text(dtype);
+                    if (!(formal.dtypes & ops::bit(dtype)))
+                        problems << where + " input " + row.inputs[i].name + " lacks " + text(dtype);
                 }
-                if (row.inputs[i].others && formal.tensorOnly) problems << where + " input " + row.inputs[i].name + " takes tensors only";
+                if (row.inputs[i].others && formal.tensorOnly)
+                    problems << where + " input " + row.inputs[i].name + " takes tensors only";
             }
         }
         const auto excused = exceptions();
-        problems.removeIf([&](const QString& problem) { return excused.contains((problem.section('-', 0, 0) + " signature").toStdString()); });
+        problems.removeIf([&](const QString& problem) {
+            return excused.contains((problem.section('-', 0, 0) + " signature").toStdString());
+        });
         QVERIFY2(problems.isEmpty(), qPrintable("\n" + problems.join('\n')));
     }
 
@@ -282,7 +302,8 @@ class TestOnnxDtypes : public QObject {
             }
             if (best) checker.check(*node, *best);
         }
-        std::printf("%zu calls, %zu pairs of operator and element type, %zu wrong\n", checker.calls, checker.ran.size(), checker.wrong.size());
+        std::printf("%zu calls, %zu pairs of operator and element type, %zu wrong\n", checker.calls, checker.ran.size(),
+                    checker.wrong.size());
         QVERIFY(checker.ran.size() > 800);
         const auto excused = exceptions();
         QStringList problems;
@@ -290,7 +311,8 @@ class TestOnnxDtypes : public QObject {
             if (!excused.contains(key)) problems << QString::fromStdString(key) + ": " + what;
         }
         for (const auto& [key, reason] : excused) {
-            if (checker.ran.contains(key) && !checker.wrong.contains(key)) problems << QString::fromStdString(key) + " is right now: take it off the list";
+            if (checker.ran.contains(key) && !checker.wrong.contains(key))
+                problems << QString::fromStdString(key) + " is right now: take it off the list";
         }
         for (const QString& problem : problems) std::printf("%s\n", qPrintable(problem));
         QVERIFY2(problems.isEmpty(), qPrintable(QString::number(problems.size()) + " problems, listed above"));

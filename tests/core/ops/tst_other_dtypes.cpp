@@ -1,5 +1,5 @@
-// Scripts may give an operator tensors of dtypes that PyTorch would refuse. Every call of tests/data/aten/cases.jsonl is made
-// again with one tensor of another dtype: it gives something or an error, and reads nothing but its tensors.
+// Scripts may give an operator tensors of dtypes that PyTorch would refuse. Every call of tests/data/aten/cases.jsonl
+// is made again with one tensor of another dtype: it gives something or an error, and reads nothing but its tensors.
 
 #include <QFile>
 #include <QtTest>
@@ -16,7 +16,8 @@ using tensor::Value;
 
 namespace {
 
-constexpr DType kOthers[] = {DType::Float64, DType::Float32, DType::Float16, DType::Int64, DType::Int32, DType::UInt8, DType::Bool, DType::Complex64};
+constexpr DType kOthers[] = {DType::Float64, DType::Float32, DType::Float16, DType::Int64,
+                             DType::Int32,   DType::UInt8,   DType::Bool,    DType::Complex64};
 
 /// The same numbers where the memory ends: who reads beyond them is killed.
 Tensor atTheEdge(const Tensor& given) {
@@ -30,13 +31,15 @@ Tensor atTheEdge(const Tensor& given) {
     mprotect(begin + bytes, page, PROT_NONE);
     std::byte* at = begin + bytes - x.sizeBytes();
     std::memcpy(at, x.bytes(), x.sizeBytes());
-    const std::shared_ptr<const void> owner(memory, [all = bytes + page](const void* p) { munmap(const_cast<void*>(p), all); });
+    const std::shared_ptr<const void> owner(memory,
+                                            [all = bytes + page](const void* p) { munmap(const_cast<void*>(p), all); });
     return Tensor::onStorage(x.dtype(), x.shape(), tensor::Storage::view(at, x.sizeBytes(), owner));
 }
 
 /// Tensor number `which` of the arguments, counted in lists too, as another dtype; all at the edge of their memory.
 Value changed(const Value& value, int& which, DType dtype) {
-    if (value.isTensor()) return Value(atTheEdge(which-- == 0 ? value.tensor().cast(dtype).value_or(value.tensor()) : value.tensor()));
+    if (value.isTensor())
+        return Value(atTheEdge(which-- == 0 ? value.tensor().cast(dtype).value_or(value.tensor()) : value.tensor()));
     if (!value.isListLike()) return value;
     tensor::ValueList items;
     for (const Value& item : value.items()) items.push_back(changed(item, which, dtype));
@@ -76,8 +79,10 @@ class TestOtherDTypes : public QObject {
             for (const QJsonValue& argument : given["in"].toArray()) inputs.push_back(test::valueIn(argument));
             const QJsonObject keywords = given["kw"].toObject();
             for (std::size_t i = inputs.size(); i < op->parameters.size(); ++i) {
-                const QString key = QString::fromUtf8(op->parameters[i].name.data(), static_cast<qsizetype>(op->parameters[i].name.size()));
-                inputs.push_back(keywords.contains(key) ? test::valueIn(keywords[key]) : op->parameters[i].fallback.value_or(Value()));
+                const QString key = QString::fromUtf8(op->parameters[i].name.data(),
+                                                      static_cast<qsizetype>(op->parameters[i].name.size()));
+                inputs.push_back(keywords.contains(key) ? test::valueIn(keywords[key])
+                                                        : op->parameters[i].fallback.value_or(Value()));
             }
             int tensors = 0;
             for (const Value& input : inputs) tensors += tensorsIn(input);
@@ -100,10 +105,13 @@ class TestOtherDTypes : public QObject {
         for (qsizetype i = 0; i < results.size(); ++i) {
             if (results[i].kind == test::CaseResult::Passed) continue;
             const Call& call = calls[static_cast<std::size_t>(i)];
-            const QString text = QStringLiteral("%1: tensor %2 as %3: signal %4 %5")
-                                     .arg(QString::fromUtf8(call.op->name.data(), static_cast<qsizetype>(call.op->name.size())))
-                                     .arg(call.tensor).arg(QString::fromStdString(std::string(tensor::name(call.dtype)))).arg(results[i].signal)
-                                     .arg(QString::fromUtf8(results[i].text));
+            const QString text =
+                QStringLiteral("%1: tensor %2 as %3: signal %4 %5")
+                    .arg(QString::fromUtf8(call.op->name.data(), static_cast<qsizetype>(call.op->name.size())))
+                    .arg(call.tensor)
+                    .arg(QString::fromStdString(std::string(tensor::name(call.dtype))))
+                    .arg(results[i].signal)
+                    .arg(QString::fromUtf8(results[i].text));
             if (!wrong.contains(text)) wrong << text;
         }
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join(u'\n')));

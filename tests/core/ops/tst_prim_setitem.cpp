@@ -14,7 +14,9 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-Value floats(tensor::Shape shape, std::vector<float> values) { return Value(Tensor::of<float>(std::move(shape), values)); }
+Value floats(tensor::Shape shape, std::vector<float> values) {
+    return Value(Tensor::of<float>(std::move(shape), values));
+}
 Value slice(Value start, Value stop, Value step = {}) {
     return Value::object(std::make_shared<tensor::SliceValue>(std::move(start), std::move(stop), std::move(step)));
 }
@@ -31,7 +33,8 @@ Numbers assigned(const Value& x, const Value& index, const Value& value) {
         return {};
     }
     Numbers result;
-    for (std::int64_t i = 0; i < made->front().tensor().numel(); ++i) result.push_back(made->front().tensor().toDouble(i));
+    for (std::int64_t i = 0; i < made->front().tensor().numel(); ++i)
+        result.push_back(made->front().tensor().toDouble(i));
     return result;
 }
 
@@ -43,8 +46,10 @@ class TestPrimSetItem : public QObject {
   private slots:
     void numbersAndSlices() {
         QCOMPARE(assigned(six(), whole(-1), whole(9)), (Numbers{0, 1, 2, 9, 9, 9}));
-        QCOMPARE(assigned(six(), Value::tuple({slice({}, {}), slice(whole(1), {})}), whole(9)), (Numbers{0, 9, 9, 3, 9, 9}));
-        QCOMPARE(assigned(six(), Value::tuple({slice({}, {}), slice({}, {}, whole(2))}), floats({2, 2}, {6, 7, 8, 9})), (Numbers{6, 1, 7, 8, 4, 9}));
+        QCOMPARE(assigned(six(), Value::tuple({slice({}, {}), slice(whole(1), {})}), whole(9)),
+                 (Numbers{0, 9, 9, 3, 9, 9}));
+        QCOMPARE(assigned(six(), Value::tuple({slice({}, {}), slice({}, {}, whole(2))}), floats({2, 2}, {6, 7, 8, 9})),
+                 (Numbers{6, 1, 7, 8, 4, 9}));
         const Value dots = Value::object(std::make_shared<tensor::EllipsisValue>());
         QCOMPARE(assigned(six(), Value::tuple({dots, whole(0)}), floats({2}, {7, 8})), (Numbers{7, 1, 2, 8, 4, 5}));
     }
@@ -60,7 +65,8 @@ class TestPrimSetItem : public QObject {
         const Value truth(Tensor::of<bool>({2, 3}, kBits));
         QCOMPARE(assigned(six(), truth, whole(9)), (Numbers{9, 1, 2, 3, 9, 5}));
         QCOMPARE(assigned(six(), truth, floats({2}, {7, 8})), (Numbers{7, 1, 2, 3, 8, 5}));
-        QCOMPARE(assigned(six(), Value::tuple({slice({}, {}), Value::list({whole(0), whole(2)})}), whole(9)), (Numbers{9, 1, 9, 9, 4, 9}));
+        QCOMPARE(assigned(six(), Value::tuple({slice({}, {}), Value::list({whole(0), whole(2)})}), whole(9)),
+                 (Numbers{9, 1, 9, 9, 4, 9}));
     }
     void theArgumentStaysWhatItIs() {
         const Value x = six();

@@ -1,4 +1,5 @@
-// Regular expressions of operators and queries: RE2's syntax (https://github.com/google/re2/wiki/Syntax), in linear time.
+// Regular expressions of operators and queries: RE2's syntax (https://github.com/google/re2/wiki/Syntax), in linear
+// time.
 
 #include <QtTest>
 
@@ -16,7 +17,9 @@ class TestRegex : public QObject {
         QTest::addColumn<QString>("pattern");
         QTest::addColumn<QStringList>("matching");
         QTest::addColumn<QStringList>("others");
-        const auto row = [](const char* pattern, const QStringList& matching, const QStringList& others) { QTest::newRow(pattern) << QString::fromUtf8(pattern) << matching << others; };
+        const auto row = [](const char* pattern, const QStringList& matching, const QStringList& others) {
+            QTest::newRow(pattern) << QString::fromUtf8(pattern) << matching << others;
+        };
         row("", {""}, {"a"});
         row("a|b*|", {"a", "", "bb"}, {"ab", "c"});
         row("[a-z]+@(?:\\w+\\.)+(com|org)", {"me@a.com", "you@x.y.org"}, {"me@com", "me@a.como"});
@@ -54,11 +57,13 @@ class TestRegex : public QObject {
     }
 
     void wrongPatternsAreTold() {
+        // clang-format off
         for (const char* pattern : {"(", ")", "a)", "[a", "[b-a]", "*a", "a**", "a{2,1}", "a{1001}", "\\", "\\p", "\\p{Foo}", "\\1", "(?=a)", "(?P<>a)", "(?<month>a)", "[[:foo:]]", "\\x{110000}", "((((a{1000}){1000}){1000}))", "((((){1000}){1000}){1000})", "\\pL{1000}"}) {
             const auto regex = ops::Regex::parse(pattern);
             QVERIFY2(!regex, pattern);
             QVERIFY2(regex.error().what.starts_with("invalid regular expression: "), regex.error().text().c_str());
         }
+        // clang-format on
         const auto deep = ops::Regex::parse(std::string(100'000, '('));
         QVERIFY(!deep && deep.error().what.size() < 200);
     }

@@ -1,10 +1,10 @@
-#include "core/ops/registry/registry.h"
-#include "core/ops/support/shapes.h"
-
 #include <QtTest>
 
 #include <limits>
 #include <set>
+
+#include "core/ops/registry/registry.h"
+#include "core/ops/support/shapes.h"
 
 using namespace sonde;
 using ops::OpDef;
@@ -14,11 +14,13 @@ using tensor::Value;
 
 namespace {
 
-base::Result<std::vector<Value>> callOp(std::string_view name, int version, std::vector<Value> inputs, tensor::Attributes attributes = {}, std::size_t outputs = 1) {
+base::Result<std::vector<Value>> callOp(std::string_view name, int version, std::vector<Value> inputs,
+                                        tensor::Attributes attributes = {}, std::size_t outputs = 1) {
     base::ThreadPool pool(1);
     ops::RunEnvironment environment{&pool, {}, 0, false};
     const OpDef* op = ops::Registry::all().find("", name, version);
-    return op ? ops::call(*op, inputs, attributes, outputs, environment, version) : base::Result<std::vector<Value>>(base::runError("no such operator"));
+    return op ? ops::call(*op, inputs, attributes, outputs, environment, version)
+              : base::Result<std::vector<Value>>(base::runError("no such operator"));
 }
 
 }  // namespace
@@ -31,14 +33,17 @@ class TestRegistry : public QObject {
         const auto rows = ops::Registry::all().rows();
         QVERIFY(rows.size() > 300);
         for (const OpDef* op : rows) {
-            const QByteArray where = QByteArray(op->domain.data(), static_cast<int>(op->domain.size())) + "::" + QByteArray(op->name.data(), static_cast<int>(op->name.size()));
+            const QByteArray where = QByteArray(op->domain.data(), static_cast<int>(op->domain.size())) +
+                                     "::" + QByteArray(op->name.data(), static_cast<int>(op->name.size()));
             QVERIFY2(!op->summary.empty() && op->summary.find('\n') == std::string_view::npos, where);
             QVERIFY2(op->kernel || op->deprecated, where);
             QVERIFY2(!ops::name(op->category).empty(), where);
             QVERIFY2(!op->outputs.empty() || op->domain != "", where);
             std::set<std::string_view> names;
-            for (const ops::FormalAttribute& attribute : op->attributes) QVERIFY2(names.insert(attribute.name).second, where);
-            for (const ops::Parameter& parameter : op->parameters) QVERIFY2(!parameter.name.empty() && !parameter.type.empty(), where);
+            for (const ops::FormalAttribute& attribute : op->attributes)
+                QVERIFY2(names.insert(attribute.name).second, where);
+            for (const ops::Parameter& parameter : op->parameters)
+                QVERIFY2(!parameter.name.empty() && !parameter.type.empty(), where);
         }
     }
 
@@ -72,7 +77,8 @@ class TestRegistry : public QObject {
         constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
         QCOMPARE(ops::elementsOf(Value::ofInt(kMax))->front().constant(), std::optional(kMax));
         QCOMPARE(*ops::intOf(Value::ofInt(kMax)), kMax);
-        for (const double number : {1e30, -1e30, std::numeric_limits<double>::quiet_NaN()}) QVERIFY(!ops::intOf(Value::ofFloat(number)));
+        for (const double number : {1e30, -1e30, std::numeric_limits<double>::quiet_NaN()})
+            QVERIFY(!ops::intOf(Value::ofFloat(number)));
         QCOMPARE(*ops::intOf(Value::ofFloat(-2.5)), std::int64_t{-2});
     }
 
@@ -87,14 +93,23 @@ class TestRegistry : public QObject {
         const Tensor image = Tensor::zeros(tensor::DType::Float32, Shape{1, 1, 4, 4}).value();
         const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
         for (const auto& [name, values] : std::initializer_list<std::pair<const char*, std::vector<std::int64_t>>>{
-                 {"kernel_shape", {-1, 3}}, {"kernel_shape", {huge, huge}}, {"strides", {0, 1}}, {"strides", {-2, 1}}, {"dilations", {0, 0}},
-                 {"pads", {huge, huge, huge, huge}}, {"pads", {1}}, {"kernel_shape", {3}}, {"dilations", {huge, 2}}}) {
+                 {"kernel_shape", {-1, 3}},
+                 {"kernel_shape", {huge, huge}},
+                 {"strides", {0, 1}},
+                 {"strides", {-2, 1}},
+                 {"dilations", {0, 0}},
+                 {"pads", {huge, huge, huge, huge}},
+                 {"pads", {1}},
+                 {"kernel_shape", {3}},
+                 {"dilations", {huge, 2}}}) {
             tensor::Attributes attributes;
             attributes.set("kernel_shape", std::vector<std::int64_t>{3, 3});
             attributes.set(name, values);
             QVERIFY2(!callOp("MaxPool", 12, {image}, attributes), name);
         }
-        const auto ints = [](std::vector<std::int64_t> values) { return Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(values.size())}, values)); };
+        const auto ints = [](std::vector<std::int64_t> values) {
+            return Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(values.size())}, values));
+        };
         QVERIFY(!callOp("Reshape", 14, {image, ints({-1, -1})}));
         QVERIFY(!callOp("Reshape", 14, {image, ints({3, -1})}));
         QVERIFY(!callOp("Reshape", 14, {image, ints({huge, huge, huge})}));
@@ -105,7 +120,9 @@ class TestRegistry : public QObject {
         QVERIFY(!callOp("Slice", 13, {image, ints({0}), ints({4}), ints({0}), ints({0})}));
         QVERIFY(!callOp("Unsqueeze", 13, {image, ints({9})}));
         QVERIFY(!callOp("Transpose", 13, {image}, {{"perm", std::vector<std::int64_t>{0, 0, 1, 2}}}));
-        QVERIFY(!callOp("Range", 11, {Tensor::scalar<std::int64_t>(0), Tensor::scalar<std::int64_t>(9), Tensor::scalar<std::int64_t>(0)}));
+        QVERIFY(!callOp(
+            "Range", 11,
+            {Tensor::scalar<std::int64_t>(0), Tensor::scalar<std::int64_t>(9), Tensor::scalar<std::int64_t>(0)}));
     }
 
     void emptyTensorsPassThrough() {
@@ -123,9 +140,11 @@ class TestRegistry : public QObject {
 
     void inferenceKeepsSymbols() {
         using tensor::Dim;
-        const tensor::TypeInfo x = tensor::TypeInfo::tensor(tensor::DType::Float32, std::vector<Dim>{Dim::named("N"), Dim::of(3), Dim::of(224), Dim::of(224)});
+        const tensor::TypeInfo x = tensor::TypeInfo::tensor(
+            tensor::DType::Float32, std::vector<Dim>{Dim::named("N"), Dim::of(3), Dim::of(224), Dim::of(224)});
         const tensor::TypeInfo w = tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{64, 3, 7, 7});
-        tensor::Attributes attributes{{"strides", std::vector<std::int64_t>{2, 2}}, {"pads", std::vector<std::int64_t>{3, 3, 3, 3}}};
+        tensor::Attributes attributes{{"strides", std::vector<std::int64_t>{2, 2}},
+                                      {"pads", std::vector<std::int64_t>{3, 3, 3, 3}}};
         const tensor::TypeInfo inputs[] = {x, w};
         const auto conv = ops::infer(*ops::Registry::all().find("", "Conv", 11), inputs, {}, attributes, 1);
         QVERIFY(conv);

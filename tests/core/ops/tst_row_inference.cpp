@@ -1,5 +1,5 @@
-// What every row of the operator table infers, against what its kernel gives: each node of each ONNX backend test case and
-// of each reference model. Exceptions: tests/data/inference_exceptions.txt, which may only shrink.
+// What every row of the operator table infers, against what its kernel gives: each node of each ONNX backend test case
+// and of each reference model. Exceptions: tests/data/inference_exceptions.txt, which may only shrink.
 
 #include <QDir>
 #include <QDirIterator>
@@ -26,7 +26,9 @@ namespace {
 
 constexpr std::int64_t kMaxConstant = 4096;  ///< as in core/analysis/infer.cpp
 
-std::string nameOf(const ops::OpDef& op) { return (op.domain.empty() ? "ai.onnx" : std::string(op.domain)) + "::" + std::string(op.name); }
+std::string nameOf(const ops::OpDef& op) {
+    return (op.domain.empty() ? "ai.onnx" : std::string(op.domain)) + "::" + std::string(op.name);
+}
 
 /// Counts of an operator's outputs: all, and those whose extents were all inferred.
 struct Counts {
@@ -50,13 +52,16 @@ class Checker {
 
   private:
     /// The value that an argument had; false if it was not kept.
-    static bool valueOf(const document::Document& document, const exec::Recording& recording, const Argument& argument, Value& value) {
+    static bool valueOf(const document::Document& document, const exec::Recording& recording, const Argument& argument,
+                        Value& value) {
         switch (argument.kind) {
             case Argument::Kind::Omitted: value = Value(); return true;
             case Argument::Kind::Constant: value = argument.constant; return true;
             case Argument::Kind::Node: {
                 const graph::Node& node = document.graph->node(argument.node);
-                const Value* kept = node.constant ? &*node.constant : recording.iterations(argument.node) > 0 ? recording.value(argument.node, 0) : nullptr;
+                const Value* kept = node.constant                             ? &*node.constant
+                                    : recording.iterations(argument.node) > 0 ? recording.value(argument.node, 0)
+                                                                              : nullptr;
                 if (kept) value = *kept;
                 return kept != nullptr;
             }
@@ -66,7 +71,8 @@ class Checker {
                 for (const Argument& item : argument.items) {
                     if (!valueOf(document, recording, item, items.emplace_back())) return false;
                 }
-                value = argument.kind == Argument::Kind::List ? Value::list(std::move(items)) : Value::tuple(std::move(items));
+                value = argument.kind == Argument::Kind::List ? Value::list(std::move(items))
+                                                              : Value::tuple(std::move(items));
                 return true;
             }
             default: return false;
@@ -76,13 +82,15 @@ class Checker {
     void checkExpr(const document::Document& document, const exec::Recording& recording, graph::ExprId id) {
         const graph::Expr& expr = document.graph->expr(id);
         const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
-        if (!op || !op->infer || !op->kernel || !expr.bodies.empty() || recording.state(id) != exec::ExprState::Done) return;
+        if (!op || !op->infer || !op->kernel || !expr.bodies.empty() || recording.state(id) != exec::ExprState::Done)
+            return;
         std::vector<Value> inputs;
         for (const Argument& argument : expr.arguments) {
             if (!valueOf(document, recording, argument, inputs.emplace_back())) return;
         }
         for (std::size_t i = inputs.size(); i < op->parameters.size(); ++i) {
-            const auto given = std::ranges::find_if(expr.keywords, [&](const auto& keyword) { return keyword.first == op->parameters[i].name; });
+            const auto given = std::ranges::find_if(
+                expr.keywords, [&](const auto& keyword) { return keyword.first == op->parameters[i].name; });
             inputs.emplace_back(op->parameters[i].fallback.value_or(Value()));
             if (given != expr.keywords.end() && !valueOf(document, recording, given->second, inputs.back())) return;
         }
@@ -91,36 +99,45 @@ class Checker {
         for (int known : {2, 1, 0}) compare(document, recording, expr, *op, inputs, known);
     }
 
-    void compare(const document::Document& document, const exec::Recording& recording, const graph::Expr& expr, const ops::OpDef& op, const std::vector<Value>& inputs, int known) {
+    void compare(const document::Document& document, const exec::Recording& recording, const graph::Expr& expr,
+                 const ops::OpDef& op, const std::vector<Value>& inputs, int known) {
         std::vector<TypeInfo> types;
         std::vector<Value> constants;
         for (const Value& input : inputs) {
             types.push_back(TypeInfo::of(input));
-            if (known == 1 && types.back().shape) types.back().shape = std::vector<tensor::Dim>(types.back().shape->size());
+            if (known == 1 && types.back().shape)
+                types.back().shape = std::vector<tensor::Dim>(types.back().shape->size());
             if (known == 0) types.back().shape.reset();
             const bool small = !input.isTensor() || input.tensor().numel() <= kMaxConstant;
             constants.push_back(small && (known == 2 || !input.isTensor()) ? input : Value());
         }
         const auto inferred = ops::infer(op, types, constants, expr.attributes, expr.outputs.size());
-        const QString where = QString::fromStdString(document.title + ", node '" + (expr.outputs.empty() ? expr.name : document.graph->node(expr.outputs.front()).name) + "': ");
+        const QString where = QString::fromStdString(
+            document.title + ", node '" +
+            (expr.outputs.empty() ? expr.name : document.graph->node(expr.outputs.front()).name) + "': ");
         if (!inferred) {
             wrong.emplace(nameOf(op), where + QString::fromStdString(inferred.error().text()));
             return;
         }
         for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
-            const Value* real = recording.iterations(expr.outputs[i]) > 0 ? recording.value(expr.outputs[i], 0) : nullptr;
+            const Value* real =
+                recording.iterations(expr.outputs[i]) > 0 ? recording.value(expr.outputs[i], 0) : nullptr;
             if (!real || real->isNone()) continue;
             const TypeInfo& type = inferred->types[i];
-            if (const QString text = test::contradiction(type, *real); !text.isEmpty()) wrong.emplace(nameOf(op), where + text);
+            if (const QString text = test::contradiction(type, *real); !text.isEmpty())
+                wrong.emplace(nameOf(op), where + text);
             const Value& value = inferred->known[i];
-            if (!value.isNone() && known == 2 && (value.kind() != real->kind() || !test::difference(*real, value).isEmpty())) {
-                wrong.emplace(nameOf(op), where + QString::fromStdString("its value is followed as " + value.text() + " but it is " + real->text()));
+            if (!value.isNone() && known == 2 &&
+                (value.kind() != real->kind() || !test::difference(*real, value).isEmpty())) {
+                wrong.emplace(nameOf(op), where + QString::fromStdString("its value is followed as " + value.text() +
+                                                                         " but it is " + real->text()));
             }
             if (known != 2 || !real->isTensor()) continue;
             Counts& count = counts[nameOf(op)];
             ++count.outputs;
             count.ranks += type.shape && type.dtype != tensor::DType::Undefined;
-            count.complete += type.shape && type.dtype != tensor::DType::Undefined && std::ranges::all_of(*type.shape, [](const tensor::Dim& dim) { return dim.known(); });
+            count.complete += type.shape && type.dtype != tensor::DType::Undefined &&
+                              std::ranges::all_of(*type.shape, [](const tensor::Dim& dim) { return dim.known(); });
         }
     }
 
@@ -174,9 +191,11 @@ class TestRowInference : public QObject {
         QStringList without;
         for (const ops::OpDef* op : ops::Registry::all().rows()) {
             const bool isControl = op->category == ops::Category::Control && !op->outputs.empty();
-            if (!op->infer && op->kernel && !isControl && !op->deprecated) without << QString::fromStdString(nameOf(*op));
+            if (!op->infer && op->kernel && !isControl && !op->deprecated)
+                without << QString::fromStdString(nameOf(*op));
         }
-        QVERIFY2(without.isEmpty(), qPrintable(QString::number(without.size()) + " rows do not infer:\n" + without.join('\n')));
+        QVERIFY2(without.isEmpty(),
+                 qPrintable(QString::number(without.size()) + " rows do not infer:\n" + without.join('\n')));
     }
 
     void inferredTypesAreThoseOfARun() {
@@ -203,7 +222,8 @@ class TestRowInference : public QObject {
             if (!excused.contains(op)) problems << QString::fromStdString(op) + " " + text;
         }
         for (const auto& [op, reason] : excused) {
-            if (!checker.wrong.contains(op) && checker.counts.contains(op)) problems << QString::fromStdString(op) + " is right now: take it off the list";
+            if (!checker.wrong.contains(op) && checker.counts.contains(op))
+                problems << QString::fromStdString(op) + " is right now: take it off the list";
         }
         QVERIFY2(problems.isEmpty(), qPrintable("\n" + problems.join('\n')));
     }
@@ -213,9 +233,12 @@ class TestRowInference : public QObject {
         std::size_t outputs = 0, complete = 0, ranks = 0;
         for (const auto& [op, count] : checker.counts) {
             outputs += count.outputs, complete += count.complete, ranks += count.ranks;
-            if (count.complete < count.outputs) std::printf("%-48s %5zu outputs, %5zu with rank, %5zu with all extents\n", op.c_str(), count.outputs, count.ranks, count.complete);
+            if (count.complete < count.outputs)
+                std::printf("%-48s %5zu outputs, %5zu with rank, %5zu with all extents\n", op.c_str(), count.outputs,
+                            count.ranks, count.complete);
         }
-        std::printf("%zu calls, %zu outputs, %zu with dtype and rank, %zu with all extents\n", checker.calls, outputs, ranks, complete);
+        std::printf("%zu calls, %zu outputs, %zu with dtype and rank, %zu with all extents\n", checker.calls, outputs,
+                    ranks, complete);
     }
 };
 

@@ -27,7 +27,9 @@ QString inferred(std::string_view name, std::vector<TypeInfo> types, std::vector
     return texts.join(' ');
 }
 
-TypeInfo open(std::initializer_list<Dim> dims, DType dtype = DType::Float32) { return TypeInfo::tensor(dtype, std::vector<Dim>(dims)); }
+TypeInfo open(std::initializer_list<Dim> dims, DType dtype = DType::Float32) {
+    return TypeInfo::tensor(dtype, std::vector<Dim>(dims));
+}
 
 }  // namespace
 
@@ -38,15 +40,19 @@ class TestTrial : public QObject {
     void extentsFollowSymbols() {
         const TypeInfo nm = open({Dim::named("N"), Dim::of(8)});
         QCOMPARE(inferred("glu", {nm}, {}), QString("float32[N,4]"));
-        QCOMPARE(inferred("tile", {nm, TypeInfo::of(Value::list({Value::ofInt(3), Value::ofInt(1)}))}, {Value(), Value::list({Value::ofInt(3), Value::ofInt(1)})}), QString("float32[3*N,8]"));
+        QCOMPARE(inferred("tile", {nm, TypeInfo::of(Value::list({Value::ofInt(3), Value::ofInt(1)}))},
+                          {Value(), Value::list({Value::ofInt(3), Value::ofInt(1)})}),
+                 QString("float32[3*N,8]"));
         QCOMPARE(inferred("ravel", {nm}, {}), QString("float32[8*N]"));
         QCOMPARE(inferred("kron", {nm, open({Dim::named("M"), Dim::of(2)})}, {}), QString("float32[M*N,16]"));
         QCOMPARE(inferred("diff", {open({Dim::named("N")})}, {}), QString("float32[N-1]"));
         QCOMPARE(inferred("outer", {open({Dim::named("N")}), open({Dim{}})}, {}), QString("float32[N,?]"));
-        QCOMPARE(inferred("topk", {nm, TypeInfo::of(Value::ofInt(3))}, {Value(), Value::ofInt(3)}), QString("float32[N,3] int64[N,3]"));
+        QCOMPARE(inferred("topk", {nm, TypeInfo::of(Value::ofInt(3))}, {Value(), Value::ofInt(3)}),
+                 QString("float32[N,3] int64[N,3]"));
     }
     void whatDependsOnTheDataStaysOpen() {
-        QCOMPARE(inferred("masked_select", {open({Dim::of(4)}), open({Dim::of(4)}, DType::Bool)}, {}), QString("float32[?]"));
+        QCOMPARE(inferred("masked_select", {open({Dim::of(4)}), open({Dim::of(4)}, DType::Bool)}, {}),
+                 QString("float32[?]"));
         QCOMPARE(inferred("bincount", {open({Dim::of(4)}, DType::Int64)}, {}), QString("int64[?]"));
     }
     void nothingLargeIsMade() {

@@ -34,14 +34,20 @@ inline Argument cut(Argument start, Argument stop) {
     return Argument::container(Argument::Kind::Slice, {std::move(start), std::move(stop), none()});
 }
 inline Argument all() { return cut(none(), none()); }
-inline Argument tuple(std::vector<Argument> items) { return Argument::container(Argument::Kind::Tuple, std::move(items)); }
-inline Argument list(std::vector<Argument> items) { return Argument::container(Argument::Kind::List, std::move(items)); }
+inline Argument tuple(std::vector<Argument> items) {
+    return Argument::container(Argument::Kind::Tuple, std::move(items));
+}
+inline Argument list(std::vector<Argument> items) {
+    return Argument::container(Argument::Kind::List, std::move(items));
+}
 
 class Maker {
   public:
     InternalGraph graph;
 
-    NodeId input(const std::string& name, tensor::TypeInfo type = {}) { return graph.addInput(graph.mainId(), name, std::move(type), name, graph.main().order.size()); }
+    NodeId input(const std::string& name, tensor::TypeInfo type = {}) {
+        return graph.addInput(graph.mainId(), name, std::move(type), name, graph.main().order.size());
+    }
     NodeId floats(const std::string& name, const tensor::Shape& shape) {
         return input(name, tensor::TypeInfo::tensor(tensor::DType::Float32, shape));
     }
@@ -97,8 +103,8 @@ class Maker {
 inline std::string text(const InternalGraph& graph, const Argument& argument) {
     std::string inner;
     for (std::size_t i = 0; i < argument.items.size(); ++i) {
-        const bool isOpen = argument.kind == Argument::Kind::Slice && argument.items[i].kind == Argument::Kind::Constant &&
-                            argument.items[i].constant.isNone();
+        const bool isOpen = argument.kind == Argument::Kind::Slice &&
+                            argument.items[i].kind == Argument::Kind::Constant && argument.items[i].constant.isNone();
         if (argument.kind == Argument::Kind::Slice) inner += i == 0 ? "" : i == 1 || !isOpen ? ":" : "";
         else if (i) inner += ",";
         if (!isOpen) inner += text(graph, argument.items[i]);
@@ -122,15 +128,18 @@ inline std::string text(const InternalGraph& graph) {
     for (ExprId id : graph.main().order) {
         const Expr& expr = graph.expr(id);
         if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || expr.kind == ExprKind::Constant) continue;
-        std::string line = graph.node(expr.outputs.front()).name + " = " + (expr.op.name.empty() ? expr.target : expr.op.name) + "(";
-        for (std::size_t i = 0; i < expr.arguments.size(); ++i) line += (i ? ", " : "") + text(graph, expr.arguments[i]);
+        std::string line =
+            graph.node(expr.outputs.front()).name + " = " + (expr.op.name.empty() ? expr.target : expr.op.name) + "(";
+        for (std::size_t i = 0; i < expr.arguments.size(); ++i)
+            line += (i ? ", " : "") + text(graph, expr.arguments[i]);
         lines += line + ")\n";
     }
     return lines + "return " + text(graph, graph.main().result) + "\n";
 }
 
 /// Runs a graph: its outputs, or the error as text in `error`.
-inline std::vector<Value> run(const InternalGraph& graph, const std::vector<Value>& inputs, std::string* error = nullptr) {
+inline std::vector<Value> run(const InternalGraph& graph, const std::vector<Value>& inputs,
+                              std::string* error = nullptr) {
     const auto shared = std::make_shared<const InternalGraph>(graph);
     const auto plan = exec::Plan::make(shared, {}).value();
     exec::Runner runner(1);
@@ -146,7 +155,9 @@ inline std::vector<double> numbers(const Value& value) {
     return result;
 }
 
-inline Value tensorOf(const tensor::Shape& shape, const std::vector<float>& values) { return Value(Tensor::of<float>(shape, values)); }
+inline Value tensorOf(const tensor::Shape& shape, const std::vector<float>& values) {
+    return Value(Tensor::of<float>(shape, values));
+}
 
 /// 0, 1, 2 … in a shape.
 inline Value counting(const tensor::Shape& shape) {

@@ -22,7 +22,8 @@ struct Program : Maker {
     bool isOnnx;
     explicit Program(bool onnx) : isOnnx(onnx) {}
 
-    NodeId binary(const std::string& name, const char* python, const char* onnxName, NodeId x, double c, bool constantFirst = false) {
+    NodeId binary(const std::string& name, const char* python, const char* onnxName, NodeId x, double c,
+                  bool constantFirst = false) {
         if (!isOnnx) {
             const std::string op = std::string("prim::") + python;
             return constantFirst ? call(name, op, c, x) : call(name, op, x, c);
@@ -30,13 +31,27 @@ struct Program : Maker {
         const NodeId constantNode = constant(name + "_c", Tensor::scalar<float>(static_cast<float>(c)));
         return constantFirst ? onnx(name, onnxName, constantNode, x) : onnx(name, onnxName, x, constantNode);
     }
-    NodeId add(const std::string& name, NodeId x, double c, bool first = false) { return binary(name, "add", "Add", x, c, first); }
-    NodeId sub(const std::string& name, NodeId x, double c, bool first = false) { return binary(name, "sub", "Sub", x, c, first); }
-    NodeId mul(const std::string& name, NodeId x, double c, bool first = false) { return binary(name, "mul", "Mul", x, c, first); }
-    NodeId div(const std::string& name, NodeId x, double c, bool first = false) { return binary(name, "truediv", "Div", x, c, first); }
-    NodeId neg(const std::string& name, NodeId x) { return isOnnx ? typed(onnx(name, "Neg", x)) : typed(call(name, "prim::neg", x)); }
-    NodeId relu(const std::string& name, NodeId x) { return isOnnx ? onnx(name, "Relu", x) : call(name, "aten::relu", x); }
-    NodeId plus(const std::string& name, NodeId a, NodeId b) { return isOnnx ? onnx(name, "Add", a, b) : call(name, "aten::add.Tensor", a, b); }
+    NodeId add(const std::string& name, NodeId x, double c, bool first = false) {
+        return binary(name, "add", "Add", x, c, first);
+    }
+    NodeId sub(const std::string& name, NodeId x, double c, bool first = false) {
+        return binary(name, "sub", "Sub", x, c, first);
+    }
+    NodeId mul(const std::string& name, NodeId x, double c, bool first = false) {
+        return binary(name, "mul", "Mul", x, c, first);
+    }
+    NodeId div(const std::string& name, NodeId x, double c, bool first = false) {
+        return binary(name, "truediv", "Div", x, c, first);
+    }
+    NodeId neg(const std::string& name, NodeId x) {
+        return isOnnx ? typed(onnx(name, "Neg", x)) : typed(call(name, "prim::neg", x));
+    }
+    NodeId relu(const std::string& name, NodeId x) {
+        return isOnnx ? onnx(name, "Relu", x) : call(name, "aten::relu", x);
+    }
+    NodeId plus(const std::string& name, NodeId a, NodeId b) {
+        return isOnnx ? onnx(name, "Add", a, b) : call(name, "aten::add.Tensor", a, b);
+    }
     /// 1x1 convolution of one channel: w x + b.
     NodeId conv(const std::string& name, NodeId x, float w, float b) {
         const NodeId weight = constant(name + "_weight", Tensor::of<float>({1, 1, 1, 1}, {w}));
@@ -56,7 +71,8 @@ struct Program : Maker {
     void end(Argument structure) {
         result(std::move(structure));
         for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
-            if (!graph.node(NodeId(i)).type.isTensor()) graph.setType(NodeId(i), tensor::TypeInfo::tensor(tensor::DType::Float32));
+            if (!graph.node(NodeId(i)).type.isTensor())
+                graph.setType(NodeId(i), tensor::TypeInfo::tensor(tensor::DType::Float32));
         }
     }
     void end(NodeId node) { end(arg(node)); }
@@ -112,7 +128,8 @@ std::shared_ptr<nn::Sequential> block() {
     set(*norm, "bias", {0, 1, 2});
     set(*norm, "running_mean", {3, -1, 0});
     set(*norm, "running_var", {4, 1, 9});
-    return std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{conv, norm, std::make_shared<nn::ReLU>()});
+    return std::make_shared<nn::Sequential>(
+        std::vector<std::shared_ptr<nn::Module>>{conv, norm, std::make_shared<nn::ReLU>()});
 }
 
 }  // namespace
@@ -136,9 +153,11 @@ class TestFusionPasses : public QObject {
         const auto result = pass(p.graph, {"NormElemWise"}, tensorOf({4}, {1, 2, 3, 7}));
         QCOMPARE(operations(*result.graph, onnx ? "Add" : "add"), std::size_t(1));
         QCOMPARE(operations(*result.graph, onnx ? "Mul" : "mul"), std::size_t(1));
-        QCOMPARE(operations(*result.graph, onnx ? "Sub" : "sub") + operations(*result.graph, onnx ? "Div" : "truediv"), std::size_t(0));
+        QCOMPARE(operations(*result.graph, onnx ? "Sub" : "sub") + operations(*result.graph, onnx ? "Div" : "truediv"),
+                 std::size_t(0));
         if (!onnx) {
-            QCOMPARE(QString::fromStdString(text(*result.graph)), QString("add = add(x, -3)\nmul = mul(add, 0.25)\nreturn mul\n"));
+            QCOMPARE(QString::fromStdString(text(*result.graph)),
+                     QString("add = add(x, -3)\nmul = mul(add, 0.25)\nreturn mul\n"));
         }
         QVERIFY(result.reports[0].compared);
         QVERIFY(allClose(run(*result.graph, {tensorOf({4}, {1, 2, 3, 7})}).at(0), {-0.5, -0.25, 0, 1}));
@@ -150,9 +169,9 @@ class TestFusionPasses : public QObject {
         QFETCH(bool, onnx);
         Program p(onnx);
         const NodeId x = p.floats("x", {2});
-        const NodeId a = p.sub("a", x, 10, true);   // 10 - x = neg(x) + 10
-        const NodeId b = p.div("b", a, 16, true);   // 16 / a = pow(a, -1) * 16
-        const NodeId c = p.div("c", b, 1, true);    // 1 / b keeps its factor
+        const NodeId a = p.sub("a", x, 10, true);  // 10 - x = neg(x) + 10
+        const NodeId b = p.div("b", a, 16, true);  // 16 / a = pow(a, -1) * 16
+        const NodeId c = p.div("c", b, 1, true);   // 1 / b keeps its factor
         p.end(p.add("d", c, 1, true));
         const auto result = pass(p.graph, {"norm-elem-wise"}, tensorOf({2}, {2, 6}));
         QCOMPARE(operations(*result.graph, onnx ? "Pow" : "pow"), std::size_t(2));
@@ -221,7 +240,8 @@ class TestFusionPasses : public QObject {
         const Expr& conv = result.graph->expr(result.graph->node(result.graph->findNode("conv")).producer);
         QCOMPARE(conv.origins.size(), std::size_t(2));
         const PassReport& report = result.reports[0];
-        const auto went = std::find_if(report.went.begin(), report.went.end(), [](const auto& each) { return each.name == "bn"; });
+        const auto went =
+            std::find_if(report.went.begin(), report.went.end(), [](const auto& each) { return each.name == "bn"; });
         QVERIFY(went != report.went.end());
         QCOMPARE(went->replacedByName, std::string("conv"));
     }
@@ -252,7 +272,8 @@ class TestFusionPasses : public QObject {
         QCOMPARE(result.reports[0].count, std::size_t(1));
         QVERIFY(allClose(run(*result.graph, {input}).at(0), before));
         std::size_t norms = 0;
-        for (ExprId id : result.graph->main().order) norms += result.graph->expr(id).moduleClass == "BatchNorm2d" ? 1 : 0;
+        for (ExprId id : result.graph->main().order)
+            norms += result.graph->expr(id).moduleClass == "BatchNorm2d" ? 1 : 0;
         QCOMPARE(norms, std::size_t(0));
         // Output node takes the conv output's name, and stands for both.
         const Expr& conv = result.graph->expr(result.graph->node(result.graph->findNode("_0")).producer);
@@ -293,7 +314,8 @@ class TestFusionPasses : public QObject {
         Program sigmoid(onnx);
         const NodeId b = sigmoid.floats("in", {1, 1, 2, 2});
         const NodeId c = sigmoid.conv("conv", b, 2, 1);
-        sigmoid.end(sigmoid.mul("m", onnx ? sigmoid.onnx("s", "Sigmoid", c) : sigmoid.call("s", "aten::sigmoid", c), 3));
+        sigmoid.end(
+            sigmoid.mul("m", onnx ? sigmoid.onnx("s", "Sigmoid", c) : sigmoid.call("s", "aten::sigmoid", c), 3));
         QCOMPARE(pass(sigmoid.graph, {"backward-fold-scale"}, image()).reports.back().count, std::size_t(0));
         Program vector(onnx);
         const NodeId d = vector.floats("in", {1, 1, 2, 2});
@@ -335,7 +357,8 @@ class TestFusionPasses : public QObject {
         QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
         std::vector<std::string> order;
         for (const PassReport& report : result->reports) order.push_back(report.pass);
-        QCOMPARE(order, (std::vector<std::string>{"fuse-conv-bn", "norm-elem-wise", "backward-fold-scale", "fuse-add-mul"}));
+        QCOMPARE(order,
+                 (std::vector<std::string>{"fuse-conv-bn", "norm-elem-wise", "backward-fold-scale", "fuse-add-mul"}));
         QCOMPARE(result->diagnostics.size(), std::size_t(1));  // FuseConvBn was forced on
         QCOMPARE(operations(*result->graph, "mul"), std::size_t(0));
         QCOMPARE(operations(*result->graph, "batch_norm"), std::size_t(0));
@@ -350,7 +373,8 @@ class TestFusionPasses : public QObject {
         const NodeId sum = m.call("sum", "aten::add.Scalar", twice, 1);
         m.result(m.call("y", "aten::add.Tensor", x, sum));
         const auto constants = pass(m.graph, {"AttrToConstant"}, tensorOf({2}, {0, 0}));
-        QCOMPARE(constants.graph->expr(constants.graph->node(constants.graph->findNode("w")).producer).kind, ExprKind::Constant);
+        QCOMPARE(constants.graph->expr(constants.graph->node(constants.graph->findNode("w")).producer).kind,
+                 ExprKind::Constant);
         const auto folded = pass(m.graph, {"FlodConstant"}, tensorOf({2}, {0, 0}));  // MegEngine's spelling
         QCOMPARE(folded.reports.size(), std::size_t(2));
         QCOMPARE(folded.reports[0].pass, std::string("attr-to-constant"));
@@ -381,7 +405,8 @@ class TestFusionPasses : public QObject {
         const NodeId b = m.onnx("b", "Relu", x);
         m.onnx("dead", "Exp", m.onnx("deader", "Neg", a));
         m.result(m.onnx("y", "Add", a, b));
-        const auto result = pass(m.graph, {"remove-identity", "merge-duplicates", "remove-dead-code"}, tensorOf({3}, {-1, 2, 3}));
+        const auto result =
+            pass(m.graph, {"remove-identity", "merge-duplicates", "remove-dead-code"}, tensorOf({3}, {-1, 2, 3}));
         QCOMPARE(QString::fromStdString(text(*result.graph)), QString("a = Relu(x)\ny = Add(a, a)\nreturn y\n"));
         for (const PassReport& report : result.reports) QVERIFY(report.compared);
         QCOMPARE(result.reports[0].went.size(), std::size_t(2));
@@ -419,7 +444,8 @@ class TestFusionPasses : public QObject {
         const ExprId id = other.node(other.findNode("a")).producer;
         other.setArguments(id, {arg(x), arg(2.0)});
         const auto compare = document::outputComparer({{tensorOf({2}, {1, 2})}});
-        QVERIFY(compare(std::make_shared<const InternalGraph>(p.graph), std::make_shared<const InternalGraph>(p.graph)).value());
+        QVERIFY(compare(std::make_shared<const InternalGraph>(p.graph), std::make_shared<const InternalGraph>(p.graph))
+                    .value());
         QVERIFY(!compare(std::make_shared<const InternalGraph>(p.graph), std::make_shared<const InternalGraph>(other)));
     }
 };

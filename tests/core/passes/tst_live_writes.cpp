@@ -1,5 +1,5 @@
-// Writes that only another name of the same memory shows: CustomTracer().trace() keeps their effect, and so does every pass
-// that keeps values. Expected numbers are what the same program gives in PyTorch, worked by hand.
+// Writes that only another name of the same memory shows: CustomTracer().trace() keeps their effect, and so does every
+// pass that keeps values. Expected numbers are what the same program gives in PyTorch, worked by hand.
 
 #include <QtTest>
 
@@ -36,6 +36,7 @@ struct Pattern {
 
 /// An earlier view is read behind a write to its base, or the base behind a write through a view.
 const std::vector<Pattern>& patterns() {
+    // clang-format off
     static const std::vector<Pattern> all{
         {"slice", [](Custom&, In in) { const Var c = cloned(in[0]), v = c[Var::slice(0, 2)]; addTo(c, 1); return v; }, {2, 3}},
         {"view", [](Custom&, In in) { const Var c = cloned(in[0]), v = shaped(c, {2, 1}); addTo(c, 1); return v; }, {2, 3}},
@@ -60,6 +61,7 @@ const std::vector<Pattern>& patterns() {
         {"an input", [](Custom&, In in) { const Var v = in[0][Var::slice(0, 1)]; addTo(in[0], 1); return v; }, {2}},
         {"a value between", [](Custom&, In in) { const Var c = cloned(in[0]), before = c + Var(0); addTo(c, 1); return before + c; }, {3, 5}},
     };
+    // clang-format on
     return all;
 }
 
@@ -142,9 +144,9 @@ class TestLiveWrites : public QObject {
 
     void branchesWriteToTheirOperands() {
         const trace::NamedFunction writes{"writes", [](In in) {
-            addTo(in[0], 10);
-            return in[0] * 2;
-        }};
+                                              addTo(in[0], 10);
+                                              return in[0] * 2;
+                                          }};
         const trace::NamedFunction reads{"reads", [](In in) { return in[0] * 3; }};
         const auto net = test::custom("Net", [=](Custom&, In in) {
             const Var c = cloned(in[0]);

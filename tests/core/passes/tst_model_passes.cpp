@@ -59,8 +59,8 @@ class TestModelPasses : public QObject {
   private Q_SLOTS:
     void onnxModelsGiveTheSameAndAreSaved_data() {
         models();
-        for (const char* file : {"mlp_functional.onnx", "nested_containers.onnx", "shared_twice.onnx", "lstm_classifier.onnx", "gpt_mini.onnx",
-                                 "unet_small.onnx", "control_flow.onnx"}) {
+        for (const char* file : {"mlp_functional.onnx", "nested_containers.onnx", "shared_twice.onnx",
+                                 "lstm_classifier.onnx", "gpt_mini.onnx", "unet_small.onnx", "control_flow.onnx"}) {
             QTest::newRow(file) << QString(file) << onlyName(file);
         }
     }
@@ -85,15 +85,16 @@ class TestModelPasses : public QObject {
         QVERIFY2(again.has_value(), again ? "" : again.error().text().c_str());
         // The names that users feed and read are those of the model.
         QCOMPARE((*again)->outputs.size(), (*plain)->outputs.size());
-        for (std::size_t i = 0; i < (*plain)->outputs.size(); ++i) QCOMPARE((*again)->outputs[i].name, (*plain)->outputs[i].name);
+        for (std::size_t i = 0; i < (*plain)->outputs.size(); ++i)
+            QCOMPARE((*again)->outputs[i].name, (*plain)->outputs[i].name);
         QCOMPARE((*again)->inputs.size(), (*plain)->inputs.size());
         QCOMPARE(problem(**again, reference.toStdString()), std::string());
     }
 
     void archivesGiveTheSame_data() {
         models();
-        for (const char* file : {"mlp_functional.trace.pt", "nested_containers.trace.pt", "unet_small.trace.pt", "unet_small.frozen.pt",
-                                 "shared_twice.script.pt", "gpt_mini.trace.pt"}) {
+        for (const char* file : {"mlp_functional.trace.pt", "nested_containers.trace.pt", "unet_small.trace.pt",
+                                 "unet_small.frozen.pt", "shared_twice.script.pt", "gpt_mini.trace.pt"}) {
             QTest::newRow(file) << QString(file) << onlyName(file);
         }
     }
@@ -129,7 +130,8 @@ class TestModelPasses : public QObject {
         // What went is named by the graph before, what it is replaced by, by the graph after.
         for (const passes::NodeChange& change : report.went) {
             QCOMPARE((*document)->original->node(change.node).name, change.name);
-            if (change.replacedBy.valid()) QCOMPARE((*document)->graph->node(change.replacedBy).name, change.replacedByName);
+            if (change.replacedBy.valid())
+                QCOMPARE((*document)->graph->node(change.replacedBy).name, change.replacedByName);
         }
     }
 

@@ -1,5 +1,5 @@
-// A call that runs on values may write or raise: whether anybody reads its result or not, it stays, and a pass that takes an
-// error away is found out.
+// A call that runs on values may write or raise: whether anybody reads its result or not, it stays, and a pass that
+// takes an error away is found out.
 
 #include <QtTest>
 
@@ -67,7 +67,8 @@ class TestOpaqueCalls : public QObject {
     void passesKeepThem_data() {
         QTest::addColumn<QString>("pass");
         for (const passes::Pass& pass : passes::passes()) {
-            if (pass.keepsValues) QTest::newRow(std::string(pass.id).c_str()) << QString::fromStdString(std::string(pass.id));
+            if (pass.keepsValues)
+                QTest::newRow(std::string(pass.id).c_str()) << QString::fromStdString(std::string(pass.id));
         }
     }
 

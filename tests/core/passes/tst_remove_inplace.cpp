@@ -14,7 +14,8 @@ using passes::removeUnnecessarySlices;
 
 namespace {
 
-/// clone; three slices that take everything; copy_ into the last; then a use of clone (custom-trace.md, "The copy pattern").
+/// clone; three slices that take everything; copy_ into the last; then a use of clone (custom-trace.md, "The copy
+/// pattern").
 struct HardPattern {
     Maker m;
     NodeId base, filled, slice11, slice13;
@@ -67,7 +68,8 @@ class TestRemoveInplace : public QObject {
         Maker m;
         const NodeId x = m.floats("x", {3, 3});
         std::vector<Argument> all{arg(x)};
-        for (const QVariant& each : arguments) all.push_back(each.isValid() ? arg(std::int64_t(each.toLongLong())) : none());
+        for (const QVariant& each : arguments)
+            all.push_back(each.isValid() ? arg(std::int64_t(each.toLongLong())) : none());
         const NodeId slice = m.make(ExprKind::CallFunction, "slice_1", "aten::slice.Tensor", all);
         m.result(m.call("relu", "aten::relu", slice));
         const std::vector<Value> input{tensorOf({3, 3}, {-1, 2, 3, 4, 5, 6, 7, 8, 9})};
@@ -119,10 +121,12 @@ class TestRemoveInplace : public QObject {
         Maker m;
         const NodeId x = m.floats("x", {4});
         const NodeId kept = m.call("neg", "aten::neg", x);
-        const NodeId slice = m.call("slice", "aten::slice.Tensor", m.call("slice_0", "aten::slice.Tensor", x, 0, 0, 2), 0, 0, 1);
+        const NodeId slice =
+            m.call("slice", "aten::slice.Tensor", m.call("slice_0", "aten::slice.Tensor", x, 0, 0, 2), 0, 0, 1);
         const NodeId relu = m.call("relu", "aten::relu", slice);
         const NodeId shared = m.call("relu_1", "aten::relu", kept);
-        const NodeId two = m.call("add", "aten::add.Tensor", m.call("exp", "aten::exp", kept), m.call("abs", "aten::abs", kept));
+        const NodeId two =
+            m.call("add", "aten::add.Tensor", m.call("exp", "aten::exp", kept), m.call("abs", "aten::abs", kept));
         m.result(kept);
         QCOMPARE(passes::graphEraseNode(m.graph, relu).value(), std::size_t(3));
         QVERIFY(!m.graph.findNode("slice_0").valid());
@@ -151,8 +155,10 @@ class TestRemoveInplace : public QObject {
         p.returnSum();
         QCOMPARE(removeUnnecessarySlices(p.m.graph), std::size_t(3));
         QCOMPARE(countOf(p.m.graph), std::int64_t(1));
-        QCOMPARE(QString::fromStdString(text(p.m.graph)),
-                 QString("clone = clone(x)\nexpand_as = expand_as(masked_fill, clone)\nadd = add.Scalar(expand_as, 1)\nreturn add\n"));
+        QCOMPARE(
+            QString::fromStdString(text(p.m.graph)),
+            QString(
+                "clone = clone(x)\nexpand_as = expand_as(masked_fill, clone)\nadd = add.Scalar(expand_as, 1)\nreturn add\n"));
         QVERIFY(p.m.graph.validate());
         QCOMPARE(numbers(run(p.m.graph, {zeros222(), sevens222()}).at(0)), repeated(8, 8));
     }
@@ -161,8 +167,9 @@ class TestRemoveInplace : public QObject {
         HardPattern p;
         p.m.result(p.base);
         QCOMPARE(countOf(p.m.graph), std::int64_t(1));
-        QCOMPARE(QString::fromStdString(text(p.m.graph)),
-                 QString("clone = clone(x)\nsetitem = setitem(clone, (0:MAX,0:MAX,0:MAX), masked_fill)\nreturn setitem\n"));
+        QCOMPARE(
+            QString::fromStdString(text(p.m.graph)),
+            QString("clone = clone(x)\nsetitem = setitem(clone, (0:MAX,0:MAX,0:MAX), masked_fill)\nreturn setitem\n"));
         QVERIFY(p.m.graph.validate());
         QCOMPARE(numbers(run(p.m.graph, {zeros222(), sevens222()}).at(0)), repeated(7, 8));
         HardPattern withUse;
@@ -177,7 +184,8 @@ class TestRemoveInplace : public QObject {
         const std::string before = text(p.m.graph);
         const auto failed = removeInplace(p.m.graph);
         QVERIFY(!failed);
-        QVERIFY2(failed.error().what.find("Unexpected predecessor") != std::string::npos, failed.error().text().c_str());
+        QVERIFY2(failed.error().what.find("Unexpected predecessor") != std::string::npos,
+                 failed.error().text().c_str());
         QVERIFY2(failed.error().where.find("copy_") != std::string::npos, failed.error().where.c_str());
         QCOMPARE(removeInplace(p.m.graph, {.fail = false}).value(), std::int64_t(-1));
         QCOMPARE(text(p.m.graph), before);
@@ -202,8 +210,10 @@ class TestRemoveInplace : public QObject {
         m.result(clone);
         QCOMPARE(countOf(m.graph), std::int64_t(2));
         const std::string lines = text(m.graph);
-        QVERIFY2(lines.find("setitem = setitem(clone, (2:-2,2:-2,0:-1), expand)\n") != std::string::npos, lines.c_str());
-        QVERIFY2(lines.find("setitem_1 = setitem(setitem, (2:-2,2:-2,-1), lift)\n") != std::string::npos, lines.c_str());
+        QVERIFY2(lines.find("setitem = setitem(clone, (2:-2,2:-2,0:-1), expand)\n") != std::string::npos,
+                 lines.c_str());
+        QVERIFY2(lines.find("setitem_1 = setitem(setitem, (2:-2,2:-2,-1), lift)\n") != std::string::npos,
+                 lines.c_str());
         QVERIFY2(lines.ends_with("return setitem_1\n"), lines.c_str());
         QVERIFY(m.graph.validate());
         std::vector<double> expected = numbers(counting({5, 5, 3}));
@@ -255,16 +265,19 @@ class TestRemoveInplace : public QObject {
         m.call("copy_", "aten::copy_", twice, v);
         m.result(clone);
         QCOMPARE(countOf(m.graph), std::int64_t(1));
-        QCOMPARE(numbers(run(m.graph, {counting({6}), tensorOf({2}, {70, 80})}).at(0)), (std::vector<double>{0, 1, 70, 80, 4, 5}));
+        QCOMPARE(numbers(run(m.graph, {counting({6}), tensorOf({2}, {70, 80})}).at(0)),
+                 (std::vector<double>{0, 1, 70, 80, 4, 5}));
     }
 
     void case18_userLevelWritesBecomeValues_data() {
         QTest::addColumn<QString>("op");
         QTest::addColumn<QVector<double>>("expected");
         QTest::newRow("relu_") << "aten::relu_" << QVector<double>{0, 2, 0, 4};
-        QTest::newRow("exp_") << "aten::exp_" << QVector<double>{std::exp(-1.0), std::exp(2.0), std::exp(-3.0), std::exp(4.0)};
+        QTest::newRow("exp_") << "aten::exp_"
+                              << QVector<double>{std::exp(-1.0), std::exp(2.0), std::exp(-3.0), std::exp(4.0)};
         QTest::newRow("sigmoid_") << "aten::sigmoid_"
-                                  << QVector<double>{1 / (1 + std::exp(1.0)), 1 / (1 + std::exp(-2.0)), 1 / (1 + std::exp(3.0)), 1 / (1 + std::exp(-4.0))};
+                                  << QVector<double>{1 / (1 + std::exp(1.0)), 1 / (1 + std::exp(-2.0)),
+                                                     1 / (1 + std::exp(3.0)), 1 / (1 + std::exp(-4.0))};
     }
 
     void case18_userLevelWritesBecomeValues() {
@@ -354,7 +367,8 @@ class TestRemoveInplace : public QObject {
         const std::string before = text(m.graph);
         const auto failed = removeInplace(m.graph);
         QVERIFY(!failed);
-        QVERIFY2(failed.error().what.find("in-place through view not supported") != std::string::npos, failed.error().text().c_str());
+        QVERIFY2(failed.error().what.find("in-place through view not supported") != std::string::npos,
+                 failed.error().text().c_str());
         QVERIFY2(failed.error().where.find("'add_'") != std::string::npos, failed.error().where.c_str());
         QCOMPARE(text(m.graph), before);
         // Nobody reads x afterwards: the view alone is what was written.
@@ -373,7 +387,8 @@ class TestRemoveInplace : public QObject {
         m.method("add_", "aten::add_.Scalar", x, 1);
         m.result(m.call("mul", "prim::mul", x, 2));
         QCOMPARE(countOf(m.graph), std::int64_t(1));
-        QCOMPARE(QString::fromStdString(text(m.graph)), QString("add_ = add_.Scalar(x, 1)\nmul = mul(add_, 2)\nreturn mul\n"));
+        QCOMPARE(QString::fromStdString(text(m.graph)),
+                 QString("add_ = add_.Scalar(x, 1)\nmul = mul(add_, 2)\nreturn mul\n"));
         QCOMPARE(numbers(run(m.graph, {tensorOf({2}, {1, 2})}).at(0)), (std::vector<double>{4, 6}));
     }
 
@@ -385,8 +400,10 @@ class TestRemoveInplace : public QObject {
         m.method("add__1", "aten::add_.Scalar", c, 5);
         m.result(m.call("add", "prim::add", c, 3));
         QCOMPARE(countOf(m.graph), std::int64_t(2));
-        QCOMPARE(QString::fromStdString(text(m.graph)),
-                 QString("clone = clone(x)\nadd_ = add_.Scalar(clone, 2)\nadd__1 = add_.Scalar(add_, 5)\nadd = add(add__1, 3)\nreturn add\n"));
+        QCOMPARE(
+            QString::fromStdString(text(m.graph)),
+            QString(
+                "clone = clone(x)\nadd_ = add_.Scalar(clone, 2)\nadd__1 = add_.Scalar(add_, 5)\nadd = add(add__1, 3)\nreturn add\n"));
         QCOMPARE(numbers(run(m.graph, {tensorOf({2}, {1, 2})}).at(0)), (std::vector<double>{11, 12}));
     }
 
@@ -399,9 +416,11 @@ class TestRemoveInplace : public QObject {
         m.call("setitem", "prim::setitem", c, tuple({all(), cut(none(), arg(2))}), y);
         m.result(m.call("add", "prim::add", c, 3));
         QCOMPARE(countOf(m.graph), std::int64_t(1));
-        QCOMPARE(QString::fromStdString(text(m.graph)),
-                 QString("clone = clone(x)\ngetitem = getitem(clone, (:,:2))\nmul = mul(getitem, 2)\nsetitem = setitem(clone, (:,:2), mul)\n"
-                         "add = add(setitem, 3)\nreturn add\n"));
+        QCOMPARE(
+            QString::fromStdString(text(m.graph)),
+            QString(
+                "clone = clone(x)\ngetitem = getitem(clone, (:,:2))\nmul = mul(getitem, 2)\nsetitem = setitem(clone, (:,:2), mul)\n"
+                "add = add(setitem, 3)\nreturn add\n"));
         QCOMPARE(numbers(run(m.graph, {tensorOf({1, 4}, {1, 2, 3, 4})}).at(0)), (std::vector<double>{5, 7, 6, 7}));
     }
 
@@ -414,9 +433,12 @@ class TestRemoveInplace : public QObject {
         m.method("exp_", "aten::exp_", part);
         m.result(k);
         QCOMPARE(countOf(m.graph), std::int64_t(1));
-        QCOMPARE(QString::fromStdString(text(m.graph)),
-                 QString("clone = clone(x)\nsetitem_with_transformation = setitem_with_transformation(clone, (2:-2,2:-2,:-1), (('exp',()),))\n"
-                         "return setitem_with_transformation\n").replace("()),))", "())))"));
+        QCOMPARE(
+            QString::fromStdString(text(m.graph)),
+            QString(
+                "clone = clone(x)\nsetitem_with_transformation = setitem_with_transformation(clone, (2:-2,2:-2,:-1), (('exp',()),))\n"
+                "return setitem_with_transformation\n")
+                .replace("()),))", "())))"));
         const auto got = numbers(run(m.graph, {tensorOf({5, 5, 2}, std::vector<float>(50, 1))}).at(0));
         for (std::size_t i = 0; i < 50; ++i) QVERIFY(std::abs(got[i] - (i == 24 ? std::exp(1.0) : 1.0)) < 1e-5);
     }
@@ -470,7 +492,8 @@ class TestRemoveInplace : public QObject {
         QCOMPARE(countOf(m.graph), std::int64_t(1));
         const std::string lines = text(m.graph);
         QVERIFY2(lines.find("(1,0:1)") != std::string::npos, lines.c_str());
-        QCOMPARE(numbers(run(m.graph, {counting({2, 3}), tensorOf({1}, {50})}).at(0)), (std::vector<double>{0, 1, 2, 50, 4, 5}));
+        QCOMPARE(numbers(run(m.graph, {counting({2, 3}), tensorOf({1}, {50})}).at(0)),
+                 (std::vector<double>{0, 1, 2, 50, 4, 5}));
     }
 
     void case28_asAPassWithItsReport() {

@@ -1,7 +1,6 @@
-// float16 and bfloat16 against values that this file makes by the definition of the formats (IEEE 754-2019, 3.4 and 4.3.1;
-// bfloat16 is the upper half of a float32): every one of the 65,536 numbers, and every rounding between two neighbours.
-
-#include "core/tensor/half_floats.h"
+// float16 and bfloat16 against values that this file makes by the definition of the formats (IEEE 754-2019, 3.4
+// and 4.3.1; bfloat16 is the upper half of a float32): every one of the 65,536 numbers, and every rounding between two
+// neighbours.
 
 #include <QtTest>
 
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/tensor/half_floats.h"
 #include "core/tensor/tensor.h"
 
 using namespace sonde::tensor;
@@ -40,7 +40,8 @@ struct Format {
     std::uint32_t floatBits(std::uint16_t bits) const {
         const auto sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
         const auto magnitude = static_cast<std::uint16_t>(bits & 0x7fff);
-        if (magnitude >= infinity()) return sign | 0x7f800000 | static_cast<std::uint32_t>(magnitude - infinity()) << (23 - mantissaBits);
+        if (magnitude >= infinity())
+            return sign | 0x7f800000 | static_cast<std::uint32_t>(magnitude - infinity()) << (23 - mantissaBits);
         return sign | std::bit_cast<std::uint32_t>(static_cast<float>(valueOf(magnitude)));
     }
     std::uint16_t quietBit() const { return static_cast<std::uint16_t>(1 << (mantissaBits - 1)); }
@@ -48,11 +49,13 @@ struct Format {
 
 const Format kFormats[] = {
     {"float16", DType::Float16, 5, 10, halfToFloat, floatToHalf, halfToFloat, floatToHalf},
-    {"bfloat16", DType::BFloat16, 8, 7, bfloat16ToFloat, floatToBFloat16, [](std::uint16_t bits) {
+    {"bfloat16", DType::BFloat16, 8, 7, bfloat16ToFloat, floatToBFloat16,
+     [](std::uint16_t bits) {
          BFloat16 value;
          value.bits = bits;
          return static_cast<float>(value);
-     }, floatToBFloat16},
+     },
+     floatToBFloat16},
 };
 
 /// Floats with the result that rounding to nearest, ties to even, must have.
@@ -73,7 +76,9 @@ Roundings roundingsOf(const Format& format) {
     for (std::uint16_t bits = 0; bits < format.infinity(); ++bits) {
         const double low = format.valueOf(bits);
         // Beyond the largest number the next step decides between it and infinity.
-        const double high = bits + 1 < format.infinity() ? format.valueOf(static_cast<std::uint16_t>(bits + 1)) : 2 * low - format.valueOf(static_cast<std::uint16_t>(bits - 1));
+        const double high = bits + 1 < format.infinity()
+                                ? format.valueOf(static_cast<std::uint16_t>(bits + 1))
+                                : 2 * low - format.valueOf(static_cast<std::uint16_t>(bits - 1));
         const auto middle = static_cast<float>((low + high) / 2);  // exact: one bit more than the format has
         const auto next = static_cast<std::uint16_t>(bits + 1);
         all.add(low, bits);
@@ -141,7 +146,8 @@ class TestHalfFloats : public QObject {
         std::copy(all.values.begin(), all.values.end(), tensor.mutableData<float>());
         const Tensor cast = tensor.cast(format.dtype).value();
         for (std::size_t i = 0; i < rounded.size(); ++i) {
-            const std::string where = hex(std::bit_cast<std::uint32_t>(all.values[i])) + " gives " + hex(rounded[i]) + ", not " + hex(all.wanted[i]);
+            const std::string where = hex(std::bit_cast<std::uint32_t>(all.values[i])) + " gives " + hex(rounded[i]) +
+                                      ", not " + hex(all.wanted[i]);
             QVERIFY2(rounded[i] == all.wanted[i], where.c_str());
             QVERIFY2(format.roundOne(all.values[i]) == all.wanted[i], where.c_str());
             QVERIFY2(reinterpret_cast<const std::uint16_t*>(cast.bytes())[i] == all.wanted[i], where.c_str());

@@ -23,7 +23,8 @@ class TestPicture : public QObject {
         return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
     }
     static base::Result<tensor::Picture> decode(const QByteArray& bytes) {
-        return tensor::decodePicture({reinterpret_cast<const std::byte*>(bytes.data()), static_cast<std::size_t>(bytes.size())});
+        return tensor::decodePicture(
+            {reinterpret_cast<const std::byte*>(bytes.data()), static_cast<std::size_t>(bytes.size())});
     }
 
   private slots:
@@ -32,7 +33,8 @@ class TestPicture : public QObject {
         QTest::addColumn<QJsonArray>("rows");
         const QJsonObject all = QJsonDocument::fromJson(contents("pixels.json")).object();
         QVERIFY(all.size() > 20);
-        for (auto it = all.begin(); it != all.end(); ++it) QTest::newRow(qPrintable(it.key())) << it.key() << it.value().toArray();
+        for (auto it = all.begin(); it != all.end(); ++it)
+            QTest::newRow(qPrintable(it.key())) << it.key() << it.value().toArray();
     }
     void pixelsAreThoseOfPillow() {
         QFETCH(QString, name);
@@ -46,7 +48,8 @@ class TestPicture : public QObject {
             for (const auto& pixel : row.toArray()) {
                 for (const auto& channel : pixel.toArray()) {
                     const int found = picture->rgb[at++], wanted = channel.toInt();
-                    QVERIFY2(found == wanted, qPrintable(QString("value %1 is %2 instead of %3").arg(at - 1).arg(found).arg(wanted)));
+                    QVERIFY2(found == wanted,
+                             qPrintable(QString("value %1 is %2 instead of %3").arg(at - 1).arg(found).arg(wanted)));
                 }
             }
         }
@@ -57,7 +60,8 @@ class TestPicture : public QObject {
         int errors = 0;
         for (const QString& name : names) {
             const QByteArray whole = contents(name);
-            for (qsizetype size = 0; size < whole.size(); size += 1 + whole.size() / 60) errors += decode(whole.left(size)).has_value() ? 0 : 1;
+            for (qsizetype size = 0; size < whole.size(); size += 1 + whole.size() / 60)
+                errors += decode(whole.left(size)).has_value() ? 0 : 1;
             for (qsizetype at = 0; at < whole.size(); at += 1 + whole.size() / 60) {
                 QByteArray changed = whole;
                 changed[at] = static_cast<char>(changed[at] ^ 0x5b);
@@ -67,7 +71,9 @@ class TestPicture : public QObject {
         QVERIFY(errors > 500);
     }
     void hugeSizesTakeNoMemory() {
-        for (const QByteArray& head : {QByteArray("P6 1000000 1000000 255\n"), QByteArray("P5\n99999999999999999999 1 255\n"), QByteArray("P4 536870912 2\n")}) {
+        for (const QByteArray& head :
+             {QByteArray("P6 1000000 1000000 255\n"), QByteArray("P5\n99999999999999999999 1 255\n"),
+              QByteArray("P4 536870912 2\n")}) {
             QVERIFY(!decode(head).has_value());
         }
         // A BMP header of 2^20 by 2^20 pixels.
@@ -91,10 +97,13 @@ class TestPicture : public QObject {
         base::ThreadPool pool(1);
         ops::RunEnvironment environment;
         environment.pool = &pool;
-        const auto call = [&](const char* format) { return ops::call(*op, std::span(&bytes, 1), {{"pixel_format", std::string(format)}}, 1, environment, 20); };
+        const auto call = [&](const char* format) {
+            return ops::call(*op, std::span(&bytes, 1), {{"pixel_format", std::string(format)}}, 1, environment, 20);
+        };
         const auto bgr = call("BGR");
         QVERIFY2(bgr.has_value(), bgr ? "" : bgr.error().text().c_str());
-        QVERIFY(identical(bgr->front().tensor(), Tensor::of<std::uint8_t>({2, 2, 3}, {0, 0, 255, 0, 255, 0, 255, 0, 0, 128, 128, 128})));
+        QVERIFY(identical(bgr->front().tensor(),
+                          Tensor::of<std::uint8_t>({2, 2, 3}, {0, 0, 255, 0, 255, 0, 255, 0, 0, 128, 128, 128})));
         // 0.299, 0.587, 0.114 of 255, rounded.
         const auto grey = call("Grayscale");
         QVERIFY(grey.has_value());

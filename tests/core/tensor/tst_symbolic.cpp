@@ -1,6 +1,6 @@
-#include "core/tensor/symbolic.h"
-
 #include <QtTest>
+
+#include "core/tensor/symbolic.h"
 
 using namespace sonde::tensor;
 
@@ -19,7 +19,9 @@ class TestSymbolic : public QObject {
     void equalExpressionsHaveEqualTexts_data() {
         QTest::addColumn<QString>("source");
         QTest::addColumn<QString>("canonical");
-        const auto row = [](const char* source, const char* canonical) { QTest::newRow(source) << QString(source) << QString(canonical); };
+        const auto row = [](const char* source, const char* canonical) {
+            QTest::newRow(source) << QString(source) << QString(canonical);
+        };
         row("N", "N");
         row("(N+1)*2", "2*N+2");
         row("W*H*3", "3*H*W");
@@ -69,7 +71,8 @@ class TestSymbolic : public QObject {
             return std::nullopt;
         };
         QCOMPARE(Symbolic::parse("(H+31)//32").bound(bind).constant(), std::optional<std::int64_t>(8));
-        QCOMPARE((Symbolic::of(Dim::named("batch size")) * number(4)).bound(bind).constant(), std::optional<std::int64_t>(12));
+        QCOMPARE((Symbolic::of(Dim::named("batch size")) * number(4)).bound(bind).constant(),
+                 std::optional<std::int64_t>(12));
         QVERIFY(!Symbolic::parse("H*W").bound(bind).known());
     }
 
@@ -88,7 +91,8 @@ class TestSymbolic : public QObject {
         QCOMPARE((h * Symbolic::of(0.5) * number(2)).text(), std::string("H"));
         QCOMPARE((h * Symbolic::of(0.5)).dim(), Dim{});
         QCOMPARE(floor(h * Symbolic::of(1.5)).text(), std::string("H+H//2"));
-        QCOMPARE(floor(number(10) * Symbolic::of(static_cast<double>(0.1F))).constant(), std::optional<std::int64_t>(1));
+        QCOMPARE(floor(number(10) * Symbolic::of(static_cast<double>(0.1F))).constant(),
+                 std::optional<std::int64_t>(1));
         QVERIFY(!Symbolic::of(3.14159).known());
         QCOMPARE(ceilDiv(h, number(4)).text(), std::string("(H+3)//4"));
     }

@@ -1,9 +1,9 @@
-#include "core/tensor/tensor.h"
-
 #include <QtTest>
 
 #include <cmath>
 #include <limits>
+
+#include "core/tensor/tensor.h"
 
 using namespace sonde::tensor;
 
@@ -18,7 +18,8 @@ class TestTensor : public QObject {
         QVERIFY(!t.isContiguous());
         QCOMPARE(t.storage(), x.storage());
         const Tensor packed = t.contiguous().value();
-        QCOMPARE(std::vector<float>(packed.span<float>().begin(), packed.span<float>().end()), (std::vector<float>{1, 4, 2, 5, 3, 6}));
+        QCOMPARE(std::vector<float>(packed.span<float>().begin(), packed.span<float>().end()),
+                 (std::vector<float>{1, 4, 2, 5, 3, 6}));
         QCOMPARE(t.toDouble(1), 4.0);
         QCOMPARE(x.sliced(1, 2, 2, -2).contiguous().value().toDouble(0), 3.0);
         QCOMPARE(x.selected(0, 1).shape().text(), std::string("[3]"));
@@ -42,9 +43,9 @@ class TestTensor : public QObject {
     void deferredBytesAreMadeOnce() {
         int calls = 0;
         const auto storage = Storage::deferred(8, [&calls](std::byte* bytes) {
-            ++calls;
-            bytes[1] = std::byte{7};
-        }).value();
+                                 ++calls;
+                                 bytes[1] = std::byte{7};
+                             }).value();
         const Tensor x = Tensor::onStorage(DType::UInt8, Shape{8}, storage);
         const Tensor copy = x;
         QCOMPARE(copy.sizeBytes(), std::size_t{8});
@@ -88,14 +89,19 @@ class TestTensor : public QObject {
             DType dtype;
             float largest;
             std::uint8_t one;
-        } formats[] = {{DType::Float8E4M3FN, 448, 0x38}, {DType::Float8E4M3FNUZ, 240, 0x40}, {DType::Float8E5M2, 57344, 0x3c}, {DType::Float8E5M2FNUZ, 57344, 0x40}, {DType::Float4E2M1, 6, 0x02}};
+        } formats[] = {{DType::Float8E4M3FN, 448, 0x38},
+                       {DType::Float8E4M3FNUZ, 240, 0x40},
+                       {DType::Float8E5M2, 57344, 0x3c},
+                       {DType::Float8E5M2FNUZ, 57344, 0x40},
+                       {DType::Float4E2M1, 6, 0x02}};
         for (const auto& format : formats) {
             QCOMPARE(floatToNarrow(format.dtype, 1.0F), format.one);
             QCOMPARE(narrowToFloat(format.dtype, floatToNarrow(format.dtype, 1e9F)), format.largest);
             QCOMPARE(narrowToFloat(format.dtype, floatToNarrow(format.dtype, -1e9F)), -format.largest);
             for (int bits = 0; bits < (format.dtype == DType::Float4E2M1 ? 16 : 256); ++bits) {
                 const float value = narrowToFloat(format.dtype, static_cast<std::uint8_t>(bits));
-                if (std::isfinite(value)) QCOMPARE(narrowToFloat(format.dtype, floatToNarrow(format.dtype, value)), value);
+                if (std::isfinite(value))
+                    QCOMPARE(narrowToFloat(format.dtype, floatToNarrow(format.dtype, value)), value);
             }
         }
         QVERIFY(std::isnan(narrowToFloat(DType::Float8E4M3FN, 0x7f)));
@@ -104,7 +110,8 @@ class TestTensor : public QObject {
     }
 
     void conversions() {
-        const Tensor x = Tensor::of<float>(Shape{5}, {-1.9F, 0.0F, 2.5F, 300.7F, std::numeric_limits<float>::quiet_NaN()});
+        const Tensor x =
+            Tensor::of<float>(Shape{5}, {-1.9F, 0.0F, 2.5F, 300.7F, std::numeric_limits<float>::quiet_NaN()});
         QCOMPARE(x.cast(DType::Int32)->toInt64(0), std::int64_t{-1});
         QCOMPARE(x.cast(DType::Int32)->toInt64(3), std::int64_t{300});
         QCOMPARE(x.cast(DType::Bool)->elementText(1), std::string("false"));
@@ -117,7 +124,8 @@ class TestTensor : public QObject {
         const Tensor tiny = Tensor::of<std::int32_t>(Shape{2}, {9, -3}).cast(DType::Int4).value();
         QCOMPARE(tiny.toInt64(0), std::int64_t{-7});
         QCOMPARE(tiny.toInt64(1), std::int64_t{-3});
-        QCOMPARE(Tensor::of<std::uint64_t>(Shape{1}, {~std::uint64_t{0}}).cast(DType::Float64)->toDouble(0), 18446744073709551616.0);
+        QCOMPARE(Tensor::of<std::uint64_t>(Shape{1}, {~std::uint64_t{0}}).cast(DType::Float64)->toDouble(0),
+                 18446744073709551616.0);
     }
 };
 

@@ -15,9 +15,14 @@ using Forward = std::function<Var(Custom&, In)>;
 
 inline Var all() { return Var::slice(Var(), Var()); }
 inline Var clone(const Var& x) { return x.method("clone"); }
-inline Var add_(const Var& x, const Var& y) { return x.method("add_", {y}, {}, y.kind() == Var::Kind::Value && y.value().isNumber() ? "add_.Scalar" : "add_.Tensor"); }
+inline Var add_(const Var& x, const Var& y) {
+    return x.method("add_", {y}, {},
+                    y.kind() == Var::Kind::Value && y.value().isNumber() ? "add_.Scalar" : "add_.Tensor");
+}
 inline Var mul_(const Var& x, double y) { return x.method("mul_", {y}, {}, "mul_.Scalar"); }
-inline Var method(const Var& x, const char* name, std::vector<Var> arguments, const char* op) { return x.method(name, std::move(arguments), {}, op); }
+inline Var method(const Var& x, const char* name, std::vector<Var> arguments, const char* op) {
+    return x.method(name, std::move(arguments), {}, op);
+}
 inline Value tensor4() { return floats({4}, {1, 2, 3, 4}); }
 inline Value matrix() { return floats({2, 3}, {1, 2, 3, 4, 5, 6}); }
 
@@ -396,14 +401,14 @@ inline const std::vector<Program>& programs() {
 inline std::shared_ptr<Custom> moduleOf(const Program& program) {
     const auto net = custom("Net", program.forward);
     net->addChild("child", custom("Child", [](Custom&, In in) {
-        add_(in[0], 10);
-        return in[0] * 2;
-    }));
+                      add_(in[0], 10);
+                      return in[0] * 2;
+                  }));
     net->addChild("identity", custom("Same", [](Custom&, In in) { return in[0]; }));
     net->addChild("turning", custom("Turning", [](Custom&, In in) {
-        in[0].method("t_");
-        return in[0] * 2;
-    }));
+                      in[0].method("t_");
+                      return in[0] * 2;
+                  }));
     net->addBuffer("buffer", tensor::Tensor::of<float>({4}, {100, 100, 100, 100}));
     return net;
 }

@@ -45,7 +45,8 @@ inline std::shared_ptr<nn::Sequential> sequential(std::vector<std::shared_ptr<nn
 }
 
 /// Calls its children one after the other, in the order of `names`.
-inline std::shared_ptr<Custom> chain(std::string className, std::vector<std::pair<const char*, std::shared_ptr<nn::Module>>> modules) {
+inline std::shared_ptr<Custom> chain(std::string className,
+                                     std::vector<std::pair<const char*, std::shared_ptr<nn::Module>>> modules) {
     std::vector<const char*> names;
     for (const auto& [name, module] : modules) names.push_back(name);
     auto result = custom(std::move(className), [names](Custom& self, std::span<const Var> in) {
@@ -59,8 +60,9 @@ inline std::shared_ptr<Custom> chain(std::string className, std::vector<std::pai
 
 /// Flag{conv}: forward(x, test_flag=false): test_flag ? conv(x + 1) : conv(x)
 inline std::shared_ptr<Custom> flag() {
-    auto module = custom("Flag", [](Custom& self, std::span<const Var> in) { return self.at("conv")(in[1] ? in[0] + 1 : in[0]); },
-                         {{"x", std::nullopt, false}, {"test_flag", tensor::Value::ofBool(false), false}});
+    auto module =
+        custom("Flag", [](Custom& self, std::span<const Var> in) { return self.at("conv")(in[1] ? in[0] + 1 : in[0]); },
+               {{"x", std::nullopt, false}, {"test_flag", tensor::Value::ofBool(false), false}});
     module->addChild("conv", linear());
     return module;
 }

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <QTest>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <QTest>
 
 #include "core/document/evaluator.h"
 #include "core/exec/run.h"
@@ -47,7 +47,8 @@ class Custom final : public nn::Module {
     std::vector<trace::ForwardParameter> m_parameters;
 };
 
-inline std::shared_ptr<Custom> custom(std::string name, Custom::Forward forward, std::vector<trace::ForwardParameter> parameters = {{"x", {}, false, true}}) {
+inline std::shared_ptr<Custom> custom(std::string name, Custom::Forward forward,
+                                      std::vector<trace::ForwardParameter> parameters = {{"x", {}, false, true}}) {
     return std::make_shared<Custom>(std::move(name), std::move(forward), std::move(parameters));
 }
 
@@ -79,8 +80,10 @@ inline std::string oneLine(const graph::InternalGraph& graph) {
         for (graph::NodeId node : expr.outputs) text += (text.empty() ? "" : "&") + graph.node(node).name;
         if (expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::GetAttr) {
             std::string arguments;
-            for (const graph::Argument& argument : expr.arguments) arguments += (arguments.empty() ? "" : ",") + argumentText(graph, argument);
-            for (const auto& [key, value] : expr.keywords) arguments += (arguments.empty() ? "" : ",") + key + '=' + argumentText(graph, value);
+            for (const graph::Argument& argument : expr.arguments)
+                arguments += (arguments.empty() ? "" : ",") + argumentText(graph, argument);
+            for (const auto& [key, value] : expr.keywords)
+                arguments += (arguments.empty() ? "" : ",") + key + '=' + argumentText(graph, value);
             text += '(' + arguments + ')';
         }
         result += (result.empty() ? "" : " ") + text;
@@ -97,8 +100,8 @@ inline std::string names(const graph::InternalGraph& graph) {
     return result;
 }
 
-inline exec::Recording runGraph(const std::shared_ptr<const graph::InternalGraph>& graph, const std::vector<tensor::Value>& inputs,
-                                exec::PlanOptions options = {}) {
+inline exec::Recording runGraph(const std::shared_ptr<const graph::InternalGraph>& graph,
+                                const std::vector<tensor::Value>& inputs, exec::PlanOptions options = {}) {
     const auto plan = exec::Plan::make(graph, std::move(options));
     exec::Runner runner(1);
     return runner.run(**plan, inputs);
@@ -119,7 +122,8 @@ inline std::vector<double> numbers(const tensor::Value& value) {
     return result;
 }
 
-inline std::vector<double> resultOf(const std::shared_ptr<const graph::InternalGraph>& graph, const std::vector<tensor::Value>& inputs) {
+inline std::vector<double> resultOf(const std::shared_ptr<const graph::InternalGraph>& graph,
+                                    const std::vector<tensor::Value>& inputs) {
     const exec::Recording recording = runGraph(graph, inputs);
     if (recording.error) qWarning("%s", recording.error->text().c_str());
     std::vector<double> result;
@@ -129,6 +133,8 @@ inline std::vector<double> resultOf(const std::shared_ptr<const graph::InternalG
     return result;
 }
 
-inline tensor::Value floats(tensor::Shape shape, std::vector<float> values) { return tensor::Value(tensor::Tensor::of<float>(std::move(shape), values)); }
+inline tensor::Value floats(tensor::Shape shape, std::vector<float> values) {
+    return tensor::Value(tensor::Tensor::of<float>(std::move(shape), values));
+}
 
 }  // namespace sonde::test

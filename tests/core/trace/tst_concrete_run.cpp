@@ -27,7 +27,8 @@ using GraphPtr = trace::Tracer::GraphPtr;
 
 /// Traces with example inputs.
 template <typename Tracer>
-base::Result<GraphPtr> followed(Tracer& tracer, const std::shared_ptr<nn::Module>& root, std::map<std::string, Value> examples) {
+base::Result<GraphPtr> followed(Tracer& tracer, const std::shared_ptr<nn::Module>& root,
+                                std::map<std::string, Value> examples) {
     const auto run = std::make_shared<trace::ConcreteRun>(std::move(examples), document::kernelEvaluator());
     tracer.setFollower(run);
     auto graph = tracer.trace(root);
@@ -43,8 +44,12 @@ GraphPtr followed(const std::shared_ptr<nn::Module>& root, std::map<std::string,
     return graph ? *graph : std::make_shared<graph::InternalGraph>();
 }
 
-const graph::Expr& producer(const graph::InternalGraph& graph, const char* node) { return graph.expr(graph.node(graph.findNode(node)).producer); }
-std::string sentence(const graph::InternalGraph& graph, const char* guard) { return producer(graph, guard).attributes.getString(graph::kGuardSentence, ""); }
+const graph::Expr& producer(const graph::InternalGraph& graph, const char* node) {
+    return graph.expr(graph.node(graph.findNode(node)).producer);
+}
+std::string sentence(const graph::InternalGraph& graph, const char* guard) {
+    return producer(graph, guard).attributes.getString(graph::kGuardSentence, "");
+}
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// CF: sum(x) > 0 ? x * 2 : x - 1, inside of Net{cf} with one more operation behind it.
@@ -87,7 +92,8 @@ class TestConcreteRun : public QObject {
         QVERIFY(recording.error.has_value());
         QCOMPARE(recording.error->exitStatus(), 4);
         const std::string text = recording.error->text();
-        for (const char* part : {"'guard'", "'cf'", "expected true", "got false", "(x + 1).sum() > 0"}) QVERIFY2(holds(text, part), text.c_str());
+        for (const char* part : {"'guard'", "'cf'", "expected true", "got false", "(x + 1).sum() > 0"})
+            QVERIFY2(holds(text, part), text.c_str());
         QVERIFY(!recording.error->hint.empty());
         QCOMPARE(recording.failedAt, producer(*graph, "guard").id);
     }
@@ -133,7 +139,8 @@ class TestConcreteRun : public QObject {
             }
             return y;
         });
-        QCOMPARE(names(*followed(net, {{"x", floats({1}, {1})}})), std::string("x sum_1 gt guard add add_1 add_2 output"));
+        QCOMPARE(names(*followed(net, {{"x", floats({1}, {1})}})),
+                 std::string("x sum_1 gt guard add add_1 add_2 output"));
     }
 
     void lengthsAndIteration() {
@@ -160,7 +167,8 @@ class TestConcreteRun : public QObject {
         });
         const auto graph = followed(net, {{"x", floats({1}, {40})}});
         QCOMPARE(resultOf(graph, {floats({1}, {40})}), (Numbers{10}));
-        QCOMPARE(sentence(*graph, "guard_2"), std::string("took the branch because ((x / 2) / 2).sum() > 10 was false"));
+        QCOMPARE(sentence(*graph, "guard_2"),
+                 std::string("took the branch because ((x / 2) / 2).sum() > 10 was false"));
         QVERIFY(runGraph(graph, {floats({1}, {80})}).error.has_value());
         QCOMPARE(resultOf(graph, {floats({1}, {36})}), (Numbers{9}));
     }
@@ -189,7 +197,8 @@ class TestConcreteRun : public QObject {
         QVERIFY(recording.error && holds(recording.error->text(), "in the root module, class Thermostat"));
     }
 
-    /// In-place operations are recorded by this tracer as they come; what is asked after them is asked of the new value.
+    /// In-place operations are recorded by this tracer as they come; what is asked after them is asked of the new
+    /// value.
     void customTracesFollowWhatWasWritten() {
         const trace::EvaluatorScope evaluator(document::kernelEvaluator());
         const auto net = custom("Net", [](Custom&, In in) {
@@ -199,7 +208,8 @@ class TestConcreteRun : public QObject {
             return nn::sum(d) > 5 ? d * 2 : d;
         });
         trace::CustomTracer tracer;
-        const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({1}, {-5})}}, document::kernelEvaluator());
+        const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({1}, {-5})}},
+                                                              document::kernelEvaluator());
         tracer.setFollower(run);
         const auto graph = tracer.traceCustom(net);
         QVERIFY2(graph.has_value(), graph ? "" : graph.error().text().c_str());
@@ -217,7 +227,8 @@ class TestConcreteRun : public QObject {
             return nn::sum(c) > 5 ? c * 2 : c;
         });
         trace::CustomTracer tracer;
-        const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({2}, {-5, 0})}}, document::kernelEvaluator());
+        const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({2}, {-5, 0})}},
+                                                              document::kernelEvaluator());
         tracer.setFollower(run);
         const auto graph = tracer.traceCustom(net);
         QVERIFY(!graph.has_value());
@@ -241,7 +252,8 @@ class TestConcreteRun : public QObject {
         // Without an example for the parameter it is as symbolic as ever.
         const auto unknown = followed(tracer, branching(), {});
         QVERIFY(!unknown);
-        QVERIFY2(holds(unknown.error().what, "cannot be computed") || holds(unknown.error().what, "control flow"), unknown.error().what.c_str());
+        QVERIFY2(holds(unknown.error().what, "cannot be computed") || holds(unknown.error().what, "control flow"),
+                 unknown.error().what.c_str());
         // What cannot be computed is told when it is asked for, and only then.
         const auto broken = custom("Net", [](Custom&, In in) { return trace::matmul(in[0], in[0]) + 1; });
         QVERIFY(followed(tracer, broken, {{"x", floats({2, 3}, {1, 1, 1, 1, 1, 1})}}).has_value());
@@ -256,13 +268,15 @@ class TestConcreteRun : public QObject {
             return nn::sum(y) > 0 ? y * 2 : y;
         });
         trace::CustomTracer tracer;
-        const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({1}, {-3})}}, document::kernelEvaluator());
+        const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({1}, {-3})}},
+                                                              document::kernelEvaluator());
         tracer.setFollower(run);
         const auto graph = tracer.traceCustom(net);
         QVERIFY2(graph.has_value(), graph ? "" : graph.error().text().c_str());
         run->finish(**graph);
         // The condition is recorded with both branches; only the question behind it is a guard.
-        QCOMPARE(names(**graph), std::string("x sum_1 gt _cb_cond_plus_0 _cb_cond_minus_0 condcc sum_2 gt_1 guard output"));
+        QCOMPARE(names(**graph),
+                 std::string("x sum_1 gt _cb_cond_plus_0 _cb_cond_minus_0 condcc sum_2 gt_1 guard output"));
         QCOMPARE(resultOf(*graph, {floats({1}, {-3})}), (Numbers{-13}));
         QCOMPARE(resultOf(*graph, {floats({1}, {-4})}), (Numbers{-14}));
         QVERIFY(runGraph(*graph, {floats({1}, {4})}).error.has_value());
@@ -271,7 +285,8 @@ class TestConcreteRun : public QObject {
     void theRobustTracerNeedsNoOpaqueCalls() {
         const trace::EvaluatorScope evaluator(document::kernelEvaluator());
         trace::RobustTracer tracer;
-        const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({2}, {1, 1})}}, document::kernelEvaluator());
+        const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({2}, {1, 1})}},
+                                                              document::kernelEvaluator());
         tracer.setFollower(run);
         const auto graph = tracer.traceRepeatedly(branching());
         QVERIFY(graph.has_value());

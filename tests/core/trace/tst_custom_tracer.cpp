@@ -1,9 +1,9 @@
-// Worked examples and acceptance cases of the custom tracer. Numbers are those of its reference; cases 11 to 23, which are
-// about the passes alone, are in tests/core/passes. Expected values are worked by hand.
-
-#include <cmath>
+// Worked examples and acceptance cases of the custom tracer. Numbers are those of its reference; cases 11 to 23, which
+// are about the passes alone, are in tests/core/passes. Expected values are worked by hand.
 
 #include <QtTest>
+
+#include <cmath>
 
 #include "core/nn/activation.h"
 #include "core/nn/containers.h"
@@ -43,7 +43,8 @@ CustomTracerOptions pure(CustomTracerOptions options = {}) {
 }
 
 /// Traces, or gives a graph named after the error.
-GraphPtr traced(const std::shared_ptr<nn::Module>& module, CustomTracerOptions options = {}, const trace::CustomTraceOptions& how = {}) {
+GraphPtr traced(const std::shared_ptr<nn::Module>& module, CustomTracerOptions options = {},
+                const trace::CustomTraceOptions& how = {}) {
     CustomTracer tracer(pure(std::move(options)));
     auto graph = tracer.traceCustom(module, how);
     if (graph) return *graph;
@@ -51,12 +52,14 @@ GraphPtr traced(const std::shared_ptr<nn::Module>& module, CustomTracerOptions o
     failed->name = graph.error().text();
     return failed;
 }
-GraphPtr traced(Custom::Forward forward, std::vector<trace::ForwardParameter> parameters = {{"x", {}, false, true}}, bool removeInPlace = true) {
+GraphPtr traced(Custom::Forward forward, std::vector<trace::ForwardParameter> parameters = {{"x", {}, false, true}},
+                bool removeInPlace = true) {
     trace::CustomTraceOptions how;
     how.removeInPlace = removeInPlace;
     return traced(custom("Net", std::move(forward), std::move(parameters)), {}, how);
 }
-std::string failure(Custom::Forward forward, std::vector<trace::ForwardParameter> parameters = {{"x", {}, false, true}}) {
+std::string failure(Custom::Forward forward,
+                    std::vector<trace::ForwardParameter> parameters = {{"x", {}, false, true}}) {
     return traced(std::move(forward), std::move(parameters))->name;
 }
 
@@ -112,7 +115,10 @@ class TestCustomTracer : public QObject {
             c.withItem(index, y);
             return c + 3;
         });
-        QCOMPARE(oneLine(*graph), std::string("x clone(x) getitem(clone,(:,:2)) mul(getitem,2) setitem(clone,(:,:2),mul) add(setitem,3) output(add)"));
+        QCOMPARE(
+            oneLine(*graph),
+            std::string(
+                "x clone(x) getitem(clone,(:,:2)) mul(getitem,2) setitem(clone,(:,:2),mul) add(setitem,3) output(add)"));
         QCOMPARE(resultOf(graph, {floats({1, 3}, {1, 2, 3})}), (Numbers{5, 7, 6}));
     }
 
@@ -131,13 +137,15 @@ class TestCustomTracer : public QObject {
         const auto graph = traced(
             [](Custom&, In in) {
                 const Var k = cloned(in[0]);
-                k.withItem(Var::tuple({inner(), inner(), Var::slice(Var(), -1)}), in[1][Var::tuple({Var(), all(), Var()})]);
+                k.withItem(Var::tuple({inner(), inner(), Var::slice(Var(), -1)}),
+                           in[1][Var::tuple({Var(), all(), Var()})]);
                 k.withItem(Var::tuple({inner(), inner(), -1}), 0.0);
                 return k;
             },
             {{"x", {}, false, true}, {"sumx", {}, false, true}});
-        QCOMPARE(oneLine(*graph), std::string("x sumx clone(x) getitem(sumx,(None,:,None)) setitem(clone,(2:-2,2:-2,:-1),getitem) "
-                                              "setitem_1(setitem,(2:-2,2:-2,-1),0) output(setitem_1)"));
+        QCOMPARE(oneLine(*graph),
+                 std::string("x sumx clone(x) getitem(sumx,(None,:,None)) setitem(clone,(2:-2,2:-2,:-1),getitem) "
+                             "setitem_1(setitem,(2:-2,2:-2,-1),0) output(setitem_1)"));
         Numbers expected(5 * 5 * 2);
         for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<double>(i);
         expected[(2 * 5 + 2) * 2] = 70;
@@ -149,7 +157,8 @@ class TestCustomTracer : public QObject {
         const auto graph = traced(
             [](Custom&, In in) {
                 const Var k = cloned(in[0]);
-                k.withItem(Var::tuple({inner(), inner(), Var::slice(Var(), -1)}), in[1][Var::tuple({Var(), all(), Var()})]);
+                k.withItem(Var::tuple({inner(), inner(), Var::slice(Var(), -1)}),
+                           in[1][Var::tuple({Var(), all(), Var()})]);
                 const Var e = absolute(k);
                 k.withItem(Var::tuple({inner(), inner(), -1}), 0.0);
                 return k + e;
@@ -169,11 +178,13 @@ class TestCustomTracer : public QObject {
     void w07_functionInPlaceOfAPart() {
         const auto graph = traced([](Custom&, In in) {
             const Var k = cloned(in[0]);
-            trace::callFunction(Function{"exp_", "exp_", "torch.exp_"}, {k[Var::tuple({inner(), inner(), Var::slice(Var(), -1)})]});
+            trace::callFunction(Function{"exp_", "exp_", "torch.exp_"},
+                                {k[Var::tuple({inner(), inner(), Var::slice(Var(), -1)})]});
             return k;
         });
         QCOMPARE(names(*graph), std::string("x clone setitem_with_transformation output"));
-        QVERIFY2(holds(oneLine(*graph), "(clone,(2:-2,2:-2,:-1),((") && holds(oneLine(*graph), "exp"), oneLine(*graph).c_str());
+        QVERIFY2(holds(oneLine(*graph), "(clone,(2:-2,2:-2,:-1),((") && holds(oneLine(*graph), "exp"),
+                 oneLine(*graph).c_str());
         const Numbers result = resultOf(graph, {counted({5, 5, 2})});
         QCOMPARE(result.size(), std::size_t{50});
         QVERIFY(std::abs(result[24] / std::exp(24.0) - 1) < 1e-5);
@@ -182,7 +193,8 @@ class TestCustomTracer : public QObject {
     }
 
     void w08_condition() {
-        const auto root = custom("Net", [](Custom&, In in) { return cond(nn::sum(in[0]) > 0, kPlus, kMinus, Var::list({in[0]})); });
+        const auto root =
+            custom("Net", [](Custom&, In in) { return cond(nn::sum(in[0]) > 0, kPlus, kMinus, Var::list({in[0]})); });
         const auto graph = traced(root);
         QCOMPARE(oneLine(*graph), std::string("x sum_1(x) gt(sum_1,0) _cb_cond_true_fn_0 _cb_cond_false_fn_0 "
                                               "condcc(gt,_cb_cond_true_fn_0,_cb_cond_false_fn_0,[x]) output(condcc)"));
@@ -203,17 +215,21 @@ class TestCustomTracer : public QObject {
             const Var a = cond(nn::sum(in[0]) > 0, kPlus, kMinus, Var::list({in[0]}));
             return cond(nn::sum(a) > 0, kPlus, kPlus, Var::tuple({a}));
         });
-        QCOMPARE(names(*graph), std::string("x sum_1 gt _cb_cond_true_fn_0 _cb_cond_false_fn_0 condcc sum_2 gt_1 _cb_cond_true_fn_1 "
-                                            "_cb_cond_true_fn_2 condcc_1 output"));
+        QCOMPARE(names(*graph),
+                 std::string("x sum_1 gt _cb_cond_true_fn_0 _cb_cond_false_fn_0 condcc sum_2 gt_1 _cb_cond_true_fn_1 "
+                             "_cb_cond_true_fn_2 condcc_1 output"));
         QCOMPARE(resultOf(graph, {floats({1}, {-1})}), (Numbers{-1}));
     }
 
     void w10_lengthOfASymbolicList() {
-        const auto graph = traced([](Custom&, In in) {
-            const Var first = in[1][Var(0)];
-            return first * trace::lengthOf(in[1]) + in[0];
-        }, {{"x", {}, false, true}, {"lst", {}, false, false}});
-        QCOMPARE(oneLine(*graph), std::string("x lst getitem(lst,0) len_1(lst) mul(getitem,len_1) add(mul,x) output(add)"));
+        const auto graph = traced(
+            [](Custom&, In in) {
+                const Var first = in[1][Var(0)];
+                return first * trace::lengthOf(in[1]) + in[0];
+            },
+            {{"x", {}, false, true}, {"lst", {}, false, false}});
+        QCOMPARE(oneLine(*graph),
+                 std::string("x lst getitem(lst,0) len_1(lst) mul(getitem,len_1) add(mul,x) output(add)"));
         QCOMPARE(resultOf(graph, {floats({1}, {1}), Value::list({floats({1}, {4}), floats({1}, {5})})}), (Numbers{9}));
     }
 
@@ -221,12 +237,15 @@ class TestCustomTracer : public QObject {
         const auto graph = traced(
             [](Custom&, In in) {
                 const Var joined = trace::callFunction(Function{"cat", "cat", "torch.cat"}, {in[1]}, {{"axis", 1}});
-                return joined.method("sum", {}, {{"dim", Var(std::vector<std::int64_t>{1})}, {"keepdim", true}}, "sum.dim_IntList") + in[0];
+                return joined.method("sum", {}, {{"dim", Var(std::vector<std::int64_t>{1})}, {"keepdim", true}},
+                                     "sum.dim_IntList") +
+                       in[0];
             },
             {{"x", {}, false, true}, {"lst", {}, false, false}});
         QCOMPARE(names(*graph), std::string("x lst cat sum_1 add output"));
         QVERIFY(holds(oneLine(*graph), "cat(lst,1)"));
-        QCOMPARE(resultOf(graph, {floats({1, 1}, {1}), Value::list({floats({1, 2}, {4, 5}), floats({1, 1}, {6})})}), (Numbers{16}));
+        QCOMPARE(resultOf(graph, {floats({1, 1}, {1}), Value::list({floats({1, 2}, {4, 5}), floats({1, 1}, {6})})}),
+                 (Numbers{16}));
     }
 
     void w12_attributes() {
@@ -238,8 +257,11 @@ class TestCustomTracer : public QObject {
             const Var sum = first + rank;
             return Var::tuple({sum, x.attribute("dtype")});
         });
-        QCOMPARE(oneLine(*graph), std::string("x getattr_1(x,'shape') getitem(getattr_1,0) getattr_2(x,'ndim') add(getitem,getattr_2) getattr_3(x,'dtype') "
-                                              "output((add,getattr_3))"));
+        QCOMPARE(
+            oneLine(*graph),
+            std::string(
+                "x getattr_1(x,'shape') getitem(getattr_1,0) getattr_2(x,'ndim') add(getitem,getattr_2) getattr_3(x,'dtype') "
+                "output((add,getattr_3))"));
         QCOMPARE(resultOf(graph, {floats({3, 2}, {0, 0, 0, 0, 0, 0})}).front(), 5.0);
     }
 
@@ -256,7 +278,8 @@ class TestCustomTracer : public QObject {
     void case03_sizesOfParametersInControlFlow() {
         const auto root = custom("Net", [](Custom& self, In in) {
             const Var w = self.tensor("w");
-            if ((w.attr("shape")[Var(0)] == Var(3)).toBool() && (w.method("dim") == Var(2)).toBool() && (w.method("numel") == Var(15)).toBool()) {
+            if ((w.attr("shape")[Var(0)] == Var(3)).toBool() && (w.method("dim") == Var(2)).toBool() &&
+                (w.method("numel") == Var(15)).toBool()) {
                 const Var product = trace::matmul(in[0], w);
                 const Var sum = product + self.tensor("b");
                 return sum + self.tensor("c");
@@ -266,7 +289,8 @@ class TestCustomTracer : public QObject {
         root->addParameter("w", tensor::Tensor::of<float>({3, 5}, std::vector<float>(15, 1)));
         root->addParameter("b", tensor::Tensor::of<float>({5}, std::vector<float>(5, 2)));
         root->addParameter("c", tensor::Tensor::of<float>({5}, std::vector<float>(5, 3)));
-        QVERIFY(traced(root)->name.starts_with("TraceError: symbolically traced variables cannot be used as inputs to control flow"));
+        QVERIFY(traced(root)->name.starts_with(
+            "TraceError: symbolically traced variables cannot be used as inputs to control flow"));
         CustomTracerOptions options;
         options.paramShapesConstant = true;
         const trace::EvaluatorScope evaluator(document::kernelEvaluator());
@@ -290,22 +314,32 @@ class TestCustomTracer : public QObject {
     }
 
     void case05_questionsThatHaveNoAnswer() {
-        QVERIFY(failure([](Custom&, In in) { return Var(trace::isInstance(in[0], InstanceKind::Int)); }).starts_with("RuntimeError: Unable to know if cls is from type"));
-        QVERIFY(failure([](Custom&, In in) { return Var(in[0].length()); }).starts_with("RuntimeError: len(.) expects an integer, len needs to be replaced. You should use _len."));
-        QVERIFY(failure([](Custom&, In in) { return nn::sum(in[0]) > 0 ? in[0] : in[0] + 1; })
-                    .starts_with("TraceError: symbolically traced variables cannot be used as inputs to control flow"));
+        QVERIFY(failure([](Custom&, In in) {
+                    return Var(trace::isInstance(in[0], InstanceKind::Int));
+                }).starts_with("RuntimeError: Unable to know if cls is from type"));
+        QVERIFY(
+            failure([](Custom&, In in) {
+                return Var(in[0].length());
+            }).starts_with("RuntimeError: len(.) expects an integer, len needs to be replaced. You should use _len."));
+        QVERIFY(failure([](Custom&, In in) {
+                    return nn::sum(in[0]) > 0 ? in[0] : in[0] + 1;
+                }).starts_with("TraceError: symbolically traced variables cannot be used as inputs to control flow"));
     }
 
     void case06_kindsOfNumbers() {
         const auto graph = traced([](Custom&, In in) {
             const trace::CustomProxyInt n = CustomProxy(in[0]).length();
-            bool good = n.instanceOf(InstanceKind::Int) && n.instanceOf(InstanceKind::CustomProxy) && n.instanceOf(InstanceKind::CustomProxyInt) &&
-                        !n.instanceOf(InstanceKind::Float) && trace::isInstance(n, InstanceKind::Int) && !trace::isInstance(n, InstanceKind::Float);
+            bool good = n.instanceOf(InstanceKind::Int) && n.instanceOf(InstanceKind::CustomProxy) &&
+                        n.instanceOf(InstanceKind::CustomProxyInt) && !n.instanceOf(InstanceKind::Float) &&
+                        trace::isInstance(n, InstanceKind::Int) && !trace::isInstance(n, InstanceKind::Float);
             const trace::CustomProxyFloat f(in[0] / 2);
-            good = good && f.instanceOf(InstanceKind::Float) && f.instanceOf(InstanceKind::CustomProxyFloat) && !f.instanceOf(InstanceKind::Int);
+            good = good && f.instanceOf(InstanceKind::Float) && f.instanceOf(InstanceKind::CustomProxyFloat) &&
+                   !f.instanceOf(InstanceKind::Int);
             // Ordinary values are of the class that was asked for, not just lists or not.
-            good = good && trace::isInstance(Var(1), InstanceKind::Int) && !trace::isInstance(Var(1), InstanceKind::List) &&
-                   trace::isInstance(Var::list({in[0]}), InstanceKind::List) && !trace::isInstance(Var::list({in[0]}), InstanceKind::Int);
+            good = good && trace::isInstance(Var(1), InstanceKind::Int) &&
+                   !trace::isInstance(Var(1), InstanceKind::List) &&
+                   trace::isInstance(Var::list({in[0]}), InstanceKind::List) &&
+                   !trace::isInstance(Var::list({in[0]}), InstanceKind::Int);
             return Var(good);
         });
         const auto& result = graph->main().result;
@@ -339,13 +373,15 @@ class TestCustomTracer : public QObject {
                 },
                 {{"x", {}, false, true}});
             QVERIFY(graph.has_value());
-            QCOMPARE(targets, std::string("_cb_cond_true_fn_0 _cb_cond_true_fn_1 _cb_loop_true_fn_0 _cb_cond__lambda__0"));
+            QCOMPARE(targets,
+                     std::string("_cb_cond_true_fn_0 _cb_cond_true_fn_1 _cb_loop_true_fn_0 _cb_cond__lambda__0"));
             QVERIFY(tracer.callables().contains("_cb_cond_<lambda>_0"));
         }
     }
 
     void case09_modelIsLeftAlone() {
-        const auto root = custom("Net", [](Custom&, In in) { return cond(nn::sum(in[0]) > 0, kPlus, kMinus, Var::list({in[0]})); });
+        const auto root =
+            custom("Net", [](Custom&, In in) { return cond(nn::sum(in[0]) > 0, kPlus, kMinus, Var::list({in[0]})); });
         trace::CustomTraceOptions how;
         how.updateModel = false;
         QCOMPARE(resultOf(traced(root, {}, how), {floats({1}, {1})}), (Numbers{11}));
@@ -354,7 +390,8 @@ class TestCustomTracer : public QObject {
 
     void case10_functionsComeBackAfterAnError() {
         QVERIFY(failure([](Custom&, In) -> Var {
-                    if (trace::FunctionSwap::isSwapped("cat") && trace::FunctionSwap::isSwapped("cond")) throw trace::TraceError(trace::TraceErrorKind::Value, "on purpose");
+                    if (trace::FunctionSwap::isSwapped("cat") && trace::FunctionSwap::isSwapped("cond"))
+                        throw trace::TraceError(trace::TraceErrorKind::Value, "on purpose");
                     return {};
                 }).starts_with("ValueError: on purpose"));
         QVERIFY(!trace::FunctionSwap::isSwapped("cat"));
@@ -391,7 +428,8 @@ class TestCustomTracer : public QObject {
     }
 
     void case25_concreteValuesAnnotate() {
-        const auto root = custom("Net", [](Custom&, In in) { return in[0] + in[1]; }, {{"x", {}, false, true}, {"y", {}, false, true}});
+        const auto root = custom("Net", [](Custom&, In in) { return in[0] + in[1]; },
+                                 {{"x", {}, false, true}, {"y", {}, false, true}});
         trace::CustomTraceOptions how;
         how.concrete = trace::ConcreteArguments{{"x", floats({2, 3}, std::vector<float>(6))}};
         QVERIFY(traced(root, {}, how)->name.starts_with("AssertionError: Mismatch between"));
@@ -406,12 +444,14 @@ class TestCustomTracer : public QObject {
     }
 
     void case25_containersAreTakenApart() {
-        const auto root = custom("Net", [](Custom& self, In in) { return self.at("l")(in[0] + in[1][Var(0)] + in[1][Var(1)][Var("k")]); },
-                                 {{"x", {}, false, true}, {"lst", {}, false, false}});
+        const auto root = custom(
+            "Net", [](Custom& self, In in) { return self.at("l")(in[0] + in[1][Var(0)] + in[1][Var(1)][Var("k")]); },
+            {{"x", {}, false, true}, {"lst", {}, false, false}});
         root->addChild("l", std::make_shared<nn::ReLU>());
         trace::CustomTraceOptions how;
-        how.concrete = trace::ConcreteArguments{{"x", floats({1}, {1})},
-                                                {"lst", Value::list({floats({1}, {2}), Value::dict({{Value("k"), floats({1}, {3})}})})}};
+        how.concrete = trace::ConcreteArguments{
+            {"x", floats({1}, {1})},
+            {"lst", Value::list({floats({1}, {2}), Value::dict({{Value("k"), floats({1}, {3})}})})}};
         CustomTracer tracer(pure());
         const auto graph = tracer.traceCustom(root, how);
         QVERIFY(graph.has_value());
@@ -423,7 +463,11 @@ class TestCustomTracer : public QObject {
     void case26_functionAsRoot() {
         CustomTracer tracer(pure());
         const Var ones(tensor::Tensor::of<float>({3}, std::vector<float>{1, 1, 1}));
-        const auto graph = tracer.traceCustom([&](In in) { return trace::callFunction(Function{"sin", "sin", "torch.sin"}, {in[0]}) + ones; }, {{"x", {}, false, true}});
+        const auto graph = tracer.traceCustom(
+            [&](In in) {
+                return trace::callFunction(Function{"sin", "sin", "torch.sin"}, {in[0]}) + ones;
+            },
+            {{"x", {}, false, true}});
         QVERIFY(graph.has_value());
         QCOMPARE(oneLine(**graph), std::string("x sin(x) _tensor_constant0 add(sin,_tensor_constant0) output(add)"));
         QVERIFY(tracer.root() != nullptr);
@@ -466,7 +510,8 @@ class TestCustomTracer : public QObject {
     }
 
     void buffersAreReadAtEveryUse() {
-        const auto root = custom("Net", [](Custom& self, In in) { return in[0] + self.tensor("b") + self.tensor("b"); });
+        const auto root =
+            custom("Net", [](Custom& self, In in) { return in[0] + self.tensor("b") + self.tensor("b"); });
         root->addBuffer("b", tensor::Tensor::of<float>({1}, std::vector<float>{5}));
         CustomTracer raw;
         const auto graph = raw.traceCustom(root);
@@ -478,22 +523,32 @@ class TestCustomTracer : public QObject {
         const trace::EvaluatorScope evaluator(document::kernelEvaluator());
         const NamedFunction stubborn{"stubborn", [](In in) { return nn::sum(in[0]) > 5 ? in[0] * 2 : in[0] * 3; }};
         const NamedFunction pair{"pair", [](In in) { return Var::tuple({in[0], in[0] + 1}); }};
-        const auto one = traced([&](Custom&, In in) { return cond(nn::sum(in[0]) > 0, stubborn, kMinus, Var::list({in[0]})); });
+        const auto one =
+            traced([&](Custom&, In in) { return cond(nn::sum(in[0]) > 0, stubborn, kMinus, Var::list({in[0]})); });
         QCOMPARE(resultOf(one, {floats({1}, {10})}), (Numbers{20}));
         QCOMPARE(resultOf(one, {floats({1}, {1})}), (Numbers{3}));
-        const auto two = traced([&](Custom&, In in) { return cond(nn::sum(in[0]) > 0, pair, pair, Var::list({in[0]})).unpack(2)[1]; });
+        const auto two = traced(
+            [&](Custom&, In in) { return cond(nn::sum(in[0]) > 0, pair, pair, Var::list({in[0]})).unpack(2)[1]; });
         QCOMPARE(resultOf(two, {floats({1}, {1})}), (Numbers{2}));
     }
 
     void condWantsAList() {
-        QVERIFY(failure([](Custom&, In in) { return cond(nn::sum(in[0]) > 0, kPlus, kMinus, in[0]); }).starts_with("AssertionError: "));
+        QVERIFY(failure([](Custom&, In in) {
+                    return cond(nn::sum(in[0]) > 0, kPlus, kMinus, in[0]);
+                }).starts_with("AssertionError: "));
     }
 
     void catTakesTuplesAndSynonyms() {
-        const auto graph = traced([](Custom&, In in) { return CustomProxy::cat(Var::tuple({in[0], in[0]}), {}, {}, 1); });
+        const auto graph = traced([](Custom&, In in) {
+            return CustomProxy::cat(Var::tuple({in[0], in[0]}), {}, {}, 1);
+        });
         QCOMPARE(oneLine(*graph), std::string("x cat([x,x],1) output(cat)"));
-        QVERIFY(failure([](Custom&, In in) { return CustomProxy::cat(Var::list({in[0]}), 0, {}, 1); }).starts_with("AssertionError: "));
-        QVERIFY(failure([](Custom&, In in) { return CustomProxy::cat(Var::list({in[0]}), 0, in[0]); }).starts_with("AssertionError: "));
+        QVERIFY(failure([](Custom&, In in) {
+                    return CustomProxy::cat(Var::list({in[0]}), 0, {}, 1);
+                }).starts_with("AssertionError: "));
+        QVERIFY(failure([](Custom&, In in) {
+                    return CustomProxy::cat(Var::list({in[0]}), 0, in[0]);
+                }).starts_with("AssertionError: "));
     }
 
     void functionsOfNumbersAreWrapped() {

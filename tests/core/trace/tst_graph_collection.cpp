@@ -22,7 +22,8 @@ string roots(const GraphCollection& collection, nn::Module& model) {
     const auto modules = trace::namedModules(model);
     for (const GraphCollection::Entry& entry : collection.entries()) {
         for (const auto& [path, module] : modules) {
-            if (module == entry.root.get()) result += (result.empty() ? "" : " ") + (path.empty() ? model.className() : path);
+            if (module == entry.root.get())
+                result += (result.empty() ? "" : " ") + (path.empty() ? model.className() : path);
         }
     }
     return result;
@@ -48,7 +49,9 @@ class TestGraphCollection : public QObject {
 
   private slots:
     void case01_w3_controlFlowInTheMiddle() {
-        const auto net = custom("Net", [](Custom& self, std::span<const Var> in) { return self.at("head")(self.at("cf")(self.at("stem")(in[0]))); });
+        const auto net = custom("Net", [](Custom& self, std::span<const Var> in) {
+            return self.at("head")(self.at("cf")(self.at("stem")(in[0])));
+        });
         const auto cf = controlFlow();
         net->addChild("stem", linear());
         net->addChild("cf", cf);
@@ -113,7 +116,8 @@ class TestGraphCollection : public QObject {
     }
 
     void case04_lengthReachesTheRoot() {
-        const auto net = chain("O2", {{"a", linear()}, {"i", asking([](const Var& x) { return Var(x.length()); })}, {"b", linear()}});
+        const auto net = chain(
+            "O2", {{"a", linear()}, {"i", asking([](const Var& x) { return Var(x.length()); })}, {"b", linear()}});
         GraphCollection collection = asReference();
         collection.recursiveTrace(net);
         QCOMPARE(roots(collection, *net), string("O2 a i b i.l"));
@@ -121,7 +125,8 @@ class TestGraphCollection : public QObject {
         QCOMPARE(graphOf(collection, *net, "i"), string());
         QVERIFY(collection.failureMessage(*net)->starts_with("RuntimeError: "));
         QVERIFY(collection.isFailed(*net->child("i")));
-        for (const char* leaf : {"a", "b", "i.l"}) QCOMPARE(graphOf(collection, *net, leaf), string("input_1 _unnamed output"));
+        for (const char* leaf : {"a", "b", "i.l"})
+            QCOMPARE(graphOf(collection, *net, leaf), string("input_1 _unnamed output"));
         // Where every error is absorbed, the root is kept.
         QCOMPARE(names(*trace::recursiveTrace(net).entries()[0].graph), string("x a i b output"));
     }
@@ -130,7 +135,8 @@ class TestGraphCollection : public QObject {
         // D iterates a symbolic value before it calls anything; n has no forward.
         const auto d = custom("D", [](Custom&, std::span<const Var> in) { return in[0].iterate().front(); });
         d->addChild("cf", controlFlow());
-        d->addChild("n", std::make_shared<nn::ModuleDict>(std::vector<std::pair<string, std::shared_ptr<nn::Module>>>{{"k", linear()}}));
+        d->addChild("n", std::make_shared<nn::ModuleDict>(
+                             std::vector<std::pair<string, std::shared_ptr<nn::Module>>>{{"k", linear()}}));
         const auto net = chain("O5", {{"d", d}});
         GraphCollection collection = asReference();
         collection.recursiveTrace(net);
@@ -175,7 +181,8 @@ class TestGraphCollection : public QObject {
     }
 
     void case17_everyGraphIsValid() {
-        const auto net = chain("Net", {{"cf", controlFlow()}, {"e", err()}, {"i", asking([](const Var& x) { return Var(x.length()); })}});
+        const auto net = chain(
+            "Net", {{"cf", controlFlow()}, {"e", err()}, {"i", asking([](const Var& x) { return Var(x.length()); })}});
         const GraphCollection collection = trace::recursiveTrace(net);
         QVERIFY(collection.entries().size() > 3);
         for (const GraphCollection::Entry& entry : collection.entries()) QVERIFY(entry.graph->validate().has_value());
@@ -183,10 +190,12 @@ class TestGraphCollection : public QObject {
 
     void concreteArgumentsAreForTheModelOnly() {
         // The model and its failing part's child both have a parameter test_flag.
-        const auto inner = custom("Inner", [](Custom& self, std::span<const Var> in) { return self.at("f")(in[0].iterate().front()); });
+        const auto inner = custom(
+            "Inner", [](Custom& self, std::span<const Var> in) { return self.at("f")(in[0].iterate().front()); });
         inner->addChild("f", flag());
-        const auto net = custom("Net", [](Custom& self, std::span<const Var> in) { return self.at("inner")(in[1] ? in[0] + 1 : in[0]); },
-                                {{"x", std::nullopt, false}, {"test_flag", tensor::Value::ofBool(false), false}});
+        const auto net = custom(
+            "Net", [](Custom& self, std::span<const Var> in) { return self.at("inner")(in[1] ? in[0] + 1 : in[0]); },
+            {{"x", std::nullopt, false}, {"test_flag", tensor::Value::ofBool(false), false}});
         net->addChild("inner", inner);
         GraphCollection collection;
         collection.recursiveTrace(net, {{"test_flag", tensor::Value::ofBool(true)}});

@@ -1,5 +1,6 @@
 // In-place operators and what shares memory: each program at once and under every tracer, run plain and with every node
-// watched. Expected numbers are worked by hand after PyTorch's semantics. A tracer may refuse; it may not give other numbers.
+// watched. Expected numbers are worked by hand after PyTorch's semantics. A tracer may refuse; it may not give other
+// numbers.
 
 #include <QtTest>
 
@@ -95,7 +96,8 @@ class TestInPlace : public QObject {
             // Read as PyTorch runs it, it means the same.
             auto pure = std::make_shared<graph::InternalGraph>(*graph);
             std::string refusal;
-            if (!result.empty() && passes::removeInplace(*pure)) check(program, tracer, ran(pure, program.input, refusal), refusal + " after remove-inplace");
+            if (!result.empty() && passes::removeInplace(*pure))
+                check(program, tracer, ran(pure, program.input, refusal), refusal + " after remove-inplace");
         }
         check(program, tracer, result, why);
     }
@@ -153,20 +155,22 @@ class TestInPlace : public QObject {
 
     void tracedModule_data() { rows(); }
     void tracedModule() {
-        traced(kTracedModule, [](const auto& net, const Value& input, std::string& why) -> std::shared_ptr<const graph::InternalGraph> {
-            auto made = trace::traceModule(net, {copyOf(input)});
-            if (!made) {
-                why = made.error().text();
-                return nullptr;
-            }
-            // The traced module itself, and flattened.
-            const Value first = *(*made)->run({copyOf(input)});
-            const Value second = *(*(*made)->flatten())->run({copyOf(input)});
-            if (numbers(first) != numbers(second)) qWarning("flatten changes the result");
-            auto inlined = trace::inlineTracedModule(*made);
-            if (!inlined) why = inlined.error().text();
-            return inlined ? inlined->graph : nullptr;
-        });
+        traced(
+            kTracedModule,
+            [](const auto& net, const Value& input, std::string& why) -> std::shared_ptr<const graph::InternalGraph> {
+                auto made = trace::traceModule(net, {copyOf(input)});
+                if (!made) {
+                    why = made.error().text();
+                    return nullptr;
+                }
+                // The traced module itself, and flattened.
+                const Value first = *(*made)->run({copyOf(input)});
+                const Value second = *(*(*made)->flatten())->run({copyOf(input)});
+                if (numbers(first) != numbers(second)) qWarning("flatten changes the result");
+                auto inlined = trace::inlineTracedModule(*made);
+                if (!inlined) why = inlined.error().text();
+                return inlined ? inlined->graph : nullptr;
+            });
     }
 
     void custom_data() { rows(); }
@@ -188,7 +192,10 @@ class TestInPlace : public QObject {
             add_(nn::expand(nn::unsqueeze(c, 0), {3, 4}), 1);
             return c;
         });
-        const auto holds = [](const std::string& text) { return text.find("more than one element of the written-to tensor refers to a single memory location") != std::string::npos; };
+        const auto holds = [](const std::string& text) {
+            return text.find("more than one element of the written-to tensor refers to a single memory location") !=
+                   std::string::npos;
+        };
         try {
             net->call({Var(tensor4())}, {});
             QVERIFY2(false, "written");
@@ -198,7 +205,8 @@ class TestInPlace : public QObject {
         trace::ModulePathTracer tracer;
         const auto graph = tracer.trace(net);
         QVERIFY(!graph && holds(graph.error().text()));
-        QVERIFY2(graph.error().text().find("node 'expand' (operation 3)") != std::string::npos, graph.error().text().c_str());
+        QVERIFY2(graph.error().text().find("node 'expand' (operation 3)") != std::string::npos,
+                 graph.error().text().c_str());
         const auto made = trace::traceModule(net, {tensor4()});
         QVERIFY(!made && holds(made.error().text()));
     }
@@ -288,7 +296,8 @@ class TestInPlace : public QObject {
         QCOMPARE(numbers(x), (Numbers{1, 2, 3, 4}));
     }
 
-    /// Whether reshape shows the memory or copies it is not known of a transposed tensor: refused when it matters, by name.
+    /// Whether reshape shows the memory or copies it is not known of a transposed tensor: refused when it matters, by
+    /// name.
     void unknownSharingIsRefused() {
         const auto net = [](bool readsView) {
             return test::custom("Net", [readsView](Custom&, In in) {
@@ -302,7 +311,8 @@ class TestInPlace : public QObject {
         QCOMPARE(resultOf(*tracer.trace(net(false)), {matrix()}), (Numbers{2, 3, 4, 5, 6, 7}));
         const auto refused = tracer.trace(net(true));
         QVERIFY(!refused);
-        QVERIFY2(refused.error().text().find("node 'reshape' (operation 3) shares memory") != std::string::npos, refused.error().text().c_str());
+        QVERIFY2(refused.error().text().find("node 'reshape' (operation 3) shares memory") != std::string::npos,
+                 refused.error().text().c_str());
     }
 };
 

@@ -1,5 +1,6 @@
-// In-place operators keep the dtype of their tensor, refuse what PyTorch cannot cast, and refuse to read what they write: each
-// program at once, under every tracer, and with its writes removed. After c10::canCast and at::assert_no_partial_overlap.
+// In-place operators keep the dtype of their tensor, refuse what PyTorch cannot cast, and refuse to read what they
+// write: each program at once, under every tracer, and with its writes removed. After c10::canCast and
+// at::assert_no_partial_overlap.
 
 #include <QtTest>
 
@@ -38,6 +39,7 @@ struct Program {
 
 const std::vector<Program>& programs() {
     static const Var doubles(Tensor::of<double>({4}, {1, 1, 1, 1}));
+    // clang-format off
     static const std::vector<Program> list{
         {"float64 into float32", [](const Var& x) { return clone(x).method("add_", {doubles}, {}, "add_.Tensor"); }, DType::Float32, {2, 3, 4, 5}},
         {"float64 into a part", [](const Var& x) {
@@ -100,6 +102,7 @@ const std::vector<Program>& programs() {
         {"unbind, by its name alone", [](const Var& x) { return nn::view(clone(x), {2, 2}).method("unbind", {0}, {})[1]; }, DType::Float32, {3, 4}},
         {"no overload takes a string", [](const Var& x) { return clone(x).method("add_", {"one"}, {}); }, DType::Undefined, {}, "there are add_.Scalar, add_.Tensor"},
     };
+    // clang-format on
     return list;
 }
 
@@ -178,16 +181,22 @@ class TestInPlaceTypes : public QObject {
             eager = base::runError(error.message());
         }
         check(program, eager, "eager");
-        if (!eager) QVERIFY2(eager.error().text().find(program.error) != std::string::npos, eager.error().text().c_str());
+        if (!eager)
+            QVERIFY2(eager.error().text().find(program.error) != std::string::npos, eager.error().text().c_str());
         const std::pair<const char*, Traced (*)(const std::shared_ptr<nn::Module>&)> tracers[] = {
-            {"module-path", byModulePath}, {"robust", byRobust}, {"traced-module", byTracedModule}, {"custom", byCustom}};
+            {"module-path", byModulePath},
+            {"robust", byRobust},
+            {"traced-module", byTracedModule},
+            {"custom", byCustom}};
         for (const auto& [name, trace] : tracers) {
             const auto net = moduleOf(program);
             const Traced graph = trace(net);
-            if (!graph && program.dtype != DType::Undefined) QVERIFY2(false, (std::string(name) + ": " + graph.error().text()).c_str());
+            if (!graph && program.dtype != DType::Undefined)
+                QVERIFY2(false, (std::string(name) + ": " + graph.error().text()).c_str());
             if (!graph) continue;
             // Whether a write reads what it writes is not followed where writes are recorded as they are.
-            const bool isOverlap = std::string_view(program.error).find("single memory location") != std::string_view::npos;
+            const bool isOverlap =
+                std::string_view(program.error).find("single memory location") != std::string_view::npos;
             if (isOverlap && program.dtype == DType::Undefined && std::string_view(name) == "custom") continue;
             check(program, ran(*graph), name);
             auto pure = std::make_shared<graph::InternalGraph>(**graph);

@@ -1,8 +1,8 @@
 // Random programs of views, writes, branches and reads: every way to run them gives what PyTorch's eager mode gives, or
 // refuses. The truth comes from an interpreter on plain arrays (tests/support/programs).
 //
-// SONDE_RANDOM_PROGRAMS=N runs N programs (300), SONDE_RANDOM_SEED=S begins with program S (1), SONDE_RANDOM_MODE=NAME takes
-// one way alone.
+// SONDE_RANDOM_PROGRAMS=N runs N programs (300), SONDE_RANDOM_SEED=S begins with program S (1), SONDE_RANDOM_MODE=NAME
+// takes one way alone.
 
 #include <QtTest>
 
@@ -83,7 +83,8 @@ std::string text(const std::vector<Result>& results) {
 bool agree(const std::vector<Result>& a, const std::vector<Result>& b) {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i) {
-        if (a[i].shape != b[i].shape || a[i].dtype != b[i].dtype || a[i].values.size() != b[i].values.size()) return false;
+        if (a[i].shape != b[i].shape || a[i].dtype != b[i].dtype || a[i].values.size() != b[i].values.size())
+            return false;
         const double tolerance = a[i].dtype == tensor::DType::Float16 ? 1e-3 : 1e-5;
         for (std::size_t k = 0; k < a[i].values.size(); ++k) {
             const double x = a[i].values[k], y = b[i].values[k];
@@ -100,7 +101,8 @@ std::shared_ptr<nn::Module> moduleOf(const Program& program) { return std::make_
 
 /// A graph may call functions of the module that it was traced from: it keeps it.
 GraphPtr keeping(std::shared_ptr<nn::Module> module, GraphPtr graph) {
-    const auto both = std::make_shared<std::pair<std::shared_ptr<nn::Module>, GraphPtr>>(std::move(module), std::move(graph));
+    const auto both =
+        std::make_shared<std::pair<std::shared_ptr<nn::Module>, GraphPtr>>(std::move(module), std::move(graph));
     return {both, both->second.get()};
 }
 
@@ -187,7 +189,8 @@ using Expected = std::optional<std::vector<Result>>;
 Outcome judged(const Results& got, const Expected& expected, const std::string& how) {
     if (!got) return {Verdict::Refused, got.error().text()};
     if (expected && agree(*got, *expected)) return {};
-    return {Verdict::Wrong, how + "\n  expected " + (expected ? text(*expected) : "an error") + "\n  got      " + text(*got)};
+    return {Verdict::Wrong,
+            how + "\n  expected " + (expected ? text(*expected) : "an error") + "\n  got      " + text(*got)};
 }
 
 /// A way to run programs: a tracer, with all passes on what it gives; or no tracer.
@@ -195,7 +198,8 @@ struct Way {
     const char* name;
     int mostRefusals;  ///< in percent
     Traced (*trace)(const Program& program) = nullptr;
-    bool recordsWrites = false;  ///< the graph has its writes still: what cannot be run as it is must be right after remove-inplace
+    bool recordsWrites =
+        false;  ///< the graph has its writes still: what cannot be run as it is must be right after remove-inplace
 };
 
 const Way kWays[] = {
@@ -207,8 +211,10 @@ const Way kWays[] = {
     {"custom as recorded", 40, byCustomAsRecorded, true},
 };
 
-/// The same graph before and after each pass that keeps values. A pass must not fail, nor make a graph give values that did not.
-Outcome judgePasses(const Way& way, const GraphPtr& graph, const std::vector<Array>& inputs, const Expected& expected, bool mayRefuse) {
+/// The same graph before and after each pass that keeps values. A pass must not fail, nor make a graph give values that
+/// did not.
+Outcome judgePasses(const Way& way, const GraphPtr& graph, const std::vector<Array>& inputs, const Expected& expected,
+                    bool mayRefuse) {
     for (const passes::Pass& pass : passes::passes()) {
         const std::string id(pass.id);
         if (way.recordsWrites && id == "remove-inplace") continue;
@@ -223,9 +229,11 @@ Outcome judgePasses(const Way& way, const GraphPtr& graph, const std::vector<Arr
             if (!pure) continue;
             runnable = *pure;
         }
-        const Outcome outcome = judged(runGraph(runnable, inputs), expected, "after pass " + id + "\n" + printed(*graph) + "becomes\n" + printed(**changed));
+        const Outcome outcome = judged(runGraph(runnable, inputs), expected,
+                                       "after pass " + id + "\n" + printed(*graph) + "becomes\n" + printed(**changed));
         if (outcome.verdict == Verdict::Wrong) return outcome;
-        if (outcome.verdict == Verdict::Refused && !mayRefuse) return {Verdict::Wrong, "after pass " + id + " it cannot be run: " + outcome.told};
+        if (outcome.verdict == Verdict::Refused && !mayRefuse)
+            return {Verdict::Wrong, "after pass " + id + " it cannot be run: " + outcome.told};
     }
     return {};
 }
@@ -235,13 +243,16 @@ Outcome judgeGraph(const Way& way, const Program& program, const GraphPtr& trace
     if (way.recordsWrites) {
         const Traced pure = withoutWrites(traced);
         if (!pure) return {Verdict::Refused, pure.error().text()};
-        const Outcome outcome = judged(runGraph(*pure, arrays()), expected, "with its writes removed\n" + printed(*traced) + "becomes\n" + printed(**pure));
+        const Outcome outcome = judged(runGraph(*pure, arrays()), expected,
+                                       "with its writes removed\n" + printed(*traced) + "becomes\n" + printed(**pure));
         if (outcome.verdict == Verdict::Wrong) return outcome;
         const Outcome passed = judgePasses(way, traced, arrays(), expected, outcome.verdict == Verdict::Refused);
-        if (passed.verdict != Verdict::Right || outcome.verdict == Verdict::Refused) return passed.verdict == Verdict::Wrong ? passed : outcome;
+        if (passed.verdict != Verdict::Right || outcome.verdict == Verdict::Refused)
+            return passed.verdict == Verdict::Wrong ? passed : outcome;
     }
     const Outcome plain = judged(runGraph(traced, arrays()), expected, "plain\n" + printed(*traced));
-    if (way.recordsWrites && plain.verdict == Verdict::Refused) return {};  // plans refuse writes that they would not see
+    if (way.recordsWrites && plain.verdict == Verdict::Refused)
+        return {};  // plans refuse writes that they would not see
     if (plain.verdict == Verdict::Wrong) return plain;
     const bool isRefused = plain.verdict == Verdict::Refused;
     const Outcome watched = judged(runGraph(traced, arrays(), true), expected, "with everything watched");
@@ -310,17 +321,20 @@ class TestInplacePrograms : public QObject {
             if (outcome.verdict != Verdict::Wrong) continue;
             seeds += QString(" %1").arg(seed);
             if (++wrong > 3) continue;
-            const Program small = shrunk(program, [&](const Program& each) { return judge(chosen, each).verdict == Verdict::Wrong; });
+            const Program small =
+                shrunk(program, [&](const Program& each) { return judge(chosen, each).verdict == Verdict::Wrong; });
             reports << QString::fromStdString(test::programs::text(small) + judge(chosen, small).told);
         }
         qInfo("%s: %d right, %d refused, %d wrong%s", chosen.name, right, refused, wrong, qPrintable(seeds));
         if (qEnvironmentVariableIsSet("SONDE_RANDOM_REFUSALS")) {
-            if (count == 1) qInfo("%s", test::programs::text(Generator::make(static_cast<std::uint64_t>(first))).c_str());
+            if (count == 1)
+                qInfo("%s", test::programs::text(Generator::make(static_cast<std::uint64_t>(first))).c_str());
             for (const auto& [what, times] : refusals) qInfo("  %d × %s", times, what.c_str());
         }
         for (const QString& report : reports) qWarning("%s", qPrintable(report));
         QVERIFY2(wrong == 0, "the programs above, by their seeds");
-        QVERIFY2(refused * 100 <= count * chosen.mostRefusals, qPrintable(QString("%1 of %2 refused").arg(refused).arg(count)));
+        QVERIFY2(refused * 100 <= count * chosen.mostRefusals,
+                 qPrintable(QString("%1 of %2 refused").arg(refused).arg(count)));
     }
 };
 

@@ -1,7 +1,8 @@
-// What a model's own code throws, whatever its type, ends no tracer: it is an error that names the module, or makes a failed
-// leaf of it. And models that nest or recurse deeply.
+// What a model's own code throws, whatever its type, ends no tracer: it is an error that names the module, or makes a
+// failed leaf of it. And models that nest or recurse deeply.
 
 #include <QtTest>
+
 #include <new>
 #include <stdexcept>
 
@@ -133,7 +134,8 @@ class TestModelExceptions : public QObject {
         QVERIFY(graph && graph->findNode("outer_bad").valid());
         QVERIFY(graph->findNode("outer_b").valid());
         QVERIFY(collection.isFailed(*made.bad));
-        QVERIFY2(QString::fromStdString(*collection.failureMessage(*made.bad)).startsWith(QString::fromStdString(kind.message)),
+        QVERIFY2(QString::fromStdString(*collection.failureMessage(*made.bad))
+                     .startsWith(QString::fromStdString(kind.message)),
                  collection.failureMessage(*made.bad)->c_str());
         QVERIFY(!collection.isFailed(*made.outer) && !collection.isFailed(*made.top));
     }
@@ -163,8 +165,10 @@ class TestModelExceptions : public QObject {
             top->addChild("outer", chain("Outer", {{"bad", thrower(raise)}}));  // two levels up
             return top;
         };
-        const std::vector<std::pair<Thrower, double>> rows{{[] { throw 5; }, 3}, {[] { throw std::out_of_range("far"); }, 4},
-                                                           {[] { throw std::bad_alloc(); }, 5}, {[] { throw "text"; }, 6}};
+        const std::vector<std::pair<Thrower, double>> rows{{[] { throw 5; }, 3},
+                                                           {[] { throw std::out_of_range("far"); }, 4},
+                                                           {[] { throw std::bad_alloc(); }, 5},
+                                                           {[] { throw "text"; }, 6}};
         for (const auto& [raise, factor] : rows) {
             const auto symbolic = trace::ModulePathTracer().trace(handling(raise));
             QVERIFY2(symbolic, symbolic ? "" : symbolic.error().text().c_str());
@@ -193,7 +197,8 @@ class TestModelExceptions : public QObject {
                 throw std::runtime_error("the handler's");
             }
         });
-        top->addChild("bad", custom("Bad", [](Custom&, std::span<const Var>) -> Var { throw std::logic_error("the child's"); }));
+        top->addChild(
+            "bad", custom("Bad", [](Custom&, std::span<const Var>) -> Var { throw std::logic_error("the child's"); }));
         const auto result = trace::ModulePathTracer().trace(top);
         QVERIFY(!result);
         QCOMPARE(result.error().where, std::string("Top"));
@@ -210,7 +215,8 @@ class TestModelExceptions : public QObject {
         const Model made = model(kind.raise);
         QCOMPARE(tracer.traceRobust(made.bad)->nodeCount(), std::size_t{0});
         QVERIFY(tracer.isFailed(*made.bad));
-        QVERIFY(tracer.traceRobust(custom("Fine", [](Custom&, std::span<const Var> in) { return in[0] * 2; }))->nodeCount() > 0);
+        QVERIFY(tracer.traceRobust(custom("Fine", [](Custom&, std::span<const Var> in) { return in[0] * 2; }))
+                    ->nodeCount() > 0);
     }
 
     /// The leaf is called with values when its turn comes; the run ends at its node.
@@ -236,9 +242,12 @@ class TestModelExceptions : public QObject {
         };
         struct NoSignature : nn::Module {
             std::string className() const override { return "NoSignature"; }
-            std::vector<trace::ForwardParameter> signature() const override { throw std::runtime_error("no parameters"); }
+            std::vector<trace::ForwardParameter> signature() const override {
+                throw std::runtime_error("no parameters");
+            }
         };
-        for (const std::shared_ptr<Module>& module : {std::shared_ptr<Module>(std::make_shared<NoClass>()), std::shared_ptr<Module>(std::make_shared<NoSignature>())}) {
+        for (const std::shared_ptr<Module>& module : {std::shared_ptr<Module>(std::make_shared<NoClass>()),
+                                                      std::shared_ptr<Module>(std::make_shared<NoSignature>())}) {
             QVERIFY(!trace::ModulePathTracer().trace(module));
             QVERIFY(!trace::CustomTracer().traceCustom(module));
             QVERIFY(!trace::traceModule(module, {ones({1})}));
@@ -336,7 +345,8 @@ class TestModelExceptions : public QObject {
                 return in[0] + 1;
             });
         };
-        for (const auto& result : {trace::ModulePathTracer().trace(circle()), trace::CustomTracer().traceCustom(circle())}) {
+        for (const auto& result :
+             {trace::ModulePathTracer().trace(circle()), trace::CustomTracer().traceCustom(circle())}) {
             QVERIFY(!result && QString::fromStdString(result.error().what).contains("part of itself"));
         }
         QVERIFY(!trace::traceModule(circle(), {ones({1})}));
@@ -354,7 +364,8 @@ class TestModelExceptions : public QObject {
     /// Calls itself without end: an error, and no overflow of the stack.
     void endlessRecursion() {
         const auto module = custom("Endless", [](Custom& self, std::span<const Var> in) { return self(in[0] + 1); });
-        for (const auto& result : {trace::ModulePathTracer().trace(module), trace::CustomTracer().traceCustom(module)}) {
+        for (const auto& result :
+             {trace::ModulePathTracer().trace(module), trace::CustomTracer().traceCustom(module)}) {
             QVERIFY(!result && QString::fromStdString(result.error().what).startsWith("RecursionError"));
             QVERIFY(!result.error().hint.empty());
         }

@@ -74,7 +74,8 @@ class Recurrent : public nn::Layer {
 Rows rows(const ModulePathTracer& tracer, const graph::InternalGraph& graph) {
     Rows result;
     for (graph::ExprId id : graph.main().order) {
-        for (graph::NodeId node : graph.expr(id).outputs) result.emplace_back(graph.node(node).name, tracer.originOf(node));
+        for (graph::NodeId node : graph.expr(id).outputs)
+            result.emplace_back(graph.node(node).name, tracer.originOf(node));
     }
     return result;
 }
@@ -115,7 +116,8 @@ std::shared_ptr<graph::InternalGraph> traced(ModulePathTracer& tracer, const std
     return valid ? *graph : nullptr;
 }
 
-#define COMPARE_ROWS(actual, ...) QCOMPARE(QString::fromStdString(text(actual)), QString::fromStdString(text(Rows{__VA_ARGS__})))
+#define COMPARE_ROWS(actual, ...) \
+    QCOMPARE(QString::fromStdString(text(actual)), QString::fromStdString(text(Rows{__VA_ARGS__})))
 
 }  // namespace
 
@@ -160,17 +162,19 @@ class TestModulePathTracer : public QObject {
         });
         const auto a = makeBlock();
         net->addChild("a", a);
-        net->addChild("seq", std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{linear(), makeBlock()}));
+        net->addChild(
+            "seq", std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{linear(), makeBlock()}));
         net->addChild("alias", a);
         ModulePathTracer tracer;
         const auto graph = traced(tracer, net);
         QVERIFY(graph);
-        COMPARE_ROWS(rows(tracer, *graph), {"x", ""}, {"a_lin", "a.lin"}, {"a_w", "a"}, {"mul", "a"}, {"a_b", kNone}, {"add", "a"},
-                     {"relu", "a"}, {"a_plain", kNone}, {"add_1", "a"}, {"seq_0", "seq.0"}, {"seq_1_lin", "seq.1.lin"},
-                     {"seq_1_w", "seq.1"}, {"mul_1", "seq.1"}, {"seq_1_b", kNone}, {"add_2", "seq.1"}, {"relu_1", "seq.1"},
-                     {"seq_1_plain", kNone}, {"add_3", "seq.1"}, {"a_lin_1", "a.lin"}, {"mul_2", "a"}, {"a_b_1", kNone},
-                     {"add_4", "a"}, {"relu_2", "a"}, {"a_plain_1", kNone}, {"add_5", "a"}, {"flatten", ""},
-                     {"_tensor_constant0", kNone}, {"add_6", ""}, {"output", kNone});
+        COMPARE_ROWS(rows(tracer, *graph), {"x", ""}, {"a_lin", "a.lin"}, {"a_w", "a"}, {"mul", "a"}, {"a_b", kNone},
+                     {"add", "a"}, {"relu", "a"}, {"a_plain", kNone}, {"add_1", "a"}, {"seq_0", "seq.0"},
+                     {"seq_1_lin", "seq.1.lin"}, {"seq_1_w", "seq.1"}, {"mul_1", "seq.1"}, {"seq_1_b", kNone},
+                     {"add_2", "seq.1"}, {"relu_1", "seq.1"}, {"seq_1_plain", kNone}, {"add_3", "seq.1"},
+                     {"a_lin_1", "a.lin"}, {"mul_2", "a"}, {"a_b_1", kNone}, {"add_4", "a"}, {"relu_2", "a"},
+                     {"a_plain_1", kNone}, {"add_5", "a"}, {"flatten", ""}, {"_tensor_constant0", kNone}, {"add_6", ""},
+                     {"output", kNone});
     }
 
     void case04_namesInOneModel() {
@@ -189,18 +193,22 @@ class TestModulePathTracer : public QObject {
             return parts[0] + parts[1];
         });
         net->addChild("relu", std::make_shared<nn::ReLU>());
-        auto inner = std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{std::make_shared<nn::ReLU>()});
-        net->addChild("b", std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{std::make_shared<nn::Sequential>(), inner}));
+        auto inner =
+            std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{std::make_shared<nn::ReLU>()});
+        net->addChild("b", std::make_shared<nn::Sequential>(
+                               std::vector<std::shared_ptr<nn::Module>>{std::make_shared<nn::Sequential>(), inner}));
         ModulePathTracer tracer;
         const auto graph = traced(tracer, net);
         QVERIFY(graph);
-        QCOMPARE(names(*graph), std::string("x relu relu_1 b_1_0 add add_1 neg matmul getitem sum_1 relu_2 getattr_1 split "
-                                            "getitem_1 getitem_2 add_2 output"));
+        QCOMPARE(names(*graph),
+                 std::string("x relu relu_1 b_1_0 add add_1 neg matmul getitem sum_1 relu_2 getattr_1 split "
+                             "getitem_1 getitem_2 add_2 output"));
     }
 
     void case05_functionAsRoot() {
         ModulePathTracer tracer;
-        auto graph = tracer.trace([](std::span<const Var> in) { return in[0].method("sin") + 1; }, {{"x", std::nullopt, false}});
+        auto graph =
+            tracer.trace([](std::span<const Var> in) { return in[0].method("sin") + 1; }, {{"x", std::nullopt, false}});
         QVERIFY(graph);
         COMPARE_ROWS(rows(tracer, **graph), {"x", ""}, {"sin", ""}, {"add", ""}, {"output", kNone});
     }
@@ -209,7 +217,8 @@ class TestModulePathTracer : public QObject {
         ModulePathTracer tracer;
         const auto graph = traced(tracer, linear());
         QVERIFY(graph);
-        COMPARE_ROWS(rows(tracer, *graph), {"input_1", ""}, {"weight", ""}, {"bias", ""}, {"linear", ""}, {"output", kNone});
+        COMPARE_ROWS(rows(tracer, *graph), {"input_1", ""}, {"weight", ""}, {"bias", ""}, {"linear", ""},
+                     {"output", kNone});
     }
 
     void case07_containersAreParts() {
@@ -227,19 +236,22 @@ class TestModulePathTracer : public QObject {
             for (const auto& child : self.at("blocks").children()) x = (*child.module)(x);
             return (*self.at("d").child("k-1"))(x);
         });
-        net->addChild("blocks", std::make_shared<nn::ModuleList>(std::vector<std::shared_ptr<nn::Module>>{makeBlock(), makeBlock()}));
+        net->addChild("blocks", std::make_shared<nn::ModuleList>(
+                                    std::vector<std::shared_ptr<nn::Module>>{makeBlock(), makeBlock()}));
         net->addChild("d", std::make_shared<nn::ModuleDict>(
                                std::vector<std::pair<std::string, std::shared_ptr<nn::Module>>>{{"k-1", makeBlock()}}));
         ModulePathTracer tracer;
         const auto graph = traced(tracer, net);
         QVERIFY(graph);
-        COMPARE_ROWS(rows(tracer, *graph), {"x", ""}, {"blocks_0_drop", "blocks.0.drop"}, {"blocks_0_p", "blocks.0"}, {"mul", "blocks.0"},
-                     {"blocks_1_drop", "blocks.1.drop"}, {"blocks_1_p", "blocks.1"}, {"mul_1", "blocks.1"}, {"d_k_1_drop", "d.k-1.drop"},
-                     {"d_k_1_p", "d.k-1"}, {"mul_2", "d.k-1"}, {"output", kNone});
+        COMPARE_ROWS(rows(tracer, *graph), {"x", ""}, {"blocks_0_drop", "blocks.0.drop"}, {"blocks_0_p", "blocks.0"},
+                     {"mul", "blocks.0"}, {"blocks_1_drop", "blocks.1.drop"}, {"blocks_1_p", "blocks.1"},
+                     {"mul_1", "blocks.1"}, {"d_k_1_drop", "d.k-1.drop"}, {"d_k_1_p", "d.k-1"}, {"mul_2", "d.k-1"},
+                     {"output", kNone});
     }
 
     void case08_directForwardHasTheCallersOrigin() {
-        auto inner = custom("Inner", [](Custom& self, std::span<const Var> in) { return nn::relu(self.at("lin")(in[0])); });
+        auto inner =
+            custom("Inner", [](Custom& self, std::span<const Var> in) { return nn::relu(self.at("lin")(in[0])); });
         inner->addChild("lin", linear());
         auto net = custom("Net", [](Custom& self, std::span<const Var> in) { return self.at("inner").forward(in); });
         net->addChild("inner", inner);
@@ -261,7 +273,8 @@ class TestModulePathTracer : public QObject {
     }
 
     void case10_controlFlowAndANewTrace() {
-        auto inner = custom("Inner", [](Custom&, std::span<const Var> in) { return nn::sum(in[0]) > 0 ? in[0] : -in[0]; });
+        auto inner =
+            custom("Inner", [](Custom&, std::span<const Var> in) { return nn::sum(in[0]) > 0 ? in[0] : -in[0]; });
         auto net = custom("Net", [](Custom& self, std::span<const Var> in) { return self.at("inner")(in[0]); });
         net->addChild("inner", inner);
         ModulePathTracer tracer;
@@ -280,7 +293,8 @@ class TestModulePathTracer : public QObject {
         ModulePathTracer first;
         ModulePathTracer second;
         const auto a = traced(first, linear());
-        const auto b = traced(second, std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{linear()}));
+        const auto b =
+            traced(second, std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{linear()}));
         QVERIFY(a && b);
         COMPARE_ROWS(rows(first, *a), {"input_1", ""}, {"weight", ""}, {"bias", ""}, {"linear", ""}, {"output", kNone});
         COMPARE_ROWS(rows(second, *b), {"input_1", ""}, {"_0", "0"}, {"output", kNone});
@@ -301,9 +315,8 @@ class TestModulePathTracer : public QObject {
     }
 
     void case13_sharedParameterIsReadOnce() {
-        auto net = custom("Net", [](Custom& self, std::span<const Var> in) {
-            return self.at("b")(self.at("a")(in[0]));
-        });
+        auto net =
+            custom("Net", [](Custom& self, std::span<const Var> in) { return self.at("b")(self.at("a")(in[0])); });
         const auto reader = [](Custom& self, std::span<const Var> in) { return in[0] * Var(self.attributes["w"]); };
         auto a = custom("Reader", reader);
         auto b = custom("Reader", reader);
@@ -319,7 +332,8 @@ class TestModulePathTracer : public QObject {
     }
 
     void case14_customLeafRule() {
-        auto block = custom("Block", [](Custom& self, std::span<const Var> in) { return self.at("r")(self.at("lin")(in[0])); });
+        auto block =
+            custom("Block", [](Custom& self, std::span<const Var> in) { return self.at("r")(self.at("lin")(in[0])); });
         block->addChild("lin", linear());
         block->addChild("r", std::make_shared<nn::ReLU>());
         auto net = custom("Net", [](Custom& self, std::span<const Var> in) { return self.at("b")(in[0]); });
@@ -365,8 +379,9 @@ class TestModulePathTracer : public QObject {
             return (*self.at("d").child("k-1.\"q\""))(self.at("s")(in[0]));
         });
         net->addChild("s", std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{linear()}));
-        net->addChild("d", std::make_shared<nn::ModuleDict>(
-                               std::vector<std::pair<std::string, std::shared_ptr<nn::Module>>>{{"k-1.\"q\"", linear()}}));
+        net->addChild("d",
+                      std::make_shared<nn::ModuleDict>(
+                          std::vector<std::pair<std::string, std::shared_ptr<nn::Module>>>{{"k-1.\"q\"", linear()}}));
         ModulePathTracer tracer;
         auto graph = tracer.trace(net);
         QVERIFY(graph);
@@ -379,12 +394,14 @@ class TestModulePathTracer : public QObject {
 
     void leavesOwnTheirInside() {
         ModulePathTracer tracer;
-        const auto graph = traced(tracer, std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{linear()}));
+        const auto graph =
+            traced(tracer, std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{linear()}));
         QVERIFY(graph);
         const graph::Expr& call = graph->expr(graph->node(graph->findNode("_0")).producer);
         QCOMPARE(call.bodies.size(), 1U);
         std::string inside;
-        for (graph::ExprId id : graph->body(call.bodies[0]).order) inside += graph->node(graph->expr(id).outputs[0]).name + ' ';
+        for (graph::ExprId id : graph->body(call.bodies[0]).order)
+            inside += graph->node(graph->expr(id).outputs[0]).name + ' ';
         QCOMPARE(inside, std::string("_0/input_1 _0/weight _0/bias _0/linear "));
         const graph::Expr& inner = graph->expr(graph->node(graph->findNode("_0/linear")).producer);
         QCOMPARE(inner.op.domain + "::" + inner.op.name, std::string("aten::linear"));

@@ -12,11 +12,13 @@ class TestNaming : public QObject {
   private slots:
     /// A sequence that torch.fx was given, in one table (symbolic-trace.md, "Names").
     void fxNamesFollowTheSequence() {
+        // clang-format off
         const std::pair<const char*, const char*> sequence[] = {
             {"x", "x"},         {"x", "x_1"},         {"x", "x_2"},   {"x_1", "x_3"},      {"x_1", "x_4"},       {"layer1.0", "layer1_0"},
             {"layer1.0", "layer1_1"}, {"a_01", "a_1"}, {"a_1", "a_2"}, {"1abc", "_1abc"},   {"input", "input_1"}, {"max", "max_1"},
             {"abs", "abs_1"},   {"inf", "inf_1"},     {"x_0", "x_0"}, {"x_0", "x_5"},      {"add_", "add_"},     {"add_", "add__1"},
             {"a-b.c", "a_b_c"}};
+        // clang-format on
         FxNames names;
         for (const auto& [candidate, expected] : sequence) QCOMPARE(names.unique(candidate), std::string(expected));
     }

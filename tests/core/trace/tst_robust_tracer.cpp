@@ -73,10 +73,12 @@ class TestRobustTracer : public QObject {
     void case01_w4_keywordsAreSpecialised() {
         RobustTracer tracer;
         const auto graph = tracer.traceRobust(keywords());
-        QCOMPARE(names(*graph), string("x mask_1 _assert_is_none scale_1 eq _assert mode_1 eq_1 _assert_1 l mul output"));
+        QCOMPARE(names(*graph),
+                 string("x mask_1 _assert_is_none scale_1 eq _assert mode_1 eq_1 _assert_1 l mul output"));
         QCOMPARE(call(*graph, "l"), string("l(x)"));
         QCOMPARE(call(*graph, "mul"), string("mul(l, 2)"));
-        QVERIFY(QString::fromStdString(call(*graph, "_assert")).contains("scale has been specialized to have value 2.0 but"));
+        QVERIFY(QString::fromStdString(call(*graph, "_assert"))
+                    .contains("scale has been specialized to have value 2.0 but"));
         QVERIFY(QString::fromStdString(call(*graph, "_assert_is_none"))
                     .contains("mask has been specialized to have value None but got another value"));
     }
@@ -114,8 +116,9 @@ class TestRobustTracer : public QObject {
     }
 
     void case08_leafAsRoot() {
-        for (const std::shared_ptr<nn::Module>& root : {std::static_pointer_cast<nn::Module>(linear()),
-                                                        std::static_pointer_cast<nn::Module>(std::make_shared<nn::BatchNorm2d>(3))}) {
+        for (const std::shared_ptr<nn::Module>& root :
+             {std::static_pointer_cast<nn::Module>(linear()),
+              std::static_pointer_cast<nn::Module>(std::make_shared<nn::BatchNorm2d>(3))}) {
             RobustTracer tracer;
             const auto graph = tracer.traceRobust(root);
             QCOMPARE(names(*graph), string("input_1 _unnamed output"));
@@ -129,8 +132,9 @@ class TestRobustTracer : public QObject {
         RobustTracer tracer;
         const auto root = std::make_shared<nn::MultiheadAttention>(8, 2);
         const auto graph = tracer.traceRobust(root);
-        QCOMPARE(names(*graph), string("query key value key_padding_mask_1 _assert_is_none need_weights_1 eq _assert attn_mask_1 "
-                                       "_assert_is_none_1 average_attn_weights_1 eq_1 _assert_1 _unnamed output"));
+        QCOMPARE(names(*graph),
+                 string("query key value key_padding_mask_1 _assert_is_none need_weights_1 eq _assert attn_mask_1 "
+                        "_assert_is_none_1 average_attn_weights_1 eq_1 _assert_1 _unnamed output"));
         QCOMPARE(call(*graph, "_unnamed"), string("_unnamed(query, key, value, None, True, None, True)"));
         QVERIFY(!tracer.isFailed(*root));
         QVERIFY(tracer.isUnvisited(*root->child("out_proj")));
@@ -153,7 +157,8 @@ class TestRobustTracer : public QObject {
 
     void case13_tensorsStaySymbolic() {
         RobustTracer tracer;
-        QCOMPARE(names(*tracer.traceRobust(flag(), given("x", ones()))), string("x test_flag_1 eq _assert conv output"));
+        QCOMPARE(names(*tracer.traceRobust(flag(), given("x", ones()))),
+                 string("x test_flag_1 eq _assert conv output"));
         QCOMPARE(names(*tracer.traceRobust(sequential({err()}), given("x", ones()))), string("input_1 _0 output"));
         const auto graph = tracer.traceRobust(keywords(), given("mask", ones()));
         QCOMPARE(names(*graph), string("x mask scale_1 eq _assert mode_1 eq_1 _assert_1 l mul mul_1 output"));
@@ -165,7 +170,8 @@ class TestRobustTracer : public QObject {
             return Var::tuple({in[0].items()[0] + in[0].items()[1], Var::list({in[0].items()[1]})});
         });
         RobustTracer tracer;
-        const auto graph = tracer.traceRobust(net, given("x", tensor::Value::list({tensor::Value::ofInt(1), tensor::Value::ofInt(2)})));
+        const auto graph = tracer.traceRobust(
+            net, given("x", tensor::Value::list({tensor::Value::ofInt(1), tensor::Value::ofInt(2)})));
         QCOMPARE(names(*graph), string("x_1 x_2 add output"));
         QCOMPARE(call(*graph, "output"), string("output([add, x_2])"));
     }
@@ -203,8 +209,10 @@ class TestRobustTracer : public QObject {
         RobustTracer tracer;
         for (const std::shared_ptr<nn::Module>& root :
              {std::static_pointer_cast<nn::Module>(flag()), std::static_pointer_cast<nn::Module>(keywords()),
-              std::static_pointer_cast<nn::Module>(controlFlow()), std::static_pointer_cast<nn::Module>(sequential({err(), controlFlow()})),
-              std::static_pointer_cast<nn::Module>(linear()), std::static_pointer_cast<nn::Module>(std::make_shared<nn::MultiheadAttention>(8, 2))}) {
+              std::static_pointer_cast<nn::Module>(controlFlow()),
+              std::static_pointer_cast<nn::Module>(sequential({err(), controlFlow()})),
+              std::static_pointer_cast<nn::Module>(linear()),
+              std::static_pointer_cast<nn::Module>(std::make_shared<nn::MultiheadAttention>(8, 2))}) {
             const auto valid = tracer.traceRobust(root)->validate();
             QVERIFY2(valid.has_value(), valid ? "" : valid.error().what.c_str());
         }

@@ -1,5 +1,5 @@
-// Acceptance cases of TracedModule: tracing, ids, names, texts, watch and end points. Numbers are those of part (d) of its
-// reference; expected ids, names and values are written there.
+// Acceptance cases of TracedModule: tracing, ids, names, texts, watch and end points. Numbers are those of part (d) of
+// its reference; expected ids, names and values are written there.
 
 #include <QtTest>
 
@@ -9,9 +9,9 @@
 using namespace sonde;
 using namespace sonde::test;
 using trace::ModuleGraph;
-using trace::traceModule;
 using trace::TracedModule;
 using trace::TracedNode;
+using trace::traceModule;
 
 class TestTracedModule : public QObject {
     Q_OBJECT
@@ -24,8 +24,10 @@ class TestTracedModule : public QObject {
         const auto module = traced(seed(), {vec({0})});
         ModuleGraph& graph = graphOf(module);
         COMPARE_TEXT(nodeList(graph), "0 self, 1 x, 2 add_out, 3 add_out_1");
-        COMPARE_TEXT(graph.text(), "Seed.Graph (self, x) {\n\t%2:\tadd_out = x.__add__(1, )\n\t%3:\tadd_out_1 = add_out.__add__(2, )\n"
-                                   "\treturn add_out_1\n}\n");
+        COMPARE_TEXT(
+            graph.text(),
+            "Seed.Graph (self, x) {\n\t%2:\tadd_out = x.__add__(1, )\n\t%3:\tadd_out_1 = add_out.__add__(2, )\n"
+            "\treturn add_out_1\n}\n");
         TracedNode* add = *graph.nodeById({2}).asUnique();
         module->setWatchPoints({add});
         QCOMPARE(numbers(*module->run({vec({0})})), std::vector<double>{3});
@@ -45,24 +47,28 @@ class TestTracedModule : public QObject {
     void case02_w2() {
         const auto module = traced(myModule(), {ramp({3, 4})});
         COMPARE_TEXT(nodeList(graphOf(module)), "0 self, 1 x, 2 linear, 3 param, 4 add_out, 5 linear_out, 6 relu_out");
-        COMPARE_TEXT(graphOf(module).text(),
-                     "MyModule.Graph (self, x) {\n\t%2:\tlinear = getattr(self, \"linear\") -> (Linear)\n"
-                     "\t%3:\tparam = getattr(self, \"param\") -> (Tensor)\n\t%4:\tadd_out = x.__add__(param, )\n"
-                     "\t%5:\tlinear_out = linear(add_out, )\n\t%6:\trelu_out = nn.relu(linear_out, )\n\treturn relu_out\n}\n");
+        COMPARE_TEXT(
+            graphOf(module).text(),
+            "MyModule.Graph (self, x) {\n\t%2:\tlinear = getattr(self, \"linear\") -> (Linear)\n"
+            "\t%3:\tparam = getattr(self, \"param\") -> (Tensor)\n\t%4:\tadd_out = x.__add__(param, )\n"
+            "\t%5:\tlinear_out = linear(add_out, )\n\t%6:\trelu_out = nn.relu(linear_out, )\n\treturn relu_out\n}\n");
     }
 
     void case02_w3() {
         const auto block = traced(myBlock(), {netInput()});
-        COMPARE_TEXT(nodeList(graphOf(block)), "0 self, 1 x, 2 conv1, 3 conv1_out, 4 bn1, 5 bn1_out, 6 relu_out, 7 add_out, 8 nothing, "
-                                               "9 nothing_out, 10 self, 11 x");
+        COMPARE_TEXT(nodeList(graphOf(block)),
+                     "0 self, 1 x, 2 conv1, 3 conv1_out, 4 bn1, 5 bn1_out, 6 relu_out, 7 add_out, 8 nothing, "
+                     "9 nothing_out, 10 self, 11 x");
         COMPARE_TEXT(named(graphOf(block), "nothing_out")->expr().innerGraph()->name(), "MyBlock_nothing");
         const auto module = traced(net(), {netInput()});
         ModuleGraph& graph = graphOf(module);
         QCOMPARE(graph.nodes().asCount(), 34U);
         QCOMPARE(graph.exprs().asCount(), 34U);
-        COMPARE_TEXT(nodeList(graph, false), "0 self, 1 x, 2 block0, 3 block0_out, 16 block1, 17 block1_out, 30 nothing, 31 nothing_out");
-        COMPARE_TEXT(nodeList(*named(graph, "block0_out")->expr().innerGraph()),
-                     "4 self, 5 x, 6 conv1, 7 conv1_out, 8 bn1, 9 bn1_out, 10 relu_out, 11 add_out, 12 nothing, 13 nothing_out, 14 self, 15 x");
+        COMPARE_TEXT(nodeList(graph, false),
+                     "0 self, 1 x, 2 block0, 3 block0_out, 16 block1, 17 block1_out, 30 nothing, 31 nothing_out");
+        COMPARE_TEXT(
+            nodeList(*named(graph, "block0_out")->expr().innerGraph()),
+            "4 self, 5 x, 6 conv1, 7 conv1_out, 8 bn1, 9 bn1_out, 10 relu_out, 11 add_out, 12 nothing, 13 nothing_out, 14 self, 15 x");
         QCOMPARE(named(*named(graph, "block1_out")->expr().innerGraph(), "self")->id(), 18U);
         QCOMPARE(named(*named(graph, "nothing_out")->expr().innerGraph(), "x")->id(), 33U);
         QVERIFY(graph.validate());
@@ -85,7 +91,9 @@ class TestTracedModule : public QObject {
     }
 
     void case02_w5() {
-        auto b = lambda("B", [](Lambda&, std::span<const Var> in) { return Var::tuple({in[0], nn::cat({in[0], in[0]}, 0)}); });
+        auto b = lambda("B", [](Lambda&, std::span<const Var> in) {
+            return Var::tuple({in[0], nn::cat({in[0], in[0]}, 0)});
+        });
         auto module = lambda("M", [](Lambda& self, std::span<const Var> in) { return self.use("b")(in[0]); });
         module->addChild("b", b);
         const auto made = traced(module, {vec({1})});
@@ -97,11 +105,13 @@ class TestTracedModule : public QObject {
     }
 
     void case02_w6() {
-        const auto made = traced(lambda("Z", [](Lambda&, std::span<const Var> in) {
-            Var z = in[0] * 2;
-            z.withItem(0, 5.0);
-            return z + 1;
-        }), {vec({1, 2})});
+        const auto made = traced(lambda("Z",
+                                        [](Lambda&, std::span<const Var> in) {
+                                            Var z = in[0] * 2;
+                                            z.withItem(0, 5.0);
+                                            return z + 1;
+                                        }),
+                                 {vec({1, 2})});
         COMPARE_TEXT(names(graphOf(made).nodes()), "self x mul_out setitem_out add_out");
         const trace::TracedExpr* set = *graphOf(made).methods("__setitem__").asUnique();
         COMPARE_TEXT(set->text(), "%3:\tsetitem_out = mul_out.__setitem__(0, 5.0, )");
@@ -110,11 +120,13 @@ class TestTracedModule : public QObject {
     }
 
     void case02_w7() {
-        auto module = lambda("F", [](Lambda&, std::span<const Var> in) {
-            const Var d = in[0];
-            const Var l = in[1];
-            return d[Var("p")] + d[Var("q")] * l[0] - l[1][0] * in[2];
-        }, {{"d", std::nullopt, false}, {"l", std::nullopt, false}, {"k", Value::ofInt(2), true}});
+        auto module = lambda("F",
+                             [](Lambda&, std::span<const Var> in) {
+                                 const Var d = in[0];
+                                 const Var l = in[1];
+                                 return d[Var("p")] + d[Var("q")] * l[0] - l[1][0] * in[2];
+                             },
+                             {{"d", std::nullopt, false}, {"l", std::nullopt, false}, {"k", Value::ofInt(2), true}});
         const Value d = Value::dict({{Value(std::string("q")), vec({1})}, {Value(std::string("p")), vec({2})}});
         const Value l = Value::list({vec({3}), Value::tuple({vec({4})})});
         const auto made = traced(module, {d, l}, {{"k", Value::ofInt(5)}});
@@ -122,7 +134,8 @@ class TestTracedModule : public QObject {
         QCOMPARE(numbers(*made->run({d, l}, {{"k", Value::ofInt(5)}})), std::vector<double>{-15});
         const auto wrong = made->run({d, l});
         QVERIFY(!wrong);
-        QVERIFY2(QString::fromStdString(wrong.error().what).contains("forward(Module, {'p':Tensor, 'q':Tensor}, [Tensor, (Tensor)], k=5)"),
+        QVERIFY2(QString::fromStdString(wrong.error().what)
+                     .contains("forward(Module, {'p':Tensor, 'q':Tensor}, [Tensor, (Tensor)], k=5)"),
                  wrong.error().what.c_str());
         QVERIFY(QString::fromStdString(wrong.error().what).contains("support input args kwargs format:"));
     }
@@ -149,7 +162,8 @@ class TestTracedModule : public QObject {
         const auto block = traced(myBlock(), {netInput()});
         COMPARE_TEXT(ids(*graphOf(block).dependencies({named(graphOf(block), "nothing_out")})), "9 7 6 5 3 1 2 0 4 8");
         // Text forms with ids and prefixes.
-        COMPARE_TEXT(graph.methods("__add__").asList()[0]->text("ip"), "%11:\t%11_Net_block0_add_out = %10_Net_block0_relu_out.__add__(1, )");
+        COMPARE_TEXT(graph.methods("__add__").asList()[0]->text("ip"),
+                     "%11:\t%11_Net_block0_add_out = %10_Net_block0_relu_out.__add__(1, )");
     }
 
     void case04_queriesAgain() {
@@ -170,8 +184,9 @@ class TestTracedModule : public QObject {
         const ModuleGraph& graph = graphOf(flat);
         QCOMPARE(graph.body().size(), 12U);
         COMPARE_TEXT(graph.body()[0]->target(), "block0.conv1");
-        COMPARE_TEXT(names(graph.nodes()), "self x block0_conv1 block0_conv1_out block0_bn1 block0_bn1_out block0_relu_out block0_add_out "
-                                           "block1_conv1 block1_conv1_out block1_bn1 block1_bn1_out block1_relu_out block1_add_out");
+        COMPARE_TEXT(names(graph.nodes()),
+                     "self x block0_conv1 block0_conv1_out block0_bn1 block0_bn1_out block0_relu_out block0_add_out "
+                     "block1_conv1 block1_conv1_out block1_bn1 block1_bn1_out block1_relu_out block1_add_out");
         COMPARE_TEXT(ids(graph.nodes()), "0 1 2 3 4 5 6 7 8 9 10 11 12 13");
         QVERIFY(tensor::identical(*flat->run({netInput()}), *module->run({netInput()})));
         const auto again = *flat->flatten();
@@ -194,7 +209,8 @@ class TestTracedModule : public QObject {
         const auto* value = dynamic_cast<const trace::ModuleValue*>(watched[2].value->object().get());
         QVERIFY(value && value->module().get() == module->child("block0"));
         const auto unused = traced(lambda("U", [](Lambda&, std::span<const Var> in) { return in[0] + 1; },
-                                          {{"x", std::nullopt, false, true}, {"y", std::nullopt, false, true}}), {vec({1}), vec({2})});
+                                          {{"x", std::nullopt, false, true}, {"y", std::nullopt, false, true}}),
+                                   {vec({1}), vec({2})});
         unused->setWatchPoints({named(graphOf(unused), "y")});
         QVERIFY(unused->run({vec({1}), vec({7})}));
         QCOMPARE(numbers(*unused->watchNodeValue()[0].value), std::vector<double>{7});
@@ -235,7 +251,8 @@ class TestTracedModule : public QObject {
     }
 
     void case18_calledTwice() {
-        auto l = lambda("L", [](Lambda&, std::span<const Var> in) { return in[0][0] + in[0][1]; }, {{"v", std::nullopt, false}});
+        auto l = lambda("L", [](Lambda&, std::span<const Var> in) { return in[0][0] + in[0][1]; },
+                        {{"v", std::nullopt, false}});
         auto module = lambda("Two", [](Lambda& self, std::span<const Var> in) {
             trace::Module& inner = self.use("l");
             const Var first = inner(Var::list({in[0], in[0] * 2}));
@@ -257,7 +274,8 @@ class TestTracedModule : public QObject {
     void case19_twoNames() {
         auto shared = lambda("P", [](Lambda& self, std::span<const Var> in) { return in[0] * self.own("w"); });
         shared->parameter("w", vec({3}).tensor());
-        auto module = lambda("Names", [](Lambda& self, std::span<const Var> in) { return self.use("b")(self.use("a")(in[0])); });
+        auto module =
+            lambda("Names", [](Lambda& self, std::span<const Var> in) { return self.use("b")(self.use("a")(in[0])); });
         module->addChild("a", shared);
         module->addChild("b", shared);
         const auto made = traced(module, {vec({1})});
@@ -271,7 +289,9 @@ class TestTracedModule : public QObject {
     }
 
     void case20_branch() {
-        const auto made = traced(lambda("Branch", [](Lambda&, std::span<const Var> in) { return in[0] > 0 ? in[0] + 1 : in[0] - 1; }), {vec({1})});
+        const auto made =
+            traced(lambda("Branch", [](Lambda&, std::span<const Var> in) { return in[0] > 0 ? in[0] + 1 : in[0] - 1; }),
+                   {vec({1})});
         QCOMPARE(numbers(*made->run({vec({-5})})), std::vector<double>{-4});
         COMPARE_TEXT(names(graphOf(made).nodes()), "self x add_out");
     }
@@ -281,8 +301,12 @@ class TestTracedModule : public QObject {
             const auto result = traceModule(lambda("Bad", std::move(forward)), std::move(args));
             return result ? QString() : QString::fromStdString(result.error().what);
         };
-        QVERIFY(failure([](Lambda&, std::span<const Var>) { return Var(); }).contains("doesn't support None in return values"));
-        QVERIFY(failure([](Lambda&, std::span<const Var> in) { return Var::tuple({in[0], Var(3)}); }).contains("in return values"));
+        QVERIFY(failure([](Lambda&, std::span<const Var>) {
+                    return Var();
+                }).contains("doesn't support None in return values"));
+        QVERIFY(failure([](Lambda&, std::span<const Var> in) {
+                    return Var::tuple({in[0], Var(3)});
+                }).contains("in return values"));
         const auto assigns = [](Lambda& self, std::span<const Var> in) {
             self.addSlot("w", std::make_shared<trace::Slot>());
             return in[0];
@@ -291,41 +315,51 @@ class TestTracedModule : public QObject {
         class Odd final : public tensor::ObjectBase {
             std::string typeName() const override { return "Odd"; }
         };
-        QVERIFY(failure([](Lambda&, std::span<const Var> in) { return in[0]; }, {Value::object(std::make_shared<Odd>())})
-                    .contains("registerSupportedType"));
+        QVERIFY(
+            failure([](Lambda&, std::span<const Var> in) { return in[0]; }, {Value::object(std::make_shared<Odd>())})
+                .contains("registerSupportedType"));
         QVERIFY(!traceModule(nullptr, {}));
     }
 
     void case22_deadCode() {
-        const auto made = traced(lambda("Dead", [](Lambda&, std::span<const Var> in) {
-            const Var unused = in[0] * 3;
-            return in[0] + 1;
-        }), {vec({1})});
+        const auto made = traced(lambda("Dead",
+                                        [](Lambda&, std::span<const Var> in) {
+                                            const Var unused = in[0] * 3;
+                                            return in[0] + 1;
+                                        }),
+                                 {vec({1})});
         COMPARE_TEXT(names(graphOf(made).nodes()), "self x add_out");
     }
 
     void case23_capturedTensor() {
         const Value captured = vec({5});
-        const auto made = traced(lambda("Captures", [captured](Lambda&, std::span<const Var> in) { return in[0] * Var(captured) + Var(captured); }),
-                                 {vec({1})});
+        const auto made = traced(
+            lambda("Captures",
+                   [captured](Lambda&, std::span<const Var> in) { return in[0] * Var(captured) + Var(captured); }),
+            {vec({1})});
         COMPARE_TEXT(names(graphOf(made).nodes()), "self x const_tensor mul_out add_out");
         COMPARE_TEXT(named(graphOf(made), "const_tensor")->qualname(), "Captures.[const_tensor]");
         QCOMPARE(numbers(*made->run({vec({2})})), std::vector<double>{15});
     }
 
     void case27_signature() {
-        const std::vector<ForwardParameter> parameters{{"a", std::nullopt, false}, {"b", std::nullopt, false}, {"c", Value::ofInt(4), false},
-                                                       {"d", std::nullopt, true}, {"e", Value::ofInt(3), true}, {"f", Value::ofInt(4), true}};
-        auto module = lambda("F", [](Lambda&, std::span<const Var> in) { return in[0] + in[1]; }, parameters);
+        const std::vector<ForwardParameter> parameters{{"a", std::nullopt, false},    {"b", std::nullopt, false},
+                                                       {"c", Value::ofInt(4), false}, {"d", std::nullopt, true},
+                                                       {"e", Value::ofInt(3), true},  {"f", Value::ofInt(4), true}};
+        auto module = lambda(
+            "F", [](Lambda&, std::span<const Var> in) { return in[0] + in[1]; }, parameters);
         const Value one = vec({1});
         const auto made = traced(module, {one}, {{"b", one}, {"d", Value::ofInt(6)}});
         COMPARE_TEXT(made->entries()[0].argDef.text(), "Module, Tensor, Tensor, 4, d=6, e=3, f=4");
         const auto missing = traceModule(module, {one, one});
-        QVERIFY(!missing && QString::fromStdString(missing.error().what).contains("TypeError") && QString::fromStdString(missing.error().what).contains("'d'"));
+        QVERIFY(!missing && QString::fromStdString(missing.error().what).contains("TypeError") &&
+                QString::fromStdString(missing.error().what).contains("'d'"));
         const auto twice = traceModule(module, {one, one}, {{"a", one}, {"d", Value::ofInt(1)}});
         QVERIFY(!twice && QString::fromStdString(twice.error().what).contains("multiple values for argument 'a'"));
         // One structure however the default is given.
-        const auto k = traced(lambda("K", [](Lambda&, std::span<const Var> in) { return in[0] * in[1]; }, {{"x", std::nullopt, false}, {"k", Value::ofInt(1), false}}), {one});
+        const auto k = traced(lambda("K", [](Lambda&, std::span<const Var> in) { return in[0] * in[1]; },
+                                     {{"x", std::nullopt, false}, {"k", Value::ofInt(1), false}}),
+                              {one});
         QVERIFY(k->run({one, Value::ofInt(1)}));
         QVERIFY(k->run({}, {{"k", Value::ofInt(1)}, {"x", one}}));
         QVERIFY(!k->run({one, Value::ofFloat(1)}));
@@ -344,10 +378,13 @@ class TestTracedModule : public QObject {
             QCOMPARE(paths, expected);
         }
         // New values are the values of all three: parameters are shared.
-        const auto take = [&](const std::string& path) { return path == "block0.bn1.bias" ? vec({1, 2, 3}).tensor() : tensor::Tensor(); };
+        const auto take = [&](const std::string& path) {
+            return path == "block0.bn1.bias" ? vec({1, 2, 3}).tensor() : tensor::Tensor();
+        };
         QVERIFY(trace::loadTensors(*flat, take, false));
         QVERIFY(tensor::identical(*flat->run({netInput()}), *module->run({netInput()})));
-        QCOMPARE(numbers(Value(original->find("block0.bn1")->ownTensors()[1].slot->value)), (std::vector<double>{1, 2, 3}));
+        QCOMPARE(numbers(Value(original->find("block0.bn1")->ownTensors()[1].slot->value)),
+                 (std::vector<double>{1, 2, 3}));
     }
 
     void case30_qualnames() {
@@ -369,7 +406,8 @@ class TestTracedModule : public QObject {
 
     void case33_tracedAgain() {
         const auto inner = traced(seed(), {vec({0})});
-        auto outer = lambda("Outer", [](Lambda& self, std::span<const Var> in) { return self.use("inner")(in[0] - 1) + 1; });
+        auto outer =
+            lambda("Outer", [](Lambda& self, std::span<const Var> in) { return self.use("inner")(in[0] - 1) + 1; });
         outer->addChild("inner", inner);
         const auto made = traced(outer, {vec({0})});
         ModuleGraph& graph = graphOf(made);
@@ -386,8 +424,8 @@ class TestTracedModule : public QObject {
 
     void case35_sequential() {
         auto module = lambda("Seq", [](Lambda& self, std::span<const Var> in) { return self.use("f")(in[0]); });
-        module->addChild("f", std::make_shared<nn::Sequential>(
-                                  std::vector<std::shared_ptr<nn::Module>>{std::make_shared<nn::ReLU>(), std::make_shared<nn::Linear>(4, 2)}));
+        module->addChild("f", std::make_shared<nn::Sequential>(std::vector<std::shared_ptr<nn::Module>>{
+                                  std::make_shared<nn::ReLU>(), std::make_shared<nn::Linear>(4, 2)}));
         const auto made = traced(module, {ramp({1, 4})});
         const auto* call = *graphOf(made).methods("__call__", false).asUnique();
         COMPARE_TEXT(call->innerGraph()->name(), "Seq_f");
@@ -399,7 +437,9 @@ class TestTracedModule : public QObject {
 
     void case36_multiOutputFlatten() {
         const auto b = [] {
-            return lambda("B", [](Lambda&, std::span<const Var> in) { return Var::tuple({in[0], nn::cat({in[0], in[0]}, 0)}); });
+            return lambda("B", [](Lambda&, std::span<const Var> in) {
+                return Var::tuple({in[0], nn::cat({in[0], in[0]}, 0)});
+            });
         };
         auto module = lambda("Multi", [](Lambda& self, std::span<const Var> in) {
             const auto first = self.use("b0")(in[0]).unpack(2);

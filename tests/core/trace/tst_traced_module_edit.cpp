@@ -24,9 +24,11 @@ std::shared_ptr<Lambda> negModule() {
     });
     const auto identity = [] { return std::make_shared<nn::Identity>(); };
     module->addChild("identity", identity());
-    module->addChild("identity_list", std::make_shared<nn::ModuleList>(std::vector<std::shared_ptr<nn::Module>>{identity(), identity()}));
+    module->addChild("identity_list", std::make_shared<nn::ModuleList>(
+                                          std::vector<std::shared_ptr<nn::Module>>{identity(), identity()}));
     module->addChild("identity_dict",
-                     std::make_shared<nn::ModuleDict>(std::vector<std::pair<std::string, std::shared_ptr<nn::Module>>>{{"0", identity()}, {"1", identity()}}));
+                     std::make_shared<nn::ModuleDict>(std::vector<std::pair<std::string, std::shared_ptr<nn::Module>>>{
+                         {"0", identity()}, {"1", identity()}}));
     module->parameter("param", vec({0}).tensor());
     return module;
 }

@@ -1,5 +1,5 @@
-// Acceptance cases of TracedModule: what is opaque, checks, quantisation-aware modules. Numbers are those of part (d) of
-// its reference.
+// Acceptance cases of TracedModule: what is opaque, checks, quantisation-aware modules. Numbers are those of part (d)
+// of its reference.
 
 #include <QTemporaryDir>
 
@@ -22,7 +22,8 @@ namespace {
 /// A fake quantiser of the user's own: the same parameters, found in another way.
 class OwnQuantizer : public nn::Module, public trace::Quantizer {
   public:
-    explicit OwnQuantizer(QuantParams params, bool isStandard = false) : m_params(std::move(params)), m_isStandard(isStandard) {}
+    explicit OwnQuantizer(QuantParams params, bool isStandard = false)
+        : m_params(std::move(params)), m_isStandard(isStandard) {}
     std::string className() const override { return "OwnQuantizer"; }
     Var forward(std::span<const Var> in) override { return trace::FixedFakeQuantize(m_params).forward(in); }
     QuantParams quantParams() const override { return m_params; }
@@ -98,7 +99,8 @@ class TestTracedModuleOptions : public QObject {
 
     void registeredClassesAreOpaque() {
         trace::registerAsBuiltin("OpaqueOne");
-        auto module = lambda("Holds", [](Lambda& self, std::span<const Var> in) { return self.use("a")(self.use("b")(in[0])); });
+        auto module =
+            lambda("Holds", [](Lambda& self, std::span<const Var> in) { return self.use("a")(self.use("b")(in[0])); });
         module->addChild("a", lambda("OpaqueOne", [](Lambda&, std::span<const Var> in) { return in[0] + 1; }));
         module->addChild("b", lambda("NotOpaque", [](Lambda&, std::span<const Var> in) { return in[0] * 2; }));
         const auto made = traced(module, {vec({1})});
@@ -109,9 +111,13 @@ class TestTracedModuleOptions : public QObject {
         QCOMPARE(numbers(*made->run({vec({3})})), std::vector<double>{7});
     }
 
-    /// f(x, *args, k=2, **kw): x + args[0] * k - args[1] + kw['a'] * kw['b'], as Python binds it (traced-module.md, "Structure of arguments").
+    /// f(x, *args, k=2, **kw): x + args[0] * k - args[1] + kw['a'] * kw['b'], as Python binds it (traced-module.md,
+    /// "Structure of arguments").
     static std::shared_ptr<Lambda> collecting() {
-        return lambda("F", [](Lambda&, std::span<const Var> in) { return in[0] + in[1][Var(0)] * in[2] - in[1][Var(1)] + in[3][Var("a")] * in[3][Var("b")]; },
+        return lambda("F",
+                      [](Lambda&, std::span<const Var> in) {
+                          return in[0] + in[1][Var(0)] * in[2] - in[1][Var(1)] + in[3][Var("a")] * in[3][Var("b")];
+                      },
                       {{"x", std::nullopt, false, true},
                        {"args", std::nullopt, false, false, true},
                        {"k", Value::ofInt(2), true},
@@ -123,14 +129,20 @@ class TestTracedModuleOptions : public QObject {
         COMPARE_TEXT(names(graphOf(made).nodes()).substr(0, 30), "self x args_0 args_1 kw_0 kw_1");
         COMPARE_TEXT(made->entries().front().argDef.text(), "Module, Tensor, Tensor, Tensor, k=2, a=Tensor, b=Tensor");
         // 2 + 20 * 2 - 4 + 6 * 8
-        QCOMPARE(numbers(*made->run({vec({2}), vec({20}), vec({4})}, {{"a", vec({6})}, {"b", vec({8})}})), std::vector<double>{86});
-        QCOMPARE(numbers(*made->run({vec({2}), vec({20}), vec({4})}, {{"b", vec({8})}, {"k", Value::ofInt(2)}, {"a", vec({6})}})), std::vector<double>{86});
+        QCOMPARE(numbers(*made->run({vec({2}), vec({20}), vec({4})}, {{"a", vec({6})}, {"b", vec({8})}})),
+                 std::vector<double>{86});
+        QCOMPARE(numbers(*made->run({vec({2}), vec({20}), vec({4})},
+                                    {{"b", vec({8})}, {"k", Value::ofInt(2)}, {"a", vec({6})}})),
+                 std::vector<double>{86});
         const auto fewer = made->run({vec({2}), vec({20})}, {{"a", vec({6})}, {"b", vec({8})}});
         QVERIFY(!fewer);
-        QVERIFY2(fewer.error().what.find("forward(Module, Tensor, Tensor, Tensor, k=2, a=Tensor, b=Tensor)") != std::string::npos, fewer.error().what.c_str());
+        QVERIFY2(fewer.error().what.find("forward(Module, Tensor, Tensor, Tensor, k=2, a=Tensor, b=Tensor)") !=
+                     std::string::npos,
+                 fewer.error().what.c_str());
         QVERIFY(!made->run({vec({2}), vec({20}), vec({4})}, {{"a", vec({6})}, {"c", vec({8})}}));
         const auto flat = *made->flatten();
-        QCOMPARE(numbers(*flat->run({vec({2}), vec({20}), vec({4})}, {{"a", vec({6})}, {"b", vec({8})}})), std::vector<double>{86});
+        QCOMPARE(numbers(*flat->run({vec({2}), vec({20}), vec({4})}, {{"a", vec({6})}, {"b", vec({8})}})),
+                 std::vector<double>{86});
         // As a document's graph each parameter is one input.
         const auto graph = trace::inlineTracedModule(made);
         QVERIFY2(graph, graph ? "" : graph.error().text().c_str());
@@ -139,7 +151,8 @@ class TestTracedModuleOptions : public QObject {
     void collectedArgumentsOfInnerModules() {
         auto outer = lambda("G", [](Lambda& self, std::span<const Var> in) {
             Module& f = self.use("f");
-            return f.call({in[0], in[0], in[0]}, {{"b", in[0]}, {"a", in[0]}}) + f.call({in[0], in[0] * 3, in[0]}, {{"a", in[0]}, {"b", in[0]}});
+            return f.call({in[0], in[0], in[0]}, {{"b", in[0]}, {"a", in[0]}}) +
+                   f.call({in[0], in[0] * 3, in[0]}, {{"a", in[0]}, {"b", in[0]}});
         });
         outer->addChild("f", collecting());
         const auto made = traced(outer, {vec({1})});
@@ -161,12 +174,15 @@ class TestTracedModuleOptions : public QObject {
     /// Two orders of one ordered dict are two structures; of a plain dict they are one.
     void orderOfOrderedDictsCounts() {
         using trace::OrderedDict;
-        const auto module = lambda("O", [](Lambda&, std::span<const Var> in) {
-            const OrderedDict& d = OrderedDict::of(in[0]);
-            return d.at(Value(std::string("p"))) - d.at(Value(std::string("q")));
-        }, {{"d", std::nullopt, false}});
+        const auto module = lambda("O",
+                                   [](Lambda&, std::span<const Var> in) {
+                                       const OrderedDict& d = OrderedDict::of(in[0]);
+                                       return d.at(Value(std::string("p"))) - d.at(Value(std::string("q")));
+                                   },
+                                   {{"d", std::nullopt, false}});
         const auto dict = [](std::string first, float a, std::string second, float b) {
-            return OrderedDict::make({{Value(std::move(first)), Var(vec({a}))}, {Value(std::move(second)), Var(vec({b}))}});
+            return OrderedDict::make(
+                {{Value(std::move(first)), Var(vec({a}))}, {Value(std::move(second)), Var(vec({b}))}});
         };
         const auto made = traced(module, {dict("q", 1, "p", 5)});
         COMPARE_TEXT(made->entries()[0].argDef.text(), "Module, OrderedDict('q', Tensor, 'p', Tensor)");
@@ -174,7 +190,8 @@ class TestTracedModuleOptions : public QObject {
         QCOMPARE(numbers(*made->run({dict("q", 2, "p", 9)})), std::vector<double>{7});
         const auto other = made->run({dict("p", 9, "q", 2)});
         QVERIFY(!other);
-        QVERIFY2(other.error().what.find("OrderedDict('p', Tensor, 'q', Tensor)") != std::string::npos, other.error().what.c_str());
+        QVERIFY2(other.error().what.find("OrderedDict('p', Tensor, 'q', Tensor)") != std::string::npos,
+                 other.error().what.c_str());
         const QTemporaryDir folder;
         const std::string path = folder.filePath("ordered.sonde").toStdString();
         QVERIFY(io::saveTracedModule(*made, path).has_value());
@@ -184,16 +201,21 @@ class TestTracedModuleOptions : public QObject {
     }
 
     void wrappedFunctionsAreOneExpr() {
-        static const trace::WrappedFunction twice = trace::wrap("my_twice", [](std::span<const Var> in) { return in[0] * 2 + 0; });
-        const auto made = traced(lambda("W", [](Lambda&, std::span<const Var> in) { return twice(in[0]) + 1; }), {vec({1})});
+        static const trace::WrappedFunction twice =
+            trace::wrap("my_twice", [](std::span<const Var> in) { return in[0] * 2 + 0; });
+        const auto made =
+            traced(lambda("W", [](Lambda&, std::span<const Var> in) { return twice(in[0]) + 1; }), {vec({1})});
         COMPARE_TEXT(names(graphOf(made).nodes()), "self x my_twice_out add_out");
         COMPARE_TEXT(named(graphOf(made), "my_twice_out")->qualname(), "W.[func_my_twice]");
         QCOMPARE(graphOf(made).functions("my_twice").asCount(), 1U);
         QCOMPARE(numbers(*made->run({vec({4})})), std::vector<double>{9});
-        const auto late = trace::traceModule(lambda("Late", [](Lambda&, std::span<const Var> in) {
-            trace::wrap("too_late", [](std::span<const Var> x) { return x[0]; });
-            return in[0];
-        }), {vec({1})});
+        const auto late =
+            trace::traceModule(lambda("Late",
+                                      [](Lambda&, std::span<const Var> in) {
+                                          trace::wrap("too_late", [](std::span<const Var> x) { return x[0]; });
+                                          return in[0];
+                                      }),
+                               {vec({1})});
         QVERIFY(!late && late.error().what.find("wrap must be called before") != std::string::npos);
     }
 
@@ -201,7 +223,8 @@ class TestTracedModuleOptions : public QObject {
         // Gives another number at each call: what was recorded is not what happens again.
         int calls = 0;
         trace::wrap("counts", [&calls](std::span<const Var> in) { return in[0] + ++calls; });
-        const auto module = lambda("Counts", [](Lambda&, std::span<const Var> in) { return trace::WrappedFunction("counts")(in[0]); });
+        const auto module =
+            lambda("Counts", [](Lambda&, std::span<const Var> in) { return trace::WrappedFunction("counts")(in[0]); });
         const auto checked = trace::traceModule(module, {vec({1})});
         QVERIFY(!checked && checked.error().what.find("another result") != std::string::npos);
         trace::TraceModuleOptions options;
@@ -212,11 +235,13 @@ class TestTracedModuleOptions : public QObject {
     }
 
     void onlyOneTraceAtATime() {
-        const auto nested = trace::traceModule(lambda("Outer", [](Lambda&, std::span<const Var> in) {
-            const auto inner = trace::traceModule(seed(), {vec({1})});
-            if (inner) return in[0] + 100;
-            return in[0] + 1;
-        }), {vec({1})});
+        const auto nested = trace::traceModule(lambda("Outer",
+                                                      [](Lambda&, std::span<const Var> in) {
+                                                          const auto inner = trace::traceModule(seed(), {vec({1})});
+                                                          if (inner) return in[0] + 100;
+                                                          return in[0] + 1;
+                                                      }),
+                                               {vec({1})});
         QVERIFY(nested);
         QCOMPARE(numbers(*(*nested)->run({vec({1})})), std::vector<double>{2});
     }
@@ -231,12 +256,17 @@ class TestTracedModuleOptions : public QObject {
             object->parts = {std::move(a), std::move(b)};
             return Value::object(object);
         };
-        trace::registerSupportedType("Pair", {[](const tensor::ObjectBase& object) { return static_cast<const Pair&>(object).parts; },
-                                              [pair](std::vector<Var> parts) { return Var(pair(parts[0], parts[1])); }, {}, {}});
-        const auto module = lambda("P", [](Lambda&, std::span<const Var> in) {
-            const auto& parts = static_cast<const Pair&>(*in[0].value().object()).parts;
-            return parts[0] - parts[1];
-        }, {{"p", std::nullopt, false}});
+        trace::registerSupportedType(
+            "Pair", {[](const tensor::ObjectBase& object) { return static_cast<const Pair&>(object).parts; },
+                     [pair](std::vector<Var> parts) { return Var(pair(parts[0], parts[1])); },
+                     {},
+                     {}});
+        const auto module = lambda("P",
+                                   [](Lambda&, std::span<const Var> in) {
+                                       const auto& parts = static_cast<const Pair&>(*in[0].value().object()).parts;
+                                       return parts[0] - parts[1];
+                                   },
+                                   {{"p", std::nullopt, false}});
         const auto made = traced(module, {pair(Var(vec({5})), Var(vec({3})))});
         COMPARE_TEXT(names(graphOf(made).inputs()), "self p_0 p_1");
         COMPARE_TEXT(made->entries()[0].argDef.text(), "Module, Pair(Tensor, Tensor)");
@@ -251,8 +281,9 @@ class TestTracedModuleOptions : public QObject {
         QVERIFY(graph.validate());
         std::string all;
         for (graph::ExprId id : graph.main().order) all += graph.node(graph.expr(id).outputs.front()).name + ' ';
-        COMPARE_TEXT(all, "x block0_conv1_out block0_bn1_out block0_relu_out block0_add_out block1_conv1_out block1_bn1_out "
-                          "block1_relu_out block1_add_out output ");
+        COMPARE_TEXT(all,
+                     "x block0_conv1_out block0_bn1_out block0_relu_out block0_add_out block1_conv1_out block1_bn1_out "
+                     "block1_relu_out block1_add_out output ");
         COMPARE_TEXT(*graph.expr(graph.node(graph.findNode("block1_relu_out")).producer).qualname, "block1");
         // The root, two blocks, and three calls of the identity.
         QCOMPARE(graph.scopeCount(), 6U);

@@ -1,5 +1,5 @@
-// Sizes in traced modules: questions for them are expressions of the graph, and where one became a plain number of the program
-// a guard stands that ends a run with another size by name. Expected numbers are worked by hand.
+// Sizes in traced modules: questions for them are expressions of the graph, and where one became a plain number of the
+// program a guard stands that ends a run with another size by name. Expected numbers are worked by hand.
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -68,9 +68,14 @@ class TestTracedSizes : public QObject {
     }
 
     void queriesAreApplyNodes() {
-        const auto module = traced(function([](const Var& x) { return nn::reshape(x, {nn::size(x, 0), -1}); }), {ramp({1, 4, 6})});
-        COMPARE_TEXT(graphOf(module).text(), "Net.Graph (self, x) {\n\t%2:\tsize_out = size(x, 0, )\n\t%3:\treshape_out = x.reshape([size_out, -1], )\n"
-                                             "\treturn reshape_out\n}\n");
+        const auto module = traced(function([](const Var& x) {
+                                       return nn::reshape(x, {nn::size(x, 0), -1});
+                                   }),
+                                   {ramp({1, 4, 6})});
+        COMPARE_TEXT(
+            graphOf(module).text(),
+            "Net.Graph (self, x) {\n\t%2:\tsize_out = size(x, 0, )\n\t%3:\treshape_out = x.reshape([size_out, -1], )\n"
+            "\treturn reshape_out\n}\n");
         COMPARE_TEXT(named(graphOf(module), "size_out")->qualname(), "Net.[def_size]");
         QCOMPARE(shapeOf(*module->run({ramp({4, 4, 6})})), (Ints{4, 24}));
     }
@@ -83,13 +88,15 @@ class TestTracedSizes : public QObject {
         });
         net->parameter("w", ramp({3, 5}).tensor());
         const auto module = traced(net, {vec({1, 2})});
-        COMPARE_TEXT(graphOf(module).text(), "Net.Graph (self, x) {\n\t%2:\tmul_out = x.__mul__(5, )\n\treturn mul_out\n}\n");
+        COMPARE_TEXT(graphOf(module).text(),
+                     "Net.Graph (self, x) {\n\t%2:\tmul_out = x.__mul__(5, )\n\treturn mul_out\n}\n");
     }
 
     void plainNumbersAreGuarded_data() {
         QTest::addColumn<int>("use");
         QTest::addColumn<QString>("message");
-        for (std::size_t i = 0; i < uses().size(); ++i) QTest::newRow(uses()[i].name) << static_cast<int>(i) << QString(uses()[i].message);
+        for (std::size_t i = 0; i < uses().size(); ++i)
+            QTest::newRow(uses()[i].name) << static_cast<int>(i) << QString(uses()[i].message);
     }
     void plainNumbersAreGuarded() {
         QFETCH(int, use);
@@ -98,7 +105,8 @@ class TestTracedSizes : public QObject {
         const Value same = ramp({1, 2, 3}), other = ramp({4, 2, 3});
         QVERIFY(module->run({same}));
         const auto eager = module->run({other});
-        QVERIFY2(!eager && QString::fromStdString(eager.error().text()).contains(message), eager ? "it ran" : eager.error().text().c_str());
+        QVERIFY2(!eager && QString::fromStdString(eager.error().text()).contains(message),
+                 eager ? "it ran" : eager.error().text().c_str());
         QVERIFY(!engineRun(module, same).error);
         const exec::Recording recording = engineRun(module, other);
         QVERIFY2(recording.error && QString::fromStdString(recording.error->text()).contains(message),
@@ -111,9 +119,13 @@ class TestTracedSizes : public QObject {
 
     /// A size that is an argument of a module is an input of its graph, and any will do.
     void sizesAsArguments() {
-        auto inner = lambda("Inner", [](Lambda&, std::span<const Var> in) { return nn::reshape(in[0], {in[1], -1}); },
+        auto inner = lambda("Inner",
+                            [](Lambda&, std::span<const Var> in) {
+                                return nn::reshape(in[0], {in[1], -1});
+                            },
                             {{"x", std::nullopt, false, true}, {"n", std::nullopt, false}});
-        auto net = lambda("Net", [](Lambda& self, std::span<const Var> in) { return self.use("inner")(in[0], nn::size(in[0], 0)); });
+        auto net = lambda(
+            "Net", [](Lambda& self, std::span<const Var> in) { return self.use("inner")(in[0], nn::size(in[0], 0)); });
         net->addChild("inner", inner);
         const auto module = traced(net, {ramp({1, 2, 3})});
         QCOMPARE(shapeOf(*module->run({ramp({4, 2, 3})})), (Ints{4, 6}));
@@ -129,9 +141,10 @@ class TestTracedSizes : public QObject {
 
     void filesKeepSizesAndGuards() {
         const auto module = traced(function([](const Var& x) {
-            const Var wide = nn::reshape(x, {nn::size(x, 0), -1});
-            return nn::size(x, 2).toInt() > 2 ? wide + nn::size(x, 0) : wide;
-        }), {ramp({1, 2, 3})});
+                                       const Var wide = nn::reshape(x, {nn::size(x, 0), -1});
+                                       return nn::size(x, 2).toInt() > 2 ? wide + nn::size(x, 0) : wide;
+                                   }),
+                                   {ramp({1, 2, 3})});
         QTemporaryDir folder;
         const std::string path = folder.filePath("net.tm").toStdString();
         QVERIFY(io::saveTracedModule(*module, path));
@@ -144,7 +157,8 @@ class TestTracedSizes : public QObject {
     }
 
     void resultsAreTensors() {
-        const auto result = trace::traceModule(function([](const Var& x) { return nn::size(x, 0); }), {ramp({1, 2, 3})});
+        const auto result =
+            trace::traceModule(function([](const Var& x) { return nn::size(x, 0); }), {ramp({1, 2, 3})});
         QVERIFY(!result && QString::fromStdString(result.error().what).contains("in return values"));
     }
 
@@ -155,6 +169,7 @@ class TestTracedSizes : public QObject {
         QList<qint64> expected;
     };
     static const std::vector<Program>& programs() {
+        // clang-format off
         static const std::vector<Program> all{
             {"size in reshape", [](const Var& x) { return nn::reshape(x, {nn::size(x, 0), -1}); }, {4, 6}},
             {"arithmetic", [](const Var& x) { return nn::reshape(x, {nn::size(x, 0) * nn::size(x, 1), nn::size(x, 2)}); }, {8, 3}},
@@ -176,6 +191,7 @@ class TestTracedSizes : public QObject {
                  return nn::reshape(x, {count});
              }, {24}},
         };
+        // clang-format on
         return all;
     }
     struct Use {
@@ -186,28 +202,39 @@ class TestTracedSizes : public QObject {
     static const std::vector<Use>& uses() {
         static const std::vector<Use> all{
             {"int", [](const Var& x) { return x * nn::size(x, 0).toInt(); }, "traced with size(0) = 1 of x, got 4"},
-            {"array size", [](const Var& x) {
+            {"array size",
+             [](const Var& x) {
                  std::vector<Var> parts(static_cast<std::size_t>(nn::size(x, 0).toInt()), x);
                  return nn::cat(std::move(parts), 0);
-             }, "traced with size(0) = 1 of x, got 4"},
-            {"branch", [](const Var& x) { return nn::size(x, 0) > 2 ? x + 1 : x - 1; }, "traced with x.size(0) > 2 = false, got true"},
-            {"loop", [](const Var& x) {
+             },
+             "traced with size(0) = 1 of x, got 4"},
+            {"branch", [](const Var& x) { return nn::size(x, 0) > 2 ? x + 1 : x - 1; },
+             "traced with x.size(0) > 2 = false, got true"},
+            {"loop",
+             [](const Var& x) {
                  Var y = x;
                  for (std::int64_t i = 0; i < nn::size(x, 0).toInt(); ++i) y = y + 1;
                  return y;
-             }, "traced with size(0) = 1 of x, got 4"},
+             },
+             "traced with size(0) = 1 of x, got 4"},
             {"float", [](const Var& x) { return x * (nn::size(x, 0) * 2).toFloat(); }, "traced with x.size(0) * 2 = 2"},
-            {"length", [](const Var& x) { return x * static_cast<std::int64_t>(x.length()); }, "traced with size(0) = 1 of x, got 4"},
-            {"iteration", [](const Var& x) {
+            {"length", [](const Var& x) { return x * static_cast<std::int64_t>(x.length()); },
+             "traced with size(0) = 1 of x, got 4"},
+            {"iteration",
+             [](const Var& x) {
                  Var y = 0;
                  for (const Var& row : x.iterate()) y = y + row;
                  return y + 0 * x[0];
-             }, "traced with size(0) = 1 of x, got 4"},
-            {"of a value inside", [](const Var& x) {
+             },
+             "traced with size(0) = 1 of x, got 4"},
+            {"of a value inside",
+             [](const Var& x) {
                  const Var y = nn::relu(x);
                  return y * nn::size(y, 0).toInt();
-             }, "traced with size(0) = 1 of relu_out, got 4"},
-            {"numel", [](const Var& x) { return x * x.method("numel").toInt(); }, "traced with numel() = 6 of x, got 24"},
+             },
+             "traced with size(0) = 1 of relu_out, got 4"},
+            {"numel", [](const Var& x) { return x * x.method("numel").toInt(); },
+             "traced with numel() = 6 of x, got 24"},
         };
         return all;
     }

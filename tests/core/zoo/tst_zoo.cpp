@@ -117,7 +117,8 @@ class TestZoo : public QObject {
 
         QSet<QString> names;
         for (const QString& line : expected.mid(1)) names.insert(line.section('\t', 1, 1));
-        const bool sameInput = QString::fromStdString(graph.node(graph.inputs().front()).type.text()) == expected[1].section('\t', 7, 7);
+        const bool sameInput =
+            QString::fromStdString(graph.node(graph.inputs().front()).type.text()) == expected[1].section('\t', 7, 7);
         for (int i = 0; i < expected.size(); ++i) {
             const QStringList cells = expected[i].split('\t');
             QCOMPARE(actual[i], cells.mid(0, 5).join('\t'));
@@ -144,11 +145,21 @@ class TestZoo : public QObject {
                 QTest::addRow("%s%s", reference.file, form) << file + form << file + ".npz" << reference.model;
             }
         }
-        QTest::newRow("control_flow") << "control_flow.script.pt" << "control_flow.npz" << "control_flow";
-        QTest::newRow("robust_nested") << "robust_nested.script.pt" << "robust_nested.npz" << "robust_nested";
-        QTest::newRow("state dict") << "mlp_functional.state_dict.pt" << "mlp_functional.npz" << "mlp_functional";
-        QTest::newRow("state dict, old form") << "mlp_functional.legacy.pt" << "mlp_functional.npz" << "mlp_functional";
-        QTest::newRow("onnx initializers") << "squeezenet1_1.onnx" << "squeezenet1_1.npz" << "squeezenet1_1?width=0.5&classes=100";
+        QTest::newRow("control_flow") << "control_flow.script.pt"
+                                      << "control_flow.npz"
+                                      << "control_flow";
+        QTest::newRow("robust_nested") << "robust_nested.script.pt"
+                                       << "robust_nested.npz"
+                                       << "robust_nested";
+        QTest::newRow("state dict") << "mlp_functional.state_dict.pt"
+                                    << "mlp_functional.npz"
+                                    << "mlp_functional";
+        QTest::newRow("state dict, old form") << "mlp_functional.legacy.pt"
+                                              << "mlp_functional.npz"
+                                              << "mlp_functional";
+        QTest::newRow("onnx initializers") << "squeezenet1_1.onnx"
+                                           << "squeezenet1_1.npz"
+                                           << "squeezenet1_1?width=0.5&classes=100";
     }
     void weightsOfAnArchiveGiveItsValues() {
         QFETCH(QString, archive);
@@ -163,20 +174,27 @@ class TestZoo : public QObject {
         analysis::ComparedModel compared;
         compared.graph = document->graph;
         for (const document::NamedNode& input : document->inputs) compared.inputs.emplace_back(input.name, input.node);
-        for (const document::NamedNode& output : document->outputs) compared.outputs.emplace_back(output.name, output.node);
+        for (const document::NamedNode& output : document->outputs)
+            compared.outputs.emplace_back(output.name, output.node);
         exec::Runner runner(1);
-        const auto cases = analysis::compare(compared, {reference->keys(), [&](const std::string& key) { return reference->read(key); }},
-                                             {1e-3, 1e-4}, runner);
+        const auto cases = analysis::compare(
+            compared, {reference->keys(), [&](const std::string& key) { return reference->read(key); }}, {1e-3, 1e-4},
+            runner);
         QVERIFY2(cases, cases ? "" : cases.error().text().c_str());
         QVERIFY(!cases->empty());
         for (const analysis::ComparedCase& result : *cases) {
             QVERIFY2(!result.error, result.error ? result.error->text().c_str() : "");
             if (const auto* wrong = result.firstDiverging()) {
-                QFAIL(qPrintable(QString("%1: %2 differs by %3 %4").arg(QString::fromStdString(result.label), QString::fromStdString(wrong->name)).arg(wrong->maxAbsolute).arg(QString::fromStdString(wrong->note))));
+                QFAIL(qPrintable(QString("%1: %2 differs by %3 %4")
+                                     .arg(QString::fromStdString(result.label), QString::fromStdString(wrong->name))
+                                     .arg(wrong->maxAbsolute)
+                                     .arg(QString::fromStdString(wrong->note))));
             }
             QVERIFY(!result.values.empty());
-            // The output of nested_containers is a dictionary: its entries are compared as outputs, and "mean" is one of them.
-            for (const std::string& key : result.unmatched) QVERIFY2(key.starts_with("node.output.") || key == "node.mean", key.c_str());
+            // The output of nested_containers is a dictionary: its entries are compared as outputs, and "mean" is one
+            // of them.
+            for (const std::string& key : result.unmatched)
+                QVERIFY2(key.starts_with("node.output.") || key == "node.mean", key.c_str());
         }
     }
 
@@ -190,13 +208,15 @@ class TestZoo : public QObject {
         options.tracer = "robust";
         const auto document = document::open("zoo:" + model.toStdString(), options);
         QVERIFY(document);
-        QCOMPARE(QByteArray::fromStdString(document::collectionListing(**document)), fileContent(test::referenceModels() + '/' + model + ".robust.txt"));
+        QCOMPARE(QByteArray::fromStdString(document::collectionListing(**document)),
+                 fileContent(test::referenceModels() + '/' + model + ".robust.txt"));
     }
 
     void examplesHaveTheNodesOfTheReference_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("tracer");
         QTest::addColumn<QString>("names");
+        // clang-format off
         // Robust tracer, W1 to W4; module-path tracer, W2; custom tracer, W2 with the flag off; the rest by its naming rule.
         QTest::newRow("flag") << "flag" << "" << "x test_flag_1 eq _assert conv output";
         QTest::newRow("iterating") << "iterating" << "" << "input_1 _0 output";
@@ -214,6 +234,7 @@ class TestZoo : public QObject {
         QTest::newRow("seed") << "seed" << "module-path" << "x add add_1 output";
         QTest::newRow("param_linear") << "param_linear" << "module-path" << "x param add linear relu output";
         QTest::newRow("blocks_net") << "blocks_net" << "module-path" << "x block0_conv1 block0_bn1 relu add block1_conv1 block1_bn1 relu_1 add_1 output";
+        // clang-format on
     }
     void examplesHaveTheNodesOfTheReference() {
         QFETCH(QString, model);
@@ -225,7 +246,8 @@ class TestZoo : public QObject {
         QVERIFY(document);
         QStringList actual;
         for (const graph::ExprId id : (*document)->graph->main().order) {
-            for (const graph::NodeId node : (*document)->graph->expr(id).outputs) actual.append(QString::fromStdString((*document)->graph->node(node).name));
+            for (const graph::NodeId node : (*document)->graph->expr(id).outputs)
+                actual.append(QString::fromStdString((*document)->graph->node(node).name));
         }
         QCOMPARE(actual.join(' '), names);
     }
@@ -240,7 +262,8 @@ class TestZoo : public QObject {
         QTest::newRow("slice_assignment") << "slice_assignment" << x << QList<float>{3, 5, 1, 6, 11, 13, 9, 10};
         QTest::newRow("mask_assignment") << "mask_assignment" << x << QList<float>{0, 2, 2, 2, 2, 2, 2, 2};
         QTest::newRow("conditional") << "conditional" << x << QList<float>{0, 2, -4, 6, 8, 10, 12, 14};
-        QTest::newRow("conditional, other branch") << "conditional" << QList<float>{0, -1, 0, 0, 0, 0, 0, 0} << QList<float>{0, 1, 0, 0, 0, 0, 0, 0};
+        QTest::newRow("conditional, other branch")
+            << "conditional" << QList<float>{0, -1, 0, 0, 0, 0, 0, 0} << QList<float>{0, 1, 0, 0, 0, 0, 0, 0};
         QTest::newRow("in_place") << "in_place" << x << QList<float>{10, 11, 8, 13, 14, 15, 16, 17};
         QTest::newRow("seed") << "seed" << QList<float>{4} << QList<float>{7};
     }
@@ -251,7 +274,8 @@ class TestZoo : public QObject {
         const auto document = opened(model);
         QVERIFY(document);
         const tensor::Shape shape = zoo::find(model.toStdString())->inputs.front().type.staticShape().value();
-        const std::vector<tensor::Value> inputs{tensor::Tensor::of<float>(shape, std::vector<float>(x.begin(), x.end()))};
+        const std::vector<tensor::Value> inputs{
+            tensor::Tensor::of<float>(shape, std::vector<float>(x.begin(), x.end()))};
         exec::Runner runner(1);
         const exec::Recording recording = runner.run(*exec::Plan::make(document->graph, {}).value(), inputs);
         QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
@@ -264,14 +288,32 @@ class TestZoo : public QObject {
         QTest::addColumn<qint64>("parameters");
         // torchvision's documentation of its weights (num_params); GPT-2 and BERT: their model cards' files.
         const std::pair<const char*, qint64> published[] = {
-            {"resnet18", 11689512},          {"resnet34", 21797672},     {"resnet50", 25557032},   {"mobilenet_v2", 3504872},
-            {"mobilenet_v3_small", 2542856}, {"squeezenet1_1", 1235496}, {"densenet121", 7978856}, {"vgg11", 132863336},
-            {"shufflenet_v2_x0_5", 1366792}, {"vit_b_16", 86567656},     {"gpt2", 124439808},      {"bert_base", 109482240},
+            {"resnet18", 11689512},
+            {"resnet34", 21797672},
+            {"resnet50", 25557032},
+            {"mobilenet_v2", 3504872},
+            {"mobilenet_v3_small", 2542856},
+            {"squeezenet1_1", 1235496},
+            {"densenet121", 7978856},
+            {"vgg11", 132863336},
+            {"shufflenet_v2_x0_5", 1366792},
+            {"vit_b_16", 86567656},
+            {"gpt2", 124439808},
+            {"bert_base", 109482240},
             // small models of the reference set, counted in PyTorch
-            {"resnet18_slim", 714996},       {"vit_small", 114698},      {"unet_small", 119659},   {"lstm_classifier", 19077},
-            {"gpt_mini", 62784},             {"mlp_functional", 496},    {"control_flow", 144},    {"robust_nested", 1060},
-            {"shared_twice", 336},           {"nested_containers", 1581}, {"mobilenet_v3_small?width=0.5&classes=100", 455564},
-            {"squeezenet1_1?width=0.5&classes=100", 207492},             {"shufflenet_v2_x0_5?classes=100", 444292},
+            {"resnet18_slim", 714996},
+            {"vit_small", 114698},
+            {"unet_small", 119659},
+            {"lstm_classifier", 19077},
+            {"gpt_mini", 62784},
+            {"mlp_functional", 496},
+            {"control_flow", 144},
+            {"robust_nested", 1060},
+            {"shared_twice", 336},
+            {"nested_containers", 1581},
+            {"mobilenet_v3_small?width=0.5&classes=100", 455564},
+            {"squeezenet1_1?width=0.5&classes=100", 207492},
+            {"shufflenet_v2_x0_5?classes=100", 444292},
         };
         for (const auto& [model, parameters] : published) QTest::newRow(model) << model << parameters;
     }
@@ -283,16 +325,20 @@ class TestZoo : public QObject {
         std::set<const trace::Slot*> seen;
         qint64 count = 0;
         for (const trace::NamedTensor& named : trace::namedTensors(**module)) {
-            if (named.slot->kind == trace::Slot::Kind::Parameter && seen.insert(named.slot.get()).second) count += named.slot->value.numel();
+            if (named.slot->kind == trace::Slot::Kind::Parameter && seen.insert(named.slot.get()).second)
+                count += named.slot->value.numel();
         }
         QCOMPARE(count, parameters);
     }
 
     void everyModelRuns_data() {
         QTest::addColumn<QString>("model");
-        for (const zoo::ModelEntry& entry : zoo::models()) QTest::newRow(std::string(entry.name).c_str()) << QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size()));
+        for (const zoo::ModelEntry& entry : zoo::models())
+            QTest::newRow(std::string(entry.name).c_str())
+                << QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size()));
         // The inputs follow the settings.
-        for (const char* chosen : {"vit_b_16?image=64&layers=1&dim=64&heads=4&mlp=64", "bert_base?positions=16&layers=1&dim=64&heads=4"}) {
+        for (const char* chosen :
+             {"vit_b_16?image=64&layers=1&dim=64&heads=4&mlp=64", "bert_base?positions=16&layers=1&dim=64&heads=4"}) {
             QTest::newRow(chosen) << chosen;
         }
     }
@@ -308,11 +354,13 @@ class TestZoo : public QObject {
         for (const graph::NodeId input : document->graph->inputs()) {
             inputs.push_back({document->graph->node(input).name, document->graph->node(input).type});
         }
-        const auto made = io::makeInputs("", {inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(entry.inputs.size())});
+        const auto made =
+            io::makeInputs("", {inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(entry.inputs.size())});
         QVERIFY2(made, made ? "" : made.error().text().c_str());
         std::vector<tensor::Value> values = made->front().values;
         for (std::size_t i = values.size(); i < inputs.size(); ++i) {
-            const graph::Expr& input = document->graph->expr(document->graph->node(document->graph->inputs()[i]).producer);
+            const graph::Expr& input =
+                document->graph->expr(document->graph->node(document->graph->inputs()[i]).producer);
             values.push_back(input.arguments.front().constant);  // its default
         }
         const auto plan = exec::Plan::make(document->graph, {});
@@ -333,15 +381,24 @@ class TestZoo : public QObject {
     void settingsAreChecked_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("what");
-        QTest::newRow("unknown") << "resnet18?depth=3" << "no setting 'depth'";
-        QTest::newRow("no number") << "resnet18?classes=many" << "'many' is not a value of the setting 'classes'";
-        QTest::newRow("not whole") << "resnet18?classes=2.5" << "'2.5'";
-        QTest::newRow("out of range") << "resnet18?width=1e9" << "'1e9'";
-        QTest::newRow("not a number") << "resnet18?width=nan" << "'nan'";
-        QTest::newRow("no value") << "resnet18?width" << "''";
-        QTest::newRow("none there") << "seed?classes=3" << "no setting 'classes'";
-        QTest::newRow("heads") << "gpt_mini?heads=5" << "dim (48) is not divisible by heads (5)";
-        QTest::newRow("patches") << "vit_small?patch=7" << "image (32) is not divisible by patch (7)";
+        QTest::newRow("unknown") << "resnet18?depth=3"
+                                 << "no setting 'depth'";
+        QTest::newRow("no number") << "resnet18?classes=many"
+                                   << "'many' is not a value of the setting 'classes'";
+        QTest::newRow("not whole") << "resnet18?classes=2.5"
+                                   << "'2.5'";
+        QTest::newRow("out of range") << "resnet18?width=1e9"
+                                      << "'1e9'";
+        QTest::newRow("not a number") << "resnet18?width=nan"
+                                      << "'nan'";
+        QTest::newRow("no value") << "resnet18?width"
+                                  << "''";
+        QTest::newRow("none there") << "seed?classes=3"
+                                    << "no setting 'classes'";
+        QTest::newRow("heads") << "gpt_mini?heads=5"
+                               << "dim (48) is not divisible by heads (5)";
+        QTest::newRow("patches") << "vit_small?patch=7"
+                                 << "image (32) is not divisible by patch (7)";
     }
     void settingsAreChecked() {
         QFETCH(QString, model);
@@ -423,7 +480,9 @@ class TestZoo : public QObject {
     void helpPageNamesEveryModel() {
         const QByteArray page = fileContent(QStringLiteral(SONDE_SOURCE_DIR "/resources/help/models.md"));
         for (const zoo::ModelEntry& model : zoo::models()) {
-            QVERIFY2(page.contains('`' + QByteArray(model.name.data(), static_cast<qsizetype>(model.name.size())) + '`'), std::string(model.name).c_str());
+            QVERIFY2(
+                page.contains('`' + QByteArray(model.name.data(), static_cast<qsizetype>(model.name.size())) + '`'),
+                std::string(model.name).c_str());
         }
     }
 
@@ -469,7 +528,8 @@ class TestZoo : public QObject {
             QVERIFY(tensor::identical(first, weight("resnet18", 1, path)));
             QVERIFY(!tensor::identical(first, weight("resnet18", 2, path)));
             double largest = 0;
-            for (const float value : first.span<float>()) largest = std::max(largest, std::abs(static_cast<double>(value)));
+            for (const float value : first.span<float>())
+                largest = std::max(largest, std::abs(static_cast<double>(value)));
             QVERIFY(largest > 0);
         }
     }

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-/// Tensors on plain arrays, after PyTorch's pages "Tensor Views", "Tensor.view" and "Broadcasting semantics". Nothing of
-/// Sonde is used here: what it computes is compared with this.
+/// Tensors on plain arrays, after PyTorch's pages "Tensor Views", "Tensor.view" and "Broadcasting semantics". Nothing
+/// of Sonde is used here: what it computes is compared with this.
 namespace sonde::test::programs {
 
 using Ints = std::vector<std::int64_t>;
@@ -49,7 +49,9 @@ inline double rounded(Type type, double value) {
     return std::abs(nearest) > 65504 ? std::copysign(INFINITY, value) : nearest;
 }
 
-inline std::int64_t product(const Ints& shape) { return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()); }
+inline std::int64_t product(const Ints& shape) {
+    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
 
 inline Ints denseStrides(const Ints& shape) {
     Ints strides(shape.size(), 1);
@@ -77,7 +79,8 @@ struct Array {
     Ints shape;
     Ints strides;
     Type type = Type::Float32;
-    bool isLayoutKnown = true;  ///< false: which strides PyTorch gives it is not modelled, so whether reshape copies is not known
+    bool isLayoutKnown =
+        true;  ///< false: which strides PyTorch gives it is not modelled, so whether reshape copies is not known
 
     static Array dense(Ints shape, Type type = Type::Float32) {
         Array made;
@@ -189,7 +192,8 @@ inline Array unsqueezed(const Array& x, std::int64_t d) {
     if (d < 0 || d > x.rank()) throw Invalid("dimension out of range");
     const auto at = static_cast<std::ptrdiff_t>(d);
     Array view = x;
-    const std::int64_t stride = d < x.rank() ? x.shape[static_cast<std::size_t>(d)] * x.strides[static_cast<std::size_t>(d)] : 1;
+    const std::int64_t stride =
+        d < x.rank() ? x.shape[static_cast<std::size_t>(d)] * x.strides[static_cast<std::size_t>(d)] : 1;
     view.shape.insert(view.shape.begin() + at, 1);
     view.strides.insert(view.strides.begin() + at, stride);
     return view;
@@ -211,8 +215,8 @@ inline Array expanded(const Array& x, const Ints& shape) {
     return x.window(shape, strides, x.offset);
 }
 
-/// The strides with which the same memory has another shape; none if the elements, taken in order, are not where any strides
-/// would have them, so that it has to be copied.
+/// The strides with which the same memory has another shape; none if the elements, taken in order, are not where any
+/// strides would have them, so that it has to be copied.
 inline std::optional<Ints> viewStrides(const Array& x, const Ints& shape) {
     if (product(shape) != x.count()) throw Invalid("another number of elements");
     std::vector<std::int64_t> places;
@@ -225,7 +229,8 @@ inline std::optional<Ints> viewStrides(const Array& x, const Ints& shape) {
     const Array candidate = x.window(shape, strides, x.offset);
     std::size_t next = 0;
     bool fits = true;
-    forEachIndex(shape, [&](const Ints& index) { fits = fits && &candidate.at(index) - x.memory->data() == places[next++]; });
+    forEachIndex(shape,
+                 [&](const Ints& index) { fits = fits && &candidate.at(index) - x.memory->data() == places[next++]; });
     return fits ? std::optional(strides) : std::nullopt;
 }
 
@@ -281,7 +286,8 @@ inline Array diagonalOf(const Array& x) {
 inline Ints broadcastShape(const Ints& a, const Ints& b) {
     Ints shape(std::max(a.size(), b.size()), 1);
     for (std::size_t i = 0; i < shape.size(); ++i) {
-        const std::int64_t left = i < a.size() ? a[a.size() - 1 - i] : 1, right = i < b.size() ? b[b.size() - 1 - i] : 1;
+        const std::int64_t left = i < a.size() ? a[a.size() - 1 - i] : 1,
+                           right = i < b.size() ? b[b.size() - 1 - i] : 1;
         if (left != right && left != 1 && right != 1) throw Invalid("shapes do not broadcast");
         shape[shape.size() - 1 - i] = left == 1 ? right : left;
     }
@@ -315,7 +321,9 @@ inline Array combined(const Array& a, const Array& b, const Binary& function) {
     const Array left = expanded(a, shape), right = expanded(b, shape);
     Array made = Array::dense(shape, type);
     std::size_t next = 0;
-    forEachIndex(shape, [&](const Ints& index) { (*made.memory)[next++] = rounded(type, function(rounded(type, left.at(index)), rounded(type, right.at(index)))); });
+    forEachIndex(shape, [&](const Ints& index) {
+        (*made.memory)[next++] = rounded(type, function(rounded(type, left.at(index)), rounded(type, right.at(index))));
+    });
     made.isLayoutKnown = a.isLayoutKnown && b.isLayoutKnown && a.isContiguous() && b.isContiguous();
     return made;
 }
@@ -365,7 +373,8 @@ inline Array joined(const std::vector<Array>& parts, std::int64_t d) {
 // Writes.
 
 inline void checkWritable(const Array& x) {
-    if (x.overlapsItself()) throw Invalid("more than one element of the written-to tensor refers to a single memory location");
+    if (x.overlapsItself())
+        throw Invalid("more than one element of the written-to tensor refers to a single memory location");
 }
 
 /// The result of arithmetic goes into a tensor of the same kind.
@@ -377,7 +386,8 @@ inline void checkCast(Type from, Type to) {
 inline void apply(const Array& x, Type type, const Unary& function) {
     checkWritable(x);
     checkCast(type, x.type);
-    forEachIndex(x.shape, [&](const Ints& index) { x.set(index, rounded(type, function(rounded(type, x.at(index))))); });
+    forEachIndex(x.shape,
+                 [&](const Ints& index) { x.set(index, rounded(type, function(rounded(type, x.at(index))))); });
 }
 inline void apply(const Array& x, const Unary& function) { apply(x, x.type, function); }
 
@@ -392,17 +402,20 @@ inline bool isDense(const Array& x) {
     return true;
 }
 
-/// The writer may read the very elements that it writes, or others. PyTorch raises at a part of them if neither tensor has gaps;
-/// else what it gives depends on the order of its loops.
+/// The writer may read the very elements that it writes, or others. PyTorch raises at a part of them if neither tensor
+/// has gaps; else what it gives depends on the order of its loops.
 inline void checkOverlap(const Array& x, const Array& other) {
     if (x.memory != other.memory) return;
     std::vector<std::int64_t> written, read;
     forEachIndex(x.shape, [&](const Ints& index) { written.push_back(&x.at(index) - x.memory->data()); });
     forEachIndex(other.shape, [&](const Ints& index) { read.push_back(&other.at(index) - other.memory->data()); });
     if (x.shape == other.shape && written == read) return;
-    const bool meets = std::any_of(read.begin(), read.end(), [&](std::int64_t place) { return std::find(written.begin(), written.end(), place) != written.end(); });
+    const bool meets = std::any_of(read.begin(), read.end(), [&](std::int64_t place) {
+        return std::find(written.begin(), written.end(), place) != written.end();
+    });
     if (!meets) return;
-    if (isDense(x) && isDense(other)) throw Raises("some elements of the input tensor and the written-to tensor refer to a single memory location");
+    if (isDense(x) && isDense(other))
+        throw Raises("some elements of the input tensor and the written-to tensor refer to a single memory location");
     throw Invalid("the written-to tensor and an argument share memory");
 }
 
@@ -412,10 +425,14 @@ inline void apply(const Array& x, const Array& other, Type type, const Binary& f
     checkCast(type, x.type);
     checkOverlap(x, other);
     const Array values = expanded(copied(other), x.shape);
-    forEachIndex(x.shape, [&](const Ints& index) { x.set(index, rounded(type, function(rounded(type, x.at(index)), rounded(type, values.at(index))))); });
+    forEachIndex(x.shape, [&](const Ints& index) {
+        x.set(index, rounded(type, function(rounded(type, x.at(index)), rounded(type, values.at(index)))));
+    });
 }
 /// As arithmetic does it.
-inline void apply(const Array& x, const Array& other, const Binary& function) { apply(x, other, typeOf(x, other), function); }
+inline void apply(const Array& x, const Array& other, const Binary& function) {
+    apply(x, other, typeOf(x, other), function);
+}
 /// The number where the mask, a tensor of its own, is above 0.
 inline void fillWhere(const Array& x, const Array& mask, double number) {
     checkWritable(x);

@@ -5,8 +5,8 @@
 
 #include "tests/support/programs/interpreter.h"
 
-/// Random programs, each of which PyTorch would run: what the interpreter refuses is not taken in. Some end with a statement
-/// that PyTorch raises at.
+/// Random programs, each of which PyTorch would run: what the interpreter refuses is not taken in. Some end with a
+/// statement that PyTorch raises at.
 namespace sonde::test::programs {
 
 inline std::vector<Array> inputsFor(const Program& program, std::uint64_t seed) {
@@ -36,7 +36,9 @@ class Generator {
         int depth = 0;
     };
 
-    std::int64_t pick(std::int64_t count) { return static_cast<std::int64_t>(m_engine() % static_cast<std::uint64_t>(count)); }
+    std::int64_t pick(std::int64_t count) {
+        return static_cast<std::int64_t>(m_engine() % static_cast<std::uint64_t>(count));
+    }
     Type someType() { return static_cast<Type>(pick(4)); }
     bool chance(int percent) { return pick(100) < percent; }
     std::string fresh() { return "v" + std::to_string(m_count++); }
@@ -96,7 +98,8 @@ class Generator {
             for (const auto& [object, was] : objects) *object = was;
             return false;
         }
-        if (!statement.result.empty() && std::find(scope.names.begin(), scope.names.end(), statement.result) == scope.names.end()) {
+        if (!statement.result.empty() &&
+            std::find(scope.names.begin(), scope.names.end(), statement.result) == scope.names.end()) {
             scope.names.push_back(statement.result);
         }
         scope.statements.push_back(std::move(statement));
@@ -157,7 +160,8 @@ class Generator {
         std::vector<IndexPart> parts;
         if (x.rank() == 0) return {{IndexPart::Kind::Ellipsis}};
         if (chance(20)) return {{IndexPart::Kind::Ellipsis}, part(x.shape.back())};
-        for (std::int64_t d = 0; d < x.rank() && (d == 0 || chance(60)); ++d) parts.push_back(part(x.shape[static_cast<std::size_t>(d)]));
+        for (std::int64_t d = 0; d < x.rank() && (d == 0 || chance(60)); ++d)
+            parts.push_back(part(x.shape[static_cast<std::size_t>(d)]));
         return parts;
     }
 
@@ -182,32 +186,42 @@ class Generator {
         Statement made{fresh(), "", {name}, {}, {}, {}, {}};
         const std::int64_t d = someDim(x), size = sizeOf(x, d);
         switch (pick(22)) {
-            case 0: case 1: {
+            case 0:
+            case 1: {
                 const std::int64_t start = pick(size);
                 made.operation = "narrow";
                 made.integers = {d, start, between(1, size - start)};
                 break;
             }
+            // clang-format off
             case 2: made.operation = "select"; made.integers = {d, pick(size)}; break;
             case 3: case 4: case 5: made.operation = "getitem"; made.index = index(x); break;
             case 6: case 7: made.operation = "view"; made.integers = otherShape(x); break;
             case 8: made.operation = "reshape"; made.integers = otherShape(x); break;
+            // clang-format on
             case 9: made.operation = "flatten"; break;
             case 10: made.operation = "contiguous"; break;
-            case 11: made.operation = "transpose"; made.integers = {d, someDim(x)}; break;
+            case 11:
+                made.operation = "transpose";
+                made.integers = {d, someDim(x)};
+                break;
             case 12: made.operation = "t"; break;
             case 13: {
                 made.operation = "permute";
                 for (std::int64_t i = 0; i < x.rank(); ++i) made.integers.push_back(i);
-                for (std::int64_t i = x.rank(); i-- > 1;) std::swap(made.integers[static_cast<std::size_t>(i)], made.integers[static_cast<std::size_t>(pick(i + 1))]);
+                for (std::int64_t i = x.rank(); i-- > 1;)
+                    std::swap(made.integers[static_cast<std::size_t>(i)],
+                              made.integers[static_cast<std::size_t>(pick(i + 1))]);
                 break;
             }
+            // clang-format off
             case 14: made.operation = "unsqueeze"; made.integers = {someDim(x, 1)}; break;
             case 15: made.operation = "squeeze"; made.integers = {d}; break;
             case 16: made.operation = "expand"; made.integers = x.shape; made.integers.insert(made.integers.begin(), between(1, 3)); break;
             case 17: made.operation = "chunk"; made.integers = {between(1, 3), d, pick(2)}; break;
             case 18: made.operation = "split"; made.integers = {between(1, 2), d, pick(2)}; break;
             case 19: made.operation = "unbind"; made.integers = {d, pick(size)}; break;
+            // clang-format on
             case 20: made.operation = "detach"; break;
             default: made.operation = chance(50) ? "diagonal" : "alias"; break;
         }
@@ -224,6 +238,7 @@ class Generator {
         // Other shapes mostly where they are seen: tracers refuse them inside of calls.
         switch (pick(chance(scope.depth == 0 ? 50 : 10) ? 20 : 16)) {
             case 16: made.operation = "t_"; break;
+            // clang-format off
             case 17: made.operation = "unsqueeze_"; made.integers = {someDim(x, 1)}; break;
             case 18: made.operation = "squeeze_"; made.integers = {someDim(x)}; break;
             case 19: made.operation = "transpose_"; made.integers = {someDim(x), someDim(x)}; break;
@@ -231,12 +246,15 @@ class Generator {
             case 2: case 3: made.operation = "add_"; made.operands.push_back(other); break;
             case 4: made.operation = "sub_"; made.operands.push_back(other); break;
             case 5: made.operation = "mul_"; made.number = chance(50) ? 2 : -1; break;
+            // clang-format on
             case 6: made.operation = chance(50) ? "neg_" : "relu_"; break;
             case 7: made.operation = chance(50) ? "zero_" : "clamp_"; break;
+            // clang-format off
             case 8: made.operation = "fill_"; made.number = number(); break;
             case 9: case 10: made.operation = "copy_"; made.operands.push_back(other); break;
             case 11: made.operation = "masked_fill_"; made.operands.push_back(other); made.number = number(); break;
             case 12: made.operation = x.rank() > 0 ? "setmask" : "zero_"; made.result.clear(); if (x.rank() > 0) made.number = number(); break;
+            // clang-format on
             default:
                 made.operation = "setitem";
                 made.result.clear();
@@ -253,23 +271,36 @@ class Generator {
         Statement made{fresh(), "", {name}, {}, {}, {}, {}};
         const std::string& other = any(scope);
         switch (pick(14)) {
+            // clang-format off
             case 12: case 13: made.operation = "to"; made.integers = {static_cast<std::int64_t>(someType())}; break;
             case 0: case 1: made.operation = "clone"; break;
             case 2: case 3: made.operation = "add"; made.number = number(); break;
             case 4: made.operation = "add"; made.operands.push_back(other); break;
             case 5: made.operation = "sub"; made.operands.push_back(other); break;
             case 6: made.operation = "mul"; made.number = chance(50) ? 0.5 : -1; break;
+            // clang-format on
             case 7: made.operation = chance(50) ? "neg" : "relu"; break;
-            case 8: made.operation = chance(50) ? "maximum" : "where"; made.operands.push_back(other); break;
-            case 9: made.operation = "sum"; made.integers = {someDim(x)}; break;
-            case 10: made.operation = "cat"; made.operands.push_back(other); made.integers = {someDim(x)}; break;
+            case 8:
+                made.operation = chance(50) ? "maximum" : "where";
+                made.operands.push_back(other);
+                break;
+            case 9:
+                made.operation = "sum";
+                made.integers = {someDim(x)};
+                break;
+            case 10:
+                made.operation = "cat";
+                made.operands.push_back(other);
+                made.integers = {someDim(x)};
+                break;
             default: made.operation = "zeros_like"; break;
         }
         return made;
     }
 
     /// A copy of all that operands hold, shared as it is shared, under other names.
-    static Arrays copiesOf(const Scope& scope, const std::vector<std::string>& operands, const std::vector<std::string>& parameters) {
+    static Arrays copiesOf(const Scope& scope, const std::vector<std::string>& operands,
+                           const std::vector<std::string>& parameters) {
         Arrays copies;
         std::map<const void*, std::shared_ptr<std::vector<double>>> memory;
         std::map<const Array*, std::shared_ptr<Array>> objects;
@@ -332,7 +363,8 @@ class Generator {
         return made;
     }
 
-    static void renameParameters(std::vector<Statement>& statements, const std::vector<std::string>& from, const std::vector<std::string>& to) {
+    static void renameParameters(std::vector<Statement>& statements, const std::vector<std::string>& from,
+                                 const std::vector<std::string>& to) {
         for (Statement& each : statements) {
             for (std::string& operand : each.operands) {
                 const auto at = std::find(from.begin(), from.end(), operand);
@@ -365,21 +397,26 @@ class Generator {
 namespace detail {
 
 /// Every variable has been made before it is read, in branches that are not taken as well.
-inline bool isWellFormed(const std::vector<Statement>& statements, std::set<std::string> known, const std::vector<std::string>& results) {
+inline bool isWellFormed(const std::vector<Statement>& statements, std::set<std::string> known,
+                         const std::vector<std::string>& results) {
     for (const Statement& each : statements) {
         for (const std::string& operand : each.operands) {
             if (!known.contains(operand)) return false;
         }
         for (const Function& function : each.functions) {
             const bool isLoop = each.operation == "for";
-            std::set<std::string> inside = isLoop ? known : std::set<std::string>(function.parameters.begin(), function.parameters.end());
-            if (!isWellFormed(function.statements, std::move(inside), isLoop ? std::vector<std::string>() : std::vector<std::string>{function.result})) return false;
+            std::set<std::string> inside =
+                isLoop ? known : std::set<std::string>(function.parameters.begin(), function.parameters.end());
+            if (!isWellFormed(function.statements, std::move(inside),
+                              isLoop ? std::vector<std::string>() : std::vector<std::string>{function.result}))
+                return false;
             if (!isLoop) continue;
             for (const Statement& inner : function.statements) known.insert(inner.result);
         }
         known.insert(each.result);
     }
-    return std::all_of(results.begin(), results.end(), [&](const std::string& result) { return known.contains(result); });
+    return std::all_of(results.begin(), results.end(),
+                       [&](const std::string& result) { return known.contains(result); });
 }
 
 }  // namespace detail

@@ -33,7 +33,8 @@ class Interpreter {
     /// Throws Invalid for what PyTorch refuses.
     static std::vector<Array> run(const Program& program, const std::vector<Array>& inputs) {
         Arrays variables;
-        for (std::size_t i = 0; i < inputs.size(); ++i) variables["in" + std::to_string(i)] = std::make_shared<Array>(inputs[i]);
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            variables["in" + std::to_string(i)] = std::make_shared<Array>(inputs[i]);
         run(program.statements, variables);
         std::vector<Array> results;
         for (const std::string& name : program.results) results.push_back(*read(variables, name));
@@ -47,7 +48,8 @@ class Interpreter {
     static void run(const Statement& statement, Arrays& variables) {
         const std::string& op = statement.operation;
         if (op == "for") {
-            for (std::int64_t i = 0; i < statement.integers.at(0); ++i) run(statement.functions.at(0).statements, variables);
+            for (std::int64_t i = 0; i < statement.integers.at(0); ++i)
+                run(statement.functions.at(0).statements, variables);
             return;
         }
         if (statement.operands.empty()) throw Invalid(op + " without an operand");
@@ -89,7 +91,8 @@ class Interpreter {
         const bool takesFirst = !isBranch || total(*read(variables, statement.operands.front())) > *statement.number;
         const Function& function = statement.functions.at(takesFirst ? 0 : 1);
         Arrays inside;
-        for (std::size_t i = 0; i < function.parameters.size(); ++i) inside[function.parameters[i]] = read(variables, statement.operands.at(i));
+        for (std::size_t i = 0; i < function.parameters.size(); ++i)
+            inside[function.parameters[i]] = read(variables, statement.operands.at(i));
         run(function.statements, inside);
         return read(inside, function.result);
     }
@@ -119,7 +122,9 @@ class Interpreter {
         if (op == "expand_as") return expanded(x, other().shape);
         if (op == "diagonal") return diagonalOf(x);
         if (op == "chunk" || op == "split" || op == "unbind") return partOf(op, x, n);
-        if (op == "add") return statement.operands.size() > 1 ? combined(x, other(), std::plus<>()) : mapped(x, typeWithNumber(x), [=](double v) { return v + number; });
+        if (op == "add")
+            return statement.operands.size() > 1 ? combined(x, other(), std::plus<>())
+                                                 : mapped(x, typeWithNumber(x), [=](double v) { return v + number; });
         if (op == "sub") return combined(x, other(), std::minus<>());
         if (op == "mul") return mapped(x, typeWithNumber(x), [=](double v) { return v * number; });
         if (op == "neg") return mapped(x, [](double v) { return -v; });
@@ -152,7 +157,9 @@ class Interpreter {
         const double number = statement.number.value_or(0);
         const bool isTensor = statement.operands.size() > 1;
         const auto other = [&] { return *read(variables, statement.operands.at(1)); };
-        if (op == "add_") isTensor ? apply(x, other(), std::plus<>()) : apply(x, typeWithNumber(x), [=](double v) { return v + number; });
+        if (op == "add_")
+            isTensor ? apply(x, other(), std::plus<>())
+                     : apply(x, typeWithNumber(x), [=](double v) { return v + number; });
         else if (op == "sub_") apply(x, other(), std::minus<>());
         else if (op == "mul_") apply(x, typeWithNumber(x), [=](double v) { return v * number; });
         else if (op == "neg_") apply(x, [](double v) { return -v; });
@@ -167,7 +174,9 @@ class Interpreter {
         else if (op == "squeeze_") x = squeezed(x, statement.integers.at(0));
         else if (op == "transpose_") x = transposed(x, statement.integers.at(0), statement.integers.at(1));
         else if (op == "t_") x = turned(x);
-        else if (op == "setitem") isTensor ? assign(indexed(x, statement.index), other(), other().rank() == 0) : apply(indexed(x, statement.index), [=](double) { return number; });
+        else if (op == "setitem")
+            isTensor ? assign(indexed(x, statement.index), other(), other().rank() == 0)
+                     : apply(indexed(x, statement.index), [=](double) { return number; });
         else throw Invalid("unknown operation " + op);
     }
 };

@@ -9,7 +9,8 @@
 #include "tests/support/programs/array.h"
 #include "tests/support/programs/program.h"
 
-/// Programs as modules of Sonde, written as a user writes a forward: methods of tensors, operators, assignments, branches.
+/// Programs as modules of Sonde, written as a user writes a forward: methods of tensors, operators, assignments,
+/// branches.
 namespace sonde::test::programs {
 
 using nn::Var;
@@ -73,10 +74,13 @@ class ProgramModule final : public nn::Module {
 
     void addChildren(const std::vector<Statement>& statements) {
         for (const Statement& each : statements) {
-            if (each.operation == "require") add("require_" + each.result, std::make_shared<RequireModule>(*each.number));
-            else if (each.operation == "call") add("call_" + each.result, std::make_shared<ProgramModule>(each.functions.front()));
+            if (each.operation == "require")
+                add("require_" + each.result, std::make_shared<RequireModule>(*each.number));
+            else if (each.operation == "call")
+                add("call_" + each.result, std::make_shared<ProgramModule>(each.functions.front()));
             else if (each.operation == "if") add("branch_" + each.result, std::make_shared<ProgramModule>(each));
-            else for (const Function& function : each.functions) addChildren(function.statements);
+            else
+                for (const Function& function : each.functions) addChildren(function.statements);
         }
     }
 
@@ -96,7 +100,8 @@ class ProgramModule final : public nn::Module {
     void run(const Statement& statement, Variables& variables) {
         const std::string& op = statement.operation;
         if (op == "for") {
-            for (std::int64_t i = 0; i < statement.integers.at(0); ++i) run(statement.functions.at(0).statements, variables);
+            for (std::int64_t i = 0; i < statement.integers.at(0); ++i)
+                run(statement.functions.at(0).statements, variables);
             return;
         }
         std::vector<Var> in;
@@ -113,7 +118,9 @@ class ProgramModule final : public nn::Module {
 
     Var condition(const Statement& statement, const std::vector<Var>& in) {
         const auto branch = [this, &statement](std::size_t i, const char* name) {
-            return trace::NamedFunction{name, [this, function = statement.functions[i]](std::span<const Var> operands) { return runFunction(function, operands); }};
+            return trace::NamedFunction{name, [this, function = statement.functions[i]](std::span<const Var> operands) {
+                                            return runFunction(function, operands);
+                                        }};
         };
         return trace::cond(decides(statement, in[0]), branch(0, "when_true"), branch(1, "when_false"), Var::list(in));
     }
@@ -153,7 +160,8 @@ class ProgramModule final : public nn::Module {
         if (op == "narrow") return x.method(op, {n[0], n[1], n[2]}, {});
         if (op == "select") return x.method(op, {n[0], n[1]}, {}, "select.int");
         if (op == "transpose") return x.method(op, {n[0], n[1]}, {}, "transpose.int");
-        if (op == "view" || op == "reshape" || op == "permute" || op == "expand") return x.method(op, {integers(statement)}, {});
+        if (op == "view" || op == "reshape" || op == "permute" || op == "expand")
+            return x.method(op, {integers(statement)}, {});
         if (op == "to") return x.method(op, {scalarType(static_cast<Type>(n[0]))}, {}, "to.dtype").method("clone");
         if (op == "flatten") return torch("flatten.using_ints", "flatten", {x});
         if (op == "squeeze") return x.method(op, {n[0]}, {}, "squeeze.dim");

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-/// Programs of views, writes, branches and reads as data: run by an interpreter on plain arrays, and by a module of Sonde.
+/// Programs of views, writes, branches and reads as data: run by an interpreter on plain arrays, and by a module of
+/// Sonde.
 namespace sonde::test::programs {
 
 /// One part of an index: `2`, `1:3:2` or `...`.
@@ -38,7 +39,7 @@ struct Statement {
     std::vector<std::int64_t> integers;
     std::optional<double> number;
     std::vector<IndexPart> index;
-    std::vector<Function> functions;    ///< if, cond: when true, when false; call, for: the inside
+    std::vector<Function> functions;  ///< if, cond: when true, when false; call, for: the inside
 };
 
 struct Program {
@@ -53,7 +54,8 @@ namespace detail {
 
 inline void print(std::ostringstream& out, const std::vector<Statement>& statements, const std::string& margin);
 
-inline void print(std::ostringstream& out, const Function& function, const std::string& title, const std::string& margin) {
+inline void print(std::ostringstream& out, const Function& function, const std::string& title,
+                  const std::string& margin) {
     out << margin << title << '(';
     for (std::size_t i = 0; i < function.parameters.size(); ++i) out << (i ? ", " : "") << function.parameters[i];
     out << "):\n";
@@ -79,7 +81,8 @@ inline void print(std::ostringstream& out, const std::vector<Statement>& stateme
         if (each.number) item(*each.number);
         out << ")\n";
         const bool isBranch = each.functions.size() == 2;
-        for (std::size_t i = 0; i < each.functions.size(); ++i) print(out, each.functions[i], isBranch ? (i == 0 ? "when true" : "when false") : "inside", margin + "  ");
+        for (std::size_t i = 0; i < each.functions.size(); ++i)
+            print(out, each.functions[i], isBranch ? (i == 0 ? "when true" : "when false") : "inside", margin + "  ");
     }
 }
 

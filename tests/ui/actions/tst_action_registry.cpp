@@ -2,8 +2,8 @@
 #include <QMainWindow>
 #include <QMenu>
 #include <QMenuBar>
-#include <QSettings>
 #include <QSet>
+#include <QSettings>
 #include <QStandardPaths>
 #include <QTest>
 
@@ -56,6 +56,7 @@ class TestActionRegistry : public QObject {
     void keysThatUsersExpect_data() {
         QTest::addColumn<QString>("id");
         QTest::addColumn<QString>("key");
+        // clang-format off
         const std::pair<const char*, const char*> rows[] = {
             {"file.open", "Ctrl+O"}, {"file.reload", "Ctrl+R"}, {"run.start", "F5"}, {"run.cancel", "Shift+Esc"},
             {"run.cancel", "Ctrl+."}, {"run.watch", "F9"}, {"run.end", "Shift+F9"}, {"view.fit", "Space"},
@@ -65,6 +66,7 @@ class TestActionRegistry : public QObject {
             {"file.export_png", "Ctrl+Shift+E"}, {"file.export_svg", "Ctrl+Alt+E"}, {"view.direction", "Ctrl+K"},
             {"run.step", "F10"}, {"run.step_in", "F11"}, {"run.step_out", "Shift+F11"}, {"edit.clear_selection", "Esc"},
             {"view.depth_0", "Ctrl+Shift+0"}, {"view.depth_3", "Ctrl+Shift+3"}, {"go.leave", "Backspace"}};
+        // clang-format on
         for (const auto& [id, key] : rows) QTest::addRow("%s %s", id, key) << QString(id) << QString(key);
     }
     void keysThatUsersExpect() {

@@ -24,7 +24,8 @@ class TestEdgePath : public QObject {
         QVERIFY(!path.isEmpty());
         QVERIFY(path.boundingRect().contains(QRectF(499'900, 49'990, 200, 20)));
         QVERIFY(path.boundingRect().width() < 4 * area.width());
-        for (int i = 0; i < path.elementCount(); ++i) QVERIFY(std::abs(path.elementAt(i).y - path.elementAt(i).x / 10) < 1e-6);
+        for (int i = 0; i < path.elementCount(); ++i)
+            QVERIFY(std::abs(path.elementAt(i).y - path.elementAt(i).x / 10) < 1e-6);
     }
 
     void whatPassesByIsNotDrawn() {
@@ -42,7 +43,10 @@ class TestEdgePath : public QObject {
         for (int i = 0; i < path.elementCount(); ++i) {
             const QPainterPath::Element at = path.elementAt(i);
             starts += at.isMoveTo();
-            const bool isOnCurve = at.isMoveTo() || (at.type == QPainterPath::CurveToDataElement && (i + 1 == path.elementCount() || path.elementAt(i + 1).type != QPainterPath::CurveToDataElement));
+            const bool isOnCurve =
+                at.isMoveTo() ||
+                (at.type == QPainterPath::CurveToDataElement &&
+                 (i + 1 == path.elementCount() || path.elementAt(i + 1).type != QPainterPath::CurveToDataElement));
             if (isOnCurve) QVERIFY(std::abs(at.y - at.x * at.x / 1000) < 1e-6);
         }
         QCOMPARE(starts, 2);

@@ -130,7 +130,8 @@ void TestGraphCanvas::opensWithAPictureOfTheTopLevel() {
         QVERIFY(QRectF(m_canvas->rect()).contains(m_canvas->itemRect(item)));
     }
     // Children follow one another down the page, and nothing overlaps.
-    QVERIFY(m_canvas->itemRect(find(ItemKind::Module, "layer1")).bottom() < m_canvas->itemRect(find(ItemKind::Module, "layer2")).top());
+    QVERIFY(m_canvas->itemRect(find(ItemKind::Module, "layer1")).bottom() <
+            m_canvas->itemRect(find(ItemKind::Module, "layer2")).top());
     QVERIFY(find(ItemKind::Expr, "conv1"));
 }
 
@@ -228,7 +229,8 @@ void TestGraphCanvas::dragPans() {
 
 void TestGraphCanvas::shiftDragSelectsABox() {
     open("zoo:resnet18");
-    const QRectF first = m_canvas->itemRect(find(ItemKind::Expr, "conv1")), last = m_canvas->itemRect(find(ItemKind::Expr, "maxpool"));
+    const QRectF first = m_canvas->itemRect(find(ItemKind::Expr, "conv1")),
+                 last = m_canvas->itemRect(find(ItemKind::Expr, "maxpool"));
     const QRectF box = first.united(last).adjusted(-3, -3, 3, 3);
     QTest::mousePress(m_canvas.get(), Qt::LeftButton, Qt::ShiftModifier, box.topLeft().toPoint());
     QTest::mouseMove(m_canvas.get(), box.center().toPoint());
@@ -265,7 +267,8 @@ void TestGraphCanvas::arrowsTurnWithTheDirection() {
     settle();
     m_canvas->fit();
     settle();
-    QVERIFY(m_canvas->itemRect(find(ItemKind::Expr, "conv1")).right() < m_canvas->itemRect(find(ItemKind::Expr, "bn1")).left());
+    QVERIFY(m_canvas->itemRect(find(ItemKind::Expr, "conv1")).right() <
+            m_canvas->itemRect(find(ItemKind::Expr, "bn1")).left());
     m_context->select(m_context->selectionOf(node("conv1")));
     m_canvas->setFocus();
     QTest::keyClick(m_canvas.get(), Qt::Key_Right);
@@ -402,7 +405,8 @@ void TestGraphCanvas::menuOffersWhatTheItemCan() {
     const QPoint at = centreOf(find(ItemKind::Expr, "conv1"));
     QContextMenuEvent event(QContextMenuEvent::Mouse, at, m_canvas->mapToGlobal(at));
     QApplication::sendEvent(m_canvas.get(), &event);
-    for (const char* wanted : {"Set Watch Point", "Set End Point", "Run to Here", "Copy Name", "Show in Module Tree", "Fit"})
+    for (const char* wanted :
+         {"Set Watch Point", "Set End Point", "Run to Here", "Copy Name", "Show in Module Tree", "Fit"})
         QVERIFY2(texts.contains(QLatin1String(wanted)), wanted);
     QCOMPARE(m_context->selection().qualname, "conv1");
 }

@@ -54,7 +54,8 @@ std::unique_ptr<ScenePainter> paint(std::shared_ptr<const graph::InternalGraph> 
     options.metrics = itemMetrics(graph, style, measure, {}, {});
     auto scene = layOut(outline, view, options);
     if (!scene) return nullptr;
-    return std::make_unique<ScenePainter>(std::make_shared<const SceneIndex>(std::move(scene).value()), graph, measure, style);
+    return std::make_unique<ScenePainter>(std::make_shared<const SceneIndex>(std::move(scene).value()), graph, measure,
+                                          style);
 }
 
 }  // namespace
@@ -81,7 +82,8 @@ void TestSceneExport::svgHoldsNamesAsTextInTitledGroups() {
 }
 
 void TestSceneExport::svgIsDrawnByOthers() {
-    const QImage ours = sceneImage(*m_painter, {}, toQt(m_painter->index().scene().bounds).adjusted(-24, -24, 24, 24), 1.0);
+    const QImage ours =
+        sceneImage(*m_painter, {}, toQt(m_painter->index().scene().bounds).adjusted(-24, -24, 24, 24), 1.0);
     const QImage theirs = QImage::fromData(bytes("svg"), "SVG");  // Qt's SVG reader, which knows nothing of the painter
     QCOMPARE(theirs.width(), ours.width());
     QVERIFY(std::abs(theirs.height() - ours.height()) <= 1);

@@ -63,8 +63,14 @@ void TestUnusualGraphs::hostileGraphsAreDrawn() {
     std::vector<graph::NodeId> many;
     for (int i = 0; i < 10'000; ++i) many.push_back(m.input("in" + std::to_string(i)));
     graph::NodeId x = m.op("Sum", many);
-    const std::string names[] = {std::string(10'000, 'n'), "\U0001F9E0\U0001F525", "\u0634\u0628\u0643\u0629 \u05d0\u05d1", "<b onclick='x'>&amp;", "a\nb\tc", "\xff\xfe broken",
-                                 "\u202egnirts\u202c a\u0301\u0302\u0303\u0304e\u0308\u0323", "\u200f\u200b"};
+    const std::string names[] = {std::string(10'000, 'n'),
+                                 "\U0001F9E0\U0001F525",
+                                 "\u0634\u0628\u0643\u0629 \u05d0\u05d1",
+                                 "<b onclick='x'>&amp;",
+                                 "a\nb\tc",
+                                 "\xff\xfe broken",
+                                 "\u202egnirts\u202c a\u0301\u0302\u0303\u0304e\u0308\u0323",
+                                 "\u200f\u200b"};
     for (const std::string& name : names) {
         m.enter(name, name);
         x = m.op(name, {x}, name + "_value");
@@ -80,14 +86,18 @@ void TestUnusualGraphs::hostileGraphsAreDrawn() {
     m.leave();
     const graph::NodeId first = m.op("Add", {x, x}, "loop_a");
     const graph::NodeId second = m.op("Add", {first, x}, "loop_b");
-    m.graph().setArguments(m.graph().node(first).producer, {graph::Argument::of(second), graph::Argument::of(x)});  // a cycle
+    m.graph().setArguments(m.graph().node(first).producer,
+                           {graph::Argument::of(second), graph::Argument::of(x)});  // a cycle
     show(names[0], m.done({second}));
     for (const layout::Direction direction : {layout::Direction::TopDown, layout::Direction::LeftRight}) {
         m_context->setDirection(direction);
         m_context->expandToDepth(200);
         settle();
         QVERIFY(m_canvas->scene()->itemOf(m_context->graph().node(second).producer).valid());
-        QCOMPARE(m_canvas->scene()->item(m_canvas->scene()->itemOf(m_context->graph().node(node("deepest")).producer)).what.kind, ItemKind::Expr);
+        QCOMPARE(m_canvas->scene()
+                     ->item(m_canvas->scene()->itemOf(m_context->graph().node(node("deepest")).producer))
+                     .what.kind,
+                 ItemKind::Expr);
         for (int i = 0; i < 8; ++i) {
             m_canvas->zoomBy(i < 4 ? 0.3 : 4);
             settle();

@@ -1,7 +1,5 @@
 // Background work: the newest piece wins, stale results are dropped, nobody waits.
 
-#include "ui/context/job.h"
-
 #include <QSignalSpy>
 #include <QtTest>
 
@@ -10,6 +8,7 @@
 #include <thread>
 
 #include "ui/context/background.h"
+#include "ui/context/job.h"
 
 using sonde::base::Progress;
 using sonde::base::WorkContext;
@@ -43,8 +42,15 @@ void TestJob::deliversOnTheReceivingThread() {
     Job job;
     QThread* worker = nullptr;
     QThread* receiver = nullptr;
-    job.start([&](const WorkContext&) { worker = QThread::currentThread(); return 7; },
-              [&](int value) { QCOMPARE(value, 7); receiver = QThread::currentThread(); });
+    job.start(
+        [&](const WorkContext&) {
+            worker = QThread::currentThread();
+            return 7;
+        },
+        [&](int value) {
+            QCOMPARE(value, 7);
+            receiver = QThread::currentThread();
+        });
     QVERIFY(job.isActive());
     QTRY_VERIFY(receiver);
     QCOMPARE(receiver, thread());
@@ -55,7 +61,12 @@ void TestJob::deliversOnTheReceivingThread() {
 void TestJob::aNewerRequestSupersedesTheOlder() {
     Job job;
     QList<int> delivered;
-    job.start([](const WorkContext& work) { untilStopped(work); return 1; }, [&](int value) { delivered << value; });
+    job.start(
+        [](const WorkContext& work) {
+            untilStopped(work);
+            return 1;
+        },
+        [&](int value) { delivered << value; });
     job.start([](const WorkContext&) { return 2; }, [&](int value) { delivered << value; });
     QTRY_COMPARE(delivered, QList<int>{2});
     QTest::qWait(20);
@@ -66,8 +77,18 @@ void TestJob::workThatNeverBeganIsDropped() {
     Job job;
     std::atomic<bool> secondRan{false};
     QList<int> delivered;
-    job.start([](const WorkContext& work) { untilStopped(work); return 1; }, [&](int value) { delivered << value; });
-    job.start([&](const WorkContext&) { secondRan = true; return 2; }, [&](int value) { delivered << value; });
+    job.start(
+        [](const WorkContext& work) {
+            untilStopped(work);
+            return 1;
+        },
+        [&](int value) { delivered << value; });
+    job.start(
+        [&](const WorkContext&) {
+            secondRan = true;
+            return 2;
+        },
+        [&](int value) { delivered << value; });
     job.start([](const WorkContext&) { return 3; }, [&](int value) { delivered << value; });
     QTRY_COMPARE(delivered, QList<int>{3});
     QVERIFY(!secondRan);
@@ -100,7 +121,13 @@ void TestJob::theReceiverMayGoAway() {
     std::atomic<bool> ended{false};
     {
         Job job;
-        job.start([&](const WorkContext& work) { untilStopped(work); ended = true; return 1; }, [](int) { QFAIL("nobody is there"); });
+        job.start(
+            [&](const WorkContext& work) {
+                untilStopped(work);
+                ended = true;
+                return 1;
+            },
+            [](int) { QFAIL("nobody is there"); });
     }
     QTRY_VERIFY(ended);
     QTest::qWait(20);
@@ -110,10 +137,12 @@ void TestJob::progressArrives() {
     Job job;
     QSignalSpy progressed(&job, &Job::progressed);
     bool done = false;
-    job.start([](const WorkContext& work) {
-        for (std::size_t i = 0; i < 1000; ++i) work.report("counting", i, 1000);
-        return 0;
-    }, [&](int) { done = true; });
+    job.start(
+        [](const WorkContext& work) {
+            for (std::size_t i = 0; i < 1000; ++i) work.report("counting", i, 1000);
+            return 0;
+        },
+        [&](int) { done = true; });
     QTRY_VERIFY(done);
     QVERIFY(progressed.count() >= 1);
     QVERIFY2(progressed.count() < 100, "reports must not flood the receiving thread");
@@ -129,7 +158,12 @@ void TestJob::whatNobodyTakesIsFreedByAWorker() {
     std::atomic<std::thread::id> abandoned{}, given{};
     Job job;
     std::atomic<bool> made{false};
-    job.start([&](const WorkContext&) { made = true; return std::make_shared<Large>(&abandoned); }, [](const std::shared_ptr<Large>&) { QFAIL("nobody wants it"); });
+    job.start(
+        [&](const WorkContext&) {
+            made = true;
+            return std::make_shared<Large>(&abandoned);
+        },
+        [](const std::shared_ptr<Large>&) { QFAIL("nobody wants it"); });
     while (!made) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     job.abandon();
     QTRY_VERIFY(abandoned.load() != std::thread::id());

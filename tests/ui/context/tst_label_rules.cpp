@@ -12,7 +12,9 @@ class TestLabelRules : public QObject {
 
   private Q_SLOTS:
     void formerFieldsAreKnown() {
-        const auto rules = [](const char* line) { return context::LabelRules{{QStringLiteral("*"), {QString::fromLatin1(line)}}}; };
+        const auto rules = [](const char* line) {
+            return context::LabelRules{{QStringLiteral("*"), {QString::fromLatin1(line)}}};
+        };
         QCOMPARE(context::unknownFields(rules("{mean} {std} {min} {max}")), QStringList());
         QCOMPARE(context::unknownFields(rules("{mean} {deviation} {minimum} {maximum}")), QStringList());
         QCOMPARE(context::unknownFields(rules("{deviate}")), QStringList(QStringLiteral("deviate")));
@@ -21,7 +23,8 @@ class TestLabelRules : public QObject {
     }
 
     void columnsAreFoundByBothWords() {
-        const std::pair<const char*, const char*> words[] = {{"std", "deviation"}, {"min", "minimum"}, {"max", "maximum"}, {"consumers", "readers"}};
+        const std::pair<const char*, const char*> words[] = {
+            {"std", "deviation"}, {"min", "minimum"}, {"max", "maximum"}, {"consumers", "readers"}};
         for (const auto& [shown, stored] : words) {
             const int column = models::nodeColumnIndex(QString::fromLatin1(stored));
             QVERIFY2(column >= 0, stored);

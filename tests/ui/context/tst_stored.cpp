@@ -51,7 +51,9 @@ void TestStored::isReadBeforeItIsOnDisk() {
 
 void TestStored::isOnDiskAfterWaiting() {
     store(QStringLiteral("look/mode"), QStringLiteral("dark"));
-    storeLater([](QSettings& settings) { settings.setValue(QStringLiteral("rules"), QStringList{QStringLiteral("x"), QStringLiteral("y")}); });
+    storeLater([](QSettings& settings) {
+        settings.setValue(QStringLiteral("rules"), QStringList{QStringLiteral("x"), QStringLiteral("y")});
+    });
     waitUntilStored();
     QFile file(QSettings().fileName());
     QVERIFY(file.open(QIODevice::ReadOnly));
@@ -63,7 +65,9 @@ void TestStored::isOnDiskAfterWaiting() {
 void TestStored::comesInTheOrderOfAsking() {
     for (int i = 0; i <= 500; ++i) {
         store(QStringLiteral("last"), i);
-        storeLater([i](QSettings& settings) { settings.setValue(QStringLiteral("seen"), settings.value(QStringLiteral("last")).toInt() == i); });
+        storeLater([i](QSettings& settings) {
+            settings.setValue(QStringLiteral("seen"), settings.value(QStringLiteral("last")).toInt() == i);
+        });
         QCOMPARE(stored(QStringLiteral("last")).toInt(), i);
     }
     waitUntilStored();

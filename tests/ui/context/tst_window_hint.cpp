@@ -49,15 +49,21 @@ class TestWindowHint : public QObject {
 void TestWindowHint::clausesAreReplacedOrLeftOut_data() {
     QTest::addColumn<QString>("hint");
     QTest::addColumn<QString>("expected");
-    QTest::newRow("none") << "" << "";
-    QTest::newRow("plain") << "put the data file into the model's folder" << "put the data file into the model's folder";
-    QTest::newRow("dashes in a name") << "export it with torch.jit.trace; see my--model" << "export it with torch.jit.trace; see my--model";
-    QTest::newRow("replaced") << "--no-groups shows the graph as it is" << "the settings turn groups off";
-    QTest::newRow("left out") << "`sonde check` compares it" << "";
+    QTest::newRow("none") << ""
+                          << "";
+    QTest::newRow("plain") << "put the data file into the model's folder"
+                           << "put the data file into the model's folder";
+    QTest::newRow("dashes in a name") << "export it with torch.jit.trace; see my--model"
+                                      << "export it with torch.jit.trace; see my--model";
+    QTest::newRow("replaced") << "--no-groups shows the graph as it is"
+                              << "the settings turn groups off";
+    QTest::newRow("left out") << "`sonde check` compares it"
+                              << "";
     QTest::newRow("one clause of two") << "names must be the model's; `sonde models` lists the settings"
                                        << "names must be the model's; File \u203a Open Built-in Model lists them";
-    QTest::newRow("several options") << "make the module a leaf (--leaf CLASS), or trace with --tracer robust"
-                                     << "make the module's class a leaf in the Tracing panel; choose another tracer in the Tracing panel";
+    QTest::newRow("several options")
+        << "make the module a leaf (--leaf CLASS), or trace with --tracer robust"
+        << "make the module's class a leaf in the Tracing panel; choose another tracer in the Tracing panel";
 }
 
 void TestWindowHint::clausesAreReplacedOrLeftOut() {
@@ -78,7 +84,8 @@ void TestWindowHint::noHintOfCoreNamesACommand() {
 
 void TestWindowHint::reportedErrorsNameNoCommand() {
     context::InspectorContext inspector;
-    inspector.report(base::usageError("there is no tracer 'x'", "--tracer", "`sonde trace MODEL` lists them; give an example: --example 'x:#rand(0,1)'"));
+    inspector.report(base::usageError("there is no tracer 'x'", "--tracer",
+                                      "`sonde trace MODEL` lists them; give an example: --example 'x:#rand(0,1)'"));
     QCOMPARE(inspector.messages().size(), std::size_t{1});
     const context::Message& message = inspector.messages().back();
     QCOMPARE(message.text, QStringLiteral("there is no tracer 'x'"));
@@ -89,7 +96,9 @@ void TestWindowHint::reportedErrorsNameNoCommand() {
 void TestWindowHint::theWindowItselfNamesNoCommand() {
     for (const QString& file : test::sourceFiles({"ui"}, {"*.cpp"})) {
         // The substitutes, and what goes to standard error: of scripts, and where no window can be opened.
-        if (file == u"ui/context/window_hint.cpp" || file == u"ui/window/application.cpp" || file == u"ui/window/script.cpp") continue;
+        if (file == u"ui/context/window_hint.cpp" || file == u"ui/window/application.cpp" ||
+            file == u"ui/window/script.cpp")
+            continue;
         const QStringList found = commandLiterals(file);
         QVERIFY2(found.isEmpty(), qPrintable(file + ": " + found.join(u'\n')));
     }

@@ -14,10 +14,10 @@
 #include "ui/models/message_model.h"
 #include "ui/models/module_tree_model.h"
 #include "ui/models/node_search.h"
-#include "ui/models/node_text.h"
-#include "ui/models/short_text.h"
 #include "ui/models/node_table_model.h"
+#include "ui/models/node_text.h"
 #include "ui/models/operator_table_model.h"
+#include "ui/models/short_text.h"
 #include "ui/models/watch_list_model.h"
 
 using namespace sonde;
@@ -78,8 +78,10 @@ void TestModels::modelsAreConsistentThroughALife() {
     models::OperatorTableModel operators(context);
     models::InstanceTableModel instances(context);
     std::vector<std::unique_ptr<QAbstractItemModelTester>> testers;
-    for (QAbstractItemModel* model : std::initializer_list<QAbstractItemModel*>{&tree, &table, &watches, &ends, &results, &log, &operators, &instances})
-        testers.push_back(std::make_unique<QAbstractItemModelTester>(model, QAbstractItemModelTester::FailureReportingMode::QtTest));
+    for (QAbstractItemModel* model : std::initializer_list<QAbstractItemModel*>{&tree, &table, &watches, &ends,
+                                                                                &results, &log, &operators, &instances})
+        testers.push_back(
+            std::make_unique<QAbstractItemModelTester>(model, QAbstractItemModelTester::FailureReportingMode::QtTest));
     QVERIFY(load(context, modelFile()));
     QVERIFY(table.rowCount() > 50);
     QVERIFY(operators.rowCount() > 3);
@@ -154,7 +156,8 @@ void TestModels::watchListShowsTheReferenceValue() {
     const auto near = [](double a, double b) { return std::abs(a - b) <= 1e-3 * std::abs(b) + 1e-3; };
     QVERIFY2(near(cell(WatchListModel::MinColumn).toDouble(), low), qPrintable(cell(WatchListModel::MinColumn)));
     QVERIFY2(near(cell(WatchListModel::MaxColumn).toDouble(), high), qPrintable(cell(WatchListModel::MaxColumn)));
-    QVERIFY2(near(cell(WatchListModel::MeanColumn).toDouble(), sum / static_cast<double>(expected->numel())), qPrintable(cell(WatchListModel::MeanColumn)));
+    QVERIFY2(near(cell(WatchListModel::MeanColumn).toDouble(), sum / static_cast<double>(expected->numel())),
+             qPrintable(cell(WatchListModel::MeanColumn)));
     QCOMPARE(cell(WatchListModel::NanColumn), QStringLiteral("0"));
     QCOMPARE(cell(WatchListModel::DTypeColumn), QStringLiteral("float32"));
 }
@@ -165,7 +168,8 @@ void TestModels::searchFindsByModuleAndOperator() {
     const auto& graph = context.graph();
     const auto convs = models::searchNodes(context, QStringLiteral("op:Conv")).nodes;
     QVERIFY(!convs.empty());
-    for (const graph::NodeId node : convs) QCOMPARE(QString::fromStdString(graph.expr(graph.node(node).producer).op.name), QStringLiteral("Conv"));
+    for (const graph::NodeId node : convs)
+        QCOMPARE(QString::fromStdString(graph.expr(graph.node(node).producer).op.name), QStringLiteral("Conv"));
     const auto inLayer = models::searchNodes(context, QStringLiteral("module:layer2.0 op:conv")).nodes;
     QVERIFY(!inLayer.empty() && inLayer.size() < convs.size());
     QVERIFY(models::searchNodes(context, QStringLiteral("nothing_like_this")).nodes.empty());
@@ -264,9 +268,12 @@ void TestModels::namesAreShownOnOneLine() {
     QCOMPARE(models::shown("\u05d0\u0628"), QStringLiteral("\u05d0\u0628"));
     // 300 characters stay: 180 of the beginning, the sign, 119 of the end.
     QCOMPARE(models::shown(std::string(300, 'a')).size(), 300);
-    QCOMPARE(models::shown(std::string(200, 'a') + std::string(200, 'b')), QString(180, u'a') + QChar(0x2026) + QString(119, u'b'));
-    QCOMPARE(models::shown(std::string(2000, 'a') + std::string(1'000'000, 'b')), QString(180, u'a') + QChar(0x2026) + QString(119, u'b'));
-    QCOMPARE(models::brief(std::string(50, 'a') + std::string(50, 'b')), QString(36, u'a') + QChar(0x2026) + QString(23, u'b'));
+    QCOMPARE(models::shown(std::string(200, 'a') + std::string(200, 'b')),
+             QString(180, u'a') + QChar(0x2026) + QString(119, u'b'));
+    QCOMPARE(models::shown(std::string(2000, 'a') + std::string(1'000'000, 'b')),
+             QString(180, u'a') + QChar(0x2026) + QString(119, u'b'));
+    QCOMPARE(models::brief(std::string(50, 'a') + std::string(50, 'b')),
+             QString(36, u'a') + QChar(0x2026) + QString(23, u'b'));
     std::string brains;
     for (int i = 0; i < 400; ++i) brains += "\U0001F9E0";
     for (const QChar c : {models::shown(brains)[179], models::shown("x" + brains)[179]}) QVERIFY(!c.isHighSurrogate());

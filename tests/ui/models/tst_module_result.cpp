@@ -25,7 +25,8 @@ class TestModuleResult : public QObject {
   private:
     static bool load(InspectorContext& context, const QString& model) {
         QSignalSpy opened(&context, &InspectorContext::documentOpened);
-        context.open(model.startsWith(QLatin1String("zoo:")) ? model : QStringLiteral(SONDE_TEST_DATA "/models/") + model);
+        context.open(model.startsWith(QLatin1String("zoo:")) ? model
+                                                             : QStringLiteral(SONDE_TEST_DATA "/models/") + model);
         return opened.wait(20000);
     }
     QTemporaryDir m_settings;
@@ -39,8 +40,8 @@ void TestModuleResult::initTestCase() {
 
 void TestModuleResult::aModuleIsItsOutput_data() {
     QTest::addColumn<QString>("model");
-    for (const char* model : {"zoo:densenet121", "zoo:unet", "resnet18_slim.onnx", "gpt_mini.trace.pt", "gpt_mini.script.pt",
-                              "nested_containers.trace.pt", "robust_nested.script.pt"})
+    for (const char* model : {"zoo:densenet121", "zoo:unet", "resnet18_slim.onnx", "gpt_mini.trace.pt",
+                              "gpt_mini.script.pt", "nested_containers.trace.pt", "robust_nested.script.pt"})
         QTest::addRow("%s", model) << QString::fromLatin1(model);
 }
 
@@ -54,7 +55,10 @@ void TestModuleResult::aModuleIsItsOutput() {
         const auto named = context.document()->findNode(scope.qualname + ":");  // over the whole graph, by name
         const graph::NodeId found = models::resultOf(context, context.selectionOf(scope.id));
         QVERIFY2(found.valid() == named.has_value(), scope.qualname.c_str());
-        if (found.valid()) QVERIFY2(found == *named, (scope.qualname + ": " + context.graph().node(found).name + " for " + context.graph().node(*named).name).c_str());
+        if (found.valid())
+            QVERIFY2(found == *named, (scope.qualname + ": " + context.graph().node(found).name + " for " +
+                                       context.graph().node(*named).name)
+                                          .c_str());
     }
     QVERIFY(!seen.empty());
 }

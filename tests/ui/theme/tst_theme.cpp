@@ -40,13 +40,15 @@ class TestTheme : public QObject {
             double last = contrast(scaleColors(0, scheme).fill, color(ColorRole::Canvas, scheme));
             for (int i = 0; i <= 32; ++i) {
                 const CategoryColors at = scaleColors(i / 32.0, scheme);
-                QVERIFY2(contrast(at.text, at.fill) >= 4.5, qPrintable(QStringLiteral("%1 %2").arg(int(scheme)).arg(i)));
+                QVERIFY2(contrast(at.text, at.fill) >= 4.5,
+                         qPrintable(QStringLiteral("%1 %2").arg(int(scheme)).arg(i)));
                 // More is always farther from the background in lightness: the order is seen without hue.
                 const double now = contrast(at.fill, color(ColorRole::Canvas, scheme));
                 QVERIFY2(i == 0 || now > last, qPrintable(QStringLiteral("%1 %2").arg(int(scheme)).arg(i)));
                 last = now;
             }
-            for (int i = 0; i < kSetColors; ++i) QVERIFY(contrast(setColors(i, scheme).text, setColors(i, scheme).fill) >= 4.5);
+            for (int i = 0; i < kSetColors; ++i)
+                QVERIFY(contrast(setColors(i, scheme).text, setColors(i, scheme).fill) >= 4.5);
         }
     }
 
@@ -64,13 +66,16 @@ class TestTheme : public QObject {
                 if (contrast(text, ground) < 4.5)
                     bad << QStringLiteral("%1 on %2 in scheme %3: %4")
                                .arg(colorTable()[size_t(pair.text)].name, colorTable()[size_t(pair.ground)].name)
-                               .arg(int(scheme)).arg(contrast(text, ground));
+                               .arg(int(scheme))
+                               .arg(contrast(text, ground));
             }
             for (int i = 0; i < int(OpCategory::Count); ++i) {
                 const CategoryColors c = categoryColors(OpCategory(i), scheme);
                 if (contrast(c.text, c.fill) < 4.5) bad << "category text " + categoryKey(OpCategory(i));
                 if (contrast(color(ColorRole::NodeSubtext, scheme), c.fill) < 4.5)
-                    bad << QStringLiteral("subtext on %1 in scheme %2: %3").arg(categoryKey(OpCategory(i))).arg(int(scheme))
+                    bad << QStringLiteral("subtext on %1 in scheme %2: %3")
+                               .arg(categoryKey(OpCategory(i)))
+                               .arg(int(scheme))
                                .arg(contrast(color(ColorRole::NodeSubtext, scheme), c.fill));
             }
         }
@@ -80,8 +85,8 @@ class TestTheme : public QObject {
     void marksAndOutlinesStandOutFromTheCanvas() {
         using enum ColorRole;
         for (Scheme scheme : kSchemes)
-            for (ColorRole role : {SelectionOutline, WatchMark, EndMark, CurrentMark, ErrorMark, WarningMark, EdgeHighlight,
-                                   EdgeOfInput, EdgeOfOutput, FocusRing})
+            for (ColorRole role : {SelectionOutline, WatchMark, EndMark, CurrentMark, ErrorMark, WarningMark,
+                                   EdgeHighlight, EdgeOfInput, EdgeOfOutput, FocusRing})
                 QVERIFY2(contrast(color(role, scheme), color(Canvas, scheme)) >= 3.0, colorTable()[size_t(role)].name);
     }
 
@@ -89,9 +94,11 @@ class TestTheme : public QObject {
         for (Scheme scheme : kSchemes)
             for (int i = 0; i < int(OpCategory::Count); ++i)
                 for (int j = i + 1; j < int(OpCategory::Count); ++j) {
-                    const CategoryColors a = categoryColors(OpCategory(i), scheme), b = categoryColors(OpCategory(j), scheme);
+                    const CategoryColors a = categoryColors(OpCategory(i), scheme),
+                                         b = categoryColors(OpCategory(j), scheme);
                     const double distance = channelDistance(a.fill, b.fill) + channelDistance(a.stroke, b.stroke);
-                    QVERIFY2(distance >= 16, qPrintable(categoryTitle(OpCategory(i)) + " " + categoryTitle(OpCategory(j))));
+                    QVERIFY2(distance >= 16,
+                             qPrintable(categoryTitle(OpCategory(i)) + " " + categoryTitle(OpCategory(j))));
                 }
     }
 
@@ -103,7 +110,8 @@ class TestTheme : public QObject {
 
     void moduleFillsChangeWithDepthForEver() {
         for (Scheme scheme : kSchemes)
-            for (int depth = 0; depth < 40; ++depth) QVERIFY(moduleFill(depth, scheme) != moduleFill(depth + 1, scheme));
+            for (int depth = 0; depth < 40; ++depth)
+                QVERIFY(moduleFill(depth, scheme) != moduleFill(depth + 1, scheme));
     }
 
     void changingModeChangesPaletteAndTellsOnce() {

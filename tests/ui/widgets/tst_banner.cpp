@@ -16,7 +16,9 @@ class TestBanner : public QObject {
 
 void TestBanner::theButtonMakesRoomForTheWords() {
     Banner banner;
-    banner.showMessage(Banner::Severity::Warning, QStringLiteral("own.so is a shared library: opening it runs its code with your rights."), {}, QStringLiteral("Run Its Code"));
+    banner.showMessage(Banner::Severity::Warning,
+                       QStringLiteral("own.so is a shared library: opening it runs its code with your rights."), {},
+                       QStringLiteral("Run Its Code"));
     auto* button = banner.findChild<QPushButton*>();
     const auto text = [&banner]() -> QLabel* {
         for (QLabel* label : banner.findChildren<QLabel*>())

@@ -58,7 +58,8 @@ class TestControls : public QObject {
 
     void bannerShowsThreeWholeLinesAndTheRestAsToolTip() {
         const QString words = QString("a long message ").repeated(60).trimmed(), name(10'000, QLatin1Char('n'));
-        for (const QString& text : {words, name, QStringLiteral("one\ntwo\nthree\nfour ") + words, QStringLiteral("short")}) {
+        for (const QString& text :
+             {words, name, QStringLiteral("one\ntwo\nthree\nfour ") + words, QStringLiteral("short")}) {
             QWidget window;
             auto* layout = new QVBoxLayout(&window);
             auto* banner = new Banner;
@@ -239,7 +240,8 @@ class TestControls : public QObject {
         Banner banner;
         SearchField search;
         ProgressStrip strip;
-        for (QWidget* host : {static_cast<QWidget*>(&banner), static_cast<QWidget*>(&search), static_cast<QWidget*>(&strip)})
+        for (QWidget* host :
+             {static_cast<QWidget*>(&banner), static_cast<QWidget*>(&search), static_cast<QWidget*>(&strip)})
             for (QAbstractButton* button : host->findChildren<QAbstractButton*>()) {
                 // The field's own clear button is reached by Escape.
                 if (button->parent() == search.lineEdit()) continue;

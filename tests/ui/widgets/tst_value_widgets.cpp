@@ -10,6 +10,8 @@
 #include <QToolButton>
 #include <QWheelEvent>
 
+#include <limits>
+
 #include "ui/theme/theme.h"
 #include "ui/widgets/bad_value.h"
 #include "ui/widgets/color_bar.h"
@@ -21,8 +23,6 @@
 #include "ui/widgets/range_control.h"
 #include "ui/widgets/slice_bar.h"
 
-#include <limits>
-
 using namespace sonde;
 using namespace sonde::widgets;
 
@@ -32,7 +32,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 void wheel(QWidget* target, QPointF at, int steps, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
-    QWheelEvent event(at, target->mapToGlobal(at), {}, {0, 120 * steps}, Qt::NoButton, modifiers, Qt::NoScrollPhase, false);
+    QWheelEvent event(at, target->mapToGlobal(at), {}, {0, 120 * steps}, Qt::NoButton, modifiers, Qt::NoScrollPhase,
+                      false);
     QApplication::sendEvent(target, &event);
 }
 
@@ -89,7 +90,8 @@ class TestValueWidgets : public QObject {
         }
         // Far from zero one decade takes the same room wherever it lies.
         const ValueScale positive{0, 1e6, true};
-        const double upper = positive.toUnit(1e6) - positive.toUnit(1e5), lower = positive.toUnit(1e5) - positive.toUnit(1e4);
+        const double upper = positive.toUnit(1e6) - positive.toUnit(1e5),
+                     lower = positive.toUnit(1e5) - positive.toUnit(1e4);
         QVERIFY(std::abs(upper - lower) < 0.01);
     }
 
@@ -163,8 +165,8 @@ class TestValueWidgets : public QObject {
         view.horizontalScrollBar()->setValue(200);
         QSignalSpy picked(&view, &HeatMapView::cellPicked);
         QTest::mousePress(view.viewport(), Qt::LeftButton, {}, {100, 100});
-        QMouseEvent move(QEvent::MouseMove, QPointF(60, 130), view.viewport()->mapToGlobal(QPointF(60, 130)), Qt::NoButton,
-                         Qt::LeftButton, Qt::NoModifier);
+        QMouseEvent move(QEvent::MouseMove, QPointF(60, 130), view.viewport()->mapToGlobal(QPointF(60, 130)),
+                         Qt::NoButton, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(view.viewport(), &move);
         QTest::mouseRelease(view.viewport(), Qt::LeftButton, {}, {60, 130});
         QCOMPARE(view.horizontalScrollBar()->value(), 240);
@@ -209,7 +211,8 @@ class TestValueWidgets : public QObject {
             int count = 0;
             for (int i = 1; i < 16; ++i) {
                 const QPoint from = QPointF(x0 + 4, first.top() + 4).toPoint();
-                const QPoint a = from + (level ? QPoint(i - 1, 0) : QPoint(0, i - 1)), b = from + (level ? QPoint(i, 0) : QPoint(0, i));
+                const QPoint a = from + (level ? QPoint(i - 1, 0) : QPoint(0, i - 1)),
+                             b = from + (level ? QPoint(i, 0) : QPoint(0, i));
                 count += image.pixel(a) != image.pixel(b);
             }
             return count;
@@ -233,7 +236,9 @@ class TestValueWidgets : public QObject {
             for (int y = 0; y < image.height(); ++y)
                 for (int x = 0; x < image.width(); ++x) {
                     const QColor a(image.pixel(x, y)), b(ring);
-                    count += std::abs(a.red() - b.red()) + std::abs(a.green() - b.green()) + std::abs(a.blue() - b.blue()) < 60;
+                    count +=
+                        std::abs(a.red() - b.red()) + std::abs(a.green() - b.green()) + std::abs(a.blue() - b.blue()) <
+                        60;
                 }
             return count;
         };
@@ -383,12 +388,15 @@ class TestValueWidgets : public QObject {
         ImageGridView grid;
         grid.resize(330, 200);
         QSet<int> asked;
-        grid.setPictures(1000, [&](int index) {
-            asked << index;
-            QImage image(4, 4, QImage::Format_RGB32);
-            image.fill(QColor(index % 256, 0, 0));
-            return image;
-        }, [](int index) { return QStringLiteral("channel %1").arg(index); });
+        grid.setPictures(
+            1000,
+            [&](int index) {
+                asked << index;
+                QImage image(4, 4, QImage::Format_RGB32);
+                image.fill(QColor(index % 256, 0, 0));
+                return image;
+            },
+            [](int index) { return QStringLiteral("channel %1").arg(index); });
         grid.show();
         grid.grab();
         QVERIFY(asked.contains(0));
@@ -481,10 +489,8 @@ class TestValueWidgets : public QObject {
         Slice slice;
         QString why;
         QCOMPARE(SliceBar::parse(text, {2, 8, 16, 16}, slice, why), valid);
-        if (valid)
-            QCOMPARE(SliceBar::text(slice), back);
-        else
-            QVERIFY(!why.isEmpty());
+        if (valid) QCOMPARE(SliceBar::text(slice), back);
+        else QVERIFY(!why.isEmpty());
     }
 
     void sliceBarHasOneSliderForEachHiddenAxis() {

@@ -1,5 +1,5 @@
-// The canvas stays calm: the last good picture stands until the next one is there, what is opened or closed stays where it
-// is on the screen, and what is not around it keeps its form.
+// The canvas stays calm: the last good picture stands until the next one is there, what is opened or closed stays where
+// it is on the screen, and what is not around it keeps its form.
 
 #include <QFile>
 
@@ -32,7 +32,8 @@ class TestCalm : public test::WindowFixture {
     std::vector<graph::ScopeId> modules(bool open) {
         std::vector<graph::ScopeId> found;
         for (const layout::SceneItem& item : canvas()->scene()->items)
-            if (item.what.kind == ItemKind::Module && item.what.open == open && item.what.expandable) found.push_back(item.what.scope);
+            if (item.what.kind == ItemKind::Module && item.what.open == open && item.what.expandable)
+                found.push_back(item.what.scope);
         return found;
     }
     /// Places of what is inside an open module, seen from its corner.
@@ -70,7 +71,8 @@ void TestCalm::whatIsOpenedOrClosedStaysInPlace_data() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<bool>("leftRight");
     for (const char* model : {"zoo:resnet50", "zoo:vit_b_16?layers=5&dim=48&mlp=96&heads=4", "zoo:densenet121"})
-        for (const bool leftRight : {false, true}) QTest::addRow("%s %d", model, leftRight) << QString::fromLatin1(model) << leftRight;
+        for (const bool leftRight : {false, true})
+            QTest::addRow("%s %d", model, leftRight) << QString::fromLatin1(model) << leftRight;
 }
 
 void TestCalm::whatIsOpenedOrClosedStaysInPlace() {
@@ -130,8 +132,11 @@ void TestCalm::onlyWhatIsAroundMoves() {
 
 void TestCalm::theLineStaysWhenManyAreOpened_data() {
     QTest::addColumn<QString>("model");
-    for (const char* model : {"gpt_mini.onnx", "gpt_mini.script.pt", "control_flow.onnx", "unet_small.onnx", "mobilenet_v3_small.onnx"}) QTest::addRow("%s", model) << file(model);
-    for (const char* model : {"zoo:resnet50", "zoo:unet", "zoo:densenet121"}) QTest::addRow("%s", model) << QString::fromLatin1(model);
+    for (const char* model :
+         {"gpt_mini.onnx", "gpt_mini.script.pt", "control_flow.onnx", "unet_small.onnx", "mobilenet_v3_small.onnx"})
+        QTest::addRow("%s", model) << file(model);
+    for (const char* model : {"zoo:resnet50", "zoo:unet", "zoo:densenet121"})
+        QTest::addRow("%s", model) << QString::fromLatin1(model);
     for (const char* model : {"light_vgg19.onnx", "light_shufflenet.onnx"})  // constants beside the line of operations
         QTest::addRow("%s", model) << test::referenceSets() + QStringLiteral("/onnx-light/") + QLatin1String(model);
 }
@@ -147,7 +152,8 @@ void TestCalm::theLineStaysWhenManyAreOpened() {
         std::set<layout::ItemId> read;
         for (const layout::SceneEdge& edge : scene->edges) read.insert(edge.to);
         for (const layout::ItemId id : canvas()->visibleItems())
-            if (read.contains(id) && !scene->item(id).what.open && scene->item(id).what.kind != ItemKind::Stub) places[scene->item(id).key] = canvas()->itemRect(id).topLeft();
+            if (read.contains(id) && !scene->item(id).what.open && scene->item(id).what.kind != ItemKind::Stub)
+                places[scene->item(id).key] = canvas()->itemRect(id).topLeft();
         key(depth, Qt::ControlModifier | Qt::ShiftModifier);
         int left = 0;
         double moved = 1e9;

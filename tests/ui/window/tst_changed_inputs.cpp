@@ -1,5 +1,6 @@
-// Values of other inputs than those that are given now: files that were read and changed since, references that changed, inputs
-// that were changed and not run. What is shown says so, and running or comparing again brings what is right.
+// Values of other inputs than those that are given now: files that were read and changed since, references that
+// changed, inputs that were changed and not run. What is shown says so, and running or comparing again brings what is
+// right.
 
 #include <QLabel>
 #include <QLineEdit>
@@ -34,7 +35,9 @@ std::string doubled(const std::vector<std::int64_t>& shape) {
     return test::onnxfile::model(graph);
 }
 
-Tensor filled(std::vector<float> values) { return Tensor::of<float>(Shape{static_cast<std::int64_t>(values.size())}, values); }
+Tensor filled(std::vector<float> values) {
+    return Tensor::of<float>(Shape{static_cast<std::int64_t>(values.size())}, values);
+}
 
 }  // namespace
 
@@ -70,7 +73,9 @@ class TestChangedInputs : public test::WindowFixture {
         context().setInputSpec(QStringLiteral("x"), {source, {}});
         settle();
     }
-    bool writeArrays(const char* name, const std::vector<io::NamedTensor>& arrays) const { return io::writeNpz(path(name).toStdString(), arrays).has_value(); }
+    bool writeArrays(const char* name, const std::vector<io::NamedTensor>& arrays) const {
+        return io::writeNpz(path(name).toStdString(), arrays).has_value();
+    }
     bool writeReference(std::vector<float> x, std::vector<float> twice) const {
         return writeArrays("reference.npz", {{"in.x", filled(std::move(x))}, {"node.twice", filled(std::move(twice))}});
     }
@@ -88,7 +93,9 @@ class TestChangedInputs : public test::WindowFixture {
     }
     QString tensorTitle() {
         QStringList texts;
-        for (const auto* label : m_window->panel(QStringLiteral("tensor_viewer"))->findChildren<widgets::ElidedLabel*>()) texts << label->text();
+        for (const auto* label :
+             m_window->panel(QStringLiteral("tensor_viewer"))->findChildren<widgets::ElidedLabel*>())
+            texts << label->text();
         return texts.join(u'\n');
     }
 
@@ -149,7 +156,8 @@ void TestChangedInputs::aDeletedInputStopsTheRun() {
     settle();
     QCOMPARE(context().runState(), RunState::Failed);
     QVERIFY(!context().value(named("last")));
-    QVERIFY2(m_window->banner()->text().contains(QStringLiteral("input file is gone")), qPrintable(m_window->banner()->text()));
+    QVERIFY2(m_window->banner()->text().contains(QStringLiteral("input file is gone")),
+             qPrintable(m_window->banner()->text()));
     context().clearSelection();
     QVERIFY2(statusText().contains(QStringLiteral("Not run: input file is gone")), qPrintable(statusText()));
 }
@@ -165,8 +173,9 @@ void TestChangedInputs::valuesOfOtherInputsSaySo() {
     const auto watched = [&] { return watches.index(0, models::WatchListModel::ValueColumn).data().toString(); };
     auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
     const auto saysStale = [&] {
-        return QList<bool>{watched().startsWith(QStringLiteral("stale")), tensorTitle().contains(QStringLiteral("Stale")),
-                           details->text().contains(QStringLiteral("stale")), statusText().contains(QStringLiteral("Stale"))};
+        return QList<bool>{
+            watched().startsWith(QStringLiteral("stale")), tensorTitle().contains(QStringLiteral("Stale")),
+            details->text().contains(QStringLiteral("stale")), statusText().contains(QStringLiteral("Stale"))};
     };
     QCOMPARE(saysStale(), QList<bool>({false, false, false, false}));
     give(QStringLiteral("[3,4]"));
@@ -224,7 +233,8 @@ void TestChangedInputs::whatCannotBeComparedMarksWhatIsKnown() {
     QVERIFY2(panel->summary().startsWith(QStringLiteral("Stale")), qPrintable(panel->summary()));
 }
 
-/// It is remembered with the model, said wherever it counts, and given up with one button; another model begins with the usual one.
+/// It is remembered with the model, said wherever it counts, and given up with one button; another model begins with
+/// the usual one.
 void TestChangedInputs::theToleranceIsTheModels() {
     openDoubled();
     Comparison& comparison = context().comparison();
@@ -237,7 +247,8 @@ void TestChangedInputs::theToleranceIsTheModels() {
     QVERIFY(reset->isHidden());
     field->setText(QStringLiteral("0.5"));
     Q_EMIT field->editingFinished();
-    QTRY_COMPARE_WITH_TIMEOUT(comparison.summary(), QStringLiteral("1 values agree with reference.npz (tolerance 0.5)"), 30000);
+    QTRY_COMPARE_WITH_TIMEOUT(comparison.summary(), QStringLiteral("1 values agree with reference.npz (tolerance 0.5)"),
+                              30000);
     QVERIFY(!reset->isHidden());
     openDoubled({3}, "other.onnx");
     QVERIFY(comparison.hasUsualTolerances());
@@ -263,7 +274,8 @@ void TestChangedInputs::inputsThatDifferAreTold() {
     QTRY_VERIFY_WITH_TIMEOUT(comparison.isKnown() && !comparison.isActive(), 30000);
     QCOMPARE(comparison.differing(), std::size_t{2});
     for (const graph::NodeId node : comparison.diverging()) QVERIFY(comparison.of(node)->isInherited);
-    QCOMPARE(comparison.summary(), QStringLiteral("2 of 2 values differ from the baseline, which was run on other values of x"));
+    QCOMPARE(comparison.summary(),
+             QStringLiteral("2 of 2 values differ from the baseline, which was run on other values of x"));
 }
 
 void TestChangedInputs::namesThatFitNothingAreTold() {
@@ -271,7 +283,8 @@ void TestChangedInputs::namesThatFitNothingAreTold() {
     QVERIFY(writeArrays("reference.npz", {{"in.x", filled({1, 2})}, {"node.other", filled({1, 2})}}));
     compare(path("reference.npz"));
     QVERIFY(!context().comparison().isKnown());
-    QVERIFY2(m_window->banner()->text().contains(QStringLiteral("nothing was compared")), qPrintable(m_window->banner()->text()));
+    QVERIFY2(m_window->banner()->text().contains(QStringLiteral("nothing was compared")),
+             qPrintable(m_window->banner()->text()));
     QVERIFY2(m_window->banner()->hint().contains(QStringLiteral("node.other")), qPrintable(m_window->banner()->hint()));
 }
 

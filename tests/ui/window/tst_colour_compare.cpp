@@ -1,5 +1,5 @@
-// Colours by what values are, and differences between runs, references, passes and models: driven by keys; expected numbers
-// are worked by hand or are those of PyTorch's reference files.
+// Colours by what values are, and differences between runs, references, passes and models: driven by keys; expected
+// numbers are worked by hand or are those of PyTorch's reference files.
 
 #include <QAction>
 #include <QCheckBox>
@@ -118,7 +118,8 @@ void TestColourCompare::badElementsHaveAMark() {
     QSignalSpy finished(&context(), &InspectorContext::runFinished);
     key(Qt::Key_F5);
     QTRY_VERIFY_WITH_TIMEOUT(!finished.isEmpty(), 30000);
-    QVERIFY2(context().runState() == context::RunState::Finished, context().messages().empty() ? "" : qPrintable(context().messages().back().text));
+    QVERIFY2(context().runState() == context::RunState::Finished,
+             context().messages().empty() ? "" : qPrintable(context().messages().back().text));
     key(Qt::Key_V, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
     settle();
@@ -163,7 +164,8 @@ void TestColourCompare::twoRunsAreCompared() {
     context().clearSelection();
     key(Qt::Key_F7, Qt::ControlModifier);
     const graph::NodeId worst = context().selection().node;
-    for (const graph::NodeId node : comparison.diverging()) QVERIFY(comparison.of(node)->maxAbsolute <= comparison.of(worst)->maxAbsolute);
+    for (const graph::NodeId node : comparison.diverging())
+        QVERIFY(comparison.of(node)->maxAbsolute <= comparison.of(worst)->maxAbsolute);
     key(Qt::Key_X, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(!comparison.isKnown());
 }
@@ -256,7 +258,8 @@ void TestColourCompare::theListIsSorted() {
         QVERIFY(rows->index(row - 1, DifferenceTableModel::MaxAbsolute).data(models::SortRole).toDouble() >=
                 rows->index(row, DifferenceTableModel::MaxAbsolute).data(models::SortRole).toDouble());
     panel->findChild<QCheckBox*>(QStringLiteral("allValues"))->setChecked(true);
-    QVERIFY(panel->model().rowCount() > static_cast<int>(comparison.differing()) || comparison.differing() == comparison.compared());
+    QVERIFY(panel->model().rowCount() > static_cast<int>(comparison.differing()) ||
+            comparison.differing() == comparison.compared());
     QVERIFY(comparison.firstDiverging().valid());
     QVERIFY(!comparison.of(comparison.firstDiverging())->isInherited);
 }
@@ -334,7 +337,8 @@ void TestColourCompare::calledModulesAreCountedOnce() {
     double bytes = 0;
     const models::NodeMeasures measures(context());
     for (const graph::ExprId expr : graph->recursiveOrder(graph->mainId()))
-        for (const graph::NodeId output : graph->expr(expr).outputs) bytes += measures.number(models::BytesColumn, output).value_or(0);
+        for (const graph::NodeId output : graph->expr(expr).outputs)
+            bytes += measures.number(models::BytesColumn, output).value_or(0);
     QCOMPARE(bytes, 48.0);
 }
 

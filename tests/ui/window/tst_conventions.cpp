@@ -1,5 +1,5 @@
-// The mouse and key conventions that people bring from other programs, row by row, by real events in the real window; and
-// that everything can be had by keys and is found in a menu with a word on what it does.
+// The mouse and key conventions that people bring from other programs, row by row, by real events in the real window;
+// and that everything can be had by keys and is found in a menu with a word on what it does.
 
 #include <QAction>
 #include <QApplication>
@@ -62,6 +62,7 @@ class TestConventions : public test::WindowFixture {
 
 const std::vector<TestConventions::Row>& TestConventions::keyRows() {
     using T = TestConventions;
+    // clang-format off
     static const std::vector<Row> rows{
         {"Ctrl+F finds", "Ctrl+F", {}, [](T& t) { return t.m_window->searchBar()->isVisible(); }},
         {"Escape leaves the search", "Ctrl+F Esc", {}, [](T& t) { return !t.m_window->searchBar()->isVisible(); }},
@@ -114,12 +115,14 @@ const std::vector<TestConventions::Row>& TestConventions::keyRows() {
         {"Ctrl+Up goes to the producer", "Ctrl+Up", [](T& t) { t.selectNode("qualname:relu op:Relu"); }, [](T& t) { return t.isSelected("qualname:conv1 op:Conv"); }},
         {"Ctrl+Down goes to the consumer", "Ctrl+Down", [](T& t) { t.selectNode("qualname:conv1 op:Conv"); }, [](T& t) { return t.isSelected("qualname:relu op:Relu"); }},
     };
+    // clang-format on
     return rows;
 }
 
 void TestConventions::keys_data() {
     QTest::addColumn<int>("row");
-    for (int i = 0; i < static_cast<int>(keyRows().size()); ++i) QTest::newRow(keyRows()[static_cast<std::size_t>(i)].name) << i;
+    for (int i = 0; i < static_cast<int>(keyRows().size()); ++i)
+        QTest::newRow(keyRows()[static_cast<std::size_t>(i)].name) << i;
 }
 
 void TestConventions::keys() {
@@ -135,13 +138,15 @@ void TestConventions::keys() {
 const std::vector<TestConventions::Row>& TestConventions::mouseRows() {
     using T = TestConventions;
     const auto middle = [](T& t, const char* query) { return t.rectOf(t.canvas(), t.node(query)).center(); };
-    const auto drag = [](T& t, Qt::KeyboardModifiers modifiers, QPointF from, QPointF to, Qt::MouseButton button = Qt::LeftButton) {
+    const auto drag = [](T& t, Qt::KeyboardModifiers modifiers, QPointF from, QPointF to,
+                         Qt::MouseButton button = Qt::LeftButton) {
         QTest::mousePress(t.canvas(), button, modifiers, from.toPoint());
         QMouseEvent move(QEvent::MouseMove, to, t.canvas()->mapToGlobal(to), Qt::NoButton, button, modifiers);
         QApplication::sendEvent(t.canvas(), &move);
         QTest::mouseRelease(t.canvas(), button, modifiers, to.toPoint());
         t.settle();
     };
+    // clang-format off
     static const std::vector<Row> rows{
         {"click selects", "", {}, [middle](T& t) { t.click(t.canvas(), middle(t, "qualname:conv1 op:Conv")); return t.isSelected("qualname:conv1 op:Conv"); }},
         {"click on the ground clears", "", [](T& t) { t.selectNode("qualname:conv1 op:Conv"); }, [](T& t) { t.click(t.canvas(), {5, t.canvas()->height() / 2.0}); return t.context().selection().isNone(); }},
@@ -221,12 +226,14 @@ const std::vector<TestConventions::Row>& TestConventions::mouseRows() {
              return t.context().hasModel();
          }},
     };
+    // clang-format on
     return rows;
 }
 
 void TestConventions::mouse_data() {
     QTest::addColumn<int>("row");
-    for (int i = 0; i < static_cast<int>(mouseRows().size()); ++i) QTest::newRow(mouseRows()[static_cast<std::size_t>(i)].name) << i;
+    for (int i = 0; i < static_cast<int>(mouseRows().size()); ++i)
+        QTest::newRow(mouseRows()[static_cast<std::size_t>(i)].name) << i;
 }
 
 void TestConventions::mouse() {
@@ -262,8 +269,8 @@ void TestConventions::edgesAreFollowedByClickAndKey() {
     open(file("resnet18_slim.onnx"));
     canvas()->zoomReset();
     settle();
-    // The edge from the first convolution to its ReLU: a click in its middle selects what flows there, a double click goes to
-    // the end that is farther from the click.
+    // The edge from the first convolution to its ReLU: a click in its middle selects what flows there, a double click
+    // goes to the end that is farther from the click.
     const graph::NodeId conv = node("qualname:conv1 op:Conv"), relu = node("qualname:relu op:Relu");
     context().navigateTo(relu);
     settle();

@@ -39,7 +39,8 @@ class TestExportBeside : public test::WindowFixture {
   private:
     void formats() {
         QTest::addColumn<QString>("name");
-        for (const char* name : {"all.svg", "all.png", "all.pdf", "pages.pdf"}) QTest::newRow(name) << QString::fromLatin1(name);
+        for (const char* name : {"all.svg", "all.png", "all.pdf", "pages.pdf"})
+            QTest::newRow(name) << QString::fromLatin1(name);
     }
     /// Some thousand items.
     void openLarge() {
@@ -47,17 +48,22 @@ class TestExportBeside : public test::WindowFixture {
         context().expandToDepth(9);
         settle();
     }
-    void save(const QString& name) { name.startsWith(QLatin1String("pages")) ? m_window->exportPagesTo(path(name)) : m_window->exportTo(path(name)); }
+    void save(const QString& name) {
+        name.startsWith(QLatin1String("pages")) ? m_window->exportPagesTo(path(name)) : m_window->exportTo(path(name));
+    }
     QString path(const QString& name) const { return m_folder->filePath(name); }
     /// Also what begins with a dot, or is there for a while only.
-    QStringList files() const { return QDir(m_folder->path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot); }
+    QStringList files() const {
+        return QDir(m_folder->path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
+    }
     QByteArray bytes(const QString& name) const {
         QFile file(path(name));
         return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
     }
     bool isTold(const QString& text) {
         const auto& messages = context().messages();
-        return std::any_of(messages.begin(), messages.end(), [&](const context::Message& message) { return message.text.contains(text); });
+        return std::any_of(messages.begin(), messages.end(),
+                           [&](const context::Message& message) { return message.text.contains(text); });
     }
     QAction* cancel() { return m_window->actions().action(QStringLiteral("run.cancel")); }
 
@@ -104,7 +110,8 @@ void TestExportBeside::cancelKeepsTheFileThatWasThere() {
     save(QStringLiteral("all.png"));
     // By the button of its own line
     const auto strips = m_window->findChildren<widgets::ProgressStrip*>();
-    const auto active = std::find_if(strips.begin(), strips.end(), [](const widgets::ProgressStrip* strip) { return strip->isActive(); });
+    const auto active = std::find_if(strips.begin(), strips.end(),
+                                     [](const widgets::ProgressStrip* strip) { return strip->isActive(); });
     QVERIFY(active != strips.end());
     Q_EMIT(*active)->cancelRequested();
     settle();

@@ -1,5 +1,5 @@
-// Settings for those who see, read or move in other ways, found groups, small windows, and what search shows: in the real
-// window, by keys.
+// Settings for those who see, read or move in other ways, found groups, small windows, and what search shows: in the
+// real window, by keys.
 
 #include <QAction>
 #include <QCheckBox>
@@ -50,7 +50,8 @@ class TestForEveryone : public test::WindowFixture {
         return found;
     }
     void leaveSettings() {
-        // Without a window manager the server gives the keyboard back and forth for a while: pressed again as a person would.
+        // Without a window manager the server gives the keyboard back and forth for a while: pressed again as a person
+        // would.
         const auto left = [this] {
             auto* dialog = m_window->findChild<dialogs::SettingsDialog*>();
             if (!dialog) return true;
@@ -88,7 +89,8 @@ void TestForEveryone::textSizeIsThatOfTheGraphToo() {
     const graph::NodeId conv = node("qualname:conv1 op:Conv");
     const layout::ItemId item = canvas()->scene()->itemOf(context().graph().node(conv).producer);
     const double height = canvas()->scene()->item(item).rect.height;
-    const int menu = m_window->font().pixelSize() > 0 ? m_window->font().pixelSize() : qRound(m_window->font().pointSizeF());
+    const int menu =
+        m_window->font().pixelSize() > 0 ? m_window->font().pixelSize() : qRound(m_window->font().pointSizeF());
     auto* size = setting<QSpinBox>("textSize");
     size->setValue(150);
     leaveSettings();
@@ -96,7 +98,8 @@ void TestForEveryone::textSizeIsThatOfTheGraphToo() {
     // Lines of a card are 1.5 times as high; its padding stays.
     QVERIFY(canvas()->scene()->item(larger).rect.height > 1.25 * height);
     QVERIFY(canvas()->scene()->item(larger).rect.height <= 1.5 * height);
-    const int menuNow = m_window->font().pixelSize() > 0 ? m_window->font().pixelSize() : qRound(m_window->font().pointSizeF());
+    const int menuNow =
+        m_window->font().pixelSize() > 0 ? m_window->font().pixelSize() : qRound(m_window->font().pointSizeF());
     QVERIFY(menuNow > menu);
     // By keys too, and it is kept.
     key(Qt::Key_Minus, Qt::ControlModifier | Qt::AltModifier);
@@ -129,7 +132,8 @@ void TestForEveryone::groupsAreFoundOrNot() {
     open(file("mlp_functional.onnx"));  // its exporter wrote no modules
     const auto modules = [this] {
         std::size_t count = 0;
-        for (const layout::SceneItem& item : canvas()->scene()->items) count += item.what.kind == layout::ItemKind::Module;
+        for (const layout::SceneItem& item : canvas()->scene()->items)
+            count += item.what.kind == layout::ItemKind::Module;
         return count;
     };
     context().expandToDepth(9);
@@ -205,7 +209,9 @@ void TestForEveryone::foundNodesAreMarked() {
     const layout::ItemId conv = canvas()->scene()->itemOf(context().graph().node(node("op:Conv")).producer);
     QVERIFY(!canvas()->spokenItem(conv).contains(QStringLiteral("search match")));
     key(Qt::Key_Escape);
-    QVERIFY(!canvas()->spokenItem(canvas()->scene()->itemOf(context().graph().node(node("op:MaxPool")).producer)).contains(QStringLiteral("search match")));
+    QVERIFY(!canvas()
+                 ->spokenItem(canvas()->scene()->itemOf(context().graph().node(node("op:MaxPool")).producer))
+                 .contains(QStringLiteral("search match")));
 }
 
 void TestForEveryone::wrongQueriesAreShownInPlace() {
@@ -217,7 +223,8 @@ void TestForEveryone::wrongQueriesAreShownInPlace() {
         if (label->isVisible() && label->text().contains(QStringLiteral("<u"))) problem = label;
     QVERIFY(problem);
     // The wrong word is set off, and what was meant is below.
-    QVERIFY2(problem->text().contains(QRegularExpression(QStringLiteral("<u[^>]*>shpae"))), qPrintable(problem->text()));
+    QVERIFY2(problem->text().contains(QRegularExpression(QStringLiteral("<u[^>]*>shpae"))),
+             qPrintable(problem->text()));
     QVERIFY(problem->text().section(QStringLiteral("<br>"), 1).contains(QStringLiteral("shape")));
     QVERIFY(!problem->accessibleName().isEmpty());
 }

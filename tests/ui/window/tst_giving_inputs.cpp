@@ -100,7 +100,8 @@ class TestGivingInputs : public test::WindowFixture {
 
     QTemporaryDir m_folder;
     QString m_double;  ///< y = input + input, input float32[N,3,1,2]
-    QString m_several; ///< y = a * b + scale: float32[N,2], float32[N,2], float32[]; flag bool[], n int64[], ids int64[3]
+    QString
+        m_several;  ///< y = a * b + scale: float32[N,2], float32[N,2], float32[]; flag bool[], n int64[], ids int64[3]
 };
 
 void TestGivingInputs::initTestCase() {
@@ -114,19 +115,25 @@ void TestGivingInputs::initTestCase() {
     QVERIFY(test::onnxfile::write(m_double, test::onnxfile::model(graph)));
     m_several = path("several.onnx");
     Graph several;
-    several.nodes = {Node{"Mul", {"a", "b"}, {"ab"}}, Node{"Add", {"ab", "scale"}, {"y"}}, Node{"Identity", {"flag"}, {"f"}}, Node{"Identity", {"n"}, {"m"}},
+    several.nodes = {Node{"Mul", {"a", "b"}, {"ab"}}, Node{"Add", {"ab", "scale"}, {"y"}},
+                     Node{"Identity", {"flag"}, {"f"}}, Node{"Identity", {"n"}, {"m"}},
                      Node{"Identity", {"ids"}, {"i"}}};
-    several.inputs = {valueInfo("a", kFloat, {-1, 2}), valueInfo("b", kFloat, {-1, 2}), valueInfo("scale", kFloat, {}), valueInfo("flag", kBool, {}),
-                      valueInfo("n", kInt64, {}), valueInfo("ids", kInt64, {3})};
-    several.outputs = {valueInfo("y", kFloat, {-1, 2}), valueInfo("f", kBool, {}), valueInfo("m", kInt64, {}), valueInfo("i", kInt64, {3})};
+    several.inputs = {valueInfo("a", kFloat, {-1, 2}), valueInfo("b", kFloat, {-1, 2}), valueInfo("scale", kFloat, {}),
+                      valueInfo("flag", kBool, {}),    valueInfo("n", kInt64, {}),      valueInfo("ids", kInt64, {3})};
+    several.outputs = {valueInfo("y", kFloat, {-1, 2}), valueInfo("f", kBool, {}), valueInfo("m", kInt64, {}),
+                       valueInfo("i", kInt64, {3})};
     QVERIFY(test::onnxfile::write(m_several, test::onnxfile::model(several)));
 }
 
 void TestGivingInputs::aDroppedArchiveFillsAllInputs() {
     open(m_several);
     const Tensor row = Tensor::of<float>({1, 2}, {3, 4});
-    drop(m_window.get(), write("all.npz", {{"in.a", row}, {"b", row}, {"in.n", Tensor::scalar<std::int64_t>(7)}, {"in.ids", Tensor::of<std::int64_t>({3}, {1, 2, 3})},
-                                           {"in.flag", Tensor::scalar<bool>(true)}, {"in.scale", Tensor::scalar<float>(100)}}));
+    drop(m_window.get(), write("all.npz", {{"in.a", row},
+                                           {"b", row},
+                                           {"in.n", Tensor::scalar<std::int64_t>(7)},
+                                           {"in.ids", Tensor::of<std::int64_t>({3}, {1, 2, 3})},
+                                           {"in.flag", Tensor::scalar<bool>(true)},
+                                           {"in.scale", Tensor::scalar<float>(100)}}));
     for (const char* name : {"a", "b", "scale", "flag", "n", "ids"}) {
         QCOMPARE(given(name).spec.source, path("all.npz"));
         QVERIFY2(given(name).value.has_value(), name);
@@ -139,7 +146,8 @@ void TestGivingInputs::aDroppedArchiveFillsAllInputs() {
 void TestGivingInputs::anArchiveForOneInputFillsTheOthers() {
     open(m_several);
     const Tensor row = Tensor::of<float>({1, 2}, {3, 4}), second = Tensor::of<float>({2, 2}, {5, 6, 7, 8});
-    const QString file = write("two.npz", {{"in.a", row}, {"in.b", row}, {"case1.in.a", second}, {"case1.in.b", second}});
+    const QString file =
+        write("two.npz", {{"in.a", row}, {"in.b", row}, {"case1.in.a", second}, {"case1.in.b", second}});
     drop(editor("b"), file);
     QCOMPARE(given("a").spec.source, file);
     QCOMPARE(given("b").spec.source, file);
@@ -155,8 +163,10 @@ void TestGivingInputs::anArchiveForOneInputFillsTheOthers() {
 
 void TestGivingInputs::theOneArrayLeftIsTakenWithANote() {
     open(m_double);
-    drop(m_window.get(), write("image.npz", {{"in.image", Tensor::of<float>({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6})}, {"out.y", Tensor::scalar<float>(0)}}));
-    QVERIFY2(stateOf("input").contains("Note: array 'in.image' is used for input 'input'"), qPrintable(stateOf("input")));
+    drop(m_window.get(), write("image.npz", {{"in.image", Tensor::of<float>({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6})},
+                                             {"out.y", Tensor::scalar<float>(0)}}));
+    QVERIFY2(stateOf("input").contains("Note: array 'in.image' is used for input 'input'"),
+             qPrintable(stateOf("input")));
     run();
     QCOMPARE(context().recording()->outputs.front().tensor().toDouble(5), 12.0);
 }
@@ -166,8 +176,10 @@ void TestGivingInputs::undecidedArraysAreToldAtTheInput() {
     const Tensor image = Tensor::of<float>({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6});
     drop(editor("input"), write("undecided.npz", {{"in.image", image}, {"in.photo", image}}));
     const QString text = stateOf("input");
-    QVERIFY2(text.contains("the file has no array for input 'input' (expected key 'in.input' or 'input')"), qPrintable(text));
-    QVERIFY2(text.contains("arrays without an input: in.image float32[1,3,1,2], in.photo float32[1,3,1,2]"), qPrintable(text));
+    QVERIFY2(text.contains("the file has no array for input 'input' (expected key 'in.input' or 'input')"),
+             qPrintable(text));
+    QVERIFY2(text.contains("arrays without an input: in.image float32[1,3,1,2], in.photo float32[1,3,1,2]"),
+             qPrintable(text));
     key(Qt::Key_F5);
     QCOMPARE(context().runState(), context::RunState::Failed);
     QVERIFY(!context().recording());
@@ -179,8 +191,10 @@ void TestGivingInputs::aDroppedArchiveThatFitsNothingChangesNothing() {
     drop(m_window.get(), write("nothing.npz", {{"in.z", Tensor::scalar<float>(1)}}));
     QCOMPARE(told.count(), 1);
     QVERIFY(given("a").spec.source.startsWith("#rand"));
-    QVERIFY2(context().messages().back().text.contains("the file has no array for input 'a'"), qPrintable(context().messages().back().text));
-    QVERIFY2(context().messages().back().hint.contains("arrays without an input: in.z float32[]"), qPrintable(context().messages().back().hint));
+    QVERIFY2(context().messages().back().text.contains("the file has no array for input 'a'"),
+             qPrintable(context().messages().back().text));
+    QVERIFY2(context().messages().back().hint.contains("arrays without an input: in.z float32[]"),
+             qPrintable(context().messages().back().hint));
 }
 
 void TestGivingInputs::oneNumberIsTypedAndStepped() {
@@ -238,7 +252,8 @@ void TestGivingInputs::listsAreTypedWithOrWithoutBrackets() {
     QCOMPARE(given("ids").spec.source, QStringLiteral("[101, 2054,-3]"));
     QCOMPARE(given("ids").value->tensor().toInt64(2), std::int64_t{-3});
     type(sourceOf("ids"), "[1,2]");
-    QVERIFY2(stateOf("ids").contains("input 'ids' expects int64[3], got int64[2] (dimension 0: 3 declared, 2 given)"), qPrintable(stateOf("ids")));
+    QVERIFY2(stateOf("ids").contains("input 'ids' expects int64[3], got int64[2] (dimension 0: 3 declared, 2 given)"),
+             qPrintable(stateOf("ids")));
     choose("a", "Numbers");
     type(sourceOf("a"), "1.5,2");
     QCOMPARE(given("a").spec.source, QStringLiteral("[[1.5,2]]"));
@@ -259,7 +274,8 @@ void TestGivingInputs::numbersAreRememberedAndFollowed() {
 void TestGivingInputs::contradictionsStandAtTheInputAndStopTheRun() {
     open(m_double);
     type(sourceOf("input"), "#rand(0,1,1,4,1,2)");
-    const QString expected = "input 'input' expects float32[N,3,1,2], got float32[1,4,1,2] (dimension 1: 3 declared, 4 given)";
+    const QString expected =
+        "input 'input' expects float32[N,3,1,2], got float32[1,4,1,2] (dimension 1: 3 declared, 4 given)";
     QVERIFY2(stateOf("input").contains(expected), qPrintable(stateOf("input")));
     key(Qt::Key_F5);
     QCOMPARE(context().runState(), context::RunState::Failed);

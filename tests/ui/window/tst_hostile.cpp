@@ -1,5 +1,6 @@
-// Files that nobody should have made, opened in the real window: a tree, a table and a picture, or a sentence that says why
-// not. A cycle and other wrong graphs, 10,000 inputs of one node, names of any kind, nesting of 100 levels, tiny windows.
+// Files that nobody should have made, opened in the real window: a tree, a table and a picture, or a sentence that says
+// why not. A cycle and other wrong graphs, 10,000 inputs of one node, names of any kind, nesting of 100 levels, tiny
+// windows.
 
 #include <QPushButton>
 #include <QTableView>
@@ -27,8 +28,10 @@ Node step(std::string op, std::vector<std::string> inputs, std::vector<std::stri
 /// A chain in which everything that has a name has this one: values, the node in its module, the graph.
 std::string named(const std::string& name) {
     const std::vector<std::string> input{valueInfo(name + "0", 1, {2})};
-    Graph graph{{step("Relu", {name + "0"}, {name + "1"}, "/" + name + "/Relu"), step("Neg", {name + "1"}, {name + "2"}, "/" + name + "/Neg"),
-                 step("Abs", {name + "2"}, {"y"}, name)}, input, kY};
+    Graph graph{{step("Relu", {name + "0"}, {name + "1"}, "/" + name + "/Relu"),
+                 step("Neg", {name + "1"}, {name + "2"}, "/" + name + "/Neg"), step("Abs", {name + "2"}, {"y"}, name)},
+                input,
+                kY};
     graph.name = name;
     return model(graph);
 }
@@ -49,7 +52,9 @@ std::string nested(int levels) {
     return model({{step("Relu", {"x"}, {"a"}, path + "/Relu"), step("Neg", {"a"}, {"y"}, path + "/Neg")}, kX, kY});
 }
 
-std::string cycle() { return model({{step("Relu", {"b"}, {"a"}, "one"), step("Neg", {"a"}, {"b"}, "two")}, kX, {valueInfo("b", 1, {2})}}); }
+std::string cycle() {
+    return model({{step("Relu", {"b"}, {"a"}, "one"), step("Neg", {"a"}, {"b"}, "two")}, kX, {valueInfo("b", 1, {2})}});
+}
 
 }  // namespace
 
@@ -71,8 +76,18 @@ class TestHostile : public test::WindowFixture {
         const QString path = m_folder.filePath(QStringLiteral("hostile.onnx"));
         return write(path, bytes) ? path : QString();
     }
-    int rowsOfTree() { return qobject_cast<panels::ModuleTreePanel*>(m_window->panel(QStringLiteral("modules")))->view()->model()->rowCount(); }
-    int rowsOfTable() { return qobject_cast<panels::NodeTablePanel*>(m_window->panel(QStringLiteral("nodes")))->view()->model()->rowCount(); }
+    int rowsOfTree() {
+        return qobject_cast<panels::ModuleTreePanel*>(m_window->panel(QStringLiteral("modules")))
+            ->view()
+            ->model()
+            ->rowCount();
+    }
+    int rowsOfTable() {
+        return qobject_cast<panels::NodeTablePanel*>(m_window->panel(QStringLiteral("nodes")))
+            ->view()
+            ->model()
+            ->rowCount();
+    }
     QTemporaryDir m_folder;
 };
 
@@ -84,14 +99,32 @@ void TestHostile::drawn_data() {
     };
     row("10,000 inputs of a node", manyInputs(10'000), 1);
     row("name of 10 kB", named(std::string(10'000, 'n')), 3);
-    row("name of 10 kB in words", named([] { std::string words; while (words.size() < 10'000) words += "word "; return words; }()), 3);
-    row("names with 3,000 dots", named([] { std::string dots; while (dots.size() < 6'000) dots += "a."; return dots; }()), 3);
+    row("name of 10 kB in words", named([] {
+            std::string words;
+            while (words.size() < 10'000) words += "word ";
+            return words;
+        }()),
+        3);
+    row("names with 3,000 dots", named([] {
+            std::string dots;
+            while (dots.size() < 6'000) dots += "a.";
+            return dots;
+        }()),
+        3);
     row("empty names", model({{step("Relu", {"x"}, {"a"}, ""), step("Neg", {"a"}, {"y"}, "")}, kX, kY}), 2);
-    row("empty modules", model({{step("Relu", {"x"}, {"a"}, "////Relu"), step("Neg", {"a"}, {"y"}, "/ / /Neg")}, kX, kY}), 2);
+    row("empty modules",
+        model({{step("Relu", {"x"}, {"a"}, "////Relu"), step("Neg", {"a"}, {"y"}, "/ / /Neg")}, kX, kY}), 2);
     row("emoji", named("\U0001F9E0\U0001F525\U0001F468\u200d\U0001F469\u200d\U0001F467\U0001F1EA\U0001F1FA"), 3);
     row("right to left", named("\u0634\u0628\u0643\u0629 \u05d0\u05d1"), 3);
     row("direction overridden", named("\u202eesrever\u202c\u2066\u2067x"), 3);
-    row("combining characters", named("a\u0301\u0302\u0303\u0304e\u0308\u0323" + [] { std::string marks; for (int i = 0; i < 500; ++i) marks += "\u0336"; return marks; }()), 3);
+    row("combining characters",
+        named("a\u0301\u0302\u0303\u0304e\u0308\u0323" +
+              [] {
+                  std::string marks;
+                  for (int i = 0; i < 500; ++i) marks += "\u0336";
+                  return marks;
+              }()),
+        3);
     row("line ends", named("a\nb\r\nc\td\u2028e\u2029f"), 3);
     row("control characters", named(std::string("\0\x01\x07\x1b[31m\x7f", 9)), 3);
     row("no text", named("\xff\xfe\xc0 broken"), 3);
@@ -116,7 +149,9 @@ void TestHostile::drawn() {
         context().expandToDepth(1000);
         settle();
         const auto& items = canvas()->scene()->items;
-        const auto shown = std::count_if(items.begin(), items.end(), [](const layout::SceneItem& item) { return item.what.kind == layout::ItemKind::Expr; });
+        const auto shown = std::count_if(items.begin(), items.end(), [](const layout::SceneItem& item) {
+            return item.what.kind == layout::ItemKind::Expr;
+        });
         QCOMPARE(shown, operations);
         for (const double factor : {1.0, 0.2, 25.0}) {
             canvas()->zoomBy(factor);
@@ -160,7 +195,8 @@ void TestHostile::toldWhyNot_data() {
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("word");
     const auto row = [](const char* name, const std::string& bytes, const char* word) {
-        QTest::newRow(name) << QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size())) << QString::fromLatin1(word);
+        QTest::newRow(name) << QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size()))
+                            << QString::fromLatin1(word);
     };
     row("cycle", cycle(), "cycle");
     row("reads itself", model({{step("Relu", {"y"}, {"y"}, "one")}, kX, kY}), "cycle");

@@ -1,5 +1,5 @@
-// A process that is killed loses nothing of the session: this program runs itself as a child that works in the real window,
-// kills it with SIGKILL, and looks at what a second child finds.
+// A process that is killed loses nothing of the session: this program runs itself as a child that works in the real
+// window, kills it with SIGKILL, and looks at what a second child finds.
 
 #include <QDockWidget>
 #include <QJsonArray>
@@ -72,10 +72,15 @@ struct Child {
             return list;
         };
         QJsonArray open, docks;
-        for (const graph::ScopeId scope : context().view().openScopes) open << QString::fromStdString(graph.scope(scope).qualname);
-        for (const char* id : {"modules", "inputs", "details", "tensor_viewer", "watches", "nodes", "operators", "log", "tracing"}) {
+        for (const graph::ScopeId scope : context().view().openScopes)
+            open << QString::fromStdString(graph.scope(scope).qualname);
+        for (const char* id :
+             {"modules", "inputs", "details", "tensor_viewer", "watches", "nodes", "operators", "log", "tracing"}) {
             const QDockWidget* dock = window.dock(QLatin1String(id));
-            docks << (dock->isHidden() ? QStringLiteral("%1 hidden").arg(id) : QStringLiteral("%1 in area %2").arg(id).arg(window.dockWidgetArea(window.dock(QLatin1String(id)))));
+            docks << (dock->isHidden() ? QStringLiteral("%1 hidden").arg(id)
+                                       : QStringLiteral("%1 in area %2")
+                                             .arg(id)
+                                             .arg(window.dockWidgetArea(window.dock(QLatin1String(id)))));
         }
         const QRectF gemm = window.canvas()->rectOf(graph.node(node("qualname:layer2.0.conv1 op:Conv")).producer);
         const QPointF from = gemm.center() - QPointF(window.canvas()->width(), window.canvas()->height()) / 2;
@@ -114,8 +119,8 @@ int work() {
     child.press(QKeySequence("Ctrl+U"));
     context.setColorBy(QStringLiteral("op"));
     context.setInputSpec(context.inputs().front().name, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
-    child.press(QKeySequence("Alt+2"));  // the inputs go,
-    child.press(QKeySequence("Alt+7"));  // the log comes,
+    child.press(QKeySequence("Alt+2"));                                                                // the inputs go,
+    child.press(QKeySequence("Alt+7"));                                                                // the log comes,
     child.window.addDockWidget(Qt::LeftDockWidgetArea, child.window.dock(QStringLiteral("details")));  // and one moves
     child.press(QKeySequence("Ctrl+\\"));
     child.window.resize(1200, 800);
@@ -217,10 +222,14 @@ void TestKilled::everythingIsThereAgain() {
     const QStringList keys = before.keys();
     for (const QString& key : keys) {
         if (key == QStringLiteral("place")) continue;
-        QVERIFY2(after[key] == before[key], qPrintable(key + ": " + QJsonDocument(QJsonObject{{"before", before[key]}, {"after", after[key]}}).toJson()));
+        QVERIFY2(after[key] == before[key],
+                 qPrintable(key + ": " +
+                            QJsonDocument(QJsonObject{{"before", before[key]}, {"after", after[key]}}).toJson()));
     }
     // Within a pixel of rounding, of a canvas that may have got another size.
-    for (int i : {0, 1}) QVERIFY2(std::abs(after["place"].toArray()[i].toInt() - before["place"].toArray()[i].toInt()) <= 2, qPrintable(QJsonDocument(after).toJson() + QJsonDocument(before).toJson()));
+    for (int i : {0, 1})
+        QVERIFY2(std::abs(after["place"].toArray()[i].toInt() - before["place"].toArray()[i].toInt()) <= 2,
+                 qPrintable(QJsonDocument(after).toJson() + QJsonDocument(before).toJson()));
 }
 
 /// Whatever moment it is: the settings are those before or after a write, never half of one.
@@ -235,11 +244,14 @@ void TestKilled::theFileIsWholeWheneverItEnds() {
         QSettings read(settings.path() + "/SondeTest/" + files.front(), QSettings::IniFormat);
         QCOMPARE(read.status(), QSettings::NoError);
         const QString colour = read.value(QStringLiteral("view/colorBy"), QStringLiteral("op")).toString();
-        QVERIFY2(colour == QStringLiteral("op") || colour == QStringLiteral("dtype") || colour == QStringLiteral("category"), qPrintable(colour));
+        QVERIFY2(
+            colour == QStringLiteral("op") || colour == QStringLiteral("dtype") || colour == QStringLiteral("category"),
+            qPrintable(colour));
         read.beginGroup(QStringLiteral("models"));
         QCOMPARE(read.childGroups().size(), 1);
         read.beginGroup(read.childGroups().front());
-        for (const char* key : {"watched", "ends", "open", "leftRight", "foldShapes"}) QVERIFY2(read.contains(QLatin1String(key)), key);
+        for (const char* key : {"watched", "ends", "open", "leftRight", "foldShapes"})
+            QVERIFY2(read.contains(QLatin1String(key)), key);
     }
     const QJsonObject after = runChild("look", settings.path());
     QVERIFY(!after.isEmpty());
@@ -275,7 +287,9 @@ void TestKilled::whatWasOpenIsOfferedAgain() {
 void TestKilled::onlyTheLastOneIsOffered() {
     const QTemporaryDir settings;
     useSettings(settings.path());
-    for (const auto& [pid, time] : {std::pair(QStringLiteral("999999991"), 2), {QStringLiteral("999999992"), 3}, {QStringLiteral("999999993"), 1}}) {
+    for (const auto& [pid, time] : {std::pair(QStringLiteral("999999991"), 2),
+                                    {QStringLiteral("999999992"), 3},
+                                    {QStringLiteral("999999993"), 1}}) {
         context::store(QStringLiteral("session/%1/models").arg(pid), QStringList{QStringLiteral("model %1").arg(time)});
         context::store(QStringLiteral("session/%1/time").arg(pid), time);
     }
@@ -299,7 +313,8 @@ void TestKilled::aProcessThatIsAskedToEndIsNotLost() {
     useSettings(settings.path());
     QProcess process;
     process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
-    process.start(QCoreApplication::applicationFilePath(), {QStringLiteral("tst_killed"), QStringLiteral("serve"), settings.path()});
+    process.start(QCoreApplication::applicationFilePath(),
+                  {QStringLiteral("tst_killed"), QStringLiteral("serve"), settings.path()});
     QVERIFY(process.waitForStarted());
     while (!process.canReadLine()) QVERIFY(process.waitForReadyRead(120000));
     ::kill(static_cast<pid_t>(process.processId()), signal);
@@ -308,7 +323,8 @@ void TestKilled::aProcessThatIsAskedToEndIsNotLost() {
     QVERIFY(window::Session::lost().isEmpty());
     const QStringList files = QDir(settings.path() + "/SondeTest").entryList({"*.ini"}, QDir::Files);
     QCOMPARE(files.size(), 1);
-    QVERIFY(QSettings(settings.path() + "/SondeTest/" + files.front(), QSettings::IniFormat).contains(QStringLiteral("window/geometry")));
+    QVERIFY(QSettings(settings.path() + "/SondeTest/" + files.front(), QSettings::IniFormat)
+                .contains(QStringLiteral("window/geometry")));
 }
 
 namespace {
@@ -317,7 +333,8 @@ namespace {
 int runRole(int argc, char** argv) {
     QApplication application(argc, argv);
     const QString role = QString::fromLocal8Bit(argc > 1 ? argv[1] : "");
-    for (const auto& [name, act] : {std::pair<const char*, int (*)()>{"work", work}, {"look", look}, {"churn", churn}, {"serve", serve}}) {
+    for (const auto& [name, act] :
+         {std::pair<const char*, int (*)()>{"work", work}, {"look", look}, {"churn", churn}, {"serve", serve}}) {
         if (argc != 3 || role != QLatin1String(name)) continue;
         useSettings(QString::fromLocal8Bit(argv[2]));
         return act();

@@ -35,7 +35,8 @@ class TestLayoutNotice : public test::WindowFixture {
   private:
     std::ptrdiff_t told(const QString& what) {
         const auto& messages = context().messages();
-        return std::count_if(messages.begin(), messages.end(), [&](const context::Message& message) { return message.text.contains(what); });
+        return std::count_if(messages.begin(), messages.end(),
+                             [&](const context::Message& message) { return message.text.contains(what); });
     }
     QLabel* path() {
         for (QLabel* label : canvas()->findChildren<QLabel*>())
@@ -45,7 +46,8 @@ class TestLayoutNotice : public test::WindowFixture {
     /// Where the notice stands if nothing is in its way: in the middle, 12 pixels below the edge.
     QRect place() {
         const QFontMetrics metrics(theme::Theme::instance().uiFont());
-        const int width = metrics.horizontalAdvance(QStringLiteral("Computing layout… the previous one stays visible")) + 24;
+        const int width =
+            metrics.horizontalAdvance(QStringLiteral("Computing layout… the previous one stays visible")) + 24;
         return {canvas()->width() / 2 - width / 2, 12, width, metrics.height() + 12};
     }
     /// An overlay has its own ground at both ends and a line above and below.
@@ -53,8 +55,10 @@ class TestLayoutNotice : public test::WindowFixture {
         const QImage picture = canvas()->grab().toImage();
         const QColor ground = theme::color(theme::ColorRole::Raised);
         const int middle = plate.center().y();
-        const bool isFilled = picture.pixelColor(plate.left() + 6, middle) == ground && picture.pixelColor(plate.right() - 6, middle) == ground;
-        return isFilled && picture.pixelColor(plate.left() + 20, plate.top() - 3) != ground && picture.pixelColor(plate.left() + 20, plate.bottom() + 4) != ground;
+        const bool isFilled = picture.pixelColor(plate.left() + 6, middle) == ground &&
+                              picture.pixelColor(plate.right() - 6, middle) == ground;
+        return isFilled && picture.pixelColor(plate.left() + 20, plate.top() - 3) != ground &&
+               picture.pixelColor(plate.left() + 20, plate.bottom() + 4) != ground;
     }
 };
 
@@ -78,8 +82,10 @@ void TestLayoutNotice::theNoticeLeavesThePathFree_data() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<QString>("module");
     QTest::addColumn<bool>("isNarrow");
-    QTest::newRow("wide") << QSize(1600, 900) << QStringLiteral("zoo:mobilenet_v3_small") << QStringLiteral("features.4.block.2") << false;
-    QTest::newRow("narrow") << QSize(760, 700) << QStringLiteral("zoo:densenet121") << QStringLiteral("features.denseblock1.denselayer1.conv1") << true;
+    QTest::newRow("wide") << QSize(1600, 900) << QStringLiteral("zoo:mobilenet_v3_small")
+                          << QStringLiteral("features.4.block.2") << false;
+    QTest::newRow("narrow") << QSize(760, 700) << QStringLiteral("zoo:densenet121")
+                            << QStringLiteral("features.denseblock1.denselayer1.conv1") << true;
 }
 
 void TestLayoutNotice::theNoticeLeavesThePathFree() {

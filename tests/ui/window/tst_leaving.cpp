@@ -1,4 +1,5 @@
-// What is left behind when a model is closed, replaced, not opened after all, or its inputs change: nothing may point to it.
+// What is left behind when a model is closed, replaced, not opened after all, or its inputs change: nothing may point
+// to it.
 
 #include <QAction>
 #include <QPlainTextEdit>
@@ -41,7 +42,8 @@ void TestLeaving::coloursOfValuesGoWithTheModel_data() {
     QTest::addColumn<QString>("column");
     QTest::addColumn<QString>("next");
     for (const char* column : {"mean", "difference"})
-        for (const char* next : {"", "zoo:seed", "zoo:vit_small"}) QTest::addRow("by %s, then %s", column, *next ? next : "nothing") << column << next;
+        for (const char* next : {"", "zoo:seed", "zoo:vit_small"})
+            QTest::addRow("by %s, then %s", column, *next ? next : "nothing") << column << next;
 }
 
 void TestLeaving::coloursOfValuesGoWithTheModel() {
@@ -135,8 +137,8 @@ void TestLeaving::valuesLookedUpLaterAreOfTheRun() {
     graph::NodeId late;
     for (const graph::ExprId id : context().graph().main().order) {
         const graph::Expr& expr = context().graph().expr(id);
-        if (!expr.outputs.empty() && !layout::Outline::isConstant(expr) && expr.kind != graph::ExprKind::Input && !context().value(expr.outputs.front()) &&
-            context().recording()->computed(expr.outputs.front())) {
+        if (!expr.outputs.empty() && !layout::Outline::isConstant(expr) && expr.kind != graph::ExprKind::Input &&
+            !context().value(expr.outputs.front()) && context().recording()->computed(expr.outputs.front())) {
             late = expr.outputs.front();
             break;
         }
@@ -175,7 +177,8 @@ void TestLeaving::messagesKnowTheirModel() {
 
 void TestLeaving::theLogHoldsNoMoreThanTheContext() {
     models::MessageModel log(context());
-    for (int i = 0; i < 2100; ++i) context().report(context::Message{base::Severity::Info, QString::number(i), {}, {}, {}});
+    for (int i = 0; i < 2100; ++i)
+        context().report(context::Message{base::Severity::Info, QString::number(i), {}, {}, {}});
     QCOMPARE(context().messages().size(), InspectorContext::kMaxMessages);
     QCOMPARE(log.rowCount(), static_cast<int>(InspectorContext::kMaxMessages));
     QCOMPARE(log.index(log.rowCount() - 1, 0).data().toString(), QStringLiteral("2099"));

@@ -65,9 +65,13 @@ class TestMainWindow : public QObject {
     void makeWindow();
     void openModel();
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 60000); }
-    graph::NodeId firstOf(const char* op) { return models::searchNodes(context(), QStringLiteral("op:") + QLatin1String(op)).nodes.front(); }
+    graph::NodeId firstOf(const char* op) {
+        return models::searchNodes(context(), QStringLiteral("op:") + QLatin1String(op)).nodes.front();
+    }
     /// A place on a box that is its title if it is open, beside the edge that comes in at the middle.
-    static QPoint middle(const QRectF& rect) { return QPointF(rect.left() + rect.width() * 0.35, rect.top() + std::min(rect.height() / 2, 4.0)).toPoint(); }
+    static QPoint middle(const QRectF& rect) {
+        return QPointF(rect.left() + rect.width() * 0.35, rect.top() + std::min(rect.height() / 2, 4.0)).toPoint();
+    }
 
     QTemporaryDir m_settings;
     std::unique_ptr<MainWindow> m_window;
@@ -161,7 +165,8 @@ void TestMainWindow::f5RunsAndTheWatchListShowsValues() {
     auto* list = qobject_cast<panels::WatchListPanel*>(m_window->panel(QStringLiteral("watches")));
     const QAbstractItemModel* shown = list->watches()->view()->model();
     QCOMPARE(shown->rowCount(), 1);
-    QTRY_COMPARE(shown->index(0, models::WatchListModel::MinColumn).data().toString(), QStringLiteral("0"));  // of a Relu
+    QTRY_COMPARE(shown->index(0, models::WatchListModel::MinColumn).data().toString(),
+                 QStringLiteral("0"));  // of a Relu
     QVERIFY(!shown->index(0, models::WatchListModel::ShapeColumn).data().toString().isEmpty());
     QVERIFY(!shown->index(0, models::WatchListModel::ValueColumn).data().toString().isEmpty());
     settle();
@@ -278,7 +283,8 @@ void TestMainWindow::stateIsRestored() {
 }
 
 void TestMainWindow::scriptFailureNamesTheLine() {
-    window::Script script(*m_window, modelFile(), QStringLiteral("# comment\n\nexpand layer1\nselect no_such_node\nquit\n"), QDir::tempPath());
+    window::Script script(*m_window, modelFile(),
+                          QStringLiteral("# comment\n\nexpand layer1\nselect no_such_node\nquit\n"), QDir::tempPath());
     QSignalSpy finished(&script, &window::Script::finished);
     script.start();
     QVERIFY(finished.wait(60000));
@@ -289,8 +295,11 @@ void TestMainWindow::scriptFailureNamesTheLine() {
 
 void TestMainWindow::scriptTakesAPicture() {
     QTemporaryDir folder;
-    window::Script script(*m_window, modelFile(),
-                          QStringLiteral("size 1000x700\nexpand depth 1\nwatch #%1\nrun\nzoom fit\nkey Ctrl+Shift+T\nscreenshot a.png\n").arg(0), folder.path());
+    window::Script script(
+        *m_window, modelFile(),
+        QStringLiteral("size 1000x700\nexpand depth 1\nwatch #%1\nrun\nzoom fit\nkey Ctrl+Shift+T\nscreenshot a.png\n")
+            .arg(0),
+        folder.path());
     QSignalSpy finished(&script, &window::Script::finished);
     script.start();
     QVERIFY(finished.wait(100000));
@@ -338,12 +347,15 @@ void TestMainWindow::headsStandOverTheirCells() {
     const auto sideOf = [](const QVariant& alignment) { return Qt::Alignment(alignment.toInt()) & Qt::AlignRight; };
     for (const QAbstractItemView* view : m_window->findChildren<QAbstractItemView*>()) {
         const QAbstractItemModel* model = view->model();
-        if (!model || model->rowCount() == 0 || (!qobject_cast<const QTableView*>(view) && !qobject_cast<const QTreeView*>(view))) continue;
+        if (!model || model->rowCount() == 0 ||
+            (!qobject_cast<const QTableView*>(view) && !qobject_cast<const QTreeView*>(view)))
+            continue;
         for (int column = 0; column < model->columnCount(); ++column) {
             const auto cell = sideOf(model->index(0, column).data(Qt::TextAlignmentRole));
             const QVariant head = model->headerData(column, Qt::Horizontal, Qt::TextAlignmentRole);
             numbers += cell ? 1 : 0;
-            QVERIFY2(sideOf(head) == cell, qPrintable(view->accessibleName() + u' ' + model->headerData(column, Qt::Horizontal).toString()));
+            QVERIFY2(sideOf(head) == cell,
+                     qPrintable(view->accessibleName() + u' ' + model->headerData(column, Qt::Horizontal).toString()));
         }
     }
     QVERIFY(numbers > 12);
@@ -361,7 +373,9 @@ void TestMainWindow::controlsOfTheViewerAreWholeInSmallWindows() {
     settle();
     const auto* slice = panel->findChild<widgets::SliceBar*>();
     QVERIFY(slice && slice->isVisible());
-    QTRY_VERIFY2(slice->height() >= slice->heightForWidth(slice->width()), qPrintable(QStringLiteral("%1 of %2").arg(slice->height()).arg(slice->heightForWidth(slice->width()))));
+    QTRY_VERIFY2(
+        slice->height() >= slice->heightForWidth(slice->width()),
+        qPrintable(QStringLiteral("%1 of %2").arg(slice->height()).arg(slice->heightForWidth(slice->width()))));
 }
 
 QTEST_MAIN(TestMainWindow)

@@ -108,8 +108,10 @@ void TestModelFiles::aChangedInputIsReadAnew() {
     const context::ModelInput& input = context().inputs().front();
     const QString path = m_folder->filePath("x.npy");
     const auto write = [&](float value) {
-        const tensor::Shape shape = context().graph().node(input.node).type.staticShape().value_or(tensor::Shape{1, 12});
-        const auto x = tensor::Tensor::of<float>(shape, std::vector<float>(static_cast<std::size_t>(*shape.checkedNumel()), value));
+        const tensor::Shape shape =
+            context().graph().node(input.node).type.staticShape().value_or(tensor::Shape{1, 12});
+        const auto x = tensor::Tensor::of<float>(
+            shape, std::vector<float>(static_cast<std::size_t>(*shape.checkedNumel()), value));
         return io::writeNpyFile(path.toStdString(), x).has_value();
     };
     QVERIFY(write(1));
@@ -144,7 +146,8 @@ void TestModelFiles::aLibraryAsksFirst() {
     QVERIFY(bannerButton()->isVisible() && (bannerButton()->focusPolicy() & Qt::TabFocus));
     activate();
     // By keys alone.
-    for (int i = 0; i < 200 && !bannerButton()->hasFocus(); ++i) QTest::keyClick(QApplication::focusWidget() ? QApplication::focusWidget() : m_window.get(), Qt::Key_Tab);
+    for (int i = 0; i < 200 && !bannerButton()->hasFocus(); ++i)
+        QTest::keyClick(QApplication::focusWidget() ? QApplication::focusWidget() : m_window.get(), Qt::Key_Tab);
     QVERIFY(bannerButton()->hasFocus());
     QTest::keyClick(bannerButton(), Qt::Key_Space);
     QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(m_trace), 30000);
@@ -162,7 +165,8 @@ void TestModelFiles::aLibraryAsksFirst() {
 void TestModelFiles::aLibraryUnderAnotherNameIsRefused() {
     const QString path = m_folder->filePath("cute.onnx");
     QVERIFY(QFile::copy(QStringLiteral(SONDE_BINARY_DIR "/../tests/plugins/leaves_trace.so"), path));
-    QSignalSpy asked(&context(), &InspectorContext::consentRequested), failed(&context(), &InspectorContext::loadFailed);
+    QSignalSpy asked(&context(), &InspectorContext::consentRequested),
+        failed(&context(), &InspectorContext::loadFailed);
     drop(path);
     QTRY_VERIFY_WITH_TIMEOUT(!failed.isEmpty(), 30000);
     settle();

@@ -22,7 +22,9 @@ void TestModuleMenu::aModuleHasWatchAndEndPoints() {
     open(file("resnet18_slim.onnx"));
     auto* tree = m_window->panel(QStringLiteral("modules"))->findChild<QTreeView*>();
     tree->expandAll();
-    const QModelIndexList found = tree->model()->match(tree->model()->index(0, 0), Qt::DisplayRole, QStringLiteral("layer2"), 1, Qt::MatchExactly | Qt::MatchRecursive);
+    const QModelIndexList found =
+        tree->model()->match(tree->model()->index(0, 0), Qt::DisplayRole, QStringLiteral("layer2"), 1,
+                             Qt::MatchExactly | Qt::MatchRecursive);
     QCOMPARE(found.size(), 1);
     tree->scrollTo(found.front());
     const QPoint at = tree->visualRect(found.front()).center();

@@ -1,5 +1,5 @@
-// Finding one's way in the real window: folded blocks, cones, hiding, bookmarks, colours, help, files that change. Driven by
-// keys and clicks.
+// Finding one's way in the real window: folded blocks, cones, hiding, bookmarks, colours, help, files that change.
+// Driven by keys and clicks.
 
 #include <QAction>
 #include <QApplication>
@@ -74,10 +74,13 @@ class TestNavigation : public QObject {
         QTest::keyClick(canvas(), which, modifiers);
         settle();
     }
-    std::vector<graph::NodeId> find(const char* query) { return models::searchNodes(context(), QLatin1String(query)).nodes; }
+    std::vector<graph::NodeId> find(const char* query) {
+        return models::searchNodes(context(), QLatin1String(query)).nodes;
+    }
     std::size_t shownExprs() {
         std::size_t count = 0;
-        for (const layout::SceneItem& item : canvas()->scene()->items) count += item.what.kind == layout::ItemKind::Expr;
+        for (const layout::SceneItem& item : canvas()->scene()->items)
+            count += item.what.kind == layout::ItemKind::Expr;
         return count;
     }
 
@@ -158,15 +161,19 @@ void TestNavigation::valuesOfBlocksStandSideBySide() {
     QCOMPARE(panel->model().rowCount(), 5);
     auto* compute = panel->findChild<QPushButton*>(QStringLiteral("computeValues"));
     if (compute->isVisible()) QTest::mouseClick(compute, Qt::LeftButton);
-    const auto mean = [&](int row) { return panel->model().index(row, models::InstanceTableModel::Mean).data().toString(); };
+    const auto mean = [&](int row) {
+        return panel->model().index(row, models::InstanceTableModel::Mean).data().toString();
+    };
     for (int row = 0; row < 5; ++row) QTRY_VERIFY_WITH_TIMEOUT(!mean(row).isEmpty(), 10000);
     // A normalised value: mean about 0, deviation about 1 (the weights of the built-in model are ones).
     for (int row = 0; row < 5; ++row) {
         QVERIFY(std::abs(mean(row).toDouble()) < 1e-3);
-        QVERIFY(std::abs(panel->model().index(row, models::InstanceTableModel::Deviation).data().toString().toDouble() - 1) < 0.05);
+        QVERIFY(std::abs(panel->model().index(row, models::InstanceTableModel::Deviation).data().toString().toDouble() -
+                         1) < 0.05);
     }
     panel->view()->scrollToTop();
-    QTest::mouseClick(panel->view()->viewport(), Qt::LeftButton, {}, panel->view()->visualRect(panel->view()->model()->index(4, 0)).center());
+    QTest::mouseClick(panel->view()->viewport(), Qt::LeftButton, {},
+                      panel->view()->visualRect(panel->view()->model()->index(4, 0)).center());
     settle();
     QVERIFY(context().selection().node == norms[4]);
 }
@@ -183,7 +190,8 @@ void TestNavigation::conesHaveADepthSlider() {
     const std::size_t needed = shownExprs();
     QVERIFY(needed < all);
     QVERIFY(m_window->focusBar()->text().contains(QStringLiteral("%1 hidden").arg(canvas()->scene()->filteredExprs)));
-    QVERIFY(canvas()->scene()->filteredExprs >= all - needed && canvas()->scene()->filteredExprs <= all - needed + 1);  // and the output
+    QVERIFY(canvas()->scene()->filteredExprs >= all - needed &&
+            canvas()->scene()->filteredExprs <= all - needed + 1);  // and the output
     QSlider* slider = m_window->focusBar()->depthSlider();
     slider->setFocus();
     slider->setValue(3);
@@ -235,7 +243,8 @@ void TestNavigation::whatOneIsLedToIsShown() {
     settle();
     QCOMPARE(canvas()->scene()->filteredExprs, 0u);
     QVERIFY(canvas()->rectOf(context().selection().expr).isValid());
-    // In a module that was closed: once it is open the place is at the node and not at its box, and goes back when it closes.
+    // In a module that was closed: once it is open the place is at the node and not at its box, and goes back when it
+    // closes.
     context().expandToDepth(0);
     settle();
     context().navigateTo(convs[5]);
@@ -311,12 +320,14 @@ void TestNavigation::tableTotalsEqualTheirSums() {
     std::int64_t parameters = 0;
     for (std::size_t i = 0; i < context().graph().nodeCount(); ++i) {
         const graph::Node& node = context().graph().node(graph::NodeId(i));
-        if (context().graph().expr(node.producer).isParameter && !node.users.empty()) parameters += node.constant->tensor().shape().numel();
+        if (context().graph().expr(node.producer).isParameter && !node.users.empty())
+            parameters += node.constant->tensor().shape().numel();
     }
     double sum = 0;
     for (int row = 0; row < panel->view()->model()->rowCount(); ++row)
         sum += panel->view()->model()->index(row, models::ParametersColumn).data(models::ExportRole).toDouble();
-    QVERIFY2(std::abs(sum - static_cast<double>(parameters)) < 1, qPrintable(QStringLiteral("%1 %2").arg(sum).arg(parameters)));
+    QVERIFY2(std::abs(sum - static_cast<double>(parameters)) < 1,
+             qPrintable(QStringLiteral("%1 %2").arg(sum).arg(parameters)));
 }
 
 void TestNavigation::f1ShowsTheOperator() {
@@ -326,7 +337,9 @@ void TestNavigation::f1ShowsTheOperator() {
     auto* help = m_window->findChild<dialogs::HelpViewer*>();
     QVERIFY(help && help->isVisible());
     const QString page = help->browser()->toPlainText();
-    QVERIFY2(page.contains("ai.onnx::Conv") && page.contains("kernel_shape") && page.contains("[7, 7]") && page.contains("float32"), qPrintable(page));
+    QVERIFY2(page.contains("ai.onnx::Conv") && page.contains("kernel_shape") && page.contains("[7, 7]") &&
+                 page.contains("float32"),
+             qPrintable(page));
     QVERIFY(page.contains("This model imports version"));
     help->close();
     key(Qt::Key_Escape);
@@ -388,7 +401,8 @@ void TestNavigation::aChangedFileIsOfferedForReloading() {
     QCOMPARE(context().graph().node(context().selection().node).name, name);
     QCOMPARE(context().watched().size(), std::size_t{1});
     const QRectF again = canvas()->rectOf(context().selection().expr);
-    QVERIFY2((again.topLeft() - place.topLeft()).manhattanLength() < 4, qPrintable(QStringLiteral("%1 %2").arg(again.x() - place.x()).arg(again.y() - place.y())));
+    QVERIFY2((again.topLeft() - place.topLeft()).manhattanLength() < 4,
+             qPrintable(QStringLiteral("%1 %2").arg(again.x() - place.x()).arg(again.y() - place.y())));
 }
 
 void TestNavigation::linkedWindowsSelectTheSame() {
@@ -421,7 +435,9 @@ void TestNavigation::everyPassOfALoopCanBeChosen() {
         const graph::Body& body = graph.body(graph::BodyId(i));
         if (!body.owner.valid() || graph.expr(body.owner).op.name != "Loop") continue;
         for (const graph::ExprId expr : body.order)
-            if (graph.expr(expr).kind == graph::ExprKind::Apply && context().recording()->computed(graph.expr(expr).outputs.front())) inside = graph.expr(expr).outputs.front();
+            if (graph.expr(expr).kind == graph::ExprKind::Apply &&
+                context().recording()->computed(graph.expr(expr).outputs.front()))
+                inside = graph.expr(expr).outputs.front();
     }
     QVERIFY(inside.valid());
     context().navigateTo(inside);
@@ -452,7 +468,9 @@ void TestNavigation::theTakenBranchIsMarked() {
     const graph::BodyId other = bodies[0] == taken ? bodies[1] : bodies[0];
     const auto ran = [&](graph::BodyId body) {
         for (const graph::ExprId id : graph.body(body).order)
-            if (!layout::Outline::isConstant(graph.expr(id)) && context().recording()->state(id) == exec::ExprState::Done) return true;
+            if (!layout::Outline::isConstant(graph.expr(id)) &&
+                context().recording()->state(id) == exec::ExprState::Done)
+                return true;
         return false;
     };
     QVERIFY(ran(taken) && !ran(other));
@@ -471,7 +489,9 @@ void TestNavigation::selectionStaysInViewInASmallerWindow() {
     for (const layout::SceneItem& item : canvas()->scene()->items) {
         if (item.what.kind != layout::ItemKind::Expr) continue;
         const QRectF rect = canvas()->rectOf(item.what.expr);
-        if (QRectF(canvas()->rect()).contains(rect) && (!corner.valid() || rect.bottom() > canvas()->rectOf(corner).bottom())) corner = item.what.expr;
+        if (QRectF(canvas()->rect()).contains(rect) &&
+            (!corner.valid() || rect.bottom() > canvas()->rectOf(corner).bottom()))
+            corner = item.what.expr;
     }
     QVERIFY(corner.valid());
     context().select(corner);

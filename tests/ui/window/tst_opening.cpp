@@ -1,5 +1,5 @@
-// Opening ends in a tree, a table and a picture whatever becomes of the layout helper, and while pieces are laid out the last
-// good picture stays. The helper of these tests is a script that works, hangs, dies or is gone.
+// Opening ends in a tree, a table and a picture whatever becomes of the layout helper, and while pieces are laid out
+// the last good picture stays. The helper of these tests is a script that works, hangs, dies or is gone.
 
 #include <QElapsedTimer>
 #include <QFile>
@@ -38,14 +38,27 @@ class TestOpening : public test::WindowFixture {
         file.remove();
         if (kind != "gone") {
             QVERIFY(file.open(QIODevice::WriteOnly));
-            file.write("#!/bin/sh\n" + (kind == "hangs" ? QByteArray("exec sleep 600\n") : kind == "dies" ? QByteArray("exit 1\n") : QByteArray("exec '" SONDE_BINARY_DIR "/sonde-layout-worker' \"$@\"\n")));
+            file.write("#!/bin/sh\n" + (kind == "hangs" ? QByteArray("exec sleep 600\n")
+                                        : kind == "dies"
+                                            ? QByteArray("exit 1\n")
+                                            : QByteArray("exec '" SONDE_BINARY_DIR "/sonde-layout-worker' \"$@\"\n")));
             file.close();
             QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
         }
         for (const int id : canvas::LayoutService::instance().workers.processIds()) ::kill(id, SIGKILL);
     }
-    int rowsOfTree() { return qobject_cast<panels::ModuleTreePanel*>(m_window->panel(QStringLiteral("modules")))->view()->model()->rowCount(); }
-    int rowsOfTable() { return qobject_cast<panels::NodeTablePanel*>(m_window->panel(QStringLiteral("nodes")))->view()->model()->rowCount(); }
+    int rowsOfTree() {
+        return qobject_cast<panels::ModuleTreePanel*>(m_window->panel(QStringLiteral("modules")))
+            ->view()
+            ->model()
+            ->rowCount();
+    }
+    int rowsOfTable() {
+        return qobject_cast<panels::NodeTablePanel*>(m_window->panel(QStringLiteral("nodes")))
+            ->view()
+            ->model()
+            ->rowCount();
+    }
 
     QTemporaryDir m_folder;
 };
@@ -74,7 +87,9 @@ void TestOpening::opensWhateverTheHelperDoes() {
     QVERIFY(rowsOfTable() > 5);
     // Who draws otherwise says so; on a busy machine the time of a helper that works may end, too.
     if (helper != "works") QVERIFY(!scene->notes.empty());
-    else for (const std::string& note : scene->notes) QVERIFY2(note.find("did not end within") != std::string::npos, note.c_str());
+    else
+        for (const std::string& note : scene->notes)
+            QVERIFY2(note.find("did not end within") != std::string::npos, note.c_str());
 }
 
 void TestOpening::theLastPictureStaysWhilePiecesAreLaidOut() {

@@ -36,7 +36,8 @@ class TestOverlays : public test::WindowFixture {
     }
     QString path() {
         QString text = label("Path of modules")->text();
-        return label("Path of modules")->isVisible() ? text.remove(QRegularExpression(QStringLiteral("<[^>]*>"))) : QString();
+        return label("Path of modules")->isVisible() ? text.remove(QRegularExpression(QStringLiteral("<[^>]*>")))
+                                                     : QString();
     }
     /// Pixels of exactly this colour on the canvas.
     int pixels(theme::ColorRole role) {
@@ -51,14 +52,17 @@ class TestOverlays : public test::WindowFixture {
 
 void TestOverlays::aFittedPictureLiesBesideThePlates_data() {
     QTest::addColumn<QString>("model");
-    for (const char* model : {"gpt_mini.onnx", "gpt_mini.script.pt", "lstm_classifier.script.pt", "script_features.script.pt"}) QTest::addRow("%s", model) << file(model);
+    for (const char* model :
+         {"gpt_mini.onnx", "gpt_mini.script.pt", "lstm_classifier.script.pt", "script_features.script.pt"})
+        QTest::addRow("%s", model) << file(model);
 }
 
 void TestOverlays::aFittedPictureLiesBesideThePlates() {
     QFETCH(QString, model);
     open(model);
     key(Qt::Key_Space);
-    for (const QWidget* overlay : std::initializer_list<const QWidget*>{label("Hidden nodes"), canvas()->findChild<canvas::OverviewMap*>()}) {
+    for (const QWidget* overlay :
+         std::initializer_list<const QWidget*>{label("Hidden nodes"), canvas()->findChild<canvas::OverviewMap*>()}) {
         QVERIFY(overlay);
         if (!overlay->isVisible()) continue;
         for (const layout::ItemId item : canvas()->visibleItems())
@@ -138,11 +142,16 @@ void TestOverlays::portsHaveRoomForTheirTypes() {
 void TestOverlays::longExtentsGiveWay_data() {
     QTest::addColumn<QString>("type");
     QTest::addColumn<QString>("shown");
-    QTest::addRow("short") << "float32[batch,3,224,224]" << "float32[batch,3,224,224]";
-    QTest::addRow("formula") << "float32[idx.0,max(idx.1,max(min(idx.1,32),0)),96]" << "float32[idx.0,…,96]";
-    QTest::addRow("names") << "float32[p2o.DynamicDimension.0,8,(p2o.DynamicDimension.1+1)//2,4]" << "float32[…,8,…,4]";
-    QTest::addRow("list") << "list(float32[batch,time,extremely_long_name],int64[n])" << "list(float32[batch,time,…],int64[n])";
-    QTest::addRow("cut off") << "float32[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" << "float32[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    QTest::addRow("short") << "float32[batch,3,224,224]"
+                           << "float32[batch,3,224,224]";
+    QTest::addRow("formula") << "float32[idx.0,max(idx.1,max(min(idx.1,32),0)),96]"
+                             << "float32[idx.0,…,96]";
+    QTest::addRow("names") << "float32[p2o.DynamicDimension.0,8,(p2o.DynamicDimension.1+1)//2,4]"
+                           << "float32[…,8,…,4]";
+    QTest::addRow("list") << "list(float32[batch,time,extremely_long_name],int64[n])"
+                          << "list(float32[batch,time,…],int64[n])";
+    QTest::addRow("cut off") << "float32[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                             << "float32[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 }
 
 void TestOverlays::longExtentsGiveWay() {

@@ -1,5 +1,5 @@
-// Pictures of the canvas are painted on the thread that shows them: a frame that waits for Qt's thread pool sticks where
-// the machine is busy. Here all threads of the pool are kept busy until the frames are painted.
+// Pictures of the canvas are painted on the thread that shows them: a frame that waits for Qt's thread pool sticks
+// where the machine is busy. Here all threads of the pool are kept busy until the frames are painted.
 
 #include <QSemaphore>
 #include <QThreadPool>
@@ -78,7 +78,8 @@ class TestOwnThread : public test::WindowFixture {
   private:
     void wheel(int delta) {
         const QPointF middle = QRectF(canvas()->rect()).center();
-        QWheelEvent event(middle, canvas()->mapToGlobal(middle), {}, {0, delta}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+        QWheelEvent event(middle, canvas()->mapToGlobal(middle), {}, {0, delta}, Qt::NoButton, Qt::NoModifier,
+                          Qt::NoScrollPhase, false);
         QApplication::sendEvent(canvas(), &event);
         settle();
     }
@@ -105,7 +106,8 @@ void TestOwnThread::thePoolCanBeBlocked() {
 
 void TestOwnThread::framesNeedNoOtherThread_data() {
     QTest::addColumn<QString>("model");
-    for (const char* model : {"zoo:densenet121", "zoo:vit_b_16?layers=5&dim=48&mlp=96&heads=4", "zoo:unet"}) QTest::addRow("%s", model) << QString::fromLatin1(model);
+    for (const char* model : {"zoo:densenet121", "zoo:vit_b_16?layers=5&dim=48&mlp=96&heads=4", "zoo:unet"})
+        QTest::addRow("%s", model) << QString::fromLatin1(model);
 }
 
 void TestOwnThread::framesNeedNoOtherThread() {

@@ -82,7 +82,8 @@ void TestPassesPanel::beforeAndAfter() {
     QVERIFY(before > 0);
     auto* passes = panel()->findChild<QListWidget*>();
     for (int i = 0; i < passes->count(); ++i)
-        passes->item(i)->setCheckState(passes->item(i)->data(Qt::UserRole) == QLatin1String("fuse-conv-bn") ? Qt::Checked : Qt::Unchecked);
+        passes->item(i)->setCheckState(
+            passes->item(i)->data(Qt::UserRole) == QLatin1String("fuse-conv-bn") ? Qt::Checked : Qt::Unchecked);
     waitForModel([&] { press<QPushButton>("Apply"); });
     auto* report = panel()->findChild<QTreeWidget*>();
     QCOMPARE(report->topLevelItemCount(), 1);
@@ -94,7 +95,9 @@ void TestPassesPanel::beforeAndAfter() {
     // A removed node is shown in the graph before, with its mark; one that changed in the graph after.
     QTreeWidgetItem *removed = nullptr, *changed = nullptr;
     for (int i = 0; i < pass->childCount(); ++i) {
-        if (!removed && pass->child(i)->text(0).endsWith(QLatin1String("removed")) && pass->child(i)->text(2).endsWith(QLatin1String("BatchNorm2d"))) removed = pass->child(i);
+        if (!removed && pass->child(i)->text(0).endsWith(QLatin1String("removed")) &&
+            pass->child(i)->text(2).endsWith(QLatin1String("BatchNorm2d")))
+            removed = pass->child(i);
         if (!changed && pass->child(i)->text(0).endsWith(QLatin1String("changed"))) changed = pass->child(i);
     }
     QVERIFY(removed && changed);

@@ -1,5 +1,6 @@
-// Opening, running, reloading, comparing and closing in any order and without waiting for one another, with two canvases and
-// dialogs in between: nothing may crash, get stuck, or end with something else than what is open. Meant for AddressSanitizer too.
+// Opening, running, reloading, comparing and closing in any order and without waiting for one another, with two
+// canvases and dialogs in between: nothing may crash, get stuck, or end with something else than what is open. Meant
+// for AddressSanitizer too.
 
 #include <QDialog>
 
@@ -38,10 +39,12 @@ class TestRandomSessions : public test::WindowFixture {
 };
 
 void TestRandomSessions::actOnModels() {
-    const QStringList models{"zoo:seed", "zoo:unet_small", "zoo:mlp_functional", "zoo:vit_small", "zoo:iterating", "zoo:robust_nested",
-                             file("control_flow.onnx"), file("gpt_mini.onnx"), "/nowhere/model.onnx"};
+    const QStringList models{
+        "zoo:seed",          "zoo:unet_small",          "zoo:mlp_functional",  "zoo:vit_small",      "zoo:iterating",
+        "zoo:robust_nested", file("control_flow.onnx"), file("gpt_mini.onnx"), "/nowhere/model.onnx"};
     switch (any(8)) {
-        case 0: case 1: context().open(models[static_cast<qsizetype>(any(9))]); break;
+        case 0:
+        case 1: context().open(models[static_cast<qsizetype>(any(9))]); break;
         case 2: context().reload(); break;
         case 3: context().close(); break;
         case 4: context().cancelLoading(); break;
@@ -52,14 +55,17 @@ void TestRandomSessions::actOnModels() {
             context().retrace(options);
             break;
         }
-        default: if (context().wholeDocument()) context().show(context().wholeDocument()); break;
+        default:
+            if (context().wholeDocument()) context().show(context().wholeDocument());
+            break;
     }
 }
 
 void TestRandomSessions::actOnRuns() {
     context::Comparison& comparison = context().comparison();
     switch (any(14)) {
-        case 0: case 1: context().run(); break;
+        case 0:
+        case 1: context().run(); break;
         case 2: context().cancel(); break;
         case 3: context().runTo(anyNode()); break;
         case 4: context().setLive(any(4) == 0); break;
@@ -74,7 +80,8 @@ void TestRandomSessions::actOnRuns() {
         default:
             if (!context().inputs().empty()) {
                 const QStringList sources{"#rand(0,1)", "#rand(0,0)", "/nowhere/picture.png", ""};
-                context().setInputSpec(context().inputs()[any(context().inputs().size())].name, {sources[static_cast<qsizetype>(any(4))], {}});
+                context().setInputSpec(context().inputs()[any(context().inputs().size())].name,
+                                       {sources[static_cast<qsizetype>(any(4))], {}});
             }
     }
 }
@@ -87,24 +94,31 @@ void TestRandomSessions::actOnView() {
         case 2: context().toggleEnd(anyNode()); break;
         case 3: m_window->split(any(2) ? Qt::Horizontal : Qt::Vertical); break;
         case 4: m_window->closeCanvas(static_cast<int>(any(2))); break;
-        case 5: if (m_window->isSplit()) context().setActiveCanvas(static_cast<int>(any(2))); break;
-        case 6: case 7: context().setColorBy(columns[static_cast<qsizetype>(any(6))]); break;
+        case 5:
+            if (m_window->isSplit()) context().setActiveCanvas(static_cast<int>(any(2)));
+            break;
+        case 6:
+        case 7: context().setColorBy(columns[static_cast<qsizetype>(any(6))]); break;
         case 8: context().expandToDepth(static_cast<int>(any(5))); break;
         case 9: context().focusConeOfSelection(any(2), true); break;
         case 10: context().hideSelection(); break;
         case 11: context().goBack(); break;
         case 12: context().toggleBookmark(context().selection()); break;
-        case 13: QTest::mouseClick(canvas(), Qt::LeftButton, {}, {static_cast<int>(any(600)), static_cast<int>(any(400))}); break;
+        case 13:
+            QTest::mouseClick(canvas(), Qt::LeftButton, {}, {static_cast<int>(any(600)), static_cast<int>(any(400))});
+            break;
         default: {
             context::LabelRules rules;
-            if (any(2)) rules = {{QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{mean} {time} {difference}")}}};
+            if (any(2))
+                rules = {{QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{mean} {time} {difference}")}}};
             context().setLabelRules(rules);
         }
     }
 }
 
 void TestRandomSessions::actOnDialogs() {
-    static const char* const ids[] = {"view.text", "view.labels", "file.print", "go.next_problem", "compare.next", "help.operators", "edit.find"};
+    static const char* const ids[] = {"view.text",    "view.labels",    "file.print", "go.next_problem",
+                                      "compare.next", "help.operators", "edit.find"};
     if (any(2)) {
         for (QDialog* dialog : m_window->findChildren<QDialog*>()) dialog->close();
         return;
@@ -126,8 +140,12 @@ void TestRandomSessions::anyOrder() {
     for (int i = 0; i < 400; ++i) {
         switch (any(8)) {
             case 0: actOnModels(); break;
-            case 1: case 2: case 3: actOnRuns(); break;
-            case 4: if (any(4) == 0) actOnDialogs(); break;
+            case 1:
+            case 2:
+            case 3: actOnRuns(); break;
+            case 4:
+                if (any(4) == 0) actOnDialogs();
+                break;
             default: actOnView(); break;
         }
         // Nothing, what is there, or what comes in a moment.
@@ -144,7 +162,8 @@ void TestRandomSessions::anyOrder() {
     open(QStringLiteral("zoo:unet_small"));
     context().clearEnds();
     context().showEverything();
-    context().setInputSpec(context().inputs().front().name, {QStringLiteral("#rand(0,1)"), {}});  // what was given before is remembered
+    context().setInputSpec(context().inputs().front().name,
+                           {QStringLiteral("#rand(0,1)"), {}});  // what was given before is remembered
     settle();
     run();
     settle();

@@ -1,4 +1,5 @@
-// What is wrong with a run: the status says it, F8 goes there, Details and the tensor viewer explain it, and it goes with the run.
+// What is wrong with a run: the status says it, F8 goes there, Details and the tensor viewer explain it, and it goes
+// with the run.
 
 #include <QLabel>
 #include <QToolButton>
@@ -16,17 +17,22 @@ using context::RunState;
 
 namespace {
 
-/// early = exp(x); root = sqrt(x); scores = log(x); sum = root + scores; last = sum · early. Zeros: scores is −inf, and so are sum
-/// and last; −1: root and scores are NaN.
+/// early = exp(x); root = sqrt(x); scores = log(x); sum = root + scores; last = sum · early. Zeros: scores is −inf, and
+/// so are sum and last; −1: root and scores are NaN.
 std::string chain() {
     onnxfile::Graph graph;
-    graph.nodes = {{"Exp", {"x"}, {"early"}}, {"Sqrt", {"x"}, {"root"}}, {"Log", {"x"}, {"scores"}}, {"Add", {"root", "scores"}, {"sum"}}, {"Mul", {"sum", "early"}, {"last"}}};
+    graph.nodes = {{"Exp", {"x"}, {"early"}},
+                   {"Sqrt", {"x"}, {"root"}},
+                   {"Log", {"x"}, {"scores"}},
+                   {"Add", {"root", "scores"}, {"sum"}},
+                   {"Mul", {"sum", "early"}, {"last"}}};
     graph.inputs = {onnxfile::valueInfo("x", 1, {3})};
     graph.outputs = {onnxfile::valueInfo("last", 1, {3})};
     return onnxfile::model(graph);
 }
 
-/// early = exp(x) [N]; failing = MatMul(early, y [1,N]); last = −failing. Fails unless N is 1; nothing tells before the run.
+/// early = exp(x) [N]; failing = MatMul(early, y [1,N]); last = −failing. Fails unless N is 1; nothing tells before the
+/// run.
 std::string product() {
     onnxfile::Graph graph;
     graph.nodes = {{"Exp", {"x"}, {"early"}}, {"MatMul", {"early", "y"}, {"failing"}}, {"Neg", {"failing"}, {"last"}}};

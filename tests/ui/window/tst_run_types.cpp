@@ -38,7 +38,8 @@ class TestRunTypes : public QObject {
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         InspectorContext& context = window.context();
-        QSignalSpy opened(&context, &InspectorContext::documentOpened), changed(&context, &InspectorContext::typesChanged);
+        QSignalSpy opened(&context, &InspectorContext::documentOpened),
+            changed(&context, &InspectorContext::typesChanged);
         window.open(QStringLiteral(SONDE_TEST_DATA "/models/shared_twice.trace.pt"));
         QVERIFY(opened.wait(30000));
         QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 30000);
@@ -53,7 +54,8 @@ class TestRunTypes : public QObject {
         QVERIFY(!context.document()->graph->node(norm).type.staticShape());
         QVERIFY2(labels(window).contains(QStringLiteral("float32[7,12]")), qPrintable(labels(window).join(u'\n')));
         QVERIFY(!labels(window).contains(QStringLiteral("float32")));
-        QVERIFY2(window.canvas()->textTwin().contains(QStringLiteral("float32[7,12]")), qPrintable(window.canvas()->textTwin()));
+        QVERIFY2(window.canvas()->textTwin().contains(QStringLiteral("float32[7,12]")),
+                 qPrintable(window.canvas()->textTwin()));
         context.select(context.selectionOf(norm));
         QTRY_VERIFY(window.findChild<panels::NodeDetailsPanel*>()->text().contains(QStringLiteral("7×12")));
         const std::vector<layout::SceneItem>& after = window.canvas()->scene()->items;
@@ -68,14 +70,16 @@ class TestRunTypes : public QObject {
         QTRY_VERIFY(window.findChild<panels::NodeDetailsPanel*>()->text().contains(QStringLiteral("2×3×12")));
     }
 
-    /// What a run's values decide is known after it: the sequence that a loop fills (robust_nested.npz: logits [1,4]), and the
-    /// lists whose items the archive leaves open (gpt_mini.fx.tsv: width 48).
+    /// What a run's values decide is known after it: the sequence that a loop fills (robust_nested.npz: logits [1,4]),
+    /// and the lists whose items the archive leaves open (gpt_mini.fx.tsv: width 48).
     void valuesDecideExtents_data() {
         QTest::addColumn<QString>("source");
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("type");
-        QTest::newRow("robust_nested.onnx") << QStringLiteral("#rand(0,1,1,3,24,24)") << QStringLiteral("logits") << QStringLiteral("float32[1,4]");
-        QTest::newRow("gpt_mini.script.pt") << QStringLiteral("#rand(0,9,1,7)") << QStringLiteral("chunk") << QStringLiteral("list(float32[1,7,48])");
+        QTest::newRow("robust_nested.onnx")
+            << QStringLiteral("#rand(0,1,1,3,24,24)") << QStringLiteral("logits") << QStringLiteral("float32[1,4]");
+        QTest::newRow("gpt_mini.script.pt")
+            << QStringLiteral("#rand(0,9,1,7)") << QStringLiteral("chunk") << QStringLiteral("list(float32[1,7,48])");
     }
     void valuesDecideExtents() {
         QFETCH(QString, source);
@@ -83,7 +87,8 @@ class TestRunTypes : public QObject {
         QFETCH(QString, type);
         MainWindow window;
         InspectorContext& context = window.context();
-        QSignalSpy opened(&context, &InspectorContext::documentOpened), changed(&context, &InspectorContext::typesChanged);
+        QSignalSpy opened(&context, &InspectorContext::documentOpened),
+            changed(&context, &InspectorContext::typesChanged);
         window.open(QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(QTest::currentDataTag()));
         QVERIFY(opened.wait(30000));
         QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 30000);
@@ -103,8 +108,9 @@ class TestRunTypes : public QObject {
         QTest::addColumn<QString>("source");
         QTest::newRow("resnet18_slim.onnx") << QStringLiteral("#rand(0,1,3,3,64,64)");
         QTest::newRow("ch_ppocr_mobile_v2.0_cls_infer.onnx") << QStringLiteral("#rand(0,1,1,3,48,192)");
-        for (const char* file : {"mlp_functional.trace.pt", "vit_small.trace.pt", "gpt_mini.trace.pt", "lstm_classifier.trace.pt", "unet_small.script.pt",
-                                 "shared_twice.script.pt", "nested_containers.trace.pt", "squeezenet1_1.trace.pt"})
+        for (const char* file :
+             {"mlp_functional.trace.pt", "vit_small.trace.pt", "gpt_mini.trace.pt", "lstm_classifier.trace.pt",
+              "unet_small.script.pt", "shared_twice.script.pt", "nested_containers.trace.pt", "squeezenet1_1.trace.pt"})
             QTest::newRow(file) << QString();
     }
     void memoryIsThatOfTheRun() {
@@ -115,8 +121,11 @@ class TestRunTypes : public QObject {
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         InspectorContext& context = window.context();
         QSignalSpy opened(&context, &InspectorContext::documentOpened);
-        const QString sample = QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/") + QLatin1String(QTest::currentDataTag());
-        window.open(QFile::exists(sample) ? sample : QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(QTest::currentDataTag()));
+        const QString sample =
+            QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/") + QLatin1String(QTest::currentDataTag());
+        window.open(QFile::exists(sample)
+                        ? sample
+                        : QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(QTest::currentDataTag()));
         QVERIFY(opened.wait(30000));
         QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 30000);
         run(window, source.isEmpty() ? context.inputs().front().spec.source : source);
@@ -131,15 +140,22 @@ class TestRunTypes : public QObject {
         const QAbstractItemModel* table = window.findChild<QTableView*>(QStringLiteral("nodeTable"))->model();
         QStringList wrong;
         for (int row = 0; row < table->rowCount(); ++row) {
-            const auto number = [&](int column) { return table->index(row, column).data(models::ExportRole).toString(); };
+            const auto number = [&](int column) {
+                return table->index(row, column).data(models::ExportRole).toString();
+            };
             const graph::NodeId node(table->index(row, models::NumberColumn).data(models::NodeRole).toUInt());
             const graph::Expr& producer = context.graph().expr(context.graph().node(node).producer);
-            const bool isCounted = producer.kind != graph::ExprKind::CallModule && producer.body == context.graph().mainId();
+            const bool isCounted =
+                producer.kind != graph::ExprKind::CallModule && producer.body == context.graph().mainId();
             const tensor::Value* value = recording.value(node);
             if (!isCounted || !value || !value->isTensor()) continue;
-            const std::int64_t elements = value->tensor().numel(), bytes = elements * static_cast<std::int64_t>(tensor::itemSize(value->tensor().dtype()));
-            if (number(models::ElementsColumn) == QString::number(elements) && number(models::BytesColumn) == QString::number(bytes)) continue;
-            wrong << QString::fromStdString(context.graph().node(node).name) + u' ' + number(models::BytesColumn) + u' ' + QString::number(bytes);
+            const std::int64_t elements = value->tensor().numel(),
+                               bytes = elements * static_cast<std::int64_t>(tensor::itemSize(value->tensor().dtype()));
+            if (number(models::ElementsColumn) == QString::number(elements) &&
+                number(models::BytesColumn) == QString::number(bytes))
+                continue;
+            wrong << QString::fromStdString(context.graph().node(node).name) + u' ' + number(models::BytesColumn) +
+                         u' ' + QString::number(bytes);
         }
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join(u'\n')));
     }
@@ -157,7 +173,8 @@ class TestRunTypes : public QObject {
 
     static QStringList labels(MainWindow& window) {
         QStringList texts;
-        for (const layout::SceneEdge& edge : window.canvas()->scene()->edges) texts << canvas::edgeText(window.context().graph(), edge);
+        for (const layout::SceneEdge& edge : window.canvas()->scene()->edges)
+            texts << canvas::edgeText(window.context().graph(), edge);
         return texts;
     }
 

@@ -3,9 +3,8 @@
 
 #include <QFile>
 
-#include <malloc.h>
-
 #include <array>
+#include <malloc.h>
 #include <random>
 
 #include "tests/support/window_fixture.h"
@@ -80,9 +79,14 @@ void TestSoak::act(std::mt19937& random, const std::vector<graph::NodeId>& nodes
         case 18: context().setColorBy(columns[static_cast<qsizetype>(any(5))]); break;
         case 19: context().isolateSelection(); break;
         case 20: QTest::keyClick(canvas(), keys[any(5)]); break;
-        case 21: QTest::mouseDClick(canvas(), Qt::LeftButton, {}, {static_cast<int>(any(1200)), static_cast<int>(any(700))}); break;
+        case 21:
+            QTest::mouseDClick(canvas(), Qt::LeftButton, {}, {static_cast<int>(any(1200)), static_cast<int>(any(700))});
+            break;
         case 22: theme::Theme::instance().setMode(any(2) ? theme::Theme::Mode::Dark : theme::Theme::Mode::Light); break;
-        default: context().selectMany({nodes[any(nodes.size())], nodes[any(nodes.size())]}); context().focusPaths(); break;
+        default:
+            context().selectMany({nodes[any(nodes.size())], nodes[any(nodes.size())]});
+            context().focusPaths();
+            break;
     }
 }
 
@@ -106,12 +110,14 @@ void TestSoak::twoThousandRandomActions() {
         if (i % 50 == 49) settle();
         if (i % 500 != 499) continue;
         const qint64 living = atRest();
-        qInfo("after %d actions: %lld KiB living, %lld KiB resident", i + 1, static_cast<long long>(living), static_cast<long long>(residentKiB()));
+        qInfo("after %d actions: %lld KiB living, %lld KiB resident", i + 1, static_cast<long long>(living),
+              static_cast<long long>(residentKiB()));
         if (i == 499) warm = living;
     }
     QVERIFY(canvas()->scene() && !canvas()->scene()->items.empty());
     const qint64 grown = atRest() - warm;
-    // The layouts of what was opened are kept; their sum is bounded. A scene that leaks at each action would be far more.
+    // The layouts of what was opened are kept; their sum is bounded. A scene that leaks at each action would be far
+    // more.
     QVERIFY2(grown < 16 * 1024, qPrintable(QStringLiteral("%1 KiB more after 1,500 actions").arg(grown)));
 }
 

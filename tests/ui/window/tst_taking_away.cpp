@@ -107,7 +107,10 @@ void TestTakingAway::theVerbWritesTheSameFiles() {
     QTemporaryDir folder;
     const auto verb = [&](const QString& name, const QStringList& more) {
         QProcess sonde;
-        sonde.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), QStringList{QStringLiteral("render"), file("resnet18_slim.onnx"), QStringLiteral("-o"), folder.filePath(name)} + more);
+        sonde.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"),
+                    QStringList{QStringLiteral("render"), file("resnet18_slim.onnx"), QStringLiteral("-o"),
+                                folder.filePath(name)} +
+                        more);
         sonde.waitForFinished(60000);
         QFile written(folder.filePath(name));
         return written.open(QIODevice::ReadOnly) ? written.readAll() : QByteArray();
@@ -134,7 +137,8 @@ void TestTakingAway::theVerbWritesTheSameFiles() {
     m_window->exportTo(folder.filePath(QStringLiteral("labels.svg")));
     settle();
     const QByteArray labelled = window(QStringLiteral("labels.svg"));
-    QVERIFY(labelled == verb(QStringLiteral("verb-labels.svg"), {QStringLiteral("--label"), QStringLiteral("{op}|{shape}")}));
+    QVERIFY(labelled ==
+            verb(QStringLiteral("verb-labels.svg"), {QStringLiteral("--label"), QStringLiteral("{op}|{shape}")}));
     QVERIFY(labelled != window(QStringLiteral("window.svg")));
 }
 
@@ -150,15 +154,20 @@ void TestTakingAway::theCopiedPictureIsWhatIsShown() {
 }
 
 void TestTakingAway::labelsFollowRules() {
-    const context::LabelRules rules{{QStringLiteral("Conv Gemm"), {QStringLiteral("a")}}, {QStringLiteral("*"), {QStringLiteral("b")}}};
+    const context::LabelRules rules{{QStringLiteral("Conv Gemm"), {QStringLiteral("a")}},
+                                    {QStringLiteral("*"), {QStringLiteral("b")}}};
     QCOMPARE(context::linesFor(rules, QStringLiteral("gemm"))->front(), QStringLiteral("a"));
     QCOMPARE(context::linesFor(rules, QStringLiteral("Relu"))->front(), QStringLiteral("b"));
     QVERIFY(!context::linesFor({}, QStringLiteral("Relu")));
-    QCOMPARE(context::unknownFields({{QStringLiteral("*"), {QStringLiteral("{op} {nonsense} {attr:x}")}}}), QStringList{QStringLiteral("nonsense")});
-    for (const context::LabelPreset& preset : context::labelPresets()) QCOMPARE(context::unknownFields(preset.rules), QStringList());
+    QCOMPARE(context::unknownFields({{QStringLiteral("*"), {QStringLiteral("{op} {nonsense} {attr:x}")}}}),
+             QStringList{QStringLiteral("nonsense")});
+    for (const context::LabelPreset& preset : context::labelPresets())
+        QCOMPARE(context::unknownFields(preset.rules), QStringList());
 
     open(file("resnet18_slim.onnx"));
-    context().setLabelRules({{QStringLiteral("Conv"), {QStringLiteral("{op} {attr:strides}"), QStringLiteral("{last}"), QStringLiteral("{none}{attr:nothing}"), QStringLiteral("{parameters}")}}});
+    context().setLabelRules({{QStringLiteral("Conv"),
+                              {QStringLiteral("{op} {attr:strides}"), QStringLiteral("{last}"),
+                               QStringLiteral("{none}{attr:nothing}"), QStringLiteral("{parameters}")}}});
     settle();
     QTemporaryDir folder;
     m_window->exportTo(folder.filePath(QStringLiteral("l.svg")));
@@ -168,8 +177,9 @@ void TestTakingAway::labelsFollowRules() {
     const QString text = QString::fromUtf8(svg.readAll());
     QVERIFY(text.contains(QStringLiteral(">Conv [2, 2]<")));
     QVERIFY(text.contains(QStringLiteral(">conv1<")));
-    QVERIFY(text.contains(QStringLiteral(">2,352<")) || text.contains(QStringLiteral(">2,368<")));  // 16 x 3 x 7 x 7, with or without the bias
-    QVERIFY(text.contains(QStringLiteral(">Relu<")));  // no rule: the default
+    QVERIFY(text.contains(QStringLiteral(">2,352<")) ||
+            text.contains(QStringLiteral(">2,368<")));  // 16 x 3 x 7 x 7, with or without the bias
+    QVERIFY(text.contains(QStringLiteral(">Relu<")));   // no rule: the default
     QVERIFY(!text.contains(u'{'));
 }
 
@@ -254,7 +264,8 @@ void TestTakingAway::everyItemInViewSpeaks() {
     key(Qt::Key_Down);
     key(Qt::Key_Down);
     QVERIFY(spoken->focusChild() && spoken->focusChild()->state().focused);
-    QVERIFY2(spoken->focusChild()->text(QAccessible::Name).startsWith(QStringLiteral("Conv")), qPrintable(spoken->focusChild()->text(QAccessible::Name)));
+    QVERIFY2(spoken->focusChild()->text(QAccessible::Name).startsWith(QStringLiteral("Conv")),
+             qPrintable(spoken->focusChild()->text(QAccessible::Name)));
     key(Qt::Key_F9);
     QVERIFY(spoken->focusChild()->text(QAccessible::Name).contains(QStringLiteral("watched")));
     // An action of a screen reader opens a module.
@@ -275,7 +286,8 @@ void TestTakingAway::marksOnTheMapCanBeClicked() {
     settle();
     canvas()->zoomReset();
     const graph::NodeId last = find("op:Conv").back();
-    context().navigateTo(find("op:Conv").front());  // at the other end of the graph, wherever the expansion has left the view
+    context().navigateTo(
+        find("op:Conv").front());  // at the other end of the graph, wherever the expansion has left the view
     context().setWatched(last, true);
     settle();
     auto* map = canvas()->findChild<canvas::OverviewMap*>();

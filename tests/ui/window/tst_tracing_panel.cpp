@@ -56,7 +56,8 @@ class TestTracingPanel : public QObject {
     }
     static QString model(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
     void pressRetrace(bool succeeds = true) {
-        QSignalSpy opened(&context(), &InspectorContext::documentOpened), failed(&context(), &InspectorContext::loadFailed);
+        QSignalSpy opened(&context(), &InspectorContext::documentOpened),
+            failed(&context(), &InspectorContext::loadFailed);
         for (QPushButton* button : panel()->findChildren<QPushButton*>())
             if (button->text() == QLatin1String("Trace Again")) QTest::mouseClick(button, Qt::LeftButton);
         if (succeeds) QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
@@ -73,7 +74,8 @@ class TestTracingPanel : public QObject {
         int count = 0;
         for (const graph::ExprId id : context().graph().main().order) {
             const graph::Expr& expr = context().graph().expr(id);
-            if (expr.kind == graph::ExprKind::CallModule && QString::fromStdString(expr.moduleClass).endsWith(name)) ++count;
+            if (expr.kind == graph::ExprKind::CallModule && QString::fromStdString(expr.moduleClass).endsWith(name))
+                ++count;
         }
         return count;
     }

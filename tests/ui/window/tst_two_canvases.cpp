@@ -88,7 +88,8 @@ void TestTwoCanvases::eachHasItsOwnView() {
     const std::size_t items = first()->scene()->items.size();
     QCOMPARE(second()->scene()->items.size(), items);
     const canvas::Camera camera = first()->camera();
-    key(Qt::Key_3, Qt::ControlModifier | Qt::ShiftModifier);  // opens three levels: of the second, which has the keyboard
+    key(Qt::Key_3,
+        Qt::ControlModifier | Qt::ShiftModifier);  // opens three levels: of the second, which has the keyboard
     QVERIFY(second()->scene()->items.size() > 2 * items);
     QCOMPARE(first()->scene()->items.size(), items);
     key(Qt::Key_K, Qt::ControlModifier);
@@ -139,7 +140,8 @@ void TestTwoCanvases::selectionIsShared() {
     const QRectF there = rectOf(first(), pool);
     click(first(), there.center());
     QVERIFY(context().selection().node == pool);
-    QVERIFY(second()->currentItem() && second()->scene()->item(second()->currentItem()).what.expr == context().selection().expr);
+    QVERIFY(second()->currentItem() &&
+            second()->scene()->item(second()->currentItem()).what.expr == context().selection().expr);
     // F9 sets a watch point that both show.
     key(Qt::Key_F9);
     QVERIFY(context().isWatched(pool));
@@ -239,7 +241,8 @@ void TestTwoCanvases::anotherModelStandsBeside() {
         // The one exporter folded batch normalisations into the convolutions before them.
         QString folded = context().selection().qualname;
         folded.replace(QRegularExpression(QStringLiteral("conv(\\d)$")), QStringLiteral("bn\\1"));
-        QVERIFY2(there.qualname == context().selection().qualname || there.qualname == folded, qPrintable(there.qualname));
+        QVERIFY2(there.qualname == context().selection().qualname || there.qualname == folded,
+                 qPrintable(there.qualname));
     }
     QVERIFY2(found > static_cast<int>(convs.size()) / 2, qPrintable(QString::number(found)));
 }
@@ -251,7 +254,8 @@ void TestTwoCanvases::pairsLetGoOfClosedModels() {
     QTRY_VERIFY_WITH_TIMEOUT(other->context().hasModel() && other->isIdle(), 60000);
     context().select(find("op:Conv").front());
     QVERIFY(!other->context().selection().isNone());
-    const std::weak_ptr<const graph::InternalGraph> there = other->context().document()->graph, here = context().document()->graph;
+    const std::weak_ptr<const graph::InternalGraph> there = other->context().document()->graph,
+                                                    here = context().document()->graph;
     other->context().close();
     QTRY_VERIFY_WITH_TIMEOUT(there.expired(), 10000);
     context().close();

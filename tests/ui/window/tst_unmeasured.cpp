@@ -1,5 +1,5 @@
-// What nothing is known of looks like nothing on the scale: hollow with a dashed outline, in every colouring, near and far, and
-// the legend says what it means.
+// What nothing is known of looks like nothing on the scale: hollow with a dashed outline, in every colouring, near and
+// far, and the legend says what it means.
 
 #include "tests/support/window_fixture.h"
 #include "ui/canvas/coloring.h"
@@ -50,7 +50,10 @@ class TestUnmeasured : public test::WindowFixture {
     std::vector<graph::ExprId> operations() {
         std::vector<graph::ExprId> found;
         for (const graph::ExprId id : context().graph().recursiveOrder(context().graph().mainId()))
-            if (const graph::Expr& expr = context().graph().expr(id); !layout::Outline::isConstant(expr) && expr.bodies.empty() && expr.outputs.size() == 1 && expr.kind != graph::ExprKind::Input) found.push_back(id);
+            if (const graph::Expr& expr = context().graph().expr(id); !layout::Outline::isConstant(expr) &&
+                                                                      expr.bodies.empty() && expr.outputs.size() == 1 &&
+                                                                      expr.kind != graph::ExprKind::Input)
+                found.push_back(id);
         return found;
     }
 };
@@ -65,13 +68,16 @@ void TestUnmeasured::everyColouringTellsWhatIsUnknown() {
         for (const theme::Scheme scheme : {theme::Scheme::Light, theme::Scheme::Dark, theme::Scheme::HighContrast}) {
             const Coloring coloring(measures, columns[static_cast<std::size_t>(column)].id, scheme);
             QVERIFY(!coloring.unknownText().isEmpty());
-            for (const auto& [text, tint] : coloring.rows()) QVERIFY2(tint.fill != coloring.unknownTint().fill && !tint.unknown, qPrintable(coloring.title()));
+            for (const auto& [text, tint] : coloring.rows())
+                QVERIFY2(tint.fill != coloring.unknownTint().fill && !tint.unknown, qPrintable(coloring.title()));
             for (const graph::ExprId id : operations()) {
                 const graph::NodeId node = context().graph().expr(id).outputs.front();
-                const bool is = coloring.isNumeric() ? measures.number(column, node).has_value() : !measures.group(column, node).isEmpty();
+                const bool is = coloring.isNumeric() ? measures.number(column, node).has_value()
+                                                     : !measures.group(column, node).isEmpty();
                 const Tint* tint = coloring.of(itemOf(id));
                 QVERIFY(tint);
-                QVERIFY2(tint->unknown != is, qPrintable(coloring.title() + ' ' + QString::fromStdString(context().graph().node(node).name)));
+                QVERIFY2(tint->unknown != is, qPrintable(coloring.title() + ' ' +
+                                                         QString::fromStdString(context().graph().node(node).name)));
                 ++(is ? known : unknown);
             }
         }

@@ -1,5 +1,5 @@
-// What a person at the desktop expects of the window itself: panels behind tabs, the wheel, what opening to a depth shows,
-// two windows beside each other, Escape in the help, the menu of a module. By real events in the real window.
+// What a person at the desktop expects of the window itself: panels behind tabs, the wheel, what opening to a depth
+// shows, two windows beside each other, Escape in the help, the menu of a module. By real events in the real window.
 
 #include <QComboBox>
 #include <QContextMenuEvent>
@@ -45,11 +45,14 @@ class TestWindowManners : public test::WindowFixture {
     void aClosedModuleShowsItsWatchedValue();
 
   private:
-    bool isSeen(const QString& panel) { return m_window->dock(panel)->isVisible() && !m_window->dock(panel)->visibleRegion().isEmpty(); }
+    bool isSeen(const QString& panel) {
+        return m_window->dock(panel)->isVisible() && !m_window->dock(panel)->visibleRegion().isEmpty();
+    }
     void press(const QKeySequence& keys) { key(keys[0].key(), keys[0].keyboardModifiers()); }
     void wheel(Qt::KeyboardModifiers modifiers) {
         const QPointF at(300, 200);
-        QWheelEvent event(at, canvas()->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, modifiers, Qt::NoScrollPhase, false);
+        QWheelEvent event(at, canvas()->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, modifiers, Qt::NoScrollPhase,
+                          false);
         QApplication::sendEvent(canvas(), &event);
         settle();
     }
@@ -91,7 +94,8 @@ void TestWindowManners::aKeyRaisesAPanelAndClosesOneThatIsSeen() {
     QVERIFY(isSeen(panel));
     QVERIFY(action->isChecked());
     QWidget* focus = QApplication::focusWidget();
-    QVERIFY2(focus && (m_window->dock(panel) == focus || m_window->dock(panel)->isAncestorOf(focus)), "it has the keyboard");
+    QVERIFY2(focus && (m_window->dock(panel) == focus || m_window->dock(panel)->isAncestorOf(focus)),
+             "it has the keyboard");
     // Another one of its area in front: it is open, but not seen.
     const QList<QDockWidget*> tabs = m_window->tabifiedDockWidgets(m_window->dock(panel));
     for (QDockWidget* other : tabs) {
@@ -114,10 +118,16 @@ void TestWindowManners::theWheelDoesWhatIsSaidOfIt() {
         const canvas::Camera after = canvas()->camera();
         const QPointF moved = after.centre - before.centre;
         if (before.scale != after.scale) return QStringLiteral("zooms");
-        return moved.y() > 0 && moved.x() == 0 ? QStringLiteral("scrolls") : moved.x() > 0 && moved.y() == 0 ? QStringLiteral("scrolls sideways") : QStringLiteral("?");
+        return moved.y() > 0 && moved.x() == 0   ? QStringLiteral("scrolls")
+               : moved.x() > 0 && moved.y() == 0 ? QStringLiteral("scrolls sideways")
+                                                 : QStringLiteral("?");
     };
-    struct Row { bool zooms; QString plain, ctrl, shift, both; };
-    for (const Row& row : {Row{true, "zooms", "scrolls", "zooms", "scrolls sideways"}, Row{false, "scrolls", "zooms", "scrolls sideways", "zooms"}}) {
+    struct Row {
+        bool zooms;
+        QString plain, ctrl, shift, both;
+    };
+    for (const Row& row : {Row{true, "zooms", "scrolls", "zooms", "scrolls sideways"},
+                           Row{false, "scrolls", "zooms", "scrolls sideways", "zooms"}}) {
         canvas()->setWheelZooms(row.zooms);
         QCOMPARE(does(Qt::NoModifier), row.plain);
         QCOMPARE(does(Qt::ControlModifier), row.ctrl);
@@ -136,22 +146,26 @@ void TestWindowManners::theWheelDoesWhatIsSaidOfIt() {
         return help.open(QIODevice::ReadOnly) ? QString::fromUtf8(help.readAll()) : QString();
     };
     const QString keys = page("keys.md"), canvasPage = page("canvas.md");
-    QVERIFY(keys.contains(QStringLiteral("| wheel | zooms about the pointer |\n| Ctrl+wheel | scrolls; with Shift as well, sideways |")));
-    QVERIFY(canvasPage.contains(QStringLiteral("| move | drag the background, or Ctrl+wheel; with Shift as well, sideways |\n| zoom | wheel, ")));
+    QVERIFY(keys.contains(
+        QStringLiteral("| wheel | zooms about the pointer |\n| Ctrl+wheel | scrolls; with Shift as well, sideways |")));
+    QVERIFY(canvasPage.contains(QStringLiteral(
+        "| move | drag the background, or Ctrl+wheel; with Shift as well, sideways |\n| zoom | wheel, ")));
     QVERIFY(canvasPage.contains(QStringLiteral("after Ctrl+M the wheel scrolls and Ctrl+wheel zooms")));
     QVERIFY(!keys.contains(QStringLiteral("Shift+wheel")) && !canvasPage.contains(QStringLiteral("Shift+wheel")));
 }
 
 void TestWindowManners::whatIsOpenedToADepthIsSeen_data() {
     QTest::addColumn<QString>("model");
-    for (const char* model : {"zoo:densenet121", "zoo:resnet50", "vit_small.onnx", "gpt_mini.script.pt", "unet_small.trace.pt"})
+    for (const char* model :
+         {"zoo:densenet121", "zoo:resnet50", "vit_small.onnx", "gpt_mini.script.pt", "unet_small.trace.pt"})
         QTest::addRow("%s", model) << (QString(model).startsWith("zoo:") ? QString(model) : file(model));
 }
 
 void TestWindowManners::whatIsOpenedToADepthIsSeen() {
     QFETCH(QString, model);
     open(model);
-    const QKeySequence depths[] = {QKeySequence("Ctrl+Shift+0"), QKeySequence("Ctrl+Shift+1"), QKeySequence("Ctrl+Shift+2"), QKeySequence("Ctrl+Shift+3")};
+    const QKeySequence depths[] = {QKeySequence("Ctrl+Shift+0"), QKeySequence("Ctrl+Shift+1"),
+                                   QKeySequence("Ctrl+Shift+2"), QKeySequence("Ctrl+Shift+3")};
     for (const int depth : {1, 2, 3}) {
         press(depths[0]);
         press(QKeySequence("Space"));
@@ -193,18 +207,23 @@ void TestWindowManners::windowsBesideEachOtherAreWhole() {
         return room.contains(frame.topLeft()) && frame.right() <= room.right() && frame.bottom() <= room.bottom();
     };
     QTRY_VERIFY2(isWhole(*m_window), "the first window's frame is on the screen");
-    const auto text = [](const QRect& r) { return QStringLiteral("%1,%2 %3x%4").arg(r.x()).arg(r.y()).arg(r.width()).arg(r.height()); };
-    QTRY_VERIFY2(isWhole(*other), qPrintable(text(room) + " | " + text(m_window->frameGeometry()) + " | " + text(other->frameGeometry()) + " | " + text(other->geometry())));
+    const auto text = [](const QRect& r) {
+        return QStringLiteral("%1,%2 %3x%4").arg(r.x()).arg(r.y()).arg(r.width()).arg(r.height());
+    };
+    QTRY_VERIFY2(isWhole(*other), qPrintable(text(room) + " | " + text(m_window->frameGeometry()) + " | " +
+                                             text(other->frameGeometry()) + " | " + text(other->geometry())));
     QVERIFY(m_window->frameGeometry().left() < other->frameGeometry().left());
     // They lie over each other only as far as what is in them leaves no choice.
-    if (m_window->frameGeometry().width() <= room.width() / 2) QVERIFY(!m_window->frameGeometry().intersects(other->frameGeometry()));
+    if (m_window->frameGeometry().width() <= room.width() / 2)
+        QVERIFY(!m_window->frameGeometry().intersects(other->frameGeometry()));
     QTRY_VERIFY_WITH_TIMEOUT(other->isIdle(), 60000);
     other->close();
 }
 
 void TestWindowManners::escapeClosesTheHelp_data() {
     QTest::addColumn<QString>("where");
-    for (const char* where : {"as it opens", "search", "search with a text", "pages", "page"}) QTest::newRow(where) << where;
+    for (const char* where : {"as it opens", "search", "search with a text", "pages", "page"})
+        QTest::newRow(where) << where;
 }
 
 void TestWindowManners::escapeClosesTheHelp() {
@@ -236,7 +255,8 @@ void TestWindowManners::aModulesMenuHasWatchAndEndPoints() {
         context().clearSelection();
         QRectF title = canvas()->rectOf(scope("layer1"));
         if (isOpen) title = QRectF(title.left() + title.width() * 0.35, title.top() + 2, 4, 4);
-        for (const auto& [what, is] : {std::pair<QString, bool (context::InspectorContext::*)(graph::NodeId) const>{"Watch Point", &context::InspectorContext::isWatched},
+        for (const auto& [what, is] : {std::pair<QString, bool (context::InspectorContext::*)(graph::NodeId) const>{
+                                           "Watch Point", &context::InspectorContext::isWatched},
                                        {"End Point", &context::InspectorContext::isEnd}}) {
             for (const bool sets : {true, false}) {
                 QMenu* menu = menuAt(title);
@@ -265,7 +285,8 @@ void TestWindowManners::aClosedModuleShowsItsWatchedValue() {
     run();
     const graph::NodeId output = models::resultOf(context(), context().selectionOf(layer));
     QVERIFY(context().isWatched(output));
-    QVERIFY2(canvas()->rectOf(layer).width() / canvas()->camera().scale > without.width() + 40, "its card has room for the value");
+    QVERIFY2(canvas()->rectOf(layer).width() / canvas()->camera().scale > without.width() + 40,
+             "its card has room for the value");
     const canvas::SceneMarks marks = canvas()->snapshot().marks;
     QCOMPARE(marks.moduleValue(layer), output);
     const canvas::Preview* preview = marks.preview(output);

@@ -11,7 +11,9 @@ using sonde::test::Outcome;
 
 namespace {
 
-Outcome runWindow(const QStringList& arguments) { return sonde::test::runSonde(QStringList{QStringLiteral("window")} + arguments); }
+Outcome runWindow(const QStringList& arguments) {
+    return sonde::test::runSonde(QStringList{QStringLiteral("window")} + arguments);
+}
 
 QString model(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
 
@@ -39,7 +41,8 @@ class TestWindowVerb : public QObject {
 
 void TestWindowVerb::thePictureHasTheSizeThatWasAskedFor() {
     const QString file = m_folder.filePath(QStringLiteral("plain.png"));
-    const Outcome outcome = runWindow({model("mlp_functional.onnx"), "--screenshot", file, "--size", "900x600", "--theme", "dark"});
+    const Outcome outcome =
+        runWindow({model("mlp_functional.onnx"), "--screenshot", file, "--size", "900x600", "--theme", "dark"});
     QCOMPARE(outcome.err, QString());
     QCOMPARE(outcome.status, 0);
     const QImage picture(file);
@@ -53,7 +56,8 @@ void TestWindowVerb::aScriptRunsOnAPhotograph() {
     const QString before = m_folder.filePath(QStringLiteral("before.png"));
     const QString after = m_folder.filePath(QStringLiteral("after.png"));
     const QString photograph = QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/chelsea.png");
-    const QByteArray lines = "screenshot " + before.toUtf8() + "\ninput x " + photograph.toUtf8() + "\nwatch relu\nrun\nselect relu\n";
+    const QByteArray lines =
+        "screenshot " + before.toUtf8() + "\ninput x " + photograph.toUtf8() + "\nwatch relu\nrun\nselect relu\n";
     const Outcome outcome = runWindow({"zoo:resnet18_slim", "--screenshot", after, "--script", script(lines)});
     QCOMPARE(outcome.err, QString());
     QCOMPARE(outcome.status, 0);
@@ -67,9 +71,12 @@ void TestWindowVerb::whatIsWrongIsOneLineAndAStatus_data() {
     QTest::addColumn<int>("status");
     QTest::addColumn<QString>("word");
     QTest::newRow("no such model") << m_folder.filePath("none.onnx") << QByteArray("wait\n") << 3 << "none.onnx";
-    QTest::newRow("not a model") << QStringLiteral(SONDE_SOURCE_DIR "/README.md") << QByteArray("wait\n") << 3 << "README.md";
-    QTest::newRow("no such node") << model("mlp_functional.onnx") << QByteArray("wait\nselect nobody\n") << 2 << "line 2";
-    QTest::newRow("a window of 10 gigapixels") << model("mlp_functional.onnx") << QByteArray("size 99999x99999\n") << 2 << "too large";
+    QTest::newRow("not a model") << QStringLiteral(SONDE_SOURCE_DIR "/README.md") << QByteArray("wait\n") << 3
+                                 << "README.md";
+    QTest::newRow("no such node") << model("mlp_functional.onnx") << QByteArray("wait\nselect nobody\n") << 2
+                                  << "line 2";
+    QTest::newRow("a window of 10 gigapixels")
+        << model("mlp_functional.onnx") << QByteArray("size 99999x99999\n") << 2 << "too large";
     QTest::newRow("no such word") << model("mlp_functional.onnx") << QByteArray("dance\n") << 2 << "line 1";
 }
 

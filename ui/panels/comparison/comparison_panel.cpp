@@ -25,22 +25,25 @@ using models::DifferenceTableModel;
 ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     : QWidget(parent), m_context(context), m_model(context), m_stack(new QStackedWidget(this)),
       m_view(makeTableView(tr("Differences"), m_stack)), m_summary(new widgets::ElidedLabel),
-      m_empty(new widgets::EmptyState(QStringLiteral("compare"), {}, {}, {}, m_stack)), m_all(new QCheckBox(tr("All values"))),
-      m_tolerance(new QLineEdit), m_reset(new QPushButton(tr("Use 1e-4"))), m_again(new QPushButton(tr("Compare Again"))) {
+      m_empty(new widgets::EmptyState(QStringLiteral("compare"), {}, {}, {}, m_stack)),
+      m_all(new QCheckBox(tr("All values"))), m_tolerance(new QLineEdit), m_reset(new QPushButton(tr("Use 1e-4"))),
+      m_again(new QPushButton(tr("Compare Again"))) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("differenceTable"));
     m_view->sortByColumn(DifferenceTableModel::Order, Qt::AscendingOrder);
     static const int widths[] = {36, 150, 110, 90, 78, 92, 92, 72, 72, 200};
-    for (int column = 0; column < DifferenceTableModel::ColumnCount; ++column) m_view->setColumnWidth(column, widths[column]);
+    for (int column = 0; column < DifferenceTableModel::ColumnCount; ++column)
+        m_view->setColumnWidth(column, widths[column]);
     m_all->setObjectName(QStringLiteral("allValues"));
     m_all->setToolTip(tr("List every value that was compared, not only those that differ"));
     m_again->setObjectName(QStringLiteral("compareAgain"));
     m_again->setToolTip(tr("Repeat this comparison (Ctrl+Shift+F7)"));
     m_tolerance->setObjectName(QStringLiteral("tolerance"));
     m_tolerance->setAccessibleName(tr("Tolerance of float32 values"));
-    m_tolerance->setToolTip(tr("A float32 value differs if its error exceeds this fraction of its maximum magnitude.\n"
-                               "Other types scale with it: float16 by 100, bfloat16 by 800. Integers must be equal."));
+    m_tolerance->setToolTip(
+        tr("A float32 value differs if its error exceeds this fraction of its maximum magnitude.\n"
+           "Other types scale with it: float16 by 100, bfloat16 by 800. Integers must be equal."));
     m_tolerance->setValidator(new QDoubleValidator(0, 1, 20, m_tolerance));
     m_tolerance->setFixedWidth(theme::kLarge * 4);
     m_reset->setObjectName(QStringLiteral("usualTolerance"));
@@ -67,8 +70,10 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     inner->setSpacing(0);
     inner->addLayout(m_top);
     inner->addWidget(m_view);
-    m_empty->setContent(QStringLiteral("compare"), tr("Nothing is compared"),
-                        tr("Use Run \u203a Compare to compare every value with a reference file, a baseline run or another model."), {});
+    m_empty->setContent(
+        QStringLiteral("compare"), tr("Nothing is compared"),
+        tr("Use Run \u203a Compare to compare every value with a reference file, a baseline run or another model."),
+        {});
     m_stack->addWidget(m_empty);
     m_stack->addWidget(page);
     auto* column = new QVBoxLayout(this);
@@ -83,12 +88,13 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     connect(m_again, &QPushButton::clicked, &context.comparison(), &Comparison::again);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &ComparisonPanel::refresh);
     connect(&context, &InspectorContext::selectionChanged, this, &ComparisonPanel::follow);
-    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-        if (m_following || !current.isValid() || !m_context.hasModel()) return;
-        graph::NodeId node;
-        node.value = current.data(models::NodeRole).toUInt();
-        m_context.navigateTo(node);
-    });
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& current) {
+                if (m_following || !current.isValid() || !m_context.hasModel()) return;
+                graph::NodeId node;
+                node.value = current.data(models::NodeRole).toUInt();
+                m_context.navigateTo(node);
+            });
     showTolerance();
     refresh();
 }
@@ -126,7 +132,8 @@ void ComparisonPanel::follow() {
 /// One that is not the usual one is seen to be so, and can be given up.
 void ComparisonPanel::showTolerance() {
     const Comparison& comparison = m_context.comparison();
-    if (!m_tolerance->hasFocus() || !m_tolerance->isModified()) m_tolerance->setText(QString::number(comparison.tolerances().float32, 'g', 6));
+    if (!m_tolerance->hasFocus() || !m_tolerance->isModified())
+        m_tolerance->setText(QString::number(comparison.tolerances().float32, 'g', 6));
     const bool isUsual = comparison.hasUsualTolerances();
     m_reset->setVisible(!isUsual);
     QFont font = m_tolerance->font();
@@ -148,8 +155,13 @@ void ComparisonPanel::takeTolerance() {
 }
 
 PanelInfo comparisonPanel() {
-    return {QStringLiteral("comparison"), QObject::tr("Comparison"), QStringLiteral("compare"), PanelArea::Bottom, QStringLiteral("Alt+Shift+8"),
-            [](InspectorContext& context) -> QWidget* { return new ComparisonPanel(context); }, false};
+    return {QStringLiteral("comparison"),
+            QObject::tr("Comparison"),
+            QStringLiteral("compare"),
+            PanelArea::Bottom,
+            QStringLiteral("Alt+Shift+8"),
+            [](InspectorContext& context) -> QWidget* { return new ComparisonPanel(context); },
+            false};
 }
 
 }  // namespace sonde::panels

@@ -16,12 +16,12 @@ class QTableView;
 namespace sonde::widgets {
 class ElidedLabel;
 class EmptyState;
-}
+}  // namespace sonde::widgets
 
 namespace sonde::panels {
 
-/// What a comparison found: how many values differ from what, and each with its errors. A row leads to its node. Shown when
-/// there is something to show.
+/// What a comparison found: how many values differ from what, and each with its errors. A row leads to its node. Shown
+/// when there is something to show.
 class ComparisonPanel : public QWidget {
     Q_OBJECT
   public:

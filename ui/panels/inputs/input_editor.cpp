@@ -40,20 +40,11 @@ bool isArrayFile(const QString& source) {
 }  // namespace
 
 InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QWidget* parent)
-    : QFrame(parent),
-      m_context(context),
-      m_name(inputName),
-      m_grid(new QGridLayout(this)),
-      m_type(new widgets::ElidedLabel),
-      m_mode(new QComboBox),
-      m_source(new QLineEdit),
+    : QFrame(parent), m_context(context), m_name(inputName), m_grid(new QGridLayout(this)),
+      m_type(new widgets::ElidedLabel), m_mode(new QComboBox), m_source(new QLineEdit),
       m_browse(widgets::makeToolButton(QStringLiteral("open"), tr("Choose a file"), this)),
-      m_number(new widgets::NumberField),
-      m_flag(new QCheckBox),
-      m_imageRow(new QWidget),
-      m_resize(new QCheckBox(tr("Resize to input"))),
-      m_preset(new QComboBox),
-      m_state(new QLabel) {
+      m_number(new widgets::NumberField), m_flag(new QCheckBox), m_imageRow(new QWidget),
+      m_resize(new QCheckBox(tr("Resize to input"))), m_preset(new QComboBox), m_state(new QLabel) {
     setObjectName(QStringLiteral("input.") + inputName);
     setAcceptDrops(true);
     auto* name = new widgets::ElidedLabel(inputName);
@@ -62,7 +53,9 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     name->setFont(bold);
     m_type->setColorRole(theme::ColorRole::MutedText);
     if (const ModelInput* input = context.input(inputName)) m_field = context::numberFieldOf(input->type);
-    const QString numbers = m_field == context::NumberField::Number ? tr("Number") : m_field == context::NumberField::Flag ? tr("Bool") : tr("Numbers");
+    const QString numbers = m_field == context::NumberField::Number ? tr("Number")
+                            : m_field == context::NumberField::Flag ? tr("Bool")
+                                                                    : tr("Numbers");
     m_mode->addItems({tr("File"), tr("Random"), tr("Zeros"), numbers, tr("Not given")});
     m_mode->setToolTip(tr("Where the value comes from"));
     m_mode->setAccessibleName(tr("Source of input %1").arg(inputName));
@@ -106,7 +99,8 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
         if (m_number->hasAcceptableInput()) give(m_number->number());
     });
     connect(m_number, &widgets::NumberField::stepped, this, [this] { give(m_number->number()); });
-    connect(m_flag, &QCheckBox::clicked, this, [this](bool checked) { give(checked ? QStringLiteral("true") : QStringLiteral("false")); });
+    connect(m_flag, &QCheckBox::clicked, this,
+            [this](bool checked) { give(checked ? QStringLiteral("true") : QStringLiteral("false")); });
     connect(m_browse, &QToolButton::clicked, this, &InputEditor::browse);
     connect(m_preset, &QComboBox::activated, this, &InputEditor::commit);
     connect(m_resize, &QCheckBox::clicked, this, &InputEditor::commit);
@@ -116,7 +110,8 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
 /// In a narrow panel the specification has a line of its own, else it would be a few letters wide.
 void InputEditor::arrange(bool isNarrow) {
     m_isNarrow = isNarrow;
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_mode, m_source, m_number, m_flag, m_browse}) m_grid->removeWidget(widget);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_mode, m_source, m_number, m_flag, m_browse})
+        m_grid->removeWidget(widget);
     m_grid->addWidget(m_mode, 1, 0, 1, isNarrow ? 2 : 1);
     m_grid->addWidget(m_browse, 1, 2);
     for (QWidget* field : std::initializer_list<QWidget*>{m_source, m_number, m_flag})
@@ -125,7 +120,8 @@ void InputEditor::arrange(bool isNarrow) {
 
 void InputEditor::resizeEvent(QResizeEvent* event) {
     QFrame::resizeEvent(event);
-    const bool isNarrow = width() - m_mode->sizeHint().width() - m_browse->sizeHint().width() < fontMetrics().horizontalAdvance(QStringLiteral("#rand(0,1,1,3,224,224)"));
+    const bool isNarrow = width() - m_mode->sizeHint().width() - m_browse->sizeHint().width() <
+                          fontMetrics().horizontalAdvance(QStringLiteral("#rand(0,1,1,3,224,224)"));
     if (isNarrow != m_isNarrow) arrange(isNarrow);
 }
 
@@ -143,7 +139,8 @@ void InputEditor::refresh() {
     if (mode == Numbers && !(m_number->hasFocus() && !m_number->hasAcceptableInput())) m_number->setNumber(source);
     m_flag->setChecked(source == QLatin1String("true") || source == QLatin1String("1"));
     m_flag->setText(m_flag->isChecked() ? tr("true") : tr("false"));
-    m_source->setPlaceholderText(mode == Numbers ? tr("[1,2,3] or [[1,2],[3,4]]") : tr("image, .npy, .npz or #rand(0,1)"));
+    m_source->setPlaceholderText(mode == Numbers ? tr("[1,2,3] or [[1,2],[3,4]]")
+                                                 : tr("image, .npy, .npz or #rand(0,1)"));
     if (!m_source->hasFocus() || !m_source->isModified()) m_source->setText(source);
     if (mode != File && !m_source->hasFocus()) m_source->setCursorPosition(0);  // a path tells most at its end
     m_source->setToolTip(source);
@@ -158,7 +155,9 @@ void InputEditor::refresh() {
 InputEditor::Mode InputEditor::modeOf(const ModelInput& input) const {
     const QString& source = input.spec.source;
     if (source.isEmpty()) return None;
-    if (source == QLatin1String("#zeros") || source.startsWith(QLatin1String("#rand(0,0,")) || source == QLatin1String("#rand(0,0)")) return Zeros;
+    if (source == QLatin1String("#zeros") || source.startsWith(QLatin1String("#rand(0,0,")) ||
+        source == QLatin1String("#rand(0,0)"))
+        return Zeros;
     if (source.startsWith(QLatin1Char('#'))) return Random;
     return input.spec.isNumbers() ? Numbers : File;
 }
@@ -168,7 +167,8 @@ QWidget* InputEditor::fieldOf(Mode mode) const {
     if (mode != Numbers || m_field == context::NumberField::List) return m_source;
     QString source = m_context.input(m_name)->spec.source;
     if (m_field == context::NumberField::Flag) {
-        static const QStringList words{QStringLiteral("true"), QStringLiteral("false"), QStringLiteral("0"), QStringLiteral("1")};
+        static const QStringList words{QStringLiteral("true"), QStringLiteral("false"), QStringLiteral("0"),
+                                       QStringLiteral("1")};
         return words.contains(source) ? static_cast<QWidget*>(m_flag) : m_source;
     }
     int position = 0;
@@ -238,7 +238,8 @@ void InputEditor::browse() {
     auto* dialog = new QFileDialog(this, tr("Value of input %1").arg(m_name));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
-    dialog->setNameFilters({tr("Values and images (*.npy *.npz *.png *.jpg *.jpeg *.bmp *.ppm *.pgm *.gif *.tga)"), tr("All files (*)")});
+    dialog->setNameFilters(
+        {tr("Values and images (*.npy *.npz *.png *.jpg *.jpeg *.bmp *.ppm *.pgm *.gif *.tga)"), tr("All files (*)")});
     const ModelInput* input = m_context.input(m_name);
     if (input && input->spec.isFile()) dialog->setDirectory(QFileInfo(input->spec.source).absolutePath());
     connect(dialog, &QFileDialog::fileSelected, this, &InputEditor::showFile);

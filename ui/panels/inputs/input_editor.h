@@ -14,12 +14,12 @@ class QToolButton;
 namespace sonde::widgets {
 class ElidedLabel;
 class NumberField;
-}
+}  // namespace sonde::widgets
 
 namespace sonde::panels {
 
-/// Chooses where one model input's value comes from: a file, random numbers, zeros, or numbers: a field for one number, a check
-/// box for a bool, text for a list. A file may be dropped on it.
+/// Chooses where one model input's value comes from: a file, random numbers, zeros, or numbers: a field for one number,
+/// a check box for a bool, text for a list. A file may be dropped on it.
 class InputEditor : public QFrame {
     Q_OBJECT
   public:

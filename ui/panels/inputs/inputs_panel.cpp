@@ -26,10 +26,7 @@ constexpr std::size_t kAtOnce = 32;
 }  // namespace
 
 InputsPanel::InputsPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent),
-      m_context(context),
-      m_area(new QScrollArea(this)),
-      m_live(new QCheckBox(tr("Live"), this)),
+    : QWidget(parent), m_context(context), m_area(new QScrollArea(this)), m_live(new QCheckBox(tr("Live"), this)),
       m_run(new QPushButton(theme::icon(QStringLiteral("run")), tr("Run"), this)) {
     m_area->setWidgetResizable(true);
     m_area->setFrameShape(QFrame::NoFrame);
@@ -65,7 +62,8 @@ void InputsPanel::rebuild() {
     m_run->setEnabled(model);
     m_live->setEnabled(model);
     if (!model || m_context.inputs().empty()) {
-        m_area->setWidget(new widgets::EmptyState(QStringLiteral("input"), model ? tr("The model has no inputs") : tr("No model is open"),
+        m_area->setWidget(new widgets::EmptyState(QStringLiteral("input"),
+                                                  model ? tr("The model has no inputs") : tr("No model is open"),
                                                   model ? QString() : tr("The inputs of the model appear here.")));
         return;
     }
@@ -100,8 +98,9 @@ void InputsPanel::refresh() {
 }
 
 PanelInfo inputsPanel() {
-    return {QStringLiteral("inputs"), QObject::tr("Inputs"), QStringLiteral("input"), PanelArea::Left,
-            QStringLiteral("Alt+2"), [](InspectorContext& context) -> QWidget* { return new InputsPanel(context); }};
+    return {QStringLiteral("inputs"), QObject::tr("Inputs"),
+            QStringLiteral("input"),  PanelArea::Left,
+            QStringLiteral("Alt+2"),  [](InspectorContext& context) -> QWidget* { return new InputsPanel(context); }};
 }
 
 }  // namespace sonde::panels

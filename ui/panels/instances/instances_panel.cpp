@@ -20,13 +20,15 @@ using models::InstanceTableModel;
 
 InstancesPanel::InstancesPanel(InspectorContext& context, QWidget* parent)
     : QWidget(parent), m_context(context), m_model(context), m_stack(new QStackedWidget(this)),
-      m_view(makeTableView(tr("The same value in every block"), m_stack)), m_title(new QLabel), m_compute(new QPushButton(tr("Compute Values"))) {
+      m_view(makeTableView(tr("The same value in every block"), m_stack)), m_title(new QLabel),
+      m_compute(new QPushButton(tr("Compute Values"))) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("instanceTable"));
     m_view->sortByColumn(InstanceTableModel::Instance, Qt::AscendingOrder);
     static const int widths[] = {220, 200, 140, 90, 90, 90, 90, 80};
-    for (int column = 0; column < InstanceTableModel::ColumnCount; ++column) m_view->setColumnWidth(column, widths[column]);
+    for (int column = 0; column < InstanceTableModel::ColumnCount; ++column)
+        m_view->setColumnWidth(column, widths[column]);
     m_compute->setObjectName(QStringLiteral("computeValues"));
     auto* page = new QWidget;
     auto* top = new QHBoxLayout;
@@ -38,8 +40,9 @@ InstancesPanel::InstancesPanel(InspectorContext& context, QWidget* parent)
     inner->setSpacing(0);
     inner->addLayout(top);
     inner->addWidget(m_view);
-    m_stack->addWidget(new widgets::EmptyState(QStringLiteral("list"), tr("No repeated blocks"),
-                                               tr("Select a node inside a repeated block to compare its value in all of them.")));
+    m_stack->addWidget(
+        new widgets::EmptyState(QStringLiteral("list"), tr("No repeated blocks"),
+                                tr("Select a node inside a repeated block to compare its value in all of them.")));
     m_stack->addWidget(page);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -63,15 +66,23 @@ void InstancesPanel::follow() {
     m_compute->setVisible(m_model.lacksValues());
     if (m_model.rowCount() == 0) return;
     const graph::NodeId selected = m_context.selection().node;
-    m_title->setText(tr("%1 in %2 repeated blocks").arg(selected.valid() ? models::operatorText(m_context.graph().expr(m_context.graph().node(selected).producer)) : QString())
+    m_title->setText(tr("%1 in %2 repeated blocks")
+                         .arg(selected.valid() ? models::operatorText(
+                                                     m_context.graph().expr(m_context.graph().node(selected).producer))
+                                               : QString())
                          .arg(context::countText(m_model.rowCount())));
     const int row = m_model.rowOf(selected);
     if (row >= 0) m_view->selectRow(m_proxy.mapFromSource(m_model.index(row, 0)).row());
 }
 
 PanelInfo instancesPanel() {
-    return {QStringLiteral("instances"), QObject::tr("Repeated Blocks"), QStringLiteral("compare"), PanelArea::Bottom, QStringLiteral("Alt+Shift+7"),
-            [](InspectorContext& context) -> QWidget* { return new InstancesPanel(context); }, true};
+    return {QStringLiteral("instances"),
+            QObject::tr("Repeated Blocks"),
+            QStringLiteral("compare"),
+            PanelArea::Bottom,
+            QStringLiteral("Alt+Shift+7"),
+            [](InspectorContext& context) -> QWidget* { return new InstancesPanel(context); },
+            true};
 }
 
 }  // namespace sonde::panels

@@ -11,7 +11,8 @@ namespace sonde::panels {
 
 using context::InspectorContext;
 
-LogPanel::LogPanel(InspectorContext& context, QWidget* parent) : QWidget(parent), m_model(context), m_view(new QTreeView(this)) {
+LogPanel::LogPanel(InspectorContext& context, QWidget* parent)
+    : QWidget(parent), m_model(context), m_view(new QTreeView(this)) {
     m_view->setModel(&m_model);
     m_view->setItemDelegate(new RowDelegate(m_view));
     m_view->setAccessibleName(tr("Messages"));
@@ -38,8 +39,9 @@ LogPanel::LogPanel(InspectorContext& context, QWidget* parent) : QWidget(parent)
 }
 
 PanelInfo logPanel() {
-    return {QStringLiteral("log"), QObject::tr("Log"), QStringLiteral("log"), PanelArea::Bottom, QStringLiteral("Alt+7"),
-            [](InspectorContext& context) -> QWidget* { return new LogPanel(context); }};
+    return {QStringLiteral("log"),   QObject::tr("Log"),
+            QStringLiteral("log"),   PanelArea::Bottom,
+            QStringLiteral("Alt+7"), [](InspectorContext& context) -> QWidget* { return new LogPanel(context); }};
 }
 
 }  // namespace sonde::panels

@@ -22,7 +22,8 @@ using context::Selection;
 using models::ModuleTreeModel;
 
 ModuleTreePanel::ModuleTreePanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_model(context), m_filter(new widgets::SearchField(this)), m_view(new QTreeView(this)) {
+    : QWidget(parent), m_context(context), m_model(context), m_filter(new widgets::SearchField(this)),
+      m_view(new QTreeView(this)) {
     m_filter->setNavigable(false);
     m_filter->setPlaceholderText(tr("Filter modules"));
     m_proxy.setSourceModel(&m_model);
@@ -102,8 +103,10 @@ void ModuleTreePanel::toggleInCanvas(const QModelIndex& index) {
 }
 
 PanelInfo moduleTreePanel() {
-    return {QStringLiteral("modules"), QObject::tr("Modules"), QStringLiteral("tree"), PanelArea::Left,
-            QStringLiteral("Alt+1"), [](InspectorContext& context) -> QWidget* { return new ModuleTreePanel(context); }};
+    return {
+        QStringLiteral("modules"), QObject::tr("Modules"),
+        QStringLiteral("tree"),    PanelArea::Left,
+        QStringLiteral("Alt+1"),   [](InspectorContext& context) -> QWidget* { return new ModuleTreePanel(context); }};
 }
 
 }  // namespace sonde::panels

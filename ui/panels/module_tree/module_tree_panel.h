@@ -13,8 +13,8 @@ class SearchField;
 
 namespace sonde::panels {
 
-/// The model's own modules as a tree, in step with the canvas: selecting shows the module there, double-click and Return
-/// open or close its box.
+/// The model's own modules as a tree, in step with the canvas: selecting shows the module there, double-click and
+/// Return open or close its box.
 class ModuleTreePanel : public QWidget {
     Q_OBJECT
   public:

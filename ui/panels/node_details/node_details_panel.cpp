@@ -37,19 +37,16 @@ using widgets::KeyValueGrid;
 namespace {
 
 constexpr std::size_t kMaxLinks = 40;
-constexpr std::size_t kMaxRows = 200;  ///< of one section: each is a widget, and folded constants stand for thousands of operations
+constexpr std::size_t kMaxRows =
+    200;  ///< of one section: each is a widget, and folded constants stand for thousands of operations
 
 }  // namespace
 
 NodeDetailsPanel::NodeDetailsPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent),
-      m_context(context),
-      m_stats(context),
-      m_title(new widgets::ElidedLabel),
+    : QWidget(parent), m_context(context), m_stats(context), m_title(new widgets::ElidedLabel),
       m_subtitle(new widgets::ElidedLabel),
       m_watch(widgets::makeToolButton(QStringLiteral("watch"), tr("Watch point (F9)"), this)),
-      m_end(widgets::makeToolButton(QStringLiteral("end"), tr("End point (Shift+F9)"), this)),
-      m_header(new QWidget),
+      m_end(widgets::makeToolButton(QStringLiteral("end"), tr("End point (Shift+F9)"), this)), m_header(new QWidget),
       m_area(new QScrollArea) {
     m_subtitle->setColorRole(theme::ColorRole::MutedText);
     m_watch->setCheckable(true);
@@ -124,7 +121,8 @@ KeyValueGrid* NodeDetailsPanel::makeGrid() {
     connect(grid, &KeyValueGrid::linkActivated, this, [this](const QVariant& target) {
         // Queued: the click's own widget is deleted by what it causes.
         QMetaObject::invokeMethod(
-            this, [this, selection = target.value<Selection>()] { m_context.navigateTo(selection); }, Qt::QueuedConnection);
+            this, [this, selection = target.value<Selection>()] { m_context.navigateTo(selection); },
+            Qt::QueuedConnection);
     });
     return grid;
 }
@@ -136,7 +134,8 @@ KeyValueGrid* NodeDetailsPanel::section(const QString& title, const QString& key
     part->setCount(count);
     const QString setting = QStringLiteral("details/closed/") + key;
     const auto closed = m_closed.constFind(key);
-    part->setExpanded(!(closed != m_closed.cend() ? *closed : *m_closed.insert(key, context::stored(setting).toBool())));
+    part->setExpanded(
+        !(closed != m_closed.cend() ? *closed : *m_closed.insert(key, context::stored(setting).toBool())));
     connect(part, &widgets::CollapsibleSection::expandedChanged, this, [this, key, setting](bool expanded) {
         m_closed[key] = !expanded;
         context::store(setting, !expanded);
@@ -148,17 +147,20 @@ KeyValueGrid* NodeDetailsPanel::section(const QString& title, const QString& key
 
 void NodeDetailsPanel::addNodeLink(KeyValueGrid* grid, const QString& key, NodeId id) {
     const graph::Node& node = m_context.graph().node(id);
-    grid->addLink(key, shown(node.name), QVariant::fromValue(m_context.selectionOf(id)), models::typeText(node, m_context.value(id)));
+    grid->addLink(key, shown(node.name), QVariant::fromValue(m_context.selectionOf(id)),
+                  models::typeText(node, m_context.value(id)));
 }
 
 void NodeDetailsPanel::showNode(const Selection& selection) {
     const graph::Expr& expr = m_context.graph().expr(selection.expr);
-    m_title->setText(selection.node.valid() ? shown(m_context.graph().node(selection.node).name) : models::operatorText(expr));
+    m_title->setText(selection.node.valid() ? shown(m_context.graph().node(selection.node).name)
+                                            : models::operatorText(expr));
     m_subtitle->setText(models::operatorText(expr) + QStringLiteral("  ·  ") + models::moduleText(expr));
     m_title->setToolTip(m_title->text());
     m_subtitle->setToolTip(m_subtitle->text());
     if (selection.node.valid()) {
-        m_valueSection = qobject_cast<widgets::CollapsibleSection*>(section(tr("Value"), QStringLiteral("value"))->parentWidget());
+        m_valueSection =
+            qobject_cast<widgets::CollapsibleSection*>(section(tr("Value"), QStringLiteral("value"))->parentWidget());
         m_stats.want({selection.node});
         refreshValue();
     }
@@ -183,21 +185,27 @@ void NodeDetailsPanel::refreshValue() {
     const QString dtype = models::dtypeText(node, value);
     grid->addRow(tr("Number"), QStringLiteral("#%1").arg(id.value));
     // Lists and numbers have none.
-    if (value ? value->isTensor() : !node.type.kind || node.type.isTensor()) grid->addRow(tr("Shape"), shape.isEmpty() ? tr("unknown before a run") : shape);
+    if (value ? value->isTensor() : !node.type.kind || node.type.isTensor())
+        grid->addRow(tr("Shape"), shape.isEmpty() ? tr("unknown before a run") : shape);
     grid->addRow(tr("Type"), dtype.isEmpty() ? tr("unknown before a run") : dtype);
     if (const analysis::TensorStats* stats = m_stats.stats(id); stats && stats->finiteCount() > 0) {
-        grid->addRow(tr("Range"), tr("%1 to %2").arg(models::numberText(stats->minimum), models::numberText(stats->maximum)));
-        grid->addRow(tr("Mean ± std"), QStringLiteral("%1 ± %2").arg(models::numberText(stats->mean), models::numberText(stats->deviation)));
+        grid->addRow(tr("Range"),
+                     tr("%1 to %2").arg(models::numberText(stats->minimum), models::numberText(stats->maximum)));
+        grid->addRow(tr("Mean ± std"), QStringLiteral("%1 ± %2").arg(models::numberText(stats->mean),
+                                                                     models::numberText(stats->deviation)));
     }
     addBadValues(grid, id);
     addDifference(grid, id);
-    if (value && (!value->isTensor() || value->tensor().numel() <= 8)) grid->addRow(tr("Value"), shown(value->text(160)), true);
+    if (value && (!value->isTensor() || value->tensor().numel() <= 8))
+        grid->addRow(tr("Value"), shown(value->text(160)), true);
     if (m_context.isStale(id)) grid->addRow(tr("Value is"), tr("stale: %1").arg(m_context.staleReason()), true);
     const exec::Failure* failure = m_context.failure(node.producer);
     if (failure) addFailure(grid, node.producer, *failure);
-    else if (!value && m_context.recording() && !m_context.wasReached(id)) grid->addRow(tr("Run"), tr("not reached by the last run"));
+    else if (!value && m_context.recording() && !m_context.wasReached(id))
+        grid->addRow(tr("Run"), tr("not reached by the last run"));
     if (const auto& recording = m_context.recording(); recording && !failure && recording->elapsedNs(node.producer) > 0)
-        grid->addRow(tr("Time"), QStringLiteral("%1 ms").arg(static_cast<double>(recording->elapsedNs(node.producer)) / 1e6, 0, 'f', 3));
+        grid->addRow(tr("Time"), QStringLiteral("%1 ms").arg(
+                                     static_cast<double>(recording->elapsedNs(node.producer)) / 1e6, 0, 'f', 3));
 }
 
 void NodeDetailsPanel::addBadValues(KeyValueGrid* grid, NodeId node) {
@@ -212,19 +220,27 @@ void NodeDetailsPanel::addBadValues(KeyValueGrid* grid, NodeId node) {
     const analysis::Problem* problem = problems.of(node);
     if (problems.isAccepted(node)) grid->addRow(tr("Bad values"), tr("accepted"));
     else if (!problems.isBad(node)) grid->addRow(tr("Bad values"), tr("propagated from an accepted node"), true);
-    else if (!problem || problem->role == analysis::ProblemRole::Carrier) grid->addRow(tr("Bad values"), tr("propagated from an input"));
-    else grid->addRow(tr("Bad values"), tr("produced here: %1").arg(shown(problem->message + (problem->advice.empty() ? "" : "; " + problem->advice))), true);
+    else if (!problem || problem->role == analysis::ProblemRole::Carrier)
+        grid->addRow(tr("Bad values"), tr("propagated from an input"));
+    else
+        grid->addRow(tr("Bad values"),
+                     tr("produced here: %1")
+                         .arg(shown(problem->message + (problem->advice.empty() ? "" : "; " + problem->advice))),
+                     true);
 }
 
 void NodeDetailsPanel::addFailure(KeyValueGrid* grid, ExprId expr, const exec::Failure& failure) {
     const graph::InternalGraph& graph = m_context.graph();
     const graph::Expr& failed = graph.expr(failure.expr);
     if (failure.expr != expr) {
-        const QString name = failed.outputs.empty() ? models::operatorText(failed) : shown(graph.node(failed.outputs.front()).name);
-        grid->addLink(tr("Failed at"), name, QVariant::fromValue(m_context.selectionOf(failure.expr)), models::moduleText(failed));
+        const QString name =
+            failed.outputs.empty() ? models::operatorText(failed) : shown(graph.node(failed.outputs.front()).name);
+        grid->addLink(tr("Failed at"), name, QVariant::fromValue(m_context.selectionOf(failure.expr)),
+                      models::moduleText(failed));
     }
     grid->addRow(tr("Failed"), shown(failure.error.what), true);
-    if (const QString hint = context::windowHint(failure.error.hint); !hint.isEmpty()) grid->addRow(tr("Hint"), shown(hint.toStdString()), true);
+    if (const QString hint = context::windowHint(failure.error.hint); !hint.isEmpty())
+        grid->addRow(tr("Hint"), shown(hint.toStdString()), true);
     for (std::size_t i = 0; i < std::min(failure.inputTypes.size(), kMaxLinks); ++i)
         grid->addRow(tr("Input %1").arg(models::argumentName(failed, i)), shown(failure.inputTypes[i]));
 }
@@ -236,15 +252,23 @@ void NodeDetailsPanel::addDifference(KeyValueGrid* grid, NodeId id) {
     if (!comparison.isKnown() || comparison.isStale()) return;
     grid->addRow(tr("Run"), comparison.runText());
     const analysis::NodeDifference* found = comparison.of(id);
-    if (!found) return grid->addRow(tr("Difference"), m_context.wasReached(id) ? tr("no reference value") : tr("not computed in this run"));
-    const auto number = [](models::DifferenceTableModel::Column column, double of) { return models::differenceText(column, of); };
-    QString text = found->ok ? tr("agrees") : found->isInherited ? tr("differs, as does one of its inputs") : tr("differs first here");
+    if (!found)
+        return grid->addRow(tr("Difference"),
+                            m_context.wasReached(id) ? tr("no reference value") : tr("not computed in this run"));
+    const auto number = [](models::DifferenceTableModel::Column column, double of) {
+        return models::differenceText(column, of);
+    };
+    QString text = found->ok            ? tr("agrees")
+                   : found->isInherited ? tr("differs, as does one of its inputs")
+                                        : tr("differs first here");
     if (!found->note.empty()) text += QStringLiteral(", ") + shown(found->note);
     grid->addRow(tr("Difference"), text, true);
     if (!found->isMeasured) return;
-    grid->addRow(tr("Max error"), tr("%1 absolute, %2 relative").arg(number(models::DifferenceTableModel::MaxAbsolute, found->maxAbsolute),
-                                                                     number(models::DifferenceTableModel::MaxRelative, found->maxRelative)));
-    if (!std::isnan(found->cosine)) grid->addRow(tr("Cosine"), number(models::DifferenceTableModel::Cosine, found->cosine));
+    grid->addRow(tr("Max error"), tr("%1 absolute, %2 relative")
+                                      .arg(number(models::DifferenceTableModel::MaxAbsolute, found->maxAbsolute),
+                                           number(models::DifferenceTableModel::MaxRelative, found->maxRelative)));
+    if (!std::isnan(found->cosine))
+        grid->addRow(tr("Cosine"), number(models::DifferenceTableModel::Cosine, found->cosine));
     if (!std::isnan(found->snr)) grid->addRow(tr("SNR"), number(models::DifferenceTableModel::Snr, found->snr));
 }
 
@@ -255,7 +279,8 @@ void NodeDetailsPanel::addOperation(const graph::Expr& expr) {
     grid->addRow(tr("Kind"), shown(kind));
     if (!expr.op.name.empty()) {
         const QString domain = expr.op.domain.empty() ? QStringLiteral("ai.onnx") : shown(expr.op.domain);
-        grid->addRow(tr("Domain"), expr.op.version > 0 ? tr("%1, version %2").arg(domain).arg(expr.op.version) : domain);
+        grid->addRow(tr("Domain"),
+                     expr.op.version > 0 ? tr("%1, version %2").arg(domain).arg(expr.op.version) : domain);
         const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
         if (op && !op->summary.empty()) grid->addRow(tr("Description"), shown(op->summary));
         if (!op) grid->addRow(tr("Description"), tr("Unknown operator: it is drawn, but cannot be run"));
@@ -277,7 +302,8 @@ void NodeDetailsPanel::addAttributes(const graph::Expr& expr) {
     const auto& items = expr.attributes.items();
     if (items.empty()) return;
     KeyValueGrid* grid = section(tr("Attributes"), QStringLiteral("attributes"), static_cast<int>(items.size()));
-    for (std::size_t i = 0; i < std::min(items.size(), kMaxRows); ++i) grid->addRow(shown(items[i].name), shown(tensor::text(items[i].value)), true);
+    for (std::size_t i = 0; i < std::min(items.size(), kMaxRows); ++i)
+        grid->addRow(shown(items[i].name), shown(tensor::text(items[i].value)), true);
     if (items.size() > kMaxRows) grid->addRow(QString(), tr("+%1 more").arg(items.size() - kMaxRows));
 }
 
@@ -287,19 +313,27 @@ void NodeDetailsPanel::addInputs(const graph::Expr& expr) {
     std::size_t linked = 0;
     for (std::size_t i = 0; i < expr.arguments.size() && linked < kMaxLinks; ++i) {
         const QString key = models::argumentName(expr, i);
-        expr.arguments[i].forEachNode([&](NodeId node) { if (linked++ < kMaxLinks) addNodeLink(grid, key, node); });
-        if (expr.arguments[i].kind == graph::Argument::Kind::Constant) grid->addRow(key, shown(expr.arguments[i].constant.text(80)), true);
+        expr.arguments[i].forEachNode([&](NodeId node) {
+            if (linked++ < kMaxLinks) addNodeLink(grid, key, node);
+        });
+        if (expr.arguments[i].kind == graph::Argument::Kind::Constant)
+            grid->addRow(key, shown(expr.arguments[i].constant.text(80)), true);
     }
     for (const auto& [key, argument] : expr.keywords)
-        argument.forEachNode([&](NodeId node) { if (linked++ < kMaxLinks) addNodeLink(grid, shown(key), node); });
-    if (expr.inputs.size() > kMaxLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(expr.inputs.size() - kMaxLinks)));
+        argument.forEachNode([&](NodeId node) {
+            if (linked++ < kMaxLinks) addNodeLink(grid, shown(key), node);
+        });
+    if (expr.inputs.size() > kMaxLinks)
+        grid->addRow(QString(), tr("+%1 more").arg(context::countText(expr.inputs.size() - kMaxLinks)));
 }
 
 void NodeDetailsPanel::addOutputs(const graph::Expr& expr) {
     if (expr.outputs.size() < 2) return;
     KeyValueGrid* grid = section(tr("Outputs"), QStringLiteral("outputs"), static_cast<int>(expr.outputs.size()));
-    for (std::size_t i = 0; i < std::min(expr.outputs.size(), kMaxLinks); ++i) addNodeLink(grid, QString::number(i), expr.outputs[i]);
-    if (expr.outputs.size() > kMaxLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(expr.outputs.size() - kMaxLinks)));
+    for (std::size_t i = 0; i < std::min(expr.outputs.size(), kMaxLinks); ++i)
+        addNodeLink(grid, QString::number(i), expr.outputs[i]);
+    if (expr.outputs.size() > kMaxLinks)
+        grid->addRow(QString(), tr("+%1 more").arg(context::countText(expr.outputs.size() - kMaxLinks)));
 }
 
 void NodeDetailsPanel::addConsumers(const graph::Node& node) {
@@ -310,10 +344,13 @@ void NodeDetailsPanel::addConsumers(const graph::Node& node) {
     for (const ExprId user : users) {
         if (shownUsers++ == kMaxLinks) break;
         const graph::Expr& expr = m_context.graph().expr(user);
-        const QString name = expr.outputs.empty() ? models::operatorText(expr) : shown(m_context.graph().node(expr.outputs.front()).name);
-        grid->addLink(models::operatorText(expr), name, QVariant::fromValue(m_context.selectionOf(user)), models::moduleText(expr));
+        const QString name = expr.outputs.empty() ? models::operatorText(expr)
+                                                  : shown(m_context.graph().node(expr.outputs.front()).name);
+        grid->addLink(models::operatorText(expr), name, QVariant::fromValue(m_context.selectionOf(user)),
+                      models::moduleText(expr));
     }
-    if (users.size() > kMaxLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(users.size() - kMaxLinks)));
+    if (users.size() > kMaxLinks)
+        grid->addRow(QString(), tr("+%1 more").arg(context::countText(users.size() - kMaxLinks)));
 }
 
 void NodeDetailsPanel::addOrigin(const graph::Expr& expr) {
@@ -326,7 +363,8 @@ void NodeDetailsPanel::addOrigin(const graph::Expr& expr) {
     if (!place.problem.empty()) grid->addRow(tr("Problem"), shown(place.problem), true);
     for (std::size_t i = 0; i < std::min(expr.origins.size(), kMaxRows); ++i) {
         const graph::Origin& origin = expr.origins[i];
-        grid->addRow(tr("Replaces"), origin.name.empty() ? shown(origin.op) : tr("%1 (%2)").arg(shown(origin.op), shown(origin.name)));
+        grid->addRow(tr("Replaces"),
+                     origin.name.empty() ? shown(origin.op) : tr("%1 (%2)").arg(shown(origin.op), shown(origin.name)));
     }
     if (expr.origins.size() > kMaxRows) grid->addRow(QString(), tr("+%1 more").arg(expr.origins.size() - kMaxRows));
 }
@@ -334,14 +372,16 @@ void NodeDetailsPanel::addOrigin(const graph::Expr& expr) {
 void NodeDetailsPanel::showModule(const Selection& selection) {
     const graph::ModuleTree& tree = *m_context.document()->modules;
     const auto index = tree.find(selection.qualname.toStdString());
-    m_title->setText(selection.qualname.isEmpty() ? shown(m_context.document()->title) : models::oneLine(selection.qualname));
+    m_title->setText(selection.qualname.isEmpty() ? shown(m_context.document()->title)
+                                                  : models::oneLine(selection.qualname));
     m_subtitle->setText(index ? models::shortClass(tree.module(*index).moduleClass) : tr("module"));
     KeyValueGrid* grid = section(tr("Module"), QStringLiteral("module"));
     grid->addRow(tr("Qualname"), models::qualnameText(selection.qualname));
     if (selection.qualname.isEmpty()) {
         grid->addRow(tr("Format"), shown(m_context.document()->format));
         const auto& properties = m_context.document()->properties;
-        for (std::size_t i = 0; i < std::min(properties.size(), kMaxRows); ++i) grid->addRow(shown(properties[i].first), shown(properties[i].second));
+        for (std::size_t i = 0; i < std::min(properties.size(), kMaxRows); ++i)
+            grid->addRow(shown(properties[i].first), shown(properties[i].second));
         if (properties.size() > kMaxRows) grid->addRow(QString(), tr("+%1 more").arg(properties.size() - kMaxRows));
     }
     if (selection.scope.valid()) {
@@ -349,50 +389,64 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
         if (!scope.moduleClass.empty()) grid->addRow(tr("Class"), shown(scope.moduleClass));
         if (scope.parent.valid()) {
             const QString parent = shown(m_context.graph().scope(scope.parent).qualname);
-            grid->addLink(tr("Called in"), parent.isEmpty() ? tr("(root)") : parent, QVariant::fromValue(m_context.selectionOf(scope.parent)));
+            grid->addLink(tr("Called in"), parent.isEmpty() ? tr("(root)") : parent,
+                          QVariant::fromValue(m_context.selectionOf(scope.parent)));
         }
         if (m_context.outline()) {
             const layout::GroupId group = m_context.outline()->groupOf(selection.scope);
-            if (group.valid()) grid->addRow(tr("Operations"), context::countText(m_context.outline()->group(group).exprs - m_context.outline()->group(group).constants));
+            if (group.valid())
+                grid->addRow(tr("Operations"), context::countText(m_context.outline()->group(group).exprs -
+                                                                  m_context.outline()->group(group).constants));
         }
         QList<Selection> calls;
         for (const graph::Scope& other : m_context.graph().scopes())
-            if (other.qualname == scope.qualname && other.id != scope.id && calls.size() < 20) calls << m_context.selectionOf(other.id);
+            if (other.qualname == scope.qualname && other.id != scope.id && calls.size() < 20)
+                calls << m_context.selectionOf(other.id);
         for (const Selection& call : calls)
-            grid->addLink(tr("Also"), tr("call %1").arg(m_context.graph().scope(call.scope).call + 1), QVariant::fromValue(call));
+            grid->addLink(tr("Also"), tr("call %1").arg(m_context.graph().scope(call.scope).call + 1),
+                          QVariant::fromValue(call));
     }
     if (!index) return;
     const graph::ModuleInfo& module = tree.module(*index);
     if (!module.failure.empty()) grid->addRow(tr("Not traced"), shown(module.failure));
-    if (!module.visited) grid->addRow(tr("Not reached"), module.note.empty() ? tr("never called while tracing") : shown(module.note));
+    if (!module.visited)
+        grid->addRow(tr("Not reached"), module.note.empty() ? tr("never called while tracing") : shown(module.note));
     addStored(grid, *index);
     if (!module.parameters.empty()) {
-        KeyValueGrid* own = section(tr("Own parameters"), QStringLiteral("parameters"), static_cast<int>(module.parameters.size()));
+        KeyValueGrid* own =
+            section(tr("Own parameters"), QStringLiteral("parameters"), static_cast<int>(module.parameters.size()));
         for (std::size_t i = 0; i < std::min(module.parameters.size(), kMaxLinks); ++i)
             own->addRow(shown(module.parameters[i].name), shown(module.parameters[i].type.text()), true);
     }
     if (!module.children.empty()) {
-        KeyValueGrid* children = section(tr("Submodules"), QStringLiteral("children"), static_cast<int>(module.children.size()));
+        KeyValueGrid* children =
+            section(tr("Submodules"), QStringLiteral("children"), static_cast<int>(module.children.size()));
         for (std::size_t i = 0; i < std::min(module.children.size(), kMaxLinks); ++i) {
             const graph::ModuleInfo& child = tree.module(module.children[i]);
             const QString qualname = QString::fromStdString(child.qualname);
-            children->addLink(models::shortClass(child.moduleClass), models::oneLine(qualname), QVariant::fromValue(m_context.selectionOf(qualname)));
+            children->addLink(models::shortClass(child.moduleClass), models::oneLine(qualname),
+                              QVariant::fromValue(m_context.selectionOf(qualname)));
         }
-        if (module.children.size() > kMaxLinks) children->addRow(QString(), tr("+%1 more").arg(context::countText(module.children.size() - kMaxLinks)));
+        if (module.children.size() > kMaxLinks)
+            children->addRow(QString(), tr("+%1 more").arg(context::countText(module.children.size() - kMaxLinks)));
     }
 }
 
-/// What the module and those in it store; of the root everything, and what is not a parameter of the model that is drawn.
+/// What the module and those in it store; of the root everything, and what is not a parameter of the model that is
+/// drawn.
 void NodeDetailsPanel::addStored(KeyValueGrid* grid, std::size_t module) {
     const auto counts = context::countsOf(m_context.wholeDocument() ? m_context.wholeDocument() : m_context.document());
     if (module >= counts->ofModule.size()) return;
     const analysis::ModuleSums& sums = counts->ofModule[module];
     grid->addRow(tr("Parameters"), context::storedText(sums.parameters));
-    if (sums.tied > 0) grid->addRow(tr("Tied"), tr("%1 of them are shared with another module").arg(context::countText(sums.tied)));
+    if (sums.tied > 0)
+        grid->addRow(tr("Tied"), tr("%1 of them are shared with another module").arg(context::countText(sums.tied)));
     if (sums.buffers.elements > 0) grid->addRow(tr("Buffers"), context::storedText(sums.buffers));
     if (module != 0) return;
     if (counts->constants.elements > 0) grid->addRow(tr("Constants"), context::storedText(counts->constants));
-    if (counts->unread.elements > 0) grid->addRow(tr("Not used"), tr("%1 parameters are used by no operation").arg(context::countText(counts->unread.elements)));
+    if (counts->unread.elements > 0)
+        grid->addRow(tr("Not used"),
+                     tr("%1 parameters are used by no operation").arg(context::countText(counts->unread.elements)));
 }
 
 void NodeDetailsPanel::refreshMarks() {
@@ -404,8 +458,10 @@ void NodeDetailsPanel::refreshMarks() {
 }
 
 PanelInfo nodeDetailsPanel() {
-    return {QStringLiteral("details"), QObject::tr("Details"), QStringLiteral("details"), PanelArea::Right,
-            QStringLiteral("Alt+3"), [](InspectorContext& context) -> QWidget* { return new NodeDetailsPanel(context); }};
+    return {
+        QStringLiteral("details"), QObject::tr("Details"),
+        QStringLiteral("details"), PanelArea::Right,
+        QStringLiteral("Alt+3"),   [](InspectorContext& context) -> QWidget* { return new NodeDetailsPanel(context); }};
 }
 
 }  // namespace sonde::panels

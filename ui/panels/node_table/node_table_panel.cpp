@@ -22,7 +22,8 @@ using context::InspectorContext;
 using context::Selection;
 
 NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("All nodes"), this)), m_count(new widgets::ElidedLabel({}, this)) {
+    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("All nodes"), this)),
+      m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("nodeTable"));
@@ -31,11 +32,14 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
 
     widgets::SearchField* filter = makeTableFilter(tr("Filter nodes"), this);
     QHBoxLayout* top = stackTable(this, filter, m_count, m_view);
-    m_measure = widgets::makeToolButton(QStringLiteral("histogram"), tr("Compute statistics for all nodes (Ctrl+Shift+V)"), this);
+    m_measure = widgets::makeToolButton(QStringLiteral("histogram"),
+                                        tr("Compute statistics for all nodes (Ctrl+Shift+V)"), this);
     m_measure->setObjectName(QStringLiteral("measure"));
     top->addWidget(m_measure);
     connect(m_measure, &QToolButton::clicked, &context.valueMeasures(), &context::ValueMeasures::compute);
-    const auto offer = [this] { m_measure->setEnabled(m_context.recording() && !m_context.isRunning() && !m_context.valueMeasures().isKnown()); };
+    const auto offer = [this] {
+        m_measure->setEnabled(m_context.recording() && !m_context.isRunning() && !m_context.valueMeasures().isKnown());
+    };
     connect(&context.valueMeasures(), &context::ValueMeasures::changed, this, offer);
     connect(&context, &InspectorContext::runFinished, this, offer);
     connect(&context, &InspectorContext::runStarted, this, offer);
@@ -55,12 +59,13 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
     connect(&m_model, &QAbstractItemModel::modelReset, this, &NodeTablePanel::countSoon);
     connect(&context, &InspectorContext::runFinished, this, &NodeTablePanel::countSoon);
     connect(&context, &InspectorContext::selectionChanged, this, &NodeTablePanel::follow);
-    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-        if (m_following || !current.isValid()) return;
-        graph::NodeId node;
-        node.value = current.data(models::NodeRole).toUInt();
-        m_context.navigateTo(node);
-    });
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& current) {
+                if (m_following || !current.isValid()) return;
+                graph::NodeId node;
+                node.value = current.data(models::NodeRole).toUInt();
+                m_context.navigateTo(node);
+            });
     countSoon();
 }
 
@@ -79,18 +84,23 @@ void NodeTablePanel::count() {
     m_uncounted = false;
     const int shown = m_proxy.rowCount();
     const int all = m_model.rowCount();
-    QStringList parts{shown == all ? tr("%1 nodes").arg(context::countText(all))
-                                   : tr("%1 of %2 nodes, %3 hidden").arg(context::countText(shown), context::countText(all), context::countText(all - shown))};
+    QStringList parts{
+        shown == all ? tr("%1 nodes").arg(context::countText(all))
+                     : tr("%1 of %2 nodes, %3 hidden")
+                           .arg(context::countText(shown), context::countText(all), context::countText(all - shown))};
     for (const int column : {models::ParametersColumn, models::BytesColumn, models::TimeColumn}) {
         double sum = 0;
         for (int row = 0; row < shown; ++row) {
             const int source = m_proxy.mapToSource(m_proxy.index(row, 0)).row();
             sum += m_model.measures().number(column, m_model.node(source)).value_or(0);
         }
-        if (sum > 0) parts << models::nodeColumns()[static_cast<std::size_t>(column)].title.toLower() + u' ' + models::nodeColumnText(column, sum);
+        if (sum > 0)
+            parts << models::nodeColumns()[static_cast<std::size_t>(column)].title.toLower() + u' ' +
+                         models::nodeColumnText(column, sum);
     }
     m_count->setText(parts.join(QStringLiteral("  \u00b7  ")));
-    m_count->setToolTip(m_count->text() + QLatin1Char('\n') + tr("Sums over the rows shown; time is that of the last run"));
+    m_count->setToolTip(m_count->text() + QLatin1Char('\n') +
+                        tr("Sums over the rows shown; time is that of the last run"));
 }
 
 base::Result<void> NodeTablePanel::writeCsv(const QString& path) const {
@@ -103,7 +113,8 @@ base::Result<void> NodeTablePanel::writeCsv(const QString& path) const {
 
 void NodeTablePanel::askForCsv() {
     if (!m_context.hasModel()) return;
-    auto* dialog = new QFileDialog(this, tr("Save the Table"), context::stored(QStringLiteral("files/folder")).toString(), tr("CSV file (*.csv)"));
+    auto* dialog = new QFileDialog(this, tr("Save the Table"),
+                                   context::stored(QStringLiteral("files/folder")).toString(), tr("CSV file (*.csv)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("csv"));
@@ -128,7 +139,8 @@ void NodeTablePanel::follow(const Selection& selection) {
 }
 
 PanelInfo nodeTablePanel() {
-    return {QStringLiteral("nodes"), QObject::tr("Node Table"), QStringLiteral("table"), PanelArea::Bottom,
+    return {QStringLiteral("nodes"), QObject::tr("Node Table"),
+            QStringLiteral("table"), PanelArea::Bottom,
             QStringLiteral("Alt+6"), [](InspectorContext& context) -> QWidget* { return new NodeTablePanel(context); }};
 }
 

@@ -14,7 +14,8 @@ using context::InspectorContext;
 using models::OperatorTableModel;
 
 OperatorsPanel::OperatorsPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("Operators"), this)), m_count(new widgets::ElidedLabel({}, this)) {
+    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("Operators"), this)),
+      m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("operatorTable"));
@@ -33,7 +34,8 @@ OperatorsPanel::OperatorsPanel(InspectorContext& context, QWidget* parent)
     count();
 }
 
-/// Only who is really seen is worth the work: docks that are tabs of one place all count as visible, one of them is painted.
+/// Only who is really seen is worth the work: docks that are tabs of one place all count as visible, one of them is
+/// painted.
 void OperatorsPanel::paintEvent(QPaintEvent* event) {
     QWidget::paintEvent(event);
     QTimer::singleShot(0, &m_model, &OperatorTableModel::refresh);
@@ -41,20 +43,29 @@ void OperatorsPanel::paintEvent(QPaintEvent* event) {
 
 void OperatorsPanel::count() {
     std::size_t operations = 0;
-    for (int row = 0; row < m_proxy.rowCount(); ++row) operations += m_model.nodes(m_proxy.mapToSource(m_proxy.index(row, 0)).row()).size();
-    QString text = tr("%1 operators").arg(context::countText(m_proxy.rowCount())) + QStringLiteral("  \u00b7  ") + tr("%1 operations").arg(context::countText(operations));
-    if (m_proxy.rowCount() < m_model.rowCount()) text += QStringLiteral("  \u00b7  ") + tr("%1 hidden").arg(context::countText(m_model.rowCount() - m_proxy.rowCount()));
+    for (int row = 0; row < m_proxy.rowCount(); ++row)
+        operations += m_model.nodes(m_proxy.mapToSource(m_proxy.index(row, 0)).row()).size();
+    QString text = tr("%1 operators").arg(context::countText(m_proxy.rowCount())) + QStringLiteral("  \u00b7  ") +
+                   tr("%1 operations").arg(context::countText(operations));
+    if (m_proxy.rowCount() < m_model.rowCount())
+        text += QStringLiteral("  \u00b7  ") +
+                tr("%1 hidden").arg(context::countText(m_model.rowCount() - m_proxy.rowCount()));
     // The sums of the rows shown.
     const std::pair<int, int> sums[] = {{OperatorTableModel::Parameters, models::ParametersColumn},
                                         {OperatorTableModel::Memory, models::BytesColumn},
                                         {OperatorTableModel::Time, models::TimeColumn}};
     for (const auto& [column, kind] : sums) {
         double sum = 0;
-        for (int row = 0; row < m_proxy.rowCount(); ++row) sum += m_proxy.index(row, column).data(models::SortRole).toDouble();
-        if (sum > 0) text += QStringLiteral("  \u00b7  ") + models::nodeColumns()[static_cast<std::size_t>(kind)].title.toLower() + u' ' + models::nodeColumnText(kind, sum);
+        for (int row = 0; row < m_proxy.rowCount(); ++row)
+            sum += m_proxy.index(row, column).data(models::SortRole).toDouble();
+        if (sum > 0)
+            text += QStringLiteral("  \u00b7  ") +
+                    models::nodeColumns()[static_cast<std::size_t>(kind)].title.toLower() + u' ' +
+                    models::nodeColumnText(kind, sum);
     }
     m_count->setText(text);
-    m_count->setToolTip(text + QLatin1Char('\n') + tr("Sums over the rows shown. A module that was traced into counts as its contents"));
+    m_count->setToolTip(text + QLatin1Char('\n') +
+                        tr("Sums over the rows shown. A module that was traced into counts as its contents"));
 }
 
 void OperatorsPanel::choose(const QModelIndex& row) {
@@ -66,8 +77,13 @@ void OperatorsPanel::choose(const QModelIndex& row) {
 }
 
 PanelInfo operatorsPanel() {
-    return {QStringLiteral("operators"), QObject::tr("Operators"), QStringLiteral("list"), PanelArea::Bottom, QStringLiteral("Alt+Shift+6"),
-            [](InspectorContext& context) -> QWidget* { return new OperatorsPanel(context); }, true};
+    return {QStringLiteral("operators"),
+            QObject::tr("Operators"),
+            QStringLiteral("list"),
+            PanelArea::Bottom,
+            QStringLiteral("Alt+Shift+6"),
+            [](InspectorContext& context) -> QWidget* { return new OperatorsPanel(context); },
+            true};
 }
 
 }  // namespace sonde::panels

@@ -28,7 +28,7 @@ namespace {
 
 enum Column { WhatColumn, NodeColumn, OperatorColumn, ModuleColumn, WhyColumn, ColumnCount };
 constexpr int kPassesWidth = 250;
-constexpr std::size_t kMaxListed = 3000;  ///< nodes of one pass and kind; each row takes time in the list
+constexpr std::size_t kMaxListed = 3000;       ///< nodes of one pass and kind; each row takes time in the list
 constexpr int kGraphRole = Qt::UserRole + 50;  ///< int: 0 after the passes, else the graph before them
 
 QToolButton* choice(const QString& title, const QString& toolTip) {
@@ -44,14 +44,11 @@ QToolButton* choice(const QString& title, const QString& toolTip) {
 }  // namespace
 
 PassesPanel::PassesPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent),
-      m_context(context),
-      m_passes(new QListWidget(this)),
+    : QWidget(parent), m_context(context), m_passes(new QListWidget(this)),
       m_apply(new QPushButton(theme::icon(QStringLiteral("run")), tr("Apply"), this)),
       m_clear(new QPushButton(tr("None"), this)),
       m_before(choice(tr("Before"), tr("Show the graph as it was before the passes"))),
-      m_after(choice(tr("After"), tr("Show the graph after the passes"))),
-      m_summary(new QLabel(this)),
+      m_after(choice(tr("After"), tr("Show the graph after the passes"))), m_summary(new QLabel(this)),
       m_report(new QTreeWidget(this)) {
     m_passes->setAccessibleName(tr("Passes"));
     m_passes->setToolTip(tr("Ticked passes are applied from top to bottom, each after the passes that it requires"));
@@ -131,7 +128,8 @@ void PassesPanel::rebuild() {
     m_shown = whole;
     for (int i = 0; i < m_passes->count(); ++i) {
         const std::string id = m_passes->item(i)->data(Qt::UserRole).toString().toStdString();
-        const bool on = whole && std::find(whole->options.passes.begin(), whole->options.passes.end(), id) != whole->options.passes.end();
+        const bool on = whole && std::find(whole->options.passes.begin(), whole->options.passes.end(), id) !=
+                                     whole->options.passes.end();
         m_passes->item(i)->setCheckState(on ? Qt::Checked : Qt::Unchecked);
     }
     fillReport();
@@ -145,11 +143,17 @@ void PassesPanel::fillReport() {
     if (whole) {
         for (const passes::PassReport& report : whole->passReports) {
             auto* top = new QTreeWidgetItem(m_report, {context::text(report.pass)});
-            top->setText(NodeColumn, report.skipped.empty() ? (report.count == 1 ? tr("applied once") : tr("applied %1 times").arg(context::countText(report.count))) : tr("skipped"));
-            top->setText(WhyColumn, report.skipped.empty() ? models::shown(report.sentence) : models::shown(report.skipped));
+            top->setText(NodeColumn,
+                         report.skipped.empty()
+                             ? (report.count == 1 ? tr("applied once")
+                                                  : tr("applied %1 times").arg(context::countText(report.count)))
+                             : tr("skipped"));
+            top->setText(WhyColumn,
+                         report.skipped.empty() ? models::shown(report.sentence) : models::shown(report.skipped));
             top->setToolTip(WhyColumn, top->text(WhyColumn));
             if (report.compared) top->setText(OperatorColumn, tr("outputs agree"));
-            const auto add = [&](const std::vector<passes::NodeChange>& changes, const QString& what, theme::ColorRole role, int graph) {
+            const auto add = [&](const std::vector<passes::NodeChange>& changes, const QString& what,
+                                 theme::ColorRole role, int graph) {
                 std::size_t listed = 0;
                 for (const passes::NodeChange& change : changes) {
                     if (listed++ == kMaxListed) {
@@ -157,8 +161,10 @@ void PassesPanel::fillReport() {
                         break;
                     }
                     QString why = models::shown(change.why);
-                    if (!change.replacedByName.empty()) why = tr("replaced by %1: %2").arg(models::shown(change.replacedByName), why);
-                    auto* item = new QTreeWidgetItem(top, {what, models::shown(change.name), models::shown(change.op), models::shown(change.qualname), why});
+                    if (!change.replacedByName.empty())
+                        why = tr("replaced by %1: %2").arg(models::shown(change.replacedByName), why);
+                    auto* item = new QTreeWidgetItem(top, {what, models::shown(change.name), models::shown(change.op),
+                                                           models::shown(change.qualname), why});
                     item->setForeground(WhatColumn, theme::color(role));
                     item->setData(0, models::NodeRole, change.node.value);
                     item->setData(0, kGraphRole, graph);
@@ -172,8 +178,9 @@ void PassesPanel::fillReport() {
             top->setExpanded(true);
         }
     }
-    m_summary->setText(!whole || whole->passReports.empty() ? tr("No pass has been applied")
-                                                            : tr("%1 nodes removed, %2 added, %3 changed").arg(removed).arg(added).arg(changed));
+    m_summary->setText(!whole || whole->passReports.empty()
+                           ? tr("No pass has been applied")
+                           : tr("%1 nodes removed, %2 added, %3 changed").arg(removed).arg(added).arg(changed));
 }
 
 void PassesPanel::choose(QTreeWidgetItem* item) {
@@ -192,13 +199,19 @@ void PassesPanel::apply() {
     document::OpenOptions options = m_context.wholeDocument()->options;
     options.passes.clear();
     for (int i = 0; i < m_passes->count(); ++i)
-        if (m_passes->item(i)->checkState() == Qt::Checked) options.passes.push_back(m_passes->item(i)->data(Qt::UserRole).toString().toStdString());
+        if (m_passes->item(i)->checkState() == Qt::Checked)
+            options.passes.push_back(m_passes->item(i)->data(Qt::UserRole).toString().toStdString());
     m_context.retrace(options);
 }
 
 PanelInfo passesPanel() {
-    return {QStringLiteral("passes"), QObject::tr("Passes"), QStringLiteral("compare"), PanelArea::Bottom, QStringLiteral("Alt+9"),
-            [](InspectorContext& context) -> QWidget* { return new PassesPanel(context); }, false};
+    return {QStringLiteral("passes"),
+            QObject::tr("Passes"),
+            QStringLiteral("compare"),
+            PanelArea::Bottom,
+            QStringLiteral("Alt+9"),
+            [](InspectorContext& context) -> QWidget* { return new PassesPanel(context); },
+            false};
 }
 
 }  // namespace sonde::panels

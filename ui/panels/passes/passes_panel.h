@@ -14,8 +14,8 @@ class QTreeWidgetItem;
 
 namespace sonde::panels {
 
-/// Changes of the graph: which passes are to be applied, and what each did: which nodes were removed and added, and why. The
-/// graph can be seen before and after.
+/// Changes of the graph: which passes are to be applied, and what each did: which nodes were removed and added, and
+/// why. The graph can be seen before and after.
 class PassesPanel : public QWidget {
     Q_OBJECT
   public:

@@ -1,8 +1,7 @@
-#include "ui/context/count_text.h"
-#include "ui/panels/tensor_viewer/tensor_view.h"
-
 #include <QHBoxLayout>
 
+#include "ui/context/count_text.h"
+#include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/bad_value.h"
 #include "ui/widgets/color_bar.h"
@@ -32,20 +31,22 @@ class Channels : public TensorView {
         row->addWidget(m_bar);
         setFocusProxy(m_grid);
         connect(m_grid, &widgets::ImageGridView::currentPictureChanged, this, [this](int index) {
-            Q_EMIT pointed(index < 0 ? QString() : tr("channel %1 of %2").arg(index).arg(context::countText(m_grid->pictureCount())),
+            Q_EMIT pointed(index < 0
+                               ? QString()
+                               : tr("channel %1 of %2").arg(index).arg(context::countText(m_grid->pictureCount())),
                            std::numeric_limits<double>::quiet_NaN());
         });
-        connect(m_grid, &widgets::ImageGridView::pictureActivated, this, [this](int index) {
-            Q_EMIT sliceOpened(sliceOf(index));
-        });
+        connect(m_grid, &widgets::ImageGridView::pictureActivated, this,
+                [this](int index) { Q_EMIT sliceOpened(sliceOf(index)); });
     }
 
     void show(const ViewedTensor& shown) override {
         m_shown = shown;
         const PictureAxes axes = pictureAxes(shown.tensor, shown.channels);
         const std::int64_t count = axes.channel < 0 ? 0 : shown.tensor.dim(static_cast<std::size_t>(axes.channel));
-        m_grid->setPictures(static_cast<int>(std::min<std::int64_t>(count, 1'000'000)),
-                            [this](int index) { return picture(index); }, [](int index) { return QString::number(index); });
+        m_grid->setPictures(
+            static_cast<int>(std::min<std::int64_t>(count, 1'000'000)), [this](int index) { return picture(index); },
+            [](int index) { return QString::number(index); });
         m_bar->setColorMap(theme::colorMap(shown.colorMap));
         m_bar->setScale(shown.scale());
         m_bar->setBadShown(shown.stats && shown.stats->nanCount > 0, shown.stats && shown.stats->infCount > 0);
@@ -61,10 +62,11 @@ class Channels : public TensorView {
 
     QImage picture(int channel) const {
         const widgets::Slice slice = sliceOf(channel);
-        const tensor::Tensor plane = tensor::plane(
-            m_shown.tensor, slice.rowAxis, slice.columnAxis, std::vector<std::int64_t>(slice.index.begin(), slice.index.end()));
+        const tensor::Tensor plane = tensor::plane(m_shown.tensor, slice.rowAxis, slice.columnAxis,
+                                                   std::vector<std::int64_t>(slice.index.begin(), slice.index.end()));
         const std::int64_t rows = plane.dim(0), columns = plane.dim(1);
-        const std::int64_t step = std::max<std::int64_t>(1, (std::max(rows, columns) + kMaxThumbnail - 1) / kMaxThumbnail);
+        const std::int64_t step =
+            std::max<std::int64_t>(1, (std::max(rows, columns) + kMaxThumbnail - 1) / kMaxThumbnail);
         const auto read = tensor::planeReader(plane);
         const widgets::ValueScale scale = m_shown.scale();
         const theme::ColorMap& map = theme::colorMap(m_shown.colorMap);

@@ -1,7 +1,6 @@
-#include "ui/panels/tensor_viewer/tensor_view.h"
-
 #include <QHBoxLayout>
 
+#include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/color_bar.h"
 #include "ui/widgets/heat_map_view.h"

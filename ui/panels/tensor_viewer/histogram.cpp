@@ -1,8 +1,7 @@
-#include "ui/panels/tensor_viewer/tensor_view.h"
-
 #include <QVBoxLayout>
 
 #include "ui/context/job.h"
+#include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/widgets/histogram_plot.h"
 
 namespace sonde::panels {
@@ -26,7 +25,8 @@ class Histogram : public TensorView {
     void show(const ViewedTensor& shown) override {
         m_plot->setLogarithmic(shown.range.logarithmic);
         m_plot->setRange(std::pair(shown.range.low, shown.range.high));
-        const bool sameTensor = m_counted.storage() == shown.tensor.storage() && m_counted.shape() == shown.tensor.shape() &&
+        const bool sameTensor = m_counted.storage() == shown.tensor.storage() &&
+                                m_counted.shape() == shown.tensor.shape() &&
                                 m_counted.offsetElements() == shown.tensor.offsetElements();
         if (!shown.stats || (sameTensor && m_counted.defined())) return;
         m_counted = shown.tensor;
@@ -36,7 +36,8 @@ class Histogram : public TensorView {
         }
         // Counting may take long; bins of a tensor that is shown no more are dropped by the job.
         m_job.start(
-            [tensor = shown.tensor, low = shown.stats->minimum, high = shown.stats->maximum](const base::WorkContext& work) {
+            [tensor = shown.tensor, low = shown.stats->minimum,
+             high = shown.stats->maximum](const base::WorkContext& work) {
                 const auto counts = analysis::histogram(tensor, low, high, kBins, work.stop);
                 return widgets::HistogramData{low, high, std::vector<quint64>(counts.begin(), counts.end())};
             },
@@ -48,8 +49,10 @@ class Histogram : public TensorView {
         QString text;
         const double step = (data.high - data.low) / static_cast<double>(std::max<std::size_t>(1, data.counts.size()));
         for (std::size_t i = 0; i < data.counts.size(); ++i)
-            text += QStringLiteral("%1\t%2\t%3\n").arg(data.low + static_cast<double>(i) * step)
-                        .arg(data.low + static_cast<double>(i + 1) * step).arg(data.counts[i]);
+            text += QStringLiteral("%1\t%2\t%3\n")
+                        .arg(data.low + static_cast<double>(i) * step)
+                        .arg(data.low + static_cast<double>(i + 1) * step)
+                        .arg(data.counts[i]);
         return text;
     }
 

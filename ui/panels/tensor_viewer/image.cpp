@@ -1,7 +1,6 @@
-#include "ui/panels/tensor_viewer/tensor_view.h"
-
 #include <QVBoxLayout>
 
+#include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/theme/color_map.h"
 #include "ui/widgets/bad_value.h"
 #include "ui/widgets/heat_map_view.h"
@@ -55,7 +54,8 @@ class Image : public TensorView {
         const auto level = [scale = shown.scale(), &grey](double value) { return qRed(grey.at(scale.toUnit(value))); };
         const auto colors = [readers, level](qint64 row, qint64 column) -> QRgb {
             const double first = readers[0](row, column);
-            if (const auto bad = widgets::badValueOf(first); bad != widgets::BadValue::None) return widgets::badInk(bad).ground;
+            if (const auto bad = widgets::badValueOf(first); bad != widgets::BadValue::None)
+                return widgets::badInk(bad).ground;
             if (readers.size() == 1) return qRgb(level(first), level(first), level(first));
             return qRgb(level(first), level(readers[1](row, column)), level(readers[2](row, column)));
         };

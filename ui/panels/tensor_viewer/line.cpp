@@ -1,5 +1,3 @@
-#include "ui/panels/tensor_viewer/tensor_view.h"
-
 #include <QHeaderView>
 #include <QSplitter>
 #include <QTreeWidget>
@@ -7,6 +5,7 @@
 
 #include "core/analysis/largest.h"
 #include "ui/context/job.h"
+#include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/widgets/line_plot.h"
 
 namespace sonde::panels {
@@ -19,7 +18,9 @@ bool canBeLine(const tensor::Tensor& tensor) { return isNumeric(tensor) && tenso
 /// The plot, and beside it the largest numbers with their places: what a classifier thinks of a picture.
 class Line : public TensorView {
   public:
-    Line() : m_splitter(new QSplitter(Qt::Vertical, this)), m_plot(new widgets::LinePlot(m_splitter)), m_ranks(new QTreeWidget(m_splitter)) {
+    Line()
+        : m_splitter(new QSplitter(Qt::Vertical, this)), m_plot(new widgets::LinePlot(m_splitter)),
+          m_ranks(new QTreeWidget(m_splitter)) {
         m_ranks->setHeaderLabels({tr("Rank"), tr("Index"), tr("Value")});
         m_ranks->setAccessibleName(tr("Top values of the slice"));
         m_ranks->setRootIsDecorated(false);
@@ -44,13 +45,15 @@ class Line : public TensorView {
     void show(const ViewedTensor& shown) override {
         const bool sameSlice = m_shown.plane.defined() && m_shown.plane.storage() == shown.plane.storage() &&
                                m_shown.plane.offsetElements() == shown.plane.offsetElements() &&
-                               m_shown.plane.shape() == shown.plane.shape() && m_shown.plane.strides() == shown.plane.strides();
+                               m_shown.plane.shape() == shown.plane.shape() &&
+                               m_shown.plane.strides() == shown.plane.strides();
         m_shown = shown;
         m_plot->setScale(shown.scale());
         m_plot->setField(shown.plane.dim(0), shown.plane.dim(1), tensor::planeReader(shown.plane));
         if (sameSlice) return;
         m_ranks->clear();
-        m_job.start([plane = shown.plane](const base::WorkContext& work) { return analysis::largestElements(plane, kRanked, work.stop); },
+        m_job.start([plane = shown.plane](
+                        const base::WorkContext& work) { return analysis::largestElements(plane, kRanked, work.stop); },
                     [this](const std::vector<std::int64_t>& indices) { fillRanks(indices); });
     }
 
@@ -69,10 +72,11 @@ class Line : public TensorView {
         const std::int64_t columns = m_shown.plane.dim(1);
         for (std::size_t i = 0; i < indices.size(); ++i) {
             const std::int64_t index = indices[i];
-            const QString place = m_shown.plane.dim(0) > 1 ? QStringLiteral("%1, %2").arg(index / columns).arg(index % columns)
-                                                           : QString::number(index);
-            auto* row = new QTreeWidgetItem(m_ranks, {QString::number(i + 1), place,
-                                                      QString::fromStdString(m_shown.plane.elementText(index))});
+            const QString place = m_shown.plane.dim(0) > 1
+                                      ? QStringLiteral("%1, %2").arg(index / columns).arg(index % columns)
+                                      : QString::number(index);
+            auto* row = new QTreeWidgetItem(
+                m_ranks, {QString::number(i + 1), place, QString::fromStdString(m_shown.plane.elementText(index))});
             row->setData(0, Qt::UserRole, QVariant::fromValue(qint64(index)));
         }
     }

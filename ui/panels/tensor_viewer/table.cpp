@@ -1,5 +1,3 @@
-#include "ui/panels/tensor_viewer/tensor_view.h"
-
 #include <QAbstractTableModel>
 #include <QHeaderView>
 #include <QLabel>
@@ -7,6 +5,7 @@
 #include <QVBoxLayout>
 
 #include "core/tensor/mapped_source.h"
+#include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/bad_value.h"
 #include "ui/widgets/number_text.h"
@@ -28,8 +27,7 @@ class PlaneModel : public QAbstractTableModel {
         const bool sameShape = m_plane.defined() && m_plane.shape() == plane.shape();
         if (!sameShape) beginResetModel();
         m_plane = plane;
-        if (!sameShape)
-            endResetModel();
+        if (!sameShape) endResetModel();
         else if (rowCount() > 0 && columnCount() > 0)
             Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
     }
@@ -58,8 +56,7 @@ class PlaneModel : public QAbstractTableModel {
             }
             case Qt::ToolTipRole:
                 return m_plane.dtype() == tensor::DType::String ? QVariant(text(at.row(), at.column())) : QVariant();
-            case Qt::TextAlignmentRole:
-                return alignment();
+            case Qt::TextAlignmentRole: return alignment();
             case Qt::ForegroundRole:
             case Qt::BackgroundRole: {
                 if (m_plane.dtype() == tensor::DType::String) return {};
@@ -73,7 +70,9 @@ class PlaneModel : public QAbstractTableModel {
     }
 
   private:
-    QVariant alignment() const { return QVariant((m_plane.dtype() == tensor::DType::String ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter); }
+    QVariant alignment() const {
+        return QVariant((m_plane.dtype() == tensor::DType::String ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    }
 
     tensor::Tensor m_plane;
 };
@@ -112,7 +111,8 @@ class Table : public TensorView {
         m_shown = shown;
         m_model->setPlane(shown.plane);
         QStringList cut;
-        if (shown.plane.dim(0) > kMaxTableRows) cut << tr("the first %1 of %2 rows").arg(kMaxTableRows).arg(shown.plane.dim(0));
+        if (shown.plane.dim(0) > kMaxTableRows)
+            cut << tr("the first %1 of %2 rows").arg(kMaxTableRows).arg(shown.plane.dim(0));
         if (shown.plane.dim(1) > kMaxColumns)
             cut << tr("the first %1 of %2 columns").arg(kMaxColumns).arg(shown.plane.dim(1));
         m_note->setText(tr("Showing %1").arg(cut.join(tr(" and "))));

@@ -43,7 +43,10 @@ class TensorView : public QWidget {
     /// What Ctrl+C takes: the selection if there is one, else what is seen. Empty: nothing to copy.
     virtual QString copyText() const { return {}; }
     /// Puts the cursor on an element of the plane.
-    virtual void pointAt(qint64 row, qint64 column) { Q_UNUSED(row) Q_UNUSED(column) }
+    virtual void pointAt(qint64 row, qint64 column) {
+        Q_UNUSED(row)
+        Q_UNUSED(column)
+    }
 
   Q_SIGNALS:
     /// What lies under the pointer or cursor: "[0, 3, 12, 40] = 1.25"; empty for nothing. `value` NaN if there is none.
@@ -54,10 +57,10 @@ class TensorView : public QWidget {
 
 /// One entry of the table of views.
 struct TensorViewInfo {
-    QString id;       ///< "heat_map"; the choice is kept by it
-    QString title;    ///< "Heat map"
-    QString icon;     ///< name for theme::icon
-    QString description; ///< tool tip
+    QString id;           ///< "heat_map"; the choice is kept by it
+    QString title;        ///< "Heat map"
+    QString icon;         ///< name for theme::icon
+    QString description;  ///< tool tip
     bool (*accepts)(const tensor::Tensor& tensor);
     bool usesRange = false;
     bool usesSlice = false;
@@ -89,7 +92,8 @@ std::vector<qint64> placeOf(const tensor::Tensor& tensor, std::int64_t index);
 /// Those of `shown.bad` that are in the plane, as (row, column).
 std::vector<std::pair<qint64, qint64>> badCells(const ViewedTensor& shown);
 
-/// The axes of a picture in a tensor of rank 2 to 5; -1 for none. With channels last: [.., H, W, C], first: [.., C, H, W].
+/// The axes of a picture in a tensor of rank 2 to 5; -1 for none. With channels last: [.., H, W, C], first: [.., C, H,
+/// W].
 struct PictureAxes {
     int channel = -1, row = -1, column = -1;
 };

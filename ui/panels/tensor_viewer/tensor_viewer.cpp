@@ -56,18 +56,11 @@ TensorViewer::Counted TensorViewer::count(const tensor::Tensor& tensor, const st
 }
 
 TensorViewer::TensorViewer(QWidget* parent)
-    : QWidget(parent),
-      m_splitter(new QSplitter(Qt::Vertical, this)),
-      m_tree(new QTreeWidget(m_splitter)),
-      m_tensorPart(new QWidget),
-      m_switches(new QHBoxLayout),
-      m_buttons(new QButtonGroup(this)),
-      m_stack(new QStackedWidget(m_tensorPart)),
-      m_slice(new widgets::SliceBar(m_tensorPart)),
-      m_channels(new QComboBox(m_tensorPart)),
-      m_range(new widgets::RangeControl(m_tensorPart)),
-      m_statistics(new QLabel(m_tensorPart)),
-      m_pointed(new widgets::ElidedLabel({}, m_tensorPart)),
+    : QWidget(parent), m_splitter(new QSplitter(Qt::Vertical, this)), m_tree(new QTreeWidget(m_splitter)),
+      m_tensorPart(new QWidget), m_switches(new QHBoxLayout), m_buttons(new QButtonGroup(this)),
+      m_stack(new QStackedWidget(m_tensorPart)), m_slice(new widgets::SliceBar(m_tensorPart)),
+      m_channels(new QComboBox(m_tensorPart)), m_range(new widgets::RangeControl(m_tensorPart)),
+      m_statistics(new QLabel(m_tensorPart)), m_pointed(new widgets::ElidedLabel({}, m_tensorPart)),
       m_nothing(new widgets::EmptyState(QStringLiteral("tensor"), tr("No numbers"), {}, {}, m_stack)) {
     m_tree->setHeaderLabels({tr("Part"), tr("Type"), tr("Value")});
     m_tree->setAccessibleName(tr("Parts of the value"));
@@ -122,7 +115,8 @@ void TensorViewer::buildBars() {
     m_channels->addItems({tr("channels first"), tr("channels last")});
     m_channels->setAccessibleName(tr("Channel axis"));
     m_switches->addWidget(m_channels);
-    QToolButton* copyButton = widgets::makeToolButton(QStringLiteral("copy"), tr("Copy as text (Ctrl+C)"), m_tensorPart);
+    QToolButton* copyButton =
+        widgets::makeToolButton(QStringLiteral("copy"), tr("Copy as text (Ctrl+C)"), m_tensorPart);
     QToolButton* saveButton = widgets::makeToolButton(QStringLiteral("save"), tr("Save as .npy"), m_tensorPart);
     connect(copyButton, &QToolButton::clicked, this, &TensorViewer::copy);
     connect(saveButton, &QToolButton::clicked, this, &TensorViewer::save);
@@ -216,7 +210,8 @@ void TensorViewer::recall() {
     {
         const QSignalBlocker slice(m_slice), range(m_range);
         m_slice->setShape(shape);
-        if (known != m_memory.constEnd() && widgets::SliceBar::fits(known->slice, shape)) m_slice->setSlice(known->slice);
+        if (known != m_memory.constEnd() && widgets::SliceBar::fits(known->slice, shape))
+            m_slice->setSlice(known->slice);
         // A locked range stays, whatever is shown.
         if (!m_range->state().locked) {
             widgets::RangeState fresh;
@@ -285,8 +280,9 @@ void TensorViewer::refresh() {
     const TensorViewInfo* view = info(m_view);
     if (!view || !m_shown.tensor.defined()) return;
     if (m_shown.tensor.numel() == 0) {
-        m_nothing->setContent(QStringLiteral("tensor"), tr("No elements"),
-                              tr("Shape %1 has a dimension of size 0").arg(QString::fromStdString(m_shown.tensor.shape().text())));
+        m_nothing->setContent(
+            QStringLiteral("tensor"), tr("No elements"),
+            tr("Shape %1 has a dimension of size 0").arg(QString::fromStdString(m_shown.tensor.shape().text())));
         m_stack->setCurrentWidget(m_nothing);
     } else {
         TensorView*& widget = m_views[m_view];
@@ -299,14 +295,16 @@ void TensorViewer::refresh() {
                 setCurrentView(heatMapView().id);
             });
         }
-        m_shown.plane = tensor::plane(m_shown.tensor, m_shown.slice.rowAxis, m_shown.slice.columnAxis,
-                                      std::vector<std::int64_t>(m_shown.slice.index.begin(), m_shown.slice.index.end()));
+        m_shown.plane =
+            tensor::plane(m_shown.tensor, m_shown.slice.rowAxis, m_shown.slice.columnAxis,
+                          std::vector<std::int64_t>(m_shown.slice.index.begin(), m_shown.slice.index.end()));
         widget->show(m_shown);
         m_stack->setCurrentWidget(widget);
     }
     // What was just read may be of another file than the rest.
     if (tensor::isSourceChanged(m_shown.tensor)) {
-        m_nothing->setContent(QStringLiteral("tensor"), tr("The file changed"), tr("The value is read from a file that changed on disk"));
+        m_nothing->setContent(QStringLiteral("tensor"), tr("The file changed"),
+                              tr("The value is read from a file that changed on disk"));
         m_stack->setCurrentWidget(m_nothing);
         m_shown.stats.reset();
         refreshStatistics();
@@ -331,8 +329,10 @@ QStringList TensorViewer::statistics() const {
     const analysis::TensorStats& stats = *m_shown.stats;
     if (!isNumeric(m_shown.tensor)) return parts;
     if (stats.finiteCount() > 0)
-        parts << tr("min %1").arg(widgets::numberText(stats.minimum)) << tr("max %1").arg(widgets::numberText(stats.maximum))
-              << tr("mean %1").arg(widgets::numberText(stats.mean)) << tr("std %1").arg(widgets::numberText(stats.deviation));
+        parts << tr("min %1").arg(widgets::numberText(stats.minimum))
+              << tr("max %1").arg(widgets::numberText(stats.maximum))
+              << tr("mean %1").arg(widgets::numberText(stats.mean))
+              << tr("std %1").arg(widgets::numberText(stats.deviation));
     if (stats.nanCount > 0) parts << tr("NaN %1").arg(widgets::countText(stats.nanCount));
     if (stats.infCount > 0) parts << tr("Inf %1").arg(widgets::countText(stats.infCount));
     if (stats.count > 0) parts << tr("zeros %1").arg(widgets::countText(stats.zeroCount));
@@ -359,7 +359,8 @@ void TensorViewer::goToNextBad() {
     if (m_shown.bad.empty()) return;
     const std::vector<qint64> place = placeOf(m_shown.tensor, m_shown.bad[m_nextBad++ % m_shown.bad.size()]);
     // Pictures, channels and the histogram cannot point at one element.
-    if (m_view != tableView().id && m_view != lineView().id && m_view != heatMapView().id) setCurrentView(heatMapView().id);
+    if (m_view != tableView().id && m_view != lineView().id && m_view != heatMapView().id)
+        setCurrentView(heatMapView().id);
     widgets::Slice slice = m_shown.slice;
     slice.index = place;
     setSlice(slice);
@@ -393,20 +394,21 @@ void TensorViewer::save() {
 bool TensorViewer::saveTo(const QString& path) {
     if (!m_shown.tensor.defined()) return false;
     auto* job = new context::Job(this);  // of its own: what is saved next does not stop it
-    job->start([tensor = m_shown.tensor, file = std::filesystem::path(path.toStdU16String())](const base::WorkContext&) { return io::writeNpyFile(file, tensor); },
+    job->start([tensor = m_shown.tensor, file = std::filesystem::path(path.toStdU16String())](
+                   const base::WorkContext&) { return io::writeNpyFile(file, tensor); },
                [this, job, path](const base::Result<void>& written) {
                    if (written) Q_EMIT saved(path);
-                   else Q_EMIT saveFailed(QString::fromStdString(written.error().text()), QString::fromStdString(written.error().hint));
+                   else
+                       Q_EMIT saveFailed(QString::fromStdString(written.error().text()),
+                                         QString::fromStdString(written.error().hint));
                    job->deleteLater();
                });
     return true;
 }
 
 void TensorViewer::keyPressEvent(QKeyEvent* event) {
-    if (event->matches(QKeySequence::Copy))
-        copy();
-    else
-        QWidget::keyPressEvent(event);
+    if (event->matches(QKeySequence::Copy)) copy();
+    else QWidget::keyPressEvent(event);
 }
 
 }  // namespace sonde::panels

@@ -1,11 +1,10 @@
 #pragma once
 
-#include "ui/panels/tensor_viewer/tensor_view.h"
-
 #include <QHash>
 
 #include "core/tensor/value.h"
 #include "ui/context/job.h"
+#include "ui/panels/tensor_viewer/tensor_view.h"
 
 class QButtonGroup;
 class QComboBox;
@@ -23,8 +22,8 @@ class SliceBar;
 
 namespace sonde::panels {
 
-/// Shows one value: a tensor through the views of the table, with slice and range; anything else as a tree whose tensors
-/// can be opened. How a value was looked at is remembered by its key. Knows nothing of models and runs.
+/// Shows one value: a tensor through the views of the table, with slice and range; anything else as a tree whose
+/// tensors can be opened. How a value was looked at is remembered by its key. Knows nothing of models and runs.
 class TensorViewer : public QWidget {
     Q_OBJECT
   public:
@@ -96,8 +95,8 @@ class TensorViewer : public QWidget {
     std::size_t m_nextBad = 0;  ///< in m_shown.bad
     QString m_valueKey, m_key;
     bool m_hasValue = false;
-    QString m_view;        ///< id of the view that is seen
-    QString m_favourite;   ///< the view chosen last: taken for tensors never seen before
+    QString m_view;       ///< id of the view that is seen
+    QString m_favourite;  ///< the view chosen last: taken for tensors never seen before
     QHash<QString, Memory> m_memory;
     QHash<QString, TensorView*> m_views;  ///< made when first needed
     context::Job m_statsJob;

@@ -22,13 +22,9 @@ using context::InspectorContext;
 using context::Selection;
 
 TensorViewerPanel::TensorViewerPanel(InspectorContext& inspector)
-    : m_inspector(inspector),
-      m_stack(new QStackedWidget(this)),
-      m_page(new QWidget(m_stack)),
-      m_title(new widgets::ElidedLabel({}, m_page)),
-      m_iterations(new QWidget(m_page)),
-      m_iteration(new QSpinBox(m_iterations)),
-      m_iterationCount(new QLabel(m_iterations)),
+    : m_inspector(inspector), m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)),
+      m_title(new widgets::ElidedLabel({}, m_page)), m_iterations(new QWidget(m_page)),
+      m_iteration(new QSpinBox(m_iterations)), m_iterationCount(new QLabel(m_iterations)),
       m_viewer(new TensorViewer(m_page)),
       m_empty(new widgets::EmptyState(QStringLiteral("tensor"), {}, {}, {}, m_stack)) {
     auto* header = new QHBoxLayout;
@@ -107,7 +103,8 @@ void TensorViewerPanel::refresh() {
         if (!chosen) m_iteration->setValue(count);
         m_iterationOf = m_node;
         m_iterationCount->setText(tr("of %1").arg(passes));
-        if (const tensor::Value* one = m_inspector.value(m_node, static_cast<std::size_t>(m_iteration->value() - 1))) value = one;
+        if (const tensor::Value* one = m_inspector.value(m_node, static_cast<std::size_t>(m_iteration->value() - 1)))
+            value = one;
     }
     const graph::InternalGraph& graph = m_inspector.graph();
     const QString name = models::shown(graph.node(m_node).name);
@@ -117,7 +114,10 @@ void TensorViewerPanel::refresh() {
     if (const QString run = comparison.runText(); !run.isEmpty()) {
         title += QStringLiteral("  ·  ") + run;
         const analysis::NodeDifference* found = comparison.of(m_node);
-        if (found) title += QStringLiteral(": ") + (found->ok ? tr("agrees") : tr("differs by up to %1").arg(QString::number(found->maxAbsolute, 'g', 3)));
+        if (found)
+            title +=
+                QStringLiteral(": ") +
+                (found->ok ? tr("agrees") : tr("differs by up to %1").arg(QString::number(found->maxAbsolute, 'g', 3)));
     }
     const bool isStale = m_inspector.isStale(m_node);
     if (isStale) title.prepend(tr("Stale, %1  \u00b7  ").arg(m_inspector.staleReason()));
@@ -138,7 +138,8 @@ void TensorViewerPanel::explain() {
     if (!m_node.valid()) return say(tr("Nothing selected"), tr("Click a node to look at its value"));
     const QString name = models::brief(m_inspector.graph().node(m_node).name);
     if (m_inspector.isRunning()) return say(tr("Running"), tr("The value of %1 is shown after the run").arg(name));
-    if (m_inspector.fileHasChanged()) return say(tr("The model file changed"), tr("Its values are shown again once it is reloaded"));
+    if (m_inspector.fileHasChanged())
+        return say(tr("The model file changed"), tr("Its values are shown again once it is reloaded"));
     const auto& recording = m_inspector.recording();
     if (recording && recording->computed(m_node)) {
         // Asked for once; should it not come, the button remains.
@@ -146,16 +147,19 @@ void TensorViewerPanel::explain() {
             m_asked = m_node;
             m_inspector.requestValue(m_node);
         }
-        return say(tr("Computing"), tr("%1 was computed but not kept; computing it again").arg(name), tr("Run to here"));
+        return say(tr("Computing"), tr("%1 was computed but not kept; computing it again").arg(name),
+                   tr("Run to here"));
     }
-    if (!recording) return say(tr("No value yet"), tr("Run the model to see the value of %1").arg(name), tr("Run to here"));
+    if (!recording)
+        return say(tr("No value yet"), tr("Run the model to see the value of %1").arg(name), tr("Run to here"));
     const graph::InternalGraph& graph = m_inspector.graph();
     if (const exec::Failure* failure = m_inspector.failure(graph.node(m_node).producer))
         return say(tr("Failed"), models::failureText(graph, graph.node(m_node).producer, *failure));
     if (m_inspector.runState() != context::RunState::Failed || recording->failures.empty())
         return say(tr("Not reached"), tr("The last run stopped before %1").arg(name), tr("Run to here"));
     const graph::Expr& failed = graph.expr(recording->failures.front().expr);
-    const QString at = failed.outputs.empty() ? models::operatorText(failed) : models::brief(graph.node(failed.outputs.front()).name);
+    const QString at =
+        failed.outputs.empty() ? models::operatorText(failed) : models::brief(graph.node(failed.outputs.front()).name);
     say(tr("Not reached"), tr("The last run failed at %1, before %2").arg(at, name), tr("Run to here"));
 }
 

@@ -18,8 +18,8 @@ namespace sonde::panels {
 
 class TensorViewer;
 
-/// Follows the selection and shows its value: what the last run kept, a weight, or an input. A value that the run passed
-/// without keeping is asked for by itself; where there is none, the panel says why and offers to run.
+/// Follows the selection and shows its value: what the last run kept, a weight, or an input. A value that the run
+/// passed without keeping is asked for by itself; where there is none, the panel says why and offers to run.
 class TensorViewerPanel : public QWidget {
     Q_OBJECT
   public:
@@ -42,7 +42,7 @@ class TensorViewerPanel : public QWidget {
     QStackedWidget* m_stack;
     QWidget* m_page;
     widgets::ElidedLabel* m_title;
-    QWidget* m_iterations;    ///< "Iteration 3 of 12"
+    QWidget* m_iterations;  ///< "Iteration 3 of 12"
     QSpinBox* m_iteration;
     QLabel* m_iterationCount;
     graph::NodeId m_iterationOf;  ///< whose passes the box chooses from

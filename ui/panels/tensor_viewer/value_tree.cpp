@@ -13,7 +13,8 @@ constexpr int kMaxTreeRows = 20'000;  ///< in all: thirty pairs of pairs are a b
 constexpr int kTensorRole = Qt::UserRole;
 constexpr int kPathRole = Qt::UserRole + 1;
 
-void addRow(QTreeWidgetItem* parent, const QString& name, const QString& path, const tensor::Value& value, int depth, int& rows);
+void addRow(QTreeWidgetItem* parent, const QString& name, const QString& path, const tensor::Value& value, int depth,
+            int& rows);
 
 void addRest(QTreeWidgetItem* parent, std::size_t count) {
     if (count <= kMaxEntries) return;
@@ -41,7 +42,8 @@ void addParts(QTreeWidgetItem* parent, const QString& path, const tensor::Value&
     }
 }
 
-void addRow(QTreeWidgetItem* parent, const QString& name, const QString& path, const tensor::Value& value, int depth, int& rows) {
+void addRow(QTreeWidgetItem* parent, const QString& name, const QString& path, const tensor::Value& value, int depth,
+            int& rows) {
     if (++rows > kMaxTreeRows) return;
     const bool container = value.isListLike() || value.kind() == tensor::ValueKind::Dict;
     const QString text = container ? QString() : QString::fromStdString(value.text(120));
@@ -57,7 +59,9 @@ void fillValueTree(QTreeWidget& tree, const tensor::Value& value) {
     tree.clear();
     int rows = 0;
     addRow(tree.invisibleRootItem(), QObject::tr("value"), {}, value, 0, rows);
-    if (rows > kMaxTreeRows) new QTreeWidgetItem(tree.invisibleRootItem(), {QObject::tr("only the first %1 parts are listed").arg(kMaxTreeRows)});
+    if (rows > kMaxTreeRows)
+        new QTreeWidgetItem(tree.invisibleRootItem(),
+                            {QObject::tr("only the first %1 parts are listed").arg(kMaxTreeRows)});
     tree.expandToDepth(1);
     for (int column = 0; column < 2; ++column) tree.resizeColumnToContents(column);
 }

@@ -6,8 +6,8 @@
 
 namespace sonde::panels {
 
-/// Fills a tree with the parts of a value: "[0]", "['mask']" and so on with their types and texts. Long lists stop after
-/// a thousand entries with a row that counts the rest.
+/// Fills a tree with the parts of a value: "[0]", "['mask']" and so on with their types and texts. Long lists stop
+/// after a thousand entries with a row that counts the rest.
 void fillValueTree(QTreeWidget& tree, const tensor::Value& value);
 
 /// The tensor that a row stands for, with its path inside the value ("[0]['mask']"); undefined for other rows.

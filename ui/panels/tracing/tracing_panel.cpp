@@ -50,29 +50,22 @@ QLabel* note(const QString& words = {}) {
 }  // namespace
 
 TracingPanel::TracingPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent),
-      m_context(context),
-      m_pages(new QStackedWidget(this)),
-      m_tracer(new QComboBox),
-      m_description(note()),
-      m_noLeaves(new QCheckBox(tr("Trace into every module"))),
-      m_leaves(new QListWidget),
-      m_register(new QCheckBox(tr("Use these leaf classes for every model"))),
-      m_concrete(new QFormLayout),
-      m_follow(new QCheckBox(tr("Follow the input values"))),
-      m_flatten(new QCheckBox(tr("Flatten"))),
+    : QWidget(parent), m_context(context), m_pages(new QStackedWidget(this)), m_tracer(new QComboBox),
+      m_description(note()), m_noLeaves(new QCheckBox(tr("Trace into every module"))), m_leaves(new QListWidget),
+      m_register(new QCheckBox(tr("Use these leaf classes for every model"))), m_concrete(new QFormLayout),
+      m_follow(new QCheckBox(tr("Follow the input values"))), m_flatten(new QCheckBox(tr("Flatten"))),
       m_retrace(new QPushButton(theme::icon(QStringLiteral("reload")), tr("Trace Again"))),
-      m_defaults(new QPushButton(tr("Defaults"))),
-      m_result(note()) {
+      m_defaults(new QPushButton(tr("Defaults"))), m_result(note()) {
     auto* area = new QScrollArea;
     area->setWidgetResizable(true);
     area->setFrameShape(QFrame::NoFrame);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     area->setWidget(buildForm());
     m_pages->addWidget(area);
-    m_pages->addWidget(new widgets::EmptyState(QStringLiteral("graph"), tr("Nothing to trace"),
-                                               tr("Modules of a TorchScript archive, a built-in model or your own C++ model are "
-                                                  "traced. An ONNX file is a graph already.")));
+    m_pages->addWidget(
+        new widgets::EmptyState(QStringLiteral("graph"), tr("Nothing to trace"),
+                                tr("Modules of a TorchScript archive, a built-in model or your own C++ model are "
+                                   "traced. An ONNX file is a graph already.")));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_pages);
@@ -87,7 +80,8 @@ TracingPanel::TracingPanel(InspectorContext& context, QWidget* parent)
 }
 
 QWidget* TracingPanel::buildForm() {
-    for (const document::TracerInfo& tracer : document::tracers()) m_tracer->addItem(context::text(tracer.name), context::text(tracer.id));
+    for (const document::TracerInfo& tracer : document::tracers())
+        m_tracer->addItem(context::text(tracer.name), context::text(tracer.id));
     m_tracer->setAccessibleName(tr("Tracer"));
     m_tracer->setToolTip(tr("The tracer that records the graph"));
     m_noLeaves->setToolTip(tr("Keep no module as a single node: the graph consists of operators"));
@@ -95,8 +89,9 @@ QWidget* TracingPanel::buildForm() {
     m_leaves->setToolTip(tr("Modules of a ticked class stay single nodes and are not traced into"));
     m_leaves->setFixedHeight(kLeafRows * (fontMetrics().height() + theme::kTight));
     m_register->setToolTip(tr("Use the ticked classes for every model opened from now on"));
-    m_follow->setToolTip(tr("Follow the branches and loops that the values in the Inputs panel take. Each decision becomes a guard node; "
-                            "a run that takes another branch stops there"));
+    m_follow->setToolTip(tr(
+        "Follow the branches and loops that the values in the Inputs panel take. Each decision becomes a guard node; "
+        "a run that takes another branch stops there"));
     m_flatten->setToolTip(tr("Replace every module call by its operations; nodes keep the names of their modules"));
     m_retrace->setToolTip(tr("Trace again with these options; watch points, inputs and view are kept by name"));
     m_defaults->setToolTip(tr("Restore the options used when a model is opened"));
@@ -154,12 +149,16 @@ void TracingPanel::fillLeaves() {
         if (!module.moduleClass.empty() && !module.qualname.empty()) ++classes[module.moduleClass];
     m_leaves->clear();
     for (const auto& [name, count] : classes) {
-        const auto holds = [&name = name](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), name) != list.end(); };
-        auto* item = new QListWidgetItem(tr("%1  ×%2").arg(models::shortClass(name), context::countText(count)), m_leaves);
+        const auto holds = [&name = name](const std::vector<std::string>& list) {
+            return std::find(list.begin(), list.end(), name) != list.end();
+        };
+        auto* item =
+            new QListWidgetItem(tr("%1  ×%2").arg(models::shortClass(name), context::countText(count)), m_leaves);
         item->setToolTip(QString::fromStdString(name));
         item->setData(Qt::UserRole, QString::fromStdString(name));
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
-        item->setCheckState(holds(whole.options.leaves) || holds(whole.options.registeredLeaves) ? Qt::Checked : Qt::Unchecked);
+        item->setCheckState(holds(whole.options.leaves) || holds(whole.options.registeredLeaves) ? Qt::Checked
+                                                                                                 : Qt::Unchecked);
     }
 }
 
@@ -172,8 +171,9 @@ void TracingPanel::fillConcrete() {
         auto* edit = new QLineEdit;
         edit->setObjectName(QStringLiteral("concrete.") + QString::fromStdString(name));
         edit->setPlaceholderText(tr("symbolic"));
-        edit->setToolTip(tr("true, None, 3, 0.5 or text: the trace is specialised for this value, and a run with another value fails. "
-                            "Empty: any value"));
+        edit->setToolTip(tr(
+            "true, None, 3, 0.5 or text: the trace is specialised for this value, and a run with another value fails. "
+            "Empty: any value"));
         edit->setAccessibleName(tr("Fixed value of %1").arg(QString::fromStdString(name)));
         for (const auto& [parameter, value] : whole.options.concrete)
             if (parameter == name) edit->setText(QString::fromStdString(value));
@@ -184,7 +184,8 @@ void TracingPanel::fillConcrete() {
 
 void TracingPanel::showSentence() {
     for (const document::TracerInfo& tracer : document::tracers())
-        if (context::text(tracer.id) == m_tracer->currentData().toString()) m_description->setText(context::text(tracer.sentence));
+        if (context::text(tracer.id) == m_tracer->currentData().toString())
+            m_description->setText(context::text(tracer.sentence));
 }
 
 void TracingPanel::showResult() {
@@ -209,7 +210,8 @@ void TracingPanel::setToDefaults() {
     m_noLeaves->setChecked(false);
     const QStringList registered = InspectorContext::registeredLeaves();
     for (int i = 0; i < m_leaves->count(); ++i)
-        m_leaves->item(i)->setCheckState(registered.contains(m_leaves->item(i)->data(Qt::UserRole).toString()) ? Qt::Checked : Qt::Unchecked);
+        m_leaves->item(i)->setCheckState(
+            registered.contains(m_leaves->item(i)->data(Qt::UserRole).toString()) ? Qt::Checked : Qt::Unchecked);
     for (QLineEdit* edit : findChildren<QLineEdit*>(QRegularExpression(QStringLiteral("^concrete\\.")))) edit->clear();
 }
 
@@ -221,10 +223,13 @@ document::OpenOptions TracingPanel::chosen() const {
     options.leaves.clear();
     if (m_noLeaves->isChecked()) options.leaves.push_back("none");
     for (int i = 0; i < m_leaves->count() && !m_noLeaves->isChecked(); ++i)
-        if (m_leaves->item(i)->checkState() == Qt::Checked) options.leaves.push_back(m_leaves->item(i)->data(Qt::UserRole).toString().toStdString());
+        if (m_leaves->item(i)->checkState() == Qt::Checked)
+            options.leaves.push_back(m_leaves->item(i)->data(Qt::UserRole).toString().toStdString());
     options.concrete.clear();
     for (const QLineEdit* edit : findChildren<QLineEdit*>(QRegularExpression(QStringLiteral("^concrete\\."))))
-        if (!edit->text().isEmpty()) options.concrete.emplace_back(edit->objectName().section(QLatin1Char('.'), 1).toStdString(), edit->text().toStdString());
+        if (!edit->text().isEmpty())
+            options.concrete.emplace_back(edit->objectName().section(QLatin1Char('.'), 1).toStdString(),
+                                          edit->text().toStdString());
     return options;
 }
 
@@ -241,8 +246,13 @@ void TracingPanel::retrace() {
 }
 
 PanelInfo tracingPanel() {
-    return {QStringLiteral("tracing"), QObject::tr("Tracing"), QStringLiteral("graph"), PanelArea::Left, QStringLiteral("Alt+8"),
-            [](InspectorContext& context) -> QWidget* { return new TracingPanel(context); }, false};
+    return {QStringLiteral("tracing"),
+            QObject::tr("Tracing"),
+            QStringLiteral("graph"),
+            PanelArea::Left,
+            QStringLiteral("Alt+8"),
+            [](InspectorContext& context) -> QWidget* { return new TracingPanel(context); },
+            false};
 }
 
 }  // namespace sonde::panels

@@ -37,7 +37,8 @@ NodeId nodeAt(const QModelIndex& index) {
 }  // namespace
 
 NodeValueTable::NodeValueTable(InspectorContext& context, WatchListModel::Kind kind, QWidget* parent)
-    : QWidget(parent), m_context(context), m_kind(kind), m_model(context, kind), m_stack(new QStackedWidget(this)), m_view(new QTableView) {
+    : QWidget(parent), m_context(context), m_kind(kind), m_model(context, kind), m_stack(new QStackedWidget(this)),
+      m_view(new QTableView) {
     const bool watches = kind == WatchListModel::Kind::Watches;
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
@@ -68,10 +69,11 @@ NodeValueTable::NodeValueTable(InspectorContext& context, WatchListModel::Kind k
     m_view->addAction(remove);
     m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
 
-    m_stack->addWidget(watches ? new widgets::EmptyState(QStringLiteral("watch"), tr("No watch points"),
-                                                         tr("Select a node and press F9: its value is kept at each run."))
-                               : new widgets::EmptyState(QStringLiteral("end"), tr("No end points"),
-                                                         tr("Select a node and press Shift+F9: the run stops once it is computed.")));
+    m_stack->addWidget(
+        watches ? new widgets::EmptyState(QStringLiteral("watch"), tr("No watch points"),
+                                          tr("Select a node and press F9: its value is kept at each run."))
+                : new widgets::EmptyState(QStringLiteral("end"), tr("No end points"),
+                                          tr("Select a node and press Shift+F9: the run stops once it is computed.")));
     m_stack->addWidget(m_view);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -82,9 +84,10 @@ NodeValueTable::NodeValueTable(InspectorContext& context, WatchListModel::Kind k
     connect(&m_model, &QAbstractItemModel::rowsRemoved, this, showFilled);
     connect(&m_model, &QAbstractItemModel::modelReset, this, showFilled);
     connect(&context, &InspectorContext::selectionChanged, this, &NodeValueTable::follow);
-    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-        if (!m_following && current.isValid()) m_context.navigateTo(nodeAt(current));
-    });
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& current) {
+                if (!m_following && current.isValid()) m_context.navigateTo(nodeAt(current));
+            });
     connect(m_view, &QTableView::clicked, this, [this](const QModelIndex& index) {
         if (nodeAt(index) != m_context.selection().node) m_context.navigateTo(nodeAt(index));
     });
@@ -95,10 +98,8 @@ void NodeValueTable::removeSelected() {
     std::vector<NodeId> nodes;
     for (const QModelIndex& index : m_view->selectionModel()->selectedRows()) nodes.push_back(nodeAt(index));
     for (const NodeId node : nodes) {
-        if (m_kind == WatchListModel::Kind::Watches)
-            m_context.setWatched(node, false);
-        else
-            m_context.setEnd(node, false);
+        if (m_kind == WatchListModel::Kind::Watches) m_context.setWatched(node, false);
+        else m_context.setEnd(node, false);
     }
 }
 
@@ -115,9 +116,7 @@ void NodeValueTable::follow(const Selection& selection) {
 }
 
 WatchListPanel::WatchListPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent),
-      m_context(context),
-      m_tabs(new QTabWidget(this)),
+    : QWidget(parent), m_context(context), m_tabs(new QTabWidget(this)),
       m_watches(new NodeValueTable(context, WatchListModel::Kind::Watches)),
       m_ends(new NodeValueTable(context, WatchListModel::Kind::Ends)) {
     m_tabs->setDocumentMode(true);
@@ -125,9 +124,8 @@ WatchListPanel::WatchListPanel(InspectorContext& context, QWidget* parent)
     m_tabs->addTab(m_ends, theme::icon(QStringLiteral("end")), QString());
     auto* clear = widgets::makeToolButton(QStringLiteral("delete"), tr("Clear this list"), m_tabs);
     m_tabs->setCornerWidget(clear);
-    connect(clear, &QToolButton::clicked, this, [this] {
-        m_tabs->currentWidget() == m_watches ? m_context.clearWatched() : m_context.clearEnds();
-    });
+    connect(clear, &QToolButton::clicked, this,
+            [this] { m_tabs->currentWidget() == m_watches ? m_context.clearWatched() : m_context.clearEnds(); });
     const auto count = [this, clear] {
         const int watches = m_watches->model().rowCount();
         const int ends = m_ends->model().rowCount();
@@ -147,8 +145,10 @@ WatchListPanel::WatchListPanel(InspectorContext& context, QWidget* parent)
 }
 
 PanelInfo watchListPanel() {
-    return {QStringLiteral("watches"), QObject::tr("Watch List"), QStringLiteral("watch"), PanelArea::Bottom,
-            QStringLiteral("Alt+5"), [](InspectorContext& context) -> QWidget* { return new WatchListPanel(context); }};
+    return {
+        QStringLiteral("watches"), QObject::tr("Watch List"),
+        QStringLiteral("watch"),   PanelArea::Bottom,
+        QStringLiteral("Alt+5"),   [](InspectorContext& context) -> QWidget* { return new WatchListPanel(context); }};
 }
 
 }  // namespace sonde::panels

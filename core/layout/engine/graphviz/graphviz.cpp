@@ -1,9 +1,8 @@
 #include "core/layout/engine/graphviz/graphviz.h"
 
-#include <graphviz/gvc.h>
-
 #include <algorithm>
 #include <cmath>
+#include <graphviz/gvc.h>
 #include <string>
 
 #include "core/layout/engine/align_equal.h"
@@ -100,13 +99,14 @@ class Graphviz::Impl {
             const Ports& ports = m_ports[i];
             if (!ports.any) continue;
             set(node, shape, "record");
-            if (box.loosePorts) set(node, label, "{" + narrow("i", ports.in.size()) + "|" + narrow("o", ports.out.size()) + "}");
+            if (box.loosePorts)
+                set(node, label, "{" + narrow("i", ports.in.size()) + "|" + narrow("o", ports.out.size()) + "}");
             else set(node, label, "{{" + fields("i", ports.even) + "}|{" + fields("o", ports.even) + "}}");
         }
     }
 
-    /// The fields of the two rows of a box: in its top border and in its bottom border. A record is the only way to tell
-    /// `dot` where on a border an edge ends.
+    /// The fields of the two rows of a box: in its top border and in its bottom border. A record is the only way to
+    /// tell `dot` where on a border an edge ends.
     struct Ports {
         bool any = false;
         std::size_t even = 0;         ///< how many of equal width
@@ -126,18 +126,21 @@ class Graphviz::Impl {
                 row->erase(std::unique(row->begin(), row->end()), row->end());
             }
             const Box& box = boxes.boxes[i];
-            const bool told = ports.in.size() > 1 || ports.out.size() > 1 || (!box.loosePorts && ports.in.size() + ports.out.size() > 0);
+            const bool told = ports.in.size() > 1 || ports.out.size() > 1 ||
+                              (!box.loosePorts && ports.in.size() + ports.out.size() > 0);
             ports.any = told && box.width >= 16;
             if (ports.any && !box.loosePorts) ports.even = fieldsFor(ports, box.width);
         }
     }
 
-    /// How many equal fields have their middles closest to all ports: what is left over bends an edge that could be straight.
+    /// How many equal fields have their middles closest to all ports: what is left over bends an edge that could be
+    /// straight.
     static std::size_t fieldsFor(const Ports& ports, double width) {
         const auto least = static_cast<std::size_t>(std::clamp(width / 12, 2.0, 48.0));
         std::size_t best = least;
         double bestMiss = 1e18;
-        for (std::size_t count = least; count <= std::max<std::size_t>(least + 4, 48) && count * 4.0 <= width; ++count) {
+        for (std::size_t count = least; count <= std::max<std::size_t>(least + 4, 48) && count * 4.0 <= width;
+             ++count) {
             const double step = width / static_cast<double>(count);
             double miss = 0;
             for (const auto* row : {&ports.in, &ports.out}) {
@@ -160,8 +163,8 @@ class Graphviz::Impl {
         return text;
     }
 
-    /// Several fields of together a ninth of the width, in the middle: enough to order edges by, and the boxes' middles stay
-    /// in line. `dot` gives all fields of a row equal shares; a brace in a brace keeps the direction.
+    /// Several fields of together a ninth of the width, in the middle: enough to order edges by, and the boxes' middles
+    /// stay in line. `dot` gives all fields of a row equal shares; a brace in a brace keeps the direction.
     static std::string narrow(const char* row, std::size_t count) {
         return count > 1 ? "{|{{|{{" + fields(row, count) + "}}|}}|}" : fields(row, 1);
     }
@@ -209,7 +212,8 @@ class Graphviz::Impl {
             field = static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), offset) - all.begin());
         } else {
             const double along = (offset + boxes.boxes[box].width / 2) / boxes.boxes[box].width;
-            field = static_cast<std::size_t>(std::clamp(along * static_cast<double>(ports.even), 0.0, static_cast<double>(ports.even - 1)));
+            field = static_cast<std::size_t>(
+                std::clamp(along * static_cast<double>(ports.even), 0.0, static_cast<double>(ports.even - 1)));
         }
         return row + std::to_string(field) + ":" + side;
     }

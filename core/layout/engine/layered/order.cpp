@@ -97,7 +97,8 @@ class CrossingReducer {
         return !m_graph.isPlace(first) && m_graph.graph->boxes[first].pin != Pin::Free;
     }
 
-    /// At least 0; -1 without neighbours. Ports left of the first vertex's middle lie before position 0, hence the shift.
+    /// At least 0; -1 without neighbours. Ports left of the first vertex's middle lie before position 0, hence the
+    /// shift.
     double barycentre(Index vertex, bool fromAbove) const {
         const auto& start = fromAbove ? m_graph.upStart : m_graph.downStart;
         const auto& links = fromAbove ? m_graph.upLinks : m_graph.downLinks;
@@ -136,9 +137,8 @@ class CrossingReducer {
             if (isLoose(vertex, fromAbove)) loose.push_back(vertex);
         }
         if (loose.empty()) return;
-        std::sort(loose.begin(), loose.end(), [&](Index a, Index b) {
-            return std::pair(m_graph.anchor[a], a) < std::pair(m_graph.anchor[b], b);
-        });
+        std::sort(loose.begin(), loose.end(),
+                  [&](Index a, Index b) { return std::pair(m_graph.anchor[a], a) < std::pair(m_graph.anchor[b], b); });
         std::vector<Index> sorted;
         sorted.reserve(members.size());
         for (const Index vertex : members) {

@@ -46,8 +46,8 @@ class Placer {
         double weight = 0;
     };
 
-    /// Long edges weigh more, so that they are straight (weights 1, 2, 8 of Gansner and others 1993). Least squares share
-    /// out what cannot be straight: only much heavier edges keep their line.
+    /// Long edges weigh more, so that they are straight (weights 1, 2, 8 of Gansner and others 1993). Least squares
+    /// share out what cannot be straight: only much heavier edges keep their line.
     double weightOf(const ProperGraph::Link& link) const {
         const int places = m_graph.isPlace(link.upper) + m_graph.isPlace(link.lower);
         const double square = std::clamp(link.weight * link.weight, 0.01, 1e4);

@@ -31,13 +31,13 @@ struct ProperGraph {
 
     const BoxGraph* graph = nullptr;
     std::uint32_t boxCount = 0;
-    std::vector<std::uint32_t> rank;   ///< by vertex
-    std::vector<double> width;         ///< by vertex
+    std::vector<std::uint32_t> rank;  ///< by vertex
+    std::vector<double> width;        ///< by vertex
     /// By vertex: the box beside which a place should stand, for the first and the last place of a Back edge.
     std::vector<std::uint32_t> anchor;
     static constexpr std::uint32_t kNoAnchor = 0xffffffff;
     std::vector<Link> links;
-    std::vector<Chain> chains;         ///< by edge
+    std::vector<Chain> chains;                      ///< by edge
     std::vector<std::vector<std::uint32_t>> ranks;  ///< the vertices of each rank, from left to right
     std::vector<std::uint32_t> position;            ///< by vertex: its index in its rank
 

@@ -37,8 +37,7 @@ class CycleBreaker {
     explicit CycleBreaker(const BoxGraph& graph)
         : m_graph(graph),
           m_rows(graph.boxes.size(), graph.edges.size(), [&](std::size_t i) { return graph.edges[i].from; }),
-          m_state(graph.boxes.size(), kNew),
-          m_constraints(graph.edges.size()) {}
+          m_state(graph.boxes.size(), kNew), m_constraints(graph.edges.size()) {}
 
     std::vector<Constraint> run() {
         const std::size_t count = m_graph.boxes.size();
@@ -102,8 +101,7 @@ class CycleBreaker {
 class Ranker {
   public:
     Ranker(const BoxGraph& graph, const std::vector<Constraint>& constraints)
-        : m_graph(graph),
-          m_all(constraints),
+        : m_graph(graph), m_all(constraints),
           m_out(graph.boxes.size() + 1, constraints.size(), [&](std::size_t i) { return key(i, true); }),
           m_in(graph.boxes.size() + 1, constraints.size(), [&](std::size_t i) { return key(i, false); }),
           m_rank(graph.boxes.size(), 0) {}
@@ -160,7 +158,8 @@ class Ranker {
                 const Index low = m_all[m_out.items[i]].low;
                 if (m_graph.boxes[low].pin != Pin::Last) nearest = std::min(nearest, m_rank[low]);
             }
-            if (nearest != std::numeric_limits<Index>::max() && (floating[box] || outs > held)) m_rank[box] = nearest - 1;
+            if (nearest != std::numeric_limits<Index>::max() && (floating[box] || outs > held))
+                m_rank[box] = nearest - 1;
         }
     }
 

@@ -99,13 +99,13 @@ inline __attribute__((always_inline)) void zip(const float* x, bool xRepeated, c
     }
 }
 
-#define SONDE_BINARY(NAME, EXPRESSION)                                                                                    \
-    void NAME(const float* x, bool xr, const float* y, bool yr, float* z, std::size_t n) {                                \
-        zip(x, xr, y, yr, z, n, [](float a, float b) { return EXPRESSION; });                                             \
+#define SONDE_BINARY(NAME, EXPRESSION)                                                     \
+    void NAME(const float* x, bool xr, const float* y, bool yr, float* z, std::size_t n) { \
+        zip(x, xr, y, yr, z, n, [](float a, float b) { return EXPRESSION; });              \
     }
 SONDE_BINARY(add, a + b)
 SONDE_BINARY(sub, a - b)
-SONDE_BINARY(mul, a * b)
+SONDE_BINARY(mul, a* b)
 SONDE_BINARY(div, a / b)
 SONDE_BINARY(maxTwo, maxOf(a, b))
 SONDE_BINARY(minTwo, minOf(a, b))
@@ -115,7 +115,8 @@ void scaleShift(const float* x, float scale, float shift, float* y, std::size_t 
     for (std::size_t i = 0; i < n; ++i) y[i] = x[i] * scale + shift;
 }
 
-void normalizeRow(const float* x, float mean, float inverse, const float* scale, const float* bias, float* y, std::size_t n) {
+void normalizeRow(const float* x, float mean, float inverse, const float* scale, const float* bias, float* y,
+                  std::size_t n) {
     if (bias) {
         for (std::size_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * inverse * scale[i] + bias[i];
     } else {

@@ -50,16 +50,19 @@ inline __attribute__((always_inline)) void alongDepth(std::ptrdiff_t k, const fl
 
 /// Rows r… of C. Written with folds and not with loops over the rows: the compiler then keeps every sum in a register.
 template <int... r>
-void tile(std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate, const float* ahead, std::integer_sequence<int, r...>) {
+void tile(std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate,
+          const float* ahead, std::integer_sequence<int, r...>) {
     // What is written or added to at the end would otherwise be waited for.
     ((__builtin_prefetch(c + r * ldc, 1), __builtin_prefetch(c + r * ldc + kVectors * kWidth - 1, 1)), ...);
     Vector first[sizeof...(r)] = {}, second[sizeof...(r)] = {};
-    alongDepth(k, ahead, [&]() __attribute__((always_inline)) {
-        const Vector right0 = *reinterpret_cast<const Vector*>(b), right1 = *reinterpret_cast<const Vector*>(b + kWidth);
-        ((first[r] += all(a[r]) * right0, second[r] += all(a[r]) * right1), ...);
-        a += kRows;
-        b += kVectors * kWidth;
-    });
+    alongDepth(
+        k, ahead, [&]() __attribute__((always_inline)) {
+            const Vector right0 = *reinterpret_cast<const Vector*>(b),
+                         right1 = *reinterpret_cast<const Vector*>(b + kWidth);
+            ((first[r] += all(a[r]) * right0, second[r] += all(a[r]) * right1), ...);
+            a += kRows;
+            b += kVectors * kWidth;
+        });
     const auto store = [&](float* row, const Vector& sum0, const Vector& sum1) {
         Vector* out0 = reinterpret_cast<Vector*>(row);
         Vector* out1 = reinterpret_cast<Vector*>(row + kWidth);
@@ -71,15 +74,17 @@ void tile(std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdi
 
 /// The first vector of each row alone.
 template <int... r>
-void halfTile(std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate, const float* ahead, std::integer_sequence<int, r...>) {
+void halfTile(std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate,
+              const float* ahead, std::integer_sequence<int, r...>) {
     (__builtin_prefetch(c + r * ldc, 1), ...);
     Vector sums[sizeof...(r)] = {};
-    alongDepth(k, ahead, [&]() __attribute__((always_inline)) {
-        const Vector right = *reinterpret_cast<const Vector*>(b);
-        ((sums[r] += all(a[r]) * right), ...);
-        a += kRows;
-        b += kVectors * kWidth;
-    });
+    alongDepth(
+        k, ahead, [&]() __attribute__((always_inline)) {
+            const Vector right = *reinterpret_cast<const Vector*>(b);
+            ((sums[r] += all(a[r]) * right), ...);
+            a += kRows;
+            b += kVectors * kWidth;
+        });
     const auto store = [&](float* row, const Vector& sum) {
         Vector* out = reinterpret_cast<Vector*>(row);
         *out = accumulate ? *out + sum : sum;
@@ -88,7 +93,8 @@ void halfTile(std::ptrdiff_t k, const float* a, const float* b, float* c, std::p
 }
 
 template <int R>
-void chooseHalf(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate, const float* ahead) {
+void chooseHalf(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
+                bool accumulate, const float* ahead) {
     if (rows == R) {
         halfTile(k, a, b, c, ldc, accumulate, ahead, std::make_integer_sequence<int, R>{});
     } else if constexpr (R > 1) {
@@ -97,7 +103,8 @@ void chooseHalf(int rows, std::ptrdiff_t k, const float* a, const float* b, floa
 }
 
 template <int R>
-void choose(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate, const float* ahead) {
+void choose(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate,
+            const float* ahead) {
     if (rows == R) {
         tile(k, a, b, c, ldc, accumulate, ahead, std::make_integer_sequence<int, R>{});
     } else if constexpr (R > 1) {

@@ -1,6 +1,6 @@
-// Products of float64 by Eigen, once per instruction set. Eigen is inline functions, of which the linker keeps one copy:
-// a name of its own for Eigen's namespace keeps those of the instruction sets apart. Of the standard library's inline
-// functions none may remain as a call; tests/core/ops/kernels/tst_isa_symbols.cpp looks.
+// Products of float64 by Eigen, once per instruction set. Eigen is inline functions, of which the linker keeps one
+// copy: a name of its own for Eigen's namespace keeps those of the instruction sets apart. Of the standard library's
+// inline functions none may remain as a call; tests/core/ops/kernels/tst_isa_symbols.cpp looks.
 
 #define Eigen SONDE_ISA_EIGEN
 #define EIGEN_NO_DEBUG
@@ -19,7 +19,8 @@ using Stride = Eigen::OuterStride<>;
 void product64(const ProductBlock& block) {
     const Eigen::Map<const Rows, 0, Stride> a(block.a, block.m, block.k, Stride(block.aStride));
     Eigen::Map<Rows, 0, Stride> c(block.c, block.m, block.n, Stride(block.cStride));
-    if (block.bTurned) c.noalias() += a * Eigen::Map<const Columns, 0, Stride>(block.b, block.k, block.n, Stride(block.bStride));
+    if (block.bTurned)
+        c.noalias() += a * Eigen::Map<const Columns, 0, Stride>(block.b, block.k, block.n, Stride(block.bStride));
     else c.noalias() += a * Eigen::Map<const Rows, 0, Stride>(block.b, block.k, block.n, Stride(block.bStride));
 }
 

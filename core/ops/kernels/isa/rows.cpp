@@ -89,7 +89,9 @@ typedef unsigned Bits __attribute__((vector_size(kWidth * sizeof(float)), aligne
 constexpr unsigned kExponent = 0x7f800000U, kOne = 0x00800000U;
 
 /// Adding one to an exponent of all ones carries into the sign bit.
-inline __attribute__((always_inline)) Bits signIfBad(const float* x) { return (*reinterpret_cast<const Bits*>(x) & kExponent) + kOne; }
+inline __attribute__((always_inline)) Bits signIfBad(const float* x) {
+    return (*reinterpret_cast<const Bits*>(x) & kExponent) + kOne;
+}
 
 inline __attribute__((always_inline)) bool anySign(Bits bits) {
 #if defined(__AVX512F__)
@@ -118,14 +120,16 @@ bool allFinite(const float* x, std::size_t n) {
     Bits a = signIfBad(x + n - kWidth), b = a, c = a, d = a;  // the last vector overlaps the one before it
     std::size_t i = 0;
     for (; i + 4 * kWidth <= n; i += 4 * kWidth) {
-        a |= signIfBad(x + i), b |= signIfBad(x + i + kWidth), c |= signIfBad(x + i + 2 * kWidth), d |= signIfBad(x + i + 3 * kWidth);
+        a |= signIfBad(x + i), b |= signIfBad(x + i + kWidth), c |= signIfBad(x + i + 2 * kWidth),
+            d |= signIfBad(x + i + 3 * kWidth);
     }
     for (; i + kWidth <= n; i += kWidth) a |= signIfBad(x + i);
     return !anySign((a | b) | (c | d));
 }
 
 /// Four vectors of outputs stay in registers while the taps pass.
-void weightedRows(const float* const* rows, const float* weights, std::size_t taps, float bias, float* y, std::size_t n) {
+void weightedRows(const float* const* rows, const float* weights, std::size_t taps, float bias, float* y,
+                  std::size_t n) {
     std::size_t i = 0;
     for (; i + 4 * kWidth <= n; i += 4 * kWidth) {
         Vector a = bias - Vector{}, b = a, c = a, d = a;
@@ -142,7 +146,8 @@ void weightedRows(const float* const* rows, const float* weights, std::size_t ta
     }
     for (; i + kWidth <= n; i += kWidth) {
         Vector a = bias - Vector{};
-        for (std::size_t t = 0; t < taps; ++t) a += (weights[t] - Vector{}) * *reinterpret_cast<const Vector*>(rows[t] + i);
+        for (std::size_t t = 0; t < taps; ++t)
+            a += (weights[t] - Vector{}) * *reinterpret_cast<const Vector*>(rows[t] + i);
         *reinterpret_cast<Vector*>(y + i) = a;
     }
     for (; i < n; ++i) {
@@ -166,7 +171,8 @@ inline __attribute__((always_inline)) void storePart(float* y, const Vector& v, 
 }
 
 /// Four rows of outputs of a 3x3 window without stride: six rows of inputs are read, each three times.
-inline __attribute__((always_inline)) void fourRows(const float* x, std::ptrdiff_t pitch, const Vector (&w)[9], float bias, Vector (&sums)[4]) {
+inline __attribute__((always_inline)) void fourRows(const float* x, std::ptrdiff_t pitch, const Vector (&w)[9],
+                                                    float bias, Vector (&sums)[4]) {
     for (Vector& sum : sums) sum = bias - Vector{};
     for (int row = 0; row < 6; ++row) {
         Vector in[3];
@@ -179,8 +185,8 @@ inline __attribute__((always_inline)) void fourRows(const float* x, std::ptrdiff
     }
 }
 
-void weightedPlane(const float* const* taps, const float* weights, std::size_t count, float bias, std::ptrdiff_t pitch, float* y,
-                   std::ptrdiff_t columns, std::ptrdiff_t rows) {
+void weightedPlane(const float* const* taps, const float* weights, std::size_t count, float bias, std::ptrdiff_t pitch,
+                   float* y, std::ptrdiff_t columns, std::ptrdiff_t rows) {
     bool dense = count == 9;
     for (std::size_t t = 0; dense && t < 9; ++t) {
         dense = taps[t] == taps[0] + static_cast<std::ptrdiff_t>(t / 3) * pitch + static_cast<std::ptrdiff_t>(t % 3);
@@ -193,7 +199,8 @@ void weightedPlane(const float* const* taps, const float* weights, std::size_t c
             for (std::ptrdiff_t i = 0; i < columns; i += static_cast<std::ptrdiff_t>(kWidth)) {
                 Vector sums[4];
                 fourRows(taps[0] + row * pitch + i, pitch, w, bias, sums);
-                for (int r = 0; r < 4; ++r) storePart(y + (row + r) * columns + i, sums[r], static_cast<std::size_t>(columns - i));
+                for (int r = 0; r < 4; ++r)
+                    storePart(y + (row + r) * columns + i, sums[r], static_cast<std::size_t>(columns - i));
             }
         }
     }
@@ -214,7 +221,8 @@ void everyOther(const float* x, float* y, std::size_t n) {
 
 #if defined(__AVX512F__)
 /// Sixteen elements from x[at] on, zeros where they are outside of [first, last).
-inline __attribute__((always_inline)) __m512 loadInside(const float* x, std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t last) {
+inline __attribute__((always_inline)) __m512 loadInside(const float* x, std::ptrdiff_t at, std::ptrdiff_t first,
+                                                        std::ptrdiff_t last) {
     const std::ptrdiff_t from = first - at, to = last - at;
     const unsigned upTo = to >= 16 ? 0xFFFFU : to <= 0 ? 0U : (1U << to) - 1U;
     const unsigned before = from >= 16 ? 0xFFFFU : from <= 0 ? 0U : (1U << from) - 1U;
@@ -222,16 +230,20 @@ inline __attribute__((always_inline)) __m512 loadInside(const float* x, std::ptr
 }
 
 /// Element i is number index[i] of the 32 of both.
-inline __attribute__((always_inline)) __m512 permuted(__m512i index, __m512 a, __m512 b) { return _mm512_permutex2var_ps(a, index, b); }
+inline __attribute__((always_inline)) __m512 permuted(__m512i index, __m512 a, __m512 b) {
+    return _mm512_permutex2var_ps(a, index, b);
+}
 
 /// Every fourth of 64 elements beginning with number j.
 inline __attribute__((always_inline)) __m512 fourths(const __m512 (&v)[5], int j) {
-    const __m512i index = _mm512_add_epi32(_mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 28, 24, 20, 16, 12, 8, 4, 0), _mm512_set1_epi32(j));
+    const __m512i index =
+        _mm512_add_epi32(_mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 28, 24, 20, 16, 12, 8, 4, 0), _mm512_set1_epi32(j));
     const __m512 low = permuted(index, v[0], v[1]), high = permuted(index, v[2], v[3]);
     return permuted(_mm512_set_epi32(23, 22, 21, 20, 19, 18, 17, 16, 7, 6, 5, 4, 3, 2, 1, 0), low, high);
 }
 
-void tileRowsOfFour(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, float* y, std::ptrdiff_t yStride, std::size_t n) {
+void tileRowsOfFour(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, float* y, std::ptrdiff_t yStride,
+                    std::size_t n) {
     for (std::size_t t = 0; t < n; t += 16) {
         __m512 v[5];
         for (int i = 0; i < 5; ++i) v[i] = loadInside(x, static_cast<std::ptrdiff_t>(4 * t) + 16 * i, first, last);
@@ -241,14 +253,17 @@ void tileRowsOfFour(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, f
         // Elements 4 and 5 of a tile are elements 0 and 1 of the next one.
         for (int j = 4; j < 6; ++j) {
             const __m512 next = permuted(_mm512_set1_epi32(j - 4), v[4], v[4]);
-            rows[j] = permuted(_mm512_set_epi32(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1), rows[j - 4], next);
+            rows[j] =
+                permuted(_mm512_set_epi32(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1), rows[j - 4], next);
         }
-        for (int j = 0; j < 6; ++j) _mm512_mask_storeu_ps(y + j * yStride + static_cast<std::ptrdiff_t>(t), lanes, rows[j]);
+        for (int j = 0; j < 6; ++j)
+            _mm512_mask_storeu_ps(y + j * yStride + static_cast<std::ptrdiff_t>(t), lanes, rows[j]);
     }
 }
 #endif
 
-void tileRows(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, int step, float* y, std::ptrdiff_t yStride, std::size_t n) {
+void tileRows(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, int step, float* y, std::ptrdiff_t yStride,
+              std::size_t n) {
 #if defined(__AVX512F__)
     if (step == 4) return tileRowsOfFour(x, first, last, y, yStride, n);
 #endif

@@ -56,26 +56,30 @@ void transformInput(const float* d, std::ptrdiff_t dStride, float* v, std::ptrdi
         Vector rows[A][A];
         for (int j = 0; j < A; ++j) {
             Vector x[A], r[A];
-            for (int i = 0; i < A; ++i) x[i] = *reinterpret_cast<const Vector*>(d + (i * A + j) * dStride + static_cast<std::ptrdiff_t>(t));
+            for (int i = 0; i < A; ++i)
+                x[i] = *reinterpret_cast<const Vector*>(d + (i * A + j) * dStride + static_cast<std::ptrdiff_t>(t));
             input(x, r);
             for (int i = 0; i < A; ++i) rows[i][j] = r[i];
         }
         for (int i = 0; i < A; ++i) {
             Vector r[A];
             input(rows[i], r);
-            for (int j = 0; j < A; ++j) *reinterpret_cast<Vector*>(v + (i * A + j) * pointStride + static_cast<std::ptrdiff_t>(t)) = r[j];
+            for (int j = 0; j < A; ++j)
+                *reinterpret_cast<Vector*>(v + (i * A + j) * pointStride + static_cast<std::ptrdiff_t>(t)) = r[j];
         }
     }
 }
 
 template <int A, int M>
-bool transformOutput(const float* m, std::ptrdiff_t pointStride, float bias, float* y, std::ptrdiff_t yStride, std::size_t n) {
+bool transformOutput(const float* m, std::ptrdiff_t pointStride, float bias, float* y, std::ptrdiff_t yStride,
+                     std::size_t n) {
     Vector nothing = {};  // times 0 only NaN and infinity are not 0
     for (std::size_t t = 0; t < n; t += kWidth) {
         Vector rows[M][A];
         for (int j = 0; j < A; ++j) {
             Vector x[A], r[M];
-            for (int i = 0; i < A; ++i) x[i] = *reinterpret_cast<const Vector*>(m + (i * A + j) * pointStride + static_cast<std::ptrdiff_t>(t));
+            for (int i = 0; i < A; ++i)
+                x[i] = *reinterpret_cast<const Vector*>(m + (i * A + j) * pointStride + static_cast<std::ptrdiff_t>(t));
             output(x, r);
             for (int i = 0; i < M; ++i) rows[i][j] = r[i];
         }

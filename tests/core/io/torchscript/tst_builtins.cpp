@@ -21,17 +21,24 @@ ScriptValue v(double number) { return ScriptValue(Var(number)); }
 ScriptValue v(bool truth) { return ScriptValue(Var(truth)); }
 ScriptValue v(ScriptValue value) { return value; }
 template <typename... T>
-ScriptValue list(T... items) { return makeList({v(items)...}); }
+ScriptValue list(T... items) {
+    return makeList({v(items)...});
+}
 template <typename... T>
-ScriptValue tuple(T... items) { return makeTuple({v(items)...}); }
+ScriptValue tuple(T... items) {
+    return makeTuple({v(items)...});
+}
 
 ScriptValue call(const std::string& name, std::vector<ScriptValue> arguments) {
     ScriptValue result;
-    if (!io::script::callBuiltin(name, arguments, result)) throw trace::TraceError(trace::TraceErrorKind::Name, name + " is not defined for these");
+    if (!io::script::callBuiltin(name, arguments, result))
+        throw trace::TraceError(trace::TraceErrorKind::Name, name + " is not defined for these");
     return result;
 }
 template <typename... T>
-ScriptValue run(const std::string& name, T... arguments) { return call(name, {v(arguments)...}); }
+ScriptValue run(const std::string& name, T... arguments) {
+    return call(name, {v(arguments)...});
+}
 
 std::string shown(const ScriptValue& value) { return toVar(call("format", {v("{}"), value})).value().toString(); }
 
@@ -114,7 +121,8 @@ class TestBuiltins : public QObject {
         SHOWS(run("str", 1.0), "1.");
         SHOWS(run("format", "{} {} {}", 1.0, 3, list(1, 2)), "1. 3 [1, 2]");
         SHOWS(run("percentFormat", "%s|%d|%f|%s", tuple("q", 3, 1.0, 1.0)), "q|3|1.000000|1.");
-        SHOWS(run("percentFormat", "%e %E %F %c|%i", tuple(1.0, 1.0, 1.0, "A", 3)), "1.000000e+00 1.000000E+00 1.000000 A|3");
+        SHOWS(run("percentFormat", "%e %E %F %c|%i", tuple(1.0, 1.0, 1.0, "A", 3)),
+              "1.000000e+00 1.000000E+00 1.000000 A|3");
         SHOWS(run("str", 1e-7), "9.9999999999999995e-08");
         SHOWS(run("str", 1e20), "1e+20");
         SHOWS(run("str", 0.1), "0.10000000000000001");

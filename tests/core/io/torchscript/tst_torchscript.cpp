@@ -24,7 +24,9 @@ QByteArray contents(const std::string& path) {
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
 }
 
-std::span<const std::byte> bytesOf(const std::string& text) { return std::as_bytes(std::span(text.data(), text.size())); }
+std::span<const std::byte> bytesOf(const std::string& text) {
+    return std::as_bytes(std::span(text.data(), text.size()));
+}
 
 }  // namespace
 
@@ -50,22 +52,27 @@ class TestTorchScript : public QObject {
         model.graph = (*document)->graph;
         model.looseNames = true;
         for (const document::NamedNode& input : (*document)->inputs) model.inputs.emplace_back(input.name, input.node);
-        for (const document::NamedNode& output : (*document)->outputs) model.outputs.emplace_back(output.name, output.node);
-        const analysis::ReferenceValues reference{npz->keys(), [&npz](const std::string& key) { return npz->read(key); }};
+        for (const document::NamedNode& output : (*document)->outputs)
+            model.outputs.emplace_back(output.name, output.node);
+        const analysis::ReferenceValues reference{npz->keys(),
+                                                  [&npz](const std::string& key) { return npz->read(key); }};
         exec::Runner runner(1);
         const auto cases = analysis::compare(model, reference, {1e-3, 1e-4}, runner);
         QVERIFY2(cases, cases ? "" : cases.error().text().c_str());
         for (const analysis::ComparedCase& result : *cases) {
             if (result.error) QFAIL(result.error->text().c_str());
-            if (const analysis::ComparedValue* first = result.firstDiverging()) QFAIL((result.label + ": " + first->name + " " + first->note).c_str());
+            if (const analysis::ComparedValue* first = result.firstDiverging())
+                QFAIL((result.label + ": " + first->name + " " + first->note).c_str());
         }
     }
 
     void otherTorchFilesAreRefusedWithAHint_data() {
         QTest::addColumn<QString>("file");
         QTest::addColumn<QString>("what");
-        QTest::newRow("state dict") << "mlp_functional.state_dict.pt" << "state dict";
-        QTest::newRow("legacy") << "mlp_functional.legacy.pt" << "before version 1.6";
+        QTest::newRow("state dict") << "mlp_functional.state_dict.pt"
+                                    << "state dict";
+        QTest::newRow("legacy") << "mlp_functional.legacy.pt"
+                                << "before version 1.6";
     }
     void otherTorchFilesAreRefusedWithAHint() {
         QFETCH(QString, file);
@@ -133,10 +140,11 @@ class TestTorchScript : public QObject {
     }
 
     void sourcesAreParsed() {
-        const auto unit = io::script::parseSource("class A(Module):\n  __parameters__ = [\"w\", ]\n  w : Tensor\n  k : Final[int] = 3\n"
-                                                  "  def forward(self: __torch__.A,\n    x: Tensor) -> Tensor:\n"
-                                                  "    a, b, = torch.chunk(x, 2)\n    return torch.add(a, -1.5e-05, alpha=2)\n",
-                                                  "a.py");
+        const auto unit = io::script::parseSource(
+            "class A(Module):\n  __parameters__ = [\"w\", ]\n  w : Tensor\n  k : Final[int] = 3\n"
+            "  def forward(self: __torch__.A,\n    x: Tensor) -> Tensor:\n"
+            "    a, b, = torch.chunk(x, 2)\n    return torch.add(a, -1.5e-05, alpha=2)\n",
+            "a.py");
         QVERIFY2(unit, unit ? "" : unit.error().text().c_str());
         const io::script::ClassDef& type = unit->classes.front();
         QCOMPARE(type.parameters, std::vector<std::string>{"w"});

@@ -1,4 +1,5 @@
-// TorchScript archives as files: format versions, where weights lie, what shares memory, and what other files of torch are.
+// TorchScript archives as files: format versions, where weights lie, what shares memory, and what other files of torch
+// are.
 
 #include <QDir>
 #include <QFile>
@@ -23,7 +24,8 @@ namespace pickle = test::pickle;
 
 namespace {
 
-const std::string kIdentity = "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    return torch.neg(x)\n";
+const std::string kIdentity =
+    "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    return torch.neg(x)\n";
 
 std::string floats(const std::vector<float>& values) {
     return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
@@ -46,7 +48,8 @@ bool isMapped(const void* address, const std::filesystem::path& file) {
 std::shared_ptr<trace::Module> rootOf(const std::filesystem::path& path) {
     const auto archive = io::script::Archive::open(path);
     if (!archive) qWarning("%s", archive.error().text().c_str());
-    const auto root = archive ? io::script::makeRootModule(*archive) : base::Result<std::shared_ptr<trace::Module>>(archive.error());
+    const auto root =
+        archive ? io::script::makeRootModule(*archive) : base::Result<std::shared_ptr<trace::Module>>(archive.error());
     return root ? *root : nullptr;
 }
 
@@ -71,7 +74,8 @@ class TestTorchScriptArchive : public QObject {
         QTest::addColumn<int>("version");
         QTest::addColumn<bool>("good");
         for (const char* record : {"version", ".data/version"}) {
-            for (int version : {3, 4, 5, 6, 7, 8, 9, 10}) QTest::addRow("%s %d", record, version) << QString(record) << version << true;
+            for (int version : {3, 4, 5, 6, 7, 8, 9, 10})
+                QTest::addRow("%s %d", record, version) << QString(record) << version << true;
         }
         QTest::newRow("unknown") << "version" << 11 << false;
         QTest::newRow("none") << "other" << 3 << false;
@@ -90,7 +94,9 @@ class TestTorchScriptArchive : public QObject {
 
     /// Sizes and places in 64 bits, as in archives beyond 4 GiB.
     void archivesOf64BitsOpen() {
-        const std::string bytes = test::zip64({{"version", "6\n"}, {"data.pkl", pickle::file(pickle::instance("__torch__", "M", ""))}, {"code/__torch__.py", kIdentity}});
+        const std::string bytes = test::zip64({{"version", "6\n"},
+                                               {"data.pkl", pickle::file(pickle::instance("__torch__", "M", ""))},
+                                               {"code/__torch__.py", kIdentity}});
         QFile file(QString::fromStdString(path()));
         QVERIFY(file.open(QIODevice::WriteOnly));
         file.write(bytes.data(), static_cast<qint64>(bytes.size()));
@@ -101,7 +107,8 @@ class TestTorchScriptArchive : public QObject {
 
     /// Source files are deflated in archives of torch, weights are stored; both forms are read.
     void deflatedRecordsAreRead() {
-        const auto zip = io::ZipArchive::open(std::filesystem::path((test::referenceModels() + "/gpt_mini.script.pt").toStdString()));
+        const auto zip = io::ZipArchive::open(
+            std::filesystem::path((test::referenceModels() + "/gpt_mini.script.pt").toStdString()));
         QVERIFY(zip);
         std::size_t deflated = 0;
         for (const io::ZipEntry& entry : (*zip)->entries()) {
@@ -117,7 +124,8 @@ class TestTorchScriptArchive : public QObject {
     /// Weights of archives are used where they lie: nothing of them is copied at opening.
     void storedWeightsAreMapped_data() {
         QTest::addColumn<QString>("archive");
-        for (const char* name : {"squeezenet1_1.trace.pt", "unet_small.script.pt", "gpt_mini.script.pt", "resnet18.trace.pt"})
+        for (const char* name :
+             {"squeezenet1_1.trace.pt", "unet_small.script.pt", "gpt_mini.script.pt", "resnet18.trace.pt"})
             QTest::newRow(name) << QString(name);
     }
     void storedWeightsAreMapped() {
@@ -146,11 +154,14 @@ class TestTorchScriptArchive : public QObject {
 
     /// Two views of one storage: 0 1 2 3 4 5 as [2,3], its transpose by strides, and a part by offset.
     void viewsShareTheirStorage() {
-        const std::string state = pickle::text("a") + pickle::tensor("0", "FloatStorage", 6, 0, {2, 3}, {3, 1}) + pickle::text("b") +
-                                  pickle::tensor("0", "FloatStorage", 6, 0, {3, 2}, {1, 3}) + pickle::text("c") + pickle::tensor("0", "FloatStorage", 6, 4, {2}, {1});
-        test::writeScript(path(), "class M(Module):\n  __parameters__ = []\n  __buffers__ = [\"a\", \"b\", \"c\", ]\n  a : Tensor\n  b : Tensor\n  c : Tensor\n"
-                                  "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    b = self.b\n    c = self.c\n    return torch.add(torch.mul(torch.matmul(b, x), 1), torch.sum(c))\n",
-                          state, {{"data/0", floats({0, 1, 2, 3, 4, 5})}});
+        const std::string state = pickle::text("a") + pickle::tensor("0", "FloatStorage", 6, 0, {2, 3}, {3, 1}) +
+                                  pickle::text("b") + pickle::tensor("0", "FloatStorage", 6, 0, {3, 2}, {1, 3}) +
+                                  pickle::text("c") + pickle::tensor("0", "FloatStorage", 6, 4, {2}, {1});
+        test::writeScript(
+            path(),
+            "class M(Module):\n  __parameters__ = []\n  __buffers__ = [\"a\", \"b\", \"c\", ]\n  a : Tensor\n  b : Tensor\n  c : Tensor\n"
+            "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    b = self.b\n    c = self.c\n    return torch.add(torch.mul(torch.matmul(b, x), 1), torch.sum(c))\n",
+            state, {{"data/0", floats({0, 1, 2, 3, 4, 5})}});
         const auto root = rootOf(path());
         QVERIFY(root);
         const Tensor& a = tensorNamed(*root, "a");
@@ -165,7 +176,8 @@ class TestTorchScriptArchive : public QObject {
         const auto document = document::open(path());
         QVERIFY2(document, document ? "" : document.error().text().c_str());
         const auto plan = exec::Plan::make((*document)->graph, {});
-        const exec::Recording recording = exec::Runner(1).run(**plan, std::vector<Value>{Value(Tensor::of<float>({2}, std::vector<float>{1, 2}))});
+        const exec::Recording recording =
+            exec::Runner(1).run(**plan, std::vector<Value>{Value(Tensor::of<float>({2}, std::vector<float>{1, 2}))});
         if (recording.error) QFAIL(recording.error->text().c_str());
         QCOMPARE(recording.outputs[0].tensor().toDouble(0), 15.0);
         QCOMPARE(recording.outputs[0].tensor().toDouble(2), 21.0);
@@ -174,9 +186,11 @@ class TestTorchScriptArchive : public QObject {
     /// One pickled tensor that is fetched again is one parameter with two names.
     void tiedParametersAreOne() {
         const std::string tensor = pickle::memoized(pickle::tensor("0", "FloatStorage", 2, 0, {2}, {1}), 1);
-        test::writeScript(path(), "class M(Module):\n  __parameters__ = [\"a\", \"b\", ]\n  __buffers__ = []\n  a : Tensor\n  b : Tensor\n"
-                                  "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    a = self.a\n    b = self.b\n    return torch.add(torch.mul(x, a), b)\n",
-                          pickle::text("a") + tensor + pickle::text("b") + pickle::fromMemo(1), {{"data/0", floats({3, 4})}});
+        test::writeScript(
+            path(),
+            "class M(Module):\n  __parameters__ = [\"a\", \"b\", ]\n  __buffers__ = []\n  a : Tensor\n  b : Tensor\n"
+            "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    a = self.a\n    b = self.b\n    return torch.add(torch.mul(x, a), b)\n",
+            pickle::text("a") + tensor + pickle::text("b") + pickle::fromMemo(1), {{"data/0", floats({3, 4})}});
         const auto root = rootOf(path());
         QVERIFY(root);
         const auto tensors = trace::namedTensors(*root);
@@ -185,7 +199,8 @@ class TestTorchScriptArchive : public QObject {
         const auto document = document::open(path());
         QVERIFY(document);
         std::size_t reads = 0;
-        for (graph::ExprId id : (*document)->graph->main().order) reads += (*document)->graph->expr(id).kind == graph::ExprKind::GetAttr ? 1 : 0;
+        for (graph::ExprId id : (*document)->graph->main().order)
+            reads += (*document)->graph->expr(id).kind == graph::ExprKind::GetAttr ? 1 : 0;
         QCOMPARE(reads, 1U);
     }
 
@@ -194,12 +209,13 @@ class TestTorchScriptArchive : public QObject {
         QTest::addColumn<int>("dtype");
         QTest::addColumn<int>("bytes");
         using tensor::DType;
-        for (const auto& [name, dtype, size] : {std::tuple("FloatStorage", DType::Float32, 4), std::tuple("DoubleStorage", DType::Float64, 8),
-                                                std::tuple("HalfStorage", DType::Float16, 2), std::tuple("BFloat16Storage", DType::BFloat16, 2),
-                                                std::tuple("LongStorage", DType::Int64, 8), std::tuple("IntStorage", DType::Int32, 4),
-                                                std::tuple("ShortStorage", DType::Int16, 2), std::tuple("CharStorage", DType::Int8, 1),
-                                                std::tuple("ByteStorage", DType::UInt8, 1), std::tuple("BoolStorage", DType::Bool, 1),
-                                                std::tuple("ComplexFloatStorage", DType::Complex64, 8)}) {
+        for (const auto& [name, dtype, size] :
+             {std::tuple("FloatStorage", DType::Float32, 4), std::tuple("DoubleStorage", DType::Float64, 8),
+              std::tuple("HalfStorage", DType::Float16, 2), std::tuple("BFloat16Storage", DType::BFloat16, 2),
+              std::tuple("LongStorage", DType::Int64, 8), std::tuple("IntStorage", DType::Int32, 4),
+              std::tuple("ShortStorage", DType::Int16, 2), std::tuple("CharStorage", DType::Int8, 1),
+              std::tuple("ByteStorage", DType::UInt8, 1), std::tuple("BoolStorage", DType::Bool, 1),
+              std::tuple("ComplexFloatStorage", DType::Complex64, 8)}) {
             QTest::newRow(name) << QString(name) << static_cast<int>(dtype) << size;
         }
     }
@@ -207,8 +223,11 @@ class TestTorchScriptArchive : public QObject {
         QFETCH(QString, storage);
         QFETCH(int, dtype);
         QFETCH(int, bytes);
-        test::writeScript(path(), "class M(Module):\n  __parameters__ = []\n  __buffers__ = [\"a\", ]\n  a : Tensor\n  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    return x\n",
-                          pickle::text("a") + pickle::tensor("0", storage.toStdString(), 3, 0, {3}, {1}), {{"data/0", std::string(static_cast<std::size_t>(bytes) * 3, '\0')}});
+        test::writeScript(
+            path(),
+            "class M(Module):\n  __parameters__ = []\n  __buffers__ = [\"a\", ]\n  a : Tensor\n  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    return x\n",
+            pickle::text("a") + pickle::tensor("0", storage.toStdString(), 3, 0, {3}, {1}),
+            {{"data/0", std::string(static_cast<std::size_t>(bytes) * 3, '\0')}});
         const auto root = rootOf(path());
         QVERIFY(root);
         QCOMPARE(static_cast<int>(tensorNamed(*root, "a").dtype()), dtype);
@@ -217,8 +236,11 @@ class TestTorchScriptArchive : public QObject {
 
     /// A damaged byte of a bool is a truth, not a value that no bool has.
     void boolsAreZeroOrOne() {
-        test::writeScript(path(), "class M(Module):\n  __parameters__ = []\n  __buffers__ = [\"a\", ]\n  a : Tensor\n  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    return x\n",
-                          pickle::text("a") + pickle::tensor("0", "BoolStorage", 4, 0, {4}, {1}), {{"data/0", std::string("\x00\xc0\x01\xff", 4)}});
+        test::writeScript(
+            path(),
+            "class M(Module):\n  __parameters__ = []\n  __buffers__ = [\"a\", ]\n  a : Tensor\n  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    return x\n",
+            pickle::text("a") + pickle::tensor("0", "BoolStorage", 4, 0, {4}, {1}),
+            {{"data/0", std::string("\x00\xc0\x01\xff", 4)}});
         const auto root = rootOf(path());
         QVERIFY(root);
         const Tensor a = tensorNamed(*root, "a");
@@ -239,7 +261,9 @@ class TestTorchScriptArchive : public QObject {
         QFETCH(int, offset);
         QFETCH(int, size);
         QFETCH(int, stride);
-        test::writeScript(path(), kIdentity, pickle::text("a") + pickle::tensor("0", "FloatStorage", 4, offset, {size}, {stride}), {{"data/0", floats({0, 1, 2, 3})}});
+        test::writeScript(path(), kIdentity,
+                          pickle::text("a") + pickle::tensor("0", "FloatStorage", 4, offset, {size}, {stride}),
+                          {{"data/0", floats({0, 1, 2, 3})}});
         const auto document = document::open(path());
         QVERIFY(!document);
         QCOMPARE(document.error().exitStatus(), 3);
@@ -248,7 +272,9 @@ class TestTorchScriptArchive : public QObject {
     void otherFilesOfTorchAreNamed_data() {
         QTest::addColumn<QByteArray>("bytes");
         QTest::addColumn<QString>("what");
-        const std::string module = pickle::instance("own_models", "MLP", pickle::text("training") + '\x89' + pickle::text("_modules") + pickle::global("collections", "OrderedDict") + ")R");
+        const std::string module = pickle::instance("own_models", "MLP",
+                                                    pickle::text("training") + '\x89' + pickle::text("_modules") +
+                                                        pickle::global("collections", "OrderedDict") + ")R");
         const QString folder = m_folder->path();
         const auto zipped = [&](const std::string& data) {
             const std::string file = (folder + "/z.pt").toStdString();
@@ -257,9 +283,13 @@ class TestTorchScriptArchive : public QObject {
             return written.open(QIODevice::ReadOnly) ? written.readAll() : QByteArray();
         };
         QTest::newRow("pickled model") << zipped(module) << "pickled model";
-        QTest::newRow("state dict") << zipped("}(" + pickle::text("w") + pickle::tensor("0", "FloatStorage", 1, 0, {1}, {1}) + "u") << "state dict";
-        const std::string magic = std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15) + "\x80\x02M\xe9\x03.";
-        QTest::newRow("legacy pickled model") << QByteArray::fromStdString(magic + pickle::file("}") + pickle::file(module)) << "before version 1.6";
+        QTest::newRow("state dict") << zipped("}(" + pickle::text("w") +
+                                              pickle::tensor("0", "FloatStorage", 1, 0, {1}, {1}) + "u")
+                                    << "state dict";
+        const std::string magic =
+            std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15) + "\x80\x02M\xe9\x03.";
+        QTest::newRow("legacy pickled model")
+            << QByteArray::fromStdString(magic + pickle::file("}") + pickle::file(module)) << "before version 1.6";
     }
     void otherFilesOfTorchAreNamed() {
         QFETCH(QByteArray, bytes);
@@ -281,23 +311,35 @@ class TestTorchScriptArchive : public QObject {
         QTest::addColumn<QByteArray>("bytes");
         const std::string text = "def f(x):\n    y = x + 1\n    return y\n";
         const std::string range = pickle::number(18) + pickle::number(23);
-        const std::string newer = pickle::tuple(pickle::text("FORMAT_WITH_STRING_TABLE") +
-                                                pickle::tuple(pickle::text("def f(x):\n") + pickle::text("    y = x + 1\n") + pickle::text("    return y\n") + pickle::text("m.py")) +
-                                                pickle::tuple(pickle::tuple(pickle::number(40) + pickle::tuple(pickle::tuple("](" + pickle::number(0) + pickle::number(1) + pickle::number(2) + "e" + pickle::number(3) + pickle::number(10)) + range) + pickle::number(1))));
-        const std::string older = pickle::tuple(pickle::tuple(pickle::number(40) + pickle::tuple(pickle::tuple(pickle::text(text) + pickle::text("m.py") + pickle::number(10)) + range)));
+        const std::string newer = pickle::tuple(
+            pickle::text("FORMAT_WITH_STRING_TABLE") +
+            pickle::tuple(pickle::text("def f(x):\n") + pickle::text("    y = x + 1\n") +
+                          pickle::text("    return y\n") + pickle::text("m.py")) +
+            pickle::tuple(pickle::tuple(
+                pickle::number(40) +
+                pickle::tuple(pickle::tuple("](" + pickle::number(0) + pickle::number(1) + pickle::number(2) + "e" +
+                                            pickle::number(3) + pickle::number(10)) +
+                              range) +
+                pickle::number(1))));
+        const std::string older = pickle::tuple(pickle::tuple(
+            pickle::number(40) +
+            pickle::tuple(pickle::tuple(pickle::text(text) + pickle::text("m.py") + pickle::number(10)) + range)));
         QTest::newRow("table of strings") << QByteArray::fromStdString(pickle::file(newer));
         QTest::newRow("texts in place") << QByteArray::fromStdString(pickle::file(older));
     }
     void sourceRanges() {
         QFETCH(QByteArray, bytes);
-        const auto ranges = io::script::SourceRanges::read(std::as_bytes(std::span(bytes.constData(), static_cast<std::size_t>(bytes.size()))), "test");
+        const auto ranges = io::script::SourceRanges::read(
+            std::as_bytes(std::span(bytes.constData(), static_cast<std::size_t>(bytes.size()))), "test");
         QVERIFY2(ranges, ranges ? "" : ranges.error().text().c_str());
         QCOMPARE(ranges->size(), 1U);
         QVERIFY(ranges->at(39).file.empty());
         const auto place = ranges->at(50);
-        QCOMPARE(QString::fromUtf8(place.file.data(), static_cast<qsizetype>(place.file.size())), QStringLiteral("m.py"));
+        QCOMPARE(QString::fromUtf8(place.file.data(), static_cast<qsizetype>(place.file.size())),
+                 QStringLiteral("m.py"));
         QCOMPARE(place.line, 11);
-        QCOMPARE(QString::fromUtf8(place.text.data(), static_cast<qsizetype>(place.text.size())), QStringLiteral("x + 1"));
+        QCOMPARE(QString::fromUtf8(place.text.data(), static_cast<qsizetype>(place.text.size())),
+                 QStringLiteral("x + 1"));
     }
 
     /// A model whose record of sources is damaged opens all the same: nobody has looked yet. Who looks is told, on any
@@ -327,17 +369,20 @@ class TestTorchScriptArchive : public QObject {
         QVERIFY(document::documentJson(**document).find("the pickle is damaged") != std::string::npos);
     }
 
-    /// A cut of a tensor is put together as the source has it: the record is needed while tracing, and what is wrong with
-    /// it is found then.
+    /// A cut of a tensor is put together as the source has it: the record is needed while tracing, and what is wrong
+    /// with it is found then.
     void damagedSourceRangesThatTracingNeeds() {
-        test::writeScript(path(), "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
-                                  "  def forward(self: __torch__.M, x: Tensor) -> Tensor:\n    return torch.select(x, 0, 1)\n",
+        test::writeScript(path(),
+                          "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
+                          "  def forward(self: __torch__.M, x: Tensor) -> Tensor:\n    return torch.select(x, 0, 1)\n",
                           {}, {{"code/__torch__.py.debug_pkl", "\x80\x02junk"}});
         const auto document = document::open(path());
         QVERIFY2(document, document ? "" : document.error().text().c_str());
         QCOMPARE((*document)->diagnostics.size(), 1U);
         const base::Diagnostic& finding = (*document)->diagnostics.front();
-        QVERIFY2(finding.what.find("the model's own source cannot be shown: the pickle is damaged") != std::string::npos, finding.what.c_str());
+        QVERIFY2(
+            finding.what.find("the model's own source cannot be shown: the pickle is damaged") != std::string::npos,
+            finding.what.c_str());
         QCOMPARE(finding.where, std::string("code/__torch__.py"));
     }
 

@@ -1,10 +1,11 @@
-// The graphs of TorchScript archives, node by node: as torch.fx lists them, as the archive has them, and with the control
-// flow that only a run decides.
+// The graphs of TorchScript archives, node by node: as torch.fx lists them, as the archive has them, and with the
+// control flow that only a run decides.
 
 #include <QDir>
 #include <QFile>
 #include <QRegularExpression>
 #include <QtTest>
+
 #include <map>
 
 #include "core/analysis/compare.h"
@@ -57,8 +58,9 @@ exec::Recording runAll(const document::Document& document, const QString& npzNam
 
 /// Types as torch prints them: "Float[1,20]", "int", "List[Tensor]".
 QString torchType(const Value& value) {
-    static const std::map<tensor::DType, const char*> names{{tensor::DType::Float32, "Float"}, {tensor::DType::Float64, "Double"}, {tensor::DType::Float16, "Half"},
-                                                            {tensor::DType::Int64, "Long"}, {tensor::DType::Bool, "Bool"}, {tensor::DType::UInt8, "Byte"}};
+    static const std::map<tensor::DType, const char*> names{
+        {tensor::DType::Float32, "Float"}, {tensor::DType::Float64, "Double"}, {tensor::DType::Float16, "Half"},
+        {tensor::DType::Int64, "Long"},    {tensor::DType::Bool, "Bool"},      {tensor::DType::UInt8, "Byte"}};
     const auto elements = [&] {
         QStringList parts;
         for (const Value& item : value.items()) parts << (item.isTensor() ? QStringLiteral("Tensor") : torchType(item));
@@ -72,7 +74,8 @@ QString torchType(const Value& value) {
         }
         case ValueKind::Int: return "int";
         case ValueKind::Float: return "float";
-        case ValueKind::List: return "List[" + (elements().isEmpty() ? QStringLiteral("int") : elements().first()) + ']';
+        case ValueKind::List:
+            return "List[" + (elements().isEmpty() ? QStringLiteral("int") : elements().first()) + ']';
         case ValueKind::Tuple: return "Tuple[" + elements().join(", ") + ']';
         case ValueKind::Dict: return "Dict[str, Tensor]";
         default: return "?";
@@ -95,17 +98,21 @@ class TestTorchScriptGraphs : public QObject {
 
   private slots:
     /// Every archive whose program has the steps that fx saw. Not among them: traces of gpt_mini, vit_small and
-    /// lstm_classifier (tracing computes what fx records: sizes, assertions, the elements of tuples), and the frozen one.
+    /// lstm_classifier (tracing computes what fx records: sizes, assertions, the elements of tuples), and the frozen
+    /// one.
     void listingEqualsFx_data() {
         QTest::addColumn<QString>("archive");
         QTest::addColumn<QString>("tracer");
-        for (const char* archive :
-             {"resnet18.trace", "resnet18_slim.trace", "resnet18_slim.script", "mobilenet_v3_small.trace", "mobilenet_v3_small.script",
-              "squeezenet1_1.trace", "squeezenet1_1.script", "shufflenet_v2_x0_5.script", "shufflenet_v2_x0_5.trace", "unet_small.trace", "unet_small.script", "shared_twice.trace",
-              "shared_twice.script", "nested_containers.trace", "nested_containers.script", "mlp_functional.trace", "mlp_functional.script",
-              "gpt_mini.script", "lstm_classifier.script", "vit_small.script"}) {
+        for (const char* archive : {"resnet18.trace",           "resnet18_slim.trace",       "resnet18_slim.script",
+                                    "mobilenet_v3_small.trace", "mobilenet_v3_small.script", "squeezenet1_1.trace",
+                                    "squeezenet1_1.script",     "shufflenet_v2_x0_5.script", "shufflenet_v2_x0_5.trace",
+                                    "unet_small.trace",         "unet_small.script",         "shared_twice.trace",
+                                    "shared_twice.script",      "nested_containers.trace",   "nested_containers.script",
+                                    "mlp_functional.trace",     "mlp_functional.script",     "gpt_mini.script",
+                                    "lstm_classifier.script",   "vit_small.script"}) {
             QTest::newRow(archive) << QString(archive) << QString();
-            QTest::newRow(qPrintable(QString(archive) + " module-path")) << QString(archive) << QStringLiteral("module-path");
+            QTest::newRow(qPrintable(QString(archive) + " module-path"))
+                << QString(archive) << QStringLiteral("module-path");
         }
     }
     void listingEqualsFx() {
@@ -124,8 +131,8 @@ class TestTorchScriptGraphs : public QObject {
         compareTable(*document, archive.section('.', 0, 0));
     }
 
-    /// Kinds, modules, and the types that a run on the example input gives. A tuple that a module returns, and its taking
-    /// apart, has no module in torch's graph; here it has the one that it is written in.
+    /// Kinds, modules, and the types that a run on the example input gives. A tuple that a module returns, and its
+    /// taking apart, has no module in torch's graph; here it has the one that it is written in.
     void graphWithoutLeavesEqualsAten_data() {
         QTest::addColumn<QString>("model");
         for (const QString& file : QDir(test::referenceModels()).entryList({"*.aten.tsv"})) {
@@ -158,7 +165,8 @@ class TestTorchScriptGraphs : public QObject {
             QStringList types;
             for (NodeId node : expr.outputs) types << torchType(*recording.value(node));
             QStringList wanted;
-            for (const QString& output : cells[2].split(QRegularExpression(",(?=[^\\[\\]]*:)"))) wanted << withoutName(output);
+            for (const QString& output : cells[2].split(QRegularExpression(",(?=[^\\[\\]]*:)")))
+                wanted << withoutName(output);
             QCOMPARE(types.join(" | ") + " of " + kind, wanted.join(" | ") + " of " + kind);
         }
         QCOMPARE(row, expected.size());
@@ -186,7 +194,8 @@ class TestTorchScriptGraphs : public QObject {
         QVERIFY(!findExpr(graph, "Loop", 2));
         for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) QVERIFY(!graph.expr(id).callable);
 
-        // Case 0 is positive: `up` ran, `down` of the first branch did not. The while loop halves until 0.75 is reached.
+        // Case 0 is positive: `up` ran, `down` of the first branch did not. The while loop halves until 0.75 is
+        // reached.
         const exec::Recording recording = runAll(*document, "control_flow.npz");
         if (recording.error) QFAIL(recording.error->text().c_str());
         QVERIFY(recording.value(graph.findNode("if_1/then/up")));
@@ -208,14 +217,17 @@ class TestTorchScriptGraphs : public QObject {
     void listsThatGrowInLoopsAreRecorded() {
         const DocumentPtr document = open("robust_nested.script.pt");
         QVERIFY(document);
-        for (graph::ExprId id : document->graph->recursiveOrder(document->graph->mainId())) QVERIFY(!document->graph->expr(id).callable);
+        for (graph::ExprId id : document->graph->recursiveOrder(document->graph->mainId()))
+            QVERIFY(!document->graph->expr(id).callable);
         QVERIFY(findExpr(*document->graph, "Loop"));
         QVERIFY(findExpr(*document->graph, "append"));
     }
 
     void noScriptBecomesOpaque_data() {
         QTest::addColumn<QString>("archive");
-        for (const QString& file : QDir(test::referenceModels()).entryList({"*.script.pt", "*.frozen.pt", "*.trace.pt"})) QTest::newRow(qPrintable(file)) << file;
+        for (const QString& file :
+             QDir(test::referenceModels()).entryList({"*.script.pt", "*.frozen.pt", "*.trace.pt"}))
+            QTest::newRow(qPrintable(file)) << file;
     }
     void noScriptBecomesOpaque() {
         QFETCH(QString, archive);
@@ -223,8 +235,8 @@ class TestTorchScriptGraphs : public QObject {
         QVERIFY(document);
         for (graph::ExprId id : document->graph->recursiveOrder(document->graph->mainId())) {
             const Expr& expr = document->graph->expr(id);
-            // The scripted forms of interpolate and group_norm make lists of as many items as the input has axes, which only
-            // a run knows: the inside of these leaves is run in one piece.
+            // The scripted forms of interpolate and group_norm make lists of as many items as the input has axes, which
+            // only a run knows: the inside of these leaves is run in one piece.
             const bool grows = expr.moduleClass.ends_with("Upsample") || expr.moduleClass.ends_with("GroupNorm");
             QVERIFY2(!expr.callable || grows, (expr.target + " " + expr.moduleClass).c_str());
         }
@@ -237,7 +249,8 @@ class TestTorchScriptGraphs : public QObject {
         const auto document = document::open(modelPath("control_flow.script.pt"), options);
         QVERIFY(!document);
         QCOMPARE(document.error().exitStatus(), 3);
-        QVERIFY(QString::fromStdString(document.error().what).contains("symbolically traced variables cannot be used as inputs to control flow"));
+        QVERIFY(QString::fromStdString(document.error().what)
+                    .contains("symbolically traced variables cannot be used as inputs to control flow"));
     }
 
     /// Where an operation is in own_models.py (line numbers of the file in models/generate).
@@ -245,11 +258,21 @@ class TestTorchScriptGraphs : public QObject {
         QTest::addColumn<QString>("archive");
         QTest::addColumn<QString>("node");
         QTest::addColumn<QString>("source");
-        QTest::newRow("scripted") << "mlp_functional.script.pt" << "cat" << "own_models.py:173";
-        QTest::newRow("scripted, in a branch") << "control_flow.script.pt" << "if_1/then/tanh" << "own_models.py:203";
-        QTest::newRow("scripted, in a loop") << "control_flow.script.pt" << "loop/body/mul" << "own_models.py:208";
-        QTest::newRow("traced") << "mlp_functional.trace.pt" << "cat" << "own_models.py:173";
-        QTest::newRow("traced, deeper") << "gpt_mini.trace.pt" << "softmax" << "/usr/lib/python3/dist-packages/torch/nn/functional.py:1841";
+        QTest::newRow("scripted") << "mlp_functional.script.pt"
+                                  << "cat"
+                                  << "own_models.py:173";
+        QTest::newRow("scripted, in a branch") << "control_flow.script.pt"
+                                               << "if_1/then/tanh"
+                                               << "own_models.py:203";
+        QTest::newRow("scripted, in a loop") << "control_flow.script.pt"
+                                             << "loop/body/mul"
+                                             << "own_models.py:208";
+        QTest::newRow("traced") << "mlp_functional.trace.pt"
+                                << "cat"
+                                << "own_models.py:173";
+        QTest::newRow("traced, deeper") << "gpt_mini.trace.pt"
+                                        << "softmax"
+                                        << "/usr/lib/python3/dist-packages/torch/nn/functional.py:1841";
     }
     void sourcesAreKnown() {
         QFETCH(QString, archive);
@@ -259,7 +282,8 @@ class TestTorchScriptGraphs : public QObject {
         QVERIFY(document);
         const NodeId id = document->graph->findNode(node.toStdString());
         QVERIFY2(id.valid(), qPrintable(node));
-        QCOMPARE(QString::fromStdString(document->graph->expr(document->graph->node(id).producer).source.text()), source);
+        QCOMPARE(QString::fromStdString(document->graph->expr(document->graph->node(id).producer).source.text()),
+                 source);
     }
 
     /// The calls that lead there, innermost last.
@@ -268,7 +292,10 @@ class TestTorchScriptGraphs : public QObject {
         QVERIFY(traced);
         const auto stackOf = [](const DocumentPtr& document, const char* name) {
             const NodeId node = document->graph->findNode(name);
-            return node.valid() ? QString::fromStdString(document->graph->expr(document->graph->node(node).producer).source.place().stack).split('\n') : QStringList();
+            return node.valid() ? QString::fromStdString(
+                                      document->graph->expr(document->graph->node(node).producer).source.place().stack)
+                                      .split('\n')
+                                : QStringList();
         };
         const QStringList stack = stackOf(traced, "softmax");
         QVERIFY(stack.size() > 3);
@@ -278,7 +305,8 @@ class TestTorchScriptGraphs : public QObject {
         QVERIFY(scripted);
         const QStringList calls = stackOf(scripted, "softmax");
         QCOMPARE(calls.last().section(" in ", 1), QStringLiteral("softmax"));
-        QVERIFY2(calls.size() >= 3 && calls[calls.size() - 2].startsWith("own_models.py:115"), qPrintable(calls.join('\n')));
+        QVERIFY2(calls.size() >= 3 && calls[calls.size() - 2].startsWith("own_models.py:115"),
+                 qPrintable(calls.join('\n')));
     }
 
   private:
@@ -301,19 +329,21 @@ class TestTorchScriptGraphs : public QObject {
         }
     }
 
-    /// What an archive keeps of the table that fx prints: names, kinds of nodes (it cannot tell methods from functions),
-    /// targets of modules and attributes, originating modules, and the types of the values.
+    /// What an archive keeps of the table that fx prints: names, kinds of nodes (it cannot tell methods from
+    /// functions), targets of modules and attributes, originating modules, and the types of the values.
     static void compareTable(const document::Document& document, const QString& model) {
         const QStringList expected = table(model + ".fx.tsv");
         const exec::Recording recording = runAll(document, model + ".npz");
         if (recording.error) QFAIL(recording.error->text().c_str());
-        const QStringList ours = QString::fromStdString(trace::originTable(*document.graph)).split('\n', Qt::SkipEmptyParts);
+        const QStringList ours =
+            QString::fromStdString(trace::originTable(*document.graph)).split('\n', Qt::SkipEmptyParts);
         QCOMPARE(ours.size() - 1, expected.size());
         for (qsizetype i = 0; i < expected.size(); ++i) {
             const QStringList want = expected[i].split('\t');
             const QStringList have = ours[i + 1].split('\t');
             QCOMPARE(have[1], want[1]);
-            QCOMPARE(QString(have[2]).replace("call_method", "call_function"), QString(want[2]).replace("call_method", "call_function"));
+            QCOMPARE(QString(have[2]).replace("call_method", "call_function"),
+                     QString(want[2]).replace("call_method", "call_function"));
             if (!want[2].startsWith("call_") || want[2] == "call_module") QCOMPARE(have[3], want[3]);
             QCOMPARE(have[4], want[4]);
             const Value* value = recording.value(document.graph->findNode(want[1].toStdString()));

@@ -14,7 +14,9 @@ using namespace sonde;
 
 namespace {
 
-std::string dataPath(const QString& name) { return (QStringLiteral(SONDE_SOURCE_DIR "/tests/data/writes/") + name).toStdString(); }
+std::string dataPath(const QString& name) {
+    return (QStringLiteral(SONDE_SOURCE_DIR "/tests/data/writes/") + name).toStdString();
+}
 
 std::shared_ptr<const document::Document> open(const QString& archive, const QString& tracer, bool noLeaves) {
     document::OpenOptions options;
@@ -47,13 +49,15 @@ class TestTorchScriptWrites : public QObject {
         QVERIFY(archives.size() >= 18);
         for (const QString& archive : archives) {
             for (const char* tracer : {"", "module-path", "robust", "custom", "traced-module"}) {
-                // Loops on the data: fx refuses them, a run with values takes one way. A module that changes what its caller
-                // has cannot be a graph of its own.
+                // Loops on the data: fx refuses them, a run with values takes one way. A module that changes what its
+                // caller has cannot be a graph of its own.
                 const bool isLoop = archive.startsWith("loop_");
-                if (isLoop && (tracer == QLatin1String("module-path") || tracer == QLatin1String("traced-module"))) continue;
+                if (isLoop && (tracer == QLatin1String("module-path") || tracer == QLatin1String("traced-module")))
+                    continue;
                 if (archive.startsWith("inplace") && tracer == QLatin1String("traced-module")) continue;
                 for (const bool noLeaves : {false, true}) {
-                    QTest::newRow(qPrintable(archive + ' ' + tracer + (noLeaves ? " as written" : ""))) << archive << QString(tracer) << noLeaves;
+                    QTest::newRow(qPrintable(archive + ' ' + tracer + (noLeaves ? " as written" : "")))
+                        << archive << QString(tracer) << noLeaves;
                 }
             }
         }
@@ -67,15 +71,18 @@ class TestTorchScriptWrites : public QObject {
         const auto valid = document->graph->validate();
         QVERIFY2(valid.has_value(), valid ? "" : valid.error().text().c_str());
         const bool mayBeOpaque = tracer == "robust" && archive.startsWith("loop_");  // as fx has it
-        for (const base::Diagnostic& finding : document->diagnostics) QVERIFY2(mayBeOpaque || finding.what.find("opaque") == std::string::npos, finding.what.c_str());
+        for (const base::Diagnostic& finding : document->diagnostics)
+            QVERIFY2(mayBeOpaque || finding.what.find("opaque") == std::string::npos, finding.what.c_str());
 
         const auto npz = io::NpzFile::open(dataPath(archive.section('.', 0, 0) + ".npz"));
         QVERIFY(npz);
         analysis::ComparedModel model;
         model.graph = document->graph;
         for (const document::NamedNode& input : document->inputs) model.inputs.emplace_back(input.name, input.node);
-        for (const document::NamedNode& output : document->outputs) model.outputs.emplace_back(output.name, output.node);
-        const analysis::ReferenceValues reference{(*npz).keys(), [&npz](const std::string& key) { return (*npz).read(key); }};
+        for (const document::NamedNode& output : document->outputs)
+            model.outputs.emplace_back(output.name, output.node);
+        const analysis::ReferenceValues reference{(*npz).keys(),
+                                                  [&npz](const std::string& key) { return (*npz).read(key); }};
         exec::Runner runner(1);
         const auto cases = analysis::compare(model, reference, {1e-4, 1e-5}, runner);
         QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
@@ -84,7 +91,8 @@ class TestTorchScriptWrites : public QObject {
             QVERIFY2(!result.error, result.error ? result.error->text().c_str() : "");
             QVERIFY(!result.values.empty());
             for (const analysis::ComparedValue& value : result.values) {
-                QVERIFY2(value.ok, qPrintable(QString("%1: %2").arg(QString::fromStdString(value.name)).arg(value.maxAbsolute)));
+                QVERIFY2(value.ok,
+                         qPrintable(QString("%1: %2").arg(QString::fromStdString(value.name)).arg(value.maxAbsolute)));
             }
         }
     }

@@ -21,7 +21,8 @@ Var cast(const Var& x) { return trace::callMethod(trace::Function{"to.dtype", "t
 std::string allText(const TracedModule& module) {
     std::string text;
     for (const TracedNode* node : (*module.graph())->nodes()) {
-        text += std::to_string(node->id()) + ' ' + node->fullName() + ' ' + node->qualname() + ' ' + node->type().text() + '\n';
+        text += std::to_string(node->id()) + ' ' + node->fullName() + ' ' + node->qualname() + ' ' +
+                node->type().text() + '\n';
     }
     for (const TracedExpr* expr : (*module.graph())->exprs()) text += expr->text("ip") + '\n';
     return text;
@@ -59,9 +60,11 @@ class TestTracedModuleFile : public QObject {
     }
 
     void case26_structuresAndConstants() {
-        auto module = lambda("F", [](Lambda&, std::span<const Var> in) {
-            return Var::dict({{Value(std::string("a")), in[0][Var("p")] * Var(vec({2})) * in[1]}});
-        }, {{"d", std::nullopt, false}, {"k", Value::ofFloat(1.5), true}});
+        auto module = lambda("F",
+                             [](Lambda&, std::span<const Var> in) {
+                                 return Var::dict({{Value(std::string("a")), in[0][Var("p")] * Var(vec({2})) * in[1]}});
+                             },
+                             {{"d", std::nullopt, false}, {"k", Value::ofFloat(1.5), true}});
         const Value d = Value::dict({{Value(std::string("p")), vec({1, 2})}});
         const auto made = traced(module, {d});
         QVERIFY(io::saveTracedModule(*made, path("f.sondetm")));
@@ -72,8 +75,10 @@ class TestTracedModuleFile : public QObject {
     }
 
     void case26_hooks() {
-        const auto made = traced(lambda("Fn", [](Lambda&, std::span<const Var> in) { return nn::linear(in[0], in[1], Var::none()); },
-                                        {{"x", std::nullopt, false}, {"weight", std::nullopt, false}}), {ramp({2, 3}), ramp({4, 3})});
+        const auto made =
+            traced(lambda("Fn", [](Lambda&, std::span<const Var> in) { return nn::linear(in[0], in[1], Var::none()); },
+                          {{"x", std::nullopt, false}, {"weight", std::nullopt, false}}),
+                   {ramp({2, 3}), ramp({4, 3})});
         QCOMPARE(graphOf(made).body().size(), 1U);
         QVERIFY(io::saveTracedModule(*made, path("old.sondetm"), "0"));
         std::string version;
@@ -132,10 +137,14 @@ class TestTracedModuleFile : public QObject {
             return static_cast<bool>(io::loadTracedModule(path("broken.sondetm")));
         };
         QVERIFY(loads(whole));
-        for (const qsizetype size : {0, 5, 15, 16, 400, static_cast<int>(whole.size()) - 200}) QVERIFY2(!loads(whole.left(size)), qPrintable(QString::number(size)));
-        for (const auto& [from, to] : std::vector<std::pair<QByteArray, QByteArray>>{{"\"n\":0", "\"n\":9"}, {"\"parent\":null", "\"parent\":0"},
-                                                                                      {"\"offset\":0", "\"offset\":1"}, {"\"graph\":0", "\"graph\":1"},
-                                                                                      {"\"kind\":2", "\"kind\":7"}}) {
+        for (const qsizetype size : {0, 5, 15, 16, 400, static_cast<int>(whole.size()) - 200})
+            QVERIFY2(!loads(whole.left(size)), qPrintable(QString::number(size)));
+        for (const auto& [from, to] :
+             std::vector<std::pair<QByteArray, QByteArray>>{{"\"n\":0", "\"n\":9"},
+                                                            {"\"parent\":null", "\"parent\":0"},
+                                                            {"\"offset\":0", "\"offset\":1"},
+                                                            {"\"graph\":0", "\"graph\":1"},
+                                                            {"\"kind\":2", "\"kind\":7"}}) {
             QByteArray changed = whole;
             QVERIFY2(changed.contains(from), from.constData());
             changed.replace(from, to);
@@ -143,7 +152,8 @@ class TestTracedModuleFile : public QObject {
         }
     }
     void nothingStandsBehindWhatCollects() {
-        const std::vector<trace::ForwardParameter> parameters{{"args", std::nullopt, false, false, true}, {"k", std::nullopt, true}, {"x", std::nullopt, false}};
+        const std::vector<trace::ForwardParameter> parameters{
+            {"args", std::nullopt, false, false, true}, {"k", std::nullopt, true}, {"x", std::nullopt, false}};
         QVERIFY(io::saveTracedModule(TracedModule("F", parameters, true, false), path("order.sondetm")));
         const auto loaded = io::loadTracedModule(path("order.sondetm"));
         QVERIFY(!loaded && loaded.error().what.find("follows one that collects") != std::string::npos);
@@ -162,7 +172,9 @@ class TestTracedModuleFile : public QObject {
     }
 
   private:
-    std::filesystem::path path(const std::string& name) const { return std::filesystem::path(m_directory.path().toStdString()) / name; }
+    std::filesystem::path path(const std::string& name) const {
+        return std::filesystem::path(m_directory.path().toStdString()) / name;
+    }
 
     std::unique_ptr<trace::EvaluatorScope> m_scope;
     QTemporaryDir m_directory;

@@ -59,7 +59,8 @@ class TestAllowance : public QObject {
 
     void smallGraphsGoFirst() {
         const std::vector<BoxGraph> graphs{residual(60), residual(2), residual(8)};
-        const double two = LayoutWorkers::expectedMs(graphs[1], kBudget) + LayoutWorkers::expectedMs(graphs[2], kBudget);
+        const double two =
+            LayoutWorkers::expectedMs(graphs[1], kBudget) + LayoutWorkers::expectedMs(graphs[2], kBudget);
         Allowance enough(milliseconds(static_cast<int>(Allowance::kCaution * two) + 1), kBudget);
         QCOMPARE(grants(enough, graphs, true), (std::vector<bool>{false, true, true}));
         Allowance plenty(milliseconds(1000), kBudget);

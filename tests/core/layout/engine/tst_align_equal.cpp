@@ -9,11 +9,12 @@ using namespace layout_test;
 
 namespace {
 
-/// Open boxes 200 wide with a small one after each; lines come in 30 left of their middles and go out 50 right of them, so
-/// that a straight line is 80 further right with every box.
+/// Open boxes 200 wide with a small one after each; lines come in 30 left of their middles and go out 50 right of them,
+/// so that a straight line is 80 further right with every box.
 BoxGraph drifting(std::size_t count) {
     BoxGraph graph = chain(2 * count);
-    for (std::size_t i = 0; i < graph.boxes.size(); ++i) graph.boxes[i] = i % 2 == 0 ? Box{200, 120} : Box{80, 30, Pin::Free, true};
+    for (std::size_t i = 0; i < graph.boxes.size(); ++i)
+        graph.boxes[i] = i % 2 == 0 ? Box{200, 120} : Box{80, 30, Pin::Free, true};
     for (BoxEdge& edge : graph.edges) {
         edge.weight = 8;
         (edge.from % 2 == 0 ? edge.fromPort : edge.toPort) = edge.from % 2 == 0 ? 50 : -30;
@@ -58,7 +59,8 @@ class TestAlignEqual : public QObject {
         addEdge(graph, 0, 3);
         BoxLayout layout;
         layout.boxes = {{0, 0, 200, 120}, {110, 160, 80, 30}, {80, 230, 200, 120}, {190, 390, 80, 30}};
-        layout.edges = {straight(150, 120, 160), straight(150, 190, 230), straight(230, 350, 390), straight(40, 120, 390)};
+        layout.edges = {straight(150, 120, 160), straight(150, 190, 230), straight(230, 350, 390),
+                        straight(40, 120, 390)};
         const BoxLayout before = layout;
         alignEqual(graph, layout);  // one line in a piece past the second box
         QCOMPARE(layout, before);

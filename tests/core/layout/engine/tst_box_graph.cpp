@@ -1,4 +1,5 @@
 #include <QTest>
+
 #include <set>
 
 #include "core/layout/engine/box_graph.h"

@@ -10,10 +10,12 @@ using namespace layout_test;
 namespace {
 
 BoxLayout packed(const BoxGraph& graph, int* asked = nullptr) {
-    return layoutParts(graph, [&](const BoxGraph& part) {
-               if (asked) ++*asked;
-               return layoutLayered(part);
-           }).value();
+    return layoutParts(graph,
+                       [&](const BoxGraph& part) {
+                           if (asked) ++*asked;
+                           return layoutLayered(part);
+                       })
+        .value();
 }
 
 }  // namespace

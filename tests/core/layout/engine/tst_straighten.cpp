@@ -13,7 +13,8 @@ struct Column {
     BoxGraph graph;
     BoxLayout layout;
     explicit Column(const std::vector<double>& lefts) : graph(chain(lefts.size())) {
-        for (std::size_t i = 0; i < lefts.size(); ++i) layout.boxes.push_back({lefts[i], 70.0 * static_cast<double>(i), 80, 30});
+        for (std::size_t i = 0; i < lefts.size(); ++i)
+            layout.boxes.push_back({lefts[i], 70.0 * static_cast<double>(i), 80, 30});
         layout.edges.resize(graph.edges.size());
     }
     std::vector<double> straightened() {

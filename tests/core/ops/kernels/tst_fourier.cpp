@@ -1,8 +1,6 @@
-// Fourier transforms against the definition, summed in long double, of lengths with small, large and repeated prime factors.
-// Tolerance: every element within (8 + 2·log2 N)·ε of the signal's 2-norm, ε of float or double. A transform's elements have
-// about that norm each, and the rounding errors of the log2 N stages add up like a walk at random.
-
-#include "core/ops/kernels/fourier.h"
+// Fourier transforms against the definition, summed in long double, of lengths with small, large and repeated prime
+// factors. Tolerance: every element within (8 + 2·log2 N)·ε of the signal's 2-norm, ε of float or double. A transform's
+// elements have about that norm each, and the rounding errors of the log2 N stages add up like a walk at random.
 
 #include <QtTest>
 
@@ -13,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "core/ops/kernels/fourier.h"
 #include "core/ops/registry/registry.h"
 
 using namespace sonde;
@@ -50,7 +49,8 @@ const std::vector<Exact>& roots(std::int64_t n) {
     if (static_cast<std::int64_t>(table.size()) != n) {
         table.clear();
         for (std::int64_t j = 0; j < n; ++j) {
-            const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(j) / static_cast<long double>(n);
+            const long double angle =
+                2 * std::numbers::pi_v<long double> * static_cast<long double>(j) / static_cast<long double>(n);
             table.emplace_back(std::cos(angle), std::sin(angle));
         }
     }
@@ -80,7 +80,8 @@ std::vector<std::int64_t> elementsOf(std::int64_t n) {
     }
     elements = {0, 1, n / 2, n / 2 + 1, n - 1};
     std::mt19937_64 engine(static_cast<std::uint64_t>(n));
-    for (int i = 0; i < 24; ++i) elements.push_back(static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(n)));
+    for (int i = 0; i < 24; ++i)
+        elements.push_back(static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(n)));
     return elements;
 }
 
@@ -93,7 +94,8 @@ long double norm(const Numbers& x) {
 
 template <typename T>
 long double allowed(std::int64_t n, long double norm) {
-    return (8 + 2 * std::log2(static_cast<long double>(n))) * static_cast<long double>(std::numeric_limits<T>::epsilon()) * norm;
+    return (8 + 2 * std::log2(static_cast<long double>(n))) *
+           static_cast<long double>(std::numeric_limits<T>::epsilon()) * norm;
 }
 
 template <typename T>
@@ -105,7 +107,8 @@ void lengths() {
     QTest::addColumn<qint64>("n");
     for (qint64 n = 1; n <= 70; ++n) QTest::addRow("%lld", n) << n;
     // Primes, products of primes, powers of primes, and such with small factors.
-    for (qint64 n : {101, 257, 1009, 17 * 19, 17 * 17, 16 * 61, 13 * 13, 11 * 13 * 7, 1024, 1000, 17 * 257, 101 * 101, 4 * 1009, 10007, 3 * 10007, 65536, 65537}) {
+    for (qint64 n : {101, 257, 1009, 17 * 19, 17 * 17, 16 * 61, 13 * 13, 11 * 13 * 7, 1024, 1000, 17 * 257, 101 * 101,
+                     4 * 1009, 10007, 3 * 10007, 65536, 65537}) {
         QTest::addRow("%lld", n) << n;
     }
 }
@@ -113,7 +116,8 @@ void lengths() {
 const std::stop_token kNever;
 
 /// The only result of an operator.
-base::Result<Tensor> call(const char* domain, const char* name, std::vector<Value> inputs, const tensor::Attributes& attributes = {}, std::stop_token stop = {}) {
+base::Result<Tensor> call(const char* domain, const char* name, std::vector<Value> inputs,
+                          const tensor::Attributes& attributes = {}, std::stop_token stop = {}) {
     base::ThreadPool pool(2);
     ops::RunEnvironment environment{&pool, std::move(stop), 0, false};
     auto results = ops::call(*ops::Registry::all().find(domain, name, 0), inputs, attributes, 1, environment);
@@ -159,8 +163,10 @@ void TestFourier::checkDefinition(std::int64_t n) {
     transform.inverse(x.data(), inverse.data());
     const long double tolerance = allowed<T>(n, norm(x));
     for (std::int64_t k : elementsOf(n)) {
-        QVERIFY2(isClose(forward[static_cast<std::size_t>(k)], element(x, k, -1), tolerance), qPrintable(QString::number(k)));
-        QVERIFY2(isClose(inverse[static_cast<std::size_t>(k)], element(x, k, 1), tolerance), qPrintable(QString::number(k)));
+        QVERIFY2(isClose(forward[static_cast<std::size_t>(k)], element(x, k, -1), tolerance),
+                 qPrintable(QString::number(k)));
+        QVERIFY2(isClose(inverse[static_cast<std::size_t>(k)], element(x, k, 1), tolerance),
+                 qPrintable(QString::number(k)));
     }
 }
 
@@ -178,7 +184,9 @@ void TestFourier::checkReal(std::int64_t n) {
     transform.forwardReal(x.data(), half.data());
     const long double tolerance = allowed<T>(n, norm(x));
     for (std::int64_t k : elementsOf(n)) {
-        if (k <= n / 2) QVERIFY2(isClose(half[static_cast<std::size_t>(k)], element(x, k, -1), tolerance), qPrintable(QString::number(k)));
+        if (k <= n / 2)
+            QVERIFY2(isClose(half[static_cast<std::size_t>(k)], element(x, k, -1), tolerance),
+                     qPrintable(QString::number(k)));
     }
     // What a real signal's spectrum cannot have does not count.
     half.front() += std::complex<T>(0, 5);
@@ -186,7 +194,8 @@ void TestFourier::checkReal(std::int64_t n) {
     std::vector<T> back(x.size());
     transform.inverseReal(half.data(), back.data());
     for (std::size_t i = 0; i < x.size(); ++i) {
-        const long double error = std::fabs(static_cast<long double>(back[i]) / static_cast<long double>(n) - static_cast<long double>(x[i]));
+        const long double error =
+            std::fabs(static_cast<long double>(back[i]) / static_cast<long double>(n) - static_cast<long double>(x[i]));
         QVERIFY2(error <= allowed<T>(n, 2), qPrintable(QString::number(i)));
     }
 }
@@ -207,7 +216,8 @@ void TestFourier::checkEnergy(std::int64_t n) {
     // Parseval: Σ|X|² = N·Σ|x|².
     const long double energy = norm(spectrum) / (std::sqrt(static_cast<long double>(n)) * norm(x));
     QVERIFY2(std::fabs(energy - 1) <= allowed<T>(n, 1), qPrintable(QString::number(static_cast<double>(energy - 1))));
-    for (std::size_t i = 0; i < x.size(); ++i) QVERIFY(isClose(back[i] / static_cast<T>(n), Exact(x[i]), allowed<T>(n, 2)));
+    for (std::size_t i = 0; i < x.size(); ++i)
+        QVERIFY(isClose(back[i] / static_cast<T>(n), Exact(x[i]), allowed<T>(n, 2)));
 }
 
 void TestFourier::energyAndRoundTrip() {
@@ -225,8 +235,12 @@ void TestFourier::linesAreTheSameOnAnyThreads() {
             std::vector<double> y(static_cast<std::size_t>(40 * (n / 2 + 1) * 2));
             FourierLines<double> lines;
             lines.count = 40, lines.length = n, lines.kind = Spectrum::RealToHalf;
-            lines.load = [&](std::size_t line, double* to) { std::copy_n(x.data() + static_cast<std::int64_t>(line) * n, n, to); };
-            lines.store = [&](std::size_t line, const double* from) { std::copy_n(from, (n / 2 + 1) * 2, y.data() + static_cast<std::int64_t>(line) * (n / 2 + 1) * 2); };
+            lines.load = [&](std::size_t line, double* to) {
+                std::copy_n(x.data() + static_cast<std::int64_t>(line) * n, n, to);
+            };
+            lines.store = [&](std::size_t line, const double* from) {
+                std::copy_n(from, (n / 2 + 1) * 2, y.data() + static_cast<std::int64_t>(line) * (n / 2 + 1) * 2);
+            };
             QVERIFY(transformLines(lines, pool, kNever));
             results.push_back(std::move(y));
         }
@@ -250,13 +264,17 @@ void TestFourier::checkOperator(DType dtype) {
     QVERIFY(along);
     for (std::int64_t row = 0; row < rows; ++row) {
         const Line<T> line(x.begin() + row * n, x.begin() + (row + 1) * n);
-        for (std::int64_t k = 0; k < n; k += 7) QVERIFY(isClose(spectrum->data<std::complex<T>>()[row * n + k], element(line, k, -1), allowed<T>(n, norm(line))));
+        for (std::int64_t k = 0; k < n; k += 7)
+            QVERIFY(isClose(spectrum->data<std::complex<T>>()[row * n + k], element(line, k, -1),
+                            allowed<T>(n, norm(line))));
         const Line<T> column{x[5], x[5 + n], x[5 + 2 * n]};
-        QVERIFY(isClose(along->contiguous().value().data<std::complex<T>>()[row * n + 5], element(column, row, -1), allowed<T>(rows, norm(column))));
+        QVERIFY(isClose(along->contiguous().value().data<std::complex<T>>()[row * n + 5], element(column, row, -1),
+                        allowed<T>(rows, norm(column))));
     }
     const auto back = call("aten", "fft_ifft", {Value(*spectrum)});
     QVERIFY(back);
-    for (std::size_t i = 0; i < x.size(); ++i) QVERIFY(isClose(back->data<std::complex<T>>()[i], Exact(x[i]), allowed<T>(n, 2)));
+    for (std::size_t i = 0; i < x.size(); ++i)
+        QVERIFY(isClose(back->data<std::complex<T>>()[i], Exact(x[i]), allowed<T>(n, 2)));
 }
 
 void TestFourier::operatorsOfPyTorch() {
@@ -269,14 +287,16 @@ void TestFourier::operatorsOfPyTorch() {
     QCOMPARE(half->shape().text(), std::string("[129]"));
     const auto back = call("aten", "fft_irfft", {Value(*half), Value::ofInt(257)});
     QVERIFY(back);
-    for (std::size_t i = 0; i < x.size(); ++i) QVERIFY(std::fabs(back->data<double>()[i] - x[i]) <= static_cast<double>(allowed<double>(257, 2)));
+    for (std::size_t i = 0; i < x.size(); ++i)
+        QVERIFY(std::fabs(back->data<double>()[i] - x[i]) <= static_cast<double>(allowed<double>(257, 2)));
 }
 
 void TestFourier::operatorsOfOnnx() {
     constexpr std::int64_t n = 34, frame = 17, hop = 5;
     const std::vector<float> x = realSignal<float>(n);
     const Tensor given = Tensor::of<float>(Shape{1, n, 1}, x);
-    const auto spectrum = call("", "DFT", {Value(given), Value(), Value(Tensor::scalar<std::int64_t>(1))}, {{"onesided", std::int64_t{1}}});
+    const auto spectrum = call("", "DFT", {Value(given), Value(), Value(Tensor::scalar<std::int64_t>(1))},
+                               {{"onesided", std::int64_t{1}}});
     QVERIFY2(spectrum, spectrum ? "" : spectrum.error().text().c_str());
     QCOMPARE(spectrum->shape().text(), std::string("[1,18,2]"));
     for (std::int64_t k = 0; k <= n / 2; ++k) {
@@ -285,15 +305,19 @@ void TestFourier::operatorsOfOnnx() {
     }
     std::vector<float> window;
     for (std::int64_t i = 0; i < frame; ++i) window.push_back(0.25F * static_cast<float>(i));
-    const auto frames = call("", "STFT", {Value(given), Value(Tensor::scalar<std::int64_t>(hop)), Value(Tensor::of<float>(Shape{frame}, window))});
+    const auto frames =
+        call("", "STFT",
+             {Value(given), Value(Tensor::scalar<std::int64_t>(hop)), Value(Tensor::of<float>(Shape{frame}, window))});
     QVERIFY2(frames, frames ? "" : frames.error().text().c_str());
     QCOMPARE(frames->shape().text(), std::string("[1,4,9,2]"));
     for (std::int64_t f = 0; f < 4; ++f) {
         std::vector<float> part;
-        for (std::int64_t i = 0; i < frame; ++i) part.push_back(x[static_cast<std::size_t>(f * hop + i)] * window[static_cast<std::size_t>(i)]);
+        for (std::int64_t i = 0; i < frame; ++i)
+            part.push_back(x[static_cast<std::size_t>(f * hop + i)] * window[static_cast<std::size_t>(i)]);
         for (std::int64_t k = 0; k < 9; ++k) {
             const float* value = frames->data<float>() + (f * 9 + k) * 2;
-            QVERIFY(isClose(std::complex<float>(value[0], value[1]), element(part, k, -1), allowed<float>(frame, norm(part))));
+            QVERIFY(isClose(std::complex<float>(value[0], value[1]), element(part, k, -1),
+                            allowed<float>(frame, norm(part))));
         }
     }
 }
@@ -301,8 +325,10 @@ void TestFourier::operatorsOfOnnx() {
 void TestFourier::lengthsOutOfRange() {
     QVERIFY(!call("aten", "fft_fft", {Value(Tensor::of<float>(Shape{0}, std::vector<float>{}))}));
     const Tensor x = Tensor::of<float>(Shape{1, 4, 1}, {1, 2, 3, 4});
-    for (std::int64_t length : {std::int64_t{0}, std::int64_t{-3}, (std::int64_t{1} << 26) + 1, std::int64_t{1} << 62}) {
-        const auto result = call("", "DFT", {Value(x), Value(Tensor::scalar<std::int64_t>(length)), Value(Tensor::scalar<std::int64_t>(1))});
+    for (std::int64_t length :
+         {std::int64_t{0}, std::int64_t{-3}, (std::int64_t{1} << 26) + 1, std::int64_t{1} << 62}) {
+        const auto result = call(
+            "", "DFT", {Value(x), Value(Tensor::scalar<std::int64_t>(length)), Value(Tensor::scalar<std::int64_t>(1))});
         QVERIFY(!result);
         QVERIFY2(result.error().what.find("out of range") != std::string::npos, result.error().what.c_str());
         base::ThreadPool pool(1);
@@ -336,7 +362,8 @@ void TestFourier::stopsBetweenTransforms() {
     }
     std::stop_source stop;
     stop.request_stop();
-    const auto result = call("aten", "fft_fft", {Value(Tensor::of<float>(Shape{4}, {1, 2, 3, 4}))}, {}, stop.get_token());
+    const auto result =
+        call("aten", "fft_fft", {Value(Tensor::of<float>(Shape{4}, {1, 2, 3, 4}))}, {}, stop.get_token());
     QVERIFY(!result);
     QCOMPARE(result.error().kind, base::ErrorKind::Cancelled);
 }

@@ -1,10 +1,10 @@
 // What is built once per instruction set may not hand functions to the rest of the program: of an inline function that
-// several objects contain the linker keeps one copy, and it could be the one that an older processor does not understand.
-
-#include <QtTest>
+// several objects contain the linker keeps one copy, and it could be the one that an older processor does not
+// understand.
 
 #include <QProcess>
 #include <QStandardPaths>
+#include <QtTest>
 
 class TestIsaSymbols : public QObject {
     Q_OBJECT
@@ -35,7 +35,8 @@ void TestIsaSymbols::nothingIsSharedBetweenInstructionSets() {
                 const QStringList parts = line.split(u' ');
                 if (parts.size() < 3 || (parts[1] != u"W" && parts[1] != u"u")) continue;
                 const QString symbol = parts.mid(2).join(u' ');
-                QVERIFY2(symbol.contains("Eigen_" + name) || symbol.contains("sonde::ops::kernels::" + name), qPrintable(file + ": " + symbol));
+                QVERIFY2(symbol.contains("Eigen_" + name) || symbol.contains("sonde::ops::kernels::" + name),
+                         qPrintable(file + ": " + symbol));
             }
         }
     }

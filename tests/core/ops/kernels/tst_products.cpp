@@ -1,5 +1,5 @@
-// Matrix products of every dtype against the definition: floats and complex numbers summed in long double, integers modulo
-// 2^64. Tolerance of floats: K·ε of the sum of the magnitudes of an element's products.
+// Matrix products of every dtype against the definition: floats and complex numbers summed in long double, integers
+// modulo 2^64. Tolerance of floats: K·ε of the sum of the magnitudes of an element's products.
 
 #include <QtTest>
 
@@ -22,8 +22,10 @@ using tensor::Value;
 
 namespace {
 
-template <typename T> inline constexpr bool kIsComplex = false;
-template <typename T> inline constexpr bool kIsComplex<std::complex<T>> = true;
+template <typename T>
+inline constexpr bool kIsComplex = false;
+template <typename T>
+inline constexpr bool kIsComplex<std::complex<T>> = true;
 template <typename T>
 using RealOf = decltype(std::abs(T{}));
 
@@ -35,7 +37,8 @@ std::vector<T> numbers(std::size_t count, unsigned seed) {
     std::vector<T> values(count);
     for (T& value : values) {
         if constexpr (std::is_integral_v<T>) value = static_cast<T>(engine());
-        else if constexpr (kIsComplex<T>) value = T(static_cast<RealOf<T>>(reals(engine)), static_cast<RealOf<T>>(reals(engine)));
+        else if constexpr (kIsComplex<T>)
+            value = T(static_cast<RealOf<T>>(reals(engine)), static_cast<RealOf<T>>(reals(engine)));
         else value = static_cast<T>(reals(engine));
     }
     return values;
@@ -47,7 +50,9 @@ Tensor tensorOf(Shape shape, unsigned seed) {
     return Tensor::of<T>(std::move(shape), numbers<T>(count, seed));
 }
 
-base::Result<Tensor> call(const char* domain, const char* name, std::vector<Value> inputs, const tensor::Attributes& attributes = {}, std::size_t threads = 2, std::stop_token stop = {}) {
+base::Result<Tensor> call(const char* domain, const char* name, std::vector<Value> inputs,
+                          const tensor::Attributes& attributes = {}, std::size_t threads = 2,
+                          std::stop_token stop = {}) {
     base::ThreadPool pool(threads);
     ops::RunEnvironment environment{&pool, std::move(stop), 0, false};
     auto results = ops::call(*ops::Registry::all().find(domain, name, 0), inputs, attributes, 1, environment);
@@ -70,7 +75,8 @@ bool isSum(T value, std::int64_t k, A a, B b) {
             sum += Exact(a(p)) * Exact(b(p));
             size += std::abs(Exact(a(p)) * Exact(b(p)));
         }
-        const long double tolerance = static_cast<long double>(std::numeric_limits<RealOf<T>>::epsilon()) * static_cast<long double>(std::max<std::int64_t>(k, 4)) * size;
+        const long double tolerance = static_cast<long double>(std::numeric_limits<RealOf<T>>::epsilon()) *
+                                      static_cast<long double>(std::max<std::int64_t>(k, 4)) * size;
         return std::abs(Exact(value) - sum) <= tolerance;
     }
 }
@@ -84,8 +90,12 @@ bool isProduct(const Tensor& y, const Tensor& a, const Tensor& b) {
     for (std::int64_t i = 0; i < y.dim(0); ++i) {
         for (std::int64_t r = 0; r < y.dim(1); ++r) {
             for (std::int64_t c = 0; c < y.dim(2); ++c) {
-                if (!isSum(at(y, i, r, c), a.dim(2), [&](std::int64_t p) { return at(a, i, r, p); }, [&](std::int64_t p) { return at(b, i, p, c); })) {
-                    qWarning("element %lld, %lld, %lld of %s by %s", static_cast<long long>(i), static_cast<long long>(r), static_cast<long long>(c), a.typeText().c_str(), b.typeText().c_str());
+                if (!isSum(
+                        at(y, i, r, c), a.dim(2), [&](std::int64_t p) { return at(a, i, r, p); },
+                        [&](std::int64_t p) { return at(b, i, p, c); })) {
+                    qWarning("element %lld, %lld, %lld of %s by %s", static_cast<long long>(i),
+                             static_cast<long long>(r), static_cast<long long>(c), a.typeText().c_str(),
+                             b.typeText().c_str());
                     return false;
                 }
             }
@@ -120,8 +130,19 @@ class TestProducts : public QObject {
 
 void TestProducts::areTheDefinition_data() {
     QTest::addColumn<QVector<int>>("sizes");  // batches of A and of B, m, k, n
-    for (const QVector<int>& sizes : QVector<QVector<int>>{{1, 1, 1, 1, 1}, {1, 1, 3, 4, 5}, {2, 1, 7, 9, 6}, {1, 3, 5, 33, 17}, {4, 4, 16, 16, 16}, {1, 1, 1, 70, 300}, {1, 1, 300, 70, 1},
-                                                           {1, 1, 65, 31, 129}, {1, 1, 260, 20, 300}, {1, 1, 20, 900, 24}, {2, 2, 3, 0, 4}, {0, 1, 3, 4, 5}, {1, 1, 0, 4, 5}}) {
+    for (const QVector<int>& sizes : QVector<QVector<int>>{{1, 1, 1, 1, 1},
+                                                           {1, 1, 3, 4, 5},
+                                                           {2, 1, 7, 9, 6},
+                                                           {1, 3, 5, 33, 17},
+                                                           {4, 4, 16, 16, 16},
+                                                           {1, 1, 1, 70, 300},
+                                                           {1, 1, 300, 70, 1},
+                                                           {1, 1, 65, 31, 129},
+                                                           {1, 1, 260, 20, 300},
+                                                           {1, 1, 20, 900, 24},
+                                                           {2, 2, 3, 0, 4},
+                                                           {0, 1, 3, 4, 5},
+                                                           {1, 1, 0, 4, 5}}) {
         QByteArray name;
         for (int size : sizes) name += QByteArray::number(size) + ' ';
         QTest::newRow(name) << sizes;
@@ -132,7 +153,8 @@ void TestProducts::areTheDefinition() {
     QFETCH(QVector<int>, sizes);
     eachType([&](auto zero) {
         using T = decltype(zero);
-        const Tensor a = tensorOf<T>(Shape{sizes[0], sizes[2], sizes[3]}, 1), b = tensorOf<T>(Shape{sizes[1], sizes[3], sizes[4]}, 2);
+        const Tensor a = tensorOf<T>(Shape{sizes[0], sizes[2], sizes[3]}, 1),
+                     b = tensorOf<T>(Shape{sizes[1], sizes[3], sizes[4]}, 2);
         const auto y = call("", "MatMul", {Value(a), Value(b)});
         QVERIFY2(y || std::is_integral_v<T> || kIsComplex<T>, y ? "" : y.error().text().c_str());
         const auto z = call("aten", "matmul", {Value(a), Value(b)});
@@ -149,8 +171,10 @@ void TestProducts::viewsAreReadAsTheyAre() {
     eachType([&](auto zero) {
         using T = decltype(zero);
         const Tensor base = tensorOf<T>(Shape{3, 40, 40}, 3);
-        const Tensor turned = base.transposed(1, 2), stepped = base.sliced(2, 1, 19, 2).sliced(1, 0, 19, 1), reversed = base.sliced(2, 18, 19, -1).sliced(1, 5, 19, 1);
-        const Tensor repeated = base.sliced(1, 0, 1).expanded(Shape{3, 19, 40}).value().sliced(2, 0, 19, 1), corner = base.sliced(1, 0, 19).sliced(2, 0, 19);
+        const Tensor turned = base.transposed(1, 2), stepped = base.sliced(2, 1, 19, 2).sliced(1, 0, 19, 1),
+                     reversed = base.sliced(2, 18, 19, -1).sliced(1, 5, 19, 1);
+        const Tensor repeated = base.sliced(1, 0, 1).expanded(Shape{3, 19, 40}).value().sliced(2, 0, 19, 1),
+                     corner = base.sliced(1, 0, 19).sliced(2, 0, 19);
         const Tensor turnedCorner = turned.sliced(1, 0, 19).sliced(2, 0, 19);
         const std::vector<Tensor> views{corner, turnedCorner, stepped, reversed, repeated};
         for (const Tensor& a : views) {
@@ -174,37 +198,50 @@ void TestProducts::vectorsAndScaledSums() {
         QCOMPARE(mv->shape().text(), std::string("[9]"));
         QCOMPARE(dot->rank(), std::size_t{0});
         const auto inVector = [&](std::int64_t p) { return vector.data<T>()[p]; };
-        QVERIFY(isSum(dot->data<T>()[0], 300, [&](std::int64_t p) { return row.data<T>()[p]; }, inVector));
-        for (std::int64_t i = 0; i < 9; ++i) QVERIFY(isSum(mv->data<T>()[i], 300, [&](std::int64_t p) { return rows.data<T>()[i * 300 + p]; }, inVector));
+        QVERIFY(isSum(
+            dot->data<T>()[0], 300, [&](std::int64_t p) { return row.data<T>()[p]; }, inVector));
+        for (std::int64_t i = 0; i < 9; ++i)
+            QVERIFY(isSum(
+                mv->data<T>()[i], 300, [&](std::int64_t p) { return rows.data<T>()[i * 300 + p]; }, inVector));
         // A linear layer reads the weights [n, k] along their rows.
         const auto layer = call("aten", "linear", {Value(vector.unsqueezed(0)), Value(rows)});
         QVERIFY2(layer, layer ? "" : layer.error().text().c_str());
-        for (std::int64_t i = 0; i < 9; ++i) QVERIFY(isSum(layer->data<T>()[i], 300, [&](std::int64_t p) { return rows.data<T>()[i * 300 + p]; }, inVector));
+        for (std::int64_t i = 0; i < 9; ++i)
+            QVERIFY(isSum(
+                layer->data<T>()[i], 300, [&](std::int64_t p) { return rows.data<T>()[i * 300 + p]; }, inVector));
     });
     // 2·A·B + 3·C
-    const Tensor a = Tensor::of<std::int64_t>(Shape{2, 2}, {1, 2, 3, 4}), b = Tensor::of<std::int64_t>(Shape{2, 1}, {5, 6}), c = Tensor::of<std::int64_t>(Shape{1}, {7});
+    const Tensor a = Tensor::of<std::int64_t>(Shape{2, 2}, {1, 2, 3, 4}),
+                 b = Tensor::of<std::int64_t>(Shape{2, 1}, {5, 6}), c = Tensor::of<std::int64_t>(Shape{1}, {7});
     const auto y = call("aten", "addmm", {Value(c), Value(a), Value(b), Value::ofInt(3), Value::ofInt(2)});
     QVERIFY2(y, y ? "" : y.error().text().c_str());
-    QCOMPARE(std::vector<std::int64_t>(y->span<std::int64_t>().begin(), y->span<std::int64_t>().end()), (std::vector<std::int64_t>{55, 99}));
-    const auto turned = call("", "Gemm", {Value(a), Value(Tensor::of<std::int64_t>(Shape{1, 2}, {5, 6})), Value(c)}, {{"transA", std::int64_t{1}}, {"transB", std::int64_t{1}}});
+    QCOMPARE(std::vector<std::int64_t>(y->span<std::int64_t>().begin(), y->span<std::int64_t>().end()),
+             (std::vector<std::int64_t>{55, 99}));
+    const auto turned = call("", "Gemm", {Value(a), Value(Tensor::of<std::int64_t>(Shape{1, 2}, {5, 6})), Value(c)},
+                             {{"transA", std::int64_t{1}}, {"transB", std::int64_t{1}}});
     QVERIFY2(turned, turned ? "" : turned.error().text().c_str());
-    QCOMPARE(std::vector<std::int64_t>(turned->span<std::int64_t>().begin(), turned->span<std::int64_t>().end()), (std::vector<std::int64_t>{30, 41}));
+    QCOMPARE(std::vector<std::int64_t>(turned->span<std::int64_t>().begin(), turned->span<std::int64_t>().end()),
+             (std::vector<std::int64_t>{30, 41}));
 }
 
 /// PyTorch's int64 wraps: (2^62)·4 = 0, (2^63 − 1)·2 = −2. Nothing goes through float64, which has 53 bits.
 void TestProducts::integersWrap() {
     constexpr std::int64_t kBig = (std::int64_t{1} << 62) + 1;
-    const Tensor a = Tensor::of<std::int64_t>(Shape{1, 2}, {kBig, 3}), b = Tensor::of<std::int64_t>(Shape{2, 1}, {4, std::numeric_limits<std::int64_t>::max()});
+    const Tensor a = Tensor::of<std::int64_t>(Shape{1, 2}, {kBig, 3}),
+                 b = Tensor::of<std::int64_t>(Shape{2, 1}, {4, std::numeric_limits<std::int64_t>::max()});
     // 4·(2^62 + 1) + 3·(2^63 − 1) = 2^64 + 3·2^63 + 1
     const std::int64_t wanted = std::numeric_limits<std::int64_t>::min() + 1;
-    for (const char* name : {"matmul", "mm"}) QCOMPARE(call("aten", name, {Value(a), Value(b)})->data<std::int64_t>()[0], wanted);
+    for (const char* name : {"matmul", "mm"})
+        QCOMPARE(call("aten", name, {Value(a), Value(b)})->data<std::int64_t>()[0], wanted);
     const Tensor one = Tensor::of<std::int64_t>(Shape{1}, {1});
     QCOMPARE(call("aten", "addmm", {Value(one), Value(a), Value(b)})->data<std::int64_t>()[0], wanted + 1);
     QCOMPARE(call("", "Gemm", {Value(a), Value(b), Value(one)})->data<std::int64_t>()[0], wanted + 1);
     const Tensor bytes = Tensor::of<std::uint8_t>(Shape{1, 3}, {200, 100, 7});
-    QCOMPARE(call("aten", "matmul", {Value(bytes), Value(bytes.transposed(0, 1))})->data<std::uint8_t>()[0], static_cast<std::uint8_t>(200 * 200 + 100 * 100 + 49));
+    QCOMPARE(call("aten", "matmul", {Value(bytes), Value(bytes.transposed(0, 1))})->data<std::uint8_t>()[0],
+             static_cast<std::uint8_t>(200 * 200 + 100 * 100 + 49));
     const Tensor small = Tensor::of<std::int8_t>(Shape{2}, {100, 27});
-    QCOMPARE(call("aten", "dot", {Value(small), Value(small)})->data<std::int8_t>()[0], static_cast<std::int8_t>(static_cast<std::uint8_t>(100 * 100 + 27 * 27)));
+    QCOMPARE(call("aten", "dot", {Value(small), Value(small)})->data<std::int8_t>()[0],
+             static_cast<std::int8_t>(static_cast<std::uint8_t>(100 * 100 + 27 * 27)));
 }
 
 void TestProducts::bytesAddUpIn32Bits() {
@@ -218,7 +255,9 @@ void TestProducts::bytesAddUpIn32Bits() {
     QCOMPARE(y->data<std::int32_t>()[0], static_cast<std::int32_t>(static_cast<std::uint32_t>(k * 255 * 255)));
     // (0 − 3)·(0 − 7) each with zero points 3 and 7
     const Tensor zeros = Tensor::zeros(DType::UInt8, Shape{1, k}).value();
-    const auto centred = call("", "MatMulInteger", {Value(zeros), Value(zeros.reshaped(Shape{k, 1}).value()), Value(Tensor::scalar<std::uint8_t>(3)), Value(Tensor::scalar<std::uint8_t>(7))});
+    const auto centred = call("", "MatMulInteger",
+                              {Value(zeros), Value(zeros.reshaped(Shape{k, 1}).value()),
+                               Value(Tensor::scalar<std::uint8_t>(3)), Value(Tensor::scalar<std::uint8_t>(7))});
     QVERIFY(centred);
     QCOMPARE(centred->data<std::int32_t>()[0], std::int32_t{21 * k});
 }
@@ -227,18 +266,24 @@ void TestProducts::bytesAddUpIn32Bits() {
 void TestProducts::halvesAddUpInFloat() {
     for (DType dtype : {DType::Float16, DType::BFloat16}) {
         constexpr std::int64_t k = 4096;
-        const Tensor ones = call("aten", "ones", {Value::list({Value::ofInt(1), Value::ofInt(k)})})->cast(dtype).value();
+        const Tensor ones =
+            call("aten", "ones", {Value::list({Value::ofInt(1), Value::ofInt(k)})})->cast(dtype).value();
         const Tensor column = ones.reshaped(Shape{k, 1}).value(), zero = Tensor::zeros(dtype, Shape{1}).value();
         const Value row(ones), turned(column);
-        const auto is4096 = [&](const base::Result<Tensor>& y) { return y && y->dtype() == dtype && y->toDouble(0) == 4096; };
+        const auto is4096 = [&](const base::Result<Tensor>& y) {
+            return y && y->dtype() == dtype && y->toDouble(0) == 4096;
+        };
         QVERIFY(is4096(call("", "MatMul", {row, turned})));
         QVERIFY(is4096(call("aten", "mm", {row, turned})));
         QVERIFY(is4096(call("aten", "bmm", {Value(ones.unsqueezed(0)), Value(column.unsqueezed(0))})));
-        QVERIFY(is4096(call("aten", "dot", {Value(ones.reshaped(Shape{k}).value()), Value(ones.reshaped(Shape{k}).value())})));
+        QVERIFY(is4096(
+            call("aten", "dot", {Value(ones.reshaped(Shape{k}).value()), Value(ones.reshaped(Shape{k}).value())})));
         QVERIFY(is4096(call("aten", "addmm", {Value(zero), row, turned})));
         QVERIFY(is4096(call("aten", "linear", {row, row})));
         QVERIFY(is4096(call("", "Gemm", {row, turned, Value(zero)})));
-        QVERIFY(is4096(call("", "Conv", {Value(ones.reshaped(Shape{1, k, 1, 1}).value()), Value(ones.reshaped(Shape{1, k, 1, 1}).value())})));
+        QVERIFY(is4096(
+            call("", "Conv",
+                 {Value(ones.reshaped(Shape{1, k, 1, 1}).value()), Value(ones.reshaped(Shape{1, k, 1, 1}).value())})));
         QVERIFY(is4096(call("", "Einsum", {row, row}, {{"equation", std::string("ij,ij->")}})));
     }
 }
@@ -249,7 +294,9 @@ void TestProducts::sameBitsOnAnyThreads() {
         const Tensor a = tensorOf<T>(Shape{1, 521, 130}, 6), b = tensorOf<T>(Shape{1, 130, 777}, 7);
         const auto one = call("aten", "bmm", {Value(a), Value(b)}, {}, 1);
         QVERIFY(one);
-        for (std::size_t threads : {2, 3}) QVERIFY2(tensor::identical(*one, *call("aten", "bmm", {Value(a), Value(b)}, {}, threads)), a.typeText().c_str());
+        for (std::size_t threads : {2, 3})
+            QVERIFY2(tensor::identical(*one, *call("aten", "bmm", {Value(a), Value(b)}, {}, threads)),
+                     a.typeText().c_str());
         const auto part = call("aten", "bmm", {Value(a.sliced(1, 0, 256)), Value(b)}, {}, 2);
         QVERIFY(part);
     });
@@ -262,7 +309,8 @@ void TestProducts::stopBetweenBlocks() {
     std::stop_source source;
     const std::stop_token stop = source.get_token();
     std::atomic<int> blocks = 0;
-    const ops::kernels::PanelSource<double> ones = [&](std::int64_t, std::int64_t kc, std::int64_t, std::int64_t nr, double* target) {
+    const ops::kernels::PanelSource<double> ones = [&](std::int64_t, std::int64_t kc, std::int64_t, std::int64_t nr,
+                                                       double* target) {
         std::fill_n(target, kc * nr, 1.0);
         if (++blocks == 2) source.request_stop();
     };

@@ -42,11 +42,13 @@ void TestWinograd::equalsTheDefinition_data() {
         const QByteArray name = "tile " + QByteArray::number(tile) + ", ";
         QTest::newRow(name + "one tile and a bit") << tile << QVector<int>{1, 3, 5, 5, 5} << QVector<int>{1, 1, 1, 1};
         QTest::newRow(name + "no padding") << tile << QVector<int>{1, 16, 16, 14, 14} << QVector<int>{0, 0, 0, 0};
-        QTest::newRow(name + "uneven padding, odd counts") << tile << QVector<int>{2, 17, 29, 9, 13} << QVector<int>{2, 0, 1, 2};
+        QTest::newRow(name + "uneven padding, odd counts")
+            << tile << QVector<int>{2, 17, 29, 9, 13} << QVector<int>{2, 0, 1, 2};
         QTest::newRow(name + "narrow") << tile << QVector<int>{1, 16, 15, 40, 3} << QVector<int>{1, 1, 1, 1};
         QTest::newRow(name + "wide") << tile << QVector<int>{1, 8, 14, 3, 200} << QVector<int>{1, 1, 1, 1};
         QTest::newRow(name + "deep") << tile << QVector<int>{1, 300, 31, 7, 7} << QVector<int>{1, 1, 1, 1};
-        QTest::newRow(name + "smaller than its padding") << tile << QVector<int>{1, 4, 4, 1, 1} << QVector<int>{2, 2, 2, 2};
+        QTest::newRow(name + "smaller than its padding")
+            << tile << QVector<int>{1, 4, 4, 1, 1} << QVector<int>{2, 2, 2, 2};
     }
 }
 
@@ -99,7 +101,8 @@ void TestWinograd::handWorkedTile() {
     for (int tile : {2, 4}) {
         std::vector<float> y(4, 0.0f);
         const WinogradSizes sizes{1, 1, 1, {4, 4}, {2, 2}};
-        QVERIFY(convolveWinograd(x.data(), WinogradWeights(g.data(), 1, 1, tile, pool), nullptr, y.data(), window(0, 0, 0, 0), sizes, pool));
+        QVERIFY(convolveWinograd(x.data(), WinogradWeights(g.data(), 1, 1, tile, pool), nullptr, y.data(),
+                                 window(0, 0, 0, 0), sizes, pool));
         for (float value : y) QVERIFY(std::abs(value - 9.0f) < 1e-4f);
     }
 }

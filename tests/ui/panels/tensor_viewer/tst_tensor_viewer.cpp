@@ -63,8 +63,9 @@ class TestTensorViewer : public QObject {
         TensorViewer viewer;
         viewer.resize(500, 500);
         viewer.show();
-        for (const Shape& shape : {Shape{}, Shape{7}, Shape{0}, Shape{3, 4}, Shape{0, 4}, Shape{3, 8, 8}, Shape{8, 8, 3},
-                                   Shape{2, 5, 6, 7}, Shape{1, 0, 3, 3}, Shape{2, 1, 2, 1, 2, 1, 2, 3}}) {
+        for (const Shape& shape :
+             {Shape{}, Shape{7}, Shape{0}, Shape{3, 4}, Shape{0, 4}, Shape{3, 8, 8}, Shape{8, 8, 3}, Shape{2, 5, 6, 7},
+              Shape{1, 0, 3, 3}, Shape{2, 1, 2, 1, 2, 1, 2, 3}}) {
             const DType type = static_cast<DType>(dtype);
             Tensor tensor = type == DType::String
                                 ? Tensor::ofStrings(shape, std::vector<std::string>(size_t(shape.numel()), "word"))
@@ -318,8 +319,15 @@ class TestTensorViewer : public QObject {
         viewer.show();
         Value loop = Value::list({});
         loop.items().push_back(loop);
-        const Value values[] = {Value(), Value::ofInt(1), Value::ofFloat(std::nan("")), Value::ofBool(true),
-                                Value(std::string(100000, 'x')), Value::list({}), Value::dict({}), Value::optional({}), loop,
+        const Value values[] = {Value(),
+                                Value::ofInt(1),
+                                Value::ofFloat(std::nan("")),
+                                Value::ofBool(true),
+                                Value(std::string(100000, 'x')),
+                                Value::list({}),
+                                Value::dict({}),
+                                Value::optional({}),
+                                loop,
                                 Value::list(tensor::ValueList(5000, Value::ofInt(7)))};
         for (const Value& value : values) {
             viewer.setValue("x", value);
@@ -340,12 +348,15 @@ class TestTensorViewer : public QObject {
         TensorViewer viewer;
         viewer.resize(500, 500);
         viewer.show();
-        const Tensor numbers = counting({8, 8}), nothing = Tensor::of<float>({40}, std::vector<float>(40, std::numeric_limits<float>::quiet_NaN()));
+        const Tensor numbers = counting({8, 8}),
+                     nothing = Tensor::of<float>({40}, std::vector<float>(40, std::numeric_limits<float>::quiet_NaN()));
         viewer.setValue("numbers", numbers);
         viewer.setCurrentView(histogramView().id);
         auto* plot = viewer.findChild<widgets::HistogramPlot*>();
         QVERIFY(plot);
-        const auto counted = [plot] { return std::accumulate(plot->data().counts.begin(), plot->data().counts.end(), quint64{0}); };
+        const auto counted = [plot] {
+            return std::accumulate(plot->data().counts.begin(), plot->data().counts.end(), quint64{0});
+        };
         QTRY_COMPARE(counted(), quint64{64});
         viewer.setValue("nothing", nothing);
         viewer.setCurrentView(histogramView().id);
