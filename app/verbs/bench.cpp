@@ -10,7 +10,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 
 namespace sonde::app {
 

@@ -10,7 +10,7 @@
 #include "app/interrupt.h"
 #include "app/verb.h"
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/graph/traits.h"
 #include "core/io/onnx/value_file.h"
 

@@ -1,5 +1,3 @@
-#include "core/exec/run.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,6 +14,7 @@
 #include "core/analysis/seen_types.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/exec/file_check.h"
+#include "core/exec/runner.h"
 #include "core/graph/source_files.h"
 #include "core/io/npz/npz.h"
 

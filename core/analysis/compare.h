@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/analysis/difference.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 
 namespace sonde::analysis {
 

@@ -6,7 +6,7 @@
 
 #include "core/analysis/compare.h"
 #include "core/analysis/tensor_stats.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 
 namespace sonde::analysis {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/diagnostics.h"
-#include "core/exec/run.h"
+#include "core/exec/recording.h"
 
 namespace sonde::analysis {
 

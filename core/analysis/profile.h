@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/exec/run.h"
+#include "core/exec/recording.h"
 
 namespace sonde::analysis {
 

@@ -73,7 +73,7 @@ bool CensusMemory::isFinite(NodeId node, base::ThreadPool& pool) {
     return entry->second;
 }
 
-Census::Census(const Plan::Impl& plan, const std::vector<Value>& values, CensusMemory& memory, base::ThreadPool& pool)
+Census::Census(const PlanImpl& plan, const std::vector<Value>& values, CensusMemory& memory, base::ThreadPool& pool)
     : m_plan(plan), m_graph(*plan.graph), m_values(values), m_memory(memory), m_pool(pool),
       m_isBad(m_graph.nodeCount(), false) {}
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/exec/plan_impl.h"
+#include "core/exec/recording.h"
 #include "core/ops/kernels/finite.h"
 #include "core/ops/kernels/followers.h"
 
@@ -34,7 +35,7 @@ class CensusMemory {
 class Census {
   public:
     /// `values` is by source node: what the run has at the moment.
-    Census(const Plan::Impl& plan, const std::vector<Value>& values, CensusMemory& memory, base::ThreadPool& pool);
+    Census(const PlanImpl& plan, const std::vector<Value>& values, CensusMemory& memory, base::ThreadPool& pool);
 
     /// How a step is to look at its values while it runs: one that is likely to have bad ones, because it had or
     /// because they come in, counts them; others only find out whether there are any, and then run again to count.
@@ -51,7 +52,7 @@ class Census {
     bool isOrigin(NodeId node) const;
     NodeId sourceOf(NodeId node) const { return m_plan.source[node.index()]; }
 
-    const Plan::Impl& m_plan;
+    const PlanImpl& m_plan;
     const graph::InternalGraph& m_graph;
     const std::vector<Value>& m_values;
     CensusMemory& m_memory;

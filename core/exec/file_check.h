@@ -6,7 +6,8 @@
 #include <span>
 
 #include "core/base/mapped_file.h"
-#include "core/exec/run.h"
+#include "core/exec/plan.h"
+#include "core/exec/recording.h"
 #include "core/graph/internal_graph.h"
 
 namespace sonde::exec {

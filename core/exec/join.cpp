@@ -16,7 +16,7 @@ using ops::kernels::kNoInput;
 
 class Joiner {
   public:
-    Joiner(const std::vector<Step>& steps, const Plan::Impl& plan, const InternalGraph& graph)
+    Joiner(const std::vector<Step>& steps, const PlanImpl& plan, const InternalGraph& graph)
         : m_steps(steps), m_plan(plan), m_graph(graph), m_taken(steps.size(), false), m_readers(graph.nodeCount(), 0),
           m_wanted(graph.nodeCount(), false), m_kept(graph.nodeCount(), false), m_ends(graph.nodeCount(), false) {
         for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -143,7 +143,7 @@ class Joiner {
     }
 
     const std::vector<Step>& m_steps;
-    const Plan::Impl& m_plan;
+    const PlanImpl& m_plan;
     const InternalGraph& m_graph;
     std::vector<bool> m_taken;                                      ///< by step: follows another one
     std::vector<std::size_t> m_readers;                             ///< by source node
@@ -157,7 +157,7 @@ class Joiner {
 
 }  // namespace
 
-std::vector<Step> joinFollowers(const std::vector<Step>& steps, const Plan::Impl& plan, const InternalGraph& graph) {
+std::vector<Step> joinFollowers(const std::vector<Step>& steps, const PlanImpl& plan, const InternalGraph& graph) {
     return Joiner(steps, plan, graph).run();
 }
 

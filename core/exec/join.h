@@ -8,6 +8,6 @@ namespace sonde::exec {
 
 /// The steps of one row with element-wise steps listed at the step whose result they read, if that step's kernel lets
 /// others follow and everything else that they read is there by then.
-std::vector<Step> joinFollowers(const std::vector<Step>& steps, const Plan::Impl& plan, const InternalGraph& graph);
+std::vector<Step> joinFollowers(const std::vector<Step>& steps, const PlanImpl& plan, const InternalGraph& graph);
 
 }  // namespace sonde::exec

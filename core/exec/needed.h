@@ -2,7 +2,8 @@
 
 #include <vector>
 
-#include "core/exec/run.h"
+#include "core/exec/plan_options.h"
+#include "core/ops/registry/registry.h"
 
 namespace sonde::exec {
 

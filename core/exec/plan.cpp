@@ -1,3 +1,5 @@
+#include "core/exec/plan.h"
+
 #include <algorithm>
 #include <set>
 
@@ -20,7 +22,7 @@ namespace {
 
 class Planner {
   public:
-    Planner(Plan::Impl& plan, const ops::Registry& registry)
+    Planner(PlanImpl& plan, const ops::Registry& registry)
         : m_plan(plan), m_graph(*plan.graph), m_registry(registry),
           m_needed(neededExprs(m_graph, plan.options, registry)) {}
 
@@ -239,7 +241,7 @@ class Planner {
         }
     }
 
-    Plan::Impl& m_plan;
+    PlanImpl& m_plan;
     const InternalGraph& m_graph;
     const ops::Registry& m_registry;
     Needed m_needed;
@@ -273,7 +275,7 @@ base::Result<void> refuseWritesInPlace(const InternalGraph& graph) {
 
 }  // namespace
 
-Plan::Plan() : m_impl(std::make_unique<Impl>()) {}
+Plan::Plan() : m_impl(std::make_unique<PlanImpl>()) {}
 Plan::~Plan() = default;
 
 base::Result<std::shared_ptr<const Plan>> Plan::make(std::shared_ptr<const InternalGraph> graph, PlanOptions options,

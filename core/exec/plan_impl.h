@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/exec/run.h"
+#include "core/exec/plan_options.h"
+#include "core/ops/registry/registry.h"
 
 namespace sonde::exec {
 
@@ -51,7 +52,8 @@ struct BodyPlan {
     bool isRow = true;  ///< not called; `joined` is there
 };
 
-struct Plan::Impl {
+/// See Plan.
+struct PlanImpl {
     std::shared_ptr<const InternalGraph> graph;
     PlanOptions options;
     std::vector<BodyPlan> bodies;  ///< by body

@@ -7,7 +7,7 @@ namespace sonde::exec {
 namespace {
 
 /// Exporters give weights that several layers share other names by Identity.
-const std::optional<Value>& constantOf(const Plan::Impl& plan, NodeId node) {
+const std::optional<Value>& constantOf(const PlanImpl& plan, NodeId node) {
     const InternalGraph& graph = *plan.graph;
     node = plan.source[node.index()];
     for (std::size_t hops = 0; hops < graph.nodeCount(); ++hops) {
@@ -25,7 +25,7 @@ const std::optional<Value>& constantOf(const Plan::Impl& plan, NodeId node) {
 
 }  // namespace
 
-std::vector<Value> constantInputs(const Plan::Impl& plan, const Step& step) {
+std::vector<Value> constantInputs(const PlanImpl& plan, const Step& step) {
     std::vector<Value> constants(step.arguments.size());
     for (std::size_t i = 0; i < constants.size(); ++i) {
         const graph::Argument* argument = step.arguments[i];

@@ -10,7 +10,7 @@
 namespace sonde::exec {
 
 /// The values of a step's inputs that are the same in every run; None where they are not.
-std::vector<Value> constantInputs(const Plan::Impl& plan, const Step& step);
+std::vector<Value> constantInputs(const PlanImpl& plan, const Step& step);
 
 /// Packed weights and the like, made at an expr's first run and kept for as long as the graph is the one that runs:
 /// they depend on the graph's constants and not on what is watched.

@@ -1,7 +1,8 @@
+#include "core/exec/recording.h"
+
 #include <algorithm>
 
 #include "core/exec/flatten.h"
-#include "core/exec/run.h"
 
 namespace sonde::exec {
 

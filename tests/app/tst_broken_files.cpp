@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/io/image/image.h"
 #include "core/io/inputs/inputs.h"
 #include "core/io/npz/npz.h"

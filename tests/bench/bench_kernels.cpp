@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/fourier.h"
 #include "core/ops/kernels/gemm.h"

@@ -24,5 +24,5 @@
 #include <vector>
 
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/io/npz/npz.h"

@@ -10,7 +10,7 @@
 
 #include "core/analysis/infer.h"
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/io/npz/npz.h"
 #include "core/tensor/symbolic.h"
 

@@ -12,7 +12,7 @@
 
 #include "core/document/document.h"
 #include "core/document/native_library.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/layout/outline.h"
 #include "core/layout/view_state.h"
 #include "ui/context/file_watch.h"

@@ -2,7 +2,7 @@
 
 #include <QString>
 
-#include "core/exec/run.h"
+#include "core/exec/recording.h"
 #include "core/graph/internal_graph.h"
 
 namespace sonde::models {

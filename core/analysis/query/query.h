@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/exec/run.h"
+#include "core/exec/recording.h"
 #include "core/graph/module_tree.h"
 
 namespace sonde::analysis {

@@ -3,7 +3,7 @@
 
 #include <QtTest>
 
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 
 using namespace sonde;
 using exec::ExprState;

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/ops/kernels/finite.h"
 
 using namespace sonde;

@@ -2,7 +2,7 @@
 
 #include <QtTest>
 
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/ops/registry/effects.h"
 
 using namespace sonde;

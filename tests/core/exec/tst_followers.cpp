@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 
 using namespace sonde;
 using exec::Plan;

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 
 using namespace sonde;
 using exec::Plan;

@@ -1,6 +1,6 @@
 #include <QtTest>
 
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 
 using namespace sonde;
 using exec::ExprState;

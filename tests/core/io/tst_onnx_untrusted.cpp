@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/io/onnx/onnx_reader.h"
 #include "tests/support/onnx_file.h"
 

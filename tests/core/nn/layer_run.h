@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/document/evaluator.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/nn/module.h"
 #include "core/trace/module_path_tracer.h"
 

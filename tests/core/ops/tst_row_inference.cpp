@@ -11,7 +11,7 @@
 #include <set>
 
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/io/npz/npz.h"
 #include "core/io/onnx/value_file.h"
 #include "tests/support/json_values.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/graph/internal_graph.h"
 
 /// Graphs written by hand, their text, and their values.

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "tests/support/onnx_file.h"
 
 using namespace sonde;

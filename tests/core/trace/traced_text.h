@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/document/evaluator.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/graph/internal_graph.h"
 #include "core/nn/module.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/document/evaluator.h"
 #include "core/document/model_passes.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/passes/inplace.h"
 #include "core/passes/pass.h"
 #include "core/trace/custom_tracer.h"

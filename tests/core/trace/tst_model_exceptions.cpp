@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "core/document/evaluator.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/trace/custom_tracer.h"
 #include "core/trace/robust_tracer.h"
 #include "core/trace/traced_module.h"

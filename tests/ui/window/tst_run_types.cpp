@@ -6,7 +6,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/item_text.h"
 #include "ui/models/node_columns.h"

@@ -10,7 +10,7 @@
 
 #include "core/document/document.h"
 #include "core/document/document_json.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/io/torchscript/archive.h"
 #include "core/io/torchscript/script_module.h"
 #include "core/io/torchscript/source_ranges.h"

@@ -10,7 +10,7 @@
 
 #include "core/analysis/compare.h"
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/io/npz/npz.h"
 #include "core/trace/listing.h"
 #include "tests/support/reference_sets.h"

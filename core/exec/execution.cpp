@@ -1,0 +1,304 @@
+#include "core/exec/execution.h"
+
+#include <algorithm>
+
+#include "core/base/current_stop.h"
+#include "core/exec/clock.h"
+#include "core/tensor/slice_value.h"
+
+namespace sonde::exec {
+
+using graph::Argument;
+using graph::Body;
+using graph::BodyId;
+using graph::Expr;
+using tensor::ValueDict;
+using tensor::ValueList;
+
+Execution::Execution(const Plan& plan, const base::WorkContext& work, const RunOptions& options,
+                     ops::RunEnvironment& environment, RunMemory& memory, FileCheck& files)
+    : m_plan(plan.impl()), m_graph(plan.graph()), m_work(work), m_options(options), m_environment(environment),
+      m_memory(memory), m_files(files), m_values(m_graph.nodeCount()), m_isMissing(m_graph.nodeCount(), false),
+      m_followed(m_graph.exprCount(), false) {
+    if (options.countsBad) m_census.emplace(m_plan, m_values, memory.census, *environment.pool);
+    m_recording.states.assign(m_graph.exprCount(), ExprState::NotReached);
+    m_recording.elapsed.assign(m_graph.exprCount(), 0);
+    m_recording.started.assign(m_graph.exprCount(), 0);
+    m_recording.computedNodes.assign(m_graph.nodeCount(), false);
+    m_recording.joinedTo.assign(m_graph.exprCount(), ExprId());
+    m_endsLeft = 0;
+    for (bool end : m_plan.isEnd) m_endsLeft += end ? 1 : 0;
+}
+
+Recording Execution::run(std::span<const Value> inputs) {
+    m_startNs = nowNs();
+    Outcome outcome = bindInputs(inputs);
+    if (outcome == Outcome::Finished) outcome = runBody(m_graph.mainId(), 0);
+    m_recording.totalNs = nowNs() - m_startNs;
+    if (outcome != Outcome::Failed) collectOutputs();
+    else if (m_failure.expr.valid() && m_recording.error->kind != base::ErrorKind::Cancelled)
+        m_recording.failures.insert(m_recording.failures.begin(), std::move(m_failure));
+    if (m_census) m_recording.bad = m_census->take();
+    return std::move(m_recording);
+}
+
+Execution::Outcome Execution::bindInputs(std::span<const Value> inputs) {
+    const std::vector<NodeId>& nodes = m_graph.inputs();
+    if (inputs.size() > nodes.size()) {
+        fail(base::usageError("the model has " + std::to_string(nodes.size()) + " inputs, not " +
+                              std::to_string(inputs.size())));
+        return Outcome::Failed;
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const graph::Node& node = m_graph.node(nodes[i]);
+        const Expr& input = m_graph.expr(node.producer);
+        Value value = i < inputs.size() ? inputs[i] : Value();
+        // A parameter that is not given has its default, if the model has one.
+        if (value.isNone() && !input.arguments.empty()) value = build(input.arguments.front());
+        else if (i >= inputs.size()) continue;
+        if (value.isTensor() && node.type.isTensor() && node.type.dtype != tensor::DType::Undefined &&
+            value.tensor().dtype() != node.type.dtype) {
+            fail(base::usageError("input is " + value.typeText() + " but the model expects " + node.type.text(),
+                                  "input '" + node.name + "'"));
+            return Outcome::Failed;
+        }
+        const Outcome outcome = publish(nodes[i], std::move(value));
+        m_recording.states[node.producer.index()] = ExprState::Done;
+        if (outcome != Outcome::Finished) return outcome;
+    }
+    // Constants exist from the beginning.
+    for (std::size_t i = 0; i < m_graph.nodeCount(); ++i) {
+        const graph::Node& node = m_graph.node(NodeId(i));
+        if (!node.constant || m_graph.isErased(node.producer)) continue;
+        m_recording.states[node.producer.index()] = ExprState::Done;
+        m_recording.computedNodes[i] = true;
+        if (m_plan.keep[i]) m_recording.kept[node.id].push_back(*node.constant);
+        if (m_plan.isEnd[i] && --m_endsLeft == 0) return Outcome::AllEndsReached;
+    }
+    return Outcome::Finished;
+}
+
+void Execution::collectOutputs() {
+    const std::vector<NodeId>& ends = m_plan.options.end;
+    for (NodeId node : ends.empty() ? m_graph.outputs() : ends) m_recording.outputs.push_back(read(node));
+}
+
+Execution::Outcome Execution::publish(NodeId node, Value value, Value kept, const std::optional<BadCount>& bad) {
+    const std::size_t index = node.index();
+    const NodeId source = m_plan.source[index];
+    if (m_census) m_census->made(node, value, bad);
+    if (source == node) m_isMissing[index] = false;
+    // Calls hand values on under other names.
+    if (!kept.isNone()) m_keptAs[source] = kept;
+    else if (source == node) m_keptAs.erase(node);
+    else if (const auto found = m_keptAs.find(source); found != m_keptAs.end()) kept = found->second;
+    m_recording.computedNodes[index] = true;
+    if (m_plan.keep[index]) {
+        m_recording.kept[node].push_back(kept.isNone() ? value : std::move(kept));
+        if (!m_passes.empty()) m_recording.keptPasses[node].push_back(m_passes);
+    }
+    m_values[source.index()] = std::move(value);
+    // An end point counts once, however often a loop computes it.
+    if (m_plan.isEnd[index] && m_endsLeft > 0) {
+        bool all = true;
+        for (NodeId end : m_plan.options.end) all = all && m_recording.computedNodes[end.index()];
+        if (all) {
+            m_endsLeft = 0;
+            return Outcome::AllEndsReached;
+        }
+    }
+    return Outcome::Finished;
+}
+
+Execution::Outcome Execution::runBody(BodyId id, int depth) {
+    if (depth > 200) {
+        fail(base::runError("bodies call each other more than 200 deep"));
+        return Outcome::Failed;
+    }
+    const bool isMain = id == m_graph.mainId();
+    const BodyPlan& body = m_plan.bodies[id.index()];
+    const std::size_t calls = m_calls.size();  // that this row is in
+    const std::vector<Step>& steps = m_options.observer || !body.isRow ? body.steps : body.joined;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Step& step = steps[i];
+        std::optional<base::Error> stopped = m_files.changedMeanwhile();
+        if (!stopped && m_work.cancelled()) stopped = base::cancelled("before " + m_graph.expr(step.expr).target);
+        if (stopped) {
+            fail(std::move(*stopped));
+            while (m_calls.size() > calls) closeCall(ExprState::Failed);
+            return Outcome::Failed;
+        }
+        if (isMain) {
+            if (m_calls.empty()) m_title = &m_graph.expr(step.expr).target;
+            m_work.report(*m_title, i, steps.size());
+            if (m_options.observer && !m_options.observer->mayContinue(step.expr)) {
+                fail(base::cancelled("before " + m_graph.expr(step.expr).target));
+                return Outcome::Failed;
+            }
+        }
+        const Outcome outcome = runRowStep(step, depth);
+        if (outcome != Outcome::Finished) {
+            while (m_calls.size() > calls) closeCall(outcome == Outcome::Failed ? ExprState::Failed : ExprState::Done);
+            return outcome;
+        }
+        for (NodeId node : step.release) m_values[node.index()] = Value();
+    }
+    return Outcome::Finished;
+}
+
+Execution::Outcome Execution::runRowStep(const Step& step, int depth) {
+    const Expr& expr = m_graph.expr(step.expr);
+    if (step.kind == Step::Kind::Enter) {
+        const std::int64_t now = nowNs();
+        if (m_recording.started[expr.id.index()] == 0) m_recording.started[expr.id.index()] = now - m_startNs;
+        m_calls.push_back({expr.id, now});
+        return publishInputs(expr);
+    }
+    if (step.kind == Step::Kind::Leave) {
+        const Outcome outcome = publishResults(expr);
+        if (outcome == Outcome::Finished) closeCall(ExprState::Done);
+        return outcome;
+    }
+    // The kernel of the step that it follows may have done it already.
+    if (step.follows && m_followed[expr.id.index()]) return Outcome::Finished;
+    return runStep(step, depth);
+}
+
+/// What only watch points want and cannot be computed is missing, with everything that reads it: watching ends no run.
+Execution::Outcome Execution::goOnWithout(const Expr& expr) {
+    for (NodeId node : expr.outputs) {
+        const NodeId source = m_plan.source[node.index()];
+        if (source == node) m_isMissing[node.index()] = true, m_values[node.index()] = Value();
+    }
+    return Outcome::Finished;
+}
+
+bool Execution::lacksInput(const Expr& expr) const {
+    return std::ranges::any_of(expr.inputs, [this](NodeId input) { return isMissing(input); });
+}
+
+void Execution::closeCall(ExprState state) {
+    const Call call = m_calls.back();
+    m_calls.pop_back();
+    m_recording.elapsed[call.expr.index()] += nowNs() - call.startNs;
+    m_recording.states[call.expr.index()] = state;
+    if (state == ExprState::Failed) m_recording.failedAt = call.expr;  // the outermost expr is set last
+}
+
+Execution::Outcome Execution::runStep(const Step& step, int depth) {
+    const Expr& expr = m_graph.expr(step.expr);
+    if (step.isOptional && step.kind != Step::Kind::Body && lacksInput(expr)) return goOnWithout(expr);
+    if (m_options.observer) m_options.observer->exprStarted(step.expr);
+    const std::int64_t start = nowNs();
+    if (m_recording.started[step.expr.index()] == 0) m_recording.started[step.expr.index()] = start - m_startNs;
+    const Outcome outcome = execute(step, expr, depth);
+    const std::int64_t elapsed = nowNs() - start;
+    m_recording.elapsed[step.expr.index()] += elapsed;
+    if (outcome == Outcome::Failed) {
+        m_recording.states[step.expr.index()] = ExprState::Failed;
+        if (step.isOptional && m_recording.error->kind != base::ErrorKind::Cancelled) {
+            if (!m_recording.failure(m_failure.expr)) m_recording.failures.push_back(m_failure);
+            m_failure = {};
+            m_recording.error.reset();
+            m_recording.failedAt = {};
+            return goOnWithout(expr);
+        }
+        m_recording.failedAt = step.expr;  // the outermost expr is set last
+        return outcome;
+    }
+    m_recording.states[step.expr.index()] = ExprState::Done;
+    if (m_options.observer) {
+        if (auto changed = m_files.changed()) {
+            fail(std::move(*changed));
+            return Outcome::Failed;
+        }
+        std::vector<Value> outputs;
+        for (NodeId node : expr.outputs) outputs.push_back(m_values[node.index()]);
+        m_options.observer->exprFinished(step.expr, outputs, elapsed);
+    }
+    return outcome;
+}
+
+Execution::Outcome Execution::execute(const Step& step, const Expr& expr, int depth) {
+    switch (step.kind) {
+        case Step::Kind::Operator: return runOperator(step, expr, depth);
+        case Step::Kind::Body: return runInner(expr, depth);
+        case Step::Kind::Collect:
+            if (expr.outputs.empty()) return Outcome::Finished;
+            return publish(expr.outputs.front(), expr.arguments.empty() ? Value() : build(expr.arguments.front()));
+        case Step::Kind::Callable: {
+            std::vector<Value> arguments;
+            for (const Argument& argument : expr.arguments) arguments.push_back(build(argument));
+            const base::StopScope stop(m_work.stop);
+            auto results = expr.callable->call(arguments);
+            if (results) return publishAll(expr, std::move(*results));
+            fail(described(results.error(), step, expr));
+            return Outcome::Failed;
+        }
+        case Step::Kind::Impossible: fail(described(step.problem, step, expr)); return Outcome::Failed;
+        case Step::Kind::Enter:
+        case Step::Kind::Leave: break;  // see runRowStep
+    }
+    return Outcome::Failed;
+}
+
+/// A called module or model-local function as one step.
+Execution::Outcome Execution::runInner(const Expr& expr, int depth) {
+    Outcome outcome = publishInputs(expr);
+    if (outcome == Outcome::Finished) outcome = runBody(expr.bodies.front(), depth + 1);
+    return outcome == Outcome::Finished ? publishResults(expr) : outcome;
+}
+
+/// The called body's inputs are the nodes among the arguments, in order.
+Execution::Outcome Execution::publishInputs(const Expr& call) {
+    const Body& body = m_graph.body(call.bodies.front());
+    for (std::size_t i = 0; i < body.inputs.size() && i < call.inputs.size(); ++i) {
+        if (isMissing(call.inputs[i])) continue;
+        const Outcome outcome = publish(body.inputs[i], read(call.inputs[i]));
+        m_recording.states[m_graph.node(body.inputs[i]).producer.index()] = ExprState::Done;
+        if (outcome != Outcome::Finished) return outcome;
+    }
+    return Outcome::Finished;
+}
+
+Execution::Outcome Execution::publishResults(const Expr& call) {
+    const Body& body = m_graph.body(call.bodies.front());
+    if (std::ranges::any_of(body.outputs, [this](NodeId output) { return isMissing(output); }))
+        return goOnWithout(call);
+    if (call.outputs.size() == 1) return publish(call.outputs.front(), build(body.result));
+    std::vector<Value> results;
+    for (NodeId output : body.outputs) results.push_back(read(output));
+    return publishAll(call, std::move(results));
+}
+
+Execution::Outcome Execution::publishAll(const Expr& expr, std::vector<Value> values) {
+    Outcome outcome = Outcome::Finished;
+    for (std::size_t i = 0; i < expr.outputs.size() && i < values.size(); ++i) {
+        if (publish(expr.outputs[i], std::move(values[i])) == Outcome::AllEndsReached)
+            outcome = Outcome::AllEndsReached;
+    }
+    return outcome;
+}
+
+Value Execution::build(const Argument& argument) const {
+    ValueList items;
+    switch (argument.kind) {
+        case Argument::Kind::Omitted: return Value();
+        case Argument::Kind::Node: return read(argument.node);
+        case Argument::Kind::Constant: return argument.constant;
+        case Argument::Kind::Dict: {
+            ValueDict dict;
+            for (std::size_t i = 0; i < argument.items.size(); ++i)
+                dict.emplace_back(argument.keys[i], build(argument.items[i]));
+            return Value::dict(std::move(dict));
+        }
+        default: break;
+    }
+    for (const Argument& item : argument.items) items.push_back(build(item));
+    if (argument.kind == Argument::Kind::List) return Value::list(std::move(items));
+    if (argument.kind == Argument::Kind::Tuple) return Value::tuple(std::move(items));
+    items.resize(3);
+    return Value::object(std::make_shared<tensor::SliceValue>(items[0], items[1], items[2]));
+}
+
+}  // namespace sonde::exec

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/exec/block_cache.h"
+#include "core/exec/census.h"
+#include "core/exec/file_check.h"
+#include "core/exec/plan.h"
+#include "core/exec/plan_impl.h"
+#include "core/exec/prepared_cache.h"
+#include "core/exec/recording.h"
+#include "core/exec/run_options.h"
+#include "core/ops/kernels/followers.h"
+
+namespace sonde::exec {
+
+/// What a runner keeps between runs.
+struct RunMemory {
+    BlockCache blocks;
+    PreparedCache prepared;
+    CensusMemory census;
+};
+
+/// One run of one plan. Lives on the stack of Runner::run.
+class Execution {
+  public:
+    Execution(const Plan& plan, const base::WorkContext& work, const RunOptions& options,
+              ops::RunEnvironment& environment, RunMemory& memory, FileCheck& files);
+
+    /// `inputs` as for Runner::run.
+    Recording run(std::span<const Value> inputs);
+
+  private:
+    /// What is passed up when a run ends early without having failed.
+    enum class Outcome : std::uint8_t { Finished, AllEndsReached, Failed };
+    class KernelBodies;
+    using BadCount = ops::kernels::BadCount;
+    using Followers = ops::kernels::Followers;
+
+    Outcome runBody(graph::BodyId id, int depth);
+    /// `kept` goes into the recording in its place, if it is there; `bad` is known if the kernel has counted.
+    Outcome publish(NodeId node, Value value, Value kept = {}, const std::optional<BadCount>& bad = {});
+    void fail(base::Error error) { m_recording.error = std::move(error); }
+    /// The value of a node: constants are read from the graph, everything else from this run.
+    const Value& read(NodeId node) const {
+        const NodeId source = m_plan.source[node.index()];
+        const graph::Node& n = m_graph.node(source);
+        return n.constant ? *n.constant : m_values[source.index()];
+    }
+    Value build(const graph::Argument& argument) const;
+
+    Outcome bindInputs(std::span<const Value> inputs);
+    void collectOutputs();
+    Outcome runRowStep(const Step& step, int depth);
+    Outcome runStep(const Step& step, int depth);
+    Outcome goOnWithout(const graph::Expr& expr);
+    bool isMissing(NodeId node) const { return m_isMissing[m_plan.source[node.index()].index()]; }
+    bool lacksInput(const graph::Expr& expr) const;
+    void closeCall(ExprState state);
+    Outcome execute(const Step& step, const graph::Expr& expr, int depth);
+    Outcome runOperator(const Step& step, const graph::Expr& expr, int depth);
+    static bool areFloats(std::span<const Value> inputs);
+    std::vector<Followers::Link> linksOf(const Step& step);
+    Outcome publishFollowed(const Step& step, const graph::Expr& expr, Value result, const Followers& followers);
+    Outcome runInner(const graph::Expr& expr, int depth);
+    Outcome publishInputs(const graph::Expr& call);
+    Outcome publishResults(const graph::Expr& call);
+    Outcome publishAll(const graph::Expr& expr, std::vector<Value> values);
+    base::Error described(base::Error error, const Step& step, const graph::Expr& expr);
+
+    const PlanImpl& m_plan;
+    const InternalGraph& m_graph;
+    const base::WorkContext& m_work;
+    const RunOptions& m_options;
+    ops::RunEnvironment& m_environment;
+    RunMemory& m_memory;
+    FileCheck& m_files;
+    std::vector<Value> m_values;    ///< by source node
+    std::vector<bool> m_isMissing;  ///< by source node: an operation that is only watched failed before it
+    std::optional<Census> m_census;
+    Failure m_failure;                           ///< the last one
+    std::unordered_map<NodeId, Value> m_keptAs;  ///< by source node: what is kept instead of the value
+    struct Call {
+        ExprId expr;
+        std::int64_t startNs;
+    };
+    std::vector<Call> m_calls;             ///< entered and not left, outermost first
+    const std::string* m_title = nullptr;  ///< of the step of the main body that the run is in
+    std::vector<std::int64_t> m_passes;    ///< of the loops that are running, outermost first
+    Recording m_recording;
+    std::size_t m_endsLeft = 0;
+    std::vector<bool> m_followed;  ///< by expr: done by the kernel of the step that it follows, the last time that ran
+    std::int64_t m_startNs = 0;
+};
+
+}  // namespace sonde::exec

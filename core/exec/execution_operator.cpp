@@ -1,0 +1,192 @@
+// How an execution calls the kernel of an operator: with those that follow it, and with bodies that it may run.
+
+#include <exception>
+
+#include "core/exec/clock.h"
+#include "core/exec/execution.h"
+
+namespace sonde::exec {
+
+using graph::Body;
+using graph::Expr;
+
+/// Lets control-flow kernels run the bodies of their expr.
+class Execution::KernelBodies final : public ops::BodyRunner {
+  public:
+    KernelBodies(Execution& execution, const Expr& expr, int depth)
+        : m_execution(execution), m_expr(expr), m_depth(depth) {}
+
+    base::Result<std::vector<Value>> run(std::size_t index, std::span<const Value> inputs,
+                                         std::int64_t iteration) override {
+        if (index >= m_expr.bodies.size()) return base::runError("there is no body " + std::to_string(index));
+        const Body& body = m_execution.m_graph.body(m_expr.bodies[index]);
+        if (inputs.size() > body.inputs.size()) {
+            return base::runError("the body takes " + std::to_string(body.inputs.size()) + " inputs, not " +
+                                  std::to_string(inputs.size()));
+        }
+        // Several bodies are branches, of which one runs; a single one is run again and again.
+        const bool isLoop = m_expr.bodies.size() == 1;
+        if (!isLoop) m_execution.m_recording.branchesTaken[m_expr.id].push_back(index);
+        const PassScope pass(m_execution.m_passes, isLoop ? std::optional(iteration) : std::nullopt);
+        outcome = Outcome::Finished;
+        for (std::size_t i = 0; i < inputs.size() && outcome == Outcome::Finished; ++i) {
+            outcome = m_execution.publish(body.inputs[i], inputs[i]);
+        }
+        if (outcome == Outcome::Finished) outcome = m_execution.runBody(body.id, m_depth + 1);
+        if (outcome == Outcome::AllEndsReached) return base::cancelled("all end points are computed");
+        if (outcome == Outcome::Failed) return *m_execution.m_recording.error;
+        std::vector<Value> results;
+        for (NodeId output : body.outputs) results.push_back(m_execution.read(output));
+        return results;
+    }
+
+    Outcome outcome = Outcome::Finished;
+
+  private:
+    /// While it lives, a pass of a loop is running.
+    class PassScope {
+      public:
+        PassScope(std::vector<std::int64_t>& passes, std::optional<std::int64_t> pass)
+            : m_passes(pass ? &passes : nullptr) {
+            if (m_passes) m_passes->push_back(*pass);
+        }
+        ~PassScope() {
+            if (m_passes) m_passes->pop_back();
+        }
+        PassScope(const PassScope&) = delete;
+        PassScope& operator=(const PassScope&) = delete;
+
+      private:
+        std::vector<std::int64_t>* m_passes;
+    };
+
+    Execution& m_execution;
+    const Expr& m_expr;
+    int m_depth;
+};
+
+Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
+    std::vector<Value> inputs(step.arguments.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        inputs[i] = step.arguments[i] ? build(*step.arguments[i]) : step.fallbacks[i];
+    }
+    for (const Step& follower : step.followers) m_followed[follower.expr.index()] = false;
+    std::optional<Followers> followers;
+    KernelBodies bodies(*this, expr, depth);
+    base::Result<std::vector<Value>> results = base::runError("the operator did not run");
+    try {
+        const auto constantsOf = [&] { return constantInputs(m_plan, step); };
+        auto prepared = m_memory.prepared.find(step, constantsOf, m_environment);
+        if (prepared) {
+            const auto call = [&](Followers::Census mode) {
+                const bool leads = step.leads && (m_census || !step.followers.empty()) && areFloats(inputs);
+                if (leads) followers.emplace(linksOf(step), m_memory.blocks, mode);
+                const Followers::Scope scope(leads ? &*followers : nullptr);
+                results = ops::callPrepared(*step.op, inputs, step.attributes, expr.outputs.size(), m_environment,
+                                            expr.op.version, prepared->get(), expr.bodies.empty() ? nullptr : &bodies,
+                                            &m_memory.blocks);
+            };
+            call(m_census && step.leads ? m_census->modeFor(step) : Followers::Census::None);
+            if (results && followers && followers->detected()) {
+                m_census->detectedIn(step);
+                call(Followers::Census::Count);
+            }
+        } else {
+            results = std::move(prepared).error();
+        }
+    } catch (const std::bad_alloc&) {
+        results = base::runError("no memory left");
+    } catch (const std::exception& exception) {
+        results = base::runError(exception.what());
+    } catch (...) {  // of a model's own code, which fills weights when they are first read
+        results = base::runError("the model's own code threw an exception that is not a std::exception");
+    }
+    if (results && followers) return publishFollowed(step, expr, (*results)[0], *followers);
+    if (results) return publishAll(expr, std::move(*results));
+    if (bodies.outcome == Outcome::AllEndsReached) return Outcome::AllEndsReached;
+    // An error inside a body was described where it happened; here only the way up to it is added.
+    fail(bodies.outcome == Outcome::Failed ? results.error().withNote("inside " + expr.target + " " + expr.name)
+                                           : described(results.error(), step, expr));
+    return Outcome::Failed;
+}
+
+/// Only float32 all through: nothing is promoted or narrowed on the way, and the kernel's result is what others follow.
+bool Execution::areFloats(std::span<const Value> inputs) {
+    for (const Value& value : inputs) {
+        if (value.isTensor() && value.tensor().dtype() != tensor::DType::Float32) return false;
+    }
+    return true;
+}
+
+std::vector<Execution::Followers::Link> Execution::linksOf(const Step& step) {
+    std::vector<Followers::Link> links;
+    for (const Step& follower : step.followers) {
+        Followers::Link link{follower.op,          {},      follower.followsAt,  follower.ownInputs,
+                             &follower.attributes, nullptr, follower.overwrites, follower.onlyKept,
+                             follower.isKept};
+        for (std::size_t i = 0; i < follower.arguments.size(); ++i) {
+            const bool isMadeHere = i == follower.followsAt || follower.ownInputs[i] != ops::kernels::kNoInput;
+            link.inputs.push_back(isMadeHere              ? Value()
+                                  : follower.arguments[i] ? build(*follower.arguments[i])
+                                                          : follower.fallbacks[i]);
+        }
+        const auto constantsOf = [&] { return constantInputs(m_plan, follower); };
+        if (auto prepared = m_memory.prepared.find(follower, constantsOf, m_environment)) link.prepared = *prepared;
+        links.push_back(std::move(link));
+    }
+    return links;
+}
+
+/// The results of a step and of those that followed it, except those that were overwritten.
+Execution::Outcome Execution::publishFollowed(const Step& step, const Expr& expr, Value result,
+                                              const Followers& followers) {
+    NodeId node = expr.outputs.front();
+    Value kept;
+    std::optional<BadCount> bad = followers.badInLeader();
+    for (std::size_t f = 0;; ++f) {
+        const bool isOverwritten = f < followers.bound() && step.followers[f].overwrites;
+        m_recording.computedNodes[node.index()] = true;
+        if (isOverwritten) {
+            if (m_census) m_census->made(node, result, bad);
+        } else {
+            const Outcome outcome = publish(node, std::move(result), std::move(kept), bad);
+            if (outcome != Outcome::Finished) return outcome;
+        }
+        if (f == followers.bound()) return Outcome::Finished;
+        const ExprId next = step.followers[f].expr;
+        m_followed[next.index()] = true;
+        m_recording.states[next.index()] = ExprState::Done;
+        m_recording.joinedTo[next.index()] = expr.id;
+        if (m_recording.started[next.index()] == 0) m_recording.started[next.index()] = nowNs() - m_startNs;
+        node = m_graph.expr(next).outputs.front();
+        result = Value(followers.result(f));
+        bad = followers.badInResult(f);
+        kept = step.followers[f].isKept ? Value(followers.kept(f)) : Value();
+    }
+}
+
+/// The error with the place where it came up; also remembers it as the last failure.
+base::Error Execution::described(base::Error error, const Step& step, const Expr& expr) {
+    if (m_work.cancelled()) return base::cancelled("during " + expr.target);
+    error.kind = base::ErrorKind::Run;
+    const std::string node = expr.outputs.empty() ? expr.name : m_graph.node(expr.outputs.front()).name;
+    std::string types;
+    m_failure = {expr.id, error, {}};
+    for (std::size_t i = 0; i < step.arguments.size(); ++i) {
+        const Value value = step.arguments[i] ? build(*step.arguments[i]) : step.fallbacks[i];
+        m_failure.inputTypes.push_back(value.typeText());
+        types += (i ? ", " : "") + m_failure.inputTypes.back();
+    }
+    std::string where = "node '" + node + "'";
+    if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";
+    // The call of a model that is one opaque call has no target: the class says what is called.
+    const bool isRootCall = expr.op.name.empty() && expr.target.empty();
+    where += isRootCall ? ", model " + expr.moduleClass
+                        : ", operator " + (expr.op.name.empty() ? expr.target : expr.op.name);
+    where += ", inputs (" + types + ")";
+    if (error.where.empty()) error.where = std::move(where);
+    else error.notes.push_back(std::move(where));
+    return error;
+}
+
+}  // namespace sonde::exec

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/exec/plan_options.h"
+
+namespace sonde::exec {
+
+/// Told about a run while it goes on, on the running thread. The values are only valid during the call.
+class RunObserver {
+  public:
+    virtual ~RunObserver() = default;
+    virtual void exprStarted(ExprId) {}
+    /// `outputs` in the order of the expr's outputs.
+    virtual void exprFinished(ExprId, std::span<const Value> outputs, std::int64_t elapsedNs) {
+        (void)outputs, (void)elapsedNs;
+    }
+    /// Asked before each expr of the main body; may block (stepping, pausing). False cancels the run.
+    virtual bool mayContinue(ExprId) { return true; }
+};
+
+struct RunOptions {
+    std::uint64_t seed = 0;
+    RunObserver* observer = nullptr;
+    bool countsBad = true;  ///< fill Recording::bad; false only to measure what that costs
+};
+
+}  // namespace sonde::exec
