@@ -53,7 +53,8 @@ const QList<Rule>& rules() {
         {"core/layout/engine", {"core/base"}},
         {"core/layout", {"core/graph", "core/layout/engine"}},
         {"core/document", kCore},
-        {"ui/context", {"core/document"}},
+        {"core/export", {"core/document"}},
+        {"ui/context", {"core/export"}},
         {"ui/models", {"ui/context"}},
         {"ui/theme", {}},
         {"ui/actions", {"ui/theme"}},
@@ -62,7 +63,7 @@ const QList<Rule>& rules() {
         {"ui/panels", {"ui/models", "ui/theme", "ui/actions", "ui/widgets"}},
         {"ui/dialogs", {"ui/models", "ui/theme", "ui/actions", "ui/widgets"}},
         {"ui/window", kUi},
-        {"app", {"ui/window", "core/document"}},
+        {"app", {"ui/window", "core/export"}},
     };
     return table;
 }
@@ -121,18 +122,28 @@ void addIndirect(QHash<QString, QSet<QString>>& table) {
 }
 
 /// CONTRIBUTING.md, "Where things are", row by row: `core/exec` | … | graph, ops. A name without a slash is a folder of
-/// the same top-level folder or itself such a folder: "core" and "all of core" are everything in it.
+/// the same top-level folder or itself such a folder: "core" and "all of core" are everything in it, "all above" the
+/// rows of the same top-level folder that come before.
 QHash<QString, QSet<QString>> writtenTable() {
     static const QRegularExpression row(QStringLiteral(R"(^\| `((?:core|ui|app)(?:/[\w/]+)?)` \|[^|]*\| ([^|]*) \|$)"));
     QHash<QString, QStringList> cells;
-    for (const QString& line : sourceLines(QStringLiteral("CONTRIBUTING.md")))
-        if (const QRegularExpressionMatch match = row.match(line); match.hasMatch())
-            cells[match.captured(1)] = match.captured(2).split(QStringLiteral(", "));
+    QStringList rows;
+    for (const QString& line : sourceLines(QStringLiteral("CONTRIBUTING.md"))) {
+        const QRegularExpressionMatch match = row.match(line);
+        if (!match.hasMatch()) continue;
+        rows << match.captured(1);
+        cells[rows.last()] = match.captured(2).split(QStringLiteral(", "));
+    }
     QHash<QString, QSet<QString>> table;
     for (auto it = cells.cbegin(); it != cells.cend(); ++it) {
         QSet<QString>& targets = table[it.key()];
         for (QString name : it.value()) {
             if (name == u"\u2013" || name == u"Qt") continue;
+            if (name == u"all above") {
+                for (const QString& above : rows.first(rows.indexOf(it.key())))
+                    if (above.section(u'/', 0, 0) == it.key().section(u'/', 0, 0)) targets << above;
+                continue;
+            }
             name.remove(QStringLiteral("all of "));
             if (name != u"core" && name != u"ui") {
                 targets << (name.contains(u'/') && (name.startsWith(u"core/") || name.startsWith(u"ui/"))

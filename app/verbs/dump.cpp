@@ -1,4 +1,4 @@
-#include "core/document/dump.h"
+#include "core/export/dump.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "app/interrupt.h"
 #include "app/verb.h"
 #include "app/verbs/options.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/graph/traits.h"
 
 namespace sonde::app {
@@ -19,7 +19,7 @@ namespace {
 
 struct DumpVerbOptions {
     ModelOptions model;
-    document::DumpOptions dump;
+    exporting::DumpOptions dump;
     std::string out, stripInfo;
     std::vector<std::string> options, inputData;
     std::uint64_t offset = 0;
@@ -43,7 +43,7 @@ base::Result<void> writeStripInfo(const std::string& path, const graph::Internal
         };
         keep("opr_types", operators), keep("dtypes", dtypes), keep("elemwise_modes", modes);
     }
-    document::collectStripInfo(graph, operators, dtypes, modes);
+    exporting::collectStripInfo(graph, operators, dtypes, modes);
     Json json{{"opr_types", operators}, {"dtypes", dtypes}, {"elemwise_modes", modes}, {"hash", hash}};
     std::ofstream file(path);
     file << json.dump(2) << '\n';
@@ -58,7 +58,7 @@ base::Result<int> checkDump(const DumpVerbOptions& options) {
     SONDE_ASSIGN(const auto plan, exec::Plan::make(file.graph, {}));
     std::size_t failed = 0;
     for (std::size_t i = 0; i < file.cases.size(); ++i) {
-        SONDE_ASSIGN(const std::vector<tensor::Value> inputs, document::inputsOfCase(*file.graph, file.cases[i]));
+        SONDE_ASSIGN(const std::vector<tensor::Value> inputs, exporting::inputsOfCase(*file.graph, file.cases[i]));
         exec::Runner runner(0);
         const exec::Recording recording = runner.run(*plan, inputs, commandLineWork());
         if (recording.error) {
@@ -98,7 +98,7 @@ base::Result<int> dump(DumpVerbOptions& options) {
     SONDE_ASSIGN(const auto document,
                  options.model.load(options.inputData.empty() ? std::string() : options.inputData.front()));
     SONDE_ASSIGN(const io::dump::DumpFile file,
-                 document::makeDump(*document, options.inputData, options.dump, commandLineWork()));
+                 exporting::makeDump(*document, options.inputData, options.dump, commandLineWork()));
     SONDE_ASSIGN(
         const io::dump::WriteInfo info,
         io::dump::writeDump(options.out, file, {options.dump.names, options.dump.modelVersion, options.append}));
@@ -132,7 +132,7 @@ Verb dumpVerb() {
         "sonde dump model.pt -o model.dump --input-data '#rand(0,1,1,3,224,224)'", [](CLI::App& command) {
             auto options = std::make_shared<DumpVerbOptions>();
             options->model.addTo(command);
-            document::DumpOptions& dump = options->dump;
+            exporting::DumpOptions& dump = options->dump;
             command.add_option("-o,--out", options->out, "File to write");
             command.add_flag("--append", options->append, "Append to the file");
             command.add_flag("--check", options->check, "MODEL is a dump: run its test cases");

@@ -5,7 +5,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
-#include "core/document/lowering/onnx_graph.h"
+#include "core/export/lowering/onnx_graph.h"
 #include "core/graph/source_files.h"
 #include "core/io/onnx/onnx_writer.h"
 
@@ -27,7 +27,7 @@ base::Result<int> save(SaveOptions& options) {
         SONDE_ASSIGN(const auto cases, inputsFor(*document, options.inputs));
         values = cases.front().values;
     }
-    SONDE_ASSIGN(const document::OnnxGraph made, document::onnxGraph(*document, values, commandLineWork()));
+    SONDE_ASSIGN(const exporting::OnnxGraph made, exporting::onnxGraph(*document, values, commandLineWork()));
     for (const base::Diagnostic& note : made.notes)
         fmt::print(stderr, "sonde: warning: {} ({})\n", note.what, note.where);
     io::OnnxWriteOptions write;

@@ -1,110 +1,19 @@
 #pragma once
 
-#include <filesystem>
+// The front door: what opening a model takes and gives.
+
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "core/base/diagnostics.h"
 #include "core/base/progress.h"
-#include "core/base/result.h"
-#include "core/graph/internal_graph.h"
-#include "core/graph/module_tree.h"
-#include "core/passes/report.h"
-
-namespace sonde::trace {
-class TracedModule;
-}
+#include "core/document/document_types.h"
+#include "core/document/formats.h"
+#include "core/document/part.h"
 
 namespace sonde::document {
-
-/// How to make a graph of a model. Only what the model's format supports may be set; the rest gives a usage error.
-struct OpenOptions {
-    std::string tracer;  ///< "module-path", "traced-module", "robust", "custom"; empty: the format's default
-    std::vector<std::string> leaves;  ///< classes whose modules are not traced into; "none": trace into all
-    std::vector<std::pair<std::string, std::string>> concrete;  ///< parameter = value
-    bool flatten = false;
-    bool groups = true;               ///< files that name no modules: groups found in the graph take their place
-    std::vector<std::string> passes;  ///< ids of passes that change the graph, in order (passes::passes())
-    std::string inputData;            ///< example inputs (the grammar of --input-data) for a concrete trace
-    std::string weights;  ///< built-in models: file with their weights (see loadWeights); empty: random ones
-    /// The user agreed to run the code of the model, a shared library. Without, only libraries are loaded to whose
-    /// content the user agreed before (agreeToNative).
-    bool allowNative = false;
-    /// Classes that the user keeps as leaves whatever is opened. Formats that hold a graph already take no notice.
-    std::vector<std::string> registeredLeaves;
-};
-
-/// One output of the model as the user knows it: "y", or "out.0.1" of a nested structure.
-struct NamedNode {
-    std::string name;
-    graph::NodeId node;
-    bool isDemanded = false;  ///< of an input: the file does not say what it is, its type is what the layers want of it
-};
-
-/// The graph of one module on its own, beside the model's: what a robust trace makes of the children of modules that
-/// failed, or a branch that was traced apart.
-struct Part {
-    std::string qualname;
-    std::string moduleClass;
-    std::string failure;                                ///< why there is no graph; empty if there is one
-    std::string note;                                   ///< "leaf module, not traced into"; may be empty
-    std::shared_ptr<const graph::InternalGraph> graph;  ///< null if it failed
-};
-
-/// An opened model: the graph with its module tree and what there is to say about the file. Immutable.
-struct Document {
-    std::string title;                                            ///< "resnet18_slim.onnx", "resnet18"
-    std::string location;                                         ///< path or "zoo:NAME" as given
-    std::string format;                                           ///< "ONNX", "TorchScript", "built-in model"
-    std::vector<std::pair<std::string, std::string>> properties;  ///< producer, opset, IR version, file size …
-    std::shared_ptr<const graph::InternalGraph> graph;
-    std::shared_ptr<const graph::ModuleTree> modules;
-    std::vector<NamedNode> inputs;  ///< without parameters
-    std::vector<NamedNode> outputs;
-    std::vector<Part> parts;  ///< further graphs, in the order of tracing; mostly none
-    std::string text;         ///< the tracer's own text form of the graphs; empty: that of the graph
-    bool traced = false;      ///< made by a tracer: another one, other leaves or values may be chosen
-    OpenOptions options;      ///< what it was opened with
-    std::shared_ptr<const graph::InternalGraph> original;  ///< before OpenOptions::passes; null: there were none.
-                                                           ///< Nodes and exprs that are in both have the same ids
-    std::vector<passes::PassReport> passReports;           ///< what each pass did, in order
-    base::Diagnostics diagnostics;
-    std::uint64_t fingerprint = 0;  ///< of the content: keys remembered view state
-    std::shared_ptr<const trace::TracedModule>
-        tracedModule;  ///< what --tracer traced-module made; it can be saved. Else null
-
-    /// Nodes that passes left with another value than the model's own node of that name (a convolution with its norm).
-    std::vector<graph::NodeId> revaluedNodes() const;
-    /// A node by name, by number ("#12"), or a module's output by "QUALNAME:". Usage error with the nearest names.
-    base::Result<graph::NodeId> findNode(std::string_view text) const;
-};
 
 /// Opens a model file (recognised by its content) or a built-in model ("zoo:NAME"), traces it and infers shapes.
 base::Result<std::shared_ptr<const Document>> open(const std::string& model, const OpenOptions& options = {},
                                                    const base::WorkContext& work = {});
-
-/// One of a document's further graphs as a document of its own: same modules, its own inputs and outputs. Null if that
-/// part has no graph.
-std::shared_ptr<const Document> documentOfPart(const Document& whole, std::size_t part);
-/// The graph before the passes as a document. Null if there were no passes.
-std::shared_ptr<const Document> documentBeforePasses(const Document& whole);
-
-/// A file format that can be opened. One entry in the table in formats.cpp for each.
-struct Format {
-    std::string_view id;                     ///< "onnx"
-    std::string_view name;                   ///< "ONNX"
-    std::string_view sentence;               ///< help text
-    std::vector<std::string_view> suffixes;  ///< for file dialogs only
-    /// Decides on content; `head` holds at least the first 4 KiB if the file has them.
-    bool (*recognises)(std::span<const std::byte> head, const std::filesystem::path& path);
-    base::Result<std::shared_ptr<Document>> (*open)(const std::filesystem::path& path, const OpenOptions& options,
-                                                    const base::WorkContext& work);
-    bool takesWeights = false;  ///< OpenOptions::weights may be set: the file has architecture, not numbers
-};
-const std::vector<Format>& formats();
 
 }  // namespace sonde::document

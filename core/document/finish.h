@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "core/document/document.h"
+#include "core/document/document_types.h"
 
 namespace sonde::document {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/document/document.h"
+#include "core/document/format.h"
 
 namespace sonde::document {
 

@@ -1,18 +1,17 @@
-#include "core/document/document.h"
+#include "core/document/formats.h"
+
 #include "core/document/format_onnx.h"
 #include "core/document/format_plugin.h"
 #include "core/document/format_torchscript.h"
 #include "core/document/format_traced_module.h"
+#include "core/document/format_zoo.h"
 
 namespace sonde::document {
 
 const std::vector<Format>& formats() {
     // Asked in this order.
     static const std::vector<Format> table{
-        onnxFormat(),
-        torchScriptFormat(),
-        tracedModuleFormat(),
-        pluginFormat(),
+        onnxFormat(), torchScriptFormat(), tracedModuleFormat(), pluginFormat(), zooFormat(),
     };
     return table;
 }

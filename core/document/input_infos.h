@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/document/document.h"
+#include "core/document/document_types.h"
 #include "core/io/inputs/inputs.h"
 
 namespace sonde::document {

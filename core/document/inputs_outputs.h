@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "core/document/document.h"
+#include "core/document/document_types.h"
 
 namespace sonde::document {
 

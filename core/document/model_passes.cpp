@@ -6,7 +6,7 @@
 #include "core/analysis/compare.h"
 #include "core/analysis/infer.h"
 #include "core/document/input_infos.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/ops/registry/registry.h"
 
 namespace sonde::document {
@@ -116,16 +116,6 @@ void keepOutputNames(Document& document, InternalGraph& graph) {
 }
 
 }  // namespace
-
-std::vector<NodeId> Document::revaluedNodes() const {
-    std::vector<NodeId> nodes;
-    for (const passes::PassReport& report : passReports) {
-        for (const passes::NodeChange& change : report.changed) {
-            if (change.newValue) nodes.push_back(change.node);
-        }
-    }
-    return nodes;
-}
 
 passes::Evaluate passEvaluator() {
     struct Engine {

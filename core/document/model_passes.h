@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/document/document.h"
+#include "core/document/document_types.h"
 #include "core/passes/pass.h"
 
 namespace sonde::document {

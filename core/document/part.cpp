@@ -1,4 +1,5 @@
-#include "core/document/document.h"
+#include "core/document/part.h"
+
 #include "core/document/inputs_outputs.h"
 
 namespace sonde::document {

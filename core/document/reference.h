@@ -6,7 +6,7 @@
 
 #include "core/analysis/compare.h"
 #include "core/base/mapped_file.h"
-#include "core/document/document.h"
+#include "core/document/document_types.h"
 
 namespace sonde::document {
 

@@ -3,7 +3,7 @@
 #include <exception>
 
 #include "core/document/evaluator.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/trace/concrete_run.h"
 #include "core/trace/error.h"
 #include "core/trace/module_path_tracer.h"

@@ -9,8 +9,6 @@
 #include "core/document/input_infos.h"
 #include "core/document/inputs_outputs.h"
 #include "core/document/tracers.h"
-#include "core/document/weights.h"
-#include "core/zoo/zoo.h"
 
 namespace sonde::document {
 
@@ -114,27 +112,6 @@ std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& opti
     for (NamedNode& input : document->inputs)
         input.isDemanded = std::ranges::find(demanded, input.node) != demanded.end();
     finish(*document, std::move(*graph), work);
-    return document;
-}
-
-base::Result<std::shared_ptr<Document>> openZooModel(const std::string& name, const OpenOptions& options,
-                                                     const base::WorkContext& work) {
-    work.report("making zoo:" + name);
-    SONDE_ASSIGN(const auto module, zoo::makeModel(name));
-    const zoo::ModelEntry& entry = *zoo::find(name);
-    if (!options.weights.empty()) SONDE_TRY(loadWeights(*module, options.weights, work));
-    std::vector<KnownInput> inputs;
-    SONDE_ASSIGN(const auto examples, zoo::inputsOf(name));
-    for (const zoo::InputExample& input : examples) inputs.push_back({input.name, input.type});
-    OpenOptions traced = options;
-    if (traced.tracer.empty()) traced.tracer = entry.tracer;
-    SONDE_ASSIGN(auto document, traceModel(module, traced, inputs, work));
-    document->title = name;
-    document->location = "zoo:" + name;
-    document->format = "built-in model";
-    document->properties = {{"description", std::string(entry.sentence)},
-                            {"weights", options.weights.empty() ? "random, from seed 0" : options.weights}};
-    document->fingerprint = std::hash<std::string>{}("zoo:" + name + '\n' + options.weights);
     return document;
 }
 

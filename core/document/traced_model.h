@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/document/document.h"
-#include "core/document/tracers.h"
+#include "core/document/document_types.h"
+#include "core/document/trace_request.h"
 #include "core/trace/module.h"
 
 namespace sonde::document {
@@ -15,9 +15,5 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
 /// The document of what a tracer made: graph with inferred types, module tree, inputs, outputs, diagnostics.
 std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& options,
                                      const std::vector<KnownInput>& inputs, const base::WorkContext& work);
-
-/// Opens a built-in model, "resnet18" (what follows "zoo:").
-base::Result<std::shared_ptr<Document>> openZooModel(const std::string& name, const OpenOptions& options,
-                                                     const base::WorkContext& work);
 
 }  // namespace sonde::document

@@ -3,7 +3,7 @@
 #include <map>
 #include <memory>
 
-#include "core/document/tracers.h"
+#include "core/document/trace_request.h"
 #include "core/trace/concrete_run.h"
 
 namespace sonde::document {

@@ -1,7 +1,7 @@
 #include "core/document/tracer_custom.h"
 
+#include "core/document/fx_results.h"
 #include "core/document/tracer_concrete.h"
-#include "core/document/tracers_fx.h"
 #include "core/io/torchscript/script_module.h"
 #include "core/passes/inplace.h"
 #include "core/trace/custom_tracer.h"

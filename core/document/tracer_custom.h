@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/document/tracers.h"
+#include "core/document/trace_request.h"
 
 namespace sonde::document {
 

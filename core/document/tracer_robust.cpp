@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/analysis/infer.h"
-#include "core/document/tracers_fx.h"
+#include "core/document/fx_results.h"
 #include "core/trace/listing.h"
 #include "core/trace/robust_tracer.h"
 

@@ -9,11 +9,6 @@
 
 namespace sonde::document {
 
-bool takesValue(const trace::ForwardParameter& parameter, const std::vector<KnownInput>& inputs) {
-    return !parameter.fallback || (parameter.fallback->isNone() &&
-                                   std::ranges::find(inputs, parameter.name, &KnownInput::name) != inputs.end());
-}
-
 const std::vector<TracerInfo>& tracers() {
     static const std::vector<TracerInfo> table{
         {"", "Automatic", "traces what can be traced; the rest becomes opaque calls", traceWhatCanBe},

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "core/document/tracers.h"
-#include "core/trace/module_path_tracer.h"
+#include "core/document/trace_request.h"
 
 namespace sonde::document {
 
@@ -10,12 +9,5 @@ namespace sonde::document {
 base::Result<TracedGraph> traceWhatCanBe(const TraceRequest& request);
 /// fx's symbolic trace with the originating module of every node (symbolic-trace.md).
 base::Result<TracedGraph> traceModulePath(const TraceRequest& request);
-
-/// Leaf classes as the options name them.
-void setLeaves(trace::ModulePathTracer& tracer, const OpenOptions& options);
-/// A graph with the module tree of its trace, and a finding for each module that runs as one opaque call.
-TracedGraph tracedGraph(const trace::Tracer& tracer, trace::Tracer::GraphPtr graph);
-/// The root as one call that runs it on values, with the reason as a finding.
-base::Result<TracedGraph> opaqueRoot(trace::Tracer& tracer, const TraceRequest& request, const std::string& failure);
 
 }  // namespace sonde::document

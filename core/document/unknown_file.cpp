@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/document/document.h"
+#include "core/document/formats.h"
 
 namespace sonde::document {
 
@@ -80,7 +80,9 @@ base::Error unknownFile(const std::filesystem::path& path, std::span<const std::
         return error("safetensors: weights without a model", "open the model that they belong to");
     if (looksLikeText(head)) return error("text", "");
     std::string known;
-    for (const Format& format : formats()) known += (known.empty() ? "" : ", ") + std::string(format.name);
+    for (const Format& format : formats()) {
+        if (format.recognises) known += (known.empty() ? "" : ", ") + std::string(format.name);
+    }
     return base::unreadable("this is not a model that Sonde knows", path.string(), "formats: " + known);
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/document/document.h"
-#include "core/document/lowering/onnx_graph.h"
+#include "core/export/lowering/onnx_graph.h"
 #include "core/io/onnx/onnx_writer.h"
 #include "core/tensor/tensor.h"
 #include "tests/bench/layout_graphs.h"
@@ -50,7 +50,7 @@ inline base::Result<void> writeBuiltIn(const std::filesystem::path& path, const 
     SONDE_ASSIGN(const auto document, document::open(model));
     SONDE_ASSIGN(tensor::Tensor image, tensor::Tensor::zeros(tensor::DType::Float32, std::move(input)));
     const std::vector<tensor::Value> inputs{image};
-    SONDE_ASSIGN(const document::OnnxGraph onnx, document::onnxGraph(*document, inputs));
+    SONDE_ASSIGN(const exporting::OnnxGraph onnx, exporting::onnxGraph(*document, inputs));
     return io::writeOnnx(path, *onnx.graph);
 }
 

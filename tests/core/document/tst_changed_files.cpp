@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/graph/source_files.h"
 #include "core/io/npz/npy.h"
 #include "core/io/npz/npz.h"

@@ -5,7 +5,7 @@
 
 #include "core/analysis/compare.h"
 #include "core/document/document.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/graph/guard.h"
 #include "core/io/npz/npz.h"
 

@@ -3,6 +3,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
+
 #include "core/document/document.h"
 #include "tests/support/onnx_file.h"
 
@@ -24,6 +26,7 @@ class TestDocument : public QObject {
 
   private slots:
     void contentDecidesAndNotTheName();
+    void builtInModelsAreAFormat();
     void filesThatAreNoModelsAreToldWhatTheyAre_data();
     void filesThatAreNoModelsAreToldWhatTheyAre();
     void inputsAndOutputsHaveTheFilesNames();
@@ -44,6 +47,25 @@ void TestDocument::contentDecidesAndNotTheName() {
     QCOMPARE((*document)->format, std::string("ONNX"));
     QCOMPARE((*document)->title, std::string("holiday.png"));
     QVERIFY((*document)->fingerprint != 0);
+}
+
+void TestDocument::builtInModelsAreAFormat() {
+    const auto& formats = document::formats();
+    const auto zoo = std::ranges::find(formats, "zoo", &document::Format::scheme);
+    QVERIFY(zoo != formats.end());
+    QVERIFY(!zoo->recognises && zoo->suffixes.empty());  // no bytes of a file are taken for a built-in model
+    const auto made = zoo->open("seed", {}, {});
+    const auto opened = document::open("zoo:seed");
+    QVERIFY(made.has_value() && opened.has_value());
+    QCOMPARE((*made)->format, std::string("built-in model"));
+    QCOMPARE((*made)->location, std::string("zoo:seed"));
+    QCOMPARE((*opened)->fingerprint, (*made)->fingerprint);
+    QCOMPARE((*opened)->graph->exprCount(), (*made)->graph->exprCount());
+    // Another word before a colon is part of a file's name, the scheme as well if nothing stands before the colon.
+    for (const char* file : {"zoos:seed", "Zoo:seed", ":seed", "seed"}) {
+        const auto missing = document::open(file);
+        QVERIFY2(!missing && missing.error().kind == base::ErrorKind::Unreadable, file);
+    }
 }
 
 void TestDocument::filesThatAreNoModelsAreToldWhatTheyAre_data() {

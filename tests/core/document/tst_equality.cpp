@@ -8,7 +8,7 @@
 
 #include "core/document/document.h"
 #include "core/document/input_infos.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/io/inputs/inputs.h"
 #include "core/zoo/zoo.h"
 #include "tests/support/reference_sets.h"

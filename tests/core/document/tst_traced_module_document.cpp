@@ -5,7 +5,7 @@
 
 #include "core/document/document.h"
 #include "core/document/model_passes.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/io/traced_module/traced_module_file.h"
 #include "core/passes/pass.h"
 #include "core/trace/traced_module/inline_graph.h"

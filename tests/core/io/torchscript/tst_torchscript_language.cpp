@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "core/document/document.h"
-#include "core/document/lowering/onnx_graph.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
+#include "core/export/lowering/onnx_graph.h"
 #include "tests/support/script_archive.h"
 
 using namespace sonde;
@@ -361,7 +361,7 @@ class TestTorchScriptLanguage : public QObject {
         base::WorkContext work;
         work.stop = stop.get_token();
         const auto made =
-            document::onnxGraph(**script.opened, std::vector<Value>{Value(Tensor::of<float>({2}, {1, 2}))}, work);
+            exporting::onnxGraph(**script.opened, std::vector<Value>{Value(Tensor::of<float>({2}, {1, 2}))}, work);
         QVERIFY(!made);
         QCOMPARE(made.error().exitStatus(), 5);
     }

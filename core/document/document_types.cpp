@@ -1,0 +1,74 @@
+#include "core/document/document_types.h"
+
+#include "core/base/nearest.h"
+#include "core/base/number_text.h"
+#include "core/graph/scope_output.h"
+
+namespace sonde::document {
+
+namespace {
+
+using base::Result;
+using base::usageError;
+using graph::Expr;
+using graph::ExprId;
+using graph::InternalGraph;
+using graph::NodeId;
+
+Result<NodeId> nodeByNumber(const InternalGraph& graph, std::string_view text) {
+    const auto number = base::parseNumber<std::uint64_t>(text.substr(1));
+    if (!number || *number >= graph.nodeCount() || graph.isErased(graph.node(NodeId(*number)).producer)) {
+        return usageError("there is no node " + std::string(text), {},
+                          "nodes have the numbers #0 to #" + std::to_string(graph.nodeCount() - 1));
+    }
+    return NodeId(*number);
+}
+
+Result<NodeId> nodeOfModule(const InternalGraph& graph, const graph::ModuleTree* modules, std::string_view qualname) {
+    if (qualname.empty() && !graph.outputs().empty()) return graph.outputs().front();
+    // A leaf is one call; its first one counts, as with scopes.
+    for (ExprId id : graph.main().order) {
+        const Expr& expr = graph.expr(id);
+        if (expr.kind == graph::ExprKind::CallModule && expr.target == qualname && !expr.outputs.empty())
+            return expr.outputs.front();
+    }
+    const std::vector<ExprId> order = graph.recursiveOrder(graph.mainId());
+    for (const graph::Scope& scope : graph.scopes()) {
+        if (scope.qualname != qualname) continue;
+        if (const NodeId node = graph::outputOfScope(graph, scope.id, order); node.valid()) return node;
+    }
+    std::vector<std::string> names;
+    if (modules) {
+        for (const graph::ModuleInfo& module : modules->modules()) names.push_back(module.qualname);
+        if (modules->find(qualname))
+            return usageError("module '" + std::string(qualname) + "' has no output: it is never called");
+    }
+    return usageError("there is no module '" + std::string(qualname) + "'", {}, base::didYouMean(qualname, names));
+}
+
+}  // namespace
+
+std::vector<NodeId> Document::revaluedNodes() const {
+    std::vector<NodeId> nodes;
+    for (const passes::PassReport& report : passReports) {
+        for (const passes::NodeChange& change : report.changed) {
+            if (change.newValue) nodes.push_back(change.node);
+        }
+    }
+    return nodes;
+}
+
+Result<NodeId> Document::findNode(std::string_view text) const {
+    // A name wins, whatever it looks like: tensors of a file may be called "#1" or end in ':'.
+    if (const NodeId node = graph->findNode(text); node.valid()) return node;
+    if (text.starts_with('#')) return nodeByNumber(*graph, text);
+    if (text.ends_with(':')) return nodeOfModule(*graph, modules.get(), text.substr(0, text.size() - 1));
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < graph->nodeCount(); ++i) names.push_back(graph->node(NodeId(i)).name);
+    std::string hint = base::didYouMean(text, names);
+    if (modules && modules->find(text)) hint = "for the output of the module write '" + std::string(text) + ":'";
+    if (hint.empty()) hint = "`sonde trace " + location + "` lists the nodes; #12 and QUALNAME: name nodes too";
+    return usageError("there is no node '" + std::string(text) + "'", {}, std::move(hint));
+}
+
+}  // namespace sonde::document

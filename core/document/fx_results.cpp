@@ -1,0 +1,37 @@
+#include "core/document/fx_results.h"
+
+namespace sonde::document {
+
+TracedGraph tracedGraph(const trace::Tracer& tracer, trace::Tracer::GraphPtr graph) {
+    TracedGraph traced{std::move(graph), tracer.tree(), {}, {}};
+    for (const auto& [path, message] : tracer.failures()) {
+        if (path.empty()) continue;
+        traced.diagnostics.push_back({base::Severity::Info, "runs as one opaque call: " + message, path,
+                                      "its forward depends on the data; its inside cannot be drawn"});
+    }
+    return traced;
+}
+
+void setLeaves(trace::ModulePathTracer& tracer, const OpenOptions& options) {
+    for (const std::string& leaf : options.registeredLeaves) tracer.addLeafClass(leaf);
+    for (const std::string& leaf : options.leaves) {
+        if (leaf == "none") {
+            tracer.setTraceAll(true);
+        } else {
+            tracer.addLeafClass(leaf);
+        }
+    }
+}
+
+base::Result<TracedGraph> opaqueRoot(trace::Tracer& tracer, const TraceRequest& request, const std::string& failure) {
+    SONDE_ASSIGN(auto graph, tracer.traceOpaque(request.root));
+    TracedGraph traced = tracedGraph(tracer, std::move(graph));
+    traced.tree.mutableModule(0).failure = failure;
+    traced.diagnostics.insert(
+        traced.diagnostics.begin(),
+        {base::Severity::Info, "the model cannot be traced and runs as one opaque call: " + failure,
+         request.root->className(), "export it with torch.jit.trace to see its inside"});
+    return traced;
+}
+
+}  // namespace sonde::document

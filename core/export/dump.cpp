@@ -1,0 +1,327 @@
+#include "core/export/dump.h"
+
+#include <algorithm>
+
+#include "core/analysis/infer.h"
+#include "core/base/unicode.h"
+#include "core/document/input_infos.h"
+#include "core/exec/runner.h"
+#include "core/export/inference/inference_form.h"
+#include "core/graph/source_files.h"
+#include "core/io/dump/input_transform.h"
+#include "core/ops/registry/registry.h"
+#include "core/passes/vocabulary.h"
+
+namespace sonde::exporting {
+
+namespace {
+
+using graph::Argument;
+using graph::Expr;
+using graph::ExprId;
+using graph::ExprKind;
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::Value;
+
+/// "ADD" of aten::add.Tensor, "FC" of a called module fc.
+std::string operatorName(const Expr& expr) {
+    return base::upperCase(expr.op.name.empty() ? expr.target.substr(expr.target.rfind('.') + 1)
+                                                : expr.op.name.substr(0, expr.op.name.find('.')));
+}
+
+/// Equal names get numbers: name[0], name[1].
+void makeUnique(std::vector<std::string>& names) {
+    const std::vector<std::string> before = names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (std::ranges::count(before, before[i]) < 2) continue;
+        names[i] +=
+            '[' +
+            std::to_string(std::count(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(i), before[i])) +
+            ']';
+    }
+}
+
+base::Result<std::vector<std::string>> outputNames(const InternalGraph& graph, const DumpOptions& options) {
+    const std::size_t count = graph.outputs().size();
+    if (count == 0) return base::usageError("Can't dump empty graph: the model returns no value");
+    const Argument& result = graph.main().result;
+    if (result.kind == Argument::Kind::Dict) {
+        if (!options.outputNames.empty())
+            return base::usageError("TypeError: the outputs are a dict and have names already", "--output-names");
+    }
+    if (!options.outputNames.empty()) {
+        if (options.outputNames.size() != count)
+            return base::usageError("wrong number of output_names, should be " + std::to_string(count) + " values",
+                                    "--output-names");
+        return options.outputNames;
+    }
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool isKey = result.kind == Argument::Kind::Dict && result.items.size() == count &&
+                           result.keys[i].kind() == tensor::ValueKind::String;
+        if (isKey) names.push_back(result.keys[i].toString());
+        else if (options.keepVarName == 0) names.push_back("unnamed" + std::to_string(i));
+        else names.push_back(operatorName(graph.expr(graph.node(graph.outputs()[i]).producer)));
+    }
+    makeUnique(names);
+    return names;
+}
+
+/// A node gets a name; who had it gives way.
+base::Result<void> rename(InternalGraph& graph, NodeId node, const std::string& name) {
+    if (const NodeId other = graph.findNode(name); other.valid() && other != node) {
+        std::string free = name + "_0";
+        for (int i = 1; graph.findNode(free).valid(); ++i) free = name + '_' + std::to_string(i);
+        SONDE_TRY(graph.rename(other, free));
+    }
+    return graph.rename(node, name);
+}
+
+base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& document,
+                                                         const std::vector<std::string>& inputData,
+                                                         const DumpOptions& options, const base::WorkContext& work) {
+    const std::vector<io::InputInfo> infos = document::inputInfos(document);
+    io::InputOptions how = options.input;
+    how.hasDefault = document::defaultsOf(document);
+    how.image.resize = options.resizeInput;
+    std::vector<std::vector<Value>> cases;
+    for (const std::string& spec : inputData) {
+        if ((options.resizeInput || !options.inputTransform.empty()) && spec.find("#rand") != std::string::npos) {
+            return base::usageError("random numbers are neither resized nor transformed", spec,
+                                    "leave out --resize-input and --input-transform, or use files");
+        }
+        SONDE_ASSIGN(auto made, io::makeInputs(spec, infos, how, work));
+        for (io::InputCase& each : made) {
+            for (Value& value : each.values) {
+                if (options.inputTransform.empty() || !value.isTensor()) continue;
+                const tensor::DType dtype = value.tensor().dtype();
+                SONDE_ASSIGN(const tensor::Tensor changed,
+                             io::dump::transformed(options.inputTransform, value.tensor()));
+                SONDE_ASSIGN(tensor::Tensor back, changed.cast(dtype));
+                value = Value(std::move(back));
+            }
+            cases.push_back(std::move(each.values));
+        }
+    }
+    return cases;
+}
+
+/// Replaces each output by the check against an input NAME:expect.
+void addAsserts(InternalGraph& graph, const std::vector<std::string>& names, double maxError) {
+    std::vector<Argument> errors;
+    const std::vector<NodeId> outputs = graph.outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const NodeId expected =
+            graph.addInput(graph.mainId(), names[i] + ":expect", graph.node(outputs[i]).type, names[i] + ":expect");
+        Expr check;
+        check.kind = ExprKind::Apply;
+        check.op = {"sonde", "AssertEqual", 1};
+        check.target = "AssertEqual";
+        check.arguments = {Argument::of(expected), Argument::of(outputs[i])};
+        check.attributes.set("maxerr", maxError);
+        check.attributes.set("name", names[i]);
+        check.body = graph.mainId();
+        check.scope = graph.rootScope();
+        const std::string name = "AssertEqual_" + std::to_string(i);
+        // The expr of kind Output stays the last one.
+        const std::vector<ExprId>& order = graph.main().order;
+        const bool endsInOutput = !order.empty() && graph.expr(order.back()).kind == ExprKind::Output;
+        const ExprId id =
+            graph.addExpr(std::move(check), std::span(&name, 1), endsInOutput ? order.size() - 1 : order.size());
+        errors.push_back(Argument::of(graph.expr(id).outputs.front()));
+    }
+    const Argument result = Argument::container(Argument::Kind::Tuple, std::move(errors));
+    if (const ExprId last = graph.main().order.back(); graph.expr(last).kind == ExprKind::Output)
+        graph.setArguments(last, {result});
+    graph.setResult(graph.mainId(), result);
+}
+
+base::Result<void> addCases(io::dump::DumpFile& dump, const std::shared_ptr<InternalGraph>& graph,
+                            const std::vector<std::string>& argNames, std::vector<std::vector<Value>> inputs,
+                            const Document& document, const DumpOptions& options, const base::WorkContext& work) {
+    SONDE_ASSIGN(const auto plan, exec::Plan::make(graph, {}));
+    exec::Runner runner(0);
+    for (const std::vector<Value>& values : inputs) {
+        io::dump::TestCase test;
+        std::vector<Value> all(graph->inputs().size());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto at = static_cast<std::size_t>(std::ranges::find(graph->inputs(), document.inputs[i].node) -
+                                                     graph->inputs().begin());
+            if (!values[i].isTensor())
+                return base::usageError("an input that is not a tensor cannot be dumped", argNames[i]);
+            all[at] = values[i];
+            test.emplace_back(argNames[i], values[i].tensor());
+        }
+        if (!options.noAssert) {
+            const exec::Recording recording = runner.run(*plan, all, work);
+            if (recording.error)
+                return base::Error(*recording.error).withNote("while computing what a test case expects");
+            for (std::size_t i = 0; i < recording.outputs.size(); ++i) {
+                if (!recording.outputs[i].isTensor())
+                    return base::usageError("an output that is not a tensor cannot be an expected value",
+                                            dump.outputNames[i]);
+                test.emplace_back(dump.outputNames[i] + ":expect", recording.outputs[i].tensor());
+            }
+        }
+        dump.cases.push_back(std::move(test));
+    }
+    return {};
+}
+
+/// A batch norm that takes the statistics of its input and keeps them.
+bool trains(const InternalGraph& graph, const Expr& expr) {
+    if (passes::familyOf(expr) == passes::Family::Onnx) return expr.attributes.getInt("training_mode", 0) != 0;
+    const auto known = passes::tensorOf(graph, passes::argumentOf(expr, 3, "running_mean"));
+    return known && passes::boolOf(graph, passes::argumentOf(expr, 5, "training"), false);
+}
+
+/// What can never be dumped, and is known before anything is done.
+base::Result<void> checkModel(const Document& document) {
+    for (const document::NamedNode& input : document.inputs) {
+        const auto& kind = document.graph->node(input.node).type.kind;
+        if (kind && *kind != tensor::ValueKind::Tensor) {
+            return base::usageError("Only support tensor type args when capture_as_const is enabled", input.name,
+                                    "fix its value when the model is traced (--concrete " + input.name + "=VALUE)");
+        }
+    }
+    for (const ExprId id : document.graph->recursiveOrder(document.graph->mainId())) {
+        const Expr& expr = document.graph->expr(id);
+        if (passes::meaningOf(expr) != passes::Meaning::BatchNorm || !trains(*document.graph, expr)) continue;
+        return base::usageError("can not dump BatchNorm in training mode, call eval() on the model before",
+                                document.graph->node(expr.outputs.front()).name);
+    }
+    return {};
+}
+
+/// The names of the inputs, given to their nodes.
+base::Result<std::vector<std::string>> nameInputs(InternalGraph& graph, const Document& document,
+                                                  const DumpOptions& options) {
+    std::vector<std::string> names = options.argNames;
+    if (names.empty()) {
+        for (std::size_t i = 0; i < document.inputs.size(); ++i) names.push_back("arg_" + std::to_string(i));
+    }
+    if (names.size() != document.inputs.size()) {
+        return base::usageError(
+            "wrong number of arg_names, should be " + std::to_string(document.inputs.size()) + " values",
+            "--arg-names");
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) SONDE_TRY(rename(graph, document.inputs[i].node, names[i]));
+    return names;
+}
+
+base::Result<void> nameOutputs(InternalGraph& graph, const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
+        const NodeId output = graph.outputs()[i];
+        const bool isInput = graph.expr(graph.node(output).producer).kind == ExprKind::Input;
+        if (!isInput && std::ranges::count(graph.outputs(), output) == 1) SONDE_TRY(rename(graph, output, names[i]));
+    }
+    return {};
+}
+
+/// Values that the model is run on to write it in static form: those of the first test case, or numbers of the usual
+/// shape.
+base::Result<std::vector<Value>> exampleInputs(const Document& document, const std::vector<std::vector<Value>>& cases,
+                                               const DumpOptions& options, const base::WorkContext& work) {
+    if (!cases.empty()) return cases.front();
+    SONDE_ASSIGN(const auto made, io::makeInputs("", document::inputInfos(document), options.input, work));
+    return made.front().values;
+}
+
+/// Scalar inputs are stored with one dimension.
+void storeScalars(InternalGraph& graph, const Document& document, std::vector<std::vector<Value>>& cases) {
+    bool any = false;
+    for (std::size_t i = 0; i < document.inputs.size(); ++i) {
+        const tensor::TypeInfo& type = graph.node(document.inputs[i].node).type;
+        if (!type.shape || !type.shape->empty()) continue;
+        any = true;
+        graph.setType(document.inputs[i].node, tensor::TypeInfo::tensor(type.dtype, tensor::Shape{1}));
+        for (std::vector<Value>& values : cases) {
+            if (values[i].isTensor() && values[i].tensor().rank() == 0)
+                values[i] = Value(values[i].tensor().unsqueezed(0));
+        }
+    }
+    if (!any) return;
+    // What follows has other shapes than before.
+    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+        if (graph.expr(id).kind == ExprKind::Input) continue;
+        for (const NodeId node : graph.expr(id).outputs) {
+            if (!graph.node(node).constant) graph.setType(node, tensor::TypeInfo());
+        }
+    }
+    base::Diagnostics findings;
+    analysis::inferTypes(graph, findings);
+}
+
+}  // namespace
+
+base::Result<io::dump::DumpFile> makeDump(const Document& source, const std::vector<std::string>& inputData,
+                                          const DumpOptions& options, const base::WorkContext& work) {
+    if (options.optimize) SONDE_TRY(checkInferenceOptions(options.inference));
+    SONDE_TRY(checkModel(source));
+    io::dump::DumpFile dump;
+    SONDE_ASSIGN(dump.outputNames, outputNames(*source.graph, options));
+    SONDE_ASSIGN(auto inputs, caseInputs(source, inputData, options, work));
+    Document document = source;
+    if (options.optimize && needsStaticForm(options.inference)) {
+        SONDE_ASSIGN(const std::vector<Value> example, exampleInputs(source, inputs, options, work));
+        SONDE_ASSIGN(document, staticForm(source, example, work));
+        if (document.inputs.size() != source.inputs.size() ||
+            document.graph->outputs().size() != dump.outputNames.size()) {
+            return base::usageError("layouts, float16 and fusions are for models whose inputs and outputs are tensors",
+                                    source.location);
+        }
+    }
+    auto graph = std::make_shared<InternalGraph>(*document.graph);
+    SONDE_ASSIGN(const std::vector<std::string> argNames, nameInputs(*graph, document, options));
+    SONDE_TRY(nameOutputs(*graph, dump.outputNames));
+    storeScalars(*graph, document, inputs);
+    SONDE_TRY(addCases(dump, graph, argNames, std::move(inputs), document, options, work));
+    if (!dump.cases.empty() && !options.noAssert) addAsserts(*graph, dump.outputNames, options.maxError);
+    dump.graph = graph;
+    if (options.optimize) {
+        SONDE_ASSIGN(dump.graph, optimisedForInference(*graph, options.inference, options.optLevel, work));
+    }
+    if (options.metadata) {
+        dump.metadata.emplace();
+        dump.metadata->userInfo = options.userInfo;
+        if (options.optimize) dump.metadata->optimizeOptions = options.inference.bits();
+    }
+    dump.graph = graph::withFiles(dump.graph, graph::filesOf(source.graph));
+    SONDE_TRY(graph::checkFiles(dump.graph));
+    return dump;
+}
+
+base::Result<std::vector<Value>> inputsOfCase(const InternalGraph& graph, const io::dump::TestCase& test) {
+    std::vector<Value> values;
+    std::size_t given = 0;
+    for (const NodeId input : graph.inputs()) {
+        const auto found =
+            std::ranges::find(test, graph.node(input).name, &std::pair<std::string, tensor::Tensor>::first);
+        given += found == test.end() ? 0 : 1;
+        values.push_back(found == test.end() ? Value() : Value(found->second));
+    }
+    if (given != test.size())
+        return base::unreadable("extra inputs provided in testcase: " + std::to_string(test.size()) + " values for " +
+                                std::to_string(given) + " inputs");
+    return values;
+}
+
+void collectStripInfo(const InternalGraph& graph, std::set<std::string>& operators, std::set<std::string>& dtypes,
+                      std::set<std::string>& modes) {
+    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        for (const NodeId node : expr.outputs) {
+            const graph::Node& output = graph.node(node);
+            const tensor::DType dtype =
+                output.constant && output.constant->isTensor() ? output.constant->tensor().dtype() : output.type.dtype;
+            if (dtype != tensor::DType::Undefined) dtypes.emplace(tensor::name(dtype));
+        }
+        if (expr.op.name.empty()) continue;
+        operators.insert(expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name);
+        const ops::OpDef* row = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+        if (row && row->category == ops::Category::Elementwise) modes.insert(operatorName(expr));
+    }
+}
+
+}  // namespace sonde::exporting

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/document/document_types.h"
+#include "core/io/dump/dump_file.h"
+#include "core/io/dump/export_options.h"
+#include "core/io/inputs/inputs.h"
+
+namespace sonde::exporting {
+
+using document::Document;
+
+/// How a dump is made, with MegEngine's defaults (dump.md, "Options").
+struct DumpOptions {
+    std::vector<std::string> argNames;     ///< of the inputs; empty: arg_0, arg_1 …
+    std::vector<std::string> outputNames;  ///< empty: what the operator is called ("ADD"), or the keys of a dict
+    int keepVarName = 1;                   ///< 0: outputs are called unnamed0 …
+    io::dump::NameOptions names;
+    bool optimize = true;
+    int optLevel = 2;  ///< with `optimize`: 0 leaves the arithmetic as it is, 1 and 2 run the pass simplify-arithmetic
+    io::dump::InferenceOptions inference;
+    bool metadata = true;
+    std::string userInfo;
+    bool noAssert = false;
+    double maxError = 1e-4;
+    io::InputOptions input;
+    bool resizeInput = false;
+    std::string inputTransform;
+    int modelVersion = io::dump::kModelVersion;
+};
+
+/// A model as a static graph, optimised if asked for, with a test case for each entry of `inputData` (an entry @FILE
+/// gives one for each line). A case holds the inputs and, unless `noAssert`, what the graph gave before it was
+/// optimised; each output is then the error value of an AssertEqual. Errors (Usage): a wrong number of names, two
+/// outputs of one name, options of other engines, input data that does not fit.
+base::Result<io::dump::DumpFile> makeDump(const Document& document, const std::vector<std::string>& inputData,
+                                          const DumpOptions& options, const base::WorkContext& work = {});
+
+/// The inputs of a graph by their names. Errors: one is missing; there are more than the graph has.
+base::Result<std::vector<tensor::Value>> inputsOfCase(const graph::InternalGraph& graph,
+                                                      const io::dump::TestCase& test);
+
+/// What a runtime must have: operators, dtypes, and which elementwise operators.
+void collectStripInfo(const graph::InternalGraph& graph, std::set<std::string>& operators,
+                      std::set<std::string>& dtypes, std::set<std::string>& modes);
+
+}  // namespace sonde::exporting
+
+/// The names under which these were known when they were part of core/document.
+namespace sonde::document {
+using exporting::collectStripInfo;
+using exporting::DumpOptions;
+using exporting::inputsOfCase;
+using exporting::makeDump;
+}  // namespace sonde::document

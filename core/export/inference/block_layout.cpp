@@ -1,0 +1,319 @@
+// Convolutions with weights and activations in blocks of channels (dump.md, "Layouts").
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/number_text.h"
+#include "core/export/inference/export_passes.h"
+#include "core/export/inference/layouts.h"
+#include "core/ops/support/packing.h"
+#include "core/passes/vocabulary.h"
+
+namespace sonde::exporting {
+
+namespace {
+
+using graph::Argument;
+using graph::Expr;
+using graph::ExprId;
+using graph::InternalGraph;
+using graph::NodeId;
+using passes::KnownTensor;
+using passes::Rewrite;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::TypeInfo;
+using tensor::Value;
+
+const char* const kWhy = "in the requested layout";
+
+/// Argument positions of ConvBias and of the three convolutions that it stands for.
+constexpr std::size_t kConvBiasInputs = 10;
+struct Places {
+    std::size_t x, w, bias, z, xScale, xZero, wScale, wZero, yScale, yZero;
+};
+constexpr std::size_t kNone = 99;
+constexpr Places kFused{0, 1, 2, 3, kNone, kNone, kNone, kNone, kNone, kNone};
+constexpr Places kInteger{0, 1, kNone, kNone, kNone, 2, kNone, 3, kNone, kNone};
+constexpr Places kQuantised{0, 3, 8, kNone, 1, 2, 4, 5, 6, 7};
+
+const Places* placesOf(const Expr& expr) {
+    if (expr.op.domain == "sonde" && expr.op.name == "ConvBias" && !expr.attributes.has("w_packing")) return &kFused;
+    if (!expr.op.domain.empty()) return nullptr;
+    if (expr.op.name == "ConvInteger") return &kInteger;
+    return expr.op.name == "QLinearConv" ? &kQuantised : nullptr;
+}
+
+/// A node that is packed, and what it is the packed form of.
+struct Packed {
+    NodeId node;
+    std::string packing;
+    std::int64_t channels = 0;
+    bool isWhole = false;  ///< without padding
+};
+
+class Converter {
+  public:
+    Converter(Rewrite& rewrite, std::string layout)
+        : m_rewrite(rewrite), m_graph(rewrite.graph()), m_layout(std::move(layout)) {}
+
+    base::Result<std::size_t> run() {
+        std::size_t count = 0;
+        for (const graph::BodyId body : m_rewrite.bodies()) {
+            m_forms.clear();
+            const std::vector<ExprId> order = m_graph.body(body).order;
+            for (const ExprId id : order) {
+                if (m_graph.isErased(id)) continue;
+                SONDE_ASSIGN(const bool done, convert(id));
+                count += done ? 1 : 0;
+                if (!done) SONDE_TRY(follow(id));
+            }
+        }
+        return count;
+    }
+
+  private:
+    std::optional<KnownTensor> known(const Expr& expr, std::size_t place) const {
+        return place == kNone ? std::nullopt : passes::tensorOf(m_graph, passes::argumentOf(expr, place));
+    }
+    bool isOneNumber(const Expr& expr, std::size_t place) const {
+        if (place == kNone || !passes::argumentOf(expr, place)) return true;
+        const auto value = known(expr, place);
+        return value && value->tensor.numel() == 1;
+    }
+
+    std::optional<ConvShape> shapeOf(const Expr& expr, const Places& places) const {
+        const auto weight = known(expr, places.w);
+        const Argument* input = passes::argumentOf(expr, places.x);
+        if (!weight || weight->tensor.rank() != 4 || !input || input->kind != Argument::Kind::Node) return std::nullopt;
+        ConvShape conv;
+        conv.weights = weight->tensor.shape();
+        conv.groups = expr.attributes.getInt("group", 1);
+        if (conv.groups < 1 || conv.weights[0] < 1 || conv.weights[0] % conv.groups != 0) return std::nullopt;
+        conv.channels = conv.weights[1] * conv.groups;
+        const auto& type = m_graph.node(input->node).type;
+        if (type.shape && type.shape->size() == 4) {
+            conv.height = (*type.shape)[2].value;
+            conv.width = (*type.shape)[3].value;
+        }
+        const auto strides = expr.attributes.getInts("strides", {1, 1}),
+                   dilations = expr.attributes.getInts("dilations", {1, 1});
+        if (strides.size() != 2 || dilations.size() != 2) return std::nullopt;
+        conv.strideH = strides[0];
+        conv.strideW = strides[1];
+        conv.dilated = dilations[0] != 1 || dilations[1] != 1;
+        conv.quantised = &places != &kFused;
+        conv.bytesOut = &places == &kQuantised;
+        conv.hasSum = places.z != kNone && passes::argumentOf(expr, places.z);
+        conv.nonlinearity = expr.attributes.getString("nonlinearity", "");
+        const bool hasBias = places.bias != kNone && passes::argumentOf(expr, places.bias);
+        conv.canPad = !conv.hasSum && (!hasBias || known(expr, places.bias)) && isOneNumber(expr, places.wScale) &&
+                      isOneNumber(expr, places.wZero);
+        return conv;
+    }
+
+    base::Result<bool> convert(ExprId id) {
+        const Expr& expr = m_graph.expr(id);
+        const Places* places = placesOf(expr);
+        const auto conv = places && expr.outputs.size() == 1 ? shapeOf(expr, *places) : std::nullopt;
+        const auto form = conv ? formIn(m_layout, *conv) : std::nullopt;
+        if (!form) return false;
+        Expr made;
+        made.kind = graph::ExprKind::Apply;
+        made.op = {"sonde", "ConvBias", 1};
+        made.target = "ConvBias";
+        made.attributes = expr.attributes;
+        if (places != &kFused) made.attributes.set("of", expr.op.name);
+        made.attributes.set("w_packing", form->w);
+        made.attributes.set("y_packing", form->y);
+        if (!form->x.empty()) {
+            made.attributes.set("x_packing", form->x);
+            made.attributes.set("x_channels", conv->channels);
+        }
+        made.arguments.assign(kConvBiasInputs, Argument::omitted());
+        const std::size_t from[] = {places->x,     places->w,      places->bias,  places->z,      places->xScale,
+                                    places->xZero, places->wScale, places->wZero, places->yScale, places->yZero};
+        for (std::size_t i = 0; i < kConvBiasInputs; ++i) {
+            if (from[i] != kNone && passes::argumentOf(expr, from[i])) made.arguments[i] = expr.arguments[from[i]];
+        }
+        SONDE_TRY(packConstants(id, *conv, *form, made));
+        if (!form->x.empty()) {
+            SONDE_ASSIGN(const NodeId x, packed(id, made.arguments[0].node, form->x));
+            made.arguments[0] = Argument::of(x);
+        }
+        if (made.arguments[3].kind == Argument::Kind::Node) {
+            SONDE_ASSIGN(const NodeId z, packed(id, made.arguments[3].node, form->y));
+            made.arguments[3] = Argument::of(z);
+        }
+        while (made.arguments.back().kind == Argument::Kind::Omitted) made.arguments.pop_back();
+        SONDE_TRY(replace(id, std::move(made),
+                          {{},
+                           form->y,
+                           conv->weights[0],
+                           form->paddedTo == conv->weights[0] && hasWholeBlocks(form->y, form->paddedTo)}));
+        return true;
+    }
+
+    static bool hasWholeBlocks(const std::string& packing, std::int64_t channels) {
+        // The size of the block is at the end: "C%8".
+        return channels % base::parseNumber<std::int64_t>(std::string_view(packing).substr(packing.rfind('%') + 1))
+                              .value_or(1) ==
+               0;
+    }
+
+    /// Weights and bias, padded to the channels of the form.
+    base::Result<void> packConstants(ExprId id, const ConvShape& conv, const ConvForm& form, Expr& made) {
+        const KnownTensor weight = *passes::tensorOf(m_graph, &made.arguments[1]);
+        Shape wanted = conv.weights;
+        if (form.grouped)
+            wanted =
+                Shape{conv.groups, conv.weights[0] / conv.groups, conv.weights[1], conv.weights[2], conv.weights[3]};
+        SONDE_ASSIGN(Tensor plain, weight.tensor.reshaped(wanted));
+        if (!form.grouped && form.paddedTo != conv.weights[0]) {
+            wanted[0] = form.paddedTo;
+            SONDE_ASSIGN(plain, withRows(plain, wanted));
+        }
+        SONDE_ASSIGN(const ops::Packing packing, ops::Packing::parse(form.w));
+        SONDE_ASSIGN(Tensor blocks, packing.pack(plain));
+        made.attributes.set("w_extents", std::vector<std::int64_t>(wanted.begin(), wanted.end()));
+        made.arguments[1] = Argument::of(constant(id, weight.node, std::move(blocks)));
+        const auto bias = passes::tensorOf(m_graph, &made.arguments[2]);
+        if (!bias) return {};
+        SONDE_ASSIGN(Tensor numbers, bias->tensor.reshaped({conv.weights[0]}));
+        SONDE_ASSIGN(numbers, withRows(numbers, {form.paddedTo}));
+        SONDE_ASSIGN(numbers, numbers.reshaped({1, form.paddedTo, 1, 1}));
+        SONDE_ASSIGN(const ops::Packing channels, ops::Packing::parse(form.y));
+        SONDE_ASSIGN(numbers, channels.pack(numbers));
+        made.arguments[2] = Argument::of(constant(id, bias->node, std::move(numbers)));
+        return {};
+    }
+
+    /// The tensor with zeros after it along axis 0.
+    static base::Result<Tensor> withRows(const Tensor& tensor, const Shape& wanted) {
+        if (tensor.shape() == wanted) return tensor;
+        SONDE_ASSIGN(Tensor more, Tensor::zeros(tensor.dtype(), wanted));
+        SONDE_ASSIGN(const Tensor source, tensor.contiguous());
+        std::copy_n(source.bytes(), source.sizeBytes(), more.mutableBytes());
+        return more;
+    }
+
+    NodeId constant(ExprId before, NodeId like, Tensor value) {
+        const Expr source = m_rewrite.producer(like);
+        const NodeId node =
+            m_rewrite.constantBefore(before, Value(std::move(value)), m_graph.node(like).name + "_packed", kWhy);
+        Expr& made = m_graph.mutableExpr(m_graph.node(node).producer);
+        made.isParameter = source.isParameter;
+        made.target = source.target;
+        made.qualname = source.qualname;
+        made.moduleClass = source.moduleClass;
+        return node;
+    }
+
+    /// The node in blocks: what it came from, or a relayout in front of the expr.
+    base::Result<NodeId> packed(ExprId before, NodeId node, const std::string& packing) {
+        std::vector<Packed>& forms = m_forms[node];
+        for (const Packed& form : forms) {
+            if (form.packing == packing) return form.node;
+        }
+        Expr relayout;
+        relayout.kind = graph::ExprKind::Apply;
+        relayout.op = {"sonde", "Relayout", 1};
+        relayout.target = "Relayout";
+        relayout.arguments = {Argument::of(node)};
+        relayout.attributes.set("packing", packing);
+        const NodeId made = m_rewrite.output(
+            m_rewrite.insertBefore(before, std::move(relayout), m_graph.node(node).name + "_packed", kWhy));
+        SONDE_TRY(setPackedType(made, m_graph.node(node).type, packing));
+        m_forms[node].push_back({made, packing, 0, false});
+        return made;
+    }
+
+    base::Result<void> setPackedType(NodeId node, const TypeInfo& plain, const std::string& packing) {
+        TypeInfo type = TypeInfo::tensor(plain.dtype);
+        if (const auto shape = plain.staticShape()) {
+            SONDE_ASSIGN(const ops::Packing how, ops::Packing::parse(packing));
+            SONDE_ASSIGN(const Shape blocks, how.packedShape(*shape));
+            type = TypeInfo::tensor(plain.dtype, blocks);
+        }
+        m_graph.setType(node, std::move(type));
+        return {};
+    }
+
+    /// Puts an expr whose result is packed in the place of another one, with the way back after it.
+    base::Result<void> replace(ExprId id, Expr made, Packed form) {
+        const NodeId old = m_graph.expr(id).outputs.front();
+        const std::string name = m_graph.node(old).name;
+        const TypeInfo type = m_graph.node(old).type;
+        made.outputs.clear();
+        made.inputs.clear();
+        const ExprId blocks = m_rewrite.insertBefore(id, std::move(made), name + "_packed", kWhy);
+        m_rewrite.addOrigins(blocks, id);
+        form.node = m_rewrite.output(blocks);
+        SONDE_TRY(setPackedType(form.node, type, form.packing));
+        Expr back;
+        back.kind = graph::ExprKind::Apply;
+        back.op = {"sonde", "Relayout", 1};
+        back.target = "Relayout";
+        back.arguments = {Argument::of(form.node)};
+        back.attributes.set("packing", form.packing);
+        back.attributes.set("back", std::int64_t{1});
+        back.attributes.set("extents", std::vector<std::int64_t>{-1, form.channels, -1, -1});
+        const NodeId plain = m_rewrite.output(m_rewrite.insertBefore(id, std::move(back), name + "_plain", kWhy));
+        m_graph.setType(plain, type);
+        m_rewrite.replace(old, plain, kWhy);
+        m_rewrite.erase(id, kWhy);
+        (void)m_graph.rename(plain, name);  // free again: what had it is gone
+        // Only what holds no padding can be read again in blocks.
+        if (form.isWhole) m_forms[plain].push_back(std::move(form));
+        return {};
+    }
+
+    /// An elementwise operator whose tensors are all packed, or single numbers, is computed on the blocks.
+    base::Result<void> follow(ExprId id) {
+        static constexpr std::string_view kNames[] = {
+            "Relu", "Sigmoid", "Tanh",     "HardSwish", "HardSigmoid", "LeakyRelu", "Elu", "Clip", "Abs", "Neg",
+            "Exp",  "Sqrt",    "Softplus", "Erf",       "Add",         "Sub",       "Mul", "Div",  "Max", "Min"};
+        const Expr& expr = m_graph.expr(id);
+        if (!expr.op.domain.empty() || expr.outputs.size() != 1 ||
+            std::ranges::find(kNames, expr.op.name) == std::end(kNames))
+            return {};
+        std::optional<Packed> form;
+        Expr made = expr;
+        for (Argument& argument : made.arguments) {
+            const Value* value = passes::constantOf(m_graph, &argument);
+            if (argument.kind == Argument::Kind::Omitted ||
+                (value && (!value->isTensor() || value->tensor().numel() == 1)))
+                continue;
+            const auto found = argument.kind == Argument::Kind::Node ? m_forms.find(argument.node) : m_forms.end();
+            const auto whole = found == m_forms.end() ? std::optional<Packed>() : wholeForm(found->second, form);
+            const bool sameShape =
+                m_graph.node(expr.outputs.front()).type.staticShape() && argument.kind == Argument::Kind::Node &&
+                m_graph.node(argument.node).type.staticShape() == m_graph.node(expr.outputs.front()).type.staticShape();
+            if (!whole || !sameShape) return {};
+            argument = Argument::of(whole->node);
+            form = whole;
+        }
+        return form ? replace(id, std::move(made), *form) : base::Result<void>();
+    }
+
+    /// Without padding, and like the form that another operand has.
+    static std::optional<Packed> wholeForm(const std::vector<Packed>& forms, const std::optional<Packed>& like) {
+        for (const Packed& each : forms) {
+            if (each.isWhole && (!like || like->packing == each.packing)) return each;
+        }
+        return std::nullopt;
+    }
+
+    Rewrite& m_rewrite;
+    InternalGraph& m_graph;
+    std::string m_layout;
+    std::map<NodeId, std::vector<Packed>> m_forms;  ///< plain nodes that exist in blocks, too
+};
+
+}  // namespace
+
+base::Result<std::size_t> toLayout(Rewrite& rewrite, const std::string& layout) {
+    return Converter(rewrite, layout).run();
+}
+
+}  // namespace sonde::exporting

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+#include "core/passes/rewrite.h"
+
+namespace sonde::exporting {
+
+// The rewrites of a dump for other engines (dump.md), on graphs of ONNX operators. How many operations changed.
+
+/// act(conv(x, w) + b) -> sonde::ConvBias(x, w, b); act none, Relu, Sigmoid or HardSwish; also conv + b and act(conv).
+/// The convolution's result has one consumer, b is constant of shape [K], [K,1,1] or [1,K,1,1]. With `all` lone
+/// convolutions, too.
+base::Result<std::size_t> fuseConvBias(passes::Rewrite& rewrite, bool all = false);
+/// act(ConvBias(x, w, b) + z) -> ConvBias(x, w, b, z); act none or Relu. z has the result's shape and dtype, and the
+/// ConvBias has one consumer, no activation and no blocks.
+base::Result<std::size_t> fuseConvBiasWithZ(passes::Rewrite& rewrite);
+/// Convolutions in the layout ("nchw88", "hwcd4" …) with relayouts around them; elementwise operators between them
+/// follow. Which ones change is said in layouts.h.
+base::Result<std::size_t> toLayout(passes::Rewrite& rewrite, const std::string& layout);
+/// Every float32 input and constant becomes float16 and operators exchange float16. What takes float32 alone gets
+/// casts. Usage error: a graph with branches or loops.
+base::Result<std::size_t> toHalf(passes::Rewrite& rewrite);
+
+}  // namespace sonde::exporting

@@ -1,0 +1,172 @@
+// float32 graphs in float16 (dump.md, "Inference options"). The kernels compute each operator in float32
+// and round its result, so that both options give the same numbers here.
+
+#include <map>
+
+#include "core/export/inference/export_passes.h"
+#include "core/ops/registry/registry.h"
+
+namespace sonde::exporting {
+
+namespace {
+
+using graph::Argument;
+using graph::Expr;
+using graph::ExprId;
+using graph::ExprKind;
+using graph::InternalGraph;
+using graph::NodeId;
+using passes::Rewrite;
+using tensor::DType;
+using tensor::TypeInfo;
+using tensor::Value;
+
+constexpr int kCastVersion = 13;
+
+class Halver {
+  public:
+    explicit Halver(Rewrite& rewrite) : m_rewrite(rewrite), m_graph(rewrite.graph()) {}
+
+    base::Result<std::size_t> run() {
+        const std::vector<ExprId> order = m_graph.main().order;
+        for (const ExprId id : order) {
+            if (!m_graph.expr(id).bodies.empty()) {
+                return base::usageError("a graph with branches or loops cannot be written in float16",
+                                        m_graph.node(m_graph.expr(id).outputs.front()).name);
+            }
+        }
+        for (const ExprId id : order) SONDE_TRY(change(id));
+        return m_count;
+    }
+
+  private:
+    bool isWide(NodeId node) const { return m_graph.node(node).type.dtype == DType::Float32; }
+
+    base::Result<void> change(ExprId id) {
+        const ExprKind kind = m_graph.expr(id).kind;
+        if (kind == ExprKind::Input) return castBehind(id, m_graph.expr(id).outputs.front());
+        if (kind == ExprKind::Output) return {};
+        if (kind == ExprKind::Constant || kind == ExprKind::GetAttr)
+            return narrowConstant(m_graph.expr(id).outputs.front());
+        const Expr& expr = m_graph.expr(id);
+        if (expr.op.domain.empty() && expr.op.name == "Cast" &&
+            expr.attributes.getInt("to", 0) == static_cast<std::int64_t>(DType::Float32)) {
+            m_graph.mutableExpr(id).attributes.set("to", static_cast<std::int64_t>(DType::Float16));
+            setDtype(expr.outputs.front(), DType::Float16);
+            ++m_count;
+            return {};
+        }
+        SONDE_TRY(widenInputs(id));
+        return setOutputs(id);
+    }
+
+    void setDtype(NodeId node, DType dtype) {
+        TypeInfo type = m_graph.node(node).type;
+        type.dtype = dtype;
+        m_graph.setType(node, std::move(type));
+    }
+
+    /// What this expr gives in float32 is read in float16 from here on.
+    base::Result<void> castBehind(ExprId id, NodeId node) {
+        if (!isWide(node)) return {};
+        const NodeId half = cast(id, node, DType::Float16, true);
+        m_rewrite.replaceBehind(node, half, m_graph.node(half).producer);
+        m_wide[half] = node;
+        ++m_count;
+        return {};
+    }
+
+    NodeId cast(ExprId anchor, NodeId node, DType dtype, bool behind) {
+        Expr made;
+        made.kind = ExprKind::Apply;
+        made.op = {"", "Cast", kCastVersion};
+        made.target = "Cast";
+        made.arguments = {Argument::of(node)};
+        made.attributes.set("to", static_cast<std::int64_t>(dtype));
+        const std::string name = m_graph.node(node).name + (dtype == DType::Float16 ? "_half" : "_float");
+        const std::string why = "operators exchange float16";
+        const ExprId id = behind ? m_rewrite.insertAfter(anchor, std::move(made), name, why)
+                                 : m_rewrite.insertBefore(anchor, std::move(made), name, why);
+        const NodeId result = m_rewrite.output(id);
+        m_graph.setType(result, m_graph.node(node).type);
+        setDtype(result, dtype);
+        return result;
+    }
+
+    base::Result<void> narrowConstant(NodeId node) {
+        const auto& value = m_graph.node(node).constant;
+        if (!value || !value->isTensor() || value->tensor().dtype() != DType::Float32) return {};
+        m_constants.emplace(node, *value);
+        SONDE_ASSIGN(tensor::Tensor half, value->tensor().cast(DType::Float16));
+        m_graph.setConstant(node, Value(std::move(half)));
+        setDtype(node, DType::Float16);
+        ++m_count;
+        return {};
+    }
+
+    /// Inputs that must be float32 (scales of Resize, of quantisation) stay or become so.
+    base::Result<void> widenInputs(ExprId id) {
+        const Expr& expr = m_graph.expr(id);
+        const ops::OpDef* row = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+        if (!row || row->inputs.empty()) return {};
+        std::vector<Argument> arguments = expr.arguments;
+        bool changed = false;
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            const ops::Formal& formal = row->inputs[std::min(i, row->inputs.size() - 1)];
+            if (arguments[i].kind != Argument::Kind::Node ||
+                m_graph.node(arguments[i].node).type.dtype != DType::Float16)
+                continue;
+            if ((formal.dtypes & ops::bit(DType::Float16)) != 0) continue;
+            SONDE_ASSIGN(arguments[i], wide(id, arguments[i].node));
+            changed = true;
+        }
+        if (changed) m_graph.setArguments(id, std::move(arguments), m_graph.expr(id).keywords);
+        return {};
+    }
+
+    base::Result<Argument> wide(ExprId before, NodeId node) {
+        if (const auto constant = m_constants.find(node); constant != m_constants.end()) {
+            return Argument::of(m_rewrite.constantBefore(before, constant->second, m_graph.node(node).name + "_float",
+                                                         "the operator takes float32 alone"));
+        }
+        if (const auto source = m_wide.find(node); source != m_wide.end()) return Argument::of(source->second);
+        return Argument::of(cast(before, node, DType::Float32, false));
+    }
+
+    /// The dtypes that come out now; float32 among them is cast.
+    base::Result<void> setOutputs(ExprId id) {
+        const Expr& expr = m_graph.expr(id);
+        const ops::OpDef* row = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+        if (!row || !row->infer) return {};
+        std::vector<TypeInfo> types;
+        std::vector<Value> constants;
+        for (const Argument& argument : expr.arguments) {
+            const bool isNode = argument.kind == Argument::Kind::Node;
+            const Value value = isNode ? m_graph.node(argument.node).constant.value_or(Value()) : argument.constant;
+            types.push_back(isNode ? m_graph.node(argument.node).type : TypeInfo::of(value));
+            constants.push_back(value);
+        }
+        SONDE_ASSIGN(const ops::Inferred inferred,
+                     ops::infer(*row, types, constants, expr.attributes, expr.outputs.size()));
+        const std::vector<NodeId> outputs = expr.outputs;
+        for (std::size_t i = 0; i < outputs.size() && i < inferred.types.size(); ++i) {
+            if (inferred.types[i].dtype == DType::Undefined) continue;
+            if (inferred.types[i].dtype != m_graph.node(outputs[i]).type.dtype) ++m_count;
+            setDtype(outputs[i], inferred.types[i].dtype);
+            SONDE_TRY(castBehind(id, outputs[i]));
+        }
+        return {};
+    }
+
+    Rewrite& m_rewrite;
+    InternalGraph& m_graph;
+    std::size_t m_count = 0;
+    std::map<NodeId, Value> m_constants;  ///< what narrowed constants were
+    std::map<NodeId, NodeId> m_wide;      ///< by what was cast to float16: what it was before
+};
+
+}  // namespace
+
+base::Result<std::size_t> toHalf(Rewrite& rewrite) { return Halver(rewrite).run(); }
+
+}  // namespace sonde::exporting

@@ -1,0 +1,84 @@
+#include "core/export/inference/inference_form.h"
+
+#include <algorithm>
+
+#include "core/document/model_passes.h"
+#include "core/export/inference/export_passes.h"
+#include "core/export/lowering/onnx_graph.h"
+
+namespace sonde::exporting {
+
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::Value;
+
+base::Result<void> checkInferenceOptions(const io::dump::InferenceOptions& options) {
+    const auto refuse = [](const char* name, const char* hint) {
+        return base::usageError(std::string("the option ") + name +
+                                    " says how another engine prepares its data, and this one has no such form",
+                                "--option", hint);
+    };
+    if (options.fusePreprocess)
+        return refuse("enable_fuse_preprocess", "leave it out: the operators in front of the model stay as they are");
+    if (options.weightPreprocess)
+        return refuse("weight_preprocess", "leave it out: weights are packed when the graph runs");
+    return {};
+}
+
+bool needsStaticForm(const io::dump::InferenceOptions& options) {
+    io::dump::InferenceOptions plain;
+    plain.fuseGrain = options.fuseGrain;
+    return options.bits() != plain.bits();
+}
+
+base::Result<Document> staticForm(const Document& document, std::span<const Value> inputs,
+                                  const base::WorkContext& work) {
+    const std::vector<NodeId>& all = document.graph->inputs();
+    std::vector<Value> values(all.size());
+    for (std::size_t i = 0; i < inputs.size() && i < document.inputs.size(); ++i) {
+        const auto at = std::ranges::find(all, document.inputs[i].node);
+        if (at != all.end()) values[static_cast<std::size_t>(at - all.begin())] = inputs[i];
+    }
+    SONDE_ASSIGN(const OnnxGraph made, onnxGraph(document, values, work));
+    Document result = document;
+    result.graph = made.graph;
+    if (made.graph == document.graph) return result;
+    result.inputs.clear();
+    for (const document::NamedNode& input : document.inputs) {
+        const NodeId node = made.graph->findNode(document.graph->node(input.node).name);
+        if (node.valid() && std::ranges::find(made.graph->inputs(), node) != made.graph->inputs().end())
+            result.inputs.push_back({input.name, node});
+    }
+    result.diagnostics.insert(result.diagnostics.end(), made.notes.begin(), made.notes.end());
+    return result;
+}
+
+base::Result<std::shared_ptr<InternalGraph>> optimisedForInference(const InternalGraph& graph,
+                                                                   const io::dump::InferenceOptions& options,
+                                                                   int optLevel, const base::WorkContext& work) {
+    passes::PassContext context;
+    context.evaluate = document::passEvaluator();
+    std::vector<std::string> ids{"fuse-conv-bn", "remove-identity", "fold-constant", "merge-duplicates",
+                                 "remove-dead-code"};
+    if (optLevel > 0) ids.insert(ids.begin(), "simplify-arithmetic");
+    SONDE_ASSIGN(passes::PassResult always, passes::runPasses(graph, ids, context, work));
+    if (!needsStaticForm(options)) return always.graph;
+    passes::Notes notes;
+    passes::Rewrite rewrite(*always.graph, notes);
+    if (options.ioc16 || options.io16xc32) SONDE_TRY(toHalf(rewrite));
+    if (!options.layout.empty()) {
+        // Sums are not taken in by layouts whose kernels have none.
+        const bool takesSums = options.layout == "nchw4" || options.layout == "nchw32" || options.layout == "nchw64" ||
+                               options.layout == "chwn4";
+        SONDE_TRY(fuseConvBias(rewrite, true));
+        if (takesSums) SONDE_TRY(fuseConvBiasWithZ(rewrite));
+        SONDE_TRY(toLayout(rewrite, options.layout));
+    }
+    if (options.fuseConvBiasNonlinearity || options.fuseConvBiasWithZ) SONDE_TRY(fuseConvBias(rewrite));
+    if (options.fuseConvBiasWithZ) SONDE_TRY(fuseConvBiasWithZ(rewrite));
+    const std::vector<std::string> last{"merge-duplicates", "remove-dead-code"};
+    SONDE_ASSIGN(passes::PassResult made, passes::runPasses(*always.graph, last, context, work));
+    return made.graph;
+}
+
+}  // namespace sonde::exporting

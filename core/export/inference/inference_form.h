@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+
+#include "core/document/document_types.h"
+#include "core/io/dump/export_options.h"
+
+namespace sonde::exporting {
+
+using document::Document;
+
+/// Usage errors: options that this engine has no form for.
+base::Result<void> checkInferenceOptions(const io::dump::InferenceOptions& options);
+/// Layouts, precisions and fusions are written in ONNX operators of known shapes; other options leave the model's own.
+bool needsStaticForm(const io::dump::InferenceOptions& options);
+/// The document in ONNX operators, run on `inputs` (one value for each of document.inputs) where it is in others.
+/// Inputs that are numbers are fixed. Errors: those of onnxGraph.
+base::Result<Document> staticForm(const Document& document, std::span<const tensor::Value> inputs,
+                                  const base::WorkContext& work);
+
+/// A copy of the graph after what is always done (from `optLevel` 1 on arithmetic; batch norms, identities, constants,
+/// duplicates, dead code) and what the options ask for, in the order of dump.md, "Inference options": float16, layout,
+/// fusions.
+base::Result<std::shared_ptr<graph::InternalGraph>> optimisedForInference(const graph::InternalGraph& graph,
+                                                                          const io::dump::InferenceOptions& options,
+                                                                          int optLevel, const base::WorkContext& work);
+
+}  // namespace sonde::exporting

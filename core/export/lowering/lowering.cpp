@@ -1,0 +1,262 @@
+#include "core/export/lowering/lowering.h"
+
+#include <algorithm>
+
+#include "core/ops/support/shapes.h"
+
+namespace sonde::exporting {
+
+namespace {
+
+constexpr int kOpset = 18;
+
+std::int64_t wholeNumber(const Value& value) {
+    const auto number = ops::intOf(value);
+    if (!number) LoweredCall::fail(number.error().what);
+    return *number;
+}
+
+}  // namespace
+
+using graph::Expr;
+using graph::ExprKind;
+using tensor::TypeInfo;
+
+const Argument& LoweredCall::argument(std::size_t index) const {
+    if (index >= m_arguments.size()) fail("argument " + std::to_string(index) + " is missing");
+    return m_arguments[index];
+}
+
+bool LoweredCall::has(std::size_t index) const {
+    if (index >= m_arguments.size() || m_arguments[index].kind == Argument::Kind::Omitted) return false;
+    return m_arguments[index].kind != Argument::Kind::Constant || !m_arguments[index].constant.isNone();
+}
+
+NodeId LoweredCall::tensorOf(const Argument& argument, DType dtype) {
+    if (argument.kind == Argument::Kind::Node) return argument.node;
+    if (argument.kind == Argument::Kind::Constant) {
+        if (argument.constant.isTensor()) return constant(argument.constant.tensor());
+        if (argument.constant.isNumber()) {
+            const bool whole = argument.constant.kind() == tensor::ValueKind::Int;
+            return scalar(argument.constant.number(), dtype != DType::Undefined ? dtype
+                                                      : whole                   ? DType::Int64
+                                                                                : DType::Float32);
+        }
+    }
+    fail("an argument is not a tensor");
+}
+
+NodeId LoweredCall::tensor(std::size_t index, DType dtype) { return tensorOf(argument(index), dtype); }
+
+std::vector<NodeId> LoweredCall::tensors(std::size_t index) {
+    const Argument& list = argument(index);
+    std::vector<NodeId> nodes;
+    if (list.kind == Argument::Kind::List || list.kind == Argument::Kind::Tuple) {
+        for (const Argument& item : list.items) nodes.push_back(tensorOf(item));
+        return nodes;
+    }
+    if (list.kind != Argument::Kind::Constant || !list.constant.isListLike())
+        fail("an argument is not a list of tensors");
+    for (const Value& item : list.constant.items()) nodes.push_back(tensorOf(Argument::of(item)));
+    return nodes;
+}
+
+const Value& LoweredCall::value(std::size_t index) const {
+    const Argument& given = argument(index);
+    if (given.kind != Argument::Kind::Constant) fail("argument " + std::to_string(index) + " depends on the data");
+    return given.constant;
+}
+
+double LoweredCall::number(std::size_t index, double fallback) const {
+    if (!has(index)) return fallback;
+    const Value& given = value(index);
+    if (given.isNumber()) return given.number();
+    if (given.isTensor() && given.tensor().numel() == 1) return given.tensor().toDouble(0);
+    fail("argument " + std::to_string(index) + " is not a number");
+}
+
+std::int64_t LoweredCall::integer(std::size_t index) const { return has(index) ? wholeNumber(value(index)) : 0; }
+
+std::string LoweredCall::text(std::size_t index) const {
+    return has(index) && value(index).kind() == tensor::ValueKind::String ? value(index).toString() : std::string();
+}
+
+std::vector<std::int64_t> LoweredCall::integers(std::size_t index) const {
+    if (!has(index)) return {};
+    if (argument(index).kind == Argument::Kind::List || argument(index).kind == Argument::Kind::Tuple) {
+        std::vector<std::int64_t> numbers;
+        for (const Argument& item : argument(index).items) {
+            if (item.kind != Argument::Kind::Constant || !item.constant.isNumber())
+                fail("argument " + std::to_string(index) + " depends on the data");
+            numbers.push_back(wholeNumber(item.constant));
+        }
+        return numbers;
+    }
+    const Value& given = value(index);
+    if (given.isNumber()) return {wholeNumber(given)};
+    if (!given.isListLike()) fail("argument " + std::to_string(index) + " is not a list of numbers");
+    std::vector<std::int64_t> numbers;
+    for (const Value& item : given.items()) {
+        if (!item.isNumber()) fail("argument " + std::to_string(index) + " is not a list of numbers");
+        numbers.push_back(wholeNumber(item));
+    }
+    return numbers;
+}
+
+std::vector<std::int64_t> LoweredCall::spread(std::size_t index, std::size_t rank, std::int64_t fallback) const {
+    std::vector<std::int64_t> numbers = integers(index);
+    if (numbers.empty()) numbers.assign(rank, fallback);
+    if (numbers.size() == 1) numbers.assign(rank, numbers.front());
+    if (numbers.size() != rank) fail("argument " + std::to_string(index) + " has not one number for each axis");
+    return numbers;
+}
+
+std::int64_t LoweredCall::axis(std::size_t index, std::size_t rank) const {
+    const std::int64_t given = integer(index), most = static_cast<std::int64_t>(rank);
+    if (given < -most || given >= most) fail("there is no axis " + std::to_string(given));
+    return given < 0 ? given + most : given;
+}
+
+std::vector<std::int64_t> LoweredCall::axes(std::size_t index, std::size_t rank) const {
+    std::vector<std::int64_t> all = integers(index);
+    if (all.empty()) {
+        for (std::size_t i = 0; i < rank; ++i) all.push_back(static_cast<std::int64_t>(i));
+    }
+    for (std::int64_t& one : all) one += one < 0 ? static_cast<std::int64_t>(rank) : 0;
+    return all;
+}
+
+Shape LoweredCall::shapeOf(NodeId node) const {
+    std::vector<std::int64_t> dims;
+    const auto& shape = m_graph.node(node).type.shape;
+    if (!shape) fail("a shape is not known");
+    for (const tensor::Dim& dim : *shape) dims.push_back(dim.value);
+    return Shape(dims);
+}
+
+const Tensor& LoweredCall::result(std::size_t index) const {
+    if (index >= m_results.size() || !m_results[index].isTensor()) fail("it returns no tensor");
+    return m_results[index].tensor();
+}
+
+std::vector<NodeId> LoweredCall::ops(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes,
+                                     const std::vector<std::pair<DType, Shape>>& types) {
+    Expr made;
+    made.kind = ExprKind::Apply;
+    made.body = m_body;
+    made.scope = m_expr.scope.valid() ? m_expr.scope : m_graph.rootScope();
+    made.qualname = m_expr.qualname;
+    made.moduleClass = m_expr.moduleClass;
+    made.source = m_expr.source;
+    made.origins = m_expr.origins;
+    made.op = {"", std::string(name), kOpset};
+    made.target = name;
+    made.attributes = std::move(attributes);
+    for (NodeId input : inputs) made.arguments.push_back(input.valid() ? Argument::of(input) : Argument::omitted());
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        const std::string wanted = m_baseName + "/" + std::string(name);
+        std::string free = wanted;
+        for (int number = 1;
+             m_graph.findNode(free).valid() || std::find(names.begin(), names.end(), free) != names.end(); ++number)
+            free = wanted + "_" + std::to_string(number);
+        names.push_back(free);
+    }
+    made.name = names.front();
+    const std::vector<NodeId> outputs = m_graph.expr(m_graph.addExpr(std::move(made), names)).outputs;
+    for (std::size_t i = 0; i < types.size(); ++i)
+        m_graph.setType(outputs[i], TypeInfo::tensor(types[i].first, types[i].second));
+    return outputs;
+}
+
+std::vector<NodeId> LoweredCall::makeAll(std::string_view name, std::vector<NodeId> inputs,
+                                         tensor::Attributes attributes, std::size_t outputs) {
+    const ops::OpDef* op = ops::Registry::all().find("", name, kOpset);
+    if (!op) fail(std::string(name) + " is not known");
+    std::vector<TypeInfo> types;
+    std::vector<Value> constants;
+    for (NodeId input : inputs) {
+        types.push_back(input.valid() ? m_graph.node(input).type : TypeInfo::of(Value()));
+        constants.push_back(input.valid() ? m_graph.node(input).constant.value_or(Value()) : Value());
+    }
+    const auto complete = ops::completeAttributes(*op, attributes);
+    if (!complete) fail(complete.error().what);
+    const auto inferred = ops::infer(*op, types, constants, *complete, outputs);
+    if (!inferred) fail(inferred.error().what);
+    std::vector<std::pair<DType, Shape>> known;
+    for (const TypeInfo& type : inferred->types) {
+        const auto shape = type.staticShape();
+        if (!shape || type.dtype == DType::Undefined)
+            fail("the shape that " + std::string(name) + " returns is not known");
+        known.emplace_back(type.dtype, *shape);
+    }
+    return ops(name, std::move(inputs), std::move(attributes), known);
+}
+
+NodeId LoweredCall::opOf(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, DType dtype,
+                         const Shape& shape) {
+    return ops(name, std::move(inputs), std::move(attributes), {{dtype, shape}}).front();
+}
+
+NodeId LoweredCall::op(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes) {
+    return opOf(name, std::move(inputs), std::move(attributes), result().dtype(), result().shape());
+}
+
+NodeId LoweredCall::constant(const Tensor& value, const std::string& name) {
+    const auto packed = value.contiguous();
+    if (!packed) fail(packed.error().what);
+    const std::pair<const void*, std::string> key{value.numel() > 0 ? value.storage().get() : nullptr,
+                                                  value.typeText() + "@" + std::to_string(value.offsetElements())};
+    // One weight that is read in several places stays one.
+    if (key.first && value.isContiguous()) {
+        if (const auto known = m_constants.find(key); known != m_constants.end()) return known->second;
+    }
+    Expr made;
+    made.kind = ExprKind::Constant;
+    made.body = m_graph.mainId();
+    made.scope = m_graph.rootScope();
+    made.target = name;
+    made.isParameter = !name.empty();
+    // Bodies read it too: it precedes the operators that own them.
+    const std::string wanted = name.empty() ? m_baseName + "/constant" : name;
+    std::string free = wanted;
+    for (int number = 1; m_graph.findNode(free).valid(); ++number) free = wanted + "_" + std::to_string(number);
+    const NodeId node =
+        m_graph
+            .expr(m_graph.addExpr(std::move(made), std::span(&free, 1),
+                                  m_body == m_graph.mainId() ? std::nullopt : std::optional(m_graph.inputs().size())))
+            .outputs.front();
+    m_graph.setType(node, TypeInfo::tensor(value.dtype(), value.shape()));
+    m_graph.setConstant(node, Value(*packed));
+    if (key.first && value.isContiguous()) m_constants[key] = node;
+    return node;
+}
+
+NodeId LoweredCall::integersNode(const std::vector<std::int64_t>& values) {
+    return constant(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(values.size())}, values));
+}
+
+NodeId LoweredCall::scalar(double value, DType dtype) {
+    const auto typed = Tensor::scalar<double>(value).cast(dtype);
+    if (!typed) fail(typed.error().what);
+    return constant(*typed);
+}
+
+NodeId LoweredCall::cast(NodeId node, DType dtype) {
+    if (dtypeOf(node) == dtype) return node;
+    return opOf("Cast", {node}, {{"to", static_cast<std::int64_t>(dtype)}}, dtype, shapeOf(node));
+}
+
+NodeId LoweredCall::reshaped(NodeId node, const Shape& shape) {
+    if (shapeOf(node) == shape) return node;
+    return opOf("Reshape", {node, integersNode(shape.dims())}, {{"allowzero", std::int64_t{1}}}, dtypeOf(node), shape);
+}
+
+NodeId LoweredCall::permuted(NodeId node, const std::vector<std::int64_t>& order) {
+    const Shape from = shapeOf(node);
+    std::vector<std::int64_t> dims;
+    for (std::int64_t axis : order) dims.push_back(from[static_cast<std::size_t>(axis)]);
+    return opOf("Transpose", {node}, {{"perm", order}}, dtypeOf(node), Shape(dims));
+}
+
+}  // namespace sonde::exporting

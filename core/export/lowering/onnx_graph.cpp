@@ -1,0 +1,73 @@
+#include "core/export/lowering/onnx_graph.h"
+
+#include "core/exec/runner.h"
+#include "core/export/lowering/dropped_checks.h"
+#include "core/export/lowering/transcriber.h"
+
+namespace sonde::exporting {
+
+namespace {
+
+bool isOnnx(const InternalGraph& graph) {
+    for (ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Constant) continue;
+        if (expr.kind != ExprKind::Apply || expr.op.name.empty() || expr.op.domain == "aten") return false;
+    }
+    return true;
+}
+
+/// What a branch does that was not taken: the same run, where its condition has the other value, until it was reached.
+/// Such a branch may be one that never ends: cancelling `work` ends it.
+std::shared_ptr<RunLog> forcedRun(const std::shared_ptr<const InternalGraph>& source, ExprId branch, std::size_t side,
+                                  exec::Runner& runner, std::span<const Value> inputs, const base::WorkContext& work) {
+    InternalGraph changed = *source;
+    std::vector<Argument> arguments = changed.expr(branch).arguments;
+    if (arguments.empty()) return nullptr;
+    arguments[0] = Argument::of(Value::ofBool(side == 0));
+    changed.setArguments(branch, std::move(arguments), changed.expr(branch).keywords);
+    const auto shared = std::make_shared<const InternalGraph>(std::move(changed));
+    const auto plan = exec::Plan::make(shared, {.watchAll = true});
+    if (!plan) return nullptr;
+    const auto log = std::make_shared<RunLog>(*source);
+    std::stop_source stop;
+    log->stopAfter(source->expr(branch).bodies.at(side), stop);
+    const std::stop_callback whenCancelled(work.stop, [&stop] { stop.request_stop(); });
+    base::WorkContext own;
+    own.stop = stop.get_token();
+    (void)runner.run(**plan, inputs, own, {.observer = log.get()});
+    return stop.stop_requested() && !work.cancelled() ? log : nullptr;
+}
+
+}  // namespace
+
+base::Result<OnnxGraph> onnxGraph(const Document& document, std::span<const Value> inputs,
+                                  const base::WorkContext& work) {
+    if (isOnnx(*document.graph)) return OnnxGraph{document.graph, {}};
+    // Parameters with a default may be left out.
+    if (inputs.size() > document.graph->inputs().size() || (inputs.empty() && !document.graph->inputs().empty()))
+        return base::usageError("the model is run to write it in ONNX operators, and needs its inputs",
+                                document.location);
+    // Everything is watched, so that every operation runs by itself.
+    SONDE_ASSIGN(const auto plan, exec::Plan::make(document.graph, {.watchAll = true}));
+    const auto log = std::make_shared<RunLog>(*document.graph);
+    exec::Runner runner;
+    exec::Recording recording = runner.run(*plan, inputs, work, {.observer = log.get()});
+    if (recording.error) return std::move(*recording.error);
+    Transcriber transcriber(*document.graph, log, [&](ExprId branch, std::size_t side) {
+        return forcedRun(document.graph, branch, side, runner, inputs, work);
+    });
+    for (std::size_t i = 0; i < inputs.size(); ++i) transcriber.addInput(document.graph->inputs()[i], inputs[i]);
+    transcriber.write();
+    if (work.cancelled()) return base::cancelled("writing the model in ONNX operators");
+    OnnxGraph made;
+    std::vector<std::string> names;
+    for (const document::NamedNode& output : document.outputs) names.push_back(output.name);
+    SONDE_ASSIGN(made.graph, transcriber.finish(names));
+    made.notes = transcriber.takeNotes();
+    const base::Diagnostics dropped = droppedChecks(*document.graph);
+    made.notes.insert(made.notes.end(), dropped.begin(), dropped.end());
+    return made;
+}
+
+}  // namespace sonde::exporting

@@ -1,0 +1,127 @@
+// What an ONNX file cannot say is told when it is written: assertions and guards by name, opaque calls as an error; and
+// in-place operators keep the dtype of what they write to.
+
+#include <QtTest>
+
+#include "core/document/document.h"
+#include "core/export/lowering/onnx_graph.h"
+#include "core/nn/functional.h"
+#include "core/trace/module_path_tracer.h"
+#include "core/trace/robust_tracer.h"
+#include "tests/core/trace/traced_text.h"
+
+using namespace sonde;
+using namespace sonde::test;
+using nn::Var;
+using tensor::DType;
+using tensor::Value;
+using In = std::span<const Var>;
+
+namespace {
+
+Value input() { return floats({4}, {1, 2, 3, 4}); }
+
+base::Result<exporting::OnnxGraph> written(const std::shared_ptr<const graph::InternalGraph>& graph) {
+    document::Document document;
+    document.graph = graph;
+    const std::vector<Value> inputs{input()};
+    return exporting::onnxGraph(document, inputs);
+}
+
+}  // namespace
+
+class TestSavedChecks : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void assertionsAreNamed() {
+        const trace::EvaluatorScope evaluator(document::kernelEvaluator());
+        const auto net = custom("Net", [](Custom& self, In in) {
+            const Var y = in[0] * 2;
+            trace::callFunction({"_assert_async.msg", "_assert_async", "torch._assert_async", false},
+                                {nn::sum(y) > 0, "must be positive"});
+            return self.at("child").call({y}, {});
+        });
+        net->addChild("child", custom("Child", [](Custom&, In in) {
+                          trace::callFunction({"_assert_async", "_assert_async", "torch._assert_async", false},
+                                              {nn::sum(in[0]) < 100});
+                          return in[0] + 1;
+                      }));
+        trace::ModulePathTracer tracer;
+        const auto made = written(tracer.trace(net).value());
+        QVERIFY2(made.has_value(), made ? "" : made.error().text().c_str());
+        QCOMPARE(made->notes.size(), std::size_t{3});
+        QCOMPARE(made->notes[0].what, std::string("assertion is not in the file: must be positive"));
+        QCOMPARE(made->notes[0].where, std::string("node '_assert_async', operation 4"));
+        QCOMPARE(made->notes[1].what, std::string("assertion is not in the file"));
+        QVERIFY2(made->notes[1].where.ends_with("module 'child'"), made->notes[1].where.c_str());
+        QCOMPARE(
+            made->notes[2].what,
+            std::string(
+                "2 assertions and guards of the model are not in the file, which gives values where the model raises"));
+    }
+
+    /// Nobody reads what it gives: it may raise all the same.
+    void opaqueCallsAreAnError() {
+        const trace::EvaluatorScope evaluator(document::kernelEvaluator());
+        const auto net = custom("Net", [](Custom& self, In in) {
+            self.at("opaque").call({in[0]}, {});
+            return in[0] + 1;
+        });
+        net->addChild("opaque",
+                      custom("Opaque", [](Custom&, In in) -> Var { return nn::sum(in[0]) > 0 ? in[0] : in[0] * 2; }));
+        trace::RobustTracer tracer;
+        const auto made = written(tracer.traceRobust(net));
+        QVERIFY(!made.has_value());
+        QCOMPARE(made.error().exitStatus(), 2);
+        QVERIFY2(made.error().text().find("module 'opaque'") != std::string::npos, made.error().text().c_str());
+    }
+
+    void writesKeepTheirDtype() {
+        const trace::EvaluatorScope evaluator(document::kernelEvaluator());
+        const struct {
+            std::function<Var(const Var&)> forward;
+            DType dtype;
+            std::vector<double> expected;
+        } cases[] = {
+            {[](const Var& x) {
+                 return x.method("clone").method("add_", {Var(tensor::Tensor::of<double>({4}, {1, 1, 1, 1}))}, {},
+                                                 "add_.Tensor");
+             },
+             DType::Float32,
+             {2, 3, 4, 5}},
+            {[](const Var& x) {
+                 return x.method("to", {5}, {}, "to.dtype")
+                     .method("clone")
+                     .method("add_", {x * 10000}, {}, "add_.Tensor");
+             },
+             DType::Float16,
+             {10000, 20000, 30000, 40000}},
+            // 66016 - 4096 = 61920 is float16, 66016 is not: the sum is computed in float32.
+            {[](const Var& x) {
+                 return (x * 0 - 4096)
+                     .method("to", {5}, {}, "to.dtype")
+                     .method("clone")
+                     .method("add_", {x * 0 + 66016}, {}, "add_.Tensor");
+             },
+             DType::Float16,
+             {61920, 61920, 61920, 61920}},
+            {[](const Var& x) { return x.method("clone").method("gt_", {2}, {}, "gt_.Scalar"); },
+             DType::Float32,
+             {0, 0, 1, 1}},
+        };
+        for (const auto& each : cases) {
+            const auto net = custom("Net", [&each](Custom&, In in) { return each.forward(in[0]); });
+            trace::ModulePathTracer tracer;
+            const auto made = written(tracer.trace(net).value());
+            QVERIFY2(made.has_value(), made ? "" : made.error().text().c_str());
+            const exec::Recording recording = runGraph(made->graph, {input()});
+            QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+            QCOMPARE(recording.outputs.at(0).tensor().dtype(), each.dtype);
+            QCOMPARE(numbers(recording.outputs.at(0)), each.expected);
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSavedChecks)
+#include "tst_saved_checks.moc"
