@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that Sonde is built from and run with; asks nothing, says nothing when all are there.
 # README.md says why each library is used.
+#   ./installer/deps.sh            what building, running and testing take
+#   ./installer/deps.sh --ci       and what .ci/run takes besides
+#   ./installer/deps.sh --long     and what .ci/long takes besides
 set -euo pipefail
 
 packages=(
@@ -14,6 +17,15 @@ packages=(
     # window and tests
     qt6-base-dev qt6-svg-dev fonts-dejavu-core xvfb xauth graphviz
 )
+
+ci=(git clang-format-14 clang-tidy-14)
+long=(clang-14 libclang-rt-14-dev python3)
+case "${1-}" in
+    "") ;;
+    --ci) packages+=("${ci[@]}") ;;
+    --long) packages+=("${ci[@]}" "${long[@]}") ;;
+    *) echo "usage: ./installer/deps.sh [--ci | --long]" >&2; exit 2 ;;
+esac
 
 if ! command -v dpkg-query >/dev/null; then
     echo "sonde: this is not Debian or a relative of it; install what these packages hold, then build with CMake:" >&2

@@ -39,6 +39,8 @@ QStringList citingFiles() {
                                     {"*.h", "*.cpp", "*.py", "*.sh", "*.txt", "*.cmake", "*.in"});
     files << ".ci/run"
           << ".ci/long"
+          << ".ci/format"
+          << ".ci/tidy"
           << "CMakeLists.txt";
     files.removeAll("tests/tst_tree.cpp");
     files.removeAll("tests/support/reference_sets.h");
@@ -112,6 +114,7 @@ void TestTree::topLevelIsFixed() {
                                  "LICENSE",
                                  ".clang-format",
                                  ".clang-tidy",
+                                 ".git-blame-ignore-revs",
                                  ".gitignore",
                                  ".ci"};
     // What a user's tools leave beside the sources is not ours to judge.
@@ -130,12 +133,16 @@ void TestTree::topLevelIsFixed() {
 
 void TestTree::scriptsCanBeExecuted() {
     for (const char* script : {"installer/start.sh", "installer/test.sh", "installer/deps.sh", "installer/build.sh",
-                               "installer/skipped.sh", ".ci/run", ".ci/long"}) {
+                               "installer/skipped.sh", ".ci/run", ".ci/long", ".ci/format", ".ci/tidy"}) {
         QVERIFY2(QFileInfo(sourcePath(script)).isExecutable(), script);
     }
 }
 
-void TestTree::ciRunsTheSameTestsAsUsers() { QVERIFY(text(".ci/run").contains("./installer/test.sh")); }
+void TestTree::ciRunsTheSameTestsAsUsers() {
+    const QString run = text(".ci/run");
+    for (const char* step : {"./installer/test.sh", ".ci/format", ".ci/tidy", "cmake --build --preset without-window"})
+        QVERIFY2(run.contains(QLatin1String(step)), step);
+}
 
 void TestTree::coloursStandInTheThemeAlone() {
     const QRegularExpression colour(

@@ -12,7 +12,6 @@ namespace sonde::io {
 namespace {
 
 using base::Result;
-using base::unreadable;
 using tensor::Dim;
 using tensor::DType;
 using tensor::Shape;
