@@ -1,6 +1,8 @@
 #pragma once
 
-#include "core/analysis/compare.h"
+#include "core/analysis/compared_values.h"
+#include "core/analysis/difference.h"
+#include "core/exec/runner.h"
 
 namespace sonde::analysis {
 

@@ -1,7 +1,5 @@
 #include "core/analysis/node_measures.h"
 
-#include "core/analysis/parameters.h"
-
 namespace sonde::analysis {
 
 std::optional<std::int64_t> elementCount(const graph::Node& node, const tensor::Value* value) {
@@ -19,10 +17,6 @@ std::optional<std::int64_t> byteCount(const graph::Node& node, const tensor::Val
     const auto size = static_cast<std::int64_t>(tensor::itemSize(dtype));
     if (size > 0 && *elements > INT64_MAX / size) return std::nullopt;
     return *elements * size;
-}
-
-std::vector<std::int64_t> parameterCounts(const graph::InternalGraph& graph) {
-    return countParameters(graph, graph::ModuleTree()).ofExpr;
 }
 
 }  // namespace sonde::analysis

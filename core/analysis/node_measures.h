@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "core/graph/internal_graph.h"
 
@@ -12,9 +11,5 @@ namespace sonde::analysis {
 std::optional<std::int64_t> elementCount(const graph::Node& node, const tensor::Value* value = nullptr);
 /// The same in bytes of memory.
 std::optional<std::int64_t> byteCount(const graph::Node& node, const tensor::Value* value = nullptr);
-
-/// By ExprId: elements of the parameters that an operation reads (see countParameters()). A parameter with several
-/// readers counts for the first of them.
-std::vector<std::int64_t> parameterCounts(const graph::InternalGraph& graph);
 
 }  // namespace sonde::analysis

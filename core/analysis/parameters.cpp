@@ -258,6 +258,10 @@ ModelCounts countParameters(const InternalGraph& graph, const graph::ModuleTree&
     return Counter(graph, modules).count(original);
 }
 
+std::vector<std::int64_t> parameterCounts(const InternalGraph& graph) {
+    return countParameters(graph, graph::ModuleTree()).ofExpr;
+}
+
 void listParameters(const InternalGraph& graph, graph::ModuleTree& modules) {
     const std::vector<std::optional<StoredKind>> kinds = storedKinds(graph);
     std::map<Identity, StoredKind> kindOf;

@@ -67,6 +67,9 @@ struct ModelCounts {
 ModelCounts countParameters(const graph::InternalGraph& graph, const graph::ModuleTree& modules,
                             const graph::InternalGraph* original = nullptr);
 
+/// By ExprId: elements of the parameters that an operation reads, as countParameters() counts them without modules.
+std::vector<std::int64_t> parameterCounts(const graph::InternalGraph& graph);
+
 /// The kind of every stored tensor of `graph` (by NodeId; nothing of other nodes), by the positions alone.
 std::vector<std::optional<StoredKind>> storedKinds(const graph::InternalGraph& graph);
 

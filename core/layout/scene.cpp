@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/layout/compose/draft.h"
-
 namespace sonde::layout {
 
 namespace {
@@ -109,19 +107,6 @@ ItemId neighbour(const SceneLayout& scene, ItemId from, Move move) {
         case Move::Next: return amongSiblings(scene, from, true);
     }
     return {};
-}
-
-base::Result<std::shared_ptr<const SceneLayout>> composeScene(const Outline& outline, const ViewState& view,
-                                                              const SceneOptions& options, LayoutWorkers& workers,
-                                                              LayoutCache& cache, const base::WorkContext& work) {
-    compose::Draft draft;
-    draft.outline = &outline;
-    draft.view = &view;
-    compose::findItems(draft);
-    if (work.cancelled()) return base::cancelled("laying out");
-    compose::connectItems(draft);
-    if (work.cancelled()) return base::cancelled("laying out");
-    return compose::arrange(draft, options, workers, cache, work);
 }
 
 }  // namespace sonde::layout

@@ -11,7 +11,6 @@
 #include "core/base/number_text.h"
 #include "core/tensor/dispatch.h"
 #include "core/tensor/half_floats.h"
-#include "core/tensor/tensor.h"
 
 namespace sonde::tensor {
 

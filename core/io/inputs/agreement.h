@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/io/inputs/inputs.h"
+#include "core/io/inputs/input_info.h"
 
 namespace sonde::io {
 

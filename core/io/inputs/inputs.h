@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,23 +10,9 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/io/image/image.h"
-#include "core/tensor/extent_hint.h"
-#include "core/tensor/type_info.h"
+#include "core/io/inputs/input_info.h"
 
 namespace sonde::io {
-
-/// An input of a model, as far as making a value for it needs to know.
-struct InputInfo {
-    std::string name;
-    tensor::TypeInfo type;
-    bool isGuide = false;       ///< the type is what the layers want: data of another rank is the model's own affair
-    tensor::ExtentHints usual;  ///< what a first run should give, where something tells
-    /// What values must agree with, before a run: the type that the file declares, or what the layers cannot do
-    /// without. A value that contradicts it is refused (see agreement.h). None: only the rank of `type` counts
-    /// (input-data.md).
-    std::optional<tensor::TypeInfo> required = {};
-    bool isRequiredByLayers = false;  ///< `required` is not declared by the file: its layers demand it
-};
 
 struct InputOptions {
     std::uint64_t seed = 0;  ///< of #rand; each input has a sequence of its own
@@ -85,8 +70,5 @@ std::string defaultItem(const InputInfo& input);
 /// How an item of a specification gives a value.
 enum class ItemKind { Random, Zeros, Literal, Archive, File };
 ItemKind kindOfItem(std::string_view item);
-
-/// The shape that is used where nothing says otherwise. A rank comes from the type, or from the hints.
-tensor::Shape usualShape(const tensor::TypeInfo& type, const tensor::ExtentHints& usual = {});
 
 }  // namespace sonde::io

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "core/io/inputs/inputs.h"
+#include "core/io/inputs/input_info.h"
 
 namespace sonde::io {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/io/inputs/inputs.h"
+#include "core/io/inputs/input_info.h"
 #include "core/io/npz/npz.h"
 
 namespace sonde::io {

@@ -5,7 +5,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/io/onnx/onnx_reader.h"
+#include "core/base/diagnostics.h"
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/graph/internal_graph.h"
 #include "core/io/onnx/proto.h"
 #include "core/io/onnx/qualnames.h"
 #include "core/io/onnx/tensor_proto.h"

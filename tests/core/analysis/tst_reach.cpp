@@ -1,6 +1,7 @@
 #include <QTest>
 
 #include "core/analysis/node_measures.h"
+#include "core/analysis/parameters.h"
 #include "core/analysis/reach.h"
 #include "tests/bench/layout_graphs.h"
 

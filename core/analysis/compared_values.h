@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/internal_graph.h"
+
+namespace sonde::analysis {
+
+/// Reference values by key, as in an .npz (shared meaning of the keys: see the help page on the command line):
+/// in.NAME, out.NAME, node.NAME, with the summaries .shape, .stats (mean, population std, min, max) and .head (first
+/// elements) for large values and .0, .1 … for elements of tuples; further cases behind "case1.", "case2." …
+struct ReferenceValues {
+    std::vector<std::string> keys;
+    std::function<base::Result<tensor::Tensor>(const std::string& key)> read;
+};
+
+/// What to compare: a graph with the names that users know its inputs and outputs by.
+struct ComparedModel {
+    std::shared_ptr<const graph::InternalGraph> graph;
+    std::vector<std::pair<std::string, graph::NodeId>> inputs;
+    std::vector<std::pair<std::string, graph::NodeId>> outputs;
+    /// The graph was recorded by another tool than the reference: equal node names need not mean equal nodes. If all
+    /// outputs of a case are right, a node whose name was counted up ("add_1") and that differs counts as not matched
+    /// instead of wrong. Calls of modules are compared strictly.
+    bool looseNames = false;
+};
+
+/// One reference value and how far the model's own is from it. ok: within the tolerance everywhere (see Tolerance),
+/// same shape; NaN equals NaN. Cosine and SNR are known of whole values only, not of summaries.
+struct ComparedValue {
+    std::string name;      ///< node or output name, with the element's position in a tuple: "lstm.1.0"
+    std::string qualname;  ///< originating module; empty for the root
+    graph::NodeId node;
+    bool isOutput = false;
+    double maxAbsolute = 0;
+    double maxRelative = 0;
+    bool ok = true;
+    bool hasValue = true;  ///< false: the run has no tensor there
+    std::string note;      ///< why it could not be compared element by element; empty if it was
+    double cosine = std::numeric_limits<double>::quiet_NaN();
+    double snr = std::numeric_limits<double>::quiet_NaN();  ///< dB
+};
+
+struct ComparedCase {
+    std::string label;                   ///< "case 0", "case1" …
+    std::vector<ComparedValue> values;   ///< nodes in graph order, then outputs
+    std::vector<std::string> unmatched;  ///< keys that name nothing in the graph
+    std::optional<base::Error> error;    ///< the run's
+    std::vector<tensor::Value> inputs;   ///< what it was run on, in the order of graph->inputs(); empty of a sequence
+    bool ok() const;
+    /// The first value in graph order that is not ok; null if all are.
+    const ComparedValue* firstDiverging() const;
+};
+
+/// A value as a tensor: numbers are scalars, lists of numbers vectors; nothing for other kinds.
+std::optional<tensor::Tensor> asTensor(const tensor::Value& value);
+/// A float64 vector of the numbers.
+tensor::Tensor vectorOf(std::span<const double> values);
+
+}  // namespace sonde::analysis
