@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "core/base/unicode.h"
-#include "core/trace/module.h"
-#include "core/trace/traced_module.h"
 
 namespace sonde::trace {
 
@@ -93,17 +91,6 @@ ExprQuery ExprQuery::callMethod(std::string_view method) const {
 
 ExprQuery ExprQuery::exprId(std::vector<std::uint64_t> ids) const {
     return ExprQuery(kept([&](const TracedExpr& expr) { return hasId(expr, ids); }));
-}
-
-NodeQuery NodeQuery::type(std::string_view moduleClass) const {
-    return NodeQuery(kept([&](const TracedNode& node) {
-        if (!node.isModule()) return false;
-        if (node.moduleType() == moduleClass) return true;
-        const auto owner = node.owner();
-        if (!owner) return false;
-        return owner->className() == moduleClass ||
-               (moduleClass == "TracedModule" && dynamic_cast<const TracedModule*>(owner.get()));
-    }));
 }
 
 NodeQuery NodeQuery::nodeId(std::vector<std::uint64_t> ids) const {

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <mutex>
 
 #include "core/base/number_text.h"
 #include "core/tensor/ellipsis_value.h"
 #include "core/tensor/slice_value.h"
 #include "core/trace/error.h"
-#include "core/trace/traced_module/node.h"
-#include "core/trace/traced_module/ordered_dict.h"
-#include "core/trace/traced_module/traced_module_tracer.h"
+#include "core/trace/tracer.h"
 
 namespace sonde::trace {
 
@@ -19,16 +15,6 @@ using tensor::Value;
 using tensor::ValueKind;
 
 namespace {
-
-std::mutex& typesMutex() {
-    static std::mutex mutex;
-    return mutex;
-}
-
-std::map<std::string, SupportedType, std::less<>>& supportedTypes() {
-    static std::map<std::string, SupportedType, std::less<>> types{{OrderedDict::kTypeName, OrderedDict::type()}};
-    return types;
-}
 
 std::string floatText(double value) {
     if (std::isnan(value)) return "nan";
@@ -77,15 +63,13 @@ void sortByKeys(std::vector<T>& items, std::vector<Value>& keys) {
 
 std::vector<std::size_t> sortedKeys(const std::vector<Value>& keys) { return sortedOrder(keys); }
 
-void registerSupportedType(std::string typeName, SupportedType type) {
-    const std::scoped_lock lock(typesMutex());
-    supportedTypes().insert_or_assign(std::move(typeName), std::move(type));
-}
-
-const SupportedType* supportedType(const std::string& typeName) {
-    const std::scoped_lock lock(typesMutex());
-    const auto found = supportedTypes().find(typeName);
-    return found == supportedTypes().end() ? nullptr : &found->second;
+bool containsTensor(const Value& value) {
+    if (value.isTensor()) return true;
+    if (value.isListLike()) return std::ranges::any_of(value.items(), containsTensor);
+    if (value.kind() == ValueKind::Dict) {
+        return std::ranges::any_of(value.dictItems(), [](const auto& entry) { return containsTensor(entry.second); });
+    }
+    return false;
 }
 
 std::string pythonText(const Value& value) {
@@ -159,28 +143,6 @@ std::string Operand::text(const std::function<std::string(const TracedNode&)>& n
         result += (i > 0 ? ", " : "") + pythonText(keys[i]) + ": " + items[i].text(nodeText);
     }
     return result + '}';
-}
-
-Structure Structure::of(const Operand& operand) {
-    Structure structure;
-    structure.keys = operand.keys;
-    switch (operand.kind) {
-        case Operand::Kind::Node:
-            structure.kind = operand.node->isModule()   ? Kind::Module
-                             : operand.node->isNumber() ? Kind::Number
-                                                        : Kind::Tensor;
-            return structure;
-        case Operand::Kind::Constant:
-            structure.kind = Kind::Constant;
-            structure.constant = operand.constant;
-            return structure;
-        case Operand::Kind::List: structure.kind = Kind::List; break;
-        case Operand::Kind::Tuple: structure.kind = Kind::Tuple; break;
-        case Operand::Kind::Dict: structure.kind = Kind::Dict; break;
-        case Operand::Kind::Slice: structure.kind = Kind::Slice; break;
-    }
-    for (const Operand& item : operand.items) structure.items.push_back(of(item));
-    return structure;
 }
 
 namespace {

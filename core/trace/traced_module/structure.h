@@ -108,4 +108,7 @@ struct SupportedType {
 void registerSupportedType(std::string typeName, SupportedType type = {});
 const SupportedType* supportedType(const std::string& typeName);
 
+/// A tensor, or a container with one in it.
+bool containsTensor(const tensor::Value& value);
+
 }  // namespace sonde::trace

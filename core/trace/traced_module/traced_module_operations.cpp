@@ -11,15 +11,6 @@ using tensor::Value;
 using tensor::ValueKind;
 using Kind = TracedExpr::Kind;
 
-bool containsTensor(const Value& value) {
-    if (value.isTensor()) return true;
-    if (value.isListLike()) return std::ranges::any_of(value.items(), containsTensor);
-    if (value.kind() == ValueKind::Dict) {
-        return std::ranges::any_of(value.dictItems(), [](const auto& entry) { return containsTensor(entry.second); });
-    }
-    return false;
-}
-
 namespace {
 
 std::string stripped(std::string_view name) {

@@ -149,9 +149,6 @@ bool isGuard(const TracedExpr& expr);
 /// Throws TraceError (RuntimeError) unless the value is the expected one; of a proxy it is recorded.
 void checkGuard(const TracedExpr& expr, const Var& value);
 
-/// A tensor, or a container with one in it.
-bool containsTensor(const tensor::Value& value);
-
 /// The function that a wrapped name stands for; null if there is none.
 const std::function<Var(std::span<const Var>)>* wrappedFunction(const std::string& name);
 

@@ -1,11 +1,11 @@
-#include "core/trace/traced_module/node.h"
+// Nodes and exprs of a module's graph: what they say of themselves, and how they are changed.
 
 #include <algorithm>
 
 #include "core/trace/module.h"
 #include "core/trace/record.h"
-#include "core/trace/traced_module.h"
 #include "core/trace/traced_module/module_graph.h"
+#include "core/trace/traced_module/node.h"
 
 namespace sonde::trace {
 
@@ -215,6 +215,28 @@ std::string TracedExpr::text(std::string_view format) const {
     const std::string method =
         isModuleCall() ? (m_forwardName == "forward" ? "" : '.' + m_forwardName) : '.' + m_target;
     return result + object + method + '(' + callText(std::span(m_args).subspan(1), m_keywords, format) + ')';
+}
+
+Structure Structure::of(const Operand& operand) {
+    Structure structure;
+    structure.keys = operand.keys;
+    switch (operand.kind) {
+        case Operand::Kind::Node:
+            structure.kind = operand.node->isModule()   ? Kind::Module
+                             : operand.node->isNumber() ? Kind::Number
+                                                        : Kind::Tensor;
+            return structure;
+        case Operand::Kind::Constant:
+            structure.kind = Kind::Constant;
+            structure.constant = operand.constant;
+            return structure;
+        case Operand::Kind::List: structure.kind = Kind::List; break;
+        case Operand::Kind::Tuple: structure.kind = Kind::Tuple; break;
+        case Operand::Kind::Dict: structure.kind = Kind::Dict; break;
+        case Operand::Kind::Slice: structure.kind = Kind::Slice; break;
+    }
+    for (const Operand& item : operand.items) structure.items.push_back(of(item));
+    return structure;
 }
 
 }  // namespace sonde::trace

@@ -1,9 +1,8 @@
-#include "core/trace/traced_module/graph_editor.h"
-
 #include <algorithm>
 #include <exception>
 #include <unordered_map>
 
+#include "core/trace/traced_module/graph_editor.h"
 #include "core/trace/traced_module/traced_module_tracer.h"
 
 namespace sonde::trace {
