@@ -9,8 +9,8 @@
 #include "core/graph/memory.h"
 #include "core/tensor/casting.h"
 #include "core/trace/error.h"
-#include "core/trace/memory.h"
 #include "core/trace/memory_rules.h"
+#include "core/trace/operator_call.h"
 
 namespace sonde::trace {
 

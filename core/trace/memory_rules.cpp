@@ -4,7 +4,7 @@
 
 #include "core/graph/memory.h"
 #include "core/operators/same_tensor.h"
-#include "core/trace/memory.h"
+#include "core/trace/operator_call.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::trace {

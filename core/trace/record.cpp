@@ -2,72 +2,21 @@
 
 #include <utility>
 
-#include "core/graph/memory.h"
-#include "core/trace/at_once.h"
-#include "core/trace/error.h"
-#include "core/trace/memory.h"
-#include "core/trace/overloads.h"
-#include "core/trace/tracer.h"
+#include "core/trace/innermost_swap.h"
 
 namespace sonde::trace {
 
 namespace {
 
 thread_local std::shared_ptr<const Evaluator> tCurrent;
-thread_local const FunctionSwap* tSwaps = nullptr;
 thread_local bool tWritesAsValues = false;
 
-/// Puts the swaps that were there back.
-class SwapsRestored {
-  public:
-    explicit SwapsRestored(const FunctionSwap* meanwhile) : m_before(std::exchange(tSwaps, meanwhile)) {}
-    ~SwapsRestored() { tSwaps = m_before; }
-    SwapsRestored(const SwapsRestored&) = delete;
-    SwapsRestored& operator=(const SwapsRestored&) = delete;
-
-  private:
-    const FunctionSwap* m_before;
-};
-
-Tracer* findTracer(const std::vector<Var>& arguments, const Keywords& keywords) {
-    for (const Var& argument : arguments) {
-        if (Tracer* tracer = argument.findTracer()) return tracer;
-    }
-    for (const auto& [name, argument] : keywords) {
-        if (Tracer* tracer = argument.findTracer()) return tracer;
-    }
-    return nullptr;
-}
-
-/// What a call writes to: the receiver of an in-place operator, or `out`. Null: nothing.
-const Var* writtenBy(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
-    for (const auto& [name, argument] : keywords) {
-        if (name == "out" && !argument.isNone()) return &argument;
-    }
-    const graph::MemoryEffect effect = graph::memoryEffect(function.domain, function.op);
-    return (effect.writes || effect.reforms) && !arguments.empty() ? &arguments.front() : nullptr;
-}
-
-Var call(graph::ExprKind kind, const Function& called, std::vector<Var> arguments, Keywords keywords) {
-    const std::string op = resolvedOverload(called, arguments, keywords);
-    Function function = called;
-    function.op = op;
-    Tracer* tracer = findTracer(arguments, keywords);
-    if (tWritesAsValues) {
-        if (!tracer) return evaluateAtOnce(function, arguments, keywords);
-        return tracer->record(kind, {std::string(function.domain), std::string(function.op), 0},
-                              std::string(function.target), function.display, std::move(arguments), std::move(keywords),
-                              function.makesTensor, function.outputs);
-    }
-    const Var* written = writtenBy(function, arguments, keywords);
-    // A tensor that the graph shows as a constant or that belongs to a module is not changed by a trace.
-    if (!tracer && written && Tracer::active() && Tracer::active()->recordsWriteTo(*written)) tracer = Tracer::active();
-    if (tracer) return tracer->called(OperatorCall(kind, function, std::move(arguments), std::move(keywords)));
-    if (written) return writeAtOnce(function, arguments, keywords);
-    return callAtOnce(function, arguments, keywords);
-}
-
 }  // namespace
+
+const FunctionSwap*& innermostSwap() {
+    thread_local const FunctionSwap* swap = nullptr;
+    return swap;
+}
 
 EvaluatorScope::EvaluatorScope(std::shared_ptr<const Evaluator> evaluator) : m_previous(std::move(tCurrent)) {
     tCurrent = std::move(evaluator);
@@ -80,31 +29,15 @@ WritesAsValues::~WritesAsValues() { tWritesAsValues = m_before; }
 bool WritesAsValues::isOn() { return tWritesAsValues; }
 
 FunctionSwap::FunctionSwap(std::string name, Replacement replacement)
-    : m_name(std::move(name)), m_replacement(std::move(replacement)), m_previous(std::exchange(tSwaps, this)) {}
-FunctionSwap::~FunctionSwap() { tSwaps = m_previous; }
+    : m_name(std::move(name)), m_replacement(std::move(replacement)), m_previous(std::exchange(innermostSwap(), this)) {
+}
+FunctionSwap::~FunctionSwap() { innermostSwap() = m_previous; }
 
 bool FunctionSwap::isSwapped(std::string_view name) {
-    for (const FunctionSwap* swap = tSwaps; swap; swap = swap->m_previous) {
+    for (const FunctionSwap* swap = innermostSwap(); swap; swap = swap->m_previous) {
         if (swap->m_name == name) return true;
     }
     return false;
-}
-
-Var callFunction(const Function& function, std::vector<Var> arguments, Keywords keywords) {
-    for (const FunctionSwap* swap = tSwaps; swap; swap = swap->m_previous) {
-        if (swap->m_name != function.display) continue;
-        const SwapsRestored inside(swap->m_previous);
-        return swap->m_replacement(std::move(arguments), std::move(keywords));
-    }
-    return call(graph::ExprKind::CallFunction, function, std::move(arguments), std::move(keywords));
-}
-
-Var callMethod(const Function& function, std::vector<Var> arguments, Keywords keywords) {
-    const Var& receiver = arguments.front();
-    if (receiver.isProxy()) {
-        if (const auto known = receiver.tracer().answer(function.display, true, arguments)) return *known;
-    }
-    return call(graph::ExprKind::CallMethod, function, std::move(arguments), std::move(keywords));
 }
 
 }  // namespace sonde::trace

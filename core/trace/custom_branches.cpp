@@ -1,5 +1,6 @@
-#include "core/trace/custom_cond.h"
+// Conditions that a CustomTracer records with both branches, and calls that it records as one.
 
+#include "core/trace/custom_cond.h"
 #include "core/trace/custom_tracer.h"
 #include "core/trace/record.h"
 

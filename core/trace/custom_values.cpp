@@ -1,7 +1,8 @@
-#include "core/trace/custom_proxy.h"
+// What the symbolic values of a CustomTracer know and record.
 
 #include "core/operators/traits.h"
 #include "core/tensor/value.h"
+#include "core/trace/custom_proxy.h"
 #include "core/trace/custom_tracer.h"
 #include "core/trace/error.h"
 #include "core/trace/record.h"
