@@ -7,7 +7,7 @@
 #include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/python_forms.h"
 #include "core/io/torchscript/region.h"
-#include "core/io/torchscript/script_module.h"
+#include "core/io/torchscript/run_state.h"
 #include "core/io/torchscript/source_stack.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
@@ -28,22 +28,22 @@ constexpr std::int64_t kMaxStatements = 50'000'000;
 constexpr std::int64_t kMaxTracedStatements = 2'000'000;
 constexpr std::size_t kMaxTracedNodes = 150'000;
 
-thread_local int tDepth = 0;
-thread_local std::int64_t tStatements = 0;
-
 /// Counts calls and, from the outermost one on, statements.
 class CallGuard {
   public:
     CallGuard() {
-        if (tDepth == 0) tStatements = 0;
-        if (++tDepth > kMaxCalls) {
-            --tDepth;
+        if (m_run.depth == 0) m_run.statements = 0;
+        if (++m_run.depth > kMaxCalls) {
+            --m_run.depth;
             fail(TraceErrorKind::Runtime, "functions call each other more than " + std::to_string(kMaxCalls) + " deep");
         }
     }
-    ~CallGuard() { --tDepth; }
+    ~CallGuard() { --m_run.depth; }
     CallGuard(const CallGuard&) = delete;
     CallGuard& operator=(const CallGuard&) = delete;
+
+  private:
+    RunState& m_run = runState();
 };
 
 bool onlyRaises(const std::vector<Statement>& body) {
@@ -59,13 +59,14 @@ bool onlyRaises(const std::vector<Statement>& body) {
 
 void countStatement() {
     const std::int64_t limit = trace::Tracer::active() ? kMaxTracedStatements : kMaxStatements;
-    if (++tStatements > limit)
+    RunState& run = runState();
+    if (++run.statements > limit)
         fail(TraceErrorKind::Runtime, "the script ran " + std::to_string(limit) + " statements without an end");
     const trace::Tracer* tracer = trace::Tracer::active();
     if (tracer && tracer->recorded() && tracer->recorded()->nodeCount() > kMaxTracedNodes) {
         fail(TraceErrorKind::Runtime, "the script creates more than " + std::to_string(kMaxTracedNodes) + " nodes");
     }
-    if (tStatements % 64 == 0 && base::stopRequested()) fail(TraceErrorKind::Runtime, "cancelled");
+    if (run.statements % 64 == 0 && base::stopRequested()) fail(TraceErrorKind::Runtime, "cancelled");
 }
 
 bool isSymbolic(const ScriptValue& value) {
@@ -249,26 +250,6 @@ Interpreter::Flow Interpreter::runFor(const Statement& statement, Environment& e
         if (pass(std::move(item)) == Flow::Return) return Flow::Return;
     }
     return Flow::Next;
-}
-
-void Interpreter::assign(const Expression& target, ScriptValue value, Environment& env) {
-    if (target.kind == Kind::Name) {
-        env[target.text] = std::move(value);
-    } else if (target.kind == Kind::Attribute) {
-        const ScriptValue object = evaluate(target.parts.front(), env);
-        if (const auto* instance = object.as<std::shared_ptr<InstanceValue>>()) {
-            Region::noteChange(*instance);
-            (*instance)->attributes[target.text] = std::move(value);
-        } else if (const auto* module = object.as<std::shared_ptr<ScriptModule>>(); module && ModuleState::current()) {
-            ModuleState::current()->assign(**module, target.text, std::move(value), (*module)->attribute(target.text));
-        } else {
-            fail(TraceErrorKind::Attribute,
-                 "the attribute '" + target.text + "' of a " + typeName(object) + " cannot be set");
-        }
-    } else {
-        fail(TraceErrorKind::Type,
-             "line " + std::to_string(target.line) + " assigns to something that is not a variable");
-    }
 }
 
 void Interpreter::assignAll(const Statement& statement, Environment& env) {
@@ -465,26 +446,6 @@ ScriptValue Interpreter::evaluate(const Expression& expression, Environment& env
         case Kind::Call: return evaluateCall(expression, env);
     }
     return Var();
-}
-
-ScriptValue Interpreter::attribute(const ScriptValue& object, const std::string& name) {
-    if (const auto* module = object.as<std::shared_ptr<ScriptModule>>()) {
-        ScriptValue value = (*module)->attribute(name);
-        trace::Tracer* tracer = trace::Tracer::active();
-        if (tracer && value.as<std::shared_ptr<ScriptModule>>()) tracer->moduleRead(**module, name);
-        return value;
-    }
-    if (const auto* instance = object.as<std::shared_ptr<InstanceValue>>()) {
-        if (const auto found = (*instance)->attributes.find(name); found != (*instance)->attributes.end())
-            return found->second;
-    }
-    if (const TupleValue* tuple = object.tuple(); tuple && tuple->type) {
-        for (std::size_t i = 0; i < tuple->type->attributes.size() && i < tuple->items.size(); ++i) {
-            if (tuple->type->attributes[i].name == name) return tuple->items[i];
-        }
-    }
-    if (object.cell()) return callOperator("prim." + name, {object}, {});
-    fail(TraceErrorKind::Attribute, "a value of type " + typeName(object) + " has no attribute '" + name + "'");
 }
 
 ScriptValue Interpreter::subscript(const ScriptValue& object, const ScriptValue& index) {

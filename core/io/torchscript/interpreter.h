@@ -6,16 +6,11 @@
 #include <vector>
 
 #include "core/io/torchscript/archive.h"
+#include "core/io/torchscript/language.h"
 #include "core/io/torchscript/script_value.h"
 #include "core/io/torchscript/views.h"
-#include "core/trace/error.h"
 
 namespace sonde::io::script {
-
-/// What a model raises and what is not supported: ends the call.
-[[noreturn]] inline void fail(trace::TraceErrorKind kind, const std::string& text) {
-    throw trace::TraceError(kind, text);
-}
 
 /// Executes the serialised language on values and on proxies (torch/csrc/jit/docs/serialization.md). Operators are
 /// those of the registry; work on numbers, strings, lists and dicts is done here. Throws TraceError: what a model
@@ -82,39 +77,5 @@ class Interpreter {
     std::vector<Var>
         m_numberTensors;  ///< nodes NumToTensor of the calls that go on; those that nothing uses are taken back
 };
-
-/// The operator torch.NAME (or ops.NAMESPACE.NAME): first what works on numbers, strings, lists and dicts, then the
-/// registry's overloads of aten::NAME by the types of the arguments.
-ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> arguments,
-                         std::vector<std::pair<std::string, ScriptValue>> keywords);
-
-/// Operators on plain values. False: not one of them, `result` is untouched.
-bool callBuiltin(const std::string& name, std::vector<ScriptValue>& arguments, ScriptValue& result);
-
-/// Operators on proxies that are no tensors and on lists that only a run knows: logic, comparison of lists, length,
-/// elements. Only where control flow may be recorded. False: not one of them.
-bool callSymbolic(const std::string& name, std::vector<ScriptValue>& arguments, ScriptValue& result);
-
-/// Is a node of the graph that is recorded, or becomes one when it is used.
-bool isSymbolic(const ScriptValue& value);
-/// A tracer runs that records branches and loops on such values.
-bool recordsControlFlow();
-/// Bounds what a script does. Throws TraceError: too many statements, or a stop was asked for.
-void countStatement();
-
-/// range(stop), range(start, stop), range(start, stop, step).
-struct Range {
-    std::int64_t start;
-    std::int64_t step;
-    std::uint64_t count;
-    std::int64_t at(std::uint64_t i) const {
-        return static_cast<std::int64_t>(static_cast<std::uint64_t>(start) + i * static_cast<std::uint64_t>(step));
-    }
-};
-/// Throws TraceError for a step of 0 and for proxies.
-Range rangeOf(const std::vector<ScriptValue>& arguments);
-
-/// Whether something is true. Throws for proxies.
-bool truth(const ScriptValue& value);
 
 }  // namespace sonde::io::script

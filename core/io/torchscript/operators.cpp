@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <mutex>
 #include <set>
 
 #include "core/io/torchscript/dense.h"
@@ -114,7 +115,9 @@ const OpDef* choose(const std::vector<const OpDef*>& rows, const std::vector<Scr
 
 /// Names must outlive the graph's making; there are few different ones.
 std::string_view interned(const std::string& text) {
-    thread_local std::set<std::string, std::less<>> names;
+    static std::mutex mutex;
+    static std::set<std::string, std::less<>> names;
+    const std::scoped_lock lock(mutex);
     return *names.insert(text).first;
 }
 

@@ -11,8 +11,6 @@ namespace sonde::io::script {
 
 using tensor::ValueKind;
 
-Var pythonIndex(const std::vector<Var>& parts) { return parts.size() == 1 ? parts.front() : Var::tuple(parts); }
-
 namespace {
 
 /// A bound of a slice: what Python leaves out is none.

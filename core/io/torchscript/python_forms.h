@@ -1,24 +1,13 @@
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "core/io/torchscript/python_index.h"
 #include "core/io/torchscript/script_value.h"
-#include "core/trace/record.h"
 
 namespace sonde::io::script {
-
-/// x[index] of a tensor.
-inline constexpr trace::Function kGetItem{"getitem", "getitem", "operator.getitem", true, "prim"};
-
-/// The stop of a slice that has none.
-inline constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
-
-/// One part alone, several as a tuple.
-Var pythonIndex(const std::vector<Var>& parts);
 
 /// The archive's operators come from Python forms that had other names: `x[:, :6]` is two slices, `a / b` a div,
 /// `x.shape` a size. While a tracer records for people (not Archive::asWritten), they become one node again, as in a

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/io/torchscript/views.h"
+#include "core/io/torchscript/run_state.h"
 
 namespace sonde::io::script {
 
 namespace {
-
-thread_local Region* tRegion = nullptr;
 
 template <typename T, typename Member>
 auto find(std::vector<T>& list, Member member, const void* object) {
@@ -18,16 +16,17 @@ auto find(std::vector<T>& list, Member member, const void* object) {
 
 }  // namespace
 
-Region::Region() : m_start(nextSerial()), m_outer(tRegion) { tRegion = this; }
+Region::Region() : m_start(nextSerial()), m_outer(std::exchange(runState().region, this)) {}
 Region::~Region() {
     takeBack();  // nothing is left of it but after an error
-    tRegion = m_outer;
+    runState().region = m_outer;
 }
-Region* Region::current() { return tRegion; }
+Region* Region::current() { return runState().region; }
 
 void Region::noteChange(TensorCell& cell, bool derived) {
-    if (!tRegion || !tRegion->isOlder(cell.serial)) return;
-    std::vector<Cell>& known = tRegion->m_before.cells;
+    Region* const region = current();
+    if (!region || !region->isOlder(cell.serial)) return;
+    std::vector<Cell>& known = region->m_before.cells;
     auto entry = find(known, &Cell::cell, &cell);
     if (entry == known.end()) {
         known.push_back({cell.shared_from_this(), cell.var, cell.pending, cell.version, cell.baseVersion, cell.stale,
@@ -39,32 +38,27 @@ void Region::noteChange(TensorCell& cell, bool derived) {
 
 void Region::noteChange(const std::shared_ptr<ListValue>& list) {
     list->node = {};
-    if (!tRegion || !tRegion->isOlder(list->serial)) return;
-    std::vector<List>& known = tRegion->m_before.lists;
+    Region* const region = current();
+    if (!region || !region->isOlder(list->serial)) return;
+    std::vector<List>& known = region->m_before.lists;
     if (find(known, &List::list, list.get()) == known.end())
         known.push_back({list, list->items, list->symbolic, list->ofTensors});
 }
 
 void Region::noteChange(const std::shared_ptr<DictValue>& dict) {
     dict->node = {};
-    if (!tRegion || !tRegion->isOlder(dict->serial)) return;
-    std::vector<Dict>& known = tRegion->m_before.dicts;
+    Region* const region = current();
+    if (!region || !region->isOlder(dict->serial)) return;
+    std::vector<Dict>& known = region->m_before.dicts;
     if (find(known, &Dict::dict, dict.get()) == known.end()) known.push_back({dict, dict->items});
 }
 
 void Region::noteChange(const std::shared_ptr<InstanceValue>& instance) {
-    if (!tRegion || !tRegion->isOlder(instance->serial)) return;
-    std::vector<Instance>& known = tRegion->m_before.instances;
+    Region* const region = current();
+    if (!region || !region->isOlder(instance->serial)) return;
+    std::vector<Instance>& known = region->m_before.instances;
     if (find(known, &Instance::instance, instance.get()) == known.end())
         known.push_back({instance, instance->attributes});
-}
-
-void Region::settle() {
-    // Taking up may note more cells: by index.
-    for (std::size_t i = 0; i < m_before.cells.size(); ++i) {
-        const std::shared_ptr<TensorCell> cell = m_before.cells[i].cell;
-        if (m_before.cells[i].isWritten && !cell->stale) refresh(*cell);
-    }
 }
 
 Region::Changes Region::takeBack() {

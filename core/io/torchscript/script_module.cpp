@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/io/torchscript/changed_arguments.h"
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/module_state.h"
 #include "core/trace/tracer.h"

@@ -130,6 +130,11 @@ inline bool isUninitialized(const ScriptValue& value) {
     return value.as<GlobalValue>() && value.as<GlobalValue>()->path == kUninitialized;
 }
 
+/// Whether an index is a number that is known here.
+inline bool isWhole(const Var& var) {
+    return var.kind() == Var::Kind::Value && var.value().kind() == tensor::ValueKind::Int;
+}
+
 ScriptValue makeList(std::vector<ScriptValue> items);
 ScriptValue makeTuple(std::vector<ScriptValue> items, const ClassDef* type = nullptr);
 

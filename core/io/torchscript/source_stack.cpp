@@ -1,14 +1,14 @@
 #include "core/io/torchscript/source_stack.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "core/io/torchscript/run_state.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::io::script {
 
 namespace {
-
-thread_local SourceFrame* tFrame = nullptr;
 
 /// "file(line): function" lines, innermost first, as "file:line in function", innermost last.
 std::string turned(std::string_view stack) {
@@ -97,25 +97,30 @@ class ScriptSite final : public trace::SourceSite {
         static const ScriptSite site;
         return site;
     }
-    graph::Source source() const override { return tFrame ? graph::Source(tFrame->place()) : graph::Source(); }
+    graph::Source source() const override {
+        SourceFrame* const frame = runState().frame;
+        return frame ? graph::Source(frame->place()) : graph::Source();
+    }
 };
 
-SourceFrame::SourceFrame(const FunctionDef& function) : m_function(function), m_outer(tFrame) {
-    tFrame = this;
+SourceFrame::SourceFrame(const FunctionDef& function)
+    : m_function(function), m_outer(std::exchange(runState().frame, this)) {
     if (trace::Tracer* tracer = trace::Tracer::active()) tracer->setSourceSite(&ScriptSite::instance());
 }
-SourceFrame::~SourceFrame() { tFrame = m_outer; }
+SourceFrame::~SourceFrame() { runState().frame = m_outer; }
 
 void SourceFrame::at(const Statement& statement) {
-    if (!tFrame) return;
-    tFrame->m_statement = tFrame->m_expression = statement.offset;
-    tFrame->m_line = statement.line;
+    SourceFrame* const frame = runState().frame;
+    if (!frame) return;
+    frame->m_statement = frame->m_expression = statement.offset;
+    frame->m_line = statement.line;
 }
 
 void SourceFrame::at(const Expression& expression) {
-    if (!tFrame) return;
-    tFrame->m_expression = expression.offset;
-    tFrame->m_line = expression.line;
+    SourceFrame* const frame = runState().frame;
+    if (!frame) return;
+    frame->m_expression = expression.offset;
+    frame->m_line = expression.line;
 }
 
 const std::shared_ptr<const CallPlace>& SourceFrame::place() {
@@ -128,10 +133,11 @@ const std::shared_ptr<const CallPlace>& SourceFrame::place() {
 }
 
 SourceRanges::Place SourceFrame::placeOf(const Expression& expression) {
-    const SourceUnit* unit = tFrame ? tFrame->m_function.unit : nullptr;
+    const SourceFrame* const frame = runState().frame;
+    const SourceUnit* unit = frame ? frame->m_function.unit : nullptr;
     return unit ? unit->source->at(expression.offset) : SourceRanges::Place{};
 }
 
-const FunctionDef* SourceFrame::function() { return tFrame ? &tFrame->m_function : nullptr; }
+const FunctionDef* SourceFrame::function() { return runState().frame ? &runState().frame->m_function : nullptr; }
 
 }  // namespace sonde::io::script

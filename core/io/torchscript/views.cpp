@@ -9,9 +9,9 @@
 
 #include "core/graph/memory.h"
 #include "core/io/torchscript/dense.h"
-#include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/language.h"
 #include "core/io/torchscript/module_state.h"
-#include "core/io/torchscript/python_forms.h"
+#include "core/io/torchscript/python_index.h"
 #include "core/io/torchscript/region.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
@@ -359,6 +359,14 @@ bool assignThrough(TensorCell& view, const Var& value) {
     refresh(*view.base);
     announce(view, value, true);
     return true;
+}
+
+void Region::settle() {
+    // Taking up may note more cells: by index.
+    for (std::size_t i = 0; i < m_before.cells.size(); ++i) {
+        const std::shared_ptr<TensorCell> cell = m_before.cells[i].cell;
+        if (m_before.cells[i].isWritten && !cell->stale) refresh(*cell);
+    }
 }
 
 }  // namespace sonde::io::script

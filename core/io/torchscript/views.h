@@ -9,11 +9,6 @@
 
 namespace sonde::io::script {
 
-/// Whether an index is a number that is known here.
-inline bool isWhole(const Var& var) {
-    return var.kind() == Var::Kind::Value && var.value().kind() == tensor::ValueKind::Int;
-}
-
 /// How a view is cut out of its base.
 struct ViewStep {
     enum class Kind : std::uint8_t {

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+namespace sonde::io::script {
+
+class ChangedArguments;
+class ModuleState;
+class Region;
+class SourceFrame;
+
+/// What goes on in the scripts of this thread. Each pointer is the innermost of its kind, null outside of any; who
+/// makes one puts back what was there before.
+struct RunState {
+    Region* region = nullptr;
+    ModuleState* modules = nullptr;
+    ChangedArguments* call = nullptr;
+    SourceFrame* frame = nullptr;
+    bool objectsPass = false;     ///< see ObjectsPass
+    int depth = 0;                ///< of calls of functions
+    std::int64_t statements = 0;  ///< since the outermost call began
+    std::uint64_t serial = 0;     ///< see nextSerial()
+};
+
+/// Of the calling thread. Not passed along: between a call of a module and the called module's code are tracers and
+/// trace::Module::forward, which know nothing of scripts and take values only.
+RunState& runState();
+
+}  // namespace sonde::io::script

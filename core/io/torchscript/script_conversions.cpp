@@ -1,0 +1,163 @@
+// Values of the language from those of traces and back, and what all of them can be asked.
+
+#include "core/io/torchscript/module_state.h"
+#include "core/io/torchscript/part_count.h"
+#include "core/io/torchscript/python_index.h"
+#include "core/io/torchscript/script_module.h"
+#include "core/io/torchscript/script_value.h"
+#include "core/io/torchscript/views.h"
+#include "core/trace/error.h"
+#include "core/trace/tracer.h"
+
+namespace sonde::io::script {
+
+using tensor::Value;
+using tensor::ValueKind;
+using trace::TraceError;
+using trace::TraceErrorKind;
+
+namespace {
+
+ScriptValue fromValue(const Value& value) {
+    switch (value.kind()) {
+        case ValueKind::Tensor: return makeCell(Var(value));
+        case ValueKind::List:
+        case ValueKind::Tuple:
+        case ValueKind::Sequence: {
+            std::vector<ScriptValue> items;
+            for (const Value& item : value.items()) items.push_back(fromValue(item));
+            return value.kind() == ValueKind::Tuple ? makeTuple(std::move(items)) : makeList(std::move(items));
+        }
+        case ValueKind::Dict: {
+            auto dict = std::make_shared<DictValue>();
+            for (const auto& [key, item] : value.dictItems()) dict->items.emplace_back(fromValue(key), fromValue(item));
+            return dict;
+        }
+        case ValueKind::Object:
+            if (const auto object = std::dynamic_pointer_cast<ScriptObject>(value.object())) return object->value();
+            return Var(value);
+        default: return Var(value);
+    }
+}
+
+}  // namespace
+
+ScriptValue fromVar(const Var& var) {
+    switch (var.kind()) {
+        case Var::Kind::Proxy:
+            if (!var.tracer().isTensor(var.node())) return var;
+            break;
+        case Var::Kind::Value:
+            if (!var.value().isTensor()) return fromValue(var.value());
+            break;
+        case Var::Kind::Dict: {
+            auto dict = std::make_shared<DictValue>();
+            for (std::size_t i = 0; i < var.items().size(); ++i) {
+                dict->items.emplace_back(fromValue(var.keys()[i]), fromVar(var.items()[i]));
+            }
+            return dict;
+        }
+        default: {
+            std::vector<ScriptValue> items;
+            for (const Var& item : var.items()) items.push_back(fromVar(item));
+            return var.kind() == Var::Kind::List ? makeList(std::move(items)) : makeTuple(std::move(items));
+        }
+    }
+    return makeCell(var);
+}
+
+namespace {
+
+Var cellVar(TensorCell& cell) {
+    refresh(cell);
+    if (cell.chain && cell.chain->extended) {
+        cell.var = trace::callFunction(kGetItem, {cell.chain->base, pythonIndex(cell.chain->index)});
+        cell.chain->extended = false;
+    }
+    // A parameter is a node of the graph as soon as it takes part in it.
+    trace::Tracer* tracer = trace::Tracer::active();
+    if (tracer && cell.var.slot() && cell.var.slot()->kind == trace::Slot::Kind::Parameter) {
+        return tracer->parameterRead(cell.var.slot());
+    }
+    return cell.var;
+}
+
+Var toVar(const ScriptValue& value, PartCount& parts) {
+    if (const Var* var = value.plain()) return *var;
+    if (TensorCell* cell = value.cell()) return cellVar(*cell);
+    const PartCount::Level level(parts);
+    std::vector<Var> items;
+    if (const ListValue* list = value.list()) {
+        if (list->symbolic.isProxy()) return list->symbolic;
+        if (list->node.isProxy()) return list->node;
+        for (const ScriptValue& item : list->items) items.push_back(toVar(item, parts));
+        return Var::list(std::move(items));
+    }
+    if (const TupleValue* tuple = value.tuple()) {
+        if (tuple->node.isProxy()) return tuple->node;
+        for (const ScriptValue& item : tuple->items) items.push_back(toVar(item, parts));
+        return Var::tuple(std::move(items));
+    }
+    if (const DictValue* dict = value.dict()) {
+        if (dict->node.isProxy()) return dict->node;
+        std::vector<std::pair<Value, Var>> entries;
+        for (const auto& [key, item] : dict->items)
+            entries.emplace_back(toVar(key, parts).toValue(), toVar(item, parts));
+        return Var::dict(std::move(entries));
+    }
+    if (ObjectsPass::active() &&
+        (value.as<std::shared_ptr<InstanceValue>>() || value.as<std::shared_ptr<ScriptModule>>())) {
+        return Var(Value::object(std::make_shared<ScriptObject>(value)));
+    }
+    throw TraceError(TraceErrorKind::Type, "a value of type " + typeName(value) + " cannot leave the script");
+}
+
+}  // namespace
+
+Var toVar(const ScriptValue& value) {
+    PartCount parts;
+    return toVar(value, parts);
+}
+
+std::string typeName(const ScriptValue& value) {
+    if (value.cell()) return "Tensor";
+    if (value.list()) return "List";
+    if (value.tuple()) return value.tuple()->type ? value.tuple()->type->name : "Tuple";
+    if (value.dict()) return "Dict";
+    if (const auto* instance = value.as<std::shared_ptr<InstanceValue>>()) return (*instance)->typeName;
+    if (const auto* module = value.as<std::shared_ptr<ScriptModule>>()) return (*module)->className();
+    if (const auto* global = value.as<GlobalValue>()) return global->path;
+    const Var& var = *value.plain();
+    return var.isProxy() ? "symbolic value" : std::string(tensor::name(var.toValue().kind()));
+}
+
+bool equalValues(const ScriptValue& a, const ScriptValue& b) {
+    const auto equalLists = [](const std::vector<ScriptValue>& x, const std::vector<ScriptValue>& y) {
+        if (x.size() != y.size()) return false;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            if (!equalValues(x[i], y[i])) return false;
+        }
+        return true;
+    };
+    if (a.isSymbolicList() || b.isSymbolicList())
+        throw TraceError(TraceErrorKind::ControlFlow, trace::kControlFlowText);
+    if (a.list() && b.list()) return equalLists(a.list()->items, b.list()->items);
+    if (a.tuple() && b.tuple()) return equalLists(a.tuple()->items, b.tuple()->items);
+    if (a.isNumber() && b.isNumber()) return a.plain()->value().number() == b.plain()->value().number();
+    if (a.isString() && b.isString()) return a.plain()->value().toString() == b.plain()->value().toString();
+    if (a.isNone() || b.isNone()) return a.isNone() && b.isNone();
+    const auto* first = a.as<std::shared_ptr<InstanceValue>>();
+    const auto* second = b.as<std::shared_ptr<InstanceValue>>();
+    if (first && second) {
+        // Members of an enumeration are equal if they have one name; other objects are what they are.
+        if (*first == *second) return true;
+        const bool areEnums =
+            (*first)->type && (*first)->type->base == "Enum" && (*first)->typeName == (*second)->typeName;
+        return areEnums && equalValues((*first)->attributes["name"], (*second)->attributes["name"]);
+    }
+    if (a.isProxy() || b.isProxy() || a.cell() || b.cell())
+        throw TraceError(TraceErrorKind::ControlFlow, trace::kControlFlowText);
+    return false;
+}
+
+}  // namespace sonde::io::script
