@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/attention/heads.h"
 #include "core/ops/kernels/move.h"
-#include "core/ops/support/heads.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/wide.h"

@@ -1,11 +1,11 @@
 // com.microsoft: attention with the projection of its input, and with queries, keys and values of their own.
 
-#include "core/ops/support/contrib_attention.h"
+#include "core/ops/attention/contrib_attention.h"
 
 #include <algorithm>
 
+#include "core/ops/attention/heads.h"
 #include "core/ops/kernels/move.h"
-#include "core/ops/support/heads.h"
 
 namespace sonde::ops {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/attention/contrib_attention.h"
+#include "core/ops/attention/heads.h"
 #include "core/ops/kernels/move.h"
-#include "core/ops/support/contrib_attention.h"
-#include "core/ops/support/heads.h"
 #include "core/ops/support/wide.h"
 
 namespace sonde::ops {

@@ -1,4 +1,4 @@
-#include "core/ops/support/heads.h"
+#include "core/ops/attention/heads.h"
 
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/wide.h"

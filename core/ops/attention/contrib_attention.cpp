@@ -1,9 +1,9 @@
-#include "core/ops/support/contrib_attention.h"
+#include "core/ops/attention/contrib_attention.h"
 
 #include <cmath>
 #include <limits>
 
-#include "core/ops/support/heads.h"
+#include "core/ops/attention/heads.h"
 #include "core/ops/support/wide.h"
 
 namespace sonde::ops {

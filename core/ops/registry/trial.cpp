@@ -1,4 +1,4 @@
-#include "core/ops/support/trial.h"
+#include "core/ops/registry/trial.h"
 
 #include <algorithm>
 #include <exception>
