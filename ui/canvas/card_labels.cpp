@@ -2,7 +2,7 @@
 
 #include "core/analysis/node_measures.h"
 #include "core/analysis/weight_positions.h"
-#include "ui/canvas/item_text.h"
+#include "ui/canvas/operation_text.h"
 #include "ui/models/node_text.h"
 
 namespace sonde::canvas {

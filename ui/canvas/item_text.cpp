@@ -1,11 +1,8 @@
 #include "ui/canvas/item_text.h"
 
-#include "core/base/unicode.h"
-#include "core/ops/registry/registry.h"
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/port_text.h"
 #include "ui/context/count_text.h"
-#include "ui/context/text.h"
 
 namespace sonde::canvas {
 namespace {
@@ -18,43 +15,7 @@ using layout::ItemDescription;
 using layout::ItemKind;
 using theme::OpCategory;
 
-/// No name is drawn longer than this; a hostile file may hold megabytes.
-constexpr std::size_t kMaxTextLength = 300;
 constexpr qsizetype kAttributeLines = 6;
-
-QString text(std::string_view s) {
-    // Line ends and other control characters in a name would break the lines of a card.
-    QString clean = context::text(base::utf8Prefix(s, kMaxTextLength));
-    for (QChar& c : clean)
-        if (c.category() == QChar::Other_Control) c = u' ';
-    return s.size() > kMaxTextLength ? clean + QChar(0x2026) : clean;
-}
-
-QString lastPart(const QString& dotted) { return dotted.mid(dotted.lastIndexOf(u'.') + 1); }
-
-OpCategory fromOps(ops::Category category) {
-    using C = ops::Category;
-    switch (category) {
-        case C::Layer: return OpCategory::Layer;
-        case C::Activation: return OpCategory::Activation;
-        case C::Pool: return OpCategory::Pool;
-        case C::Normalization: return OpCategory::Normalisation;
-        case C::Elementwise: return OpCategory::Elementwise;
-        case C::Reduction: return OpCategory::Reduction;
-        case C::Transform: return OpCategory::Transform;
-        case C::Shape: return OpCategory::Shape;
-        case C::Tensor:
-        case C::Sequence: return OpCategory::Tensor;
-        case C::Data: return OpCategory::Data;
-        case C::Quantization: return OpCategory::Quantisation;
-        case C::Attention: return OpCategory::Attention;
-        case C::Dropout: return OpCategory::Dropout;
-        case C::Control: return OpCategory::Control;
-        case C::Logic: return OpCategory::Elementwise;
-        case C::Other: return OpCategory::Data;
-    }
-    return OpCategory::Unknown;
-}
 
 QString ops(std::uint32_t count) {
     return count == 1 ? QStringLiteral("1 op") : QStringLiteral("%1 ops").arg(context::countText(count));
@@ -63,7 +24,7 @@ QString ops(std::uint32_t count) {
 /// "layers.0 … 11" for a run from layers.0 to layers.11.
 QString runText(const InternalGraph& graph, const ItemDescription& what) {
     const graph::Scope &first = graph.scope(what.firstBlock), &last = graph.scope(what.lastBlock);
-    const QString from = text(first.qualname), to = text(last.qualname);
+    const QString from = cardText(first.qualname), to = cardText(last.qualname);
     if (from == to) return from;
     const qsizetype dot = from.lastIndexOf(u'.');
     const bool siblings = dot >= 0 && to.startsWith(from.left(dot + 1));
@@ -73,9 +34,9 @@ QString runText(const InternalGraph& graph, const ItemDescription& what) {
 ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
     ItemText out;
     const graph::Scope& scope = graph.scope(what.scope);
-    out.title = scope.qualname.empty() ? text(graph.name) : text(scope.qualname);
+    out.title = scope.qualname.empty() ? cardText(graph.name) : cardText(scope.qualname);
     if (scope.call > 0) out.title += QStringLiteral("  (call %1)").arg(scope.call + 1);
-    out.qualname = lastPart(text(scope.moduleClass));
+    out.qualname = lastPart(cardText(scope.moduleClass));
     if (scope.inferred && out.qualname.isEmpty()) out.qualname = QStringLiteral("group");
     if (what.repeat > 0) {
         const QString shown = out.title;
@@ -98,7 +59,7 @@ ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
 ItemText stubText(const InternalGraph& graph, const ItemDescription& what) {
     ItemText out;
     if (what.values.empty()) return out;
-    out.title = text(graph.node(what.values.front()).name);
+    out.title = cardText(graph.node(what.values.front()).name);
     if (what.values.size() > 1) out.title += QStringLiteral(" +%1").arg(context::countText(what.values.size() - 1));
     return out;
 }
@@ -107,8 +68,8 @@ ItemText exprText(const InternalGraph& graph, const ItemDescription& what) {
     ItemText out;
     const Expr& expr = graph.expr(what.expr);
     out.title = operatorName(expr);
-    out.qualname = expr.qualname ? text(*expr.qualname) : QString();
-    if (!expr.outputs.empty()) out.name = text(graph.node(expr.outputs.front()).name);
+    out.qualname = expr.qualname ? cardText(*expr.qualname) : QString();
+    if (!expr.outputs.empty()) out.name = cardText(graph.node(expr.outputs.front()).name);
     if (out.name == out.qualname) out.name.clear();
     if (expr.outputs.size() > 1) out.name += QStringLiteral(" +%1").arg(context::countText(expr.outputs.size() - 1));
     if (what.shapeExprs > 0)
@@ -122,9 +83,9 @@ ItemText portText(const InternalGraph& graph, const ItemDescription& what) {
     const graph::NodeId node = nodeOf(graph, what);
     if (node) out.qualname = typeText(graph.node(node));
     if (what.kind == ItemKind::Input) {
-        if (node) out.title = text(graph.node(node).name);
+        if (node) out.title = cardText(graph.node(node).name);
     } else if (node && !what.values.empty()) {
-        out.title = text(graph.node(node).name);
+        out.title = cardText(graph.node(node).name);
     } else {
         out.title = QStringLiteral("output");
         if (what.expr && !graph.expr(what.expr).inputs.empty() && out.qualname.isEmpty())
@@ -134,40 +95,6 @@ ItemText portText(const InternalGraph& graph, const ItemDescription& what) {
 }
 
 }  // namespace
-
-QString operatorName(const Expr& expr) {
-    switch (expr.kind) {
-        case ExprKind::Input: return QStringLiteral("Input");
-        case ExprKind::Output: return QStringLiteral("Output");
-        case ExprKind::CallModule:
-            if (!expr.moduleClass.empty()) return lastPart(text(expr.moduleClass));
-            return text(expr.target);
-        case ExprKind::GetAttr: return lastPart(text(expr.target));
-        case ExprKind::CallFunction:
-        case ExprKind::CallMethod: return lastPart(text(expr.target));
-        case ExprKind::Constant:
-        case ExprKind::Apply: break;
-    }
-    const std::string& name = expr.op.name.empty() ? expr.target : expr.op.name;
-    // "add.Tensor" is an overload of add.
-    const QString whole = text(name);
-    return expr.op.domain == "aten" || expr.op.domain == "prim" ? whole.section(u'.', 0, 0) : whole;
-}
-
-OpCategory categoryOf(const Expr& expr) {
-    switch (expr.kind) {
-        case ExprKind::Input: return OpCategory::Input;
-        case ExprKind::Output: return OpCategory::Output;
-        case ExprKind::Constant:
-        case ExprKind::GetAttr: return OpCategory::Constant;
-        default: break;
-    }
-    const ops::Registry& registry = ops::Registry::all();
-    if (const ops::OpDef* op = registry.find(expr.op.domain, expr.op.name, expr.op.version))
-        return fromOps(op->category);
-    if (!expr.bodies.empty()) return OpCategory::Control;
-    return OpCategory::Unknown;
-}
 
 namespace {
 
@@ -201,18 +128,9 @@ OpCategory categoryOf(const InternalGraph& graph, const ItemDescription& what) {
     return categoryOf(sole.valid() ? graph.expr(sole) : expr);
 }
 
-QStringList attributeLines(const Expr& expr, qsizetype most) {
-    QStringList lines;
-    for (const tensor::Attribute& attribute : expr.attributes.items()) {
-        if (lines.size() == most) break;
-        lines << text(attribute.name) + u' ' + text(tensor::text(attribute.value, 40));
-    }
-    return lines;
-}
-
 QString typeText(const graph::Node& node) {
     const std::string type = node.type.text();
-    return type == "?" ? QString() : text(type);
+    return type == "?" ? QString() : cardText(type);
 }
 
 QString shortType(const QString& type) {
@@ -267,7 +185,7 @@ ItemText itemText(const InternalGraph& graph, const ItemDescription& what) {
         case ItemKind::Body: break;
     }
     ItemText out;
-    out.title = what.body ? text(graph.body(what.body).label) : QString();
+    out.title = what.body ? cardText(graph.body(what.body).label) : QString();
     if (out.title.isEmpty()) out.title = QStringLiteral("body");
     return out;
 }
@@ -303,7 +221,7 @@ QString itemFacts(const InternalGraph& graph, const layout::SceneItem& item) {
                 QString port = &nodes == &expr.inputs ? argumentName(graph, item.what.expr, nodes[i])
                                                       : outputName(graph, nodes[i]);
                 if (!port.isEmpty()) port += QStringLiteral(" = ");
-                lines << label + port + text(graph.node(nodes[i]).name) + QStringLiteral("  ") +
+                lines << label + port + cardText(graph.node(nodes[i]).name) + QStringLiteral("  ") +
                              typeText(graph.node(nodes[i]));
             }
             if (nodes.size() > kShown)
@@ -312,7 +230,7 @@ QString itemFacts(const InternalGraph& graph, const layout::SceneItem& item) {
         list(QStringLiteral("in   "), expr.inputs);
         list(QStringLiteral("out  "), expr.outputs);
         lines << attributeLines(expr, 8);
-        if (!expr.source.empty()) lines << text(expr.source.text());
+        if (!expr.source.empty()) lines << cardText(expr.source.text());
     } else if (item.what.kind == ItemKind::Stub && !item.what.values.empty()) {
         lines << typeText(graph.node(item.what.values.front()))
               << QStringLiteral("produced elsewhere: double-click to go there");

@@ -5,6 +5,7 @@
 
 #include "core/layout/scene.h"
 #include "ui/canvas/canvas_style.h"
+#include "ui/canvas/operation_text.h"
 #include "ui/theme/color_role.h"
 
 namespace sonde::canvas {
@@ -23,14 +24,8 @@ ItemText itemText(const graph::InternalGraph& graph, const layout::ItemDescripti
 /// The same as a style has it: with or without names and attributes, with the user's lines in place of ours.
 ItemText itemText(const graph::InternalGraph& graph, const layout::ItemDescription& what, const CanvasStyle& style);
 
-/// The name that people know an operation by: "Conv", "add", "BasicBlock".
-QString operatorName(const graph::Expr& expr);
-theme::OpCategory categoryOf(const graph::Expr& expr);
 /// The class that gives an item its colour.
 theme::OpCategory categoryOf(const graph::InternalGraph& graph, const layout::ItemDescription& what);
-/// "kernel_shape [3, 3]", a line each, at most `most`.
-QStringList attributeLines(const graph::Expr& expr, qsizetype most);
-
 /// "float32[1,64,56,56]"; empty if nothing is known.
 QString typeText(const graph::Node& node);
 /// The types of what an edge carries: that of the first value, and how many more there are.

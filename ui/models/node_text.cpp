@@ -8,7 +8,6 @@
 #include "core/ops/registry/registry.h"
 #include "ui/context/text.h"
 #include "ui/context/window_hint.h"
-#include "ui/models/short_text.h"
 
 namespace sonde::models {
 namespace {

@@ -4,11 +4,9 @@
 
 #include "core/exec/recording.h"
 #include "core/graph/internal_graph.h"
+#include "ui/models/short_text.h"
 
 namespace sonde::models {
-
-/// Text of a file as the window shows it, on one line and not longer than a name can be read: see short_text.h.
-QString shown(std::string_view text);
 
 /// The name that people know an operation by: "Conv", "add", "Conv2d".
 QString operatorText(const graph::Expr& expr);

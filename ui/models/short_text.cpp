@@ -2,7 +2,6 @@
 
 #include "core/base/unicode.h"
 #include "ui/context/text.h"
-#include "ui/models/node_text.h"
 
 namespace sonde::models {
 namespace {

@@ -9,7 +9,9 @@ namespace sonde::models {
 /// Text of a file as the window shows it: at most 300 characters, the middle left out of longer ones; blanks for line
 /// ends, control characters, and signs that turn the direction of what follows.
 QString oneLine(const QString& text);
-/// shown(), which is the same of bytes, within a sentence: at most 60 characters.
+/// The same of bytes.
+QString shown(std::string_view text);
+/// The same within a sentence: at most 60 characters.
 QString brief(std::string_view text);
 
 }  // namespace sonde::models
