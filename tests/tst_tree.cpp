@@ -8,6 +8,7 @@
 #include <QtTest>
 
 #include "tests/support/source_tree.h"
+#include "tests/support/test_functions.h"
 
 using sonde::test::sourceFiles;
 using sonde::test::sourceLines;
@@ -75,6 +76,19 @@ QSet<QString> headings(const QString& page) {
     return titles;
 }
 
+/// The headers of tests/ that a test includes, those of headers too, and the sources beside them.
+void collectTestHeaders(const QString& file, QStringList& headers) {
+    static const QRegularExpression include(QStringLiteral(R"(#include "(tests/[^"]+))"));
+    for (QRegularExpressionMatchIterator all = include.globalMatch(text(file)); all.hasNext();) {
+        const QString header = all.next().captured(1);
+        if (headers.contains(header)) continue;
+        headers << header;
+        collectTestHeaders(header, headers);
+        const QString source = QString(header).replace(QStringLiteral(".h"), QStringLiteral(".cpp"));
+        if (QFileInfo::exists(sourcePath(source))) headers << source;
+    }
+}
+
 }  // namespace
 
 class TestTree : public QObject {
@@ -89,6 +103,7 @@ class TestTree : public QObject {
     void nothingIsUnfinishedByItsOwnWords();
     void everyOperatorFileDefinesItsOperators();
     void everyTestAsserts();
+    void testsThatAssertNothingAreFound();
     void testsAreSkippedOnlyForMissingReferenceSets();
     void noFileIsTooLongToRead();
     void nothingOpensTheNetwork();
@@ -192,10 +207,58 @@ void TestTree::everyOperatorFileDefinesItsOperators() {
 }
 
 void TestTree::everyTestAsserts() {
-    const QRegularExpression assertion(QStringLiteral(R"(\bQ(COMPARE|VERIFY|TRY_|FAIL))"));
-    const QStringList tests = sourceFiles({"tests"}, {"tst_*.cpp"});
-    QVERIFY(tests.size() >= 2);
-    for (const QString& test : tests) QVERIFY2(assertion.match(text(test)).hasMatch(), qPrintable(test));
+    QStringList silent;
+    qsizetype functions = 0;
+    for (const QString& test : sourceFiles({"tests"}, {"tst_*.cpp"})) {
+        QStringList headers;
+        collectTestHeaders(test, headers);
+        QStringList texts;
+        for (const QString& header : headers) texts << text(header);
+        const QString source = text(test);
+        for (const QString& name : sonde::test::functionsThatAssertNothing(source, texts)) silent << test + ": " + name;
+        const qsizetype count = sonde::test::testFunctionsOf(sonde::test::codeOnly(source)).size();
+        QVERIFY2(count > 0, qPrintable(test + " has no test functions"));
+        functions += count;
+    }
+    QVERIFY2(silent.isEmpty(), qPrintable("these test functions cannot fail:\n" + silent.join(u'\n')));
+    QVERIFY2(functions > 1000, "the pattern finds functions");
+}
+
+void TestTree::testsThatAssertNothingAreFound() {
+    const auto found = sonde::test::functionsThatAssertNothing(QStringLiteral(R"code(
+        struct Model { void same(int x) const { QCOMPARE(x, 1'000); } };
+        #define CHECK(x) check(x, "}")
+        class TestSample : public QObject {
+            Q_OBJECT
+          private slots:
+            void initTestCase() {}
+            void direct() { QTRY_VERIFY(one); }
+            void onlyInAComment() { run(); /* QVERIFY(true) */ }  // QVERIFY(true);
+            void onlyInALiteral() { run("QVERIFY(true)"); }
+            void behindAQuote() { if (c == u'"' || c == '\'') QVERIFY(c); }
+            void byAMacro() { CHECK(1); }
+            void byAMethod() { model.same(1); }
+            void byAMethodOfOthers() { other.check(1); }
+            void byALambda() {
+                const auto holds = [&](int x) { QVERIFY(x); };
+                for (int i : {1, 2}) holds(i);
+            }
+            void below_data() { QTest::addColumn<int>("x"); }
+            void below();
+            void byAHeader() { open<int>("x"); }
+            void nothing() { if (one) { two(); } }
+
+          private:
+            void isNoTest() {}
+        };
+        void TestSample::below() { nothing(); deeper(); }
+        void deeper() { CHECK(2); }
+    )code"),
+                                                               {QStringLiteral(R"code(
+        inline void check(int x, const char*) { QVERIFY(x); }
+        template <typename T> void open(const char* name) { return check(name != nullptr); }
+    )code")});
+    QCOMPARE(found.join(u' '), QStringLiteral("onlyInAComment onlyInALiteral byAMethodOfOthers nothing"));
 }
 
 void TestTree::testsAreSkippedOnlyForMissingReferenceSets() {

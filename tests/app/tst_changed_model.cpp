@@ -42,6 +42,7 @@ class TestChangedModel : public QObject {
         process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), {"bench", path, "--repeat", "1000000"});
         QVERIFY(process.waitForStarted());
         QTRY_VERIFY_WITH_TIMEOUT(isMappedBy(process.processId(), path), 60000);
+        // Some moment of opening or running, both of which have to notice; from outside nothing tells which it is.
         QTest::qWait(300);
         const QByteArray name = path.toLocal8Bit();
         switch (change) {

@@ -405,10 +405,28 @@ class TestPlugin : public QObject {
         QCOMPARE(notesOf(contentOf(plugin("other_version.so"))).size(), 1U);
     }
 
+    /// A note is read as it is in the file or not at all.
+    void filesThatAreCutOffHaveWholeNotesOrNone() {
+        const QByteArray whole = contentOf(plugin("other_version.so"));
+        int without = 0, with = 0;
+        for (qsizetype size = 0; size <= whole.size(); size += size < whole.size() - 61 ? 61 : 1) {
+            const auto entries = notesOf(whole.left(size));
+            // What was there in a shorter file is there in a longer one.
+            QVERIFY2(entries.size() <= 1 && (with == 0 || !entries.empty()), qPrintable(QString::number(size)));
+            ++(entries.empty() ? without : with);
+            if (entries.empty()) continue;
+            QCOMPARE(entries[0].abi, std::string("Sonde 0.0.1, libstdc++ 5 cxx11=0"));
+            QCOMPARE(entries[0].model, std::string("old"));
+            QCOMPARE(entries[0].className, std::string("Old"));
+        }
+        QVERIFY2(without > 0 && with > 0, qPrintable(QString("%1 without, %2 with").arg(without).arg(with)));
+    }
+
+    /// Nothing is read from outside of the file (sanitizers see that), and no text that is not in it.
     void damagedFilesDoNoHarm() {
         const QByteArray whole = contentOf(plugin("other_version.so"));
-        for (qsizetype size = 0; size < whole.size(); size += 61) notesOf(whole.left(size));
         quint32 state = 1;
+        int unharmed = 0, changed = 0, without = 0;
         for (int round = 0; round < 3000; ++round) {
             QByteArray broken = whole;
             for (int i = 0; i < 4; ++i) {
@@ -416,8 +434,17 @@ class TestPlugin : public QObject {
                 const qsizetype place = static_cast<qsizetype>(state >> 8) % (i < 3 ? 1024 : broken.size());
                 broken[place] = static_cast<char>(state);
             }
-            notesOf(broken);
+            const auto entries = notesOf(broken);
+            for (const document::PluginEntry& entry : entries)
+                for (const std::string& text : {entry.abi, entry.model, entry.className})
+                    QVERIFY2(broken.contains(QByteArray::fromStdString(text)), qPrintable(QString::number(round)));
+            const bool isAsItWas = entries.size() == 1 && entries[0].abi == "Sonde 0.0.1, libstdc++ 5 cxx11=0" &&
+                                   entries[0].model == "old" && entries[0].className == "Old";
+            ++(entries.empty() ? without : isAsItWas ? unharmed : changed);
         }
+        // Three of the four bytes are in the first kilobyte: the headers, and the note itself.
+        const QString counts = QString("%1 unharmed, %2 changed, %3 without").arg(unharmed).arg(changed).arg(without);
+        QVERIFY2(unharmed > 0 && without > 0 && unharmed + changed + without == 3000, qPrintable(counts));
     }
 
   private:

@@ -106,8 +106,12 @@ inline Coverage compared(const document::Document& document, const std::vector<t
     Coverage coverage;
     exec::Runner runner(1);
     const auto plan = exec::Plan::make(document.graph, {.watchAll = true});
-    if (!plan) return coverage;
+    if (!plan) {
+        problems << QString::fromStdString(plan.error().text());
+        return coverage;
+    }
     const exec::Recording recording = runner.run(**plan, inputs);
+    if (recording.error) problems << QString::fromStdString(recording.error->text());
     Bindings bindings = bindingsOf(document, inputs);
     const graph::InternalGraph here = analysis::typedFor(*document.graph, inputs);
     for (std::size_t i = 0; i < document.graph->nodeCount(); ++i) {

@@ -194,7 +194,7 @@ class TestMappedFile : public QObject {
     // Four threads read their own mappings and open and close others, while the file is cut off and written again.
     void manyThreadsReadWhatIsCutOff() {
         std::atomic<bool> stop{false};
-        std::atomic<int> wrong{0};
+        std::atomic<int> wrong{0}, reads{0};
         const std::string whole(8 * pageSize(), 'a');
         QVERIFY(replaceFile(m_path, whole));
         std::vector<std::thread> readers;
@@ -204,6 +204,7 @@ class TestMappedFile : public QObject {
                     const auto file = openFile(m_path);
                     if (!file) continue;
                     const std::int64_t sum = sumOf(file->bytes());
+                    ++reads;
                     if (!file->hasChanged() && sum != static_cast<std::int64_t>(file->sizeBytes()) * 'a') ++wrong;
                 }
             });
@@ -213,7 +214,9 @@ class TestMappedFile : public QObject {
             QCOMPARE(::truncate(name.constData(), static_cast<off_t>(i % 7 * 1000)), 0);
             std::this_thread::yield();
             QVERIFY(overwriteFile(m_path, whole));
-            if (i % 4 == 0) QTest::qSleep(5);
+            if (i % 4 != 0) continue;
+            // A file that stays as it is until each reader can have read it.
+            for (const int before = reads; reads <= before + 4;) std::this_thread::yield();
         }
         stop = true;
         for (std::thread& reader : readers) reader.join();

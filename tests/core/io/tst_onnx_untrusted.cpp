@@ -293,6 +293,7 @@ void TestOnnxUntrusted::endlessLoopsAreCancelled() {
     base::WorkContext work;
     work.stop = stop.get_token();
     std::jthread canceller([&stop] {
+        // Some moment of a loop without end: nothing tells from outside that it is in there.
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
         stop.request_stop();
     });

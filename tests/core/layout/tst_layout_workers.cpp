@@ -142,7 +142,8 @@ class TestLayoutWorkers : public QObject {
         base::WorkContext work;
         work.stop = source.get_token();
         std::jthread stopper([&] {
-            std::this_thread::sleep_for(150ms);
+            while (workers.processIds().empty()) std::this_thread::sleep_for(1ms);  // until the helper is there
+            std::this_thread::sleep_for(50ms);  // some moment of its work: nothing tells from outside how far it is
             source.request_stop();
         });
         QElapsedTimer timer;
@@ -164,7 +165,7 @@ class TestLayoutWorkers : public QObject {
         QVERIFY(workers.processIds().at(0) != pid);
         std::jthread killer([&](std::stop_token done) {  // in the middle of a request, and of its repetition
             while (!done.stop_requested()) {
-                std::this_thread::sleep_for(100ms);
+                std::this_thread::sleep_for(100ms);  // again and again, at any moment of their work
                 for (const int id : workers.processIds()) ::kill(id, SIGKILL);
             }
         });

@@ -300,7 +300,8 @@ class TestScene : public QObject {
         QElapsedTimer timer;
         timer.start();
         std::jthread stopper([&] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(30));
+            std::this_thread::sleep_for(
+                std::chrono::milliseconds(30));  // some moment of its work: time itself is meant
             requestedAt = timer.elapsed();
             source.request_stop();
         });

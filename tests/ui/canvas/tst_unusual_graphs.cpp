@@ -163,8 +163,9 @@ void TestUnusualGraphs::aFlightEndsWithItsModel() {
     m_canvas->zoomBy(4);
     theme::Theme::instance().setReducedMotion(false);
     m_canvas->fit();  // takes a while
+    QVERIFY(!m_canvas->isIdle());
     show("other", other);
-    QTest::qWait(300);
+    settle();  // a flight that goes on has come to its end then
     theme::Theme::instance().setReducedMotion(true);
     QVERIFY(m_canvas->camera() == expected);
 }

@@ -36,6 +36,12 @@ bool untilStopped(const WorkContext& work) {
     return true;
 }
 
+/// When this returns, no worker has anything left to do, and whatever they posted has arrived.
+void deliverEverything() {
+    Job::waitForAll();
+    QCoreApplication::processEvents();
+}
+
 }  // namespace
 
 void TestJob::deliversOnTheReceivingThread() {
@@ -69,7 +75,7 @@ void TestJob::aNewerRequestSupersedesTheOlder() {
         [&](int value) { delivered << value; });
     job.start([](const WorkContext&) { return 2; }, [&](int value) { delivered << value; });
     QTRY_COMPARE(delivered, QList<int>{2});
-    QTest::qWait(20);
+    deliverEverything();
     QCOMPARE(delivered, QList<int>{2});
 }
 
@@ -112,8 +118,7 @@ void TestJob::abandonedWorkDeliversNothing() {
     job.abandon();
     QVERIFY(!job.isActive());
     QCOMPARE(finished.count(), 1);
-    Job::waitForAll();
-    QTest::qWait(20);
+    deliverEverything();
     QVERIFY(!delivered);
 }
 
@@ -130,7 +135,7 @@ void TestJob::theReceiverMayGoAway() {
             [](int) { QFAIL("nobody is there"); });
     }
     QTRY_VERIFY(ended);
-    QTest::qWait(20);
+    deliverEverything();
 }
 
 void TestJob::progressArrives() {

@@ -210,7 +210,7 @@ class TestControls : public QObject {
         QSignalSpy cancel(&strip, &ProgressStrip::cancelRequested);
         strip.start("Tracing", 30);
         strip.finish();
-        QTest::qWait(60);
+        QTest::qWait(60);  // nothing happens for twice the delay: there is no condition to wait for
         QVERIFY(strip.isHidden());
         strip.start("Running", 10);
         QTRY_VERIFY(strip.isVisible());

@@ -288,8 +288,9 @@ void TestConventions::edgesAreFollowedByClickAndKey() {
     key(Qt::Key_Up);
     QVERIFY(context().selection().node == conv);
     // A smaller window: what is selected comes back into view.
+    const int width = canvas()->width();
     m_window->resize(700, 420);
-    QTest::qWait(50);
+    QTRY_VERIFY(canvas()->width() < width);
     settle();
     QVERIFY(QRectF(canvas()->rect()).contains(rectOf(canvas(), conv).center()));
 }

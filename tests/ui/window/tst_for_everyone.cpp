@@ -232,20 +232,20 @@ void TestForEveryone::wrongQueriesAreShownInPlace() {
 void TestForEveryone::theGraphKeepsItsRoomInSmallWindows() {
     open(file("resnet18_slim.onnx"));
     m_window->resize(900, 600);
-    QTest::qWait(50);
+    // Panels give way once the window's layout is done.
+    QTRY_VERIFY2(canvas()->height() * 100 >= m_window->height() * 40, qPrintable(QString::number(canvas()->height())));
     settle();
-    QVERIFY2(canvas()->height() * 100 >= m_window->height() * 40, qPrintable(QString::number(canvas()->height())));
     // Who wants the panel higher has it.
     QDockWidget* below = nullptr;
     for (QDockWidget* dock : m_window->findChildren<QDockWidget*>())
         if (dock->objectName() == QStringLiteral("dock.watches")) below = dock;
     QVERIFY(below);
     m_window->resizeDocks({below}, {240}, Qt::Vertical);
-    QTest::qWait(50);
-    const int chosen = below->height();
-    QVERIFY2(chosen > 180, qPrintable(QString::number(chosen)));
+    QTRY_VERIFY2(below->height() > 180, qPrintable(QString::number(below->height())));
+    const int chosen = below->height(), width = canvas()->width();
     m_window->resize(920, 600);
-    QTest::qWait(50);
+    QTRY_VERIFY(canvas()->width() > width);
+    settle();
     QCOMPARE(below->height(), chosen);
 }
 

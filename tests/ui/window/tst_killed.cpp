@@ -130,18 +130,19 @@ int work() {
     child.settle();
     child.window.canvas(0)->zoomBy(1.37);
     child.settle();
-    QTest::qWait(1500);  // what is written while the window changes has been written long since
+    // The window stores its state a moment after it has changed (MainWindow::saveSoon) and nothing tells when: time
+    // itself is meant. What is stored by then has to be on the disk although the process does not end by itself.
+    QTest::qWait(1500);
     child.settle();
     say("STATE " + QJsonDocument(child.state()).toJson(QJsonDocument::Compact));
-    QTest::qWait(600000);
-    return 0;
+    return QApplication::exec();  // until it is killed
 }
 
 /// Says what a new process finds, and goes.
 int look() {
     Child child;
     if (!child.start({})) return 1;
-    QTest::qWait(100);
+    QCoreApplication::processEvents();  // what the window puts off until it is shown
     child.settle();
     child.context().setActiveCanvas(0);
     say("STATE " + QJsonDocument(child.state()).toJson(QJsonDocument::Compact));
@@ -202,7 +203,7 @@ class TestKilled : public QObject {
         }
         const bool stays = qstrcmp(what, "look") != 0;
         if (stays) {
-            if (killAfterMs > 0) QTest::qSleep(killAfterMs);
+            if (killAfterMs > 0) QTest::qSleep(killAfterMs);  // at any moment of its work: time itself is meant
             ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
         }
         process.waitForFinished(120000);

@@ -216,6 +216,7 @@ void TestMainWindow::doubleClickExpandsAndCollapses() {
     settle();
     canvas()->fit();
     settle();
+    // Time itself is meant: clicks that follow sooner belong to the first double click.
     QTest::qWait(QApplication::doubleClickInterval() + 50);
     QTest::mouseDClick(canvas(), Qt::LeftButton, {}, middle(canvas()->rectOf(layer)));
     QVERIFY(!context().isExpanded(layer));

@@ -496,8 +496,9 @@ void TestNavigation::selectionStaysInViewInASmallerWindow() {
     QVERIFY(corner.valid());
     context().select(corner);
     settle();
+    const int width = canvas()->width();
     m_window->resize(1000, 620);
-    QTest::qWait(50);
+    QTRY_VERIFY(canvas()->width() < width);
     settle();
     QVERIFY(QRectF(canvas()->rect()).intersects(canvas()->rectOf(corner)));
     QVERIFY(QRectF(canvas()->rect()).contains(canvas()->rectOf(corner)));

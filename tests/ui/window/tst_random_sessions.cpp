@@ -148,7 +148,7 @@ void TestRandomSessions::anyOrder() {
                 break;
             default: actOnView(); break;
         }
-        // Nothing, what is there, or what comes in a moment.
+        // Nothing, what is there, or what comes in a moment: time itself is meant, as a user's hands take it.
         const std::size_t patience = any(6);
         if (patience == 0) continue;
         if (patience < 5) QCoreApplication::processEvents();

@@ -122,8 +122,9 @@ void TestTwoCanvases::aFittedPictureIsFittedAgain() {
     // What was moved keeps its middle.
     first()->zoomBy(2);
     const QPointF middle = first()->camera().centre;
+    const int width = first()->width();
     m_window->resize(1100, 800);
-    QTest::qWait(50);
+    QTRY_VERIFY(first()->width() < width);
     settle();
     QCOMPARE(first()->camera().centre, middle);
     QTRY_VERIFY(seesAll(second()));

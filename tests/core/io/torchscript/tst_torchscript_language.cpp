@@ -338,6 +338,7 @@ class TestTorchScriptLanguage : public QObject {
         QVERIFY(script.opened);
         std::stop_source stop;
         std::jthread later([&] {
+            // Some moment of a loop without end: nothing tells from outside that it is in there.
             std::this_thread::sleep_for(std::chrono::milliseconds(200));
             stop.request_stop();
         });
@@ -355,6 +356,7 @@ class TestTorchScriptLanguage : public QObject {
         QVERIFY2(script.opened, script.opened ? "" : script.opened.error().text().c_str());
         std::stop_source stop;
         std::jthread later([&] {
+            // Some moment of the branch that is not taken, as above.
             std::this_thread::sleep_for(std::chrono::milliseconds(500));
             stop.request_stop();
         });

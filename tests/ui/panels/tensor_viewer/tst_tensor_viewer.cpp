@@ -369,7 +369,8 @@ class TestTensorViewer : public QObject {
         viewer.setCurrentView(histogramView().id);
         QTRY_VERIFY(!viewer.isBusy());
         viewer.setValue("nothing", nothing);
-        QTest::qWait(100);
+        context::Job::waitForAll();  // then they have been posted
+        QCoreApplication::processEvents();
         QCOMPARE(counted(), quint64{0});
     }
 
