@@ -8,6 +8,7 @@
 #include "core/analysis/reach.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/base/unicode.h"
+#include "core/ops/registry/registry.h"
 
 namespace sonde::analysis {
 
