@@ -162,7 +162,7 @@ std::string numberText(DType dtype, const void* element) {
     dispatchAll(carrier(dtype), [&](auto tag) {
         using T = typename decltype(tag)::type;
         T value{};
-        castElements(dtype, element, dtypeOf<T>, &value, 1);
+        castElements(dtype, element, carrier(dtype), &value, 1);
         if constexpr (kIsComplex<T>) {
             text =
                 "(" + shortest(value.real()) + (std::signbit(value.imag()) ? "" : "+") + shortest(value.imag()) + "j)";
