@@ -4,6 +4,7 @@
 
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/eager.h"
+#include "core/ops/support/indices.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
 
@@ -14,7 +15,8 @@ namespace {
 using kernels::Reduction;
 using Ints = std::vector<std::int64_t>;
 
-/// A copy of x with updates at index along an axis; both may be smaller than x in every dimension.
+/// A copy of x with updates at index along an axis; both may be smaller than x in every dimension. Indices count from
+/// the start alone, as PyTorch's scatters and index_add have it.
 Tensor scattered(Eager& e, const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& updates,
                  Reduction how) {
     if (index.numel() == 0) return x;
@@ -32,6 +34,7 @@ Tensor scattered(Eager& e, const Tensor& x, std::int64_t dim, const Tensor& inde
             e.fail("index " + index.typeText() + " does not go with " + updates.typeText());
         if (index.dim(i) < part.dim(i)) part = part.sliced(i, 0, index.dim(i));
     }
+    e.check(checkFromStart(index, x.dim(axis)));
     const Tensor values = e.as(e.get(part.contiguous()), x.dtype());
     e.check(kernels::scatterElements(e.context(), x, e.as(index, DType::Int64), values, axis, how));
     return e.taken();
@@ -85,24 +88,25 @@ Tensor spreadIndex(Eager& e, const Tensor& x, std::size_t axis, const Tensor& in
     return e.get(e.get(e.reshape(index, Shape(dims)).expanded(shape)).contiguous());
 }
 
-/// index_add, index_copy, index_reduce (self, dim, index, source, …): slices of source to the places that index names.
-Tensor indexed(Eager& e, const Tensor& source, Reduction how) {
+/// index_add, index_copy, index_fill (self, dim, index, source, …): slices of source to the places that index names.
+Tensor indexed(Eager& e, const Tensor& index, const Tensor& source, Reduction how) {
     const Tensor x = e.at(0).rank() == 0 ? e.reshape(e.at(0), Shape{1}) : e.at(0);
     const std::size_t axis = e.axis(1, x.rank());
     Shape shape = x.shape();
-    shape[axis] = e.at(2).numel();
+    shape[axis] = index.numel();
     const Tensor values = source.rank() == 0 ? e.get(source.expanded(shape)) : source;
     if (values.shape() != shape)
-        e.fail("the source " + source.typeText() + " does not fit " + std::to_string(e.at(2).numel()) + " slices of " +
+        e.fail("the source " + source.typeText() + " does not fit " + std::to_string(index.numel()) + " slices of " +
                x.typeText());
-    const Tensor result = scattered(e, x, static_cast<std::int64_t>(axis), spreadIndex(e, x, axis, e.at(2)),
+    const Tensor result = scattered(e, x, static_cast<std::int64_t>(axis), spreadIndex(e, x, axis, index),
                                     e.get(values.contiguous()), how);
     return e.at(0).rank() == 0 ? e.reshape(result, Shape{}) : result;
 }
 
 EagerResult indexFill(Eager& e) {
     const Tensor x = e.at(0);
-    return indexed(e, e.get(asTensor(e.value(3), x.dtype())), Reduction::None);
+    const std::int64_t size = x.rank() == 0 ? 1 : x.dim(e.axis(1, x.rank()));
+    return indexed(e, e.get(countedFromStart(e.at(2), size)), e.get(asTensor(e.value(3), x.dtype())), Reduction::None);
 }
 
 Tensor flat(Eager& e, const Tensor& x) { return e.reshape(x, Shape{x.numel()}); }
@@ -110,10 +114,7 @@ Tensor flat(Eager& e, const Tensor& x) { return e.reshape(x, Shape{x.numel()}); 
 /// torch.take counts negative indices from the end, as index_select does not.
 EagerResult take(Eager& e) {
     const Tensor index = e.at(1);
-    Ints places;
-    for (std::int64_t i = 0; i < index.numel(); ++i)
-        places.push_back(index.toInt64(i) + (index.toInt64(i) < 0 ? e.at(0).numel() : 0));
-    const Tensor from = Tensor::of<std::int64_t>({static_cast<std::int64_t>(places.size())}, places);
+    const Tensor from = e.get(countedFromStart(flat(e, index), e.at(0).numel()));
     return e.reshape(e("index_select", flat(e, e.at(0)), 0, from), index.shape());
 }
 
@@ -159,12 +160,12 @@ EagerResult maskedScatter(Eager& e) {
     return y;
 }
 
-/// put: source's elements at places of the flattened tensor.
+/// put: source's elements at places of the flattened tensor; negative ones count from its end.
 EagerResult put(Eager& e) {
     const Tensor x = e.at(0);
-    return e.reshape(
-        scattered(e, flat(e, x), 0, flat(e, e.at(1)), flat(e, e.at(2)), e.flag(3) ? Reduction::Add : Reduction::None),
-        x.shape());
+    const Tensor index = e.get(countedFromStart(flat(e, e.at(1)), x.numel()));
+    return e.reshape(scattered(e, flat(e, x), 0, index, flat(e, e.at(2)), e.flag(3) ? Reduction::Add : Reduction::None),
+                     x.shape());
 }
 
 /// Rows of the weight summed, averaged or reduced to the largest, in bags that begin at offsets (mode 0, 1, 2).
@@ -255,12 +256,13 @@ void define_aten_gather(Registry& registry) {
         "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
         "x with slices added at indices", kTensor,
         [](Eager& e) -> EagerResult {
-            return indexed(e, e.number(4) == 1 ? e.at(3) : e("mul.Scalar", e.at(3), e.value(4)), Reduction::Add);
+            return indexed(e, e.at(2), e.number(4) == 1 ? e.at(3) : e("mul.Scalar", e.at(3), e.value(4)),
+                           Reduction::Add);
         },
         inferSame));
     registry.add(eagerRow(
         "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", "x with slices replaced at indices",
-        kTensor, [](Eager& e) -> EagerResult { return indexed(e, e.at(3), Reduction::None); }, inferSame));
+        kTensor, [](Eager& e) -> EagerResult { return indexed(e, e.at(2), e.at(3), Reduction::None); }, inferSame));
     registry.add(eagerRow("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
                           "x with one number in slices", kTensor, indexFill, inferSame));
     registry.add(eagerRow("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
