@@ -31,8 +31,6 @@ constexpr Allowed kAllowed[] = {
     {"core/analysis/infer.cpp",
      "rules: results whose length is a count of elements, by which their dimensions are named"},
     {"core/analysis/known_values.cpp", "rules: arithmetic on symbols for each operator"},
-    {"core/trace/at_once.cpp", "rules: which writes may read what they write, as PyTorch checks it"},
-    {"core/trace/memory_overlap.cpp", "rules: the part of a tensor that each way of cutting shows"},
     {"core/trace/guard_sentence.cpp", "rules: each operator as Python writes it"},
     {"core/trace/traced_module/traced_module_operations.cpp", "reader: the methods that Python calls for operators"},
     {"core/passes/norm_elem_wise.cpp", "names of nodes, which begin with the operator's"},

@@ -57,7 +57,7 @@ constexpr Row kPython[] = {
 };
 
 constexpr Row kOwn[] = {
-    {"guard", kAssertion},
+    {"guard overlap_guard", kAssertion},
     {"AssertEqual", kAssertion.with(ReturnsError)},
 };
 

@@ -168,7 +168,11 @@ base::Result<void> InplaceWalk::takeResults(Frame& frame, ExprId id, const std::
         written && written->kind == Argument::Kind::Node) {
         // By the node that the program named, not by what is read in its place now.
         const bool isOut = written != &expr.arguments.front();
-        if (!isOut || expr.keywords.size() == 1) return write(frame, id, isOut ? inputs.back() : first);
+        if (!isOut || expr.keywords.size() == 1) {
+            const NodeId target = isOut ? inputs.back() : first;
+            SONDE_TRY(checkOverlap(frame, id, target, inputs));
+            return write(frame, id, target);
+        }
     }
     if (effect.reforms && first.valid()) return reform(frame, id, first);
     if (isOpaque || effect.sharing == Sharing::MaybeView || effect.sharing == Sharing::Holds ||

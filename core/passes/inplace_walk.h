@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/graph/memory.h"
+#include "core/graph/view_overlap.h"
 #include "core/passes/tensor_memory.h"
 #include "core/passes/view_chain.h"
 
@@ -25,7 +26,8 @@ class InplaceWalk {
   public:
     explicit InplaceWalk(Rewrite& rewrite) : m_rewrite(rewrite), m_graph(rewrite.graph()) {}
 
-    /// Errors (Run): a read of what cannot be known, by the name and position of the write.
+    /// Errors (Run): a read of what cannot be known, a write that PyTorch refuses; by the name and position of the
+    /// write.
     base::Result<void> run();
 
     /// Writes of which somebody read the effect by an older name.
@@ -36,6 +38,8 @@ class InplaceWalk {
     const std::set<ExprId>& writtenViews() const { return m_writtenViews; }
     /// What was `unsqueeze_` and the like, and is a view now.
     const std::set<ExprId>& reformed() const { return m_reformed; }
+    /// Writes with a check in front of them that only a run can make.
+    const std::set<ExprId>& guarded() const { return m_guarded; }
 
   private:
     using Id = TensorMemory::Id;
@@ -68,6 +72,7 @@ class InplaceWalk {
         std::size_t version, sourceVersion;
     };
     using Trouble = TensorMemory::Trouble;
+    using Steps = TensorMemory::Steps;
 
     // inplace_walk.cpp: reads, views, writes
     base::Result<void> walkBody(Frame& frame);
@@ -96,6 +101,14 @@ class InplaceWalk {
     void overwriteCopies(const Frame& main);
     bool isPackedResult(Frame& frame, const Expr& expr, const std::vector<NodeId>& inputs);
 
+    // inplace_overlap.cpp: writes that PyTorch refuses
+    base::Result<void> checkOverlap(Frame& frame, ExprId id, NodeId target, const std::vector<NodeId>& inputs);
+    base::Result<void> checkRepeats(Frame& frame, ExprId id, Id place, const std::vector<Steps>& written);
+    std::vector<Steps> stepsOf(const Frame& frame, Id place) const;
+    std::vector<graph::ViewStep> viewSteps(const std::vector<Steps>& steps) const;
+    void guardOverlap(Frame& frame, ExprId id, Id place, const std::vector<Steps>& written, const Argument* index,
+                      const std::vector<Steps>* read, bool allowsSame);
+
     // inplace_bodies.cpp: called modules, branches, loops
     base::Result<void> walkBodies(Frame& frame, ExprId id, const std::vector<NodeId>& inputs);
     base::Result<void> bindInputs(Frame& inner, const std::vector<NodeId>& arguments);
@@ -121,6 +134,7 @@ class InplaceWalk {
     std::vector<ExprId> m_inserted;
     std::set<ExprId> m_writtenViews;
     std::set<ExprId> m_reformed;
+    std::set<ExprId> m_guarded;
     std::vector<Copy> m_copies;
     std::set<NodeId> m_said;
 };

@@ -27,6 +27,8 @@ class InplaceRemover {
 
     /// The count that removeInplace gives. `effective`: writes that were read by an older name.
     base::Result<std::int64_t> run(bool recursive, std::set<ExprId>& effective);
+    /// Writes that are only right where a check of a run says so.
+    const std::set<ExprId>& guarded() const { return m_guarded; }
 
   private:
     base::Result<std::int64_t> clean(BodyId body);
@@ -41,6 +43,7 @@ class InplaceRemover {
     InternalGraph& m_graph;
     Rewrite m_rewrite;
     BodyId m_body;
+    std::set<ExprId> m_guarded;
 };
 
 base::Result<std::int64_t> InplaceRemover::run(bool recursive, std::set<ExprId>& effective) {
@@ -61,6 +64,7 @@ base::Result<std::int64_t> InplaceRemover::run(bool recursive, std::set<ExprId>&
     InplaceWalk walk(m_rewrite);
     SONDE_TRY(walk.run());
     effective = walk.effective();
+    m_guarded = walk.guarded();
     for (ExprId id : effective) count += used.contains(id);
     SONDE_TRY(prune(walk));
     return count;
@@ -188,12 +192,16 @@ base::Result<std::size_t> removeInplacePass(Rewrite& rewrite) {
 
 namespace {
 
-/// Writes that a run of the graph as it is would not see; all, if that is not known.
+/// Writes that a run of the graph as it is would not see or not check; all, if that is not known.
 std::set<ExprId> unseenWrites(const InternalGraph& graph) {
     InternalGraph copy = graph;
     Notes said;
     std::set<ExprId> effective;
-    if (InplaceRemover(copy, said).run(true, effective)) return effective;
+    InplaceRemover remover(copy, said);
+    if (remover.run(true, effective)) {
+        effective.insert(remover.guarded().begin(), remover.guarded().end());
+        return effective;
+    }
     for (ExprId id : graph.recursiveOrder(graph.mainId())) {
         if (mutates(graph.expr(id))) effective.insert(id);
     }

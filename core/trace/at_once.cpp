@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/graph/memory.h"
+#include "core/operators/overlap.h"
 #include "core/tensor/casting.h"
 #include "core/trace/error.h"
 #include "core/trace/memory_rules.h"
@@ -173,11 +174,7 @@ void copyInto(const Tensor& source, Tensor target) {
 }
 
 void checkWritable(const Tensor& tensor, std::string_view operation) {
-    if (repeatsElements(tensor)) {
-        fail(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
-            "before performing the operation.");
-    }
+    if (repeatsElements(tensor)) fail(operators::kRepeatText);
     if (WriteProtection::covers(tensor)) {
         fail(
             std::string(operation) +
@@ -231,18 +228,11 @@ Overlap overlapOf(const Tensor& written, const Tensor& read) {
     return !meets ? Overlap::None : isInStep ? Overlap::Same : Overlap::Partial;
 }
 
-/// Operators that may not read any of what they write, in step or not (PyTorch's assert_no_overlap).
-bool readsElsewhere(std::string_view name) {
-    return name.starts_with("index_") || name.starts_with("scatter") || name == "masked_scatter_" || name == "put_";
-}
-
 void refuseOverlap(const Tensor& written, const Value& argument, bool allowsSame) {
     visitTensors(argument, [&](const Tensor& tensor) {
         const Overlap overlap = overlapOf(written, tensor);
         if (overlap == Overlap::None || (overlap == Overlap::Same && allowsSame)) return;
-        fail(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor "
-            "before performing the operation.");
+        fail(operators::kOverlapText);
     });
 }
 
@@ -261,14 +251,15 @@ void checkItemOverlap(const std::vector<Var>& arguments) {
 /// PyTorch refuses to write to what it reads through another window (assert_no_partial_overlap of at::TensorIterator).
 void checkOverlap(const Function& function, const Var& target, const std::vector<Var>& arguments,
                   const Keywords& keywords) {
-    const std::string_view name = graph::withoutOverload(function.op);
-    if (name == "setitem") return checkItemOverlap(arguments);
-    if (name == "fill_" || name == "masked_fill_") return;  // one number, read first
+    if (operators::traitsOf(function.domain, function.op).opClass == operators::OpClass::SetItem)
+        return checkItemOverlap(arguments);
+    if (operators::readsNumberFirst(function.op)) return;
+    const bool allowsSame = !operators::refusesAnyOverlap(function.op);
     const bool isOut = arguments.empty() || &target != &arguments.front();
     for (std::size_t i = isOut ? 0 : 1; i < arguments.size(); ++i)
-        refuseOverlap(*tensorOf(target), arguments[i].toValue(), !readsElsewhere(name));
+        refuseOverlap(*tensorOf(target), arguments[i].toValue(), allowsSame);
     for (const auto& [keyword, argument] : keywords) {
-        if (!isOut || keyword != "out") refuseOverlap(*tensorOf(target), argument.toValue(), !readsElsewhere(name));
+        if (!isOut || keyword != "out") refuseOverlap(*tensorOf(target), argument.toValue(), allowsSame);
     }
 }
 
