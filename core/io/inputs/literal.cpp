@@ -1,5 +1,6 @@
 #include "core/io/inputs/literal.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -23,6 +24,7 @@ using tensor::ValueKind;
 
 constexpr std::size_t kMaxDepth = 16;
 constexpr std::size_t kMaxElements = 1u << 20;
+constexpr std::string_view kNone = "None";
 
 /// One element as it is written.
 struct Element {
@@ -272,15 +274,42 @@ Shape shapeOfOne(const tensor::TypeInfo& type) {
     return Shape(std::vector<std::int64_t>(type.shape->size(), 1));
 }
 
+base::Error notTaken(std::string_view text, const InputInfo& input, const std::string& detail,
+                     const std::string& hint) {
+    return usageError("input '" + input.name + "' expects " + input.type.text() + ", got " + std::string(text) + detail,
+                      {}, hint);
+}
+
+/// No value, for an input that may have none or of which nothing is known.
+Result<Value> noValue(const InputInfo& input) {
+    const bool mayBeNone =
+        !input.type.kind || input.type.kind == ValueKind::None || input.type.kind == ValueKind::Optional;
+    if (!mayBeNone || input.type.dtype != DType::Undefined || input.type.shape)
+        return notTaken(kNone, input, "", "leave the input out, or give it a value");
+    return Value();
+}
+
+/// A truth is no number: Python's True would pass for 1.
+bool isTruthAmongNumbers(const std::vector<Element>& elements, const InputInfo& input) {
+    const bool isPlain = input.type.kind && !input.type.isTensor();
+    const bool takesNumbers = isPlain ? input.type.kind == ValueKind::Int || input.type.kind == ValueKind::Float
+                                      : input.type.dtype != DType::Undefined && input.type.dtype != DType::Bool &&
+                                            input.type.dtype != DType::String;
+    return takesNumbers &&
+           std::ranges::any_of(elements, [](const Element& element) { return element.kind == Element::Kind::Bool; });
+}
+
 }  // namespace
 
 bool isLiteral(std::string_view text) {
     text = trimmedBlanks(text);
     if (text.empty()) return false;
+    if (text == kNone) return true;
     return std::string_view("[{'\"").find(text.front()) != std::string_view::npos || elementOf(text).has_value();
 }
 
 Result<Value> literalValue(std::string_view text, const InputInfo& input) {
+    if (trimmedBlanks(text) == kNone) return noValue(input);
     Parser parser(text);
     if (auto read = parser.parse(); !read) return std::move(read).error().withNote("for input '" + input.name + "'");
     const bool isPlain = input.type.kind && !input.type.isTensor();
@@ -289,6 +318,7 @@ Result<Value> literalValue(std::string_view text, const InputInfo& input) {
         SONDE_ASSIGN(Tensor tensor, shapeOnly(parser.dims, wanted));
         return fitted(std::move(tensor), input, std::string(text));
     }
+    if (isTruthAmongNumbers(parser.elements, input)) return notTaken(text, input, ", a bool", "write 0 or 1");
     Shape shape(parser.dims);
     if (shape.rank() == 0) shape = shapeOfOne(input.type);
     SONDE_ASSIGN(Tensor tensor, widest(parser.elements, shape));

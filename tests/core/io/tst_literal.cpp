@@ -59,6 +59,7 @@ class TestLiteral : public QObject {
     void elementsTakeTheInputsType();
     void oneNumberFitsOneElement();
     void argumentsThatAreNoTensors();
+    void truthsAndNone();
     void itemsMayBeNumbers();
     void defaultsAreItemsOfTheGrammar();
 };
@@ -267,6 +268,30 @@ void TestLiteral::argumentsThatAreNoTensors() {
     const auto broken = io::literalValue("1.5", count);
     QVERIFY(!broken);
     QVERIFY2(broken.error().what.find("input 'x' expects int") == 0, broken.error().what.c_str());
+}
+
+/// test_flag:True, as a person writes it.
+void TestLiteral::truthsAndNone() {
+    const auto given = [](const char* item, const TypeInfo& type) {
+        const auto cases = io::makeInputs(std::string("test_flag:") + item, {{"test_flag", type}});
+        return cases ? (*cases)[0].values[0].typeText() + " " + (*cases)[0].values[0].text() : cases.error().what;
+    };
+    for (const char* word : {"True", "true"}) {
+        QCOMPARE(given(word, plain(ValueKind::Bool)), std::string("bool True"));
+        QVERIFY(given(word, TypeInfo::tensor(DType::Bool, Shape{})).starts_with("bool[]"));
+        QVERIFY(given(word, kUnknown).starts_with("bool[]"));
+    }
+    QCOMPARE(given("False", plain(ValueKind::Bool)), std::string("bool False"));
+    QCOMPARE(given("True", plain(ValueKind::Int)), std::string("input 'test_flag' expects int, got True, a bool"));
+    QCOMPARE(given("false", TypeInfo::tensor(DType::Int64, Shape{})),
+             std::string("input 'test_flag' expects int64[], got false, a bool"));
+    QCOMPARE(given("[1,true]", TypeInfo::tensor(DType::Float32, Shape{2})),
+             std::string("input 'test_flag' expects float32[2], got [1,true], a bool"));
+    QVERIFY(given("None", kUnknown).starts_with("none"));
+    QVERIFY(given("None", plain(ValueKind::Optional, {plain(ValueKind::Int)})).starts_with("none"));
+    QCOMPARE(given("None", plain(ValueKind::Int)), std::string("input 'test_flag' expects int, got None"));
+    QCOMPARE(given("None", TypeInfo::tensor(DType::Float32, Shape{2})),
+             std::string("input 'test_flag' expects float32[2], got None"));
 }
 
 void TestLiteral::itemsMayBeNumbers() {
