@@ -11,10 +11,12 @@
 
 #include "core/io/image/image.h"
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/comparison.h"
 #include "ui/models/node_columns.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/banner.h"
 #include "ui/window/main_window.h"
 #include "ui/window/script_commands.h"
 #include "ui/window/search_bar.h"
@@ -161,6 +163,8 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
         waitForIdle(kDefaultWaitSeconds);
         return {};
     }
+    if (command == u"compare") return compare(rest);
+    if (command == u"difference") return goToDifference(rest);
     if (command == u"search") {
         m_window.searchBar()->activate(rest);
         if (m_window.searchBar()->search(rest) == 0) return usageError("no node matches", rest.toStdString());
@@ -200,6 +204,45 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
     if (command == u"select") context.navigateTo(node);
     if (command == u"watch") context.setWatched(node, true);
     if (command == u"end") context.setEnd(node, true);
+    waitForIdle(kDefaultWaitSeconds);
+    return {};
+}
+
+Result<void> Script::compare(const QString& with) {
+    if (with.isEmpty()) return usageError("compare needs a file, zoo:NAME or passes");
+    if (with == u"passes" && !m_window.actions().action(QStringLiteral("compare.passes"))->isEnabled())
+        return usageError("no passes have run on this model");
+    context::Comparison& comparison = m_window.context().comparison();
+    comparison.clear();
+    // What came of it is known when it has ended.
+    auto* ending = new QObject(this);
+    connect(&comparison, &context::Comparison::changed, ending, [this, &comparison, ending] {
+        if (comparison.isActive()) return;
+        if (!comparison.isKnown()) {
+            const std::string why = m_window.banner()->isVisible() ? m_window.banner()->text().toStdString() : "";
+            m_loadError = usageError("nothing was compared" + (why.empty() ? "" : ": " + why));
+        }
+        ending->deleteLater();
+    });
+    const bool isFile = with != u"passes" && !with.startsWith(QLatin1String("zoo:"));
+    if (with == u"passes") comparison.withBeforePasses();
+    else comparison.withFile(isFile ? QDir(m_folder).absoluteFilePath(with) : with);
+    waitForIdle(kDefaultWaitSeconds);
+    return {};
+}
+
+Result<void> Script::goToDifference(const QString& which) {
+    static const QHash<QString, QString> actions{{QString(), QStringLiteral("compare.next")},
+                                                 {QStringLiteral("next"), QStringLiteral("compare.next")},
+                                                 {QStringLiteral("previous"), QStringLiteral("compare.previous")},
+                                                 {QStringLiteral("worst"), QStringLiteral("compare.worst")}};
+    if (!actions.contains(which))
+        return usageError("no such difference", which.toStdString(), "next, previous or worst");
+    if (!m_window.context().comparison().isKnown())
+        return usageError("nothing is compared", {}, "compare FILE comes first");
+    QAction* action = m_window.actions().action(actions[which]);
+    if (!action->isEnabled()) return usageError("no value differs by more than the tolerance");
+    action->trigger();
     waitForIdle(kDefaultWaitSeconds);
     return {};
 }

@@ -44,6 +44,8 @@ class Script : public QObject {
     void waitForIdle(int seconds);
     base::Result<void> perform(const QString& command, const QString& rest);
 
+    base::Result<void> compare(const QString& with);
+    base::Result<void> goToDifference(const QString& which);
     base::Result<void> traceAgain(const QString& words);
     base::Result<void> focus(const QString& how);
     base::Result<void> look(const QString& command, const QString& rest);

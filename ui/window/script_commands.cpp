@@ -14,6 +14,11 @@ constexpr std::array kCommands{
     ScriptCommand{"input", "NAME SPEC [PRESET]",
                   "give an input: input x photo.png imagenet, input ids [1,2,3], input x values.npz#key"},
     ScriptCommand{"run", "", "run, and wait for the end"},
+    ScriptCommand{
+        "compare", "FILE|ZOO|passes",
+        "compare with reference values (.npz), another model, or the model before its passes; an error if it cannot be done"},
+    ScriptCommand{"difference", "[next|previous|worst]",
+                  "go to the first value that differs, then to the next, as F7; to the one before; to the worst"},
     ScriptCommand{"watch", "NODE", "keep the node's value in each run"},
     ScriptCommand{"end", "NODE", "stop runs at the node"},
     ScriptCommand{"clear", "", "forget all watch and end points"},

@@ -26,6 +26,7 @@ class TestWindowVerb : public QObject {
     void init() { QVERIFY(m_folder.isValid()); }
     void thePictureHasTheSizeThatWasAskedFor();
     void aScriptRunsOnAPhotograph();
+    void aScriptComparesAndGoesToDifferences();
     void whatIsWrongIsOneLineAndAStatus_data();
     void whatIsWrongIsOneLineAndAStatus();
 
@@ -63,6 +64,26 @@ void TestWindowVerb::aScriptRunsOnAPhotograph() {
     QCOMPARE(outcome.status, 0);
     QCOMPARE(QImage(before).size(), QImage(after).size());
     QVERIFY(QImage(before) != QImage(after));
+}
+
+/// The built-in model has other weights than the reference, and the file the same.
+void TestWindowVerb::aScriptComparesAndGoesToDifferences() {
+    const QByteArray compare = "compare " + model("lstm_classifier.npz").toUtf8() + '\n';
+    const auto run = [this](const QString& opened, const QByteArray& lines) {
+        return runWindow({opened, "--script", script(lines)});
+    };
+    const Outcome differs = run("zoo:lstm_classifier", compare + "difference\ndifference next\ndifference worst\n");
+    QCOMPARE(differs.err, QString());
+    QCOMPARE(differs.status, 0);
+    const Outcome same = run(model("lstm_classifier.onnx"), compare + "difference\n");
+    QVERIFY2(same.err.contains("no value differs by more than the tolerance (line 2"), qPrintable(same.err));
+    const Outcome before = run("zoo:seed", "difference worst\n");
+    QVERIFY2(before.err.contains("nothing is compared"), qPrintable(before.err));
+    const Outcome missing = run("zoo:seed", "compare nothere.npz\n");
+    QVERIFY2(missing.err.contains("nothing was compared: no such file"), qPrintable(missing.err));
+    const Outcome unchanged = run("zoo:seed", "compare passes\n");
+    QVERIFY2(unchanged.err.contains("no passes have run"), qPrintable(unchanged.err));
+    for (const Outcome& outcome : {same, before, missing, unchanged}) QCOMPARE(outcome.status, 2);
 }
 
 void TestWindowVerb::whatIsWrongIsOneLineAndAStatus_data() {
