@@ -37,10 +37,13 @@ Look lookOf(Banner::Severity severity) {
     return {"info", ColorRole::Info, ColorRole::InfoGround, "Note"};
 }
 
-/// `text` in lines of `width` pixels, three at most: what is left ends the last one, shortened with "…". Names longer
+constexpr int kMaxLines = 3;
+/// What must be read before a button is pressed: this many lines are room for every question in the smallest window.
+constexpr int kMaxLinesOfQuestion = 12;
+
+/// `text` in lines of `width` pixels, so many at most: what is left ends the last one, shortened with "…". Names longer
 /// than a line are broken.
-QString inThreeLines(const QString& text, const QFont& font, int width) {
-    constexpr qsizetype kMaxLines = 3;
+QString inLines(const QString& text, const QFont& font, int width, int maxLines) {
     constexpr qsizetype kMaxSigns = 4000;  // more than three lines of any screen; a name in a file may have any length
     QString start = text.left(kMaxSigns);
     if (start.size() < text.size()) start += QChar(0x2026);
@@ -52,7 +55,7 @@ QString inThreeLines(const QString& text, const QFont& font, int width) {
     QStringList lines;
     qsizetype lastStart = 0, used = 0;
     layout.beginLayout();
-    for (QTextLine line; lines.size() < kMaxLines && (line = layout.createLine()).isValid();) {
+    for (QTextLine line; lines.size() < maxLines && (line = layout.createLine()).isValid();) {
         line.setLineWidth(std::max(1, width));
         lastStart = line.textStart();
         used = lastStart + line.textLength();
@@ -69,6 +72,7 @@ QString inThreeLines(const QString& text, const QFont& font, int width) {
 }  // namespace
 
 /// A text that takes three lines at most: in a small window a long message must not take the place of what it is about.
+/// A question takes what it needs.
 /// The whole of it is in the tool tip (and in the log).
 class ShortLabel : public QLabel {
   public:
@@ -80,15 +84,18 @@ class ShortLabel : public QLabel {
     }
 
     const QString& whole() const { return m_whole; }
-    void setWhole(const QString& text) {
+    void setWhole(const QString& text, int maxLines) {
         m_whole = text;
+        m_maxLines = maxLines;
+        // Before the width is known many lines would make the window taller than the screen.
+        setSizePolicy(QSizePolicy::Ignored, maxLines > kMaxLines ? QSizePolicy::Preferred : QSizePolicy::Minimum);
         fit();
         updateGeometry();
     }
 
     bool hasHeightForWidth() const override { return true; }
     int heightForWidth(int width) const override {
-        const auto lines = inThreeLines(m_whole, font(), width).count(QLatin1Char('\n')) + 1;
+        const auto lines = inLines(m_whole, font(), width, m_maxLines).count(QLatin1Char('\n')) + 1;
         return fontMetrics().size(0, QString(lines - 1, QLatin1Char('\n'))).height() + 1;
     }
     QSize sizeHint() const override { return {width(), heightForWidth(width())}; }
@@ -106,7 +113,7 @@ class ShortLabel : public QLabel {
 
   private:
     void fit() {
-        const QString shown = inThreeLines(m_whole, font(), width());
+        const QString shown = inLines(m_whole, font(), width(), m_maxLines);
         setText(shown);
         const bool all = QString(shown).replace(QLatin1Char('\n'), QLatin1Char(' ')).size() >= m_whole.trimmed().size();
         setToolTip(all ? QString() : m_whole.left(kMaxOfTip));
@@ -114,6 +121,7 @@ class ShortLabel : public QLabel {
 
     static constexpr qsizetype kMaxOfTip = 4000;
     QString m_whole;
+    int m_maxLines = kMaxLines;
 };
 
 Banner::Banner(QWidget* parent)
@@ -141,8 +149,9 @@ Banner::Banner(QWidget* parent)
 
 void Banner::showMessage(Severity severity, const QString& text, const QString& hint, const QString& action) {
     m_severity = severity;
-    m_text->setWhole(text);
-    m_hint->setWhole(hint);
+    const int maxLines = severity == Severity::Warning && !action.isEmpty() ? kMaxLinesOfQuestion : kMaxLines;
+    m_text->setWhole(text, maxLines);
+    m_hint->setWhole(hint, maxLines);
     m_hint->setVisible(!hint.isEmpty());
     m_action->setText(action);
     m_action->setVisible(!action.isEmpty());

@@ -21,7 +21,8 @@ class Banner : public QFrame {
     /// Hidden until there is something to say.
     explicit Banner(QWidget* parent = nullptr);
 
-    /// Shows `text`, below it `hint` (may be empty), and a button named `action` (none if empty).
+    /// Shows `text`, below it `hint` (may be empty), and a button named `action` (none if empty). Each has three lines;
+    /// a warning with a button is a question, which is shown whole.
     void showMessage(Severity severity, const QString& text, const QString& hint = {}, const QString& action = {});
     void dismiss();
 

@@ -12,6 +12,7 @@ class TestBanner : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void theButtonMakesRoomForTheWords();
+    void aQuestionIsReadWhole();
 };
 
 void TestBanner::theButtonMakesRoomForTheWords() {
@@ -33,6 +34,28 @@ void TestBanner::theButtonMakesRoomForTheWords() {
         const bool isBelow = button->y() > text()->geometry().bottom();
         QCOMPARE(isBelow, width == 360);
         QCOMPARE(button->x() > text()->geometry().right(), width == 800);
+    }
+}
+
+/// Of the question before native code runs the last words count; a note may be cut.
+void TestBanner::aQuestionIsReadWhole() {
+    const QString hint = QStringLiteral(
+        "Agree only if you know where it comes from. Sonde remembers this for exactly this content (SHA-256 "
+        "0123456789abcdef…) and asks again if the file changes.");
+    for (const bool isQuestion : {true, false}) {
+        Banner banner;
+        banner.showMessage(isQuestion ? Banner::Severity::Warning : Banner::Severity::Info, QStringLiteral("own.so"),
+                           hint, QStringLiteral("Run Its Code"));
+        banner.resize(240, 400);
+        QVERIFY(QTest::qWaitForWindowExposed(&banner));
+        QCoreApplication::processEvents();
+        QLabel* label = nullptr;
+        for (QLabel* each : banner.findChildren<QLabel*>())
+            if (each->text().startsWith(QStringLiteral("Agree"))) label = each;
+        QVERIFY(label);
+        QCOMPARE(label->text().simplified().endsWith(QStringLiteral("if the file changes.")), isQuestion);
+        if (isQuestion)
+            QVERIFY(label->height() >= label->fontMetrics().lineSpacing() * (label->text().count(u'\n') + 1));
     }
 }
 
