@@ -54,7 +54,8 @@ const QList<Rule>& rules() {
         {"core/layout", {"core/graph", "core/layout/engine"}},
         {"core/document", kCore},
         {"core/export", {"core/document"}},
-        {"ui/context", {"core/export"}},
+        {"core/session", {"core/document"}},
+        {"ui/context", {"core/session", "core/export"}},
         {"ui/models", {"ui/context"}},
         {"ui/theme", {}},
         {"ui/actions", {"ui/theme"}},
@@ -63,7 +64,7 @@ const QList<Rule>& rules() {
         {"ui/panels", {"ui/models", "ui/theme", "ui/actions", "ui/widgets"}},
         {"ui/dialogs", {"ui/models", "ui/theme", "ui/actions", "ui/widgets"}},
         {"ui/window", kUi},
-        {"app", {"ui/window", "core/export"}},
+        {"app", {"ui/window", "core/session", "core/export"}},
     };
     return table;
 }

@@ -1,0 +1,219 @@
+// The part of Comparison that makes one.
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "core/document/reference.h"
+#include "core/graph/source_files.h"
+#include "core/session/comparison.h"
+
+namespace sonde::session {
+
+using analysis::MeasuredRun;
+using analysis::RunDifferences;
+
+namespace {
+
+/// The inputs of one graph for another: by name, else by position; values of other inputs are left out.
+std::vector<tensor::Value> inputsFor(const graph::InternalGraph& graph, const MeasuredRun& given) {
+    std::vector<tensor::Value> values(graph.inputs().size());
+    const std::vector<graph::NodeId>& theirs = given.graph->inputs();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::string& name = graph.node(graph.inputs()[i]).name;
+        const auto same = std::find_if(theirs.begin(), theirs.end(),
+                                       [&](graph::NodeId node) { return given.graph->node(node).name == name; });
+        const std::size_t at = same != theirs.end() ? static_cast<std::size_t>(same - theirs.begin()) : i;
+        if (at < given.inputs.size()) values[i] = given.inputs[at];
+    }
+    return values;
+}
+
+ComparisonOutcome failed(base::Error error) {
+    ComparisonOutcome outcome;
+    outcome.error = std::move(error);
+    return outcome;
+}
+
+std::string fileNameOf(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+bool isReference(const std::string& path) {
+    std::string suffix = std::filesystem::path(path).extension().string();
+    std::ranges::transform(suffix, suffix.begin(), [](unsigned char c) { return std::tolower(c); });
+    return suffix == ".npz";
+}
+
+/// The run that is shown is that of one case: the first that differs. A sequence has many runs.
+ComparisonOutcome outcomeOf(document::ReferenceComparison compared, const document::Document& document,
+                            const std::string& path) {
+    std::vector<analysis::ComparedCase>& cases = compared.cases;
+    const std::size_t inputs = document.graph->inputs().size(), all = cases.size();
+    std::erase_if(cases, [inputs](const analysis::ComparedCase& one) { return one.inputs.size() != inputs; });
+    if (cases.empty())
+        return failed(
+            base::usageError("the file holds only a sequence, and a comparison here takes a single run", path));
+    auto shown = std::find_if(cases.begin(), cases.end(), [](const analysis::ComparedCase& one) { return !one.ok(); });
+    if (shown == cases.end()) shown = cases.begin();
+    ComparisonOutcome outcome;
+    outcome.differences = std::make_shared<const RunDifferences>(analysis::differencesOf(*document.graph, *shown));
+    outcome.furtherCases = all - 1;
+    outcome.files = std::move(compared.files);
+    outcome.inputs = InputSpec{shown->label == "case 0" ? path : path + "#" + shown->label, {}};
+    outcome.inputValues = std::move(shown->inputs);
+    return outcome;
+}
+
+}  // namespace
+
+void Comparison::setBaseline() {
+    if (!m_document) return;
+    m_baseline = {m_document->graph, m_runs.last().recording ? m_runs.last().inputs : m_inputSource.values()};
+    m_observer.told({base::Severity::Info, "This run is now the baseline", {}, {}, {}});
+    m_observer.comparisonChanged();
+}
+
+void Comparison::withBaseline() {
+    if (!hasBaseline()) return;
+    m_again = [this] { withBaseline(); };
+    compareWith("the baseline", [baseline = m_baseline](const MeasuredRun&, const base::WorkContext&) {
+        return base::Result<MeasuredRun>(baseline);
+    });
+}
+
+void Comparison::withBeforePasses() {
+    if (!m_whole || !m_whole->original) return;
+    m_again = [this] { withBeforePasses(); };
+    compareWith("the model before passes",
+                [original = m_whole->original](const MeasuredRun& actual, const base::WorkContext&) {
+                    return base::Result<MeasuredRun>(MeasuredRun{original, inputsFor(*original, actual)});
+                });
+}
+
+void Comparison::withFile(const std::string& path) {
+    if (!m_document) return;
+    m_again = [this, path] { withFile(path); };
+    isReference(path) ? withReference(path) : withModel(path);
+}
+
+void Comparison::withModel(const std::string& path) {
+    const auto opened = [path](const MeasuredRun& actual, const base::WorkContext& work) -> base::Result<MeasuredRun> {
+        SONDE_ASSIGN(const auto other, document::open(path, {}, work));
+        return MeasuredRun{other->graph, inputsFor(*other->graph, actual)};
+    };
+    compareWith(fileNameOf(path), opened, true);
+}
+
+void Comparison::withReference(const std::string& path) {
+    m_followsRuns = false;
+    begin(fileNameOf(path), [document = m_document, path, tolerances = m_tolerances,
+                             threads = m_runs.settings().threads](const base::WorkContext& work) {
+        exec::Runner runner(threads);
+        auto compared = document::compareWithReference(*document, path, tolerances, runner, {}, work);
+        if (!compared) return failed(std::move(compared).error());
+        return outcomeOf(std::move(*compared), *document, path);
+    });
+}
+
+void Comparison::compareWith(const std::string& title, OtherRun other, bool isFile) {
+    if (!m_document) return;
+    m_followsRuns = true;
+    whenRun([this, title, other = std::move(other), isFile] {
+        const MeasuredRun actual{m_document->graph, m_runs.last().inputs};
+        begin(title, [actual, other, isFile, tolerances = m_tolerances,
+                      threads = m_runs.settings().threads](const base::WorkContext& work) {
+            const auto reference = other(actual, work);
+            if (!reference) return failed(reference.error());
+            exec::Runner runner(threads);
+            auto found = analysis::compareRuns(actual, *reference, tolerances, runner, work);
+            if (!found) return failed(std::move(found).error());
+            ComparisonOutcome outcome;
+            outcome.differences = std::make_shared<const RunDifferences>(std::move(*found));
+            if (isFile) outcome.files = graph::filesOf(reference->graph);
+            outcome.inputValues = actual.inputs;
+            return outcome;
+        });
+    });
+}
+
+void Comparison::whenRun(std::function<void()> then) {
+    const bool isThere = !m_runs.isRunning() && m_runs.last().recording && m_runs.state() != RunState::Cancelled &&
+                         m_runs.staleReason().empty();
+    if (isThere) return then();
+    m_executor.abandon(Activity::Compare);
+    m_afterRun = std::move(then);
+    if (!m_runs.isRunning()) m_runs.run();
+}
+
+void Comparison::begin(const std::string& title, Work work) {
+    m_wantedTitle = title;
+    m_stop.renew();
+    start(m_executor, Activity::Compare, m_stop.token(), std::move(work),
+          [this](ComparisonOutcome outcome) { take(std::move(outcome)); });
+    m_observer.comparisonChanged();
+}
+
+void Comparison::take(ComparisonOutcome outcome) {
+    if (!outcome.error) return outcome.inputs ? adoptInputs(std::move(outcome)) : publish(std::move(outcome));
+    // What is known is of an earlier comparison, and stands below this error.
+    if (outcome.error->kind != base::ErrorKind::Cancelled) {
+        m_observer.failed(*outcome.error);
+        makeStaleForGood("it could not be compared with " + m_wantedTitle + " again");
+    }
+    m_observer.comparisonChanged();
+}
+
+/// The model's own inputs become those of the reference, and the run of them is what everybody sees.
+void Comparison::adoptInputs(ComparisonOutcome outcome) {
+    std::vector<std::string> names;
+    for (const Input& input : m_inputSource.all())
+        if (input.spec != *outcome.inputs) names.push_back(input.name);
+    m_afterRun = nullptr;
+    for (const std::string& name : names) {
+        // One that the archive has filled meanwhile has it already.
+        const Input* const input = m_inputSource.find(name);
+        if (input && input->spec != *outcome.inputs) (void)m_runs.give(name, *outcome.inputs);
+    }
+    m_afterRun = [this, outcome = std::move(outcome)] {
+        if (same(m_runs.last().inputs, outcome.inputValues)) return publish(outcome);
+        m_observer.told({base::Severity::Warning,
+                         "Not compared with " + m_wantedTitle + ": the run and the reference have different inputs",
+                         {},
+                         {},
+                         {}});
+        makeStaleForGood("the run and " + m_wantedTitle + " have different inputs");
+        m_observer.comparisonChanged();
+    };
+    m_runs.run();
+}
+
+void Comparison::publish(ComparisonOutcome outcome) {
+    m_known = std::move(outcome.differences);
+    m_inputs = std::move(outcome.inputValues);
+    m_specs = specs();
+    m_runReason.clear();
+    m_lastingReason.clear();
+    m_title = m_wantedTitle;
+    m_files = std::move(outcome.files);
+    Notice notice{differing() > 0 || compared() == 0 ? base::Severity::Warning : base::Severity::Info,
+                  summary(),
+                  {},
+                  {},
+                  firstDiverging()};
+    if (m_known->error) notice.severity = base::Severity::Error;
+    if (outcome.furtherCases > 0)
+        notice.hint = "This is one of " + std::to_string(outcome.furtherCases + 1) + " cases of the file";
+    if (notice.node.valid() && differingInputs().empty())
+        notice.where = "first: " + m_document->graph->node(notice.node).name;
+    const auto error = m_known->error;
+    m_observer.told(notice);
+    if (error) m_observer.failed(*error);
+    m_observer.comparisonChanged();
+    checkFiles();  // it may have changed since it was read
+}
+
+void Comparison::cancel() {
+    m_afterRun = nullptr;
+    m_stop.stop();
+}
+
+}  // namespace sonde::session

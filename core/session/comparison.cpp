@@ -1,0 +1,175 @@
+#include "core/session/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/count_text.h"
+#include "core/base/number_text.h"
+
+namespace sonde::session {
+
+using analysis::NodeDifference;
+using graph::NodeId;
+
+// What is known of a comparison, and when it becomes stale. compare_runs.cpp makes it.
+
+std::vector<InputSpec> Comparison::specs() const {
+    std::vector<InputSpec> specs;
+    for (const Input& input : m_inputSource.all()) specs.push_back(input.spec);
+    return specs;
+}
+
+std::string Comparison::summary() const {
+    const auto count = [](std::size_t number) { return base::countText(static_cast<std::int64_t>(number)); };
+    std::string text;
+    if (compared() == 0)
+        text = m_known->error ? "Nothing was compared with " + m_title + ": the run failed first"
+                              : "Nothing was compared: no node has a counterpart in " + m_title;
+    else if (m_known->error)
+        text = "Compared with " + m_title + " only as far as it ran: " + count(differing()) + " of " +
+               count(compared()) + " values differ";
+    else if (differing() > 0) text = count(differing()) + " of " + count(compared()) + " values differ from " + m_title;
+    else text = count(compared()) + " values agree with " + m_title;
+    std::string inputs;
+    for (const NodeId node : differingInputs())
+        inputs += (inputs.empty() ? "" : ", ") + m_document->graph->node(node).name;
+    if (!inputs.empty()) text += ", which was run on other values of " + inputs;
+    if (!m_tolerances.fixed && !hasDefaultTolerances())
+        text += " (tolerance " + base::roundedText(m_tolerances.float32, 6) + ")";
+    return text;
+}
+
+const NodeDifference* Comparison::lastOf(NodeId node) const {
+    if (!m_known || !node.valid() || node.index() >= m_known->ofNode.size()) return nullptr;
+    const auto& found = m_known->ofNode[node.index()];
+    return found ? &*found : nullptr;
+}
+
+const std::vector<NodeId>& Comparison::diverging() const {
+    static const std::vector<NodeId> none;
+    return m_known ? m_known->diverging : none;
+}
+
+const std::vector<NodeId>& Comparison::differingInputs() const {
+    static const std::vector<NodeId> none;
+    return m_known ? m_known->differingInputs : none;
+}
+
+std::vector<NodeId> Comparison::worstFirst() const {
+    std::vector<NodeId> nodes = diverging();
+    const auto worse = [this](NodeId a, NodeId b) {
+        const NodeDifference &one = *lastOf(a), &other = *lastOf(b);
+        if (std::isinf(one.maxAbsolute) != std::isinf(other.maxAbsolute)) return std::isinf(one.maxAbsolute);
+        return one.maxAbsolute > other.maxAbsolute;
+    };
+    std::stable_sort(nodes.begin(), nodes.end(), worse);
+    return nodes;
+}
+
+// --- tolerances -----------------------------------------------------------------------------------------------------
+
+bool Comparison::hasDefaultTolerances() const {
+    return !m_tolerances.fixed && m_tolerances.float32 == analysis::Tolerances::kFloat32;
+}
+
+bool Comparison::setTolerances(const analysis::Tolerances& tolerances) {
+    const auto fixed = [](const analysis::Tolerances& of) {
+        return of.fixed.value_or(analysis::Tolerance{-1, -1, -1});
+    };
+    const analysis::Tolerance before = fixed(m_tolerances), now = fixed(tolerances);
+    const bool isEqual =
+        before.relative == now.relative && before.absolute == now.absolute && before.ofLargest == now.ofLargest;
+    if (isEqual && tolerances.float32 == m_tolerances.float32) return false;
+    m_tolerances = tolerances;
+    const bool isCurrent = isKnown() && !isStale();
+    if (isKnown()) makeStaleForGood("the tolerance was changed");
+    else m_observer.comparisonChanged();
+    // One with a reference would take its inputs again, in place of what the user has given since.
+    if (isCurrent || m_followsRuns) again();
+    return true;
+}
+
+// --- what happens meanwhile -----------------------------------------------------------------------------------------
+
+void Comparison::bind(std::shared_ptr<const document::Document> document,
+                      std::shared_ptr<const document::Document> whole) {
+    m_document = std::move(document);
+    m_whole = std::move(whole);
+    if (m_document && m_document->location != m_leftModel) m_again = nullptr;
+}
+
+/// What was compared goes with its model; should the same be opened again, it can be compared again.
+void Comparison::documentLeft() {
+    m_executor.abandon(Activity::Compare);
+    m_leftModel = m_document ? m_document->location : std::string();
+    m_afterRun = nullptr;
+    m_title.clear();
+    m_runReason.clear();
+    m_lastingReason.clear();
+    m_inputs.clear();
+    m_specs.clear();
+    m_files.clear();
+    if (!m_known) return;
+    m_known.reset();
+    m_observer.comparisonChanged();
+}
+
+void Comparison::clear() {
+    m_again = nullptr;
+    m_followsRuns = false;
+    documentLeft();
+}
+
+void Comparison::again() {
+    if (const auto again = m_again) again();
+}
+
+void Comparison::checkFiles() {
+    if (!isKnown()) return;
+    for (const auto& file : m_files)
+        if (file->hasChanged()) return makeStaleForGood(file->path().filename().string() + " changed on disk");
+}
+
+void Comparison::inputsChanged() {
+    if (!isKnown() || m_afterRun) return;
+    if (specs() != m_specs) makeStale("the inputs were changed");
+    else if (const std::string reason = m_runs.staleReason(); !reason.empty()) makeStale(reason);
+}
+
+/// A run on the same inputs has the same values: what was compared holds for it. Of a run on others it is made again,
+/// unless what it was compared with belongs to its own inputs.
+void Comparison::runFinished() {
+    if (m_runs.isRunning()) return;  // who was told of this run has begun another one
+    checkFiles();
+    const bool isFinished = m_runs.state() == RunState::Finished;
+    if (const auto then = std::exchange(m_afterRun, nullptr)) {
+        if (m_runs.last().recording && (isFinished || m_runs.state() == RunState::Failed)) return then();
+        makeStale("the run did not finish");
+        m_observer.comparisonChanged();
+        return;
+    }
+    if (!isKnown()) return;
+    if (isFinished && same(m_runs.last().inputs, m_inputs)) {
+        m_specs = specs();
+        m_runReason.clear();
+        m_observer.comparisonChanged();
+    } else if (isFinished && m_followsRuns) {
+        again();
+    } else {
+        makeStale(isFinished ? "the model was run on different inputs" : "the run did not finish");
+    }
+}
+
+void Comparison::makeStale(const std::string& reason) {
+    if (!isKnown() || m_runReason == reason) return;
+    m_runReason = reason;
+    m_observer.comparisonChanged();
+}
+
+void Comparison::makeStaleForGood(const std::string& reason) {
+    if (!isKnown() || m_lastingReason == reason) return;
+    m_lastingReason = reason;
+    m_observer.comparisonChanged();
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/analysis/measured_runs.h"
+#include "core/session/runs.h"
+
+namespace sonde::session {
+
+/// What a comparison found, and what it was made of.
+struct ComparisonOutcome {
+    std::shared_ptr<const analysis::RunDifferences> differences;
+    std::optional<base::Error> error;  ///< why there are none
+    std::size_t furtherCases = 0;      ///< of a reference file that were not taken
+    base::MappedFiles files;           ///< of the reference
+    std::optional<InputSpec> inputs;   ///< where the run's inputs come from, if they are not the session's
+    std::vector<tensor::Value> inputValues;
+};
+
+/// How far the values of the last run are from others: those of a reference file, of a run that was kept as the
+/// baseline, of the model before its passes, or of another model. A comparison is a run of its own: the inputs that it
+/// is made on become the session's inputs, and the model is run on them. When anything changes after that (inputs, a
+/// further run, tolerances, the file of the reference) it is stale until it was made again; of another model there is
+/// none. See Session for threads.
+class Comparison {
+  public:
+    Comparison(Executor& executor, Observer& observer, Inputs& inputs, Runs& runs)
+        : m_executor(executor), m_observer(observer), m_inputSource(inputs), m_runs(runs) {}
+
+    // --- what is known -----------------------------------------------------------------------------------------------
+    bool isKnown() const { return m_known != nullptr; }
+    /// Known, but of another run than the last one; see staleReason().
+    bool isStale() const { return isKnown() && !staleReason().empty(); }
+    const std::string& staleReason() const { return m_lastingReason.empty() ? m_runReason : m_lastingReason; }
+    /// A comparison is being made, or waits for a run.
+    bool isActive() const { return m_executor.isActive(Activity::Compare) || m_afterRun != nullptr; }
+    /// With what: "resnet18.npz", "the baseline"; empty if nothing is known.
+    const std::string& title() const { return m_title; }
+    /// "3 of 40 values differ from resnet18.npz"; what came of the last comparison, stale or not. Only if it is known.
+    std::string summary() const;
+    /// Of a node in the last run; null if it was not compared, or the comparison is stale.
+    const analysis::NodeDifference* of(graph::NodeId node) const { return isStale() ? nullptr : lastOf(node); }
+    /// The same of the last comparison, stale or not.
+    const analysis::NodeDifference* lastOf(graph::NodeId node) const;
+    std::size_t compared() const { return m_known ? m_known->compared : 0; }
+    std::size_t differing() const { return m_known ? m_known->differing : 0; }
+    graph::NodeId firstDiverging() const { return m_known ? m_known->firstDiverging : graph::NodeId(); }
+    /// Nodes above the tolerance in order of execution.
+    const std::vector<graph::NodeId>& diverging() const;
+    /// The same, the worst first: by the absolute difference, infinite ones before all.
+    std::vector<graph::NodeId> worstFirst() const;
+    /// Inputs of the model whose values are not those of the other run: differences may come from there.
+    const std::vector<graph::NodeId>& differingInputs() const;
+    /// What the reference was read from: to be watched, with checkFiles() after any change.
+    const base::MappedFiles& files() const { return m_files; }
+
+    // --- tolerances --------------------------------------------------------------------------------------------------
+    const analysis::Tolerances& tolerances() const { return m_tolerances; }
+    /// Makes a comparison again that can be made of the present inputs. False: they were these.
+    bool setTolerances(const analysis::Tolerances& tolerances);
+    /// Whether they are those that every model begins with.
+    bool hasDefaultTolerances() const;
+    /// In place of those there are; tells nobody.
+    void restoreTolerances(const analysis::Tolerances& tolerances) { m_tolerances = tolerances; }
+
+    // --- comparing: work for the executor ----------------------------------------------------------------------------
+    /// Keeps the model and the last run's inputs (before one: the present ones), to be compared with later.
+    void setBaseline();
+    bool hasBaseline() const { return m_baseline.graph != nullptr; }
+    void withBaseline();
+    /// With the graph before OpenOptions::passes, if there were any.
+    void withBeforePasses();
+    /// An .npz with reference values, whose inputs become the session's, or another model, which gets the present
+    /// inputs.
+    void withFile(const std::string& path);
+    /// Makes the last comparison again; after reloading the model, the one before that. Nothing if there was none.
+    void again();
+    bool canRepeat() const { return m_again != nullptr; }
+    void clear();
+    /// What goes on ends as soon as possible, without differences.
+    void cancel();
+    /// The same from any thread.
+    void stop() { m_stop.stop(); }
+
+    /// Looks at the disk: values of a file that has changed are stale.
+    void checkFiles();
+
+    // --- by the session: what has happened ---------------------------------------------------------------------------
+    void bind(std::shared_ptr<const document::Document> document, std::shared_ptr<const document::Document> whole);
+    void documentLeft();
+    void inputsChanged();
+    void runStarted() { makeStale("the model was run again"); }
+    void runFinished();
+
+  private:
+    using Work = std::function<ComparisonOutcome(const base::WorkContext&)>;
+    using OtherRun = std::function<base::Result<analysis::MeasuredRun>(const analysis::MeasuredRun& actual,
+                                                                       const base::WorkContext& work)>;
+
+    void withModel(const std::string& path);
+    void withReference(const std::string& path);
+    /// Compares the last run with the one that `other` makes for its inputs. `isFile`: its files are to be watched.
+    void compareWith(const std::string& title, OtherRun other, bool isFile = false);
+    /// Calls `then` with a run on the present inputs: the last one, or a new one.
+    void whenRun(std::function<void()> then);
+    void begin(const std::string& title, Work work);
+    void take(ComparisonOutcome outcome);
+    void adoptInputs(ComparisonOutcome outcome);
+    void publish(ComparisonOutcome outcome);
+    std::vector<InputSpec> specs() const;
+    void makeStale(const std::string& reason);
+    void makeStaleForGood(const std::string& reason);
+
+    Executor& m_executor;
+    Observer& m_observer;
+    Inputs& m_inputSource;
+    Runs& m_runs;
+    StopSwitch m_stop;
+    std::shared_ptr<const document::Document> m_document, m_whole;
+    std::string m_title, m_wantedTitle;
+    std::string m_runReason;      ///< why it is stale, until the model is run on the same inputs again
+    std::string m_lastingReason;  ///< the same, until it is made again
+    base::MappedFiles m_files;    ///< of the reference
+    std::string m_leftModel;      ///< of what m_again was, when it was closed or reloaded
+    std::shared_ptr<const analysis::RunDifferences> m_known;
+    std::vector<tensor::Value> m_inputs;  ///< that it was made on
+    std::vector<InputSpec> m_specs;       ///< what the session's inputs were then
+    analysis::MeasuredRun m_baseline;
+    analysis::Tolerances m_tolerances;
+    std::function<void()> m_again;     ///< the same comparison once more
+    bool m_followsRuns = false;        ///< whether it can be made of a run on any inputs
+    std::function<void()> m_afterRun;  ///< waits for a run
+};
+
+}  // namespace sonde::session

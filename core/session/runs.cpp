@@ -1,0 +1,253 @@
+#include "core/session/runs.h"
+
+#include <algorithm>
+
+#include "core/graph/source_files.h"
+#include "core/layout/outline.h"
+
+namespace sonde::session {
+
+using graph::ExprId;
+using graph::NodeId;
+
+const std::shared_ptr<const graph::InternalGraph>& Runs::graph() const {
+    static const std::shared_ptr<const graph::InternalGraph> none;
+    if (!m_document) return none;
+    return m_types.graph ? m_types.graph : m_document->graph;
+}
+
+void Runs::bind(std::shared_ptr<const document::Document> document) {
+    ++m_number;
+    for (const Activity activity : {Activity::Run, Activity::Read}) m_executor.abandon(activity);
+    // A runner keeps packed weights, and with them the model.
+    m_executor.discard(std::exchange(m_runner, {}));
+    m_executor.discard(m_last.recording);
+    m_executor.discard(m_types.graph);
+    m_document = std::move(document);
+    m_state = RunState::NotRun;
+    m_isWaiting = false;
+    m_wanted = {};
+    m_lookedAt.clear();
+    m_live.reset();
+    m_last = {};
+    m_types = {};
+    m_refusal.reset();
+    m_fileError.reset();
+}
+
+// --- running --------------------------------------------------------------------------------------------------------
+
+void Runs::run() { begin({m_points.watched.nodes(), m_points.ends.nodes(), m_settings.watchAll, m_settings.exact}); }
+
+void Runs::runTo(NodeId node) {
+    if (node.valid()) begin({m_points.watched.nodes(), {node}, m_settings.watchAll, m_settings.exact});
+}
+
+void Runs::begin(exec::PlanOptions points) {
+    if (!m_document) return;
+    m_wanted = std::move(points);
+    for (const NodeId node : m_lookedAt)
+        if (!m_points.watched.contains(node)) m_wanted.watch.push_back(node);
+    m_executor.abandon(Activity::Run);  // superseded; reading inputs first would else let it deliver in between
+    m_stop.renew();
+    m_state = RunState::Running;
+    m_isWaiting = false;
+    m_refusal.reset();
+    m_live = m_settings.isObserved ? std::make_shared<LiveRun>(m_document->graph) : nullptr;
+    const std::uint64_t number = ++m_number;
+    m_observer.runStarted();
+    if (number != m_number) return;
+    const bool isAsOpened = checkFiles();
+    if (number != m_number) return;
+    if (!isAsOpened) return fail(changedFile());
+    m_inputs.forgetOutdated();
+    if (m_inputs.areRead()) return startIfGiven();
+    m_isWaiting = true;
+    m_inputs.read(m_stop.token());
+}
+
+void Runs::inputsWereRead() {
+    if (!m_isWaiting) return;
+    m_isWaiting = false;
+    if (m_stop.token().stop_requested()) return fail(base::cancelled());
+    startIfGiven();
+}
+
+/// Inputs that cannot be given are told before anything runs.
+void Runs::startIfGiven() {
+    m_refusal = m_inputs.refusal();
+    if (m_refusal) return fail(*m_refusal);
+    startRun();
+}
+
+/// The plan of the last run, if it is for the same points: a plan may be run any number of times.
+std::shared_ptr<const exec::Plan> Runs::planFor(const exec::PlanOptions& points) const {
+    if (!m_last.plan) return nullptr;
+    const exec::PlanOptions& made = m_last.plan->options();
+    const bool isSame = made.watch == points.watch && made.end == points.end && made.watchAll == points.watchAll &&
+                        made.exact == points.exact;
+    return isSame ? m_last.plan : nullptr;
+}
+
+void Runs::startRun() {
+    if (!m_runner) m_runner = std::make_shared<exec::Runner>(m_settings.threads);
+    RunTask task{m_document->graph, planFor(m_wanted),    m_wanted, m_settings, m_inputs.values(), m_runner, m_live,
+                 m_types,           m_problems.accepted()};
+    start(
+        m_executor, Activity::Run, m_stop.token(),
+        [task = std::move(task)](const base::WorkContext& work) { return doRun(task, work); },
+        [this](RunResult result) { finish(std::move(result)); });
+}
+
+void Runs::finish(RunResult result) {
+    if (!result.run.recording) return fail(*result.run.error);
+    const std::uint64_t number = m_number;
+    const bool isAsOpened = checkFiles();
+    if (number != m_number) return;
+    if (!isAsOpened) return fail(changedFile());
+    m_last = std::move(result.run);
+    m_state = m_last.state();
+    m_live.reset();
+    // Somebody may point into the former graph until he is told.
+    const RunTypes before = std::exchange(m_types, std::move(result.types));
+    m_problems.adopt(std::move(result.problems));
+    if (number == m_number && before.graph != m_types.graph) m_observer.typesChanged();
+    if (number == m_number) m_observer.runFinished();
+}
+
+/// There is no recording of this run, and values of an earlier one would look like its own.
+void Runs::fail(base::Error error) {
+    m_live.reset();
+    m_last.recording.reset();
+    m_last.error = std::move(error);
+    const bool isKnown = m_fileError.has_value();
+    const std::uint64_t number = m_number;
+    if (!checkFiles() && isKnown) m_observer.fileChanged(*m_fileError, false);
+    if (number != m_number) return;
+    m_state = m_last.state();
+    m_observer.runFinished();
+}
+
+void Runs::cancel() {
+    if (!isRunning()) return;
+    if (std::exchange(m_isWaiting, false)) {
+        m_inputs.abandonReading();
+        return fail(base::cancelled());
+    }
+    m_stop.stop();
+}
+
+void Runs::setSettings(const RunSettings& settings) {
+    if (settings.threads != m_settings.threads) m_runner.reset();
+    m_settings = settings;
+}
+
+void Runs::setLive(bool live) {
+    if (live == m_isLive) return;
+    m_isLive = live;
+    if (live && m_document && !isRunning()) run();
+}
+
+// --- giving inputs --------------------------------------------------------------------------------------------------
+
+void Runs::readOrRun() {
+    if (m_isLive) return run();
+    m_inputs.read(isRunning() ? m_stop.token() : std::stop_token());
+}
+
+base::Result<void> Runs::give(std::string_view input, const InputSpec& spec) {
+    SONDE_TRY(m_inputs.set(input, spec));
+    readOrRun();
+    return {};
+}
+
+void Runs::giveFile(const std::string& path) {
+    if (m_inputs.all().empty()) return;
+    const Input& first = m_inputs.all().front();
+    const InputSpec spec{path, first.spec.image};
+    if (!spec.isArchive()) {
+        (void)give(std::string(first.name), spec);  // there is an input of that name
+        return;
+    }
+    m_inputs.fillFrom(path);
+    readOrRun();
+}
+
+void Runs::giveValues(const std::vector<tensor::Value>& values) {
+    m_inputs.setValues(values);
+    if (m_isLive) run();
+}
+
+// --- files ----------------------------------------------------------------------------------------------------------
+
+bool Runs::fileHasChanged() const {
+    return m_document && (m_fileError || base::anyKnownChanged(graph::filesOf(m_document->graph)));
+}
+
+base::Error Runs::changedFile() const {
+    base::Error error = *m_fileError;
+    error.kind = base::ErrorKind::Run;
+    return error;
+}
+
+bool Runs::checkFiles() {
+    if (!m_document) return true;
+    if (m_fileError) return false;
+    const auto files = graph::checkFiles(m_document->graph);
+    if (files) return true;
+    m_fileError = files.error();
+    m_last.recording.reset();
+    m_last.inputs.clear();
+    if (m_state != RunState::NotRun && !isRunning()) m_state = RunState::Failed;
+    const std::uint64_t number = m_number;
+    m_observer.fileChanged(base::Error(*m_fileError), true);
+    // Everybody who shows values looks for them again, and finds none.
+    if (number == m_number && !isRunning()) m_observer.runFinished();
+    return false;
+}
+
+// --- what the last run left -----------------------------------------------------------------------------------------
+
+std::string Runs::staleReason() const {
+    if (!m_last.recording || isRunning()) return {};
+    if (std::string text = m_inputs.changedFileText(); !text.empty()) return text;
+    return same(m_last.inputs, m_inputs.values()) ? std::string() : "the inputs were changed";
+}
+
+exec::ExprState Runs::exprState(ExprId expr) const {
+    if (!expr.valid()) return exec::ExprState::NotReached;
+    if (m_live) return m_live->state(expr);
+    return m_last.recording ? m_last.recording->state(expr) : exec::ExprState::NotReached;
+}
+
+const exec::Failure* Runs::failure(ExprId expr) const {
+    if (!m_last.recording || isRunning() || !expr.valid()) return nullptr;
+    const graph::InternalGraph& graph = *m_document->graph;
+    for (const exec::Failure& failure : m_last.recording->failures) {
+        for (ExprId at = failure.expr; at.valid(); at = graph.body(graph.expr(at).body).owner)
+            if (at == expr) return &failure;
+    }
+    return nullptr;
+}
+
+bool Runs::wasTaken(graph::BodyId body) const {
+    if (!m_last.recording || !body.valid()) return false;
+    const graph::InternalGraph& graph = *m_document->graph;
+    const ExprId owner = graph.body(body).owner;
+    if (!owner.valid()) return false;
+    const std::vector<graph::BodyId>& bodies = graph.expr(owner).bodies;
+    return std::ranges::any_of(m_last.recording->branches(owner),
+                               [&](std::size_t branch) { return branch < bodies.size() && bodies[branch] == body; });
+}
+
+bool Runs::wasReached(NodeId node) const {
+    if (!m_last.recording || !node.valid()) return true;
+    const ExprId producer = m_document->graph->node(node).producer;
+    if (producer.valid()) {
+        const graph::Expr& expr = m_document->graph->expr(producer);
+        if (expr.kind == graph::ExprKind::Input || layout::Outline::isConstant(expr)) return true;
+    }
+    return m_last.recording->computed(node);
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,160 @@
+#include "core/session/session.h"
+
+namespace sonde::session {
+
+using graph::NodeId;
+
+Session::Session(base::WorkContext work)
+    : m_work(std::move(work)), m_inline(std::make_unique<InlineExecutor>(m_work)), m_executor(*m_inline),
+      m_observer(&m_nobody), m_inputs(m_executor, *this), m_problems(m_executor, *this),
+      m_runs(m_executor, *this, m_inputs, m_points, m_problems), m_values(m_executor, *this, m_inputs, m_runs),
+      m_comparison(m_executor, *this, m_inputs, m_runs) {}
+
+Session::Session(Executor& executor, Observer* observer)
+    : m_executor(executor), m_observer(observer ? observer : &m_nobody), m_inputs(m_executor, *this),
+      m_problems(m_executor, *this), m_runs(m_executor, *this, m_inputs, m_points, m_problems),
+      m_values(m_executor, *this, m_inputs, m_runs), m_comparison(m_executor, *this, m_inputs, m_runs) {}
+
+/// Nobody is there any more for what still goes on.
+Session::~Session() {
+    for (std::size_t i = 0; i < kActivityCount; ++i) m_executor.abandon(static_cast<Activity>(i));
+}
+
+void Session::setObserver(Observer* observer) { m_observer = observer ? observer : &m_nobody; }
+
+// --- the document ---------------------------------------------------------------------------------------------------
+
+base::Result<void> Session::open(const std::string& model, const document::OpenOptions& options) {
+    SONDE_ASSIGN(auto document, document::open(model, options, m_work));
+    show(std::move(document));
+    return {};
+}
+
+void Session::show(std::shared_ptr<const document::Document> document,
+                   std::shared_ptr<const document::Document> whole) {
+    leave();
+    m_document = std::move(document);
+    m_executor.discard(std::exchange(m_whole, whole ? std::move(whole) : m_document));
+    m_points.watched.bind(*m_document->graph);
+    m_points.ends.bind(*m_document->graph);
+    m_inputs.bind(m_document);
+    m_runs.bind(m_document);
+    m_comparison.bind(m_document, m_whole);
+    documentOpened();
+}
+
+void Session::close() {
+    leave();
+    m_points = {};
+    m_inputs.bind(nullptr);
+    m_runs.bind(nullptr);
+    m_comparison.bind(nullptr, nullptr);
+    m_executor.discard(std::exchange(m_whole, {}));
+}
+
+void Session::leave() {
+    if (!m_document) return;
+    documentLeft();
+    m_values.bind();
+    m_executor.discard(std::exchange(m_document, {}));
+}
+
+// --- watch and end points -------------------------------------------------------------------------------------------
+
+void Session::setWatched(NodeId node, bool watched) {
+    if (!m_document || !m_points.watched.set(*m_document->graph, node, watched)) return;
+    watchChanged();
+    if (watched) m_values.request(node);
+}
+
+void Session::setEnd(NodeId node, bool end) {
+    if (m_document && m_points.ends.set(*m_document->graph, node, end)) endChanged();
+}
+
+void Session::clearWatched() {
+    if (m_points.watched.clear()) watchChanged();
+}
+
+void Session::clearEnds() {
+    if (m_points.ends.clear()) endChanged();
+}
+
+void Session::restorePoints(const std::vector<NodeId>& watched, const std::vector<NodeId>& ends) {
+    if (!m_document) return;
+    m_points.watched.assign(*m_document->graph, watched);
+    m_points.ends.assign(*m_document->graph, ends);
+}
+
+// --- problems, scripts ----------------------------------------------------------------------------------------------
+
+void Session::setAccepted(NodeId node, bool accepted) {
+    if (!m_document || !m_problems.setAccepted(node, accepted)) return;
+    m_problems.findAgain(m_document->graph, m_runs.isRunning() ? nullptr : m_runs.last().recording);
+}
+
+base::Result<std::vector<io::InputCase>> Session::readCases(const InputData& data) const {
+    return session::readCases(*m_document, data, m_work);
+}
+
+base::Result<document::ReferenceComparison> Session::check(const std::string& reference,
+                                                           const std::map<std::string, tensor::Tensor>& given) const {
+    exec::Runner runner(m_runs.settings().threads);
+    return document::compareWithReference(*m_document, reference, m_comparison.tolerances(), runner, given, m_work);
+}
+
+void Session::stop() {
+    m_runs.stop();
+    m_values.stop();
+    m_comparison.stop();
+}
+
+// --- events ---------------------------------------------------------------------------------------------------------
+
+void Session::documentLeft() {
+    m_comparison.documentLeft();
+    m_problems.forget();
+    m_observer->documentLeft();
+}
+
+void Session::fileChanged(const base::Error& error, bool isNew) {
+    m_values.abandon();
+    m_values.forget();
+    m_comparison.documentLeft();
+    m_problems.forget();
+    m_observer->fileChanged(error, isNew);
+}
+
+void Session::inputsChanged() {
+    m_comparison.inputsChanged();
+    m_observer->inputsChanged();
+}
+
+void Session::inputsRead() {
+    m_observer->inputsRead();
+    m_runs.inputsWereRead();
+}
+
+void Session::runStarted() {
+    m_values.abandon();
+    m_comparison.runStarted();
+    m_problems.forget();
+    m_observer->runStarted();
+}
+
+void Session::runFinished() {
+    m_values.forget();
+    m_observer->runFinished();
+    m_comparison.runFinished();
+}
+
+void Session::documentOpened() { m_observer->documentOpened(); }
+void Session::watchChanged() { m_observer->watchChanged(); }
+void Session::endChanged() { m_observer->endChanged(); }
+void Session::typesChanged() { m_observer->typesChanged(); }
+void Session::valueArrived(NodeId node) { m_observer->valueArrived(node); }
+void Session::problemsChanged() { m_observer->problemsChanged(); }
+void Session::comparisonChanged() { m_observer->comparisonChanged(); }
+void Session::told(const Notice& notice) { m_observer->told(notice); }
+void Session::failed(const base::Error& error) { m_observer->failed(error); }
+
+}  // namespace sonde::session

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/document/document.h"
+#include "core/document/reference.h"
+#include "core/session/comparison.h"
+#include "core/session/values.h"
+
+namespace sonde::session {
+
+/// The debugger without a window: an opened model with what it is given, what is looked at, what runs left and how far
+/// that is from other runs.
+///
+///     Session session;
+///     SONDE_TRY(session.open("model.onnx"));
+///     session.setWatched(*session.document()->findNode("conv1"), true);
+///     SONDE_TRY(session.runs().give("input", {"photo.png"}));
+///     session.runs().run();                                      // returns when the run is done
+///     const tensor::Value* value = session.values().of(node);
+///
+/// Threads: a session and all its parts belong to one thread, on which every function is called and on which the
+/// observer is told of events. Exceptions are stop(), which may come from any thread, and LiveRun behind
+/// Runs::progress(). Work (reading inputs, running, computing again, comparing) is handed to an executor. With the
+/// InlineExecutor, which is there by default, each verb blocks until its work and what follows from it is done; with
+/// one that has threads, verbs return at once and results arrive later on the session's thread. The work itself touches
+/// nothing of the session. open(), readCases() and check() block in any case.
+class Session : private Observer {
+  public:
+    /// Everything is done on the calling thread; `work` stops all of it and is told of its progress.
+    explicit Session(base::WorkContext work = {});
+    /// Both outlive the session.
+    explicit Session(Executor& executor, Observer* observer = nullptr);
+    ~Session() override;
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    /// Null: nobody is told.
+    void setObserver(Observer* observer);
+
+    // --- the document ------------------------------------------------------------------------------------------------
+    /// Opens a model (document::open) and shows it. The points of the document before stay with nodes of the same
+    /// names: so do those of a model that was traced again or exported again. Blocks. Errors leave what was open.
+    base::Result<void> open(const std::string& model, const document::OpenOptions& options = {});
+    /// A document that was opened elsewhere. `whole`: the one of the file, where `document` is a part of it.
+    void show(std::shared_ptr<const document::Document> document,
+              std::shared_ptr<const document::Document> whole = nullptr);
+    void close();
+    /// Null if there is none.
+    const std::shared_ptr<const document::Document>& document() const { return m_document; }
+    const std::shared_ptr<const document::Document>& whole() const { return m_whole; }
+
+    // --- watch and end points ----------------------------------------------------------------------------------------
+    const Points& points() const { return m_points; }
+    void setWatched(graph::NodeId node, bool watched);
+    void setEnd(graph::NodeId node, bool end);
+    void clearWatched();
+    void clearEnds();
+    /// In place of those there are; tells nobody.
+    void restorePoints(const std::vector<graph::NodeId>& watched, const std::vector<graph::NodeId>& ends);
+
+    // --- its parts ---------------------------------------------------------------------------------------------------
+    Inputs& inputs() { return m_inputs; }
+    const Inputs& inputs() const { return m_inputs; }
+    Runs& runs() { return m_runs; }
+    const Runs& runs() const { return m_runs; }
+    Values& values() { return m_values; }
+    const Values& values() const { return m_values; }
+    Problems& problems() { return m_problems; }
+    const Problems& problems() const { return m_problems; }
+    Comparison& comparison() { return m_comparison; }
+    const Comparison& comparison() const { return m_comparison; }
+
+    /// Marks bad values of a node as intended, or not any more, and finds the last run's problems again.
+    void setAccepted(graph::NodeId node, bool accepted);
+
+    // --- for scripts -------------------------------------------------------------------------------------------------
+    /// The inputs that a text of the command line gives, a case for each run: see session::readCases(). Blocks. Only
+    /// with a document.
+    base::Result<std::vector<io::InputCase>> readCases(const InputData& data) const;
+    /// Runs every case of a reference file and compares all that it holds, within the comparison's tolerances. Blocks;
+    /// the session's own run and inputs stay. Only with a document. See document::compareWithReference().
+    base::Result<document::ReferenceComparison> check(const std::string& reference,
+                                                      const std::map<std::string, tensor::Tensor>& given = {}) const;
+
+    /// From any thread: what goes on (a run, reading, computing again, a comparison) ends as soon as possible, as
+    /// cancelled. What begins later goes on.
+    void stop();
+
+  private:
+    void leave();
+
+    // The parts tell the session, which tells the other parts and then the observer.
+    void documentLeft() override;
+    void documentOpened() override;
+    void fileChanged(const base::Error& error, bool isNew) override;
+    void watchChanged() override;
+    void endChanged() override;
+    void inputsChanged() override;
+    void inputsRead() override;
+    void runStarted() override;
+    void typesChanged() override;
+    void runFinished() override;
+    void valueArrived(graph::NodeId node) override;
+    void problemsChanged() override;
+    void comparisonChanged() override;
+    void told(const Notice& notice) override;
+    void failed(const base::Error& error) override;
+
+    base::WorkContext m_work;
+    std::unique_ptr<InlineExecutor> m_inline;
+    Executor& m_executor;
+    Observer m_nobody;
+    Observer* m_observer;
+    std::shared_ptr<const document::Document> m_document, m_whole;
+    Points m_points;
+    Inputs m_inputs;
+    Problems m_problems;
+    Runs m_runs;
+    Values m_values;
+    Comparison m_comparison;
+};
+
+}  // namespace sonde::session

@@ -1,0 +1,206 @@
+// Comparisons of a session's runs: with reference values that PyTorch computed (tests/data/models), with a baseline,
+// with another model; when they become stale and when they are made again.
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <fstream>
+
+#include "core/io/npz/npz.h"
+#include "core/session/session.h"
+#include "tests/support/onnx_file.h"
+
+using namespace sonde;
+using graph::NodeId;
+using session::Session;
+using tensor::Tensor;
+namespace onnx = test::onnxfile;
+
+namespace {
+
+std::string model(const char* name) { return std::string(SONDE_TEST_DATA "/models/") + name; }
+
+tensor::Value floats(std::vector<float> values) {
+    return Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values);
+}
+
+bool writeArrays(const std::string& file, const std::vector<io::NamedTensor>& arrays) {
+    return io::writeNpz(file, arrays).has_value();
+}
+
+/// y = x OPERATOR x, w = y + x, of x float32[N].
+std::string twoSteps(const char* op) {
+    const onnx::Graph graph{{{op, {"x", "x"}, {"y"}}, {"Add", {"y", "x"}, {"w"}}},
+                            {onnx::valueInfo("x", 1, {-1})},
+                            {onnx::valueInfo("w", 1, {-1})},
+                            {}};
+    return onnx::model(graph);
+}
+
+}  // namespace
+
+class TestComparedRuns : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+
+    std::string write(const char* name, const std::string& bytes) const {
+        const std::string path = m_folder.filePath(QLatin1String(name)).toStdString();
+        std::ofstream(path, std::ios::binary) << bytes;
+        return path;
+    }
+    NodeId node(const Session& session, const char* name) const { return session.document()->graph->findNode(name); }
+
+  private Q_SLOTS:
+    void aReferenceGivesItsInputs();
+    void aReferenceThatDiffersNamesTheFirst();
+    void checkComparesEveryCase();
+    void theBaselineIsComparedAgain();
+    void anotherModelIsComparedByNames();
+    void toleranceDecides();
+    void anotherFileMakesItStale();
+    void whatCannotBeComparedIsTold();
+};
+
+void TestComparedRuns::aReferenceGivesItsInputs() {
+    Session session;
+    QVERIFY(session.open(model("mlp_functional.onnx")));
+    session.comparison().withFile(model("mlp_functional.npz"));
+    const session::Comparison& found = session.comparison();
+    QVERIFY(found.isKnown() && !found.isStale());
+    QCOMPARE(found.title(), "mlp_functional.npz");
+    QVERIFY(found.compared() >= 3);
+    QCOMPARE(found.differing(), std::size_t(0));
+    QVERIFY(QString::fromStdString(found.summary()).endsWith("values agree with mlp_functional.npz"));
+    // The session's run is that of the reference.
+    QCOMPARE(session.runs().state(), session::RunState::Finished);
+    const auto npz = io::NpzFile::open(model("mlp_functional.npz"));
+    const std::string input = session.inputs().all().front().name;
+    QCOMPARE(session.inputs().all().front().spec.source, model("mlp_functional.npz"));
+    QVERIFY(tensor::identical(session.runs().last().inputs.front().tensor(), *npz->read("in." + input)));
+}
+
+void TestComparedRuns::aReferenceThatDiffersNamesTheFirst() {
+    Session session;
+    QVERIFY(session.open(write("two.onnx", twoSteps("Add"))));
+    const std::string file = m_folder.filePath("two.npz").toStdString();
+    // y = 2x is right, w = 3x is not.
+    QVERIFY(writeArrays(file, {{"in.x", Tensor::of<float>({2}, {1, 2})},
+                               {"node.y", Tensor::of<float>({2}, {2, 4})},
+                               {"out.w", Tensor::of<float>({2}, {3, 7})}}));
+    session.comparison().withFile(file);
+    QCOMPARE(session.comparison().differing(), std::size_t(1));
+    QCOMPARE(session.comparison().firstDiverging(), node(session, "w"));
+    QCOMPARE(session.comparison().diverging(), std::vector<NodeId>{node(session, "w")});
+    QVERIFY(session.comparison().of(node(session, "y"))->ok);
+    QCOMPARE(session.comparison().of(node(session, "w"))->maxAbsolute, 1.0);
+}
+
+void TestComparedRuns::checkComparesEveryCase() {
+    Session session;
+    QVERIFY(session.open(write("two.onnx", twoSteps("Add"))));
+    const std::string file = m_folder.filePath("cases.npz").toStdString();
+    QVERIFY(writeArrays(file, {{"in.x", Tensor::of<float>({1}, {1})},
+                               {"out.w", Tensor::of<float>({1}, {3})},
+                               {"case1.in.x", Tensor::of<float>({1}, {5})},
+                               {"case1.out.w", Tensor::of<float>({1}, {14})}}));
+    const auto found = session.check(file);
+    QVERIFY(found);
+    QCOMPARE(found->cases.size(), std::size_t(2));
+    QVERIFY(found->cases[0].ok() && !found->cases[1].ok());
+    QVERIFY(!session.runs().last().recording);  // the session's own run is not touched
+    session.comparison().setTolerances(analysis::Tolerance{0, 1, 0});
+    QVERIFY(session.check(file)->cases[1].ok());
+}
+
+void TestComparedRuns::theBaselineIsComparedAgain() {
+    Session session;
+    QVERIFY(session.open(write("two.onnx", twoSteps("Mul"))));
+    session.runs().giveValues({floats({1, 2})});
+    session.runs().run();
+    session.comparison().setBaseline();
+    session.comparison().withBaseline();
+    QCOMPARE(session.comparison().differing(), std::size_t(0));
+    // Of other inputs it is made again: y = x², w = x² + x.
+    session.runs().giveValues({floats({1, 3})});
+    QVERIFY(session.comparison().isStale());
+    QCOMPARE(session.comparison().staleReason(), "the inputs were changed");
+    session.runs().run();
+    QVERIFY(!session.comparison().isStale());
+    QCOMPARE(session.comparison().of(node(session, "y"))->maxAbsolute, 5.0);
+    QCOMPARE(session.comparison().of(node(session, "w"))->maxAbsolute, 6.0);
+    QCOMPARE(session.comparison().worstFirst().front(), node(session, "w"));
+    QCOMPARE(session.comparison().differingInputs(), std::vector<NodeId>{node(session, "x")});
+    // It outlives the model that it is of.
+    QVERIFY(session.open(write("other.onnx", twoSteps("Add"))));
+    QVERIFY(!session.comparison().isKnown() && session.comparison().hasBaseline());
+    session.runs().giveValues({floats({2, 2})});
+    session.comparison().withBaseline();
+    QCOMPARE(session.comparison().compared(), std::size_t(2));  // y and w; inputs are told apart
+}
+
+void TestComparedRuns::anotherModelIsComparedByNames() {
+    Session session;
+    QVERIFY(session.open(write("a.onnx", twoSteps("Add"))));
+    session.runs().giveValues({floats({2, 5})});
+    session.comparison().withFile(write("b.onnx", twoSteps("Mul")));
+    // 2 + 2 = 2 · 2, and 5 + 5 is 15 less than 5 · 5.
+    QCOMPARE(session.comparison().of(node(session, "y"))->maxAbsolute, 15.0);
+    QCOMPARE(session.comparison().firstDiverging(), node(session, "y"));
+    QVERIFY(session.comparison().of(node(session, "w"))->isInherited);
+}
+
+void TestComparedRuns::toleranceDecides() {
+    Session session;
+    QVERIFY(session.open(write("two.onnx", twoSteps("Mul"))));
+    session.runs().giveValues({floats({1, 100})});
+    session.runs().run();
+    session.comparison().setBaseline();
+    session.runs().giveValues({floats({1.0005F, 100})});
+    session.comparison().withBaseline();                         // runs first: the inputs have changed
+    QCOMPARE(session.comparison().differing(), std::size_t(0));  // 1e-4 of the largest magnitude, 10,000
+    QVERIFY(!session.comparison().setTolerances(analysis::Tolerances()));
+    QVERIFY(session.comparison().setTolerances(analysis::Tolerance{0, 1e-6, 0}));
+    QVERIFY(!session.comparison().isStale());  // it was made again
+    QVERIFY(session.comparison().differing() >= 2);
+    QVERIFY(!session.comparison().hasDefaultTolerances());
+}
+
+void TestComparedRuns::anotherFileMakesItStale() {
+    Session session;
+    QVERIFY(session.open(write("two.onnx", twoSteps("Add"))));
+    const std::string file = m_folder.filePath("changing.npz").toStdString();
+    QVERIFY(writeArrays(file, {{"in.x", Tensor::of<float>({1}, {1})}, {"out.w", Tensor::of<float>({1}, {3})}}));
+    session.comparison().withFile(file);
+    QVERIFY(!session.comparison().isStale());
+    QVERIFY(!session.comparison().files().empty());
+    QVERIFY(writeArrays(file, {{"in.x", Tensor::of<float>({1}, {1})}, {"out.w", Tensor::of<float>({1}, {4})}}));
+    session.comparison().checkFiles();
+    QCOMPARE(session.comparison().staleReason(), "changing.npz changed on disk");
+    QVERIFY(!session.comparison().of(node(session, "w")));
+    session.comparison().again();
+    QVERIFY(!session.comparison().isStale());
+    QCOMPARE(session.comparison().of(node(session, "w"))->maxAbsolute, 1.0);
+}
+
+void TestComparedRuns::whatCannotBeComparedIsTold() {
+    struct Errors : session::Observer {
+        std::vector<base::Error> all;
+        void failed(const base::Error& error) override { all.push_back(error); }
+    } errors;
+    Session session;
+    session.setObserver(&errors);
+    QVERIFY(session.open(write("two.onnx", twoSteps("Add"))));
+    session.comparison().withFile("/nowhere.npz");
+    QCOMPARE(errors.all.size(), std::size_t(1));
+    QVERIFY(!session.comparison().isKnown() && !session.comparison().isActive());
+    session.runs().giveValues({floats({1})});
+    session.comparison().withFile("/nowhere.onnx");
+    QCOMPARE(errors.all.size(), std::size_t(2));
+    QVERIFY(session.comparison().canRepeat());
+    session.comparison().clear();
+    QVERIFY(!session.comparison().canRepeat());
+}
+
+QTEST_MAIN(TestComparedRuns)
+#include "tst_compared_runs.moc"
