@@ -7,7 +7,7 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "core/analysis/compare.h"
-#include "core/document/reference.h"
+#include "core/session/session.h"
 
 namespace sonde::app {
 
@@ -54,11 +54,12 @@ base::Result<std::map<std::string, tensor::Tensor>> givenInputs(const document::
 base::Result<int> check(CheckOptions& options) {
     SONDE_ASSIGN(const auto document, options.model.load(options.reference));
     SONDE_ASSIGN(const auto given, givenInputs(*document, options.inputs));
-    exec::Runner runner(options.threads);
-    const analysis::Tolerances tolerances =
-        options.isFixed ? analysis::Tolerances(options.tolerance) : analysis::Tolerances();
-    SONDE_ASSIGN(const auto found, document::compareWithReference(*document, options.reference, tolerances, runner,
-                                                                  given, commandLineWork()));
+    session::Session session(commandLineWork());
+    session.show(document);
+    session.runs().setSettings({options.threads});
+    if (options.isFixed) session.comparison().setTolerances(options.tolerance);
+    const analysis::Tolerances& tolerances = session.comparison().tolerances();
+    SONDE_ASSIGN(const auto found, session.check(options.reference, given));
     printNotes(found.notes);
     const std::vector<analysis::ComparedCase>& cases = found.cases;
     std::size_t nameWidth = 4, qualnameWidth = 6, compared = 0, failed = 0;

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/interrupt.h"
-#include "core/document/input_infos.h"
+#include "core/session/read_inputs.h"
 
 namespace sonde::app {
 
@@ -26,11 +26,7 @@ void printNotes(const std::vector<std::string>& notes) {
 }
 
 base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice) {
-    io::InputOptions options;
-    options.seed = choice.seed;
-    if (const io::ImagePreset* preset = io::findImagePreset(choice.image)) options.image = preset->options;
-    options.hasDefault = document::defaultsOf(document);
-    auto cases = io::makeInputs(choice.spec, document::requiredInputInfos(document), options, commandLineWork());
+    auto cases = session::readCases(document, {choice.spec, choice.image, choice.seed}, commandLineWork());
     if (!cases) return cases;
     for (const io::InputCase& each : *cases) printNotes(each.notes);
     return cases;

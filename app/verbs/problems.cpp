@@ -1,5 +1,3 @@
-#include "core/analysis/problems.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
@@ -10,7 +8,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
-#include "core/exec/runner.h"
+#include "core/session/session.h"
 
 namespace sonde::app {
 
@@ -52,16 +50,20 @@ class ProblemsVerb {
     base::Result<int> run() {
         SONDE_ASSIGN(m_document, m_options.model.load(m_options.inputs.spec));
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
-        SONDE_ASSIGN(const auto accepted, nodesFor(*m_document, m_options.accepted));
-        SONDE_ASSIGN(const auto plan, exec::Plan::make(m_document->graph, {}));
-        exec::Runner runner(m_options.threads);
-        exec::RunOptions options;
-        options.seed = m_options.inputs.seed;
+        SONDE_ASSIGN(auto accepted, nodesFor(*m_document, m_options.accepted));
+        session::Session session(commandLineWork());
+        session.show(m_document);
+        session.problems().restoreAccepted(std::move(accepted));
+        session::RunSettings settings{m_options.threads, m_options.inputs.seed};
+        settings.isObserved = false;
+        session.runs().setSettings(settings);
         for (const io::InputCase& one : cases) {
-            const exec::Recording recording = runner.run(*plan, one.values, commandLineWork(), options);
+            session.runs().giveValues(one.values);
+            session.runs().run();
+            const session::Run& run = session.runs().last();
             // What no operation is to blame for (inputs that do not fit, Ctrl+C) is no problem of a node.
-            if (recording.error && recording.failures.empty()) return *recording.error;
-            const auto found = analysis::findProblems(*m_document->graph, recording, accepted);
+            if (run.error && (!run.recording || run.recording->failures.empty())) return *run.error;
+            const auto& found = session.problems().all();
             m_problems.insert(m_problems.end(), found.begin(), found.end());
         }
         m_options.json ? printJson() : printTable();

@@ -8,15 +8,12 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "core/analysis/compare.h"
-#include "core/analysis/infer.h"
-#include "core/analysis/problems.h"
 #include "core/analysis/profile.h"
-#include "core/analysis/seen_types.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/exec/file_check.h"
-#include "core/exec/runner.h"
 #include "core/graph/source_files.h"
 #include "core/io/npz/npz.h"
+#include "core/session/session.h"
 
 namespace sonde::app {
 
@@ -81,20 +78,23 @@ void collect(const tensor::Value& value, const std::string& key, std::vector<io:
 
 class RunVerb {
   public:
-    explicit RunVerb(RunVerbOptions& options) : m_options(options), m_runner(options.threads) {}
+    explicit RunVerb(RunVerbOptions& options) : m_options(options), m_session(commandLineWork()) {}
 
     base::Result<int> run() {
         SONDE_ASSIGN(m_document, m_options.model.load(m_options.inputs.spec));
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
-        exec::PlanOptions options;
-        SONDE_TRY(readWatches(options.watch));
-        SONDE_ASSIGN(options.end, nodesFor(*m_document, m_options.end));
-        options.watchAll = m_options.watchAll;
-        options.exact = m_options.exact;
-        SONDE_ASSIGN(m_plan, exec::Plan::make(m_document->graph, std::move(options)));
+        m_session.show(m_document);
+        SONDE_TRY(setPoints());
+        session::RunSettings settings{m_options.threads, m_options.inputs.seed, m_options.repeat, m_options.watchAll,
+                                      m_options.exact};
+        // Runs that are observed do each step by itself, so that each has its own time.
+        settings.isObserved = !m_options.profile.empty();
+        m_session.runs().setSettings(settings);
         std::optional<base::Error> error;
         for (std::size_t i = 0; i < cases.size() && !error; ++i) {
-            if (cases.size() > 1) fmt::print("{}\n", cases[i].name.empty() ? fmt::format("case {}", i) : cases[i].name);
+            m_title = cases.size() == 1       ? ""
+                      : cases[i].name.empty() ? fmt::format("case {}\n", i)
+                                              : cases[i].name + "\n";
             m_keyPrefix = i == 0 ? "" : fmt::format("case{}.", i);
             SONDE_ASSIGN(error, runCase(cases[i].values));
         }
@@ -108,73 +108,69 @@ class RunVerb {
     }
 
   private:
+    base::Result<void> setPoints() {
+        SONDE_TRY(setWatches());
+        SONDE_ASSIGN(const auto ends, nodesFor(*m_document, m_options.end));
+        for (const graph::NodeId node : ends) m_session.setEnd(node, true);
+        return {};
+    }
+
     /// NODE or NODE@PASS. A name wins that has an @ of its own.
-    base::Result<void> readWatches(std::vector<graph::NodeId>& nodes) {
+    base::Result<void> setWatches() {
         for (const std::string& text : m_options.watch) {
             const std::size_t at = text.rfind('@');
             const bool hasPass = at != std::string::npos && at > 0 && at + 1 < text.size() &&
                                  text.find_first_not_of("0123456789.", at + 1) == std::string::npos &&
                                  !m_document->findNode(text);
             SONDE_ASSIGN(const graph::NodeId node, m_document->findNode(hasPass ? text.substr(0, at) : text));
-            nodes.push_back(node);
+            m_session.setWatched(node, true);
             if (hasPass) m_chosenPasses[node].push_back(text.substr(at + 1));
         }
         return {};
     }
 
     base::Result<std::optional<base::Error>> runCase(const std::vector<tensor::Value>& inputs) {
-        exec::RunOptions options;
-        options.seed = m_options.inputs.seed;
-        // Runs that are observed do each step by itself, so that each has its own time.
-        struct EveryStep : exec::RunObserver {
-            explicit EveryStep(std::shared_ptr<const graph::InternalGraph> graph) : seen(std::move(graph)) {}
-            void exprFinished(graph::ExprId expr, std::span<const tensor::Value> outputs, std::int64_t) override {
-                seen.add(expr, outputs);
-            }
-            analysis::SeenTypes seen;
-        } everyStep(m_document->graph);
-        if (!m_options.profile.empty()) options.observer = &everyStep;
-        exec::Recording recording;
-        for (std::size_t i = 0; i < std::max<std::size_t>(m_options.repeat, 1); ++i) {
-            recording = m_runner.run(*m_plan, inputs, commandLineWork(), options);
-            if (recording.error) break;
-        }
-        SONDE_TRY(report(inputs, recording));
+        m_session.runs().giveValues(inputs);
+        m_session.runs().run();
+        const session::Run& run = m_session.runs().last();
+        if (run.plan) fmt::print("{}", m_title);
+        if (!run.recording) return *run.error;
+        SONDE_TRY(report(run));
         // Dim sizes that the file leaves open are known by now: so are bytes.
         if (!m_options.profile.empty())
-            SONDE_TRY(analysis::writeProfile(
-                m_options.profile, analysis::typedFor(*m_document->graph, inputs, everyStep.seen.types()), recording));
-        return recording.error;
+            SONDE_TRY(analysis::writeProfile(m_options.profile, *m_session.runs().graph(), *run.recording));
+        return run.error;
     }
 
-    base::Result<void> report(const std::vector<tensor::Value>& inputs, const exec::Recording& recording) {
+    base::Result<void> report(const session::Run& run) {
+        const exec::Recording& recording = *run.recording;
         const graph::InternalGraph& graph = *m_document->graph;
         std::vector<Row> rows;
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            collect(inputs[i], key("in", m_document->inputs[i].name), m_arrays);
+        for (const session::Input& input : m_session.inputs().all())
+            if (input.value) collect(*input.value, key("in", input.name), m_arrays);
         for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
             for (graph::NodeId node : graph.expr(id).outputs) {
                 if (isReported(node)) addNode(node, recording, rows);
             }
         }
-        for (std::size_t i = 0; i < recording.outputs.size() && m_plan->options().end.empty(); ++i) {
+        for (std::size_t i = 0; i < recording.outputs.size() && run.plan->options().end.empty(); ++i) {
             const bool named = i < m_document->outputs.size();
             const std::string name = named ? m_document->outputs[i].name : std::to_string(i);
             rows.push_back({"out." + name, qualnameText(graph, graph.outputs()[i]), recording.outputs[i], true});
             collect(recording.outputs[i], key("out", name), m_arrays);
         }
         const std::string table = tableOf(rows);
-        if (auto changed = exec::FileCheck(m_document->graph, inputs).changed()) return std::move(*changed);
+        if (auto changed = exec::FileCheck(m_document->graph, run.inputs).changed()) return std::move(*changed);
         fmt::print("{}", table);
         printBranches(recording);
-        tellProblems(recording);
-        fmt::print("{} of {} operations ran in {:.3f} ms on {} threads\n", ranCount(recording), m_plan->steps().size(),
-                   static_cast<double>(recording.totalNs) / 1e6, m_runner.pool().threads());
+        tellProblems();
+        fmt::print("{} of {} operations ran in {:.3f} ms on {} threads\n", run.ranCount(), run.plan->steps().size(),
+                   static_cast<double>(recording.totalNs) / 1e6, run.threads);
         return {};
     }
 
     bool isReported(graph::NodeId node) const {
-        const exec::PlanOptions& options = m_plan->options();
+        const exec::PlanOptions& options = m_session.runs().last().plan->options();
         const auto holds = [node](const std::vector<graph::NodeId>& nodes) {
             return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
         };
@@ -186,7 +182,7 @@ class RunVerb {
     void addNode(graph::NodeId node, const exec::Recording& recording, std::vector<Row>& rows) {
         const graph::InternalGraph& graph = *m_document->graph;
         const std::string& name = graph.node(node).name;
-        const exec::PlanOptions& options = m_plan->options();
+        const exec::PlanOptions& options = m_session.runs().last().plan->options();
         const tensor::Value* value = recording.value(node);
         if (value && !recording.passOf(node, 0).empty()) {
             addPasses(node, recording, rows);
@@ -247,13 +243,14 @@ class RunVerb {
     }
 
     /// On standard error: values that are NaN or infinite, and what only --watch asked for and could not be computed.
-    void tellProblems(const exec::Recording& recording) const {
+    void tellProblems() const {
         const graph::InternalGraph& graph = *m_document->graph;
+        const session::Problems& problems = m_session.problems();
         std::fflush(stdout);
-        if (const std::string bad = analysis::summarizeBad(graph, recording).text(graph); !bad.empty()) {
+        if (const std::string bad = problems.summary().text(graph); !bad.empty()) {
             fmt::print(stderr, "sonde: warning: {}\n", bad);
         }
-        for (const analysis::Problem& problem : analysis::findProblems(graph, recording)) {
+        for (const analysis::Problem& problem : problems.all()) {
             const bool wentOn =
                 problem.kind == analysis::ProblemKind::Failure && problem.severity == base::Severity::Warning;
             if (wentOn)
@@ -262,20 +259,14 @@ class RunVerb {
         }
     }
 
-    std::size_t ranCount(const exec::Recording& recording) const {
-        std::size_t count = 0;
-        for (graph::ExprId id : m_plan->steps()) count += recording.state(id) == exec::ExprState::Done ? 1 : 0;
-        return count;
-    }
-
     std::string key(const char* kind, const std::string& name) const { return m_keyPrefix + kind + "." + name; }
 
     RunVerbOptions& m_options;
-    exec::Runner m_runner;
+    session::Session m_session;
     std::shared_ptr<const document::Document> m_document;
-    std::shared_ptr<const exec::Plan> m_plan;
     std::vector<io::NamedTensor> m_arrays;
-    std::string m_keyPrefix;
+    std::string m_title;                                                         ///< of one of several cases
+    std::string m_keyPrefix;                                                     ///< of its arrays
     std::unordered_map<graph::NodeId, std::vector<std::string>> m_chosenPasses;  ///< of watched nodes: "2", "2.0"
 };
 
