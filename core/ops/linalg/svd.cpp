@@ -1,23 +1,21 @@
 #include <Eigen/SVD>
 #include <algorithm>
-#include <complex>
-#include <type_traits>
 
 #include "core/ops/linalg/decompositions.h"
+#include "core/ops/linalg/wide.h"
 
 namespace sonde::ops::linalg {
 
 template <typename T>
 bool decomposeSingular(Matrix<const T> a, Real<T>* s, Matrix<T> u, Matrix<T> v) {
     using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-    using Wide = std::conditional_t<std::is_same_v<T, Real<T>>, double, std::complex<double>>;
-    using WideDense = Eigen::Matrix<Wide, Eigen::Dynamic, Eigen::Dynamic>;
+    using WideDense = Eigen::Matrix<Wide<T>, Eigen::Dynamic, Eigen::Dynamic>;
     unsigned options = 0;
     if (u.data) {
         options |= u.cols == a.rows ? Eigen::ComputeFullU : Eigen::ComputeThinU;
         options |= v.cols == a.cols ? Eigen::ComputeFullV : Eigen::ComputeThinV;
     }
-    const WideDense matrix = a.template as<Eigen::Map<const Dense>>().template cast<Wide>();
+    const WideDense matrix = a.template as<Eigen::Map<const Dense>>().template cast<Wide<T>>();
     // Divide and conquer, and Jacobi's rotations below 16 columns. Both refuse what is not finite.
     const Eigen::BDCSVD<WideDense> svd(matrix, options);
     if (svd.info() != Eigen::Success) return false;
