@@ -4,6 +4,7 @@
 
 #include "core/trace/module.h"
 #include "core/trace/record.h"
+#include "core/trace/traced_module.h"
 #include "core/trace/traced_module/module_graph.h"
 #include "core/trace/traced_module/node.h"
 
