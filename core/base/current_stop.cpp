@@ -6,6 +6,7 @@ namespace sonde::base {
 
 namespace {
 
+/// Of this thread: for code of models, which runs behind their own forward and is handed no WorkContext.
 thread_local std::stop_token tCurrent;
 
 }  // namespace

@@ -48,6 +48,7 @@ int statSettled(int descriptor, struct stat& status) {
     }
 }
 
+/// The innermost scope of this thread: files are mapped by readers many calls below whoever opens a model.
 thread_local MappedFilesScope* tScope = nullptr;
 
 }  // namespace

@@ -76,7 +76,7 @@ class ChunkRange {
     alignas(64) std::atomic<std::uint64_t> m_bounds{0};
 };
 
-/// Set while a thread works on a chunk, so that a nested loop runs in place.
+/// Set while a thread works on a chunk, so that a nested loop runs in place: the thread itself is what is busy.
 thread_local bool insideChunk = false;
 
 }  // namespace

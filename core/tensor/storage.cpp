@@ -28,6 +28,8 @@ std::atomic<std::size_t>& limit() {
 
 constexpr std::size_t kAlignment = 64;
 
+/// Of this thread, set by AllocationLimit: a kernel that is tried out before a run allocates where no limit is passed,
+/// and a run on another thread has all of the memory meanwhile.
 thread_local std::size_t threadLimit = std::numeric_limits<std::size_t>::max();
 
 base::Result<void> checkSize(std::size_t sizeBytes) {

@@ -12,6 +12,7 @@
 #include "core/trace/error.h"
 #include "core/trace/memory_rules.h"
 #include "core/trace/operator_call.h"
+#include "core/trace/thread_state.h"
 
 namespace sonde::trace {
 
@@ -21,8 +22,6 @@ using tensor::Tensor;
 using tensor::Value;
 
 namespace {
-
-thread_local WriteProtection* tProtection = nullptr;
 
 [[noreturn]] void fail(const std::string& text) { throw TraceError(TraceErrorKind::Runtime, text); }
 
@@ -374,21 +373,23 @@ std::string functionalOverload(const graph::OpKey& op, const std::vector<Var>& a
     return isOutForm ? base : op.name;
 }
 
-WriteProtection::WriteProtection(std::span<const Value> values) : m_outer(std::exchange(tProtection, this)) {
+WriteProtection::WriteProtection(std::span<const Value> values)
+    : m_outer(std::exchange(threadState().protection, this)) {
     for (const Value& value : values) protect(value);
 }
-WriteProtection::~WriteProtection() { tProtection = m_outer; }
+WriteProtection::~WriteProtection() { threadState().protection = m_outer; }
 
 void WriteProtection::protect(const Value& value) {
     visitTensors(value, [this](const Tensor& tensor) { m_storages.insert(tensor.storage().get()); });
 }
 
 void WriteProtection::noteRead(const Tensor& tensor) {
-    if (tProtection) tProtection->m_storages.insert(tensor.storage().get());
+    if (WriteProtection* const protection = threadState().protection)
+        protection->m_storages.insert(tensor.storage().get());
 }
 
 bool WriteProtection::covers(const Tensor& tensor) {
-    for (const WriteProtection* at = tProtection; at; at = at->m_outer) {
+    for (const WriteProtection* at = threadState().protection; at; at = at->m_outer) {
         if (at->m_storages.contains(tensor.storage().get())) return true;
     }
     return false;

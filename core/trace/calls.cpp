@@ -5,10 +5,10 @@
 #include "core/graph/memory.h"
 #include "core/trace/at_once.h"
 #include "core/trace/error.h"
-#include "core/trace/innermost_swap.h"
 #include "core/trace/memory.h"
 #include "core/trace/overloads.h"
 #include "core/trace/record.h"
+#include "core/trace/thread_state.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::trace {
@@ -18,8 +18,8 @@ namespace {
 /// Puts the swaps that were there back.
 class SwapsRestored {
   public:
-    explicit SwapsRestored(const FunctionSwap* meanwhile) : m_before(std::exchange(innermostSwap(), meanwhile)) {}
-    ~SwapsRestored() { innermostSwap() = m_before; }
+    explicit SwapsRestored(const FunctionSwap* meanwhile) : m_before(std::exchange(threadState().swap, meanwhile)) {}
+    ~SwapsRestored() { threadState().swap = m_before; }
     SwapsRestored(const SwapsRestored&) = delete;
     SwapsRestored& operator=(const SwapsRestored&) = delete;
 
@@ -68,7 +68,7 @@ Var call(graph::ExprKind kind, const Function& called, std::vector<Var> argument
 }  // namespace
 
 Var callFunction(const Function& function, std::vector<Var> arguments, Keywords keywords) {
-    for (const FunctionSwap* swap = innermostSwap(); swap; swap = swap->m_previous) {
+    for (const FunctionSwap* swap = threadState().swap; swap; swap = swap->m_previous) {
         if (swap->m_name != function.display) continue;
         const SwapsRestored inside(swap->m_previous);
         return swap->m_replacement(std::move(arguments), std::move(keywords));

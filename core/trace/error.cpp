@@ -45,6 +45,8 @@ std::string currentExceptionType() {
     return status == 0 && text ? text.get() : type->name();
 }
 
+/// What the calls of models on this thread have thrown. Of the thread, as the exception that it belongs to is: the
+/// code between a throw and its handlers is the model's own, and passes nothing.
 struct FailedCall {
     std::size_t depth = 0;         ///< calls of models, one inside the other
     std::exception_ptr exception;  ///< what left one of them last

@@ -2,29 +2,25 @@
 
 #include <utility>
 
+#include "core/trace/thread_state.h"
+
 namespace sonde::trace {
 
 using graph::NodeId;
 using tensor::Value;
 
-namespace {
-
-thread_local Tracer* tActive = nullptr;
-
-}  // namespace
-
-ActiveTracer::ActiveTracer(Tracer& tracer) : m_tracer(tracer), m_before(std::exchange(tActive, &tracer)) {}
+ActiveTracer::ActiveTracer(Tracer& tracer) : m_tracer(tracer), m_before(std::exchange(threadState().tracer, &tracer)) {}
 ActiveTracer::~ActiveTracer() {
-    tActive = m_before;
+    threadState().tracer = m_before;
     m_tracer.m_currentModule.clear();
     m_tracer.m_currentClass.clear();
     m_tracer.m_frames.clear();
 }
 
-PausedTracing::PausedTracing() : m_before(std::exchange(tActive, nullptr)) {}
-PausedTracing::~PausedTracing() { tActive = m_before; }
+PausedTracing::PausedTracing() : m_before(std::exchange(threadState().tracer, nullptr)) {}
+PausedTracing::~PausedTracing() { threadState().tracer = m_before; }
 
-Tracer* Tracer::active() { return tActive; }
+Tracer* Tracer::active() { return threadState().tracer; }
 
 std::optional<Value> Tracer::known(NodeId node, KnownUse use) {
     return m_follower ? m_follower->known(node, use) : std::nullopt;

@@ -25,6 +25,8 @@ std::string keyOf(std::string_view domain, std::string_view name) {
     return std::string(domain) + "::" + std::string(name);
 }
 
+/// Of the step that this thread runs. A kernel asks for it deep inside of its loops, behind the same calls that run
+/// it without followers; the threads of the pool get it from the kernel.
 thread_local Followers* current = nullptr;
 
 class UnaryFollower : public Follower {

@@ -101,7 +101,7 @@ class WorkBuffer {
 
   private:
     static constexpr std::size_t kMostKept = 4;
-
+    /// Stay with the thread, as of Scratch: kernels on several threads take and give them back without a lock.
     static std::vector<AlignedBuffer<std::byte>>& unused() {
         thread_local std::vector<AlignedBuffer<std::byte>> buffers = [] {
             std::vector<AlignedBuffer<std::byte>> none;
