@@ -19,10 +19,13 @@ install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sonde)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/resources/reference DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sonde)
 
-# The library: static, its includes rooted at include/sonde as they are at the repository.
+# The library: static, its public headers rooted at include/sonde as they are at the repository.
 install(TARGETS sonde-core EXPORT SondeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sonde
-  FILES_MATCHING PATTERN "*.h")
+include(core/public_headers.cmake)
+foreach(header IN LISTS SONDE_PUBLIC_HEADERS)
+  get_filename_component(folder core/${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/core/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sonde/${folder})
+endforeach()
 set_target_properties(sonde-core PROPERTIES EXPORT_NAME core)
 install(EXPORT SondeTargets NAMESPACE Sonde:: DESTINATION ${SONDE_CMAKE_DIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/SondeConfig.cmake.in ${PROJECT_BINARY_DIR}/SondeConfig.cmake

@@ -19,6 +19,15 @@ foreach(file bin/sonde libexec/sonde/sonde-layout-worker share/applications/sond
   endif()
 endforeach()
 
+# The public headers and no others.
+include(${SOURCE}/core/public_headers.cmake)
+file(GLOB_RECURSE installed RELATIVE ${prefix}/include/sonde/core ${prefix}/include/sonde/*)
+list(SORT installed)
+list(SORT SONDE_PUBLIC_HEADERS)
+if(NOT installed STREQUAL SONDE_PUBLIC_HEADERS)
+  message(FATAL_ERROR "installed headers:\n${installed}\nexpected:\n${SONDE_PUBLIC_HEADERS}")
+endif()
+
 run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install -B ${WORK}/user -DCMAKE_PREFIX_PATH=${prefix}
   -DMODEL=${SOURCE}/resources/examples/own_model/own_model.cpp)
 run(${CMAKE_COMMAND} --build ${WORK}/user)

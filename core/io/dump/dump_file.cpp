@@ -7,6 +7,7 @@
 
 #include "core/base/mapped_file.h"
 #include "core/graph/source_files.h"
+#include "core/io/dump/graph_codec.h"
 
 namespace sonde::io::dump {
 

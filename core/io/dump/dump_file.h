@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/io/dump/graph_codec.h"
+#include "core/graph/internal_graph.h"
+#include "core/io/dump/name_options.h"
 
 namespace sonde::io::dump {
 

@@ -2,16 +2,10 @@
 
 #include "core/base/result.h"
 #include "core/graph/internal_graph.h"
+#include "core/io/dump/name_options.h"
 #include "core/io/traced_module/codec.h"
 
 namespace sonde::io::dump {
-
-/// Which names a file keeps.
-struct NameOptions {
-    bool nodes = true;        ///< else those of outputs only, the rest are numbers
-    bool operations = false;  ///< the file's own names of operations
-    bool parameters = false;  ///< names of weights, so that their values can be replaced
-};
 
 /// A graph as JSON with its tensors beside it: bodies in bodies, exprs in the order in which they run, nodes by number.
 /// Throws CodecError: exprs that run something that is no operator (a module that could not be traced).

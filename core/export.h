@@ -1,0 +1,6 @@
+#pragma once
+
+// Models in the operators of others: ONNX and dumps.
+
+#include "core/export/dump.h"
+#include "core/export/lowering/onnx_graph.h"

@@ -1,0 +1,26 @@
+#pragma once
+
+// Layers with torch's names, and models of one's own for the window and the verbs (nn/plugin.h).
+
+#include "core/nn/activation.h"
+#include "core/nn/adaptive_softmax.h"
+#include "core/nn/attention.h"
+#include "core/nn/containers.h"
+#include "core/nn/conv.h"
+#include "core/nn/distance.h"
+#include "core/nn/dropout.h"
+#include "core/nn/embedding.h"
+#include "core/nn/fold.h"
+#include "core/nn/fractional_pooling.h"
+#include "core/nn/functional.h"
+#include "core/nn/initialize.h"
+#include "core/nn/linear.h"
+#include "core/nn/loss.h"
+#include "core/nn/module.h"
+#include "core/nn/normalization.h"
+#include "core/nn/padding.h"
+#include "core/nn/plugin.h"
+#include "core/nn/pooling.h"
+#include "core/nn/recurrent.h"
+#include "core/nn/transformer.h"
+#include "core/nn/upsample.h"

@@ -1,0 +1,5 @@
+#pragma once
+
+// Built-in models.
+
+#include "core/zoo/zoo.h"
