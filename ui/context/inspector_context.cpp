@@ -16,20 +16,12 @@ bool contains(const std::vector<NodeId>& nodes, NodeId node) {
     return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
-/// Adds or removes; whether anything changed.
-bool setMember(std::vector<NodeId>& nodes, NodeId node, bool member) {
-    const auto found = std::find(nodes.begin(), nodes.end(), node);
-    if ((found != nodes.end()) == member) return false;
-    if (member) nodes.push_back(node);
-    else nodes.erase(found);
-    return true;
-}
-
 constexpr std::size_t kHistoryLimit = 200;
 
 }  // namespace
 
-InspectorContext::InspectorContext(QObject* parent) : QObject(parent) {
+InspectorContext::InspectorContext(QObject* parent)
+    : QObject(parent), m_events(makeEvents()), m_session(m_executor, m_events.get()) {
     qRegisterMetaType<Selection>();
     m_runTimer.setInterval(33);
     connect(&m_runTimer, &QTimer::timeout, this, &InspectorContext::pollRun);
@@ -37,22 +29,34 @@ InspectorContext::InspectorContext(QObject* parent) : QObject(parent) {
     connect(&m_fileWatch, &FileWatch::changed, this, &InspectorContext::fileChanged);
     connect(&m_fileWatch, &FileWatch::touched, this, &InspectorContext::checkFiles);
     connect(&m_inputWatch, &FileWatch::touched, this, &InspectorContext::checkInputFiles);
-    m_valueMeasures = std::make_unique<ValueMeasures>(*this);
-    m_comparison = std::make_unique<Comparison>(*this);
-    m_problems = std::make_unique<Problems>(*this);
+    m_valueMeasures = std::make_unique<ValueMeasures>(m_session);
+    connect(this, &InspectorContext::documentLeft, m_valueMeasures.get(), &ValueMeasures::leave);
+    connect(this, &InspectorContext::runStarted, m_valueMeasures.get(), &ValueMeasures::forget);
+    connect(this, &InspectorContext::fileChanged, m_valueMeasures.get(), &ValueMeasures::forget);
+    connect(this, &InspectorContext::runFinished, m_valueMeasures.get(), &ValueMeasures::followRun);
+    connect(m_valueMeasures.get(), &ValueMeasures::failed, this,
+            qOverload<const base::Error&>(&InspectorContext::report));
+    m_comparison = std::make_unique<Comparison>(m_session.comparison());
+    connect(this, &InspectorContext::selectionChanged, m_comparison.get(), &Comparison::checkFiles);
+    connect(m_comparison.get(), &Comparison::tolerancesChanged, this, &InspectorContext::keep);
+    connect(m_comparison.get(), &Comparison::nothingToRepeat, this, [this] {
+        report(Message{
+            base::Severity::Info, tr("Nothing was compared yet"), {}, tr("Run \u203a Compare says with what"), {}});
+    });
+    m_problems = std::make_unique<Problems>(m_session);
+    connect(m_problems.get(), &Problems::acceptedChanged, this, &InspectorContext::keep);
 }
 
 InspectorContext::~InspectorContext() { waitUntilStored(); }
 
 bool InspectorContext::isBusy() const {
-    return m_load.isActive() || m_readJob.isActive() || m_runJob.isActive() || m_peekJob.isActive() ||
-           m_valueMeasures->isActive() || m_comparison->isActive() || m_problems->isActive();
+    return m_load.isActive() || m_executor.isBusy() || m_valueMeasures->isActive() || m_comparison->isActive();
 }
 
 // --- what is pointed at ---------------------------------------------------------------------------------------------
 
 Selection InspectorContext::selectionOf(NodeId node) const {
-    if (!m_document || !node.valid() || node.index() >= graph().nodeCount()) return {};
+    if (!document() || !node.valid() || node.index() >= graph().nodeCount()) return {};
     const ExprId producer = graph().node(node).producer;
     Selection selection;
     selection.kind = Selection::Kind::Node;
@@ -67,7 +71,7 @@ Selection InspectorContext::selectionOf(NodeId node) const {
 }
 
 Selection InspectorContext::selectionOf(ExprId id) const {
-    if (!m_document || !id.valid() || graph().isErased(id)) return {};
+    if (!document() || !id.valid() || graph().isErased(id)) return {};
     const graph::Expr& expr = graph().expr(id);
     if (!expr.outputs.empty()) return selectionOf(expr.outputs.front());
     Selection selection;
@@ -79,7 +83,7 @@ Selection InspectorContext::selectionOf(ExprId id) const {
 }
 
 Selection InspectorContext::selectionOf(ScopeId scope) const {
-    if (!m_document || !scope.valid()) return {};
+    if (!document() || !scope.valid()) return {};
     Selection selection;
     selection.kind = Selection::Kind::Scope;
     selection.scope = scope;
@@ -89,7 +93,7 @@ Selection InspectorContext::selectionOf(ScopeId scope) const {
 }
 
 Selection InspectorContext::selectionOf(const QString& qualname) const {
-    if (!m_document) return {};
+    if (!document()) return {};
     const std::string wanted = qualname.toStdString();
     for (const graph::Scope& scope : graph().scopes())
         if (scope.qualname == wanted) return selectionOf(scope.id);
@@ -110,6 +114,7 @@ void InspectorContext::setSelection(const Selection& selection) {
     m_selection = selection;
     if (selection.node.valid() && !contains(m_selectedNodes, selection.node)) m_selectedNodes = {selection.node};
     if (!selection.node.valid()) m_selectedNodes.clear();
+    m_session.runs().setLookedAt(m_selectedNodes);  // its value comes with each run
     Q_EMIT selectionChanged(m_selection);
     if (selection.node.valid()) requestValue(selection.node);
 }
@@ -140,7 +145,7 @@ void InspectorContext::hover(const Selection& selection) {
 }
 
 void InspectorContext::reveal(const Selection& selection) {
-    if (!m_document || selection.isNone()) return;
+    if (!document() || selection.isNone()) return;
     // What one is led to is to be seen, whatever was hidden.
     if (selection.expr.valid() && layout::isFiltered(m_view, selection.expr)) showEverything();
     if (m_outline) {
@@ -174,7 +179,7 @@ void InspectorContext::goForward() {
 }
 
 void InspectorContext::goToParent() {
-    if (!m_document || m_selection.isNone()) return;
+    if (!document() || m_selection.isNone()) return;
     ScopeId scope = m_selection.scope;
     if (m_selection.kind == Selection::Kind::Scope) scope = graph().scope(scope).parent;
     if (scope.valid()) navigateTo(selectionOf(scope));
@@ -186,48 +191,10 @@ void InspectorContext::setSearchHits(std::vector<NodeId> hits, int current) {
     Q_EMIT searchHitsChanged();
 }
 
-// --- watch and end points -------------------------------------------------------------------------------------------
-
-bool InspectorContext::isWatched(NodeId node) const { return contains(m_watched, node); }
-bool InspectorContext::isEnd(NodeId node) const { return contains(m_ends, node); }
-
-void InspectorContext::setWatched(NodeId node, bool watched) {
-    if (!m_document || !node.valid() || !setMember(m_watched, node, watched)) return;
-    watchesChanged();
-    if (watched) requestValue(node);
-}
-
-void InspectorContext::setEnd(NodeId node, bool end) {
-    if (!m_document || !node.valid() || !setMember(m_ends, node, end)) return;
-    endsChanged();
-}
-
-void InspectorContext::clearWatched() {
-    if (m_watched.empty()) return;
-    m_watched.clear();
-    watchesChanged();
-}
-
-void InspectorContext::clearEnds() {
-    if (m_ends.empty()) return;
-    m_ends.clear();
-    endsChanged();
-}
-
-void InspectorContext::watchesChanged() {
-    keep();
-    Q_EMIT watchChanged();
-}
-
-void InspectorContext::endsChanged() {
-    keep();
-    Q_EMIT endChanged();
-}
-
 // --- what is seen ---------------------------------------------------------------------------------------------------
 
 bool InspectorContext::isExpanded(ScopeId scope) const {
-    return scope.valid() && m_document && (scope == graph().rootScope() || m_view.openScopes.count(scope) > 0);
+    return scope.valid() && document() && (scope == graph().rootScope() || m_view.openScopes.count(scope) > 0);
 }
 
 void InspectorContext::changeView(layout::ViewState view) {
@@ -254,9 +221,9 @@ void InspectorContext::copyViewToOther() {
 }
 
 void InspectorContext::keepPlace(int canvas, const Place& place) {
-    if (!m_document || m_places[canvas] == place) return;
+    if (!document() || m_places[canvas] == place) return;
     m_places[canvas] = place;
-    rememberPlace(m_document, canvas, place);
+    rememberPlace(document(), canvas, place);
 }
 
 void InspectorContext::setExpanded(ScopeId scope, bool expanded) {
@@ -336,7 +303,7 @@ void InspectorContext::setLabelRules(const LabelRules& rules) {
 
 void InspectorContext::report(const Message& given) {
     Message message = given;
-    if (message.node.valid() && m_document) message.graph = m_document->graph;
+    if (message.node.valid() && document()) message.graph = document()->graph;
     if (m_messages.size() >= kMaxMessages) m_messages.erase(m_messages.begin());
     m_messages.push_back(message);
     Q_EMIT messageReported(message);
@@ -344,7 +311,7 @@ void InspectorContext::report(const Message& given) {
 }
 
 NodeId InspectorContext::nodeOf(const Message& message) const {
-    return m_document && message.graph.lock() == m_document->graph ? message.node : NodeId();
+    return document() && message.graph.lock() == document()->graph ? message.node : NodeId();
 }
 
 void InspectorContext::report(const base::Error& error) {
@@ -354,7 +321,7 @@ void InspectorContext::report(const base::Error& error) {
                     windowHint(error.hint),
                     {}};
     if (!error.notes.empty()) message.text += QStringLiteral(" — ") + QString::fromStdString(error.notes.front());
-    if (m_document) message.node = graph().findNode(error.where);
+    if (document()) message.node = graph().findNode(error.where);
     report(message);
 }
 

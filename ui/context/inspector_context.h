@@ -5,20 +5,19 @@
 #include <QStringList>
 #include <QTimer>
 
-#include <map>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "core/document/document.h"
 #include "core/document/native_library.h"
-#include "core/exec/runner.h"
 #include "core/layout/outline.h"
 #include "core/layout/view_state.h"
+#include "core/session/session.h"
 #include "ui/context/file_watch.h"
 #include "ui/context/focus.h"
 #include "ui/context/input_spec.h"
 #include "ui/context/job.h"
+#include "ui/context/job_executor.h"
 #include "ui/context/label_rules.h"
 #include "ui/context/place.h"
 #include "ui/context/selection.h"
@@ -41,18 +40,13 @@ struct Message {
 };
 
 enum class LoadState { Empty, Loading, Loaded, Failed };
-enum class RunState { NotRun, Running, Finished, Failed, Cancelled };
-
-/// How far a run is.
-struct RunProgress {
-    ExprId current;  ///< computed now
-    std::size_t done = 0;
-    std::size_t total = 0;
-};
+using session::RunProgress;
+using session::RunState;
 
 /// The one place where panels, canvas and window meet: what is open, selected, watched, run, seen. Everything that a
 /// panel shows is read from here, everything that a user does ends in one of the verbs below, and the signals tell what
-/// has become of it. Belongs to the UI thread; no verb blocks: loading, reading inputs and running are Jobs.
+/// has become of it. Inputs, points, runs, values and comparisons are those of its session, whose work is done by Jobs.
+/// Belongs to the UI thread; no verb blocks.
 class InspectorContext : public QObject {
     Q_OBJECT
   public:
@@ -62,18 +56,19 @@ class InspectorContext : public QObject {
     // --- the model -----------------------------------------------------------------------------------------------
     LoadState loadState() const { return m_loadState; }
     /// The open document; null if there is none.
-    const std::shared_ptr<const document::Document>& document() const { return m_document; }
-    bool hasModel() const { return m_document != nullptr; }
+    const std::shared_ptr<const document::Document>& document() const { return m_session.document(); }
+    bool hasModel() const { return document() != nullptr; }
+    /// What a script can do without this window. Its verbs may be called; its events become the signals below.
+    session::Session& session() { return m_session; }
+    const session::Session& session() const { return m_session; }
     /// Only with a model. After a run its types are those for that run's inputs.
     const graph::InternalGraph& graph() const { return *sharedGraph(); }
-    const std::shared_ptr<const graph::InternalGraph>& sharedGraph() const {
-        return m_typed ? m_typed : m_document->graph;
-    }
+    const std::shared_ptr<const graph::InternalGraph>& sharedGraph() const { return m_session.runs().graph(); }
     /// Boxes in boxes of the graph; null if there is no model.
     const std::shared_ptr<const layout::Outline>& outline() const { return m_outline; }
     /// Whether a file of the open model is no longer what was opened: its values mean nothing, and there are none until
     /// it is read again.
-    bool fileHasChanged() const;
+    bool fileHasChanged() const { return m_session.runs().fileHasChanged(); }
     /// What is being opened or was opened last: path or "zoo:NAME".
     QString location() const { return m_location; }
 
@@ -84,7 +79,7 @@ class InspectorContext : public QObject {
     static QStringList registeredLeaves();
     static void setRegisteredLeaves(const QStringList& classes);
     /// The document of the file itself, whichever of its graphs is shown.
-    const std::shared_ptr<const document::Document>& wholeDocument() const { return m_whole; }
+    const std::shared_ptr<const document::Document>& wholeDocument() const { return m_session.whole(); }
     /// Names of the graphs that can be shown: the model's, then those of modules that were traced apart.
     QStringList graphTitles() const;
     /// Which of them is shown.
@@ -116,44 +111,46 @@ class InspectorContext : public QObject {
 
     // --- watch and end points ------------------------------------------------------------------------------------
     /// In the order in which they were set.
-    const std::vector<NodeId>& watched() const { return m_watched; }
-    const std::vector<NodeId>& ends() const { return m_ends; }
-    bool isWatched(NodeId node) const;
-    bool isEnd(NodeId node) const;
+    const std::vector<NodeId>& watched() const { return m_session.points().watched.nodes(); }
+    const std::vector<NodeId>& ends() const { return m_session.points().ends.nodes(); }
+    bool isWatched(NodeId node) const { return m_session.points().watched.contains(node); }
+    bool isEnd(NodeId node) const { return m_session.points().ends.contains(node); }
 
     // --- running -------------------------------------------------------------------------------------------------
-    RunState runState() const { return m_runState; }
-    bool isRunning() const { return m_runState == RunState::Running; }
+    RunState runState() const { return m_session.runs().state(); }
+    bool isRunning() const { return m_session.runs().isRunning(); }
     const RunProgress& runProgress() const { return m_runProgress; }
     /// What the last run left; null before the first. Kept while a new run goes on.
-    const std::shared_ptr<const exec::Recording>& recording() const { return m_recording; }
+    const std::shared_ptr<const exec::Recording>& recording() const { return m_session.runs().last().recording; }
     /// The node's value: of the last run, looked up afterwards (see requestValue), a weight, or a given input; else
     /// null. Valid until the next signal.
-    const tensor::Value* value(NodeId node) const;
+    const tensor::Value* value(NodeId node) const { return m_session.values().of(node); }
     /// Why the last run's values are not those of the present inputs: "the inputs were changed", "x.npz changed on
     /// disk". Empty if they are, and while there is no run. Changes with inputsChanged() and with runs.
     QString staleReason() const;
     /// Whether a value of the node is one of the last run, which is stale: weights and what is given never are.
-    bool isStale(NodeId node) const;
+    bool isStale(NodeId node) const { return m_session.values().isStale(node); }
     /// How many values of a node the last run kept: more than one inside loops.
-    std::size_t iterations(NodeId node) const;
+    std::size_t iterations(NodeId node) const { return m_session.values().iterations(node); }
     /// The value of one pass of the loop that the node is in; null if there is none.
-    const tensor::Value* value(NodeId node, std::size_t iteration) const;
+    const tensor::Value* value(NodeId node, std::size_t iteration) const {
+        return m_session.values().of(node, iteration);
+    }
     /// Whether a body is a branch that the last run took, at least once.
-    bool wasTaken(graph::BodyId body) const;
+    bool wasTaken(graph::BodyId body) const { return m_session.runs().wasTaken(body); }
     /// Whether the node was computed in the last run. True for everything before the first run.
-    bool wasReached(NodeId node) const;
+    bool wasReached(NodeId node) const { return m_session.runs().wasReached(node); }
     /// Of the run that goes on, else of the last one.
-    exec::ExprState exprState(ExprId expr) const;
-    bool isLive() const { return m_live; }
-    int threads() const { return m_threads; }
+    exec::ExprState exprState(ExprId expr) const { return m_session.runs().exprState(expr); }
+    bool isLive() const { return m_session.runs().isLive(); }
+    int threads() const { return static_cast<int>(m_session.runs().settings().threads); }
 
     // --- inputs --------------------------------------------------------------------------------------------------
     const std::vector<ModelInput>& inputs() const { return m_inputs; }
     const ModelInput* input(const QString& name) const;
     /// Why the last run did not begin: what was given cannot be read or contradicts the model. Empty of a run that
     /// began.
-    const std::optional<base::Error>& refusal() const { return m_refusal; }
+    const std::optional<base::Error>& refusal() const { return m_session.runs().refusal(); }
 
     // --- what is seen --------------------------------------------------------------------------------------------
     const layout::ViewState& view() const { return m_view; }
@@ -165,8 +162,6 @@ class InspectorContext : public QObject {
     /// Where a canvas looked when it was last told; of a document that was just opened, in the session before.
     const Place& place(int canvas) const { return m_places[canvas]; }
     bool isExpanded(ScopeId scope) const;
-    /// Repeated blocks in a row are drawn as one from this number on, if they are folded at all.
-    static constexpr std::size_t kFoldFrom = 3;
     bool folds() const { return m_view.foldFrom > 0; }
     /// The run of repeated blocks that something is in (Outline::runs()), or Outline::kNoRun.
     std::uint32_t runOf(const Selection& selection) const;
@@ -198,9 +193,9 @@ class InspectorContext : public QObject {
     /// How far values are from those of another run, a reference file or another model.
     Comparison& comparison() const { return *m_comparison; }
     /// What the next run gets, in the order of graph().inputs(); none for what is not given.
-    std::vector<tensor::Value> inputValues() const;
+    std::vector<tensor::Value> inputValues() const { return m_session.inputs().values(); }
     /// What the last run was given, which may have changed since. Only with a recording.
-    const std::vector<tensor::Value>& runInputs() const { return m_runInputs; }
+    const std::vector<tensor::Value>& runInputs() const { return m_session.runs().last().inputs; }
 
     // --- messages ------------------------------------------------------------------------------------------------
     /// The last ones, no more than kMaxMessages.
@@ -211,7 +206,7 @@ class InspectorContext : public QObject {
 
     /// Why an operation failed in the last run: it, or one inside of it. Null if it did not, and while another run goes
     /// on.
-    const exec::Failure* failure(ExprId expr) const;
+    const exec::Failure* failure(ExprId expr) const { return m_session.runs().failure(expr); }
     void keep() const;  ///< remembers what belongs to the model for the next time
 
     /// True while something goes on in the background that these objects started (loading, reading, running).
@@ -248,11 +243,11 @@ class InspectorContext : public QObject {
     void setSearchHits(std::vector<sonde::context::NodeId> hits, int current);
 
     void toggleWatch(sonde::context::NodeId node) { setWatched(node, !isWatched(node)); }
-    void setWatched(sonde::context::NodeId node, bool watched);
+    void setWatched(sonde::context::NodeId node, bool watched) { m_session.setWatched(node, watched); }
     void toggleEnd(sonde::context::NodeId node) { setEnd(node, !isEnd(node)); }
-    void setEnd(sonde::context::NodeId node, bool end);
-    void clearWatched();
-    void clearEnds();
+    void setEnd(sonde::context::NodeId node, bool end) { m_session.setEnd(node, end); }
+    void clearWatched() { m_session.clearWatched(); }
+    void clearEnds() { m_session.clearEnds(); }
 
     /// Runs as far as watch and end points need; a run under way is superseded.
     void run();
@@ -263,7 +258,7 @@ class InspectorContext : public QObject {
     /// 0: one per processor. Counts from the next run on.
     void setThreads(int threads);
     /// Computes the value of a node that the last run passed but did not keep, with the same inputs, in the background.
-    void requestValue(sonde::context::NodeId node);
+    void requestValue(sonde::context::NodeId node) { m_session.values().request(node); }
 
     /// Empty spec: forgets what was given.
     /// An archive (.npz) fills every other input that it has an array for, too.
@@ -317,9 +312,9 @@ class InspectorContext : public QObject {
 
     /// Looks at the model's files on the disk: whether they are what was opened. To be asked after reading a value and
     /// before showing it. The first time that they are not, every value goes and fileChanged() tells.
-    bool checkFiles();
+    bool checkFiles() { return m_session.runs().checkFiles(); }
     /// The same of the files that inputs were read from; inputsChanged() tells of a change.
-    void checkInputFiles();
+    void checkInputFiles() { m_session.inputs().checkFiles(); }
     /// Remembers that the user agreed to run this library's code, and opens it.
     void agreeToNative(const sonde::document::NativeRequest& request);
     /// Libraries are loaded without asking (`sonde window --allow-native`).
@@ -380,16 +375,8 @@ class InspectorContext : public QObject {
     void bannerCleared();
 
   private:
-    struct LiveRun;
-    struct RunResult;
+    class Events;
     struct Loaded;
-    struct ReadInputs;
-    /// An archive that was chosen, until its arrays are with the inputs.
-    struct Fill {
-        QString source;
-        std::optional<std::size_t> target;  ///< the input that it was chosen for; none: the model
-        std::vector<bool> isFree;           ///< by input: nothing else was chosen since
-    };
 
     void load();
     void failLoading(const base::Error& error);
@@ -397,41 +384,36 @@ class InspectorContext : public QObject {
     void askForConsent(const base::Error& error, const document::NativeRequest& request);
     void watchFiles();
     void adopt(Loaded loaded);
-    void display(std::shared_ptr<const document::Document> document, std::shared_ptr<const layout::Outline> outline);
-    void dropDocument();
+    void display(std::shared_ptr<const document::Document> document, std::shared_ptr<const layout::Outline> outline,
+                 std::shared_ptr<const document::Document> whole);
+    void recallState();
+    void dropView();
     void setSelection(const Selection& selection);
-    void startReading();
-    void finishReading(ReadInputs read);
-    void finishFilling(const Fill& fill, const ReadInputs& result);
-    void readOrRun();
-    void startRunIfGiven();
+    std::unique_ptr<session::Observer> makeEvents();
+    void takeInputs();
     void watchInputFiles();
-    void startRun();
-    void finishRun(RunResult result);
-    void failRun(const base::Error& error);
+    void beginRun();
+    void endRun();
+    void reportRun(const session::Run& run);
     void reportOfRun(const base::Error& error);
     void reportProblems();
+    void tellOfChangedFile(const base::Error& error, bool isNew);
     void pollRun();
-    void startPeek();
-    bool inputsAreRead() const;
     void changeView(layout::ViewState view);
     layout::ViewState firstView() const;
     void setFocus(Focus focus);
     std::vector<bool> focused();
     void applyFocus();
-    void watchesChanged();
-    void endsChanged();
+
+    JobExecutor m_executor;
+    std::unique_ptr<session::Observer> m_events;
+    session::Session m_session;
     Job m_load;
-    Job m_readJob;
-    Job m_runJob;
-    Job m_peekJob;
     QTimer m_runTimer;  ///< looks at the run that goes on, so that the worker need not post for each node
 
     LoadState m_loadState = LoadState::Empty;
     QString m_location;
     document::OpenOptions m_traceOptions;
-    std::shared_ptr<const document::Document> m_whole;     ///< of the file
-    std::shared_ptr<const document::Document> m_document;  ///< what is shown: the whole, or one of its further graphs
     std::shared_ptr<const layout::Outline> m_outline;
     /// What follows the model's own graph: the parts that have graphs, by number; kBeforePasses.
     std::vector<int> m_graphs;
@@ -445,25 +427,8 @@ class InspectorContext : public QObject {
     std::vector<NodeId> m_searchHits;
     int m_currentHit = -1;
 
-    std::vector<NodeId> m_watched, m_ends;
-
-    RunState m_runState = RunState::NotRun;
     RunProgress m_runProgress;
-    std::shared_ptr<LiveRun> m_liveRun;
-    std::shared_ptr<const exec::Recording> m_recording;
-    std::shared_ptr<const graph::InternalGraph> m_typed;  ///< the document's graph for m_typedInputs; null: as it is
-    std::vector<tensor::TypeInfo> m_typedInputs;
-    std::vector<NodeId> m_outputNodes;                      ///< which nodes the recording's outputs are of
-    std::vector<tensor::Value> m_runInputs;                 ///< what the recording was made from
-    std::map<NodeId, std::vector<tensor::Value>> m_peeked;  ///< looked up after the last run: a value for each pass
-    std::vector<NodeId> m_peekWanted;
-    exec::PlanOptions m_wantedRun;  ///< what to run once the inputs are read
-    bool m_runWanted = false;
-    std::shared_ptr<exec::Runner> m_runner, m_peekRunner;  ///< used by their jobs alone
-    bool m_live = false;
-    int m_threads = 0;
-
-    std::vector<ModelInput> m_inputs;
+    std::vector<ModelInput> m_inputs;  ///< the session's, for views
     layout::ViewState m_view;
     Focus m_focus;
     std::vector<bool> m_hidden;  ///< by ExprId: hidden by hand; may be shorter
@@ -480,7 +445,6 @@ class InspectorContext : public QObject {
     QString m_colorBy = QStringLiteral("category");
     bool m_edgeWidths = false;
     FileWatch m_fileWatch;
-    bool m_fileHasChanged = false;
     bool m_allowsNative = false;
     bool m_showAttributes = false;
     bool m_showNames = true;
@@ -489,10 +453,7 @@ class InspectorContext : public QObject {
     std::unique_ptr<ValueMeasures> m_valueMeasures;
     std::unique_ptr<Comparison> m_comparison;
     std::unique_ptr<Problems> m_problems;
-    std::optional<Fill> m_fill;
-    FileWatch m_inputWatch;           ///< of the files that inputs were read from
-    bool m_inputFileChanged = false;  ///< and whether one was told to be another
-    std::optional<base::Error> m_refusal;
+    FileWatch m_inputWatch;  ///< of the files that inputs were read from
 };
 
 }  // namespace sonde::context

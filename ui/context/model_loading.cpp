@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/document/input_infos.h"
 #include "ui/context/background.h"
 #include "ui/context/comparison.h"
 #include "ui/context/count_text.h"
@@ -106,10 +105,10 @@ void InspectorContext::failLoading(const base::Error& error) {
 }
 
 void InspectorContext::leaveLoading() {
-    m_loadState = m_document ? LoadState::Loaded : LoadState::Failed;
-    if (m_whole) {
-        m_location = textOf(m_whole->location);
-        m_traceOptions = m_whole->options;
+    m_loadState = document() ? LoadState::Loaded : LoadState::Failed;
+    if (wholeDocument()) {
+        m_location = textOf(wholeDocument()->location);
+        m_traceOptions = wholeDocument()->options;
     }
 }
 
@@ -135,11 +134,11 @@ void InspectorContext::close() {
     cancelLoading();
     m_loadState = LoadState::Empty;
     m_location.clear();
-    if (!m_document) return;
+    if (!document()) return;
     keep();
     m_fileWatch.watch({});
-    dropDocument();
-    context::freeLater(std::move(m_whole));
+    m_session.close();
+    dropView();
     m_graphs.clear();
     m_shownGraph = 0;
     m_traceOptions = {};
@@ -147,59 +146,41 @@ void InspectorContext::close() {
     Q_EMIT documentClosed();
 }
 
-void InspectorContext::dropDocument() {
-    if (m_document) Q_EMIT documentLeft();
-    // Runners keep packed weights, and with them the model.
-    context::freeLater(std::exchange(m_runner, {}));
-    context::freeLater(std::exchange(m_peekRunner, {}));
-    context::freeLater(m_document);
-    context::freeLater(m_outline);
-    context::freeLater(m_recording);
-    m_readJob.abandon();
-    m_runJob.abandon();
-    m_peekJob.abandon();
+/// What was seen of the document that has gone.
+void InspectorContext::dropView() {
+    context::freeLater(std::exchange(m_outline, {}));
     m_runTimer.stop();
-    m_runWanted = false;
-    m_liveRun.reset();
-    m_runState = RunState::NotRun;
     m_runProgress = {};
-    m_recording.reset();
-    m_typed.reset();
-    m_typedInputs.clear();
-    m_outputNodes.clear();
-    m_runInputs.clear();
-    m_peeked.clear();
-    m_peekWanted.clear();
     m_selection = m_hovered = {};
     m_selectedNodes.clear();
     m_history.clear();
     m_historyAt = 0;
     m_searchHits.clear();
     m_currentHit = -1;
-    m_watched.clear();
-    m_ends.clear();
     m_inputs.clear();
-    m_fill.reset();
     m_view = {};
     m_focus = {};
     m_hidden.clear();
     m_otherCanvas = {};
     m_places[0] = m_places[1] = {};
     m_bookmarks.clear();
-    m_document.reset();
-    m_outline.reset();
 }
 
 /// Shows a graph in place of the one that is shown, with what is remembered of it.
 void InspectorContext::display(std::shared_ptr<const document::Document> document,
-                               std::shared_ptr<const layout::Outline> outline) {
-    dropDocument();
-    m_document = std::move(document);
+                               std::shared_ptr<const layout::Outline> outline,
+                               std::shared_ptr<const document::Document> whole) {
+    m_session.show(std::move(document), std::move(whole));
+    dropView();
     m_outline = std::move(outline);
-    Remembered state = recall(*m_document);
-    m_watched = std::move(state.watched);
-    m_ends = std::move(state.ends);
-    m_problems->setAccepted(std::move(state.accepted));
+    recallState();
+    keep();
+}
+
+void InspectorContext::recallState() {
+    Remembered state = recall(*document());
+    m_session.restorePoints(state.watched, state.ends);
+    m_session.problems().restoreAccepted(std::move(state.accepted));
     m_comparison->restoreTolerance(state.tolerance);
     for (const NodeId node : state.bookmarkedNodes) m_bookmarks.push_back(selectionOf(node));
     for (const ScopeId scope : state.bookmarkedScopes) m_bookmarks.push_back(selectionOf(scope));
@@ -208,17 +189,8 @@ void InspectorContext::display(std::shared_ptr<const document::Document> documen
     if (m_activeCanvas == 1) std::swap(m_view, m_otherCanvas.view);
     m_places[0] = state.place;
     m_places[1] = state.secondPlace;
-    for (const io::InputInfo& info : document::inputInfos(*m_document)) {
-        const document::NamedNode& input = m_document->inputs[m_inputs.size()];
-        ModelInput row{textOf(input.name), input.node, graph().node(input.node).type, {}, {}, {}, input.isDemanded};
-        row.spec = defaultSpec(document::usualType(info));
-        const InputSpec usual = row.spec;
-        for (const auto& [name, spec] : state.inputs)
-            if (name == row.name) row.spec = spec;
-        row.isDefault = row.spec == usual;
-        m_inputs.push_back(std::move(row));
-    }
-    keep();
+    for (const auto& [name, spec] : state.inputs) m_session.inputs().restore(name.toStdString(), spec.plain());
+    for (const session::Input& input : m_session.inputs().all()) m_inputs.push_back(ModelInput::from(input));
 }
 
 layout::ViewState InspectorContext::firstView() const {
@@ -232,35 +204,33 @@ layout::ViewState InspectorContext::firstView() const {
 
 void InspectorContext::adopt(Loaded loaded) {
     // Reloading keeps the selection, by name.
-    const bool same = m_document && m_document->location == loaded.document->location;
+    const bool same = document() && document()->location == loaded.document->location;
     const std::string selected = same && m_selection.node.valid() ? graph().node(m_selection.node).name : std::string();
-    if (m_document) keep();
-    context::freeLater(m_whole);
-    m_whole = loaded.document;
+    if (document()) keep();
     m_graphs.clear();
-    if (m_whole->original) m_graphs.push_back(kBeforePasses);
-    for (std::size_t i = 0; i < m_whole->parts.size(); ++i)
-        if (m_whole->parts[i].graph) m_graphs.push_back(static_cast<int>(i));
+    if (loaded.document->original) m_graphs.push_back(kBeforePasses);
+    for (std::size_t i = 0; i < loaded.document->parts.size(); ++i)
+        if (loaded.document->parts[i].graph) m_graphs.push_back(static_cast<int>(i));
     m_shownGraph = 0;
     m_loadState = LoadState::Loaded;
-    display(std::move(loaded.document), std::move(loaded.outline));
+    display(loaded.document, std::move(loaded.outline), loaded.document);
     report(Message{base::Severity::Info,
                    tr("Opened %1: %2, %3 operations")
-                       .arg(textOf(m_document->title), textOf(m_document->format),
-                            countText(operationCount(*m_document->graph, m_outline->group(m_outline->root())))),
-                   textOf(m_document->location),
+                       .arg(textOf(document()->title), textOf(document()->format),
+                            countText(operationCount(*document()->graph, m_outline->group(m_outline->root())))),
+                   textOf(document()->location),
                    {},
                    {}});
     std::size_t told = 0;
-    for (const base::Diagnostic& found : m_document->diagnostics) {
+    for (const base::Diagnostic& found : document()->diagnostics) {
         if (told++ == kFindingsTold) break;
         report(Message{found.severity, textOf(found.what), windowPlace(found.where), windowHint(found.hint),
                        graph().findNode(found.where)});
     }
-    if (const std::size_t all = m_document->diagnostics.size(); all > kFindingsTold)
+    if (const std::size_t all = document()->diagnostics.size(); all > kFindingsTold)
         report(Message{base::Severity::Info,
                        tr("%1 more messages are not listed").arg(countText(all - kFindingsTold)),
-                       textOf(m_document->location),
+                       textOf(document()->location),
                        {},
                        {}});
     watchFiles();
@@ -271,15 +241,15 @@ void InspectorContext::adopt(Loaded loaded) {
 }
 
 void InspectorContext::keep() const {
-    if (!m_document) return;
+    if (!document()) return;
     Remembered state{
-        m_watched, m_ends, {}, {}, {}, view(0), view(1), m_problems->accepted(), m_comparison->keptTolerance()};
+        watched(), ends(), {}, {}, {}, view(0), view(1), m_problems->accepted(), m_comparison->keptTolerance()};
     for (const Selection& bookmark : m_bookmarks) {
         if (bookmark.node.valid()) state.bookmarkedNodes.push_back(bookmark.node);
         else if (bookmark.scope.valid()) state.bookmarkedScopes.push_back(bookmark.scope);
     }
     for (const ModelInput& input : m_inputs) state.inputs.emplace_back(input.name, input.spec);
-    remember(m_document, std::move(state));
+    remember(document(), std::move(state));
 }
 
 }  // namespace sonde::context

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "ui/context/inspector_context.h"
+#include "core/session/node_ref.h"
 #include "ui/context/stored.h"
 
 namespace sonde::context {
@@ -31,9 +31,8 @@ QString locationKey(const std::string& location) {
 }
 
 QString text(const InternalGraph& graph, NodeId id) {
-    const graph::Node& node = graph.node(id);
-    return QString::fromStdString(node.name) + kTab +
-           QString::fromStdString(graph.expr(node.producer).qualname.value_or(""));
+    const session::NodeRef ref = session::refOf(graph, id);
+    return QString::fromStdString(ref.name) + kTab + QString::fromStdString(ref.qualname);
 }
 
 QStringList texts(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
@@ -42,20 +41,8 @@ QStringList texts(const InternalGraph& graph, const std::vector<NodeId>& nodes) 
     return list;
 }
 
-/// By name and module; else by name; else, if the exporter gave another name, the module's last node.
 NodeId find(const InternalGraph& graph, const QString& kept) {
-    const std::string name = kept.section(kTab, 0, 0).toStdString();
-    const std::string qualname = kept.section(kTab, 1).toStdString();
-    const NodeId byName = graph.findNode(name);
-    if (byName.valid()) return byName;
-    NodeId last;
-    if (qualname.empty()) return last;
-    for (const ExprId id : graph.main().order) {
-        const graph::Expr& expr = graph.expr(id);
-        if (expr.qualname == qualname && !expr.outputs.empty() && !layout::Outline::isConstant(expr))
-            last = expr.outputs.front();
-    }
-    return last;
+    return session::findNode(graph, {kept.section(kTab, 0, 0).toStdString(), kept.section(kTab, 1).toStdString()});
 }
 
 std::vector<NodeId> findAll(const InternalGraph& graph, const QStringList& kept) {
@@ -120,7 +107,7 @@ layout::ViewState readView(const QSettings& settings, const InternalGraph& graph
     if (settings.value(QStringLiteral("leftRight")).toBool()) view.direction = layout::Direction::LeftRight;
     view.hideConstants = settings.value(QStringLiteral("hideConstants"), true).toBool();
     view.foldShapes = settings.value(QStringLiteral("foldShapes"), false).toBool();
-    view.foldFrom = settings.value(QStringLiteral("folds"), true).toBool() ? InspectorContext::kFoldFrom : 0;
+    view.foldFrom = settings.value(QStringLiteral("folds"), true).toBool() ? kFoldFrom : 0;
     for (const ScopeId scope : findScopes(scopes, settings.value(QStringLiteral("unfolded")).toStringList()))
         view.unfolded.insert(scope);
     for (const QString& kept : settings.value(QStringLiteral("instances")).toStringList())

@@ -16,6 +16,9 @@
 
 namespace sonde::context {
 
+/// Repeated blocks in a row are drawn as one from this number on, if they are folded at all.
+inline constexpr std::size_t kFoldFrom = 3;
+
 /// What is kept of a model between sessions, under the fingerprint of its content (QSettings "models/FINGERPRINT"). A
 /// file that was exported again has another fingerprint: then what was kept for its path last is taken. Nodes are kept
 /// by name and qualname, modules by qualname and number of the call.

@@ -21,35 +21,35 @@ bool InspectorContext::findsGroups() { return stored(kGroups, true).toBool(); }
 void InspectorContext::setFindsGroups(bool finds) { store(kGroups, finds); }
 
 void InspectorContext::retrace(const document::OpenOptions& options) {
-    if (!m_whole || m_location.isEmpty()) return;
-    if (m_document) keep();
+    if (!wholeDocument() || m_location.isEmpty()) return;
+    if (document()) keep();
     m_traceOptions = options;
     load();
 }
 
 QStringList InspectorContext::graphTitles() const {
     QStringList titles;
-    if (!m_whole) return titles;
-    titles << (m_whole->original ? tr("After passes") : tr("Whole model"));
+    if (!wholeDocument()) return titles;
+    titles << (wholeDocument()->original ? tr("After passes") : tr("Whole model"));
     for (const int graph : m_graphs) {
         if (graph == kBeforePasses) {
             titles << tr("Before passes");
             continue;
         }
-        const std::string& qualname = m_whole->parts[static_cast<std::size_t>(graph)].qualname;
+        const std::string& qualname = wholeDocument()->parts[static_cast<std::size_t>(graph)].qualname;
         titles << (qualname.empty() ? tr("Root module") : QString::fromStdString(qualname));
     }
     return titles;
 }
 
-int InspectorContext::graphBeforePasses() const { return m_whole && m_whole->original ? 1 : -1; }
+int InspectorContext::graphBeforePasses() const { return wholeDocument() && wholeDocument()->original ? 1 : -1; }
 
 int InspectorContext::graphOfModule(const QString& qualname) const {
     const std::string name = qualname.toStdString();
     int below = -1;
     for (std::size_t i = 0; i < m_graphs.size(); ++i) {
         if (m_graphs[i] == kBeforePasses) continue;
-        const std::string& part = m_whole->parts[static_cast<std::size_t>(m_graphs[i])].qualname;
+        const std::string& part = wholeDocument()->parts[static_cast<std::size_t>(m_graphs[i])].qualname;
         const int number = static_cast<int>(i) + 1;
         if (part == name) return number;
         // A module that failed has no graph: what was traced of it is its children.
@@ -60,7 +60,7 @@ int InspectorContext::graphOfModule(const QString& qualname) const {
 
 std::vector<std::pair<NodeId, InspectorContext::PassMark>> InspectorContext::passMarks() const {
     std::vector<std::pair<NodeId, PassMark>> marks;
-    if (!m_whole || !m_whole->original) return marks;
+    if (!wholeDocument() || !wholeDocument()->original) return marks;
     const bool before = m_shownGraph == graphBeforePasses();
     if (!before && m_shownGraph != 0) return marks;
     const auto add = [&](const std::vector<passes::NodeChange>& changes, PassMark mark) {
@@ -70,7 +70,7 @@ std::vector<std::pair<NodeId, InspectorContext::PassMark>> InspectorContext::pas
             if (!graph().isErased(graph().node(change.node).producer)) marks.emplace_back(change.node, mark);
         }
     };
-    for (const passes::PassReport& report : m_whole->passReports) {
+    for (const passes::PassReport& report : wholeDocument()->passReports) {
         add(report.changed, PassMark::Changed);
         before ? add(report.went, PassMark::Removed) : add(report.came, PassMark::Added);
     }
@@ -78,27 +78,20 @@ std::vector<std::pair<NodeId, InspectorContext::PassMark>> InspectorContext::pas
 }
 
 void InspectorContext::showGraph(int graph) {
-    if (!m_whole || graph == m_shownGraph || graph < 0 || graph > static_cast<int>(m_graphs.size())) return;
-    std::shared_ptr<const document::Document> chosen = m_whole;
+    if (!wholeDocument() || graph == m_shownGraph || graph < 0 || graph > static_cast<int>(m_graphs.size())) return;
+    std::shared_ptr<const document::Document> chosen = wholeDocument();
     if (graph > 0) {
         const int which = m_graphs[static_cast<std::size_t>(graph - 1)];
-        chosen = which == kBeforePasses ? document::documentBeforePasses(*m_whole)
-                                        : document::documentOfPart(*m_whole, static_cast<std::size_t>(which));
+        chosen = which == kBeforePasses ? document::documentBeforePasses(*wholeDocument())
+                                        : document::documentOfPart(*wholeDocument(), static_cast<std::size_t>(which));
     }
     if (!chosen) return;
     keep();
     m_shownGraph = graph;
     auto outline = std::make_shared<const layout::Outline>(chosen->graph);
-    display(std::move(chosen), std::move(outline));
+    display(std::move(chosen), std::move(outline), wholeDocument());
     Q_EMIT documentOpened();
     Q_EMIT historyChanged();
-}
-
-QString InspectorContext::inputData() const {
-    QStringList items;
-    for (const ModelInput& input : m_inputs)
-        if (!input.spec.source.isEmpty()) items << input.name + QLatin1Char(':') + input.spec.source;
-    return items.join(QLatin1Char(';'));
 }
 
 }  // namespace sonde::context

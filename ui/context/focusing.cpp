@@ -4,6 +4,7 @@
 
 #include "core/analysis/reach.h"
 #include "ui/context/inspector_context.h"
+#include "ui/context/remembered.h"
 
 namespace sonde::context {
 
@@ -11,7 +12,7 @@ using analysis::Flow;
 
 std::vector<ExprId> InspectorContext::exprsOf(const Selection& selection) const {
     std::vector<ExprId> exprs;
-    if (!m_document) return exprs;
+    if (!document()) return exprs;
     if (selection.kind == Selection::Kind::Scope) {
         for (const ExprId id : graph().recursiveOrder(graph().mainId()))
             if (graph().encloses(selection.scope, graph().expr(id).scope)) exprs.push_back(id);
@@ -77,7 +78,7 @@ void InspectorContext::hideSelection() {
 }
 
 void InspectorContext::hideOperator() {
-    if (!m_document || !m_selection.expr.valid()) return;
+    if (!document() || !m_selection.expr.valid()) return;
     const graph::OpKey op = graph().expr(m_selection.expr).op;
     if (op.name.empty()) return hideSelection();
     m_hidden.resize(graph().exprCount(), false);
@@ -130,7 +131,7 @@ std::vector<bool> InspectorContext::focused() {
 }
 
 void InspectorContext::applyFocus() {
-    if (!m_document) return;
+    if (!document()) return;
     std::vector<bool> filtered = focused();
     filtered.flip();
     for (std::size_t i = 0; i < m_hidden.size() && i < filtered.size(); ++i)
