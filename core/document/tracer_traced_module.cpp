@@ -48,6 +48,7 @@ base::Result<std::vector<std::pair<std::string, Value>>> example(const TraceRequ
 
 base::Result<TracedGraph> traceAsTracedModule(const TraceRequest& request) {
     trace::TraceModuleOptions options;
+    options.guardsData = true;
     for (const std::string& leaf : request.options.leaves) {
         if (leaf == "none") {
             options.traceAll = true;

@@ -121,11 +121,14 @@ struct TraceModuleOptions {
     bool checkResult =
         true;  ///< the traced module is run on the same inputs; a difference above 1e-7 (relative) is an error
     bool checkExprs = false;  ///< every expr is run again and compared while tracing
+    /// A branch, a number or a captured tensor that the values of tensors decide becomes a guard of the graph: a run
+    /// that decides otherwise ends there. Without it such decisions are those of the trace for good, as in MegEngine.
+    bool guardsData = false;
 };
 
 /// Runs a module once on these arguments and gives a top module of what was done. Branches on values are followed and
-/// not recorded. Errors: a trace goes on already, what the forward did that cannot be recorded (a result that is no
-/// tensor), a result that the traced module does not give again.
+/// not recorded (but see `guardsData`). Errors: a trace goes on already, what the forward did that cannot be recorded
+/// (a result that is no tensor), a result that the traced module does not give again.
 base::Result<std::shared_ptr<TracedModule>> traceModule(
     const std::shared_ptr<Module>& module, std::vector<tensor::Value> args,
     std::vector<std::pair<std::string, tensor::Value>> keywords = {}, const TraceModuleOptions& options = {});

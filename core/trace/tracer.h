@@ -182,6 +182,8 @@ class Tracer {
     void eraseUnused(graph::NodeId node);
 
   protected:
+    /// Where in the model's source the operation stands that is recorded now: "model.py:12". Empty: it is not known.
+    std::string sourceText() const;
     virtual bool isLeafModule(const Module& module, std::string_view path) const;
     /// Asked when the forward of a traced-through module throws; true: the module becomes an opaque call instead.
     virtual bool absorbs(const Module& module, const TraceError& error) {

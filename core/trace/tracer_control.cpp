@@ -85,6 +85,13 @@ void Tracer::leaveBody(const std::vector<Var>& results) {
     m_frames.pop_back();
 }
 
+std::string Tracer::sourceText() const {
+    if (!m_site) return {};
+    const graph::SourcePlace place = m_site->source().place();
+    if (!place.file.empty()) return place.text();
+    return place.stack.substr(place.stack.rfind('\n') + 1);  // the innermost call
+}
+
 NodeId Tracer::recordGuard(NodeId node, KnownUse use, const tensor::AttributeValue& expected,
                            const std::string& sentence, const std::string& traced) {
     const Var guard = record(ExprKind::Apply, {graph::kGuardDomain, graph::kGuardName, 0}, graph::kGuardName,

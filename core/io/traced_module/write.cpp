@@ -86,6 +86,7 @@ class BuiltinReplacer {
         trace::TraceModuleOptions options;
         options.traceAll = true;
         options.checkResult = false;
+        options.guardsData = true;  // zeros decide here, and other values in a run
         auto traced = trace::traceForward(module.shared_from_this(), call.forwardName(), std::move(args),
                                           std::move(keywords), options);
         if (!traced) throw CodecError{traced.error().withNote("while saving what " + call.text() + " does")};

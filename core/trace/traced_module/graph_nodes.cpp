@@ -25,6 +25,10 @@ base::Result<void> TracedNode::setName(std::string_view name) {
     return {};
 }
 
+bool TracedNode::isFixed() const {
+    return m_expr->kind() == TracedExpr::Kind::GetAttr || m_expr->kind() == TracedExpr::Kind::Constant;
+}
+
 std::string TracedNode::fullName() const { return m_graph->name() + '_' + m_name; }
 
 std::shared_ptr<Module> TracedNode::owner() const {

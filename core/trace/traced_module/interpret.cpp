@@ -102,6 +102,7 @@ class Interpreter {
                 break;
             default:
                 if (isGuard(expr)) checkGuard(expr, argument(expr.args().front()));
+                else if (isAssertion(expr)) call(expr);
                 else setOutputs(expr, call(expr));
         }
         if (m_follower) m_follower->after(expr);
@@ -181,6 +182,7 @@ class Interpreter {
                                  Structure::of(result).text() + " instead of " + expr.outDef().text());
         }
         for (std::size_t i = 0; i < leaves.size(); ++i) set(expr.outputs()[i], leaves[i]);
+        guardParts(expr, result);
     }
 
     /// The called module has end points of its own: it gives a list of them.

@@ -47,6 +47,8 @@ class TracedNode {
     bool isModule() const { return m_isModule; }
     /// A number, or a list of numbers, that the size of a tensor decides; neither a tensor nor a module.
     bool isNumber() const { return !m_isModule && m_type.kind && !m_type.isTensor(); }
+    /// A weight or a constant: the same in every run.
+    bool isFixed() const;
     /// Class of a module node: "Conv2d"; "Module" for modules that were traced, too.
     const std::string& moduleType() const { return m_moduleType; }
     /// The live module of a module node; null if its path leads nowhere any more.

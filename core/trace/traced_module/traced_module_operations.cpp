@@ -140,8 +140,13 @@ Var TracedModuleTracer::record(graph::ExprKind kind, graph::OpKey op, std::strin
         result = outputs == 1 ? std::move(results->front()) : Value::tuple(std::move(*results));
     }
     // Numbers that are read from tensors are constants of the program, as everything that is no tensor; sizes are not.
-    const bool isSize = result && !containsTensor(*result) && dependsOnSize(op, arguments, keywords);
-    if (result && !containsTensor(*result) && !isSize) return Var(*result);
+    const bool isPlain = result && !containsTensor(*result);
+    const bool isCheck =
+        isPlain && m_options.guardsData && operators::traitsOf(op.domain, op.name).is(operators::Trait::Effect);
+    const bool isSize = isPlain && !isCheck && dependsOnSize(op, arguments, keywords);
+    const bool isRead = isPlain && !isCheck && !isSize && result->isNumber() && m_options.guardsData &&
+                        readsData(op, arguments, keywords);
+    if (isPlain && !isCheck && !isSize && !isRead) return Var(*result);
     if (isSize && isSizeQuery(op, arguments) && kind != graph::ExprKind::Apply && !hasNumber(arguments.front())) {
         return recordSizeQuery(std::move(op), std::move(arguments), std::move(keywords));
     }
@@ -177,10 +182,20 @@ Var TracedModuleTracer::record(graph::ExprKind kind, graph::OpKey op, std::strin
                            .addCall(as, std::move(target), std::move(args), std::move(namedArgs), std::move(operation));
     if (!result) return unknownOutput(*expr, base, qualname);
     Structure structure;
-    const Var made = isSize ? numberOutput(*expr, *result, base, qualname, structure)
-                            : outputsOf(*expr, *result, base, qualname, structure);
+    if (isCheck) {
+        expr->disableRemove();
+        structure.kind = Structure::Kind::Tuple;
+        GraphBuilder::setOutDef(*expr, std::move(structure));
+        return Var(*result);
+    }
+    const Var made = isPlain ? numberOutput(*expr, *result, base, qualname, structure)
+                             : outputsOf(*expr, *result, base, qualname, structure);
     GraphBuilder::setOutDef(*expr, std::move(structure));
-    return made;
+    if (!isRead) return made;
+    TracedNode& number = *nodeOf(made);
+    m_read.insert(&number);
+    addGuard(number, plainUseOf(*result), *result);
+    return Var(*result);
 }
 
 }  // namespace sonde::trace

@@ -20,12 +20,6 @@ std::string joined(const std::string& prefix, std::string_view name) {
     return prefix.empty() ? std::string(name) : name.empty() ? prefix : prefix + '.' + std::string(name);
 }
 
-/// How a program asks for a number of that kind.
-KnownUse plainUseOf(const Value& number) {
-    if (number.kind() == ValueKind::Bool) return KnownUse::Bool;
-    return number.kind() == ValueKind::Float ? KnownUse::Float : KnownUse::Int;
-}
-
 /// Lists and dicts of modules have no forward; they only hold what their owner calls.
 bool isContainer(const Module& module) {
     const std::string name = module.className();
@@ -443,7 +437,10 @@ Operand TracedModuleTracer::operandOf(const Var& var) {
             // Captured from a module further out: here it is a constant.
             if (!known.value)
                 throw TraceError(TraceErrorKind::Runtime, "'" + known.node->name() + "' is a value of another graph");
-            if (known.value->isTensor()) return Operand(constantNode(known.value->tensor()));
+            if (known.value->isTensor()) {
+                if (m_options.guardsData) guardCaptured(*known.node, *known.value);
+                return Operand(constantNode(known.value->tensor()));
+            }
             if (!known.value->isNumber())
                 throw TraceError(TraceErrorKind::Runtime, "'" + known.node->name() + "' is a value of another graph");
             addGuard(*known.node, plainUseOf(*known.value), *known.value);

@@ -10,6 +10,12 @@
 
 namespace sonde::trace {
 
+/// What a guard says: "took the branch because sum(x) > 0 was true", and of a size "traced with size(0) = 1 of x".
+struct GuardText {
+    std::string sentence;
+    std::string traced;
+};
+
 /// Runs a forward on proxies after which there are values, and records a ModuleGraph for each module that is not built
 /// in (traced-module.md). Proxies are numbers of entries of a table: which node a value is, and what it is worth.
 class TracedModuleTracer final : public Tracer {
@@ -119,6 +125,12 @@ class TracedModuleTracer final : public Tracer {
     bool dependsOnSize(const graph::OpKey& op, const std::vector<Var>& arguments, const Keywords& keywords) const;
     /// The program was told the value of a node, or the length of one: any other is another program.
     void addGuard(TracedNode& node, KnownUse use, const tensor::Value& value);
+    /// A graph further in has the tensor as a constant.
+    void guardCaptured(TracedNode& node, const tensor::Value& tensor);
+    void addGuardExpr(TracedNode& node, KnownUse use, const tensor::Value& asked, const GuardText& text);
+    /// The operation reads elements of a tensor that may be others in another run: item, equal, bool(x).
+    bool readsData(const graph::OpKey& op, const std::vector<Var>& arguments, const Keywords& keywords);
+    bool hasData(const Var& var);
     bool hasUnknown(const Var& var) const;
     /// Nodes for the tensors of a result, and the proxies for them.
     Var outputsOf(TracedExpr& expr, const tensor::Value& result, const std::string& base, const std::string& qualname,
@@ -136,18 +148,29 @@ class TracedModuleTracer final : public Tracer {
     std::vector<Frame> m_modules;
     std::vector<Known> m_known;
     std::set<std::pair<const TracedNode*, KnownUse>> m_guarded;
+    std::set<const TracedNode*> m_guardedCaptures;
+    std::set<const TracedNode*> m_read;  ///< numbers that are elements of tensors
     std::map<std::pair<const TracedModule*, std::string>, std::shared_ptr<TracedModule>> m_children;
     std::set<const Module*> m_shells;  ///< modules that this trace made
     std::map<const ModuleGraph*, GraphEffects> m_effects;
 };
 
+/// `came`: what the program was told of the node. `isOfSize`: sizes decide it, and not the data of a tensor.
+GuardText guardText(const TracedNode& node, KnownUse use, const tensor::AttributeValue& came, bool isOfSize);
+/// How a program asks for a number of that kind.
+KnownUse plainUseOf(const tensor::Value& number);
 /// Asks for nothing but the size of a tensor: size, shape, dim, numel, len.
 bool isSizeQuery(const graph::OpKey& op, const std::vector<Var>& arguments);
 /// Expr of a graph that stands for no value: a number must be what it was in the trace. Its arguments: the node, the
-/// expected value, the kind of the guard, its sentence, and "traced with size(0) = 1 of x".
+/// expected value, the kind of the guard, its sentence, and "traced with size(0) = 1 of x" (empty for what no size
+/// decides).
 bool isGuard(const TracedExpr& expr);
 /// Throws TraceError (RuntimeError) unless the value is the expected one; of a proxy it is recorded.
 void checkGuard(const TracedExpr& expr, const Var& value);
+/// An assertion of the model: stands for no value, and is run for its effect.
+bool isAssertion(const TracedExpr& expr);
+/// The parts of a tensor that a symbolic tracer took from a list: another number of them is another program.
+void guardParts(const TracedExpr& expr, const Var& list);
 
 /// The function that a wrapped name stands for; null if there is none.
 const std::function<Var(std::span<const Var>)>* wrappedFunction(const std::string& name);
