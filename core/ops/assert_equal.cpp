@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/number_text.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -35,8 +36,8 @@ base::Result<void> assertEqual(KernelContext& context) {
     const double limit = context.attributes().getFloat("maxerr", 1e-4);
     // Not a number is no agreement.
     if (!(error >= 0 && error <= limit)) {
-        return opError("AssertEqual: err=" + std::to_string(error) + " (name=" + name + "), and " +
-                       std::to_string(limit) + " is allowed");
+        return opError("AssertEqual: err=" + base::shortestText(error) + " (name=" + name + "), and " +
+                       base::shortestText(limit) + " is allowed");
     }
     context.setOutput(0, Value(Tensor::scalar<double>(error)));
     return {};

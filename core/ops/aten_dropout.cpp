@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/base/number_text.h"
 #include "core/base/random.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -35,7 +36,7 @@ base::Result<void> dropout(KernelContext& context, Form form) {
     if (!context.value(0).isTensor()) return opError("dropout expects a tensor, not " + context.value(0).typeText());
     SONDE_ASSIGN(const double training, numberOf(context.value(2)));
     SONDE_ASSIGN(const double p, numberOf(context.value(1)));
-    if (!(p >= 0 && p <= 1)) return opError("the probability " + std::to_string(p) + " is outside [0, 1]");
+    if (!(p >= 0 && p <= 1)) return opError("the probability " + base::shortestText(p) + " is outside [0, 1]");
     if (training == 0 || p == 0) {
         context.setOutput(0, context.value(0));
         return {};

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/number_text.h"
 #include "core/base/random.h"
 #include "core/base/unicode.h"
 #include "core/ops/kernels/elementwise.h"
@@ -167,7 +168,7 @@ base::Result<void> rangeOf(KernelContext& context, const Tensor& start, const Te
         if (delta.toDouble(0) == 0) return opError("delta is 0");
         count = std::ceil((limit.toDouble(0) - start.toDouble(0)) / delta.toDouble(0));
     }
-    if (!(count < 1e15)) return opError("a range of " + std::to_string(count) + " elements is too large");
+    if (!(count < 1e15)) return opError("a range of " + base::shortestText(count) + " elements is too large");
     SONDE_ASSIGN(Tensor out, context.output(0, dtype, Shape{static_cast<std::int64_t>(std::max(count, 0.0))}));
     if (!tensor::dispatchNumbers(dtype, [&](auto tag) {
             using T = typename decltype(tag)::type;
@@ -286,7 +287,7 @@ base::Result<void> inferDropout(InferContext& context) {
 
 /// Zeroes each element with probability `ratio` and scales the others by 1/(1 − ratio).
 base::Result<void> dropElements(KernelContext& context, double ratio, std::uint64_t seed) {
-    if (!(ratio >= 0 && ratio < 1)) return opError("ratio " + std::to_string(ratio) + " is outside [0, 1)");
+    if (!(ratio >= 0 && ratio < 1)) return opError("ratio " + base::shortestText(ratio) + " is outside [0, 1)");
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(Tensor mask, context.output(1, DType::Bool, x.shape()));
     base::Random random(seed);

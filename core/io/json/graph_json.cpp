@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/base/number_text.h"
+
 namespace sonde::io {
 
 namespace {
@@ -34,7 +36,7 @@ Json shapeJson(const tensor::TypeInfo& type) {
 }
 
 /// JSON has no NaN and no infinity: those become text.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(std::to_string(value)); }
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(base::shortestText(value)); }
 
 Json attributeJson(const tensor::AttributeValue& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;

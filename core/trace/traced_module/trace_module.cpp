@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/base/number_text.h"
 #include "core/trace/traced_module.h"
 #include "core/trace/traced_module/traced_module_tracer.h"
 
@@ -27,9 +28,9 @@ base::Result<void> compareResults(const Value& expected, const Value& actual, do
             const double y = b.toDouble(i);
             if (x == y || (std::isnan(x) && std::isnan(y))) continue;
             if (!(std::abs(x - y) <= relative * std::max({std::abs(x), std::abs(y), 1.0}))) {
-                return base::Error{
-                    base::ErrorKind::Comparison,
-                    "element " + std::to_string(i) + " is " + std::to_string(y) + " instead of " + std::to_string(x)};
+                return base::Error{base::ErrorKind::Comparison, "element " + std::to_string(i) + " is " +
+                                                                    base::shortestText(y) + " instead of " +
+                                                                    base::shortestText(x)};
             }
         }
         return {};
