@@ -16,17 +16,17 @@ namespace sonde::ops {
 namespace {
 
 EagerResult countNonzero(Eager& e) {
-    const Tensor truth = e("ne.Scalar", e.at(0), 0);
-    if (e.count() < 2 || !e.has(1)) return e("sum", truth);
-    const std::vector<std::size_t> axes = e.axes(1, truth.rank());
+    const Tensor truth = e("ne.Scalar", e.tensor("self"), 0);
+    if (!e.has("dim")) return e("sum", truth);
+    const std::vector<std::size_t> axes = e.axes("dim", truth.rank());
     return e("sum.dim_IntList", truth, std::vector<std::int64_t>(axes.begin(), axes.end()));
 }
 
 EagerResult histogram(Eager& e) {
-    const Tensor x = e.get(wide(e.at(0)));
-    const std::int64_t bins = e.integer(1);
+    const Tensor x = e.get(wide(e.tensor("self")));
+    const std::int64_t bins = e.integer("bins");
     if (bins < 1 || bins > 100'000'000) e.fail("a histogram of " + std::to_string(bins) + " bins");
-    double low = e.number(2), high = e.number(3);
+    double low = e.number("min"), high = e.number("max");
     if (low == high && x.numel() > 0) {
         const auto [least, most] = std::minmax_element(x.data<double>(), x.data<double>() + x.numel());
         low = *least;
@@ -43,31 +43,31 @@ EagerResult histogram(Eager& e) {
         const auto bin = static_cast<std::int64_t>((v - low) / (high - low) * static_cast<double>(bins));
         result.mutableData<double>()[std::min(bin, bins - 1)] += 1;
     }
-    const DType given = e.at(0).dtype();
+    const DType given = e.tensor("self").dtype();
     return e.as(result, tensor::isFloating(given) ? given : DType::Float32);
 }
 
 EagerResult bincount(Eager& e) {
-    const Tensor x = e.as(e.at(0), DType::Int64);
-    std::int64_t size = e.integer(2);
+    const Tensor x = e.as(e.tensor("self"), DType::Int64);
+    std::int64_t size = e.integer("minlength");
     for (std::int64_t v : x.span<std::int64_t>()) {
         if (v < 0) e.fail("only numbers from 0 on are counted");
         size = std::max(size, v + 1);
     }
     if (size > 100'000'000) e.fail("a count of " + std::to_string(size) + " classes");
-    const bool weighted = e.has(1);
-    const Tensor weights = weighted ? e.get(wide(e.at(1))) : Tensor();
+    const bool weighted = e.has("weights");
+    const Tensor weights = weighted ? e.get(wide(e.tensor("weights"))) : Tensor();
     if (weighted && weights.numel() != x.numel()) e.fail("expected a weight for each element");
     Tensor result = e.get(wideZeros(Shape{size}));
     for (std::int64_t i = 0; i < x.numel(); ++i)
         result.mutableData<double>()[x.data<std::int64_t>()[i]] += weighted ? weights.data<double>()[i] : 1;
     if (!weighted) return e.as(result, DType::Int64);
-    return e.as(result, e.at(1).dtype() == DType::Float32 ? DType::Float32 : DType::Float64);
+    return e.as(result, e.tensor("weights").dtype() == DType::Float32 ? DType::Float32 : DType::Float64);
 }
 
 /// Values, the place of each element among them, and how often each comes. `dim`: whole slices are compared.
 EagerResult unique(Eager& e, std::optional<std::int64_t> dim, bool consecutive) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("self");
     const Tensor flat = dim ? x : e.reshape(x, Shape{x.numel()});
     const std::size_t axis = dim ? e.axisOf(*dim, flat.rank()) : 0;
     const std::int64_t n = flat.dim(axis);
@@ -97,7 +97,8 @@ EagerResult unique(Eager& e, std::optional<std::int64_t> dim, bool consecutive) 
 }
 
 EagerResult nonzeroPerDimension(Eager& e) {
-    const Tensor x = e.at(0).rank() == 0 ? e.reshape(e.at(0), Shape{1}) : e.at(0);
+    Tensor x = e.tensor({"self", "condition"});
+    if (x.rank() == 0) x = e.reshape(x, Shape{1});
     const Tensor places = e.onnx("NonZero", {Value(x)});
     std::vector<Tensor> list;
     for (std::int64_t i = 0; i < places.dim(0); ++i) list.push_back(places.selected(0, i));
@@ -114,9 +115,9 @@ void define_aten_counts(Registry& registry) {
     registry.add(eagerRow(
         "nonzero(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row", kRed,
         [](Eager& e) -> EagerResult {
-            if (e.at(0).rank() == 0)
-                return e.get(Tensor::zeros(DType::Int64, Shape{e.at(0).toDouble(0) != 0 ? 1 : 0, 0}));
-            return e.get(e.onnx("NonZero", {e.value(0)}).transposed(0, 1).contiguous());
+            if (e.tensor("self").rank() == 0)
+                return e.get(Tensor::zeros(DType::Int64, Shape{e.tensor("self").toDouble(0) != 0 ? 1 : 0, 0}));
+            return e.get(e.onnx("NonZero", {e.value("self")}).transposed(0, 1).contiguous());
         },
         [](InferContext& c) -> base::Result<void> {
             const auto& in = c.in(0).shape;
@@ -125,7 +126,7 @@ void define_aten_counts(Registry& registry) {
             return {};
         }));
     registry.add(eagerRow("argwhere(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row",
-                          kRed, [](Eager& e) -> EagerResult { return e("nonzero", e.at(0)); }));
+                          kRed, [](Eager& e) -> EagerResult { return e("nonzero", e.tensor("self")); }));
     registry.add(eagerRow("nonzero_numpy(Tensor self) -> Tensor[]",
                           "indices of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
     registry.add(eagerRow("where(Tensor condition) -> Tensor[]", "indices of all elements that are not 0, by dimension",
@@ -144,14 +145,14 @@ void define_aten_counts(Registry& registry) {
     registry.add(eagerRow(
         "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
         "the different slices, where they are and how often", kRed,
-        [](Eager& e) { return unique(e, e.integer(1), false); }));
+        [](Eager& e) { return unique(e, e.integer("dim"), false); }));
     registry.add(eagerRow(
         "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-        "slices without repetitions", kRed, [](Eager& e) { return unique(e, e.integer(1), true); }));
+        "slices without repetitions", kRed, [](Eager& e) { return unique(e, e.integer("dim"), true); }));
     registry.add(eagerRow(
         "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
         "elements without repetitions", kRed,
-        [](Eager& e) { return unique(e, e.has(3) ? std::optional(e.integer(3)) : std::nullopt, true); }));
+        [](Eager& e) { return unique(e, e.has("dim") ? std::optional(e.integer("dim")) : std::nullopt, true); }));
 }
 
 }  // namespace sonde::ops

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/number_text.h"
 #include "core/base/random.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
@@ -183,17 +184,17 @@ base::Result<void> triangle(KernelContext& context, bool lower) {
 constexpr auto kData = Category::Data;
 
 /// Zeros with ones on the diagonal.
-EagerResult eye(Eager& e, std::int64_t rows, std::int64_t columns, std::size_t dtypeAt) {
+EagerResult eye(Eager& e, std::int64_t rows, std::int64_t columns) {
     if (rows < 0 || columns < 0) e.fail("a matrix of " + std::to_string(rows) + " by " + std::to_string(columns));
     Tensor y = e.get(wideZeros(Shape{rows, columns}));
     for (std::int64_t i = 0; i < std::min(rows, columns); ++i) y.mutableData<double>()[i * columns + i] = 1;
-    return e.as(y, e.dtype(dtypeAt, DType::Float32));
+    return e.as(y, e.dtype("dtype", DType::Float32));
 }
 
 /// Evenly spaced from start to end, both included; as powers of a base.
-EagerResult spaced(Eager& e, std::optional<double> base, std::size_t dtypeAt) {
-    const double start = e.number(0), end = e.number(1);
-    const std::int64_t steps = e.integer(2);
+EagerResult spaced(Eager& e, std::optional<double> base) {
+    const double start = e.number("start"), end = e.number("end");
+    const std::int64_t steps = e.integer("steps");
     if (steps < 0) e.fail(std::to_string(steps) + " steps");
     Tensor y = e.get(wideZeros(Shape{steps}));
     for (std::int64_t i = 0; i < steps; ++i) {
@@ -203,7 +204,7 @@ EagerResult spaced(Eager& e, std::optional<double> base, std::size_t dtypeAt) {
                                                       : end - step * static_cast<double>(steps - 1 - i);
         y.mutableData<double>()[i] = base ? std::pow(*base, at) : at;
     }
-    return e.as(y, e.dtype(dtypeAt, DType::Float32));
+    return e.as(y, e.dtype("dtype", DType::Float32));
 }
 
 // Random numbers: the run's seed and the shape decide them.
@@ -225,7 +226,7 @@ Tensor drawn(Eager& e, Draw how, const Shape& shape, DType dtype, double a, doub
 }
 
 EagerResult randomOrder(Eager& e) {
-    const std::int64_t n = e.integer(0);
+    const std::int64_t n = e.integer("n");
     if (n < 0 || n > 1'000'000'000) e.fail("an order of " + std::to_string(n) + " numbers");
     base::Random random(e.context().environment().seed + static_cast<std::uint64_t>(n));
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
@@ -234,24 +235,24 @@ EagerResult randomOrder(Eager& e) {
         order[i] = order[j];
         order[j] = static_cast<std::int64_t>(i);
     }
-    return e.as(Tensor::of<std::int64_t>({n}, order), e.dtype(1, DType::Int64));
+    return e.as(Tensor::of<std::int64_t>({n}, order), e.dtype("dtype", DType::Int64));
 }
 
 /// 1 with the probability p, or with that of each element.
-EagerResult bernoulli(Eager& e, bool own) {
-    const Tensor chances =
-        own ? e.at(0) : e.get(e.get(Tensor::scalar<double>(e.number(1)).expanded(e.at(0).shape())).clone());
-    const Tensor at = drawn(e, Draw::Uniform, e.at(0).shape(), DType::Float64, 0, 1);
-    return e.as(e("lt.Tensor", at, e.as(chances, DType::Float64)), e.at(0).dtype());
+EagerResult bernoulli(Eager& e) {
+    const Tensor x = e.tensor("self"), at = drawn(e, Draw::Uniform, x.shape(), DType::Float64, 0, 1);
+    const Tensor chances = e.has("p") ? Tensor::scalar<double>(e.number("p")) : e.as(x, DType::Float64);
+    return e.as(e("lt.Tensor", at, chances), x.dtype());
 }
 
 /// Numbers of classes with the probability of their weight; without replacement each only once.
 EagerResult multinomial(Eager& e) {
-    Tensor weights = e.get(e.get(wide(e.at(0))).clone());
-    const std::int64_t count = e.integer(1), classes = weights.rank() > 0 ? weights.dim(weights.rank() - 1) : 0;
-    const bool again = e.flag(2);
+    Tensor weights = e.get(e.get(wide(e.tensor("self"))).clone());
+    const std::int64_t count = e.integer("num_samples"),
+                       classes = weights.rank() > 0 ? weights.dim(weights.rank() - 1) : 0;
+    const bool again = e.flag("replacement");
     if (weights.rank() < 1 || weights.rank() > 2 || classes < 1 || count < 0 || (!again && count > classes))
-        e.fail("cannot draw " + std::to_string(count) + " classes from " + e.at(0).typeText());
+        e.fail("cannot draw " + std::to_string(count) + " classes from " + e.tensor("self").typeText());
     const std::int64_t rows = weights.numel() / classes;
     Tensor y = e.get(Tensor::allocate(DType::Int64, weights.rank() == 1 ? Shape{count} : Shape{rows, count}));
     base::Random random(e.context().environment().seed + 17);
@@ -260,7 +261,7 @@ EagerResult multinomial(Eager& e) {
         for (std::int64_t i = 0; i < count; ++i) {
             double total = 0;
             for (std::int64_t c = 0; c < classes; ++c) total += w[c];
-            if (!(total > 0)) e.fail("the weights of a draw add up to " + std::to_string(total));
+            if (!(total > 0)) e.fail("the weights of a draw add up to " + base::shortestText(total));
             double at = random.uniform() * total;
             std::int64_t c = 0;
             while (c + 1 < classes && at >= w[c]) at -= w[c++];
@@ -279,52 +280,57 @@ void defineRandom(Registry& registry) {
     };
     add("rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         "random numbers from 0 to 1", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Uniform, Shape(e.integers(0)), e.dtype(1, DType::Float32), 0, 1);
+            return drawn(e, Draw::Uniform, Shape(e.integers("size")), e.dtype("dtype", DType::Float32), 0, 1);
         });
     add("randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         "random numbers of a normal distribution", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Normal, Shape(e.integers(0)), e.dtype(1, DType::Float32), 0, 1);
+            return drawn(e, Draw::Normal, Shape(e.integers("size")), e.dtype("dtype", DType::Float32), 0, 1);
         });
     add("rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "random numbers from 0 to 1", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Uniform, e.at(0).shape(), e.dtype(1, e.at(0).dtype()), 0, 1);
+            return drawn(e, Draw::Uniform, e.tensor("self").shape(), e.dtype("dtype", e.tensor("self").dtype()), 0, 1);
         });
     add("randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "random numbers of a normal distribution", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Normal, e.at(0).shape(), e.dtype(1, e.at(0).dtype()), 0, 1);
+            return drawn(e, Draw::Normal, e.tensor("self").shape(), e.dtype("dtype", e.tensor("self").dtype()), 0, 1);
         });
     add("randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         "random integers", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Integers, Shape(e.integers(1)), e.dtype(2, DType::Int64), 0, e.number(0));
+            return drawn(e, Draw::Integers, Shape(e.integers("size")), e.dtype("dtype", DType::Int64), 0,
+                         e.number("high"));
         });
     add("randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         "random integers", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Integers, Shape(e.integers(2)), e.dtype(3, DType::Int64), e.number(0), e.number(1));
+            return drawn(e, Draw::Integers, Shape(e.integers("size")), e.dtype("dtype", DType::Int64), e.number("low"),
+                         e.number("high"));
         });
     add("randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "random integers", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Integers, e.at(0).shape(), e.dtype(2, e.at(0).dtype()), 0, e.number(1));
+            return drawn(e, Draw::Integers, e.tensor("self").shape(), e.dtype("dtype", e.tensor("self").dtype()), 0,
+                         e.number("high"));
         });
     add("randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         "integers in a random order", randomOrder);
     add("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", "1 with the probability of each element",
-        [](Eager& e) { return bernoulli(e, true); });
-    add("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", "1 with a probability",
-        [](Eager& e) { return bernoulli(e, false); });
+        bernoulli);
+    add("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", "1 with a probability", bernoulli);
     add("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
         "classes drawn by weight", multinomial);
     add("uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
         "random numbers between two bounds in x's shape", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Uniform, e.at(0).shape(), e.at(0).dtype(), e.number(1), e.number(2));
+            return drawn(e, Draw::Uniform, e.tensor("self").shape(), e.tensor("self").dtype(), e.number("from"),
+                         e.number("to"));
         });
     add("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
         "random numbers of a normal distribution in x's shape", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Normal, e.at(0).shape(), e.at(0).dtype(), e.number(1), e.number(2));
+            return drawn(e, Draw::Normal, e.tensor("self").shape(), e.tensor("self").dtype(), e.number("mean"),
+                         e.number("std"));
         });
     add("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
         "random numbers of normal distributions", [](Eager& e) -> EagerResult {
-            return e("add.Tensor", e.at(0),
-                     e("mul.Tensor", e.at(1), drawn(e, Draw::Normal, e.at(0).shape(), e.at(0).dtype(), 0, 1)));
+            return e("add.Tensor", e.tensor("mean"),
+                     e("mul.Tensor", e.tensor("std"),
+                       drawn(e, Draw::Normal, e.tensor("mean").shape(), e.tensor("mean").dtype(), 0, 1)));
         });
 }
 
@@ -341,13 +347,13 @@ Tensor fromData(Eager& e, const Value& data, std::optional<DType> wanted) {
 }
 
 EagerResult tensorOf(Eager& e) {
-    const bool hasDtype = e.count() > 1 && e.has(1);
-    return fromData(e, e.value(0), hasDtype ? std::optional(e.dtype(1, DType::Float32)) : std::nullopt);
+    return fromData(e, e.value({"data", "t"}),
+                    e.has("dtype") ? std::optional(e.dtype("dtype", DType::Float32)) : std::nullopt);
 }
 
 /// a0 − a1·cos(2πn/N) + a2·cos(4πn/N); one point less for windows that are not periodic.
-EagerResult windowOf(Eager& e, double a0, double a1, double a2, bool periodic, std::size_t dtypeAt) {
-    const std::int64_t size = e.integer(0);
+EagerResult windowOf(Eager& e, double a0, double a1, double a2, bool periodic) {
+    const std::int64_t size = e.integer("window_length");
     if (size < 0) e.fail("a window of " + std::to_string(size));
     Tensor y = e.get(wideZeros(Shape{size}));
     const auto period = static_cast<double>(periodic ? size : size - 1);
@@ -355,35 +361,36 @@ EagerResult windowOf(Eager& e, double a0, double a1, double a2, bool periodic, s
         const double phase = period > 0 ? 2 * M_PI * static_cast<double>(i) / period : 0;
         y.mutableData<double>()[i] = size == 1 ? 1 : a0 - a1 * std::cos(phase) + a2 * std::cos(2 * phase);
     }
-    return e.as(y, e.dtype(dtypeAt, DType::Float32));
+    return e.as(y, e.dtype("dtype", DType::Float32));
 }
 
 void defineMore(Registry& registry) {
     registry.add(eagerRow(
         "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "ones on the diagonal", kData, [](Eager& e) { return eye(e, e.integer(0), e.integer(0), 1); }));
+        "ones on the diagonal", kData, [](Eager& e) { return eye(e, e.integer("n"), e.integer("n")); }));
     registry.add(eagerRow(
         "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "ones on the diagonal", kData, [](Eager& e) { return eye(e, e.integer(0), e.integer(1), 2); }));
+        "ones on the diagonal", kData, [](Eager& e) { return eye(e, e.integer("n"), e.integer("m")); }));
     registry.add(eagerRow(
         "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "evenly spaced numbers", kData, [](Eager& e) { return spaced(e, std::nullopt, 3); }));
+        "evenly spaced numbers", kData, [](Eager& e) { return spaced(e, std::nullopt); }));
     registry.add(eagerRow(
         "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "powers of a base", kData, [](Eager& e) { return spaced(e, e.number(3), 4); }));
+        "powers of a base", kData, [](Eager& e) { return spaced(e, e.number("base")); }));
     registry.add(eagerRow(
         "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         "a new tensor of x's type, here zeros", kData, [](Eager& e) -> EagerResult {
-            return e("zeros", e.integers(1), torchFromDType(e.dtype(2, e.at(0).dtype())));
+            return e("zeros", e.integers("size"), torchFromDType(e.dtype("dtype", e.tensor("self").dtype())));
         }));
     registry.add(eagerRow(
         "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "a new tensor, here zeros", kData,
-        [](Eager& e) -> EagerResult { return e("zeros", e.integers(0), torchFromDType(e.dtype(2, DType::Float32))); }));
+        "a new tensor, here zeros", kData, [](Eager& e) -> EagerResult {
+            return e("zeros", e.integers("size"), torchFromDType(e.dtype("dtype", DType::Float32)));
+        }));
     registry.add(eagerRow(
         "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         "a number as a tensor", kData,
-        [](Eager& e) -> EagerResult { return e.get(asTensor(e.value(0), e.dtype(1, DType::Float32))); }));
+        [](Eager& e) -> EagerResult { return e.get(asTensor(e.value("s"), e.dtype("dtype", DType::Float32))); }));
     for (std::string_view schema :
          {"tensor(t[] data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
           "tensor.float(float t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
@@ -411,9 +418,9 @@ void defineMore(Registry& registry) {
     };
     for (const auto& row : windows) {
         registry.add(eagerRow(row.plain, row.summary, kData,
-                              [row](Eager& e) { return windowOf(e, row.a0, row.a1, row.a2, true, 1); }));
+                              [row](Eager& e) { return windowOf(e, row.a0, row.a1, row.a2, true); }));
         registry.add(eagerRow(row.periodic, row.summary, kData,
-                              [row](Eager& e) { return windowOf(e, row.a0, row.a1, row.a2, e.flag(1), 2); }));
+                              [row](Eager& e) { return windowOf(e, row.a0, row.a1, row.a2, e.flag("periodic")); }));
     }
 }
 

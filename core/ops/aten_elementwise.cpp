@@ -64,47 +64,51 @@ void definePairs(Registry& registry) {
          }},
     };
     for (const auto& row : rows) {
-        registry.add(eagerRow(row.schema, row.summary, kEl,
-                              [row](Eager& e) { return pairwise(e, e.value(0), e.value(1), row.toFloat, row.f); }));
+        registry.add(eagerRow(row.schema, row.summary, kEl, [row](Eager& e) {
+            return pairwise(e, e.value("self"), e.value({"other", "values"}), row.toFloat, row.f);
+        }));
     }
 }
 
 /// self + value·a∘b
 EagerResult addCombined(Eager& e, const char* combine) {
-    return e("add.Tensor", e.at(0), e("mul.Tensor", e(combine, e.at(1), e.at(2)), e.value(3)));
+    return e("add.Tensor", e.tensor("self"),
+             e("mul.Tensor", e(combine, e.tensor("tensor1"), e.tensor("tensor2")), e.value("value")));
 }
 
 /// start + weight·(end − start)
 EagerResult lerp(Eager& e) {
-    return e("add.Tensor", e.at(0), e("mul.Tensor", e.value(2), e("sub.Tensor", e.at(1), e.at(0))));
+    return e("add.Tensor", e.tensor("self"),
+             e("mul.Tensor", e.value("weight"), e("sub.Tensor", e.tensor("end"), e.tensor("self"))));
 }
 
 /// ln(x / (1 − x)), x first held between eps and 1 − eps
 EagerResult logit(Eager& e) {
-    Tensor x = e.at(0);
+    Tensor x = e.tensor("self");
     if (!tensor::isFloating(x.dtype())) x = e.as(x, DType::Float32);
-    if (e.has(1)) x = e("clamp", x, e.number(1), 1 - e.number(1));
+    if (e.has("eps")) x = e("clamp", x, e.number("eps"), 1 - e.number("eps"));
     return e("log", e("div.Tensor", x, e("rsub.Scalar", x, 1.0)));
 }
 
 EagerResult nanToNum(Eager& e) {
-    Tensor x = e.at(0);
+    Tensor x = e.tensor("self");
     if (!tensor::isFloating(x.dtype())) return x;
     const double largest = x.dtype() == DType::Float64    ? std::numeric_limits<double>::max()
                            : x.dtype() == DType::Float16  ? 65504.0
                            : x.dtype() == DType::BFloat16 ? 0x1.FEp127
                                                           : static_cast<double>(std::numeric_limits<float>::max());
     const auto replace = [&](const char* test, double value) { x = e("masked_fill.Scalar", x, e(test, x), value); };
-    const double above = e.has(2) ? e.number(2) : largest, below = e.has(3) ? e.number(3) : -largest;
+    const double above = e.has("posinf") ? e.number("posinf") : largest,
+                 below = e.has("neginf") ? e.number("neginf") : -largest;
     const Tensor positive = e("isposinf", x), negative = e("isneginf", x);
-    replace("isnan", e.has(1) ? e.number(1) : 0);
+    replace("isnan", e.has("nan") ? e.number("nan") : 0);
     return e("masked_fill.Scalar", e("masked_fill.Scalar", x, positive, above), negative, below);
 }
 
 /// The first half times the sigmoid of the second.
 EagerResult glu(Eager& e) {
-    const Tensor x = e.at(0);
-    const std::size_t axis = e.axis(1, x.rank());
+    const Tensor x = e.tensor("self");
+    const std::size_t axis = e.axis("dim", x.rank());
     if (x.dim(axis) % 2 != 0)
         e.fail("half of " + x.typeText() + " along dimension " + std::to_string(axis) + " is not an integer");
     const std::int64_t half = x.dim(axis) / 2;
@@ -113,8 +117,8 @@ EagerResult glu(Eager& e) {
 
 /// One slope for all, or one for each channel (dimension 1).
 EagerResult prelu(Eager& e) {
-    const Tensor x = e.at(0);
-    Tensor slope = e.at(1);
+    const Tensor x = e.tensor("self");
+    Tensor slope = e.tensor("weight");
     if (slope.numel() > 1) {
         if (x.rank() < 2 || slope.numel() != x.dim(1))
             e.fail("slopes " + slope.typeText() + " do not fit the channels of " + x.typeText());
@@ -127,44 +131,45 @@ EagerResult prelu(Eager& e) {
 
 /// Bounds as tensors: max(x, min), then min(…, max).
 EagerResult clampTensors(Eager& e) {
-    Tensor x = e.at(0);
-    if (e.has(1)) x = e("maximum", x, e.at(1));
-    if (e.count() > 2 && e.has(2)) x = e("minimum", x, e.at(2));
+    Tensor x = e.tensor("self");
+    if (e.has("min")) x = e("maximum", x, e.tensor("min"));
+    if (e.has("max")) x = e("minimum", x, e.tensor("max"));
     return x;
 }
 
 EagerResult roundDecimals(Eager& e) {
-    const double factor = std::pow(10.0, std::abs(e.number(1)));
-    const char* there = e.number(1) >= 0 ? "mul.Scalar" : "div.Scalar";
-    const char* back = e.number(1) >= 0 ? "div.Scalar" : "mul.Scalar";
-    return e(back, e("round", e(there, e.at(0), factor)), factor);
+    const double factor = std::pow(10.0, std::abs(e.number("decimals")));
+    const char* there = e.number("decimals") >= 0 ? "mul.Scalar" : "div.Scalar";
+    const char* back = e.number("decimals") >= 0 ? "div.Scalar" : "mul.Scalar";
+    return e(back, e("round", e(there, e.tensor("self"), factor)), factor);
 }
 
 /// |a − b| ≤ atol + rtol·|b|; infinities only equal themselves.
 Tensor close(Eager& e) {
-    const Tensor a = e.at(0), b = e.at(1);
-    const Tensor limit = e("add.Scalar", e("mul.Scalar", e("abs", b), e.number(2)), e.number(3));
+    const Tensor a = e.tensor("self"), b = e.tensor("other");
+    const Tensor limit = e("add.Scalar", e("mul.Scalar", e("abs", b), e.number("rtol")), e.number("atol"));
     const Tensor near = e("le.Tensor", e("abs", e("sub.Tensor", a, b)), limit);
     Tensor result = e("logical_or", e("logical_and", near, e("isfinite", b)), e("eq.Tensor", a, b));
-    if (e.flag(4)) result = e("logical_or", result, e("logical_and", e("isnan", a), e("isnan", b)));
+    if (e.flag("equal_nan")) result = e("logical_or", result, e("logical_and", e("isnan", a), e("isnan", b)));
     return result;
 }
 
 bool allTrue(Eager& e, const Tensor& x) { return e("all", x).toInt64(0) != 0; }
 
 EagerResult equalAll(Eager& e) {
-    return Value::ofBool(e.at(0).shape() == e.at(1).shape() && allTrue(e, e("eq.Tensor", e.at(0), e.at(1))));
+    return Value::ofBool(e.tensor("self").shape() == e.tensor("other").shape() &&
+                         allTrue(e, e("eq.Tensor", e.tensor("self"), e.tensor("other"))));
 }
 
 /// Tensors of bits of one dtype; of truths for bool.
 EagerResult bits(Eager& e, const char* onTruths, const char* onIntegers) {
-    auto [x, y] = e.get(promotedPair(e.value(0), e.value(1)));
+    auto [x, y] = e.get(promotedPair(e.value("self"), e.value("other")));
     return e.onnx(x.dtype() == DType::Bool ? onTruths : onIntegers, {Value(x), Value(y)});
 }
 
 /// Arithmetic shift by multiplication: x·2^n, or ⌊x / 2^n⌋.
 EagerResult shift(Eager& e, bool left) {
-    auto [x, y] = e.get(promotedPair(e.value(0), e.value(1)));
+    auto [x, y] = e.get(promotedPair(e.value("self"), e.value("other")));
     if (!tensor::isInteger(x.dtype())) e.fail("only integers are shifted");
     const Shape shape = e.get(broadcast(x.shape(), y.shape()));
     const Tensor p = e.as(e.get(e.get(x.expanded(shape)).contiguous()), DType::Int64);
@@ -222,8 +227,8 @@ void defineChoices(Registry& registry) {
                                     "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor"}) {
         registry.add(
             eagerRow(schema, "self where the condition is true, else other", kLogic, [](Eager& e) -> EagerResult {
-                auto [a, b] = e.get(promotedPair(e.value(1), e.value(2)));
-                return e("where.self", e.at(0), a, b);
+                auto [a, b] = e.get(promotedPair(e.value("self"), e.value("other")));
+                return e("where.self", e.tensor("condition"), a, b);
             }));
     }
     registry.add(eagerRow(
@@ -237,9 +242,9 @@ void defineChoices(Registry& registry) {
                           equalAll));
     registry.add(eagerRow("is_nonzero(Tensor self) -> bool", "whether the one element is not 0", kLogic,
                           [](Eager& e) -> EagerResult {
-                              if (e.at(0).numel() != 1)
-                                  e.fail("expected a tensor with one element, not " + e.at(0).typeText());
-                              return Value::ofBool(e.at(0).toDouble(0) != 0);
+                              if (e.tensor("self").numel() != 1)
+                                  e.fail("expected a tensor with one element, not " + e.tensor("self").typeText());
+                              return Value::ofBool(e.tensor("self").toDouble(0) != 0);
                           }));
     for (std::string_view schema : {"clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
                                     "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"}) {
@@ -247,9 +252,9 @@ void defineChoices(Registry& registry) {
     }
     registry.add(eagerRow(
         "clamp_max(Tensor self, Scalar max) -> Tensor", "x held below a bound", kEl,
-        [](Eager& e) -> EagerResult { return e("clamp", e.at(0), nullptr, e.value(1)); }, inferSame));
+        [](Eager& e) -> EagerResult { return e("clamp", e.tensor("self"), nullptr, e.value("max")); }, inferSame));
     registry.add(eagerRow("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", "x held below a bound", kEl,
-                          [](Eager& e) -> EagerResult { return e("minimum", e.at(0), e.at(1)); }));
+                          [](Eager& e) -> EagerResult { return e("minimum", e.tensor("self"), e.tensor("max")); }));
 }
 
 }  // namespace
@@ -275,7 +280,8 @@ void define_aten_elementwise(Registry& registry) {
                                     "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
                                     "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"}) {
         registry.add(eagerRow(schema, "a to the power of b in double precision", kEl, [](Eager& e) -> EagerResult {
-            return e("pow.Tensor_Tensor", e.as(e.at(0), DType::Float64), e.as(e.at(1), DType::Float64));
+            return e("pow.Tensor_Tensor", e.as(e.tensor("self"), DType::Float64),
+                     e.as(e.tensor("exponent"), DType::Float64));
         }));
     }
     registry.add(eagerRow("glu(Tensor self, int dim=-1) -> Tensor", "first half · sigmoid(second half)", kAct, glu));
@@ -284,16 +290,19 @@ void define_aten_elementwise(Registry& registry) {
     registry.add(eagerRow(
         "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor",
         "x, or the mean slope·x below 0", kAct,
-        [](Eager& e) -> EagerResult { return e("leaky_relu", e.at(0), (e.number(1) + e.number(2)) / 2); }, inferSame));
+        [](Eager& e) -> EagerResult {
+            return e("leaky_relu", e.tensor("self"), (e.number("lower") + e.number("upper")) / 2);
+        },
+        inferSame));
     registry.add(eagerRow("sgn(Tensor self) -> Tensor", "−1, 0 or 1; of a complex number its direction", kEl,
                           [](Eager& e) -> EagerResult {
-                              if (!tensor::isComplex(e.at(0).dtype())) return e("sign", e.at(0));
-                              const Tensor size = e("abs", e.at(0));
-                              return e("div.Tensor", e.at(0),
+                              if (!tensor::isComplex(e.tensor("self").dtype())) return e("sign", e.tensor("self"));
+                              const Tensor size = e("abs", e.tensor("self"));
+                              return e("div.Tensor", e.tensor("self"),
                                        e("masked_fill.Scalar", size, e("eq.Scalar", size, 0), 1.0));
                           }));
     registry.add(eagerRow(
-        "positive(Tensor self) -> Tensor", "x itself", kEl, [](Eager& e) -> EagerResult { return e.at(0); },
+        "positive(Tensor self) -> Tensor", "x itself", kEl, [](Eager& e) -> EagerResult { return e.tensor("self"); },
         inferSame));
 }
 

@@ -104,25 +104,25 @@ Tensor transformed(Eager& e, const Tensor& given, Kind kind, std::optional<std::
     return joined(e, y);
 }
 
-std::string normOf(Eager& e, std::size_t input) { return e.has(input) ? e.text(input) : "backward"; }
+std::string normOf(Eager& e) { return e.has("norm") ? e.text("norm") : "backward"; }
 
 /// (self, n, dim, norm)
 EagerResult single(Eager& e, Kind kind, bool inverse) {
-    return transformed(e, e.at(0), kind, e.has(1) ? std::optional(e.integer(1)) : std::nullopt, e.integer(2),
-                       normOf(e, 3), inverse);
+    return transformed(e, e.tensor("self"), kind, e.has("n") ? std::optional(e.integer("n")) : std::nullopt,
+                       e.integer("dim"), normOf(e), inverse);
 }
 
 /// (self, s, dim, norm): along several dimensions; the real one is the last.
 EagerResult several(Eager& e, Kind kind, bool inverse) {
-    Tensor x = e.at(0);
+    Tensor x = e.tensor("self");
     Ints sizes, dims;
-    if (e.has(1)) sizes = e.integers(1);
-    if (e.has(2)) dims = e.integers(2);
+    if (e.has("s")) sizes = e.integers("s");
+    if (e.has("dim")) dims = e.integers("dim");
     else
-        for (std::size_t i = e.has(1) ? x.rank() - std::min(x.rank(), sizes.size()) : 0; i < x.rank(); ++i)
+        for (std::size_t i = e.has("s") ? x.rank() - std::min(x.rank(), sizes.size()) : 0; i < x.rank(); ++i)
             dims.push_back(static_cast<std::int64_t>(i));
     if (dims.empty() || (!sizes.empty() && sizes.size() != dims.size())) e.fail("expected a size for each dimension");
-    const std::string norm = normOf(e, 3);
+    const std::string norm = normOf(e);
     const auto length = [&](std::size_t i) {
         return sizes.empty() || sizes[i] == -1 ? std::nullopt : std::optional(sizes[i]);
     };
@@ -135,9 +135,9 @@ EagerResult several(Eager& e, Kind kind, bool inverse) {
 
 /// Half of the extents moved round, all or the named dimensions; back for ifftshift.
 EagerResult shifted(Eager& e, bool back) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("self");
     Ints shifts, dims;
-    for (std::size_t axis : e.axes(1, x.rank())) {
+    for (std::size_t axis : e.axes("dim", x.rank())) {
         dims.push_back(static_cast<std::int64_t>(axis));
         shifts.push_back(back ? (x.dim(axis) + 1) / 2 : x.dim(axis) / 2);
     }
@@ -145,66 +145,70 @@ EagerResult shifted(Eager& e, bool back) {
 }
 
 /// Frequencies of the bins for a sample spacing d.
-EagerResult frequencies(Eager& e, bool half, std::size_t dtypeAt) {
-    const std::int64_t n = e.integer(0), bins = half ? n / 2 + 1 : n;
+EagerResult frequencies(Eager& e, bool half) {
+    const std::int64_t n = e.integer("n"), bins = half ? n / 2 + 1 : n;
     if (n < 1 || n > 1'000'000'000) e.fail("frequencies of " + std::to_string(n) + " bins");
+    const double spacing = e.number("d");
     std::vector<double> f;
     for (std::int64_t i = 0; i < bins; ++i)
-        f.push_back(static_cast<double>(!half && i > (n - 1) / 2 ? i - n : i) / (static_cast<double>(n) * e.number(1)));
-    return e.as(Tensor::of<double>({bins}, f), e.dtype(dtypeAt, DType::Float32));
+        f.push_back(static_cast<double>(!half && i > (n - 1) / 2 ? i - n : i) / (static_cast<double>(n) * spacing));
+    return e.as(Tensor::of<double>({bins}, f), e.dtype("dtype", DType::Float32));
 }
 
 /// (self, n_fft, hop_length, win_length, window, normalized, onesided, return_complex): [.., frames of L] -> [.., bins,
 /// frames]
 EagerResult stft(Eager& e) {
-    Tensor x = e.at(0);
+    Tensor x = e.tensor("self");
     const bool single = x.rank() == 1;
     if (single) x = x.unsqueezed(0);
-    const std::int64_t n = e.integer(1), hop = e.has(2) ? e.integer(2) : n / 4, length = e.has(3) ? e.integer(3) : n;
+    const std::int64_t n = e.integer("n_fft"), hop = e.has("hop_length") ? e.integer("hop_length") : n / 4,
+                       length = e.has("win_length") ? e.integer("win_length") : n;
     if (x.rank() != 2 || n < 1 || hop < 1 || length < 1 || length > n || n > x.dim(1))
         e.fail("frames of " + std::to_string(n) + " every " + std::to_string(hop) + " do not fit " +
-               e.at(0).typeText());
-    Tensor window =
-        e.has(4) ? e.at(4) : e("ones", Ints{length}, torchFromDType(isComplex(x) ? realOf(x.dtype()) : x.dtype()));
+               e.tensor("self").typeText());
+    Tensor window = e.has("window")
+                        ? e.tensor("window")
+                        : e("ones", Ints{length}, torchFromDType(isComplex(x) ? realOf(x.dtype()) : x.dtype()));
     if (window.rank() != 1 || window.numel() != length)
         e.fail("the window " + window.typeText() + " is not of length " + std::to_string(length));
     if (length < n) window = e("constant_pad_nd", window, Ints{(n - length) / 2, n - length - (n - length) / 2});
-    const bool oneSided = e.has(6) ? e.flag(6) : !isComplex(x);
+    const bool oneSided = e.has("onesided") ? e.flag("onesided") : !isComplex(x);
     const Tensor frames = e("mul.Tensor", e("unfold", x, 1, n, hop), window);
     Tensor y = transformed(e, frames, oneSided ? Kind::RealToHalf : Kind::Complex, std::nullopt, -1,
-                           e.flag(5) ? "ortho" : "backward", false);
+                           e.flag("normalized") ? "ortho" : "backward", false);
     y = e.get(y.transposed(1, 2).contiguous());
     if (single) y = y.selected(0, 0);
-    return e.has(7) && !e.flag(7) ? parts(e, y) : y;
+    return e.has("return_complex") && !e.flag("return_complex") ? parts(e, y) : y;
 }
 
 /// Frames [.., bins, frames] turned back and added up where they overlap, divided by the windows' squares.
 EagerResult istft(Eager& e) {
-    Tensor x = e.at(0);
+    Tensor x = e.tensor("self");
     if (!isComplex(x)) x = joined(e, x);
     const bool single = x.rank() == 2;
     if (single) x = x.unsqueezed(0);
-    const std::int64_t n = e.integer(1), hop = e.has(2) ? e.integer(2) : n / 4, length = e.has(3) ? e.integer(3) : n;
+    const std::int64_t n = e.integer("n_fft"), hop = e.has("hop_length") ? e.integer("hop_length") : n / 4,
+                       length = e.has("win_length") ? e.integer("win_length") : n;
     if (x.rank() != 3 || n < 1 || hop < 1 || length < 1 || length > n)
         e.fail("frames of " + std::to_string(n) + " every " + std::to_string(hop) + " do not fit " +
-               e.at(0).typeText());
-    const bool oneSided = e.has(7) ? e.flag(7) : x.dim(1) != n;
+               e.tensor("self").typeText());
+    const bool oneSided = e.has("onesided") ? e.flag("onesided") : x.dim(1) != n;
     const DType real = realOf(x.dtype());
-    Tensor window = e.has(4) ? e.as(e.at(4), real) : e("ones", Ints{length}, torchFromDType(real));
+    Tensor window = e.has("window") ? e.as(e.tensor("window"), real) : e("ones", Ints{length}, torchFromDType(real));
     if (window.numel() != length)
         e.fail("the window " + window.typeText() + " is not of length " + std::to_string(length));
     if (length < n) window = e("constant_pad_nd", window, Ints{(n - length) / 2, n - length - (n - length) / 2});
     const Tensor spectrum = e.get(x.transposed(1, 2).contiguous());
     Tensor frames = transformed(e, spectrum, oneSided ? Kind::HalfToReal : Kind::Complex, n, -1,
-                                e.flag(6) ? "ortho" : "backward", true);
-    if (!oneSided && !e.flag(9)) frames = e.get(part(e, frames, 0).contiguous());
+                                e.flag("normalized") ? "ortho" : "backward", true);
+    if (!oneSided && !e.flag("return_complex")) frames = e.get(part(e, frames, 0).contiguous());
     frames = e.get(e("mul.Tensor", frames, window).contiguous());
     const std::int64_t batch = frames.dim(0), count = frames.dim(1), total = n + hop * (count - 1);
-    const bool centred = e.flag(5);
+    const bool centred = e.flag("center");
     const std::int64_t start = centred ? n / 2 : 0;
-    const std::int64_t wanted = e.has(8) ? e.integer(8) : total - (centred ? 2 * (n / 2) : 0);
+    const std::int64_t wanted = e.has("length") ? e.integer("length") : total - (centred ? 2 * (n / 2) : 0);
     if (wanted < 0 || wanted > total - start || isComplex(frames))
-        e.fail("a signal of length " + std::to_string(wanted) + " from " + e.at(0).typeText());
+        e.fail("a signal of length " + std::to_string(wanted) + " from " + e.tensor("self").typeText());
     std::vector<double> sums(static_cast<std::size_t>(batch * total)), weights(static_cast<std::size_t>(total));
     for (std::int64_t f = 0; f < count; ++f) {
         for (std::int64_t i = 0; i < n; ++i) {
@@ -271,11 +275,10 @@ void defineTransforms(Registry& registry) {
         [](Eager& e) { return shifted(e, true); }, inferSame));
     registry.add(eagerRow(
         "fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "frequencies of the bins", Category::Data, [](Eager& e) { return frequencies(e, false, 2); }));
+        "frequencies of the bins", Category::Data, [](Eager& e) { return frequencies(e, false); }));
     registry.add(eagerRow(
         "fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "frequencies of the bins of half a transform", Category::Data,
-        [](Eager& e) { return frequencies(e, true, 2); }));
+        "frequencies of the bins of half a transform", Category::Data, [](Eager& e) { return frequencies(e, true); }));
     registry.add(eagerRow(
         "stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None) -> Tensor",
         "Fourier transforms of overlapping frames", kMove, stft));
@@ -289,45 +292,48 @@ void defineTransforms(Registry& registry) {
 void define_aten_fourier(Registry& registry) {
     defineTransforms(registry);
     registry.add(eagerRow("view_as_real(Tensor self) -> Tensor", "real and imaginary parts along a new dimension",
-                          Category::Shape, [](Eager& e) -> EagerResult { return parts(e, e.at(0)); }));
+                          Category::Shape, [](Eager& e) -> EagerResult { return parts(e, e.tensor("self")); }));
     registry.add(eagerRow("view_as_complex(Tensor self) -> Tensor", "pairs as complex numbers", Category::Shape,
-                          [](Eager& e) -> EagerResult { return joined(e, e.at(0)); }));
-    registry.add(eagerRow("real(Tensor self) -> Tensor", "real parts", kEl,
-                          [](Eager& e) -> EagerResult { return isComplex(e.at(0)) ? part(e, e.at(0), 0) : e.at(0); }));
+                          [](Eager& e) -> EagerResult { return joined(e, e.tensor("self")); }));
+    registry.add(eagerRow("real(Tensor self) -> Tensor", "real parts", kEl, [](Eager& e) -> EagerResult {
+        return isComplex(e.tensor("self")) ? part(e, e.tensor("self"), 0) : e.tensor("self");
+    }));
     registry.add(eagerRow("imag(Tensor self) -> Tensor", "imaginary parts", kEl,
-                          [](Eager& e) -> EagerResult { return part(e, e.at(0), 1); }));
+                          [](Eager& e) -> EagerResult { return part(e, e.tensor("self"), 1); }));
     registry.add(eagerRow("complex(Tensor real, Tensor imag) -> Tensor", "complex numbers of their parts", kEl,
                           [](Eager& e) -> EagerResult {
-                              const Shape shape = e.get(broadcast(e.at(0).shape(), e.at(1).shape()));
-                              return pairOf(e, e.get(e.at(0).expanded(shape)), e.get(e.at(1).expanded(shape)));
+                              const Shape shape = e.get(broadcast(e.tensor("real").shape(), e.tensor("imag").shape()));
+                              return pairOf(e, e.get(e.tensor("real").expanded(shape)),
+                                            e.get(e.tensor("imag").expanded(shape)));
                           }));
     registry.add(eagerRow("polar(Tensor abs, Tensor angle) -> Tensor", "complex numbers of size and angle", kEl,
                           [](Eager& e) -> EagerResult {
-                              return pairOf(e, e("mul.Tensor", e.at(0), e("cos", e.at(1))),
-                                            e("mul.Tensor", e.at(0), e("sin", e.at(1))));
+                              return pairOf(e, e("mul.Tensor", e.tensor("abs"), e("cos", e.tensor("angle"))),
+                                            e("mul.Tensor", e.tensor("abs"), e("sin", e.tensor("angle"))));
                           }));
     for (std::string_view schema : {"conj(Tensor self) -> Tensor", "_conj(Tensor self) -> Tensor",
                                     "conj_physical(Tensor self) -> Tensor", "_conj_physical(Tensor self) -> Tensor"}) {
         registry.add(eagerRow(
             schema, "complex numbers with the other sign of the imaginary part", kEl,
             [](Eager& e) -> EagerResult {
-                return isComplex(e.at(0)) ? mapped(e, e.at(0), [](Complex z) { return std::conj(z); }) : e.at(0);
+                return isComplex(e.tensor("self")) ? mapped(e, e.tensor("self"), [](Complex z) { return std::conj(z); })
+                                                   : e.tensor("self");
             },
             inferSame));
     }
     for (std::string_view schema : {"resolve_conj(Tensor self) -> Tensor", "resolve_neg(Tensor self) -> Tensor"}) {
         registry.add(eagerRow(
-            schema, "x itself", Category::Shape, [](Eager& e) -> EagerResult { return e.at(0); }, inferSame));
+            schema, "x itself", Category::Shape, [](Eager& e) -> EagerResult { return e.tensor("self"); }, inferSame));
     }
     registry.add(eagerRow("angle(Tensor self) -> Tensor", "angles of complex numbers; π for negative ones", kEl,
                           [](Eager& e) -> EagerResult {
-                              const Tensor x = e.at(0);
+                              const Tensor x = e.tensor("self");
                               if (isComplex(x)) return e("atan2", part(e, x, 1), part(e, x, 0));
                               const Tensor real = tensor::isFloating(x.dtype()) ? x : e.as(x, DType::Float32);
                               return e("atan2", e("zeros_like", real), real);
                           }));
     registry.add(eagerRow("is_complex(Tensor self) -> bool", "whether x is complex", Category::Shape,
-                          [](Eager& e) -> EagerResult { return Value::ofBool(isComplex(e.at(0))); }));
+                          [](Eager& e) -> EagerResult { return Value::ofBool(isComplex(e.tensor("self"))); }));
 }
 
 }  // namespace sonde::ops

@@ -59,8 +59,8 @@ void poolPlane(const T* plane, const std::array<PoolAxis, 3>& axes,
 
 /// (self [N,C,…] or [C,…], kernel_size, output_size, random_samples [N,C,axes])
 EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
-    const Tensor x = e.get(e.at(0).contiguous());
-    const std::vector<std::int64_t> kernel = e.integers(1), output = e.integers(2);
+    const Tensor x = e.get(e.tensor("self").contiguous());
+    const std::vector<std::int64_t> kernel = e.integers("kernel_size"), output = e.integers("output_size");
     if ((x.rank() != count + 1 && x.rank() != count + 2) || kernel.size() != count || output.size() != count) {
         e.fail(x.typeText() + " does not go with a window of " + std::to_string(count) + " axes");
     }
@@ -75,7 +75,7 @@ EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
             e.fail("the windows do not fit into " + x.typeText());
         dims.push_back(output[i]);
     }
-    const Tensor samples = e.as(e.get(e.at(3).contiguous()), x.dtype());
+    const Tensor samples = e.as(e.get(e.tensor("random_samples").contiguous()), x.dtype());
     const bool isEnough = samples.rank() == 3 && samples.dim(2) == static_cast<std::int64_t>(count) &&
                           samples.numel() >= planes * samples.dim(2);
     if (!isEnough) e.fail("random numbers [N,C," + std::to_string(count) + "] expected, not " + samples.typeText());

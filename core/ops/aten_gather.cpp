@@ -54,10 +54,10 @@ Reduction namedReduction(Eager& e, const std::string& name) {
 
 /// scatter_reduce: sum, prod, mean, amax, amin; without the element itself if it is to be left out.
 EagerResult scatterReduce(Eager& e) {
-    const Tensor x = e.at(0), index = e.at(2), source = e.at(3);
-    const std::int64_t dim = e.integer(1);
-    const std::string name = e.text(4);
-    const bool withSelf = e.count() < 6 || e.flag(5);
+    const Tensor x = e.tensor("self"), index = e.tensor("index"), source = e.tensor("src");
+    const std::int64_t dim = e.integer("dim");
+    const std::string name = e.text("reduce");
+    const bool withSelf = e.flag("include_self");
     const Reduction how = name == "mean" ? Reduction::Add : namedReduction(e, name);
     Tensor start = x;
     if (!withSelf) {
@@ -90,8 +90,8 @@ Tensor spreadIndex(Eager& e, const Tensor& x, std::size_t axis, const Tensor& in
 
 /// index_add, index_copy, index_fill (self, dim, index, source, …): slices of source to the places that index names.
 Tensor indexed(Eager& e, const Tensor& index, const Tensor& source, Reduction how) {
-    const Tensor x = e.at(0).rank() == 0 ? e.reshape(e.at(0), Shape{1}) : e.at(0);
-    const std::size_t axis = e.axis(1, x.rank());
+    const Tensor self = e.tensor("self"), x = self.rank() == 0 ? e.reshape(self, Shape{1}) : self;
+    const std::size_t axis = e.axis("dim", x.rank());
     Shape shape = x.shape();
     shape[axis] = index.numel();
     const Tensor values = source.rank() == 0 ? e.get(source.expanded(shape)) : source;
@@ -100,28 +100,29 @@ Tensor indexed(Eager& e, const Tensor& index, const Tensor& source, Reduction ho
                x.typeText());
     const Tensor result = scattered(e, x, static_cast<std::int64_t>(axis), spreadIndex(e, x, axis, index),
                                     e.get(values.contiguous()), how);
-    return e.at(0).rank() == 0 ? e.reshape(result, Shape{}) : result;
+    return self.rank() == 0 ? e.reshape(result, Shape{}) : result;
 }
 
 EagerResult indexFill(Eager& e) {
-    const Tensor x = e.at(0);
-    const std::int64_t size = x.rank() == 0 ? 1 : x.dim(e.axis(1, x.rank()));
-    return indexed(e, e.get(countedFromStart(e.at(2), size)), e.get(asTensor(e.value(3), x.dtype())), Reduction::None);
+    const Tensor x = e.tensor("self");
+    const std::int64_t size = x.rank() == 0 ? 1 : x.dim(e.axis("dim", x.rank()));
+    return indexed(e, e.get(countedFromStart(e.tensor("index"), size)), e.get(asTensor(e.value("value"), x.dtype())),
+                   Reduction::None);
 }
 
 Tensor flat(Eager& e, const Tensor& x) { return e.reshape(x, Shape{x.numel()}); }
 
 /// torch.take counts negative indices from the end, as index_select does not.
 EagerResult take(Eager& e) {
-    const Tensor index = e.at(1);
-    const Tensor from = e.get(countedFromStart(flat(e, index), e.at(0).numel()));
-    return e.reshape(e("index_select", flat(e, e.at(0)), 0, from), index.shape());
+    const Tensor x = e.tensor("self"), index = e.tensor("index");
+    const Tensor from = e.get(countedFromStart(flat(e, index), x.numel()));
+    return e.reshape(e("index_select", flat(e, x), 0, from), index.shape());
 }
 
 EagerResult takeAlong(Eager& e) {
-    if (!e.has(2)) return e("gather", flat(e, e.at(0)), 0, flat(e, e.at(1)));
-    Tensor x = e.at(0), index = e.at(1);
-    const std::size_t axis = e.axis(2, x.rank());
+    if (!e.has("dim")) return e("gather", flat(e, e.tensor("self")), 0, flat(e, e.tensor("indices")));
+    Tensor x = e.tensor("self"), index = e.tensor("indices");
+    const std::size_t axis = e.axis("dim", x.rank());
     if (index.rank() != x.rank()) e.fail("index " + index.typeText() + " does not go with " + x.typeText());
     Shape xs = x.shape(), is = index.shape();
     xs[axis] = is[axis] = 1;
@@ -133,9 +134,9 @@ EagerResult takeAlong(Eager& e) {
 }
 
 EagerResult maskedSelect(Eager& e) {
-    const Shape shape = e.get(broadcast(e.at(0).shape(), e.at(1).shape()));
-    const Tensor x = e.get(e.get(e.at(0).expanded(shape)).contiguous()),
-                 mask = e.get(e.get(e.at(1).expanded(shape)).contiguous());
+    const Shape shape = e.get(broadcast(e.tensor("self").shape(), e.tensor("mask").shape()));
+    const Tensor x = e.get(e.get(e.tensor("self").expanded(shape)).contiguous()),
+                 mask = e.get(e.get(e.tensor("mask").expanded(shape)).contiguous());
     Ints places;
     for (std::int64_t i = 0; i < mask.numel(); ++i) {
         if (mask.toInt64(i) != 0) places.push_back(i);
@@ -146,8 +147,8 @@ EagerResult maskedSelect(Eager& e) {
 
 /// The elements of source, in their order, where the mask is true.
 EagerResult maskedScatter(Eager& e) {
-    const Tensor x = e.at(0), source = e.as(e.get(e.at(2).contiguous()), e.at(0).dtype());
-    const Tensor mask = e.get(e.get(e.at(1).expanded(x.shape())).contiguous());
+    const Tensor x = e.tensor("self"), source = e.as(e.get(e.tensor("source").contiguous()), e.tensor("self").dtype());
+    const Tensor mask = e.get(e.get(e.tensor("mask").expanded(x.shape())).contiguous());
     Tensor y = e.get(x.clone());
     const std::size_t item = tensor::itemSize(x.dtype());
     std::int64_t next = 0;
@@ -162,19 +163,21 @@ EagerResult maskedScatter(Eager& e) {
 
 /// put: source's elements at places of the flattened tensor; negative ones count from its end.
 EagerResult put(Eager& e) {
-    const Tensor x = e.at(0);
-    const Tensor index = e.get(countedFromStart(flat(e, e.at(1)), x.numel()));
-    return e.reshape(scattered(e, flat(e, x), 0, index, flat(e, e.at(2)), e.flag(3) ? Reduction::Add : Reduction::None),
+    const Tensor x = e.tensor("self");
+    const Tensor index = e.get(countedFromStart(flat(e, e.tensor("index")), x.numel()));
+    return e.reshape(scattered(e, flat(e, x), 0, index, flat(e, e.tensor("source")),
+                               e.flag("accumulate") ? Reduction::Add : Reduction::None),
                      x.shape());
 }
 
 /// Rows of the weight summed, averaged or reduced to the largest, in bags that begin at offsets (mode 0, 1, 2).
-EagerResult embeddingBag(Eager& e, bool hasPadding) {
-    const Tensor weight = e.at(0), indices = e.as(flat(e, e.at(1)), DType::Int64),
-                 offsets = e.as(e.at(2), DType::Int64);
-    const std::int64_t mode = e.integer(4);
-    const bool lastOffset = e.flag(7);
-    const std::int64_t padding = hasPadding && e.has(8) ? e.integer(8) : -1;
+EagerResult embeddingBag(Eager& e) {
+    const Tensor weight = e.tensor("weight"), indices = e.as(flat(e, e.tensor("indices")), DType::Int64),
+                 offsets = e.as(e.tensor("offsets"), DType::Int64);
+    const Tensor weights = e.has("per_sample_weights") ? flat(e, e.tensor("per_sample_weights")) : Tensor();
+    const std::int64_t mode = e.integer("mode");
+    const bool lastOffset = e.flag("include_last_offset");
+    const std::int64_t padding = e.has("padding_idx") ? e.integer("padding_idx") : -1;
     const std::int64_t bags = std::max<std::int64_t>(offsets.numel() - (lastOffset ? 1 : 0), 0);
     if (weight.rank() != 2 || mode < 0 || mode > 2)
         e.fail("bags of " + weight.typeText() + " in mode " + std::to_string(mode));
@@ -197,9 +200,8 @@ EagerResult embeddingBag(Eager& e, bool hasPadding) {
             continue;
         }
         Tensor part = e("index_select", weight, 0, Tensor::of<std::int64_t>({sizes.back()}, kept));
-        if (e.has(6)) {
-            const Tensor factors =
-                e("index_select", flat(e, e.at(6)), 0, Tensor::of<std::int64_t>({sizes.back()}, places));
+        if (weights.defined()) {
+            const Tensor factors = e("index_select", weights, 0, Tensor::of<std::int64_t>({sizes.back()}, places));
             part = e("mul.Tensor", part, factors.unsqueezed(1));
         }
         rows.push_back(mode == 0   ? e("sum.dim_IntList", part, Ints{0})
@@ -219,13 +221,17 @@ void define_aten_gather(Registry& registry) {
     registry.add(eagerRow(
         "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", "x with y[index[i][j]][j] = src[i][j]",
         kTensor,
-        [](Eager& e) -> EagerResult { return scattered(e, e.at(0), e.integer(1), e.at(2), e.at(3), Reduction::None); },
+        [](Eager& e) -> EagerResult {
+            return scattered(e, e.tensor("self"), e.integer("dim"), e.tensor("index"), e.tensor("src"),
+                             Reduction::None);
+        },
         inferSame));
     registry.add(eagerRow(
         "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", "x with y[index[i][j]][j] = value",
         kTensor,
         [](Eager& e) -> EagerResult {
-            return scattered(e, e.at(0), e.integer(1), e.at(2), filledLike(e, e.at(2), e.value(3), e.at(0).dtype()),
+            return scattered(e, e.tensor("self"), e.integer("dim"), e.tensor("index"),
+                             filledLike(e, e.tensor("index"), e.value("value"), e.tensor("self").dtype()),
                              Reduction::None);
         },
         inferSame));
@@ -233,21 +239,25 @@ void define_aten_gather(Registry& registry) {
         "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
         "x with sources added or multiplied in", kTensor,
         [](Eager& e) -> EagerResult {
-            return scattered(e, e.at(0), e.integer(1), e.at(2), e.at(3), namedReduction(e, e.text(4)));
+            return scattered(e, e.tensor("self"), e.integer("dim"), e.tensor("index"), e.tensor("src"),
+                             namedReduction(e, e.text("reduce")));
         },
         inferSame));
     registry.add(eagerRow(
         "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
         "x with a number added or multiplied in", kTensor,
         [](Eager& e) -> EagerResult {
-            return scattered(e, e.at(0), e.integer(1), e.at(2), filledLike(e, e.at(2), e.value(3), e.at(0).dtype()),
-                             namedReduction(e, e.text(4)));
+            return scattered(e, e.tensor("self"), e.integer("dim"), e.tensor("index"),
+                             filledLike(e, e.tensor("index"), e.value("value"), e.tensor("self").dtype()),
+                             namedReduction(e, e.text("reduce")));
         },
         inferSame));
     registry.add(eagerRow(
         "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
         "x with y[index[i][j]][j] += src[i][j]", kTensor,
-        [](Eager& e) -> EagerResult { return scattered(e, e.at(0), e.integer(1), e.at(2), e.at(3), Reduction::Add); },
+        [](Eager& e) -> EagerResult {
+            return scattered(e, e.tensor("self"), e.integer("dim"), e.tensor("index"), e.tensor("src"), Reduction::Add);
+        },
         inferSame));
     registry.add(eagerRow(
         "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
@@ -256,13 +266,16 @@ void define_aten_gather(Registry& registry) {
         "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
         "x with slices added at indices", kTensor,
         [](Eager& e) -> EagerResult {
-            return indexed(e, e.at(2), e.number(4) == 1 ? e.at(3) : e("mul.Scalar", e.at(3), e.value(4)),
-                           Reduction::Add);
+            const Tensor source = e.tensor("source");
+            return indexed(e, e.tensor("index"),
+                           e.number("alpha") == 1 ? source : e("mul.Scalar", source, e.value("alpha")), Reduction::Add);
         },
         inferSame));
     registry.add(eagerRow(
         "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", "x with slices replaced at indices",
-        kTensor, [](Eager& e) -> EagerResult { return indexed(e, e.at(2), e.at(3), Reduction::None); }, inferSame));
+        kTensor,
+        [](Eager& e) -> EagerResult { return indexed(e, e.tensor("index"), e.tensor("source"), Reduction::None); },
+        inferSame));
     registry.add(eagerRow("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
                           "x with one number in slices", kTensor, indexFill, inferSame));
     registry.add(eagerRow("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
@@ -278,10 +291,10 @@ void define_aten_gather(Registry& registry) {
                           "x with elements of source where the mask is true", kTensor, maskedScatter, inferSame));
     registry.add(eagerRow(
         "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)",
-        "rows of a table, summed in bags", Category::Layer, [](Eager& e) { return embeddingBag(e, false); }));
+        "rows of a table, summed in bags", Category::Layer, embeddingBag));
     registry.add(eagerRow(
         "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
-        "rows of a table, summed in bags", Category::Layer, [](Eager& e) { return embeddingBag(e, true); }));
+        "rows of a table, summed in bags", Category::Layer, embeddingBag));
 }
 
 }  // namespace sonde::ops

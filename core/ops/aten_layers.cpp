@@ -19,26 +19,28 @@ using Ints = std::vector<std::int64_t>;
 /// (src, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, proj_bias, use_gelu, norm_first, eps, norm weights
 /// and biases, feed-forward weights and biases, mask, mask_type). Vaswani et al. 2017, figure 1, left.
 EagerResult encoderLayer(Eager& e) {
-    Tensor x = e.at(0);
-    const bool first = e.flag(8);
-    const Ints width{e.integer(1)};
-    const auto normed = [&](const Tensor& y, std::size_t at) {
-        return e("layer_norm", y, width, e.value(at), e.value(at + 1), e.number(9));
+    Tensor x = e.tensor("src");
+    const bool first = e.flag("norm_first");
+    const Ints width{e.integer("embed_dim")};
+    const auto normed = [&](const Tensor& y, Name weight, Name bias) {
+        return e("layer_norm", y, width, e.value(weight), e.value(bias), e.number("eps"));
     };
     const auto attended = [&](const Tensor& y) {
-        return e("_native_multi_head_attention", y, y, y, e.value(1), e.value(2), e.value(3), e.value(4), e.value(5),
-                 e.value(6), e.value(18), false, true, e.value(19));
+        return e("_native_multi_head_attention", y, y, y, e.value("embed_dim"), e.value("num_heads"),
+                 e.value("qkv_weight"), e.value("qkv_bias"), e.value("proj_weight"), e.value("proj_bias"),
+                 e.value("mask"), false, true, e.value("mask_type"));
     };
     const auto fed = [&](const Tensor& y) {
-        const Tensor hidden = e("linear", y, e.value(14), e.value(15));
-        return e("linear", e(e.flag(7) ? "gelu" : "relu", hidden), e.value(16), e.value(17));
+        const Tensor hidden = e("linear", y, e.value("ffn_weight_1"), e.value("ffn_bias_1"));
+        return e("linear", e(e.flag("use_gelu") ? "gelu" : "relu", hidden), e.value("ffn_weight_2"),
+                 e.value("ffn_bias_2"));
     };
     if (first) {
-        x = e("add.Tensor", x, attended(normed(x, 10)));
-        return e("add.Tensor", x, fed(normed(x, 12)));
+        x = e("add.Tensor", x, attended(normed(x, "norm_weight_1", "norm_bias_1")));
+        return e("add.Tensor", x, fed(normed(x, "norm_weight_2", "norm_bias_2")));
     }
-    x = normed(e("add.Tensor", x, attended(x)), 10);
-    return normed(e("add.Tensor", x, fed(x)), 12);
+    x = normed(e("add.Tensor", x, attended(x)), "norm_weight_1", "norm_bias_1");
+    return normed(e("add.Tensor", x, fed(x)), "norm_weight_2", "norm_bias_2");
 }
 
 // ---- Cells: one step for a batch
@@ -54,13 +56,14 @@ std::pair<std::vector<Tensor>, std::vector<Tensor>> gates(Eager& e, const Tensor
         for (std::int64_t i = 0; i < count; ++i) list.push_back(y.sliced(axis, i * size, size));
         return list;
     };
-    return {cut(e("linear", x, e.value(2), e.value(4))), cut(e("linear", h, e.value(3), e.value(5)))};
+    return {cut(e("linear", x, e.value("w_ih"), e.value("b_ih"))),
+            cut(e("linear", h, e.value("w_hh"), e.value("b_hh")))};
 }
 
 EagerResult lstmCell(Eager& e) {
-    const std::vector<Tensor> state = e.tensors(1);
+    const std::vector<Tensor> state = e.tensors("hx");
     if (state.size() != 2) e.fail("an LSTM cell has two states");
-    const auto [a, b] = gates(e, e.at(0), state[0], 4);
+    const auto [a, b] = gates(e, e.tensor("input"), state[0], 4);
     const auto gate = [&, &a = a, &b = b](std::size_t i, const char* function) {
         return e(function, e("add.Tensor", a[i], b[i]));
     };
@@ -70,15 +73,15 @@ EagerResult lstmCell(Eager& e) {
 }
 
 EagerResult gruCell(Eager& e) {
-    const Tensor h = e.at(1);
-    const auto [a, b] = gates(e, e.at(0), h, 3);
+    const Tensor h = e.tensor("hx");
+    const auto [a, b] = gates(e, e.tensor("input"), h, 3);
     const Tensor reset = e("sigmoid", e("add.Tensor", a[0], b[0])), update = e("sigmoid", e("add.Tensor", a[1], b[1]));
     const Tensor fresh = e("tanh", e("add.Tensor", a[2], e("mul.Tensor", reset, b[2])));
     return e("add.Tensor", fresh, e("mul.Tensor", update, e("sub.Tensor", h, fresh)));
 }
 
 EagerResult plainCell(Eager& e, const char* function) {
-    const auto [a, b] = gates(e, e.at(0), e.at(1), 1);
+    const auto [a, b] = gates(e, e.tensor("input"), e.tensor("hx"), 1);
     return e(function, e("add.Tensor", a[0], b[0]));
 }
 
@@ -120,10 +123,10 @@ Tensor packedOf(Eager& e, const std::vector<Tensor>& sequences, const Tensor& ba
 }
 
 EagerResult packPadded(Eager& e) {
-    Tensor x = e.at(0);
+    Tensor x = e.tensor("input");
     if (x.rank() < 2) e.fail("expected padded sequences, not " + x.typeText());
-    if (!e.flag(2)) x = x.transposed(0, 1);
-    const Tensor lengths = e.as(e.at(1), DType::Int64);
+    if (!e.flag("batch_first")) x = x.transposed(0, 1);
+    const Tensor lengths = e.as(e.tensor("lengths"), DType::Int64);
     if (lengths.rank() != 1 || lengths.numel() != x.dim(0) || lengths.numel() == 0)
         e.fail("expected a length for each sequence");
     std::vector<Tensor> sequences;
@@ -141,9 +144,10 @@ EagerResult packPadded(Eager& e) {
 }
 
 EagerResult padPacked(Eager& e) {
-    const Tensor data = e.at(0), batchSizes = e.as(e.at(1), DType::Int64);
+    const Tensor data = e.tensor("data"), batchSizes = e.as(e.tensor("batch_sizes"), DType::Int64);
     const Ints lengths = lengthsOf(e, batchSizes);
-    const std::int64_t steps = std::max(batchSizes.numel(), e.has(4) ? e.integer(4) : std::int64_t{-1});
+    const std::int64_t steps =
+        std::max(batchSizes.numel(), e.has("total_length") ? e.integer("total_length") : std::int64_t{-1});
     std::int64_t rows = 0;
     for (std::int64_t length : lengths) rows += length;
     if (data.rank() < 1 || data.dim(0) != rows || steps > 100'000'000)
@@ -153,21 +157,22 @@ EagerResult padPacked(Eager& e) {
         const Tensor own = rowsOf(e, data, batchSizes, static_cast<std::int64_t>(n), lengths[n]);
         Ints padding(2 * own.rank(), 0);
         padding.back() = steps - lengths[n];
-        sequences.push_back(e("constant_pad_nd", own, padding, e.value(3)));
+        sequences.push_back(e("constant_pad_nd", own, padding, e.value("padding_value")));
     }
-    const Tensor padded = e("stack", sequences, e.flag(2) ? 0 : 1);
+    const Tensor padded = e("stack", sequences, e.flag("batch_first") ? 0 : 1);
     return std::vector<Value>{Value(padded),
                               Value(Tensor::of<std::int64_t>({static_cast<std::int64_t>(lengths.size())}, lengths))};
 }
 
 /// (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional): each sequence by itself.
 EagerResult recurrentPacked(Eager& e, const char* name, std::size_t stateCount) {
-    const Tensor data = e.at(0), batchSizes = e.as(e.at(1), DType::Int64);
+    const Tensor data = e.tensor("data"), batchSizes = e.as(e.tensor("batch_sizes"), DType::Int64);
     const Ints lengths = lengthsOf(e, batchSizes);
     std::int64_t rows = 0;
     for (std::int64_t length : lengths) rows += length;
     if (data.rank() != 2 || data.dim(0) != rows) e.fail("batch sizes do not fit " + data.typeText());
-    const std::vector<Tensor> states = e.value(2).isListLike() ? e.tensors(2) : std::vector<Tensor>{e.at(2)};
+    const std::vector<Tensor> states =
+        e.value("hx").isListLike() ? e.tensors("hx") : std::vector<Tensor>{e.tensor("hx")};
     if (states.size() < stateCount) e.fail("a recurrent layer lacks a state");
     std::vector<Tensor> sequences;
     std::vector<std::vector<Tensor>> last(stateCount);
@@ -179,11 +184,12 @@ EagerResult recurrentPacked(Eager& e, const char* name, std::size_t stateCount) 
             own.push_back(e.get(states[i].sliced(1, at, 1).contiguous()));
         }
         const Tensor x = rowsOf(e, data, batchSizes, at, lengths[n]).unsqueezed(1);
-        const Value hx = e.value(2).isListLike() ? Eager::Argument::listOf(own) : Value(own.front());
-        const std::vector<Value> results = e.all("aten", name,
-                                                 {Value(x), hx, e.value(3), e.value(4), e.value(5), e.value(6),
-                                                  e.value(7), e.value(8), Value::ofBool(false)},
-                                                 {}, 1 + stateCount);
+        const Value hx = e.value("hx").isListLike() ? Eager::Argument::listOf(own) : Value(own.front());
+        const std::vector<Value> results =
+            e.all("aten", name,
+                  {Value(x), hx, e.value("params"), e.value("has_biases"), e.value("num_layers"), e.value("dropout"),
+                   e.value("train"), e.value("bidirectional"), Value::ofBool(false)},
+                  {}, 1 + stateCount);
         sequences.push_back(results[0].tensor().selected(1, 0));
         for (std::size_t i = 0; i < stateCount; ++i) last[i].push_back(results[1 + i].tensor());
     }
@@ -195,36 +201,36 @@ EagerResult recurrentPacked(Eager& e, const char* name, std::size_t stateCount) 
 // ---- Normalisations that give their moments too
 
 EagerResult layerNormWithMoments(Eager& e) {
-    const Tensor x = e.at(0);
-    const std::size_t count = e.integers(1).size();
+    const Tensor x = e.tensor("input");
+    const std::size_t count = e.integers("normalized_shape").size();
     if (count > x.rank()) e.fail("normalized_shape does not fit " + x.typeText());
     Ints axes;
     for (std::size_t i = x.rank() - count; i < x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
-    const Tensor y = e("layer_norm", x, e.value(1), e.value(2), e.value(3), e.value(4));
+    const Tensor y =
+        e("layer_norm", x, e.value("normalized_shape"), e.value("weight"), e.value("bias"), e.value("eps"));
     const Tensor mean = e("mean.dim", x, axes, true), variance = e("var.dim", x, axes, false, true);
-    return std::vector<Value>{Value(y), Value(mean), Value(e("rsqrt", e("add.Scalar", variance, e.number(4))))};
+    return std::vector<Value>{Value(y), Value(mean), Value(e("rsqrt", e("add.Scalar", variance, e.number("eps"))))};
 }
 
 EagerResult groupNormWithMoments(Eager& e) {
-    const Tensor x = e.at(0);
-    const std::int64_t n = e.integer(3), groups = e.integer(6);
-    const Tensor y = e("group_norm", x, groups, e.value(1), e.value(2), e.number(7));
+    const Tensor x = e.tensor("input");
+    const std::int64_t n = e.integer("N"), groups = e.integer("group");
+    const Tensor y = e("group_norm", x, groups, e.value("weight"), e.value("bias"), e.number("eps"));
     if (n < 1 || groups < 1 || x.numel() % (n * groups) != 0) e.fail("groups do not fit " + x.typeText());
     const Tensor rows = e.reshape(x, Shape{n, groups, x.numel() / (n * groups)});
     const Tensor variance = e("var.dim", rows, Ints{2}, false);
     return std::vector<Value>{Value(y), Value(e("mean.dim", rows, Ints{2})),
-                              Value(e("rsqrt", e("add.Scalar", variance, e.number(7))))};
+                              Value(e("rsqrt", e("add.Scalar", variance, e.number("eps"))))};
 }
 
 /// (input, weight, bias, running_mean, running_var, training, momentum, eps): also mean and 1/√(var + ε) of the batch
 /// while training, else two empty tensors.
-EagerResult batchNormWithMoments(Eager& e, bool hasRunning) {
-    const Tensor x = e.at(0);
-    const std::size_t at = hasRunning ? 5 : 3;
-    const Value mean = hasRunning ? e.value(3) : Value(), variance = hasRunning ? e.value(4) : Value();
-    const bool training = e.flag(at);
-    const Tensor y =
-        e("batch_norm", x, e.value(1), e.value(2), mean, variance, training, e.value(at + 1), e.value(at + 2), false);
+EagerResult batchNormWithMoments(Eager& e) {
+    const Tensor x = e.tensor("input");
+    const Value mean = e.optional("running_mean"), variance = e.optional("running_var");
+    const bool training = e.flag("training");
+    const Tensor y = e("batch_norm", x, e.value("weight"), e.value("bias"), mean, variance, training,
+                       e.value("momentum"), e.value("eps"), false);
     if (!training) {
         const Tensor nothing = e.get(Tensor::zeros(x.dtype(), Shape{0}));
         return std::vector<Value>{Value(y), Value(nothing), Value(nothing)};
@@ -235,13 +241,13 @@ EagerResult batchNormWithMoments(Eager& e, bool hasRunning) {
     }
     const Tensor spread = e("var.dim", x, axes, false);
     return std::vector<Value>{Value(y), Value(e("mean.dim", x, axes)),
-                              Value(e("rsqrt", e("add.Scalar", spread, e.number(at + 2))))};
+                              Value(e("rsqrt", e("add.Scalar", spread, e.number("eps"))))};
 }
 
 /// x / √(mean of squares + eps) · weight over the last dimensions; eps is the dtype's precision if it is left out.
 EagerResult rmsNorm(Eager& e) {
-    const Tensor x = e.at(0);
-    const std::size_t count = e.integers(1).size();
+    const Tensor x = e.tensor("input");
+    const std::size_t count = e.integers("normalized_shape").size();
     if (count > x.rank()) e.fail("normalized_shape does not fit " + x.typeText());
     Ints axes;
     for (std::size_t i = x.rank() - count; i < x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
@@ -249,9 +255,9 @@ EagerResult rmsNorm(Eager& e) {
                  : x.dtype() == DType::Float16  ? 0x1p-10
                  : x.dtype() == DType::BFloat16 ? 0x1p-7
                                                 : 0x1p-23;
-    if (e.has(3)) eps = e.number(3);
+    if (e.has("eps")) eps = e.number("eps");
     const Tensor y = e("mul.Tensor", x, e("rsqrt", e("add.Scalar", e("mean.dim", e("square", x), axes, true), eps)));
-    return e.has(2) ? e("mul.Tensor", y, e.at(2)) : y;
+    return e.has("weight") ? e("mul.Tensor", y, e.tensor("weight")) : y;
 }
 
 /// Norms over all dimensions but one.
@@ -268,8 +274,8 @@ Tensor normExcept(Eager& e, const Tensor& v, std::int64_t power, std::int64_t di
 // ---- Losses
 
 /// at::Reduction: 0 none, 1 mean, 2 sum.
-EagerResult reduced(Eager& e, const Tensor& loss, std::size_t at) {
-    const std::int64_t how = e.integer(at);
+EagerResult reduced(Eager& e, const Tensor& loss) {
+    const std::int64_t how = e.integer("reduction");
     if (how == 0) return loss;
     if (how != 1 && how != 2) e.fail("there is no reduction " + std::to_string(how));
     return e(how == 1 ? "mean" : "sum", loss);
@@ -277,18 +283,18 @@ EagerResult reduced(Eager& e, const Tensor& loss, std::size_t at) {
 
 /// 0.5·d²/beta below beta, else |d| − 0.5·beta; Huber's is beta times that.
 EagerResult smoothLoss(Eager& e, bool huber) {
-    const double beta = e.number(3);
-    const Tensor d = e("abs", e("sub.Tensor", e.at(0), e.at(1)));
-    if (beta == 0) return reduced(e, d, 2);
+    const double beta = e.number({"beta", "delta"});
+    const Tensor d = e("abs", e("sub.Tensor", e.tensor("self"), e.tensor("target")));
+    if (beta == 0) return reduced(e, d);
     Tensor loss = e("where.self", e("lt.Scalar", d, beta), e("mul.Scalar", e("square", d), 0.5 / beta),
                     e("sub.Scalar", d, 0.5 * beta));
     if (huber) loss = e("mul.Scalar", loss, beta);
-    return reduced(e, loss, 2);
+    return reduced(e, loss);
 }
 
-const char* reductionName(Eager& e, std::size_t at) {
+const char* reductionName(Eager& e) {
     static constexpr const char* kNames[] = {"none", "mean", "sum"};
-    const std::int64_t how = e.integer(at);
+    const std::int64_t how = e.integer("reduction");
     if (how < 0 || how > 2) e.fail("there is no reduction " + std::to_string(how));
     return kNames[how];
 }
@@ -298,7 +304,7 @@ Tensor negativeLogLikelihood(Eager& e, const Tensor& x, const Value& weight, con
                              std::int64_t ignored) {
     const bool single = x.rank() == 1;
     std::vector<Value> inputs{Value(single ? x.unsqueezed(0) : x),
-                              Value(single ? e.reshape(e.at(1), Shape{1}) : e.at(1))};
+                              Value(single ? e.reshape(e.tensor("target"), Shape{1}) : e.tensor("target"))};
     if (!weight.isNone()) inputs.push_back(weight);
     const Tensor loss = e.onnx("NegativeLogLikelihoodLoss", std::move(inputs),
                                Attributes{{"reduction", std::string(reduction)}, {"ignore_index", ignored}});
@@ -307,78 +313,83 @@ Tensor negativeLogLikelihood(Eager& e, const Tensor& x, const Value& weight, con
 
 /// A weight for each class, along the axis of the classes.
 Tensor weighted(Eager& e, const Tensor& x, std::int64_t axis) {
-    if (!e.has(2)) return x;
+    if (!e.has("weight")) return x;
     Shape shape(Ints(x.rank(), 1));
-    shape[static_cast<std::size_t>(axis)] = e.at(2).numel();
-    return e("mul.Tensor", x, e.reshape(e.at(2), std::move(shape)));
+    shape[static_cast<std::size_t>(axis)] = e.tensor("weight").numel();
+    return e("mul.Tensor", x, e.reshape(e.tensor("weight"), std::move(shape)));
 }
 
 /// (1 − s)·w_t·l_t + s/C·Σ w_c·l_c, l = −ln p (arXiv:1512.00567, section 7); ignored labels give 0, the mean is
 /// weighted.
 EagerResult smoothedLoss(Eager& e, const Tensor& logarithms, std::int64_t axis, double smoothing) {
-    const std::int64_t ignored = e.integer(4);
-    const Tensor labels = negativeLogLikelihood(e, logarithms, e.value(2), "none", ignored);
+    const std::int64_t ignored = e.integer("ignore_index");
+    const Tensor labels = negativeLogLikelihood(e, logarithms, e.value("weight"), "none", ignored);
     const Tensor all = e("neg", e("sum.dim_IntList", weighted(e, logarithms, axis), Ints{axis}));
-    const Tensor counted = e("where.self", e("ne.Scalar", e.at(1), ignored), all, e("zeros_like", all));
+    const Tensor counted = e("where.self", e("ne.Scalar", e.tensor("target"), ignored), all, e("zeros_like", all));
     const double share = smoothing / static_cast<double>(logarithms.dim(static_cast<std::size_t>(axis)));
     const Tensor loss = e("add.Tensor", e("mul.Scalar", labels, 1 - smoothing), e("mul.Scalar", counted, share));
-    if (e.integer(3) != 1) return reduced(e, loss, 3);
-    const Tensor weights = negativeLogLikelihood(e, e("full_like", logarithms, -1.0), e.value(2), "none", ignored);
+    if (e.integer("reduction") != 1) return reduced(e, loss);
+    const Tensor weights =
+        negativeLogLikelihood(e, e("full_like", logarithms, -1.0), e.value("weight"), "none", ignored);
     return e("div.Tensor", e("sum", loss), e("sum", weights));
 }
 
 /// (self, target, weight, reduction, ignore_index, label_smoothing)
 EagerResult crossEntropy(Eager& e) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("self");
     const std::int64_t axis = x.rank() == 1 ? 0 : 1;
     const Tensor logarithms = e("log_softmax.int", x, axis);
-    const double smoothing = e.number(5);
-    if (tensor::isFloating(e.at(1).dtype())) {  // probabilities of the classes
-        Tensor target = e.at(1);
+    const double smoothing = e.number("label_smoothing");
+    if (tensor::isFloating(e.tensor("target").dtype())) {  // probabilities of the classes
+        Tensor target = e.tensor("target");
         if (smoothing > 0)
             target = e("add.Scalar", e("mul.Scalar", target, 1 - smoothing),
                        smoothing / static_cast<double>(x.dim(static_cast<std::size_t>(axis))));
         const Tensor loss =
             e("neg", e("sum.dim_IntList", weighted(e, e("mul.Tensor", logarithms, target), axis), Ints{axis}));
-        return reduced(e, loss, 3);
+        return reduced(e, loss);
     }
     if (smoothing > 0) return smoothedLoss(e, logarithms, axis, smoothing);
-    return negativeLogLikelihood(e, logarithms, e.value(2), reductionName(e, 3), e.integer(4));
+    return negativeLogLikelihood(e, logarithms, e.value("weight"), reductionName(e), e.integer("ignore_index"));
 }
 
 /// −w·(y·ln x + (1 − y)·ln(1 − x)), logarithms not below −100.
 EagerResult binaryCrossEntropy(Eager& e) {
     const auto bounded = [&](const Tensor& p) { return e("clamp_min", e("log", p), -100.0); };
-    const Tensor x = e.at(0), y = e.at(1);
+    const Tensor x = e.tensor("self"), y = e.tensor("target");
     Tensor loss = e("neg", e("add.Tensor", e("mul.Tensor", y, bounded(x)),
                              e("mul.Tensor", e("rsub.Scalar", y, 1.0), bounded(e("rsub.Scalar", x, 1.0)))));
-    if (e.has(2)) loss = e("mul.Tensor", loss, e.at(2));
-    return reduced(e, loss, 3);
+    if (e.has("weight")) loss = e("mul.Tensor", loss, e.tensor("weight"));
+    return reduced(e, loss);
 }
 
 /// (1 − y)·x + (1 + (w − 1)·y)·ln(1 + e^−x), w: weight of the positive ones.
 EagerResult binaryCrossEntropyOfLogits(Eager& e) {
-    const Tensor x = e.at(0), y = e.at(1);
+    const Tensor x = e.tensor("self"), y = e.tensor("target");
     Tensor soft = e("neg", e("log_sigmoid", x));
-    if (e.has(3)) soft = e("mul.Tensor", soft, e("add.Scalar", e("mul.Tensor", e("sub.Scalar", e.at(3), 1.0), y), 1.0));
+    if (e.has("pos_weight"))
+        soft = e("mul.Tensor", soft,
+                 e("add.Scalar", e("mul.Tensor", e("sub.Scalar", e.tensor("pos_weight"), 1.0), y), 1.0));
     Tensor loss = e("add.Tensor", e("mul.Tensor", e("rsub.Scalar", y, 1.0), x), soft);
-    if (e.has(2)) loss = e("mul.Tensor", loss, e.at(2));
-    return reduced(e, loss, 4);
+    if (e.has("weight")) loss = e("mul.Tensor", loss, e.tensor("weight"));
+    return reduced(e, loss);
 }
 
 /// y·(ln y − x), or e^y·(y − x) if the target is logarithms too.
 EagerResult divergence(Eager& e) {
-    const Tensor x = e.at(0), y = e.at(1);
-    const Tensor loss = e.flag(3) ? e("mul.Tensor", e("exp", y), e("sub.Tensor", y, x))
-                                  : e("sub.Tensor", e("xlogy.Tensor", y, y), e("mul.Tensor", y, x));
-    return reduced(e, loss, 2);
+    const Tensor x = e.tensor("self"), y = e.tensor("target");
+    const Tensor loss = e.flag("log_target") ? e("mul.Tensor", e("exp", y), e("sub.Tensor", y, x))
+                                             : e("sub.Tensor", e("xlogy.Tensor", y, y), e("mul.Tensor", y, x));
+    return reduced(e, loss);
 }
 
 void defineLosses(Registry& registry) {
-    registry.add(eagerRow("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", "(a − b)²", kRed,
-                          [](Eager& e) { return reduced(e, e("square", e("sub.Tensor", e.at(0), e.at(1))), 2); }));
-    registry.add(eagerRow("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", "|a − b|", kRed,
-                          [](Eager& e) { return reduced(e, e("abs", e("sub.Tensor", e.at(0), e.at(1))), 2); }));
+    registry.add(eagerRow(
+        "mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", "(a − b)²", kRed,
+        [](Eager& e) { return reduced(e, e("square", e("sub.Tensor", e.tensor("self"), e.tensor("target")))); }));
+    registry.add(
+        eagerRow("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", "|a − b|", kRed,
+                 [](Eager& e) { return reduced(e, e("abs", e("sub.Tensor", e.tensor("self"), e.tensor("target")))); }));
     registry.add(eagerRow("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor",
                           "(a − b)² near 0, |a − b| beyond", kRed, [](Eager& e) { return smoothLoss(e, false); }));
     registry.add(eagerRow("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor",
@@ -389,7 +400,8 @@ void defineLosses(Registry& registry) {
          "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
          "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor"}) {
         registry.add(eagerRow(schema, "minus the log probability of the labels", kRed, [](Eager& e) -> EagerResult {
-            return negativeLogLikelihood(e, e.at(0), e.value(2), reductionName(e, 3), e.integer(4));
+            return negativeLogLikelihood(e, e.tensor("self"), e.value("weight"), reductionName(e),
+                                         e.integer("ignore_index"));
         }));
     }
     registry.add(eagerRow(
@@ -416,36 +428,35 @@ void defineNorms(Registry& registry) {
         std::string_view schema :
         {"native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
          "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"}) {
-        registry.add(eagerRow(
-            schema, "batch_norm with mean and 1/√(var + ε)", kNorm,
-            [](Eager& e) { return batchNormWithMoments(e, true); }, inferSame));
+        registry.add(eagerRow(schema, "batch_norm with mean and 1/√(var + ε)", kNorm, batchNormWithMoments, inferSame));
     }
     registry.add(eagerRow(
         "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-        "batch_norm of this batch", kNorm, [](Eager& e) { return batchNormWithMoments(e, false); }, inferSame));
+        "batch_norm of this batch", kNorm, batchNormWithMoments, inferSame));
     registry.add(
         eagerRow("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
                  "x divided by its root mean square over the last axes", kNorm, rmsNorm, inferSame));
-    registry.add(eagerRow("norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
-                          "norms over all dimensions but one", kNorm,
-                          [](Eager& e) -> EagerResult { return normExcept(e, e.at(0), e.integer(1), e.integer(2)); }));
+    registry.add(eagerRow(
+        "norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", "norms over all dimensions but one", kNorm,
+        [](Eager& e) -> EagerResult { return normExcept(e, e.tensor("v"), e.integer("pow"), e.integer("dim")); }));
     registry.add(eagerRow("_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", "g·v / ‖v‖ (Salimans, Kingma 2016)",
                           kNorm, [](Eager& e) -> EagerResult {
-                              return e("mul.Tensor", e.at(0),
-                                       e("div.Tensor", e.at(1), normExcept(e, e.at(0), 2, e.integer(2))));
+                              return e(
+                                  "mul.Tensor", e.tensor("v"),
+                                  e("div.Tensor", e.tensor("g"), normExcept(e, e.tensor("v"), 2, e.integer("dim"))));
                           }));
     registry.add(eagerRow(
         "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", "slices held below a norm", kNorm,
         [](Eager& e) -> EagerResult {
-            const Tensor x = e.at(0);
+            const Tensor x = e.tensor("self");
             Ints axes;
-            const std::size_t kept = e.axis(2, x.rank());
+            const std::size_t kept = e.axis("dim", x.rank());
             for (std::size_t i = 0; i < x.rank(); ++i) {
                 if (i != kept) axes.push_back(static_cast<std::int64_t>(i));
             }
-            const Tensor norm = e("norm.ScalarOpt_dim", x, e.value(1), axes, true);
-            const Tensor factor = e("div.Tensor", e.number(3), e("add.Scalar", norm, 1e-7));
-            return e("where.self", e("gt.Scalar", norm, e.number(3)), e("mul.Tensor", x, factor), x);
+            const Tensor norm = e("norm.ScalarOpt_dim", x, e.value("p"), axes, true);
+            const Tensor factor = e("div.Tensor", e.number("maxnorm"), e("add.Scalar", norm, 1e-7));
+            return e("where.self", e("gt.Scalar", norm, e.number("maxnorm")), e("mul.Tensor", x, factor), x);
         },
         inferSame));
 }

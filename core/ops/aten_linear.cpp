@@ -15,11 +15,12 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 
 /// beta·c + alpha·product; c is left out entirely if beta is 0.
-EagerResult scaledSum(Eager& e, const Tensor& product, std::size_t betaAt) {
-    const double beta = e.number(betaAt), alpha = e.number(betaAt + 1);
-    const Tensor scaled = alpha == 1 ? product : e("mul.Scalar", product, e.value(betaAt + 1));
-    if (beta == 0) return e.get(e.get(scaled.expanded(e.get(broadcast(e.at(0).shape(), scaled.shape())))).contiguous());
-    return e("add.Tensor", beta == 1 ? e.at(0) : e("mul.Scalar", e.at(0), e.value(betaAt)), scaled);
+EagerResult scaledSum(Eager& e, const Tensor& product) {
+    const double beta = e.number("beta"), alpha = e.number("alpha");
+    const Tensor scaled = alpha == 1 ? product : e("mul.Scalar", product, e.value("alpha"));
+    if (beta == 0)
+        return e.get(e.get(scaled.expanded(e.get(broadcast(e.tensor("self").shape(), scaled.shape())))).contiguous());
+    return e("add.Tensor", beta == 1 ? e.tensor("self") : e("mul.Scalar", e.tensor("self"), e.value("beta")), scaled);
 }
 
 Tensor outer(Eager& e, const Tensor& a, const Tensor& b) {
@@ -29,8 +30,8 @@ Tensor outer(Eager& e, const Tensor& a, const Tensor& b) {
 
 /// Sums over the pairs of dimensions; the others stay, those of a first.
 EagerResult tensordot(Eager& e) {
-    Tensor a = e.at(0), b = e.at(1);
-    const Ints da = e.integers(2), db = e.integers(3);
+    Tensor a = e.tensor("self"), b = e.tensor("other");
+    const Ints da = e.integers("dims_self"), db = e.integers("dims_other");
     if (da.size() != db.size()) e.fail("as many dimensions of one as of the other are summed");
     const auto arrange = [&](const Tensor& x, const Ints& dims, bool summedFirst, Shape& rest) {
         std::vector<std::size_t> summed, kept;
@@ -60,8 +61,8 @@ EagerResult tensordot(Eager& e) {
 }
 
 EagerResult einsumOf(Eager& e) {
-    const std::string equation = e.text(0);
-    std::vector<Tensor> list = e.tensors(1);
+    const std::string equation = e.text("equation");
+    std::vector<Tensor> list = e.tensors("tensors");
     if (list.empty()) e.fail("an equation needs tensors");
     DType dtype = list.front().dtype();
     for (const Tensor& x : list) dtype = promotedTypes(dtype, x.dtype());
@@ -71,12 +72,13 @@ EagerResult einsumOf(Eager& e) {
 
 /// x1ᵀ·W_k·x2 + b_k for each k: weight [K, I, J].
 EagerResult bilinear(Eager& e) {
-    const Tensor product = einsum(e, "...i,kij,...j->...k", {e.at(0), e.at(2), e.at(1)});
-    return e.has(3) ? e("add.Tensor", product, e.at(3)) : product;
+    const Tensor product =
+        einsum(e, "...i,kij,...j->...k", {e.tensor("input1"), e.tensor("weight"), e.tensor("input2")});
+    return e.has("bias") ? e("add.Tensor", product, e.tensor("bias")) : product;
 }
 
 EagerResult kron(Eager& e) {
-    Tensor a = e.at(0), b = e.at(1);
+    Tensor a = e.tensor("self"), b = e.tensor("other");
     while (a.rank() < b.rank()) a = a.unsqueezed(0);
     while (b.rank() < a.rank()) b = b.unsqueezed(0);
     Shape shape;
@@ -95,21 +97,23 @@ Tensor batchedSum(Eager& e, const Tensor& a, const Tensor& b) { return e("sum.di
 }  // namespace
 
 void define_aten_linear(Registry& registry) {
-    registry.add(eagerRow(
-        "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        "beta·c + alpha·Σ a_b·b_b", kLayer, [](Eager& e) { return scaledSum(e, batchedSum(e, e.at(1), e.at(2)), 3); }));
+    registry.add(
+        eagerRow("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                 "beta·c + alpha·Σ a_b·b_b", kLayer,
+                 [](Eager& e) { return scaledSum(e, batchedSum(e, e.tensor("batch1"), e.tensor("batch2"))); }));
     registry.add(eagerRow("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
                           "beta·c + alpha·A·v", kLayer,
-                          [](Eager& e) { return scaledSum(e, e("mv", e.at(1), e.at(2)), 3); }));
+                          [](Eager& e) { return scaledSum(e, e("mv", e.tensor("mat"), e.tensor("vec"))); }));
     registry.add(eagerRow("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
                           "beta·c + alpha·v·wᵀ", kLayer,
-                          [](Eager& e) { return scaledSum(e, outer(e, e.at(1), e.at(2)), 3); }));
+                          [](Eager& e) { return scaledSum(e, outer(e, e.tensor("vec1"), e.tensor("vec2"))); }));
     registry.add(eagerRow("outer(Tensor self, Tensor vec2) -> Tensor", "v·wᵀ", kLayer,
-                          [](Eager& e) -> EagerResult { return outer(e, e.at(0), e.at(1)); }));
+                          [](Eager& e) -> EagerResult { return outer(e, e.tensor("self"), e.tensor("vec2")); }));
     registry.add(eagerRow("inner(Tensor self, Tensor other) -> Tensor", "sums over the last dimensions", kLayer,
                           [](Eager& e) -> EagerResult {
-                              if (e.at(0).rank() == 0 || e.at(1).rank() == 0) return e("mul.Tensor", e.at(0), e.at(1));
-                              return e("tensordot", e.at(0), e.at(1), Ints{-1}, Ints{-1});
+                              if (e.tensor("self").rank() == 0 || e.tensor("other").rank() == 0)
+                                  return e("mul.Tensor", e.tensor("self"), e.tensor("other"));
+                              return e("tensordot", e.tensor("self"), e.tensor("other"), Ints{-1}, Ints{-1});
                           }));
     registry.add(eagerRow("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
                           "sums over pairs of dimensions", kLayer, tensordot));

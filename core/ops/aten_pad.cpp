@@ -15,8 +15,8 @@ using Ints = std::vector<std::int64_t>;
 
 /// Numbers for the last dimension first: (before, after) pairs.
 EagerResult pad(Eager& e, const std::string& mode, const Value& fill) {
-    const Tensor x = e.at(0);
-    const Ints pairs = e.integers(1);
+    const Tensor x = e.tensor("self");
+    const Ints pairs = e.integers({"pad", "padding"});
     if (pairs.size() % 2 != 0 || pairs.size() / 2 > x.rank())
         e.fail("a padding of " + std::to_string(pairs.size()) + " numbers for " + x.typeText());
     Ints before(x.rank(), 0), after(x.rank(), 0);
@@ -53,18 +53,18 @@ base::Result<void> inferAtenPad(InferContext& context) {
 void define_aten_pad(Registry& registry) {
     registry.add(eagerRow(
         "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", "x with a number around it, or cut", kMove,
-        [](Eager& e) { return pad(e, "constant", e.value(2)); }, inferAtenPad));
+        [](Eager& e) { return pad(e, "constant", e.value("value")); }, inferAtenPad));
     registry.add(eagerRow(
         "pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor",
         "x padded by a constant, reflection, replication or wrapping", kMove,
-        [](Eager& e) { return pad(e, e.text(2), e.value(3)); }, inferAtenPad));
+        [](Eager& e) { return pad(e, e.text("mode"), e.value("value")); }, inferAtenPad));
     registry.add(eagerRow(
         "_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor",
         "x padded by a constant, reflection, replication or wrapping", kMove,
         [](Eager& e) {
             static constexpr const char* kModes[] = {"constant", "reflect", "replicate", "circular"};
-            const std::int64_t mode = e.integer(2);
-            return pad(e, mode >= 0 && mode < 4 ? kModes[mode] : "?", e.value(3));
+            const std::int64_t mode = e.integer("mode");
+            return pad(e, mode >= 0 && mode < 4 ? kModes[mode] : "?", e.value("value"));
         },
         inferAtenPad));
     registry.add(eagerRow(

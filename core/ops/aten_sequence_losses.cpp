@@ -19,9 +19,9 @@ double logAdd(double a, double b) {
 }
 
 /// A length for each sequence of the batch, as a list or as a tensor.
-std::vector<std::int64_t> lengths(Eager& e, std::size_t input) {
+std::vector<std::int64_t> lengths(Eager& e, Name input) {
     if (!e.value(input).isTensor()) return e.integers(input);
-    const Tensor given = e.get(e.at(input).contiguous());
+    const Tensor given = e.get(e.tensor(input).contiguous());
     std::vector<std::int64_t> result;
     for (std::int64_t i = 0; i < given.numel(); ++i) result.push_back(given.toInt64(i));
     return result;
@@ -52,25 +52,26 @@ double logAlignments(const Y& y, std::int64_t steps, const std::vector<std::int6
 /// (log_probs [T,N,C] or [T,C], targets [N,S] or one behind the other, input_lengths, target_lengths, blank, reduction,
 /// zero_infinity)
 EagerResult ctcLoss(Eager& e) {
-    const Tensor given = e.as(e.get(e.at(0).contiguous()), DType::Float64);
+    const Tensor given = e.as(e.get(e.tensor("log_probs").contiguous()), DType::Float64);
     const bool isBatch = given.rank() == 3;
     if (!isBatch && given.rank() != 2) e.fail("expected logarithms [T,N,C] or [T,C], not " + given.typeText());
     const std::int64_t steps = given.dim(0), batch = isBatch ? given.dim(1) : 1, classes = given.dim(given.rank() - 1);
-    const Tensor targets = e.as(e.get(e.at(1).contiguous()), DType::Int64);
+    const Tensor targets = e.as(e.get(e.tensor("targets").contiguous()), DType::Int64);
     const bool isPadded = targets.rank() == 2;
     if (targets.rank() > 2 || (isPadded && targets.dim(0) != batch))
         e.fail("targets " + targets.typeText() + " do not go with " + given.typeText());
-    const std::vector<std::int64_t> stepsOf = lengths(e, 2), labelsOf = lengths(e, 3);
+    const std::vector<std::int64_t> stepsOf = lengths(e, "input_lengths"), labelsOf = lengths(e, "target_lengths");
     const auto wanted = static_cast<std::size_t>(batch);
     if (stepsOf.size() != wanted || labelsOf.size() != wanted)
         e.fail("a batch of " + std::to_string(batch) + " needs as many lengths");
-    const std::int64_t blank = e.integer(4);
+    const std::int64_t blank = e.integer("blank");
     if (blank < 0 || blank >= classes) e.fail("the blank is not one of the " + std::to_string(classes) + " classes");
 
     const auto* probabilities = given.data<double>();
     const auto* labels = targets.data<std::int64_t>();
     std::vector<double> losses(wanted);
     std::vector<double> shares(wanted);
+    const bool noInfinity = e.flag("zero_infinity");
     std::int64_t begin = 0;
     for (std::size_t n = 0; n < wanted; ++n) {
         if (e.context().cancelled()) e.fail(base::cancelled("aten::ctc_loss"));
@@ -86,22 +87,22 @@ EagerResult ctcLoss(Eager& e) {
             return probabilities[(t * batch + static_cast<std::int64_t>(n)) * classes + label];
         };
         losses[n] = -logAlignments(y, stepsOf[n], own, blank);
-        if (e.flag(6) && std::isinf(losses[n])) losses[n] = 0;
+        if (noInfinity && std::isinf(losses[n])) losses[n] = 0;
         shares[n] = losses[n] / static_cast<double>(std::max<std::int64_t>(labelsOf[n], 1));
     }
-    const std::int64_t reduction = e.integer(5);
+    const std::int64_t reduction = e.integer("reduction");
     if (reduction < 0 || reduction > 2) e.fail("there is no reduction " + std::to_string(reduction));
     // The mean is one over labels first, then over the batch.
     const Shape shape = isBatch ? Shape{batch} : Shape{};
     const Tensor all = Tensor::of<double>(shape, reduction == 1 ? shares : losses);
-    return e.as(reduction == 0 ? all : e(reduction == 1 ? "mean" : "sum", all), e.at(0).dtype());
+    return e.as(reduction == 0 ? all : e(reduction == 1 ? "mean" : "sum", all), e.tensor("log_probs").dtype());
 }
 
 /// (self [N,C] or [C], target of the same shape, reduction): 1/C sum over labels j and other classes i of
 /// max(0, 1 - (x_j - x_i)). The labels of a row end at the first -1.
 EagerResult multiLabelMargin(Eager& e) {
-    const Tensor x = e.as(e.get(e.at(0).contiguous()), DType::Float64),
-                 targets = e.as(e.get(e.at(1).contiguous()), DType::Int64);
+    const Tensor x = e.as(e.get(e.tensor("self").contiguous()), DType::Float64),
+                 targets = e.as(e.get(e.tensor("target").contiguous()), DType::Int64);
     if (x.rank() < 1 || x.rank() > 2 || x.shape() != targets.shape())
         e.fail(x.typeText() + " and " + targets.typeText() + " do not go together");
     const std::int64_t classes = x.dim(x.rank() - 1), rows = x.rank() == 2 ? x.dim(0) : 1;
@@ -124,10 +125,10 @@ EagerResult multiLabelMargin(Eager& e) {
         }
         losses[static_cast<std::size_t>(row)] = classes > 0 ? sum / static_cast<double>(classes) : 0;
     }
-    const std::int64_t reduction = e.integer(2);
+    const std::int64_t reduction = e.integer("reduction");
     if (reduction < 0 || reduction > 2) e.fail("there is no reduction " + std::to_string(reduction));
     const Tensor all = Tensor::of<double>(x.rank() == 2 ? Shape{rows} : Shape{}, losses);
-    return e.as(reduction == 0 ? all : e(reduction == 1 ? "mean" : "sum", all), e.at(0).dtype());
+    return e.as(reduction == 0 ? all : e(reduction == 1 ? "mean" : "sum", all), e.tensor("self").dtype());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// ATen's ways to turn, repeat and cut tensors, made of views and cat.
+// ATen's ways to turn, repeat and shuffle tensors, their diagonals and windows, made of views.
 
 #if defined(__GNUC__) && !defined(__clang__)
 // With -O2 GCC 12 takes a vector that grows from nothing for one that never grew.
@@ -25,18 +25,18 @@ Tensor flipped(const Tensor& x, std::size_t axis) {
 }
 
 EagerResult flip(Eager& e, const Ints& dims) {
-    Tensor x = e.at(0);
+    Tensor x = e.tensor("self");
     for (std::int64_t dim : dims) x = flipped(x, e.axisOf(dim, x.rank()));
     return e.get(x.contiguous());
 }
 
 /// k quarter turns from the first axis toward the second.
 EagerResult rot90(Eager& e) {
-    Tensor x = e.at(0);
-    const Ints dims = e.integers(2);
+    Tensor x = e.tensor("self");
+    const Ints dims = e.integers("dims");
     if (dims.size() != 2) e.fail("a rotation needs two dimensions");
     const std::size_t a = e.axisOf(dims[0], x.rank()), b = e.axisOf(dims[1], x.rank());
-    const std::int64_t turns = ((e.integer(1) % 4) + 4) % 4;
+    const std::int64_t turns = ((e.integer("k") % 4) + 4) % 4;
     if (turns == 2) x = flipped(flipped(x, a), b);
     if (turns == 1) x = flipped(x.transposed(a, b), a);
     if (turns == 3) x = flipped(x, a).transposed(a, b);
@@ -62,22 +62,6 @@ Tensor moved(Eager& e, const Tensor& x, const Ints& from, const Ints& to) {
     return x.permuted(order);
 }
 
-/// One grid for each 1-D tensor: "ij" has dimensions in their order, "xy" the second one first.
-EagerResult meshgrid(Eager& e, bool swap) {
-    std::vector<Tensor> lines = e.tensors(0);
-    if (swap && lines.size() > 1) std::swap(lines[0], lines[1]);
-    Shape shape;
-    for (const Tensor& line : lines) shape.push_back(line.numel());
-    std::vector<Tensor> grids;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        std::vector<std::int64_t> dims(lines.size(), 1);
-        dims[i] = lines[i].numel();
-        grids.push_back(e.get(e.reshape(lines[i], Shape(dims)).expanded(shape)));
-    }
-    if (swap && grids.size() > 1) std::swap(grids[0], grids[1]);
-    return Eager::Argument::listOf(grids);
-}
-
 /// 0 repeats[0] times, 1 repeats[1] times …
 Tensor repeatedIndex(Eager& e, const Tensor& repeats, std::int64_t n) {
     if (repeats.numel() != n && repeats.numel() != 1)
@@ -93,88 +77,24 @@ Tensor repeatedIndex(Eager& e, const Tensor& repeats, std::int64_t n) {
 }
 
 EagerResult repeatInterleave(Eager& e) {
-    Tensor x = e.at(0);
-    if (!e.has(2)) x = e.reshape(x, Shape{x.numel()});
-    const std::size_t axis = e.has(2) ? e.axis(2, x.rank()) : 0;
-    return e("index_select", x, axis, repeatedIndex(e, e.at(1), x.dim(axis)));
+    Tensor x = e.tensor("self");
+    if (!e.has("dim")) x = e.reshape(x, Shape{x.numel()});
+    const std::size_t axis = e.has("dim") ? e.axis("dim", x.rank()) : 0;
+    return e("index_select", x, axis, repeatedIndex(e, e.tensor("repeats"), x.dim(axis)));
 }
 
 EagerResult tile(Eager& e) {
-    Ints times = e.integers(1);
-    while (times.size() < e.at(0).rank()) times.insert(times.begin(), 1);
-    return e("repeat", e.at(0), times);
-}
-
-Tensor atLeast(Eager& e, const Tensor& x, std::size_t rank) {
-    if (x.rank() >= rank) return x;
-    if (x.rank() == 0) return e.reshape(x, Shape(Ints(rank, 1)));
-    if (x.rank() == 1) return rank == 2 ? x.unsqueezed(0) : x.unsqueezed(0).unsqueezed(2);
-    return x.unsqueezed(2);
-}
-
-std::vector<Tensor> allAtLeast(Eager& e, std::size_t rank) {
-    std::vector<Tensor> list = e.tensors(0);
-    for (Tensor& x : list) x = atLeast(e, x, rank);
-    return list;
-}
-
-EagerResult hstack(Eager& e) {
-    const std::vector<Tensor> list = allAtLeast(e, 1);
-    return e("cat", list, !list.empty() && list.front().rank() == 1 ? 0 : 1);
-}
-
-EagerResult columnStack(Eager& e) {
-    std::vector<Tensor> list = e.tensors(0);
-    for (Tensor& x : list) {
-        if (x.rank() < 2) x = e.reshape(x, Shape{x.numel(), 1});
-    }
-    return e("cat", list, 1);
-}
-
-/// Cut before each of the places.
-Value cutAt(Eager& e, const Tensor& x, std::size_t axis, const Ints& places) {
-    std::vector<Tensor> parts;
-    std::int64_t start = 0;
-    const std::int64_t n = x.dim(axis);
-    for (std::size_t i = 0; i <= places.size(); ++i) {
-        std::int64_t end = i < places.size() ? places[i] : n;
-        end = std::clamp<std::int64_t>(end < 0 ? end + n : end, 0, n);
-        parts.push_back(x.sliced(axis, std::min(start, n), std::max<std::int64_t>(end - start, 0)));
-        start = i < places.size() ? end : n;
-    }
-    (void)e;
-    return Eager::Argument::listOf(parts);
-}
-
-/// `count` parts, the first ones larger by one where it does not come out even.
-Value cutInto(Eager& e, const Tensor& x, std::size_t axis, std::int64_t count) {
-    if (count < 1 || count > 1'000'000) e.fail("a tensor cannot be cut into " + std::to_string(count) + " parts");
-    const std::int64_t size = x.dim(axis) / count, larger = x.dim(axis) % count;
-    Ints places;
-    for (std::int64_t i = 1, at = 0; i < count; ++i) places.push_back(at += size + (i <= larger ? 1 : 0));
-    return cutAt(e, x, axis, places);
-}
-
-EagerResult cutAlong(Eager& e, std::size_t axis, bool isCount) {
-    const Tensor x = e.at(0);
-    if (axis >= x.rank()) e.fail(x.typeText() + " lacks dimension " + std::to_string(axis));
-    return isCount ? cutInto(e, x, axis, e.integer(1)) : cutAt(e, x, axis, e.integers(1));
-}
-
-/// tensor_split by a tensor: a number of parts, or places.
-EagerResult tensorSplit(Eager& e) {
-    const std::size_t axis = e.axis(2, e.at(0).rank());
-    if (e.value(1).isListLike()) return cutAt(e, e.at(0), axis, e.integers(1));
-    if (e.value(1).isTensor() && e.at(1).rank() > 0) return cutAt(e, e.at(0), axis, e.integers(1));
-    return cutInto(e, e.at(0), axis, e.integer(1));
+    Ints times = e.integers("dims");
+    while (times.size() < e.tensor("self").rank()) times.insert(times.begin(), 1);
+    return e("repeat", e.tensor("self"), times);
 }
 
 /// y[.., w, .., i] = x[.., w·step + i, ..]: all windows of a size along a dimension, as a last one.
 EagerResult unfoldAxis(Eager& e) {
-    const Tensor x = e.at(0);
-    const std::int64_t size = e.integer(2), step = e.integer(3);
+    const Tensor x = e.tensor("self");
+    const std::int64_t size = e.integer("size"), step = e.integer("step");
     if (x.rank() == 0) e.fail("a number has no windows");
-    const std::size_t axis = e.axis(1, x.rank());
+    const std::size_t axis = e.axis("dimension", x.rank());
     if (size < 0 || step < 1 || size > x.dim(axis))
         e.fail("windows of " + std::to_string(size) + " every " + std::to_string(step) + " do not fit " + x.typeText());
     Shape shape = x.shape();
@@ -188,9 +108,9 @@ EagerResult unfoldAxis(Eager& e) {
 
 /// A view by size and strides, checked against the memory that it is of.
 EagerResult asStrided(Eager& e) {
-    const Tensor x = e.at(0);
-    const Ints size = e.integers(1), strides = e.integers(2);
-    const std::int64_t offset = e.has(3) ? e.integer(3) : 0;
+    const Tensor x = e.tensor("self");
+    const Ints size = e.integers("size"), strides = e.integers("stride");
+    const std::int64_t offset = e.has("storage_offset") ? e.integer("storage_offset") : 0;
     if (size.size() != strides.size() || !Shape(size).checkedNumel()) e.fail("size and strides do not go together");
     std::int64_t last = offset;
     bool good = offset >= 0;
@@ -205,8 +125,8 @@ EagerResult asStrided(Eager& e) {
 
 /// [.., C·r², H, W] -> [.., C, H·r, W·r], or back.
 EagerResult pixelShuffle(Eager& e, bool back) {
-    const Tensor x = e.at(0);
-    const std::int64_t r = e.integer(1);
+    const Tensor x = e.tensor("self");
+    const std::int64_t r = e.integer({"upscale_factor", "downscale_factor"});
     if (x.rank() < 3 || r < 1 || r > 10'000) e.fail("blocks of " + std::to_string(r) + " in " + x.typeText());
     const std::size_t n = x.rank() - 3;
     const std::int64_t c = x.dim(n), h = x.dim(n + 1), w = x.dim(n + 2);
@@ -228,8 +148,8 @@ EagerResult pixelShuffle(Eager& e, bool back) {
 }
 
 EagerResult channelShuffle(Eager& e) {
-    const Tensor x = e.at(0);
-    const std::int64_t groups = e.integer(1);
+    const Tensor x = e.tensor("self");
+    const std::int64_t groups = e.integer("groups");
     if (x.rank() < 3 || groups < 1 || x.dim(1) % groups != 0)
         e.fail(std::to_string(groups) + " groups do not fit the channels of " + x.typeText());
     Ints parted(x.shape().begin(), x.shape().end());
@@ -240,7 +160,7 @@ EagerResult channelShuffle(Eager& e) {
 
 /// The diagonal of two dimensions as a last one.
 EagerResult diagonal(Eager& e, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor({"self", "A"});
     const std::size_t a = e.axisOf(dim1, x.rank()), b = e.axisOf(dim2, x.rank());
     if (a == b) e.fail("a diagonal needs two dimensions");
     const std::int64_t rows = x.dim(a), columns = x.dim(b);
@@ -262,7 +182,7 @@ EagerResult diagonal(Eager& e, std::int64_t offset, std::int64_t dim1, std::int6
 
 /// Zeros with x on a diagonal of two new dimensions.
 EagerResult diagonalEmbedded(Eager& e, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("self");
     const std::int64_t n = x.dim(x.rank() - 1), shift = std::abs(offset), side = n + shift;
     Shape shape = x.shape();
     shape[x.rank() - 1] = side;
@@ -281,7 +201,7 @@ EagerResult diagonalEmbedded(Eager& e, std::int64_t offset, std::int64_t dim1, s
 
 /// Row and column numbers of a triangle: [2, count].
 EagerResult triangleIndices(Eager& e, bool lower) {
-    const std::int64_t rows = e.integer(0), columns = e.integer(1), offset = e.integer(2);
+    const std::int64_t rows = e.integer("row"), columns = e.integer("col"), offset = e.integer("offset");
     if (rows < 0 || columns < 0 || rows > 100'000 || columns > 100'000)
         e.fail("a triangle of " + std::to_string(rows) + " by " + std::to_string(columns));
     std::vector<std::int64_t> r, c;
@@ -294,29 +214,33 @@ EagerResult triangleIndices(Eager& e, bool lower) {
     }
     const auto n = static_cast<std::int64_t>(r.size());
     r.insert(r.end(), c.begin(), c.end());
-    return e.as(Tensor::of<std::int64_t>({2, n}, r), e.dtype(3, DType::Int64));
+    return e.as(Tensor::of<std::int64_t>({2, n}, r), e.dtype("dtype", DType::Int64));
 }
 
 void defineDiagonals(Registry& registry) {
-    registry.add(eagerRow("diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-                          "the diagonal of two dimensions", kTensor,
-                          [](Eager& e) { return diagonal(e, e.integer(1), e.integer(2), e.integer(3)); }));
+    registry.add(eagerRow(
+        "diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor", "the diagonal of two dimensions",
+        kTensor, [](Eager& e) { return diagonal(e, e.integer("offset"), e.integer("dim1"), e.integer("dim2")); }));
     registry.add(eagerRow("linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-                          "the diagonal of two dimensions", kTensor,
-                          [](Eager& e) { return diagonal(e, e.integer(1), e.integer(2), e.integer(3)); }));
+                          "the diagonal of two dimensions", kTensor, [](Eager& e) {
+                              return diagonal(e, e.integer("offset"), e.integer("dim1"), e.integer("dim2"));
+                          }));
     registry.add(eagerRow("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-                          "zeros with x on the diagonal", kTensor,
-                          [](Eager& e) { return diagonalEmbedded(e, e.integer(1), e.integer(2), e.integer(3)); }));
+                          "zeros with x on the diagonal", kTensor, [](Eager& e) {
+                              return diagonalEmbedded(e, e.integer("offset"), e.integer("dim1"), e.integer("dim2"));
+                          }));
     registry.add(eagerRow("diag(Tensor self, int diagonal=0) -> Tensor", "the diagonal of a matrix, or a matrix of one",
                           kTensor, [](Eager& e) {
-                              return e.at(0).rank() == 1 ? diagonalEmbedded(e, e.integer(1), -2, -1)
-                                                         : diagonal(e, e.integer(1), 0, 1);
+                              return e.tensor("self").rank() == 1 ? diagonalEmbedded(e, e.integer("diagonal"), -2, -1)
+                                                                  : diagonal(e, e.integer("diagonal"), 0, 1);
                           }));
-    registry.add(eagerRow(
-        "diagflat(Tensor self, int offset=0) -> Tensor", "a matrix with all elements on the diagonal", kTensor,
-        [](Eager& e) -> EagerResult { return e("diag", e.reshape(e.at(0), Shape{e.at(0).numel()}), e.integer(1)); }));
+    registry.add(eagerRow("diagflat(Tensor self, int offset=0) -> Tensor", "a matrix with all elements on the diagonal",
+                          kTensor, [](Eager& e) -> EagerResult {
+                              return e("diag", e.reshape(e.tensor("self"), Shape{e.tensor("self").numel()}),
+                                       e.integer("offset"));
+                          }));
     registry.add(eagerRow("trace(Tensor self) -> Tensor", "sum of the diagonal", Category::Reduction,
-                          [](Eager& e) -> EagerResult { return e("sum", e("diagonal", e.at(0))); }));
+                          [](Eager& e) -> EagerResult { return e("sum", e("diagonal", e.tensor("self"))); }));
     registry.add(eagerRow(
         "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         "indices of the lower triangle", kTensor, [](Eager& e) { return triangleIndices(e, true); }));
@@ -328,7 +252,7 @@ void defineDiagonals(Registry& registry) {
 /// A copy of x with a part replaced by `source`; the part is a view of the copy.
 template <typename View>
 Tensor withPart(Eager& e, const Tensor& source, View&& view) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("self");
     Tensor y = e.get(x.clone());
     const Tensor part = view(y);
     const Tensor values = e.get(e.as(source, x.dtype()).expanded(part.shape()));
@@ -340,17 +264,18 @@ void defineScatters(Registry& registry) {
     registry.add(eagerRow(
         "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", "x with one slice replaced", kTensor,
         [](Eager& e) -> EagerResult {
-            const std::size_t axis = e.axis(2, e.at(0).rank());
-            return withPart(e, e.at(1), [&](const Tensor& y) { return e.get(selectedView(y, axis, e.integer(3))); });
+            const std::size_t axis = e.axis("dim", e.tensor("self").rank());
+            return withPart(e, e.tensor("src"),
+                            [&](const Tensor& y) { return e.get(selectedView(y, axis, e.integer("index"))); });
         },
         inferSame));
     registry.add(eagerRow(
         "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
         "x with a range replaced", kTensor,
         [](Eager& e) -> EagerResult {
-            const std::size_t axis = e.axis(2, e.at(0).rank());
-            return withPart(e, e.at(1), [&](const Tensor& y) {
-                return e.get(slicedView(y, axis, e.value(3), e.value(4), e.value(5)));
+            const std::size_t axis = e.axis("dim", e.tensor("self").rank());
+            return withPart(e, e.tensor("src"), [&](const Tensor& y) {
+                return e.get(slicedView(y, axis, e.value("start"), e.value("end"), e.value("step")));
             });
         },
         inferSame));
@@ -358,9 +283,9 @@ void defineScatters(Registry& registry) {
         "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
         "x with a diagonal replaced", kTensor,
         [](Eager& e) -> EagerResult {
-            return withPart(e, e.at(1), [&](const Tensor& y) {
+            return withPart(e, e.tensor("src"), [&](const Tensor& y) {
                 const std::vector<Value> part =
-                    e.all("aten", "diagonal", {Value(y), e.value(2), e.value(3), e.value(4)}, {}, 1);
+                    e.all("aten", "diagonal", {Value(y), e.value("offset"), e.value("dim1"), e.value("dim2")}, {}, 1);
                 return part.front().tensor();
             });
         },
@@ -369,18 +294,22 @@ void defineScatters(Registry& registry) {
         "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", "another tensor in x's shape and type",
         kTensor,
         [](Eager& e) -> EagerResult {
-            return e.get(e.get(e.as(e.at(1), e.at(0).dtype()).expanded(e.at(0).shape())).clone());
+            return e.get(
+                e.get(e.as(e.tensor("src"), e.tensor("self").dtype()).expanded(e.tensor("self").shape())).clone());
         },
         inferSame));
     registry.add(eagerRow(
         "zero(Tensor self) -> Tensor", "zeros in x's shape and type", Category::Data,
-        [](Eager& e) -> EagerResult { return e("zeros_like", e.at(0)); }, inferSame));
+        [](Eager& e) -> EagerResult { return e("zeros_like", e.tensor("self")); }, inferSame));
     for (std::string_view schema :
          {"fill.Scalar(Tensor self, Scalar value) -> Tensor", "fill.Tensor(Tensor self, Tensor value) -> Tensor"}) {
         registry.add(eagerRow(
             schema, "one number in x's shape and type", Category::Data,
             [](Eager& e) -> EagerResult {
-                return e.get(e.get(e.get(asTensor(e.value(1), e.at(0).dtype())).expanded(e.at(0).shape())).clone());
+                return e.get(
+                    e.get(
+                         e.get(asTensor(e.value("value"), e.tensor("self").dtype())).expanded(e.tensor("self").shape()))
+                        .clone());
             },
             inferSame));
     }
@@ -388,100 +317,15 @@ void defineScatters(Registry& registry) {
         "fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor", "x with one number on the diagonal",
         kTensor,
         [](Eager& e) -> EagerResult {
-            return e("diagonal_scatter", e.at(0), e.get(asTensor(e.value(1), e.at(0).dtype())));
+            return e("diagonal_scatter", e.tensor("self"),
+                     e.get(asTensor(e.value("fill_value"), e.tensor("self").dtype())));
         },
         inferSame));
 }
 
-void defineStacks(Registry& registry) {
-    registry.add(eagerRow("hstack(Tensor[] tensors) -> Tensor", "tensors side by side", kTensor, hstack));
-    registry.add(eagerRow("vstack(Tensor[] tensors) -> Tensor", "tensors one below the other", kTensor,
-                          [](Eager& e) -> EagerResult { return e("cat", allAtLeast(e, 2), 0); }));
-    registry.add(eagerRow("dstack(Tensor[] tensors) -> Tensor", "tensors concatenated in depth", kTensor,
-                          [](Eager& e) -> EagerResult { return e("cat", allAtLeast(e, 3), 2); }));
-    registry.add(eagerRow("column_stack(Tensor[] tensors) -> Tensor", "tensors as columns", kTensor, columnStack));
-    for (std::int64_t rank : {1, 2, 3}) {
-        static constexpr std::string_view kOne[] = {"atleast_1d(Tensor self) -> Tensor",
-                                                    "atleast_2d(Tensor self) -> Tensor",
-                                                    "atleast_3d(Tensor self) -> Tensor"};
-        static constexpr std::string_view kMany[] = {"atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]",
-                                                     "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
-                                                     "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"};
-        const auto n = static_cast<std::size_t>(rank);
-        registry.add(eagerRow(kOne[n - 1], "x with dimensions of size 1 added", kShape,
-                              [n](Eager& e) -> EagerResult { return atLeast(e, e.at(0), n); }));
-        registry.add(eagerRow(kMany[n - 1], "tensors with dimensions of size 1 added", kShape,
-                              [n](Eager& e) -> EagerResult { return Eager::Argument::listOf(allAtLeast(e, n)); }));
-    }
-    for (
-        std::string_view schema :
-        {"tensor_split.sections(Tensor self, int sections, int dim=0) -> Tensor[]",
-         "tensor_split.indices(Tensor self, int[] indices, int dim=0) -> Tensor[]",
-         "tensor_split.tensor_indices_or_sections(Tensor self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor[]"}) {
-        registry.add(eagerRow(schema, "x in parts, split at indices or evenly", kTensor, tensorSplit));
-    }
-    const auto alongRows = [](bool isCount) {
-        return [isCount](Eager& e) { return cutAlong(e, e.at(0).rank() == 1 ? 0 : 1, isCount); };
-    };
-    const auto along = [](std::size_t axis, bool isCount) {
-        return [axis, isCount](Eager& e) { return cutAlong(e, axis, isCount); };
-    };
-    registry.add(eagerRow("hsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts side by side", kTensor,
-                          alongRows(true)));
-    registry.add(eagerRow("hsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts side by side", kTensor,
-                          alongRows(false)));
-    registry.add(eagerRow("vsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts one below the other",
-                          kTensor, along(0, true)));
-    registry.add(eagerRow("vsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts one below the other",
-                          kTensor, along(0, false)));
-    registry.add(
-        eagerRow("dsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts in depth", kTensor, along(2, true)));
-    registry.add(eagerRow("dsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts in depth", kTensor,
-                          along(2, false)));
-    registry.add(eagerRow("meshgrid(Tensor[] tensors) -> Tensor[]", "grids of coordinates", kTensor,
-                          [](Eager& e) { return meshgrid(e, false); }));
-    registry.add(eagerRow("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", "grids of coordinates",
-                          kTensor, [](Eager& e) { return meshgrid(e, e.text(1) == "xy"); }));
-    registry.add(eagerRow("cartesian_prod(Tensor[] tensors) -> Tensor", "all combinations, one a row", kTensor,
-                          [](Eager& e) -> EagerResult {
-                              std::vector<Tensor> grids;
-                              const EagerResult all = meshgrid(e, false);
-                              for (const Value& grid : all.values.front().items())
-                                  grids.push_back(e.reshape(grid.tensor(), Shape{grid.tensor().numel()}));
-                              return grids.size() == 1 ? grids.front() : e("stack", grids, 1);
-                          }));
-    registry.add(eagerRow("broadcast_tensors(Tensor[] tensors) -> Tensor[]", "tensors in their common shape", kShape,
-                          [](Eager& e) -> EagerResult {
-                              std::vector<Tensor> list = e.tensors(0);
-                              Shape shape;
-                              for (const Tensor& x : list) shape = e.get(broadcast(shape, x.shape()));
-                              for (Tensor& x : list) x = e.get(x.expanded(shape));
-                              return Eager::Argument::listOf(list);
-                          }));
-    registry.add(eagerRow("block_diag(Tensor[] tensors) -> Tensor", "matrices along a diagonal", kTensor,
-                          [](Eager& e) -> EagerResult {
-                              std::int64_t rows = 0, columns = 0, row = 0, column = 0;
-                              const std::vector<Tensor> list = allAtLeast(e, 2);
-                              DType dtype = list.empty() ? DType::Float32 : list.front().dtype();
-                              for (const Tensor& x : list) {
-                                  rows += x.dim(0);
-                                  columns += x.dim(1);
-                                  dtype = promotedTypes(dtype, x.dtype());
-                              }
-                              const Tensor y = e.get(Tensor::zeros(dtype, Shape{rows, columns}));
-                              for (const Tensor& x : list) {
-                                  kernels::copyInto(e.context().pool(), e.as(x, dtype),
-                                                    y.sliced(0, row, x.dim(0)).sliced(1, column, x.dim(1)));
-                                  row += x.dim(0);
-                                  column += x.dim(1);
-                              }
-                              return y;
-                          }));
-}
-
 /// The last two dimensions exchanged; complex numbers conjugated if `conjugates`.
 Tensor transposedMatrices(Eager& e, const std::string& name, bool conjugates) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("self");
     if (x.rank() < 2)
         e.fail(name + " is only supported on matrices or batches of matrices. Got " + std::to_string(x.rank()) +
                "-D tensor.");
@@ -492,7 +336,7 @@ Tensor transposedMatrices(Eager& e, const std::string& name, bool conjugates) {
 void defineTurns(Registry& registry) {
     registry.add(eagerRow(
         "flip(Tensor self, int[] dims) -> Tensor", "x reversed along dimensions", kMove,
-        [](Eager& e) { return flip(e, e.integers(1)); }, inferSame));
+        [](Eager& e) { return flip(e, e.integers("dims")); }, inferSame));
     registry.add(eagerRow(
         "fliplr(Tensor self) -> Tensor", "x reversed from left to right", kMove, [](Eager& e) { return flip(e, {1}); },
         inferSame));
@@ -502,15 +346,17 @@ void defineTurns(Registry& registry) {
     registry.add(eagerRow("rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor",
                           "x rotated by multiples of 90 degrees", kMove, rot90));
     registry.add(eagerRow("movedim.int(Tensor self, int source, int destination) -> Tensor", "x with a dimension moved",
-                          kMove,
-                          [](Eager& e) -> EagerResult { return moved(e, e.at(0), {e.integer(1)}, {e.integer(2)}); }));
+                          kMove, [](Eager& e) -> EagerResult {
+                              return moved(e, e.tensor("self"), {e.integer("source")}, {e.integer("destination")});
+                          }));
     registry.add(eagerRow("movedim.intlist(Tensor self, int[] source, int[] destination) -> Tensor",
-                          "x with dimensions moved", kMove,
-                          [](Eager& e) -> EagerResult { return moved(e, e.at(0), e.integers(1), e.integers(2)); }));
+                          "x with dimensions moved", kMove, [](Eager& e) -> EagerResult {
+                              return moved(e, e.tensor("self"), e.integers("source"), e.integers("destination"));
+                          }));
     const auto reversed = [](Eager& e) -> EagerResult {
-        std::vector<std::size_t> order(e.at(0).rank());
+        std::vector<std::size_t> order(e.tensor("self").rank());
         std::iota(order.rbegin(), order.rend(), 0);
-        return e.at(0).permuted(order);
+        return e.tensor("self").permuted(order);
     };
     registry.add(eagerRow("numpy_T(Tensor self) -> Tensor", "x with its dimensions in reverse", kMove, reversed));
     registry.add(eagerRow("mT(Tensor self) -> Tensor", "transposed matrices", kMove,
@@ -519,23 +365,24 @@ void defineTurns(Registry& registry) {
                           [](Eager& e) -> EagerResult { return transposedMatrices(e, "tensor.mH", true); }));
     registry.add(eagerRow("adjoint(Tensor self) -> Tensor", "transposed matrices, conjugated", kMove,
                           [](Eager& e) -> EagerResult { return transposedMatrices(e, "tensor.adjoint()", true); }));
-    registry.add(eagerRow(
-        "matrix_H(Tensor self) -> Tensor", "a transposed matrix, conjugated", kMove, [](Eager& e) -> EagerResult {
-            if (e.at(0).rank() != 2) {
-                e.fail("tensor.H is only supported on matrices (2-D tensors). Got " + std::to_string(e.at(0).rank()) +
-                       "-D tensor. For batches of matrices, consider using tensor.mH");
-            }
-            return transposedMatrices(e, "tensor.H", true);
-        }));
+    registry.add(eagerRow("matrix_H(Tensor self) -> Tensor", "a transposed matrix, conjugated", kMove,
+                          [](Eager& e) -> EagerResult {
+                              if (e.tensor("self").rank() != 2) {
+                                  e.fail("tensor.H is only supported on matrices (2-D tensors). Got " +
+                                         std::to_string(e.tensor("self").rank()) +
+                                         "-D tensor. For batches of matrices, consider using tensor.mH");
+                              }
+                              return transposedMatrices(e, "tensor.H", true);
+                          }));
     registry.add(eagerRow(
         "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
         "each element several times", kTensor, repeatInterleave));
     registry.add(eagerRow(
         "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
         "each element several times", kTensor, repeatInterleave));
-    registry.add(eagerRow("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
-                          "each number repeated", kTensor,
-                          [](Eager& e) -> EagerResult { return repeatedIndex(e, e.at(0), e.at(0).numel()); }));
+    registry.add(eagerRow(
+        "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor", "each number repeated", kTensor,
+        [](Eager& e) -> EagerResult { return repeatedIndex(e, e.tensor("repeats"), e.tensor("repeats").numel()); }));
     registry.add(
         eagerRow("tile(Tensor self, int[] dims) -> Tensor", "x several times along each dimension", kTensor, tile));
 }
@@ -545,7 +392,6 @@ void defineTurns(Registry& registry) {
 void define_aten_shapes(Registry& registry) {
     defineDiagonals(registry);
     defineScatters(registry);
-    defineStacks(registry);
     defineTurns(registry);
     registry.add(eagerRow("unfold(Tensor self, int dimension, int size, int step) -> Tensor",
                           "all windows along a dimension", kTensor, unfoldAxis));
@@ -555,14 +401,15 @@ void define_aten_shapes(Registry& registry) {
     }
     registry.add(eagerRow("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
                           "differences of neighbours", Category::Elementwise, [](Eager& e) -> EagerResult {
-                              Tensor x = e.at(0);
+                              Tensor x = e.tensor("self");
                               std::vector<Tensor> list;
-                              if (e.has(3)) list.push_back(e.at(3));
+                              if (e.has("prepend")) list.push_back(e.tensor("prepend"));
                               list.push_back(x);
-                              if (e.has(4)) list.push_back(e.at(4));
-                              if (list.size() > 1) x = e("cat", list, e.integer(2));
-                              const std::size_t axis = e.axis(2, x.rank());
-                              for (std::int64_t i = 0; i < e.integer(1) && x.dim(axis) > 0; ++i) {
+                              if (e.has("append")) list.push_back(e.tensor("append"));
+                              if (list.size() > 1) x = e("cat", list, e.integer("dim"));
+                              const std::size_t axis = e.axis("dim", x.rank());
+                              const std::int64_t order = e.integer("n");
+                              for (std::int64_t i = 0; i < order && x.dim(axis) > 0; ++i) {
                                   const Tensor after = x.sliced(axis, 1, x.dim(axis) - 1),
                                                before = x.sliced(axis, 0, x.dim(axis) - 1);
                                   x = x.dtype() == DType::Bool ? e("logical_xor", after, before)
@@ -580,11 +427,12 @@ void define_aten_shapes(Registry& registry) {
                           "channels interleaved between groups", kMove, channelShuffle, inferSame));
     registry.add(eagerRow("broadcast_to(Tensor self, int[] size) -> Tensor",
                           "x repeated along dimensions of size 1, without a copy", kTensor,
-                          [](Eager& e) -> EagerResult { return e("expand", e.at(0), e.integers(1)); }));
-    registry.add(eagerRow("ravel(Tensor self) -> Tensor", "all elements in one dimension", kShape,
-                          [](Eager& e) -> EagerResult { return e.reshape(e.at(0), Shape{e.at(0).numel()}); }));
+                          [](Eager& e) -> EagerResult { return e("expand", e.tensor("self"), e.integers("size")); }));
+    registry.add(
+        eagerRow("ravel(Tensor self) -> Tensor", "all elements in one dimension", kShape,
+                 [](Eager& e) -> EagerResult { return e.reshape(e.tensor("self"), Shape{e.tensor("self").numel()}); }));
     registry.add(eagerRow("stride(Tensor self) -> int[]", "strides in elements", kShape,
-                          [](Eager& e) -> EagerResult { return Eager::Argument::listOf(e.at(0).strides()); }));
+                          [](Eager& e) -> EagerResult { return Eager::Argument::listOf(e.tensor("self").strides()); }));
 }
 
 }  // namespace sonde::ops

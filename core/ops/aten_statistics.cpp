@@ -37,20 +37,12 @@ Moments moments(Eager& e, const Tensor& x, const std::vector<std::size_t>& axes,
 }
 
 /// How var and std are called: (self, unbiased), (self, dim, unbiased, keepdim), (self, dim, *, correction, keepdim).
-enum class VarianceForm : std::uint8_t { All, Dim, Correction };
-
-EagerResult varianceOf(Eager& e, VarianceForm form, bool root, bool withMean) {
-    const Tensor x = e.at(0);
-    const std::size_t dims = 1, unbiasedAt = form == VarianceForm::All ? 1 : 2;
-    const std::vector<std::size_t> axes = form == VarianceForm::All ? [&] {
-        std::vector<std::size_t> all(x.rank());
-        std::iota(all.begin(), all.end(), 0);
-        return all;
-    }() : e.axes(dims, x.rank());
+EagerResult varianceOf(Eager& e, bool root, bool withMean) {
+    const Tensor x = e.tensor("self");
     double correction = 1;
-    if (form == VarianceForm::Correction) correction = e.has(2) ? e.number(2) : 1;
-    else correction = e.flag(unbiasedAt) ? 1 : 0;
-    Moments result = moments(e, x, axes, correction, form != VarianceForm::All && e.flag(3));
+    if (e.has("unbiased")) correction = e.flag("unbiased") ? 1 : 0;
+    else if (e.has("correction")) correction = e.number("correction");
+    Moments result = moments(e, x, e.axes("dim", x.rank()), correction, e.flag("keepdim"));
     if (root) result.variance = e("sqrt", result.variance);
     if (!withMean) return result.variance;
     return std::vector<Value>{Value(result.variance), Value(result.mean)};
@@ -79,13 +71,10 @@ void defineVariances(Registry& registry) {
          "standard deviation and mean over axes", true, true},
     };
     for (const auto& row : rows) {
-        registry.add(eagerRow(row.all, row.summary, kRed,
-                              [row](Eager& e) { return varianceOf(e, VarianceForm::All, row.root, row.withMean); }));
-        registry.add(eagerRow(row.dim, row.summary, kRed,
-                              [row](Eager& e) { return varianceOf(e, VarianceForm::Dim, row.root, row.withMean); }));
-        registry.add(eagerRow(row.correction, row.summary, kRed, [row](Eager& e) {
-            return varianceOf(e, VarianceForm::Correction, row.root, row.withMean);
-        }));
+        for (std::string_view schema : {row.all, row.dim, row.correction}) {
+            registry.add(
+                eagerRow(schema, row.summary, kRed, [row](Eager& e) { return varianceOf(e, row.root, row.withMean); }));
+        }
     }
 }
 
@@ -104,31 +93,32 @@ std::vector<std::size_t> allAxes(const Tensor& x) {
 void defineDistances(Registry& registry) {
     registry.add(eagerRow("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "p-norm of the difference", kRed,
                           [](Eager& e) -> EagerResult {
-                              const Tensor difference = e("sub.Tensor", e.at(0), e.at(1));
-                              return normOf(e, difference, e.number(2), allAxes(difference), false);
+                              const Tensor difference = e("sub.Tensor", e.tensor("self"), e.tensor("other"));
+                              return normOf(e, difference, e.number("p"), allAxes(difference), false);
                           }));
-    registry.add(
-        eagerRow("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor",
-                 "p-norm of x1 − x2 + eps along the last dimension", kRed, [](Eager& e) -> EagerResult {
-                     const Tensor difference = e("add.Scalar", e("sub.Tensor", e.at(0), e.at(1)), e.number(3));
-                     return normOf(e, difference, e.number(2), {e.axisOf(-1, difference.rank())}, e.flag(4));
-                 }));
+    registry.add(eagerRow(
+        "pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor",
+        "p-norm of x1 − x2 + eps along the last dimension", kRed, [](Eager& e) -> EagerResult {
+            const Tensor difference = e("add.Scalar", e("sub.Tensor", e.tensor("x1"), e.tensor("x2")), e.number("eps"));
+            return normOf(e, difference, e.number("p"), {e.axisOf(-1, difference.rank())}, e.flag("keepdim"));
+        }));
     registry.add(eagerRow(
         "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
         "x1·x2 / (max(‖x1‖, eps)·max(‖x2‖, eps))", kRed, [](Eager& e) -> EagerResult {
-            const Tensor a = e.at(0), b = e.at(1);
+            const Tensor a = e.tensor("x1"), b = e.tensor("x2");
             const auto unit = [&](const Tensor& x) {
-                return e("div.Tensor", x, e("clamp_min", normOf(e, x, 2, {e.axis(2, x.rank())}, true), e.number(3)));
+                return e("div.Tensor", x,
+                         e("clamp_min", normOf(e, x, 2, {e.axis("dim", x.rank())}, true), e.number("eps")));
             };
-            return e("sum.dim_IntList", e("mul.Tensor", unit(a), unit(b)), std::vector<std::int64_t>{e.integer(2)});
+            return e("sum.dim_IntList", e("mul.Tensor", unit(a), unit(b)), std::vector<std::int64_t>{e.integer("dim")});
         }));
     for (std::string_view schema : {"cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor",
                                     "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"}) {
         registry.add(
             eagerRow(schema, "p-norms of the differences of all pairs of rows", kRed, [](Eager& e) -> EagerResult {
-                const Tensor a = e("unsqueeze", e.at(0), -2), b = e("unsqueeze", e.at(1), -3);
+                const Tensor a = e("unsqueeze", e.tensor("x1"), -2), b = e("unsqueeze", e.tensor("x2"), -3);
                 const Tensor difference = e("sub.Tensor", a, b);
-                return normOf(e, difference, e.number(2), {e.axisOf(-1, difference.rank())}, false);
+                return normOf(e, difference, e.number("p"), {e.axisOf(-1, difference.rank())}, false);
             }));
     }
 }
@@ -177,8 +167,8 @@ std::pair<Tensor, Tensor> sorted(Eager& e, const Tensor& given, std::size_t axis
     return {isTruth ? e.as(values, DType::Bool) : values, places};
 }
 
-EagerResult sortWith(Eager& e, std::int64_t dim, bool descending, bool onlyPlaces) {
-    const Tensor x = e.at(0);
+EagerResult sortAlong(Eager& e, std::int64_t dim, bool descending, bool onlyPlaces) {
+    const Tensor x = e.tensor("self");
     if (x.rank() == 0) {
         const Tensor zero = Tensor::scalar<std::int64_t>(0);
         if (onlyPlaces) return zero;
@@ -189,6 +179,9 @@ EagerResult sortWith(Eager& e, std::int64_t dim, bool descending, bool onlyPlace
     return std::vector<Value>{Value(values), Value(places)};
 }
 
+EagerResult sortOf(Eager& e) { return sortAlong(e, e.integer("dim"), e.flag("descending"), false); }
+EagerResult argsortOf(Eager& e) { return sortAlong(e, e.integer("dim"), e.flag("descending"), true); }
+
 /// The element at position k (from 0) of each sorted line.
 EagerResult ranked(Eager& e, const Tensor& x, std::size_t axis, std::int64_t k, bool keep) {
     auto [values, places] = sorted(e, x, axis, false);
@@ -198,11 +191,11 @@ EagerResult ranked(Eager& e, const Tensor& x, std::size_t axis, std::int64_t k, 
 
 /// The lower one of the two in the middle; NaN if there is one, or without them.
 EagerResult median(Eager& e, bool skipMissing) {
-    const Tensor x = e.at(0);
-    const bool overAll = e.count() == 1;
+    const Tensor x = e.tensor("self");
+    const bool overAll = !e.has("dim");
     const Tensor flat = overAll ? e.reshape(x, Shape{x.numel()}) : x;
     if (flat.rank() == 0) return std::vector<Value>{Value(x), Value(Tensor::scalar<std::int64_t>(0))};
-    const std::size_t axis = overAll ? 0 : e.axis(1, flat.rank());
+    const std::size_t axis = overAll ? 0 : e.axis("dim", flat.rank());
     const std::int64_t n = flat.dim(axis);
     if (n == 0) e.fail("the median of nothing");
     auto [values, places] = sorted(e, flat, axis, false);
@@ -221,15 +214,15 @@ EagerResult median(Eager& e, bool skipMissing) {
     }
     const auto pick = [&](const Tensor& from) {
         const Tensor picked = e("gather", from, axis, chosen);
-        return overAll || !e.flag(2) ? e("squeeze.dim", picked, axis) : picked;
+        return e.flag("keepdim") ? picked : e("squeeze.dim", picked, axis);
     };
     return std::vector<Value>{Value(pick(values)), Value(pick(places))};
 }
 
 /// The value that comes most often, the smallest of them, and its last place.
 EagerResult modeOf(Eager& e) {
-    const Tensor x = e.at(0);
-    const std::size_t axis = e.axis(1, x.rank());
+    const Tensor x = e.tensor("self");
+    const std::size_t axis = e.axis("dim", x.rank());
     auto [values, places] = sorted(e, x, axis, false);
     const Lane line = lineOf(x.shape(), axis);
     if (line.n == 0) e.fail("the mode of nothing");
@@ -249,27 +242,24 @@ EagerResult modeOf(Eager& e) {
     }
     const auto pick = [&](const Tensor& from) {
         const Tensor picked = e("gather", from, axis, chosen);
-        return e.flag(2) ? picked : e("squeeze.dim", picked, axis);
+        return e.flag("keepdim") ? picked : e("squeeze.dim", picked, axis);
     };
     return std::vector<Value>{Value(pick(values)), Value(pick(places))};
 }
 
 /// Quantiles of all elements or along an axis, between neighbours by a rule: linear, lower, higher, nearest, midpoint.
-EagerResult quantile(Eager& e, bool single) {
-    Tensor x = floating(e, e.at(0));
-    const std::vector<double> q = [&] {
-        std::vector<double> list;
-        if (single) return std::vector<double>{e.number(1)};
-        for (std::int64_t i = 0; i < e.at(1).numel(); ++i) list.push_back(e.at(1).toDouble(i));
-        return list;
-    }();
-    const bool scalar = single || e.at(1).rank() == 0, keep = e.flag(3);
+EagerResult quantile(Eager& e) {
+    Tensor x = floating(e, e.tensor("self"));
+    const bool isTensor = e.value("q").isTensor(), keep = e.flag("keepdim"), hasDim = e.has("dim");
+    const Tensor given = isTensor ? e.tensor("q") : Tensor::scalar<double>(e.number("q"));
+    std::vector<double> q;
+    for (std::int64_t i = 0; i < given.numel(); ++i) q.push_back(given.toDouble(i));
     const std::size_t fullRank = x.rank();
     std::size_t axis = 0;
-    if (e.has(2)) axis = e.axis(2, x.rank());
+    if (hasDim) axis = e.axis("dim", x.rank());
     else x = e.reshape(x, Shape{x.numel()});
     if (x.dim(axis) == 0) e.fail("the quantile of nothing");
-    const std::string rule = e.text(4);
+    const std::string rule = e.text("interpolation");
     const Tensor values = sorted(e, x, axis, false).first;
     const Tensor last = values.selected(axis, values.dim(axis) - 1);
     std::vector<Tensor> parts;
@@ -285,16 +275,16 @@ EagerResult quantile(Eager& e, bool single) {
         Tensor part = e("lerp.Scalar", values.selected(axis, below), values.selected(axis, above), weight);
         part = e("where.self", e("isnan", last), last, part);
         if (keep)
-            part = e.has(2) ? part.unsqueezed(axis) : e.reshape(part, Shape(std::vector<std::int64_t>(fullRank, 1)));
+            part = hasDim ? part.unsqueezed(axis) : e.reshape(part, Shape(std::vector<std::int64_t>(fullRank, 1)));
         parts.push_back(part);
     }
-    return scalar ? parts.front() : e("stack", parts);
+    return given.rank() == 0 ? parts.front() : e("stack", parts);
 }
 
 /// Running largest or smallest, and where; of equals the last.
 EagerResult runningExtreme(Eager& e, bool largest) {
-    const Tensor x = e.at(0);
-    const std::size_t axis = e.axis(1, std::max<std::size_t>(x.rank(), 1));
+    const Tensor x = e.tensor("self");
+    const std::size_t axis = e.axis("dim", std::max<std::size_t>(x.rank(), 1));
     Tensor values = e.get(Tensor::allocate(x.dtype(), x.shape()));
     Tensor places = e.get(Tensor::allocate(DType::Int64, x.shape()));
     const Lane line = lineOf(x.shape(), axis);
@@ -315,18 +305,18 @@ EagerResult runningExtreme(Eager& e, bool largest) {
 }
 
 EagerResult cumulated(Eager& e, const char* name) {
-    const Tensor given = e.at(0);
+    const Tensor given = e.tensor("self");
     Tensor x = given;
-    if (e.has(2)) x = e.as(x, e.dtype(2, x.dtype()));
+    if (e.has("dtype")) x = e.as(x, e.dtype("dtype", x.dtype()));
     else if (!tensor::isFloating(x.dtype())) x = e.as(x, DType::Int64);
     if (x.rank() == 0) return x;
-    return e.onnx(name, {Value(x), Value(Tensor::scalar<std::int64_t>(e.integer(1)))});
+    return e.onnx(name, {Value(x), Value(Tensor::scalar<std::int64_t>(e.integer("dim")))});
 }
 
 /// ln of the running sums of e^x.
 EagerResult logCumulated(Eager& e) {
-    const Tensor x = floating(e, e.at(0));
-    const std::size_t axis = e.axis(1, std::max<std::size_t>(x.rank(), 1));
+    const Tensor x = floating(e, e.tensor("self"));
+    const std::size_t axis = e.axis("dim", std::max<std::size_t>(x.rank(), 1));
     Tensor y = e.get(e.get(wide(x)).clone());
     const Lane line = lineOf(x.shape(), axis);
     double* v = y.mutableData<double>();
@@ -341,19 +331,20 @@ EagerResult logCumulated(Eager& e) {
 
 /// Sums and means that leave out what is missing.
 EagerResult withoutMissing(Eager& e, bool mean) {
-    const Tensor x = floating(e, e.at(0));
-    const std::vector<std::int64_t> axes = signedAxes(e.axes(1, x.rank()));
+    const Tensor x = floating(e, e.tensor("self"));
+    const std::vector<std::int64_t> axes = signedAxes(e.axes("dim", x.rank()));
     const Tensor missing = e("isnan", x);
-    const Tensor sum = e("sum.dim_IntList", e("masked_fill.Scalar", x, missing, 0.0), axes, e.flag(2));
+    const Tensor sum = e("sum.dim_IntList", e("masked_fill.Scalar", x, missing, 0.0), axes, e.flag("keepdim"));
     const Tensor total =
-        mean ? e("div.Tensor", sum, e("sum.dim_IntList", e("logical_not", missing), axes, e.flag(2))) : sum;
-    return e.has(3) ? e.as(total, e.dtype(3, x.dtype())) : total;
+        mean ? e("div.Tensor", sum, e("sum.dim_IntList", e("logical_not", missing), axes, e.flag("keepdim"))) : sum;
+    return e.has("dtype") ? e.as(total, e.dtype("dtype", x.dtype())) : total;
 }
 
 EagerResult extremes(Eager& e) {
     std::vector<std::int64_t> axes;
-    if (e.has(1)) axes.push_back(e.integer(1));
-    return std::vector<Value>{Value(e("amin", e.at(0), axes, e.flag(2))), Value(e("amax", e.at(0), axes, e.flag(2)))};
+    if (e.has("dim")) axes.push_back(e.integer("dim"));
+    return std::vector<Value>{Value(e("amin", e.tensor("self"), axes, e.flag("keepdim"))),
+                              Value(e("amax", e.tensor("self"), axes, e.flag("keepdim")))};
 }
 
 /// How many sorted boundaries lie below (or not above, right) each value.
@@ -378,28 +369,24 @@ Tensor buckets(Eager& e, const Tensor& boundaries, const Tensor& values, bool ri
 
 void defineOrder(Registry& registry) {
     registry.add(eagerRow("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor, Tensor)",
-                          "elements in order and where they were", kRed,
-                          [](Eager& e) { return sortWith(e, e.integer(1), e.flag(2), false); }));
+                          "elements in order and where they were", kRed, sortOf));
     registry.add(
         eagerRow("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor, Tensor)",
-                 "elements in order and where they were", kRed,
-                 [](Eager& e) { return sortWith(e, e.integer(2), e.flag(3), false); }));
+                 "elements in order and where they were", kRed, sortOf));
     registry.add(eagerRow("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-                          "where the elements in order were", kRed,
-                          [](Eager& e) { return sortWith(e, e.integer(1), e.flag(2), true); }));
+                          "where the elements in order were", kRed, argsortOf));
     registry.add(eagerRow("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
-                          "where the elements in order were", kRed,
-                          [](Eager& e) { return sortWith(e, e.integer(2), e.flag(3), true); }));
+                          "where the elements in order were", kRed, argsortOf));
     registry.add(eagerRow(
         "msort(Tensor self) -> Tensor", "elements in order along dimension 0", kRed,
-        [](Eager& e) -> EagerResult { return std::vector<Value>{sortWith(e, 0, false, false).values.front()}; }));
+        [](Eager& e) -> EagerResult { return std::vector<Value>{sortAlong(e, 0, false, false).values.front()}; }));
     registry.add(eagerRow("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)",
                           "the k-th smallest element and where it is", kRed, [](Eager& e) -> EagerResult {
-                              const Tensor x = e.at(0);
-                              const std::size_t axis = e.axis(2, x.rank());
-                              if (e.integer(1) < 1 || e.integer(1) > x.dim(axis))
-                                  e.fail("k " + std::to_string(e.integer(1)) + " is outside " + x.typeText());
-                              return ranked(e, x, axis, e.integer(1) - 1, e.flag(3));
+                              const Tensor x = e.tensor("self");
+                              const std::size_t axis = e.axis("dim", x.rank());
+                              if (e.integer("k") < 1 || e.integer("k") > x.dim(axis))
+                                  e.fail("k " + std::to_string(e.integer("k")) + " is outside " + x.typeText());
+                              return ranked(e, x, axis, e.integer("k") - 1, e.flag("keepdim"));
                           }));
     registry.add(eagerRow("median(Tensor self) -> Tensor", "the middle one of all elements", kRed,
                           [](Eager& e) -> EagerResult { return std::vector<Value>{median(e, false).values.front()}; }));
@@ -415,25 +402,28 @@ void defineOrder(Registry& registry) {
                           "most frequent element along an axis", kRed, modeOf));
     registry.add(eagerRow(
         "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
-        "quantiles along an axis", kRed, [](Eager& e) { return quantile(e, false); }));
+        "quantiles along an axis", kRed, quantile));
     registry.add(eagerRow(
         "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
-        "a quantile along an axis", kRed, [](Eager& e) { return quantile(e, true); }));
+        "a quantile along an axis", kRed, quantile));
     registry.add(eagerRow(
         "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-        "the number of boundaries below each element", kRed,
-        [](Eager& e) -> EagerResult { return buckets(e, e.at(1), e.at(0), e.flag(3), e.flag(2)); }));
+        "the number of boundaries below each element", kRed, [](Eager& e) -> EagerResult {
+            return buckets(e, e.tensor("boundaries"), e.tensor("self"), e.flag("right"), e.flag("out_int32"));
+        }));
     registry.add(eagerRow(
         "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
         "where each element would be put into sorted lines", kRed, [](Eager& e) -> EagerResult {
-            const Tensor lines = e.has(5) ? e("gather", e.at(0), -1, e.at(5)) : e.at(0);
-            return buckets(e, lines, e.at(1), e.flag(3) || (e.has(4) && e.text(4) == "right"), e.flag(2));
+            const Tensor lines = e.has("sorter") ? e("gather", e.tensor("sorted_sequence"), -1, e.tensor("sorter"))
+                                                 : e.tensor("sorted_sequence");
+            return buckets(e, lines, e.tensor("self"), e.flag("right") || (e.has("side") && e.text("side") == "right"),
+                           e.flag("out_int32"));
         }));
     registry.add(eagerRow(
         "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
         "where a number would be put into a sorted line", kRed, [](Eager& e) -> EagerResult {
-            return buckets(e, e.at(0), Tensor::scalar<double>(e.number(1)),
-                           e.flag(3) || (e.has(4) && e.text(4) == "right"), e.flag(2));
+            return buckets(e, e.tensor("sorted_sequence"), Tensor::scalar<double>(e.number("self")),
+                           e.flag("right") || (e.has("side") && e.text("side") == "right"), e.flag("out_int32"));
         }));
 }
 

@@ -23,28 +23,29 @@ Value intTensor(const Ints& numbers) {
 EagerResult gridSampler(Eager& e) {
     static constexpr const char *kModes[] = {"linear", "nearest", "cubic"},
                                 *kBorders[] = {"zeros", "border", "reflection"};
-    const std::int64_t mode = e.integer(2), border = e.integer(3);
+    const std::int64_t mode = e.integer("interpolation_mode"), border = e.integer("padding_mode");
     if (mode < 0 || mode > 2 || border < 0 || border > 2)
         e.fail("there is no interpolation " + std::to_string(mode) + " with border " + std::to_string(border));
-    return e.onnx("GridSample", {e.value(0), Value(e.as(e.at(1), e.at(0).dtype()))},
+    return e.onnx("GridSample", {e.value("input"), Value(e.as(e.tensor("grid"), e.tensor("input").dtype()))},
                   Attributes{{"mode", std::string(kModes[mode])},
                              {"padding_mode", std::string(kBorders[border])},
-                             {"align_corners", std::int64_t{e.flag(4)}}});
+                             {"align_corners", std::int64_t{e.flag("align_corners")}}});
 }
 
 EagerResult affineGrid(Eager& e) {
-    return e.onnx("AffineGrid", {e.value(0), intTensor(e.integers(1))},
-                  Attributes{{"align_corners", std::int64_t{e.flag(2)}}});
+    return e.onnx("AffineGrid", {e.value("theta"), intTensor(e.integers("size"))},
+                  Attributes{{"align_corners", std::int64_t{e.flag("align_corners")}}});
 }
 
 /// [N, C, H, W] -> [N, C·kh·kw, places]: a column for each place of the window.
 EagerResult im2col(Eager& e) {
-    Tensor x = e.at(0);
+    Tensor x = e.tensor("self");
     const bool single = x.rank() == 3;
     if (single) x = x.unsqueezed(0);
     if (x.rank() != 4) e.fail("expected images [N,C,H,W], not " + x.typeText());
-    const Ints kernel = e.get(spread(e.value(1), 2, 1)), dilation = e.get(spread(e.value(2), 2, 1)),
-               padding = e.get(spread(e.value(3), 2, 0)), stride = e.get(spread(e.value(4), 2, 1));
+    const Ints kernel = e.get(spread(e.value("kernel_size"), 2, 1)),
+               dilation = e.get(spread(e.value("dilation"), 2, 1)), padding = e.get(spread(e.value("padding"), 2, 0)),
+               stride = e.get(spread(e.value("stride"), 2, 1));
     Window window{kernel, stride, dilation, padding, padding};
     e.check(window.validate());
     const std::int64_t oh = window.outputExtent(0, x.dim(2)), ow = window.outputExtent(1, x.dim(3));
@@ -61,12 +62,12 @@ EagerResult im2col(Eager& e) {
 
 /// (input, output_size, kernel_size, dilation, padding, stride): columns added up to images.
 EagerResult col2im(Eager& e) {
-    Tensor x = e.at(0);
+    Tensor x = e.tensor("self");
     const bool single = x.rank() == 2;
     if (single) x = x.unsqueezed(0);
-    const Ints size = e.get(spread(e.value(1), 2, 1)), kernel = e.get(spread(e.value(2), 2, 1)),
-               dilation = e.get(spread(e.value(3), 2, 1)), padding = e.get(spread(e.value(4), 2, 0)),
-               stride = e.get(spread(e.value(5), 2, 1));
+    const Ints size = e.get(spread(e.value("output_size"), 2, 1)), kernel = e.get(spread(e.value("kernel_size"), 2, 1)),
+               dilation = e.get(spread(e.value("dilation"), 2, 1)), padding = e.get(spread(e.value("padding"), 2, 0)),
+               stride = e.get(spread(e.value("stride"), 2, 1));
     const Tensor y = e.onnx("Col2Im", {Value(x), intTensor(size), intTensor(kernel)},
                             Attributes{{"dilations", dilation},
                                        {"pads", Ints{padding[0], padding[1], padding[0], padding[1]}},
@@ -76,10 +77,10 @@ EagerResult col2im(Eager& e) {
 
 /// Boxes (x1, y1, x2, y2) that overlap no better one by more than the threshold, best first.
 EagerResult nms(Eager& e) {
-    const Tensor boxes = e.as(e.at(0), DType::Float64), scores = e.at(1);
-    const double threshold = e.number(2);
+    const Tensor boxes = e.as(e.tensor("dets"), DType::Float64), scores = e.tensor("scores");
+    const double threshold = e.number("iou_threshold");
     if (boxes.rank() != 2 || boxes.dim(1) != 4 || scores.rank() != 1 || scores.dim(0) != boxes.dim(0))
-        e.fail("boxes " + e.at(0).typeText() + " and scores " + scores.typeText() + " do not go together");
+        e.fail("boxes " + e.tensor("dets").typeText() + " and scores " + scores.typeText() + " do not go together");
     Ints order(static_cast<std::size_t>(boxes.dim(0)));
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {  // NaN is the best score, as in sort()
@@ -103,7 +104,7 @@ EagerResult nms(Eager& e) {
 
 /// rois [K, 5] (image, x1, y1, x2, y2) as boxes and image numbers.
 std::pair<Tensor, Tensor> regions(Eager& e) {
-    const Tensor rois = e.at(1);
+    const Tensor rois = e.tensor("rois");
     if (rois.rank() != 2 || rois.dim(1) != 5) e.fail("expected regions [K,5], not " + rois.typeText());
     return {e.get(rois.sliced(1, 1, 4).contiguous()), e.as(e.get(rois.selected(1, 0).contiguous()), DType::Int64)};
 }
@@ -111,31 +112,32 @@ std::pair<Tensor, Tensor> regions(Eager& e) {
 /// (input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio, aligned)
 EagerResult roiAlign(Eager& e) {
     const auto [boxes, images] = regions(e);
-    return e.onnx(
-        "RoiAlign", {e.value(0), Value(boxes), Value(images)},
-        Attributes{{"spatial_scale", e.number(2)},
-                   {"output_height", e.integer(3)},
-                   {"output_width", e.integer(4)},
-                   {"sampling_ratio", std::max<std::int64_t>(e.integer(5), 0)},
-                   {"coordinate_transformation_mode", std::string(e.flag(6) ? "half_pixel" : "output_half_pixel")}});
+    return e.onnx("RoiAlign", {e.value("input"), Value(boxes), Value(images)},
+                  Attributes{{"spatial_scale", e.number("spatial_scale")},
+                             {"output_height", e.integer("pooled_height")},
+                             {"output_width", e.integer("pooled_width")},
+                             {"sampling_ratio", std::max<std::int64_t>(e.integer("sampling_ratio"), 0)},
+                             {"coordinate_transformation_mode",
+                              std::string(e.flag("aligned") ? "half_pixel" : "output_half_pixel")}});
 }
 
 /// (input, weight, offset, mask, bias, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, offset_groups,
 /// use_mask)
 EagerResult deformConv(Eager& e) {
-    const auto pair = [&](std::size_t at) { return Ints{e.integer(at), e.integer(at + 1)}; };
-    const Ints pad = pair(7);
-    return e.onnx("DeformConv", {e.value(0), e.value(1), e.value(2), e.value(4), e.flag(13) ? e.value(3) : Value()},
-                  Attributes{{"strides", pair(5)},
-                             {"pads", Ints{pad[0], pad[1], pad[0], pad[1]}},
-                             {"dilations", pair(9)},
-                             {"group", e.integer(11)},
-                             {"offset_group", e.integer(12)}});
+    const std::int64_t padHeight = e.integer("pad_h"), padWidth = e.integer("pad_w");
+    return e.onnx("DeformConv",
+                  {e.value("input"), e.value("weight"), e.value("offset"), e.value("bias"),
+                   e.flag("use_mask") ? e.value("mask") : Value()},
+                  Attributes{{"strides", Ints{e.integer("stride_h"), e.integer("stride_w")}},
+                             {"pads", Ints{padHeight, padWidth, padHeight, padWidth}},
+                             {"dilations", Ints{e.integer("dilation_h"), e.integer("dilation_w")}},
+                             {"group", e.integer("groups")},
+                             {"offset_group", e.integer("offset_groups")}});
 }
 
 EagerResult maxUnpool(Eager& e) {
-    const Tensor x = e.at(0), places = e.at(1);
-    const Ints size = e.integers(2);
+    const Tensor x = e.tensor("self"), places = e.tensor("indices");
+    const Ints size = e.integers("output_size");
     if (x.rank() < size.size() || x.shape() != places.shape())
         e.fail(x.typeText() + " and " + places.typeText() + " do not go together");
     Ints dims(x.shape().begin(), x.shape().end() - static_cast<std::ptrdiff_t>(size.size()));

@@ -11,11 +11,12 @@ namespace sonde::ops {
 
 namespace {
 
-AttentionMask maskOf(Eager& e, std::size_t mask, std::size_t bias) {
+AttentionMask maskOf(Eager& e) {
+    const Name mask{"mask_index", "key_padding_mask"};
     const Attributes& attributes = e.context().attributes();
     AttentionMask result;
-    if (e.has(mask)) result.mask = e.as(e.at(mask), DType::Int32);
-    if (bias != 0 && e.has(bias)) result.bias = e.as(e.at(bias), DType::Float32);
+    if (e.has(mask)) result.mask = e.as(e.tensor(mask), DType::Int32);
+    if (e.has("attention_bias")) result.bias = e.as(e.tensor("attention_bias"), DType::Float32);
     result.hidden = attributes.getFloat("mask_filter_value", -10000);
     result.unidirectional = attributes.getInt("unidirectional", 0) != 0;
     return result;
@@ -40,9 +41,9 @@ struct Cache {
     Tensor k, v, present;
 };
 
-Cache withPast(Eager& e, Tensor k, Tensor v, std::size_t past) {
-    if (e.has(past)) {
-        const Tensor both = e.as(e.at(past), DType::Float32);
+Cache withPast(Eager& e, Tensor k, Tensor v) {
+    if (e.has("past")) {
+        const Tensor both = e.as(e.tensor("past"), DType::Float32);
         if (both.rank() != 5 || both.dim(0) != 2)
             e.fail("past must be [2, batch, heads, length, size], but is " + both.typeText());
         k = e.get(appendedHeads(both.selected(0, 0), k));
@@ -57,8 +58,7 @@ Cache withPast(Eager& e, Tensor k, Tensor v, std::size_t past) {
 }
 
 /// projected [B, S, q + k + v]: heads of queries, keys and values; then as both operators go on.
-EagerResult attendProjected(Eager& e, const Tensor& projected, const std::vector<std::int64_t>& sizes,
-                            std::size_t maskInput, std::size_t past, std::size_t biasInput, DType type) {
+EagerResult attendProjected(Eager& e, const Tensor& projected, const std::vector<std::int64_t>& sizes, DType type) {
     const std::int64_t heads = headCount(e);
     if (sizes.size() != 3 || sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0 || projected.rank() != 3 ||
         sizes[0] + sizes[1] + sizes[2] != projected.dim(2)) {
@@ -70,9 +70,9 @@ EagerResult attendProjected(Eager& e, const Tensor& projected, const std::vector
         parts[i] = splitHeads(e, e.get(projected.sliced(2, offset, sizes[i]).contiguous()), heads, {}, 0);
         offset += sizes[i];
     }
-    AttentionMask mask = maskOf(e, maskInput, biasInput);
-    if (e.has(past)) mask.past = e.at(past).rank() == 5 ? e.at(past).dim(3) : 0;
-    const Cache cache = withPast(e, parts[1], parts[2], past);
+    AttentionMask mask = maskOf(e);
+    if (e.has("past")) mask.past = e.tensor("past").rank() == 5 ? e.tensor("past").dim(3) : 0;
+    const Cache cache = withPast(e, parts[1], parts[2]);
     const Tensor y = attend(e, parts[0], cache.k, cache.v, mask, false).first;
     std::vector<Value> results{Value(e.as(y, type))};
     if (cache.present.defined()) results.emplace_back(e.as(cache.present, type));
@@ -88,27 +88,27 @@ void refuseSharedBuffer(Eager& e) {
 /// input [B, S, in], weights [in, q + k + v], bias, mask_index, past, attention_bias.
 EagerResult projectedAttention(Eager& e) {
     refuseSharedBuffer(e);
-    Tensor projected = e("matmul", widened(e, 0), widened(e, 1));
-    if (e.has(2)) projected = e("add.Tensor", projected, widened(e, 2));
-    if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.at(0).typeText());
+    Tensor projected = e("matmul", widened(e, "input"), widened(e, "weights"));
+    if (e.has("bias")) projected = e("add.Tensor", projected, widened(e, "bias"));
+    if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.tensor("input").typeText());
     const std::int64_t third = projected.dim(2) / 3;
-    return attendProjected(e, projected, e.context().attributes().getInts("qkv_hidden_sizes", {third, third, third}), 3,
-                           4, 5, e.at(0).dtype());
+    return attendProjected(e, projected, e.context().attributes().getInts("qkv_hidden_sizes", {third, third, third}),
+                           e.tensor("input").dtype());
 }
 
 /// The same on bytes: input, weights, bias, their scales, mask_index, their zero points, past.
 EagerResult quantizedAttention(Eager& e) {
     refuseSharedBuffer(e);
-    const auto optional = [&](std::size_t i) { return e.has(i) ? e.value(i) : Value(); };
-    const Tensor product =
-        e("matmul", e.get(centred(e.at(0), optional(6), -1)), e.get(centred(e.at(1), optional(7), -1)));
-    const Tensor factor = e("mul.Tensor", e.as(e.at(3), DType::Float64), e.as(e.at(4), DType::Float64));
+    const Tensor product = e("matmul", e.get(centred(e.tensor("input"), e.optional("input_zero_point"), -1)),
+                             e.get(centred(e.tensor("weight"), e.optional("weight_zero_point"), -1)));
+    const Tensor factor =
+        e("mul.Tensor", e.as(e.tensor("input_scale"), DType::Float64), e.as(e.tensor("weight_scale"), DType::Float64));
     const Tensor projected =
-        e.as(e("add.Tensor", e("mul.Tensor", product, factor), e.as(e.at(2), DType::Float64)), DType::Float32);
+        e.as(e("add.Tensor", e("mul.Tensor", product, factor), e.as(e.tensor("bias"), DType::Float64)), DType::Float32);
     if (projected.shape() != product.shape()) e.fail("bias or scales do not fit " + product.typeText());
-    if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.at(0).typeText());
+    if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.tensor("input").typeText());
     const std::int64_t third = projected.dim(2) / 3;
-    return attendProjected(e, projected, {third, third, third}, 5, 8, 0, e.at(2).dtype());
+    return attendProjected(e, projected, {third, third, third}, e.tensor("bias").dtype());
 }
 
 base::Result<void> inferProjected(InferContext& context, DType type) {
@@ -129,9 +129,9 @@ struct Parts {
     Tensor q, k, v;
 };
 
-Parts partsOf(Eager& e, std::size_t biasInput) {
+Parts partsOf(Eager& e) {
     const std::int64_t heads = headCount(e);
-    const Tensor query = widened(e, 0), bias = e.has(biasInput) ? e.at(biasInput) : Tensor();
+    const Tensor query = widened(e, "query"), bias = e.has("bias") ? e.tensor("bias") : Tensor();
     const auto packed = [&](const Tensor& x, std::int64_t i) {  // [B, S, H, n, d] -> [B, S, H·d]
         const Tensor part = e.get(x.selected(3, i).contiguous());
         return e.reshape(part, Shape{x.dim(0), x.dim(1), x.dim(2) * x.dim(4)});
@@ -146,7 +146,7 @@ Parts partsOf(Eager& e, std::size_t biasInput) {
     }
     Parts parts{splitHeads(e, query, heads, bias, 0), {}, {}};
     const std::int64_t hidden = query.dim(2);
-    if (!e.has(1)) {  // [B, S, 2·hidden + v]
+    if (!e.has("key")) {  // [B, S, 2·hidden + v]
         if (hidden % 3 != 0) e.fail("keys are missing");
         const auto part = [&](std::int64_t i) {
             return splitHeads(e, e.get(query.sliced(2, i * hidden / 3, hidden / 3).contiguous()), heads, bias,
@@ -154,7 +154,7 @@ Parts partsOf(Eager& e, std::size_t biasInput) {
         };
         return {part(0), part(1), part(2)};
     }
-    const Tensor key = widened(e, 1);
+    const Tensor key = widened(e, "key");
     if (key.rank() == 5) {
         if (key.dim(3) != 2)
             e.fail("packed keys and values must be [batch, sequence, heads, 2, size], but are " + key.typeText());
@@ -162,20 +162,20 @@ Parts partsOf(Eager& e, std::size_t biasInput) {
         parts.v = splitHeads(e, packed(key, 1), heads, bias, 2 * hidden);
         return parts;
     }
-    if (!e.has(2)) e.fail("values are missing");
+    if (!e.has("value")) e.fail("values are missing");
     if (key.rank() == 4) {  // what an encoder gave, with its bias in it
         parts.k = key;
-        parts.v = widened(e, 2);
+        parts.v = widened(e, "value");
         return parts;
     }
     parts.k = splitHeads(e, key, heads, bias, hidden);
-    parts.v = splitHeads(e, e.at(2), heads, bias, 2 * hidden);
+    parts.v = splitHeads(e, e.tensor("value"), heads, bias, 2 * hidden);
     return parts;
 }
 
 std::vector<Value> attentionResults(Eager& e, const std::pair<Tensor, Tensor>& attended, const Tensor& k,
                                     const Tensor& v) {
-    const DType type = e.at(0).dtype();
+    const DType type = e.tensor("query").dtype();
     std::vector<Value> results{Value(e.as(attended.first, type)), Value(e.as(k, type)), Value(e.as(v, type))};
     if (attended.second.defined()) results.emplace_back(attended.second);
     return results;
@@ -183,14 +183,15 @@ std::vector<Value> attentionResults(Eager& e, const std::pair<Tensor, Tensor>& a
 
 /// query, key, value, bias, key_padding_mask, attention_bias, past_key, past_value.
 EagerResult contribMultiHead(Eager& e) {
-    if (e.has(8) || e.has(9)) e.fail("a past and present in one buffer are not known to this operator");
-    Parts parts = partsOf(e, 3);
-    AttentionMask mask = maskOf(e, 4, 5);
-    if (e.has(6) != e.has(7)) e.fail("past_key and past_value go together");
-    if (e.has(6)) {
-        mask.past = e.at(6).rank() == 4 ? e.at(6).dim(2) : 0;
-        parts.k = e.get(appendedHeads(widened(e, 6), parts.k));
-        parts.v = e.get(appendedHeads(widened(e, 7), parts.v));
+    if (e.has("past_sequence_length") || e.has("cache_indirection"))
+        e.fail("a past and present in one buffer are not known to this operator");
+    Parts parts = partsOf(e);
+    AttentionMask mask = maskOf(e);
+    if (e.has("past_key") != e.has("past_value")) e.fail("past_key and past_value go together");
+    if (e.has("past_key")) {
+        mask.past = e.tensor("past_key").rank() == 4 ? e.tensor("past_key").dim(2) : 0;
+        parts.k = e.get(appendedHeads(widened(e, "past_key"), parts.k));
+        parts.v = e.get(appendedHeads(widened(e, "past_value"), parts.v));
     }
     return attentionResults(e, attend(e, parts.q, parts.k, parts.v, mask, e.context().wants(3)), parts.k, parts.v);
 }
@@ -198,16 +199,16 @@ EagerResult contribMultiHead(Eager& e) {
 /// One token: query, key, value, mask_index, attention_bias, past_key, past_value, past_sequence_length, beam_width,
 /// cache_indirection, bias. In a shared buffer the token's key and value are put behind those that count.
 EagerResult decoderMultiHead(Eager& e) {
-    if (e.has(9)) e.fail("a beam search's cache_indirection is not known");
-    Parts parts = partsOf(e, 10);
-    AttentionMask mask = maskOf(e, 3, 4);
+    if (e.has("cache_indirection")) e.fail("a beam search's cache_indirection is not known");
+    Parts parts = partsOf(e);
+    AttentionMask mask = maskOf(e);
     Tensor k = parts.k, v = parts.v;
-    if (e.has(5) != e.has(6)) e.fail("past_key and past_value go together");
-    if (e.has(5) && e.context().attributes().getInt("past_present_share_buffer", 0) != 0) {
-        if (!e.has(7)) e.fail("past_sequence_length is missing");
-        const std::int64_t past = e.integer(7);
-        k = e.get(widened(e, 5).clone());
-        v = e.get(widened(e, 6).clone());
+    if (e.has("past_key") != e.has("past_value")) e.fail("past_key and past_value go together");
+    if (e.has("past_key") && e.context().attributes().getInt("past_present_share_buffer", 0) != 0) {
+        if (!e.has("past_sequence_length")) e.fail("past_sequence_length is missing");
+        const std::int64_t past = e.integer("past_sequence_length");
+        k = e.get(widened(e, "past_key").clone());
+        v = e.get(widened(e, "past_value").clone());
         const auto fits = [&](const Tensor& room, const Tensor& part) {
             return room.rank() == 4 && room.dim(0) == part.dim(0) && room.dim(1) == part.dim(1) &&
                    room.dim(3) == part.dim(3) && past >= 0 && past <= room.dim(2) - part.dim(2);
@@ -222,10 +223,10 @@ EagerResult decoderMultiHead(Eager& e) {
                      seenV = e.get(v.sliced(2, 0, past + parts.v.dim(2)).contiguous());
         return attentionResults(e, attend(e, parts.q, seenK, seenV, mask, e.context().wants(3)), k, v);
     }
-    if (e.has(5)) {
-        mask.past = e.at(5).rank() == 4 ? e.at(5).dim(2) : 0;
-        k = e.get(appendedHeads(widened(e, 5), parts.k));
-        v = e.get(appendedHeads(widened(e, 6), parts.v));
+    if (e.has("past_key")) {
+        mask.past = e.tensor("past_key").rank() == 4 ? e.tensor("past_key").dim(2) : 0;
+        k = e.get(appendedHeads(widened(e, "past_key"), parts.k));
+        v = e.get(appendedHeads(widened(e, "past_value"), parts.v));
     }
     return attentionResults(e, attend(e, parts.q, k, v, mask, e.context().wants(3)), k, v);
 }
@@ -279,7 +280,7 @@ void define_contrib_attention(Registry& registry) {
                      .attr("rotary_embedding_dim", AttributeKind::Int)
                      .attr("scale", AttributeKind::Float)
                      .attrInt("unidirectional", 0)
-                     .runs(eager(projectedAttention),
+                     .runs(projectedAttention,
                            [](InferContext& context) { return inferProjected(context, context.in(0).dtype); }));
     registry.add(contribRow("QAttention", "heads of attention with the projection of their quantised input", kAttention)
                      .in("input", kBytes)
@@ -299,7 +300,7 @@ void define_contrib_attention(Registry& registry) {
                      .attrInt("past_present_share_buffer", 0)
                      .attr("scale", AttributeKind::Float)
                      .attrInt("unidirectional", 0)
-                     .runs(eager(quantizedAttention),
+                     .runs(quantizedAttention,
                            [](InferContext& context) { return inferProjected(context, context.in(2).dtype); }));
     const auto headRow = [](std::string_view name, std::string_view summary) {
         Row row = contribRow(name, summary, Category::Attention);
@@ -326,7 +327,7 @@ void define_contrib_attention(Registry& registry) {
                              .optionalIn("past_sequence_length", kInt32)
                              .optionalIn("cache_indirection", kInt32))
                      .attrInt("unidirectional", 0)
-                     .runs(eager(contribMultiHead), inferMultiHead));
+                     .runs(contribMultiHead, inferMultiHead));
     registry.add(outputs(headRow("DecoderMaskedMultiHeadAttention", "attention of one token, with a past")
                              .optionalIn("mask_index", kInt32)
                              .optionalIn("attention_bias", kContribFloats, "T")
@@ -338,7 +339,7 @@ void define_contrib_attention(Registry& registry) {
                              .optionalIn("bias", kContribFloats, "T"))
                      .attrInt("output_qk", 0)
                      .attrInt("past_present_share_buffer", 0)
-                     .runs(eager(decoderMultiHead), inferMultiHead));
+                     .runs(decoderMultiHead, inferMultiHead));
 }
 
 }  // namespace sonde::ops

@@ -26,9 +26,10 @@ EagerResult bnb4Product(Eager& e) {
     if (n < 1 || k < 1 || n > kMax || k > kMax || block < 1) e.fail("K, N or block_size are out of range");
     if (kind != 0 && kind != 1) e.fail("quant_type " + std::to_string(kind) + " is not defined");
     if (attributes.getInt("transB", 1) != 1) e.fail("weights that are not transposed are not defined");
-    const Tensor packed = e.at(1), factors = e.as(e.at(2), DType::Float32), a = e.as(e.at(0), DType::Float32);
+    const Tensor packed = e.tensor("B"), factors = e.as(e.tensor("absmax"), DType::Float32),
+                 a = e.as(e.tensor("A"), DType::Float32);
     if (packed.numel() != (n * k + 1) / 2 || factors.numel() != (n * k - 1) / block + 1) {
-        e.fail("weights " + packed.typeText() + " and factors " + e.at(2).typeText() + " do not fit N " +
+        e.fail("weights " + packed.typeText() + " and factors " + e.tensor("absmax").typeText() + " do not fit N " +
                std::to_string(n) + " and K " + std::to_string(k));
     }
     if (a.rank() < 1 || a.dim(a.rank() - 1) != k)
@@ -54,7 +55,7 @@ EagerResult bnb4Product(Eager& e) {
     call.c = y.mutableData<float>();
     call.ldc = n;
     kernels::gemm(call, e.context().pool());
-    return e.as(y, e.at(0).dtype());
+    return e.as(y, e.tensor("A").dtype());
 }
 
 base::Result<void> inferBnb4Product(InferContext& context) {
@@ -78,7 +79,7 @@ void define_contrib_bnb4(Registry& registry) {
                      .required("quant_type", AttributeKind::Int)
                      .attrInt("training_mode", 0)
                      .attrInt("transB", 1)
-                     .runs(eager(bnb4Product), inferBnb4Product));
+                     .runs(bnb4Product, inferBnb4Product));
 }
 
 }  // namespace sonde::ops

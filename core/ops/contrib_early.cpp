@@ -14,13 +14,13 @@ double parameter(Eager& e, std::string_view name, double fallback) {
 
 /// alpha·x + beta
 EagerResult affine(Eager& e) {
-    return e("add.Scalar", e("mul.Scalar", e.at(0), parameter(e, "alpha", 1)), parameter(e, "beta", 0));
+    return e("add.Scalar", e("mul.Scalar", e.tensor("X"), parameter(e, "alpha", 1)), parameter(e, "beta", 0));
 }
 
 /// scale·x + bias of the channel
 EagerResult scaledImage(Eager& e) {
     const std::vector<double> bias = e.context().attributes().getFloats("bias");
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("X");
     if (x.rank() != 4 || static_cast<std::int64_t>(bias.size()) != x.dim(1))
         e.fail("bias must have one entry for each channel of " + x.typeText());
     const Tensor offsets = e.as(Tensor::of<double>(Shape{1, x.dim(1), 1, 1}, bias), x.dtype());
@@ -29,12 +29,13 @@ EagerResult scaledImage(Eager& e) {
 
 /// alpha·ln(1 + e^(beta·x))
 EagerResult parametricSoftplus(Eager& e) {
-    return e("mul.Scalar", e.onnx("Softplus", {Value(e("mul.Scalar", e.at(0), parameter(e, "beta", 1)))}),
+    return e("mul.Scalar", e.onnx("Softplus", {Value(e("mul.Scalar", e.tensor("X"), parameter(e, "beta", 1)))}),
              parameter(e, "alpha", 1));
 }
 
 EagerResult scaledTanh(Eager& e) {
-    return e("mul.Scalar", e("tanh", e("mul.Scalar", e.at(0), parameter(e, "beta", 1))), parameter(e, "alpha", 1));
+    return e("mul.Scalar", e("tanh", e("mul.Scalar", e.tensor("X"), parameter(e, "beta", 1))),
+             parameter(e, "alpha", 1));
 }
 
 /// What to cut from an image [N, C, H, W]: border is left, top, right, bottom; scale, if there, is the height and width
@@ -60,7 +61,7 @@ base::Result<CropWindow> cropWindow(const Attributes& attributes, std::int64_t h
 }
 
 EagerResult crop(Eager& e) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("X");
     if (x.rank() != 4) e.fail("expects [N, C, H, W], but found " + x.typeText());
     const CropWindow window = e.get(cropWindow(e.context().attributes(), x.dim(2), x.dim(3)));
     return e.get(x.sliced(2, window.top, window.height).sliced(3, window.left, window.width).contiguous());
@@ -81,7 +82,7 @@ base::Result<void> inferEarlyCrop(InferContext& context) {
 /// Mean 0 over the image, and over the channels too or also the batch; variance 1 if asked for.
 EagerResult earlyMeanVariance(Eager& e) {
     const Attributes& attributes = e.context().attributes();
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("X");
     if (x.rank() != 4) e.fail("expects [N, C, H, W], but found " + x.typeText());
     std::vector<std::int64_t> axes{0, 2, 3};
     if (attributes.getInt("across_channels", 0) != 0) axes.insert(axes.begin() + 1, 1);
@@ -104,19 +105,19 @@ void define_contrib_early(Registry& registry) {
     registry.add(earlyRow("Affine", "alpha·x + beta", Category::Elementwise)
                      .attrFloat("alpha", 1)
                      .attrFloat("beta", 0)
-                     .runs(eager(affine), inferSame));
+                     .runs(affine, inferSame));
     registry.add(earlyRow("ImageScaler", "scale·x + the bias of the channel", Category::Elementwise)
                      .attrFloat("scale", 1)
                      .attr("bias", AttributeKind::Floats)
-                     .runs(eager(scaledImage), inferSame));
+                     .runs(scaledImage, inferSame));
     registry.add(earlyRow("ParametricSoftplus", "alpha·ln(1 + e^(beta·x))", kAct)
                      .attrFloat("alpha", 1)
                      .attrFloat("beta", 1)
-                     .runs(eager(parametricSoftplus), inferSame));
+                     .runs(parametricSoftplus, inferSame));
     registry.add(earlyRow("ScaledTanh", "alpha·tanh(beta·x)", kAct)
                      .attrFloat("alpha", 1)
                      .attrFloat("beta", 1)
-                     .runs(eager(scaledTanh), inferSame));
+                     .runs(scaledTanh, inferSame));
     registry.add(
         earlyRow("ThresholdedRelu", "x where it is above alpha, else 0", kAct)
             .attrFloat("alpha", 1)
@@ -126,12 +127,12 @@ void define_contrib_early(Registry& registry) {
     registry.add(earlyRow("Crop", "an image without its borders", Category::Tensor)
                      .attrInts("border")
                      .attrInts("scale")
-                     .runs(eager(crop), inferEarlyCrop));
+                     .runs(crop, inferEarlyCrop));
     registry.add(
         earlyRow("MeanVarianceNormalization", "mean 0 and variance 1 over images, or over all", Category::Normalization)
             .attrInt("across_channels", 0)
             .attrInt("normalize_variance", 1)
-            .runs(eager(earlyMeanVariance), inferSame));
+            .runs(earlyMeanVariance, inferSame));
 }
 
 }  // namespace sonde::ops

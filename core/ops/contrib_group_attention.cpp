@@ -14,12 +14,13 @@ namespace sonde::ops {
 namespace {
 
 /// Tables [positions, half] as a rotation; positions are added later.
-Rotation tablesOf(Eager& e, std::size_t cosines, std::size_t sines, bool interleaved) {
+Rotation tablesOf(Eager& e, bool interleaved) {
+    const Tensor cosines = e.tensor("cos_cache"), sines = e.tensor("sin_cache");
     Rotation rotation;
-    rotation.cosines = e.get(wide(e.at(cosines)));
-    rotation.sines = e.get(wide(e.at(sines)));
+    rotation.cosines = e.get(wide(cosines));
+    rotation.sines = e.get(wide(sines));
     if (rotation.cosines.rank() != 2 || rotation.sines.shape() != rotation.cosines.shape()) {
-        e.fail("caches " + e.at(cosines).typeText() + " and " + e.at(sines).typeText() + " do not go together");
+        e.fail("caches " + cosines.typeText() + " and " + sines.typeText() + " do not go together");
     }
     rotation.rotated = 2 * rotation.cosines.dim(1);
     rotation.interleaved = interleaved;
@@ -29,17 +30,18 @@ Rotation tablesOf(Eager& e, std::size_t cosines, std::size_t sines, bool interle
 /// input, position_ids ([B, S], or the first position), cos and sin tables.
 EagerResult contribRotaryEmbedding(Eager& e) {
     const Attributes& attributes = e.context().attributes();
-    const Tensor x = e.at(0);
-    Rotation rotation = tablesOf(e, 2, 3, attributes.getInt("interleaved", 0) != 0);
+    const Tensor x = e.tensor("input");
+    Rotation rotation = tablesOf(e, attributes.getInt("interleaved", 0) != 0);
     const std::int64_t given = attributes.getInt("num_heads", 0), part = attributes.getInt("rotary_embedding_dim", 0);
     if (part > 0 && part != rotation.rotated)
-        e.fail("rotary_embedding_dim " + std::to_string(part) + " does not fit caches " + e.at(2).typeText());
+        e.fail("rotary_embedding_dim " + std::to_string(part) + " does not fit caches " +
+               e.tensor("cos_cache").typeText());
     // Without a number of heads the tables say how large a head is.
     const std::int64_t heads = given > 0                               ? given
                                : x.rank() == 3 && rotation.rotated > 0 ? x.dim(2) / rotation.rotated
                                                                        : 1;
     const HeadLayout layout = e.get(headLayoutOf(x, heads));
-    const Tensor ids = e.at(1);
+    const Tensor ids = e.tensor("position_ids");
     const std::int64_t tokens = layout.batches * layout.rows;
     if (ids.numel() != 1 && ids.numel() != tokens)
         e.fail("position_ids " + ids.typeText() + " do not fit " + x.typeText());
@@ -67,26 +69,26 @@ struct CacheFormat {
     Tensor scale;                    ///< float32, of one element or [1, Hk, 1, d]
     bool pairs = false;
 
-    static CacheFormat of(Eager& e, std::string_view type, std::size_t past, std::size_t scale, const Groups& g) {
+    static CacheFormat of(Eager& e, std::string_view type, Name past, Name scale, const Groups& g) {
         const Attributes& attributes = e.context().attributes();
         CacheFormat format;
         if (attributes.getString(type, "NONE") == "NONE") {
-            if (e.has(past) && !tensor::isFloating(e.at(past).dtype()))
-                e.fail("a cache " + e.at(past).typeText() + " expects " + std::string(type));
+            if (e.has(past) && !tensor::isFloating(e.tensor(past).dtype()))
+                e.fail("a cache " + e.tensor(past).typeText() + " expects " + std::string(type));
             return format;
         }
         if (!e.has(scale)) e.fail("a quantised cache expects its scale");
         const std::int64_t bits = attributes.getInt("kv_cache_bit_width", 8);
         if (bits != 8 && bits != 4) e.fail("a cache of " + std::to_string(bits) + " bits is not defined");
         format.pairs = bits == 4;
-        format.dtype = e.has(past) ? e.at(past).dtype() : format.pairs ? DType::UInt8 : DType::Int8;
+        format.dtype = e.has(past) ? e.tensor(past).dtype() : format.pairs ? DType::UInt8 : DType::Int8;
         const bool known = format.pairs ? format.dtype == DType::UInt8 && g.size % 2 == 0
                                         : format.dtype == DType::Int8 || format.dtype == DType::Float8E4M3FN;
         if (!known)
             e.fail("a cache of " + std::to_string(bits) + " bits cannot be " + std::string(tensor::name(format.dtype)));
-        format.scale = e.as(e.at(scale), DType::Float32);
+        format.scale = e.as(e.tensor(scale), DType::Float32);
         if (format.scale.numel() != 1 && format.scale.numel() != g.keyHeads * g.size)
-            e.fail("scale " + e.at(scale).typeText() + " does not fit the cache");
+            e.fail("scale " + e.tensor(scale).typeText() + " does not fit the cache");
         return format;
     }
 
@@ -138,21 +140,21 @@ void refuse(Eager& e) {
 }
 
 /// x over the root of its mean square by heads, times the weight.
-Tensor headNorm(Eager& e, const Tensor& x, std::size_t weight) {
+Tensor headNorm(Eager& e, const Tensor& x, Name weight) {
     const Attributes options{{"axis", std::int64_t{-1}},
                              {"epsilon", e.context().attributes().getFloat("qk_norm_epsilon", 1e-6)}};
-    return e.onnx("RMSNormalization", {Value(x), Value(e.as(e.at(weight), DType::Float32))}, options);
+    return e.onnx("RMSNormalization", {Value(x), Value(e.as(e.tensor(weight), DType::Float32))}, options);
 }
 
 void readHeads(Eager& e, Groups& g) {
-    const Tensor query = e.at(0);
+    const Tensor query = e.tensor("query");
     if (query.rank() != 3) e.fail("queries must be [batch, sequence, hidden], but are " + query.typeText());
     g.batches = query.dim(0), g.rows = query.dim(1);
-    if (e.has(1) != e.has(2)) e.fail("key and value go together");
-    if (e.has(1)) {
+    if (e.has("key") != e.has("value")) e.fail("key and value go together");
+    if (e.has("key")) {
         g.q = splitHeads(e, query, g.heads, {}, 0);
-        g.k = splitHeads(e, e.at(1), g.keyHeads, {}, 0);
-        g.v = splitHeads(e, e.at(2), g.keyHeads, {}, 0);
+        g.k = splitHeads(e, e.tensor("key"), g.keyHeads, {}, 0);
+        g.v = splitHeads(e, e.tensor("value"), g.keyHeads, {}, 0);
     } else {
         const std::int64_t all = g.heads + 2 * g.keyHeads, size = query.dim(2) / all;
         if (query.dim(2) % all != 0) e.fail(std::to_string(all) + " heads do not fit " + query.typeText());
@@ -166,19 +168,19 @@ void readHeads(Eager& e, Groups& g) {
     g.size = g.q.dim(3);
     if (g.k.dim(0) != g.batches || g.k.dim(2) != g.rows || g.k.dim(3) != g.size || g.v.shape() != g.k.shape())
         e.fail("keys " + g.k.typeText() + " and values " + g.v.typeText() + " do not fit");
-    if (e.has(14) != e.has(15)) e.fail("q_norm_weight and k_norm_weight go together");
-    if (e.has(14)) {
-        g.q = headNorm(e, g.q, 14);
-        g.k = headNorm(e, g.k, 15);
+    if (e.has("q_norm_weight") != e.has("k_norm_weight")) e.fail("q_norm_weight and k_norm_weight go together");
+    if (e.has("q_norm_weight")) {
+        g.q = headNorm(e, g.q, "q_norm_weight");
+        g.k = headNorm(e, g.k, "k_norm_weight");
     }
 }
 
 /// seqlens_k holds the lengths with the new tokens, less 1. All tokens new: a prompt, its past is empty.
 void readLengths(Eager& e, Groups& g, const CacheFormat& keys, const CacheFormat& values) {
-    const std::vector<std::int64_t> lengths = e.integers(5);
-    const std::int64_t longest = e.integer(6);
+    const std::vector<std::int64_t> lengths = e.integers("seqlens_k");
+    const std::int64_t longest = e.integer("total_sequence_length");
     if (static_cast<std::int64_t>(lengths.size()) != g.batches || longest < g.rows)
-        e.fail("seqlens_k or total_sequence_length do not fit " + e.at(0).typeText());
+        e.fail("seqlens_k or total_sequence_length do not fit " + e.tensor("query").typeText());
     for (std::int64_t length : lengths) {
         const bool prompt = longest == g.rows;
         const std::int64_t total = length + 1, past = prompt ? 0 : total - g.rows;
@@ -189,9 +191,9 @@ void readLengths(Eager& e, Groups& g, const CacheFormat& keys, const CacheFormat
         g.past.push_back(past);
     }
     std::int64_t room = longest;
-    if (e.has(3) != e.has(4)) e.fail("past_key and past_value go together");
-    if (e.has(3)) {
-        const Tensor pastK = e.at(3), pastV = e.at(4);
+    if (e.has("past_key") != e.has("past_value")) e.fail("past_key and past_value go together");
+    if (e.has("past_key")) {
+        const Tensor pastK = e.tensor("past_key"), pastV = e.tensor("past_value");
         const auto fits = [&](const Tensor& past, const CacheFormat& format) {
             return past.rank() == 4 && past.dim(0) == g.batches && past.dim(1) == g.keyHeads &&
                    past.dim(2) == pastK.dim(2) && past.dim(3) == (format.pairs ? g.size / 2 : g.size);
@@ -200,15 +202,16 @@ void readLengths(Eager& e, Groups& g, const CacheFormat& keys, const CacheFormat
             e.fail("past_key " + pastK.typeText() + " and past_value " + pastV.typeText() + " do not fit");
         room = std::max(room, pastK.dim(2));
     }
+    const std::int64_t held = e.has("past_key") ? e.tensor("past_key").dim(2) : 0;
     // What is new may not lie beyond the cache, what is past must be in it.
     for (std::int64_t past : g.past) {
-        if (past + g.rows > room || past > (e.has(3) ? e.at(3).dim(2) : 0))
-            e.fail("the cache has no " + std::to_string(past) + " past keys");
+        if (past + g.rows > room || past > held) e.fail("the cache has no " + std::to_string(past) + " past keys");
     }
-    const auto filled = [&](std::size_t past, const Tensor& now, const CacheFormat& format) {
+    const auto filled = [&](Name past, const Tensor& now, const CacheFormat& format) {
         Tensor cache = e.get(Tensor::zeros(DType::Float32, Shape{g.batches, g.keyHeads, room, g.size}));
         if (e.has(past)) {
-            const Tensor before = format.dtype == DType::Undefined ? widened(e, past) : format.read(e, e.at(past), g);
+            const Tensor before =
+                format.dtype == DType::Undefined ? widened(e, past) : format.read(e, e.tensor(past), g);
             for (std::int64_t b = 0; b < g.batches; ++b) {
                 const std::int64_t kept = g.past[static_cast<std::size_t>(b)];
                 kernels::copyInto(e.context().pool(), before.sliced(0, b, 1).sliced(2, 0, kept),
@@ -221,22 +224,25 @@ void readLengths(Eager& e, Groups& g, const CacheFormat& keys, const CacheFormat
         }
         return cache;
     };
-    g.cacheK = filled(3, g.k, keys);
-    g.cacheV = filled(4, g.v, values);
+    g.cacheK = filled("past_key", g.k, keys);
+    g.cacheV = filled("past_value", g.v, values);
 }
 
 void rotate(Eager& e, Groups& g) {
     if (e.context().attributes().getInt("do_rotary", 0) == 0) return;
-    if (!e.has(7) || !e.has(8)) e.fail("do_rotary expects cos_cache and sin_cache");
-    Rotation rotation = tablesOf(e, 7, 8, e.context().attributes().getInt("rotary_interleaved", 0) != 0);
-    const std::vector<std::int64_t> lengths = e.integers(5);
-    const std::int64_t longest = e.integer(6);
+    if (!e.has("cos_cache") || !e.has("sin_cache")) e.fail("do_rotary expects cos_cache and sin_cache");
+    Rotation rotation = tablesOf(e, e.context().attributes().getInt("rotary_interleaved", 0) != 0);
+    const std::vector<std::int64_t> lengths = e.integers("seqlens_k");
+    const std::int64_t longest = e.integer("total_sequence_length");
     if (static_cast<std::int64_t>(lengths.size()) != g.batches) e.fail("seqlens_k does not fit");
-    if (e.has(9) && e.at(9).numel() != g.batches * g.rows) e.fail("position_ids " + e.at(9).typeText() + " do not fit");
+    if (e.has("position_ids") && e.tensor("position_ids").numel() != g.batches * g.rows)
+        e.fail("position_ids " + e.tensor("position_ids").typeText() + " do not fit");
+    const Tensor positions = e.has("position_ids") ? e.tensor("position_ids") : Tensor();
     for (std::int64_t i = 0; i < g.batches * g.rows; ++i) {
         const std::int64_t past = longest == g.rows ? 0 : lengths[static_cast<std::size_t>(i / g.rows)] + 1 - g.rows;
         // Padding behind a short prompt has no position of its own.
-        rotation.positions.push_back(e.has(9) ? e.at(9).toInt64(i) : std::max<std::int64_t>(past + i % g.rows, 0));
+        rotation.positions.push_back(positions.defined() ? positions.toInt64(i)
+                                                         : std::max<std::int64_t>(past + i % g.rows, 0));
     }
     g.q = e.get(rotatedHeads(g.q, e.get(headLayoutOf(g.q, 0)), rotation));
     g.k = e.get(rotatedHeads(g.k, e.get(headLayoutOf(g.k, 0)), rotation));
@@ -280,29 +286,29 @@ EagerResult groupQuery(Eager& e) {
     g.smooth = attributes.getInt("smooth_softmax", 0) == 1;
     readHeads(e, g);
     rotate(e, g);
-    const CacheFormat keyFormat = CacheFormat::of(e, "k_quant_type", 3, 12, g),
-                      valueFormat = CacheFormat::of(e, "v_quant_type", 4, 13, g);
+    const CacheFormat keyFormat = CacheFormat::of(e, "k_quant_type", "past_key", "k_scale", g),
+                      valueFormat = CacheFormat::of(e, "v_quant_type", "past_value", "v_scale", g);
     readLengths(e, g, keyFormat, valueFormat);
     // What is attended to is what the cache keeps.
     const auto kept = [&](Tensor& cache, const CacheFormat& format) {
-        if (format.dtype == DType::Undefined) return e.as(cache, e.at(0).dtype());
+        if (format.dtype == DType::Undefined) return e.as(cache, e.tensor("query").dtype());
         const Tensor present = format.write(e, cache, g);
         cache = format.read(e, present, g);
         return present;
     };
     const Tensor presentK = kept(g.cacheK, keyFormat), presentV = kept(g.cacheV, valueFormat);
-    if (e.has(10)) {
-        g.bias = e.as(e.at(10), DType::Float32);
+    if (e.has("attention_bias")) {
+        g.bias = e.as(e.tensor("attention_bias"), DType::Float32);
         const bool fits = g.bias.rank() == 4 && (g.bias.dim(0) == g.batches || g.bias.dim(0) == 1) &&
                           (g.bias.dim(1) == g.heads || g.bias.dim(1) == 1) && g.bias.dim(2) == g.rows;
         if (!fits) e.fail("attention_bias " + g.bias.typeText() + " does not fit");
     }
-    if (e.has(11)) {
-        g.sink = e.as(e.at(11), DType::Float32);
+    if (e.has("head_sink")) {
+        g.sink = e.as(e.tensor("head_sink"), DType::Float32);
         if (g.sink.numel() != g.heads) e.fail("head_sink " + g.sink.typeText() + " does not fit");
     }
     const bool sink = g.smooth || g.sink.defined();
-    const std::int64_t keys = e.integer(6);
+    const std::int64_t keys = e.integer("total_sequence_length");
     const auto seen = [&](const Tensor& cache) {
         const Tensor part = e.get(cache.sliced(2, 0, keys).contiguous());
         return sink ? withRow(e, part) : part;
@@ -315,7 +321,7 @@ EagerResult groupQuery(Eager& e) {
     const std::int64_t watched = attributes.getInt("qk_output", 0);
     if (e.context().wants(3)) attention.watchedStep = watched == 1 ? 2 : 3;
     auto [y, scores] = attendHeads(e, attention);
-    const DType type = e.at(0).dtype();
+    const DType type = e.tensor("query").dtype();
     std::vector<Value> results{Value(e.as(y, type)), Value(presentK), Value(presentV)};
     if (scores.defined()) {
         if (sink) scores = e.get(scores.sliced(3, 0, keys).clone());
@@ -369,7 +375,7 @@ void define_contrib_group_attention(Registry& registry) {
                      .attrInt("num_heads", 0)
                      .attrInt("rotary_embedding_dim", 0)
                      .attrFloat("scale", 1)
-                     .runs(eager(contribRotaryEmbedding), inferSame));
+                     .runs(contribRotaryEmbedding, inferSame));
     constexpr DTypeSet kCaches = kContribFloats | bit(DType::Int8) | bit(DType::UInt8) | bit(DType::Float8E4M3FN);
     registry.add(contribRow("GroupQueryAttention",
                             "attention of groups of queries that share keys and values, with a cache",
@@ -409,7 +415,7 @@ void define_contrib_group_attention(Registry& registry) {
                      .attrInt("smooth_softmax", 0)
                      .attrFloat("softcap", 0)
                      .attr("v_quant_type", AttributeKind::String)
-                     .runs(eager(groupQuery), inferGroupQuery));
+                     .runs(groupQuery, inferGroupQuery));
 }
 
 }  // namespace sonde::ops

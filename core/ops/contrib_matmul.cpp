@@ -33,9 +33,9 @@ struct Turns {
 Tensor fusedProduct(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     const Turns turns(attributes);
-    Tensor operands[2];
+    Tensor operands[2] = {widened(e, "A"), widened(e, "B")};
     for (std::size_t i = 0; i < 2; ++i) {
-        const Tensor x = widened(e, i);
+        const Tensor x = operands[i];
         operands[i] = e.get(x.permuted(turned(x.rank(), turns.swap[i], turns.batch[i])).contiguous());
     }
     const Tensor product = e("matmul", operands[0], operands[1]);
@@ -74,7 +74,7 @@ EagerResult fusedProductActivation(Eager& e) {
     const Tensor product = fusedProduct(e);
     const Tensor y = name == "Softmax" ? e("softmax.int", product, attributes.getInt("activation_axis", -1))
                                        : activated(e, product, name, activationParameters(attributes));
-    return e.as(y, e.at(0).dtype());
+    return e.as(y, e.tensor("A").dtype());
 }
 
 /// The operator of ai.onnx on the inputs as they are, with its packed weights.
@@ -106,17 +106,17 @@ Tensor convActivation(Eager& e, const Tensor& x) {
 /// activation(conv(X, W, B) + Z)
 EagerResult fusedConv(Eager& e) {
     Tensor y = plain(e, "Conv");
-    if (e.has(3)) {
-        if (e.at(3).shape() != y.shape())
-            e.fail("Z " + e.at(3).typeText() + " does not fit the result " + y.typeText());
-        y = e("add.Tensor", y, e.at(3));
+    if (e.has("Z")) {
+        if (e.tensor("Z").shape() != y.shape())
+            e.fail("Z " + e.tensor("Z").typeText() + " does not fit the result " + y.typeText());
+        y = e("add.Tensor", y, e.tensor("Z"));
     }
     return convActivation(e, y);
 }
 
 /// Channels last in X, Z and Y.
 EagerResult channelsLastConv(Eager& e) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("X");
     if (x.rank() < 3) e.fail("cannot convolve " + x.typeText());
     std::vector<std::int64_t> toFront{0, static_cast<std::int64_t>(x.rank()) - 1}, toBack{0};
     for (std::size_t i = 1; i + 1 < x.rank(); ++i) {
@@ -125,12 +125,12 @@ EagerResult channelsLastConv(Eager& e) {
     }
     toBack.push_back(1);
     const Tensor front = e.get(e("permute", x, toFront).contiguous());
-    Tensor y = e.onnx("Conv", {Value(front), e.value(1), e.has(2) ? e.value(2) : Value()}, e.context().attributes());
+    Tensor y = e.onnx("Conv", {Value(front), e.value("W"), e.optional("B")}, e.context().attributes());
     y = e.get(e("permute", y, toBack).contiguous());
-    if (e.has(3)) {
-        if (e.at(3).shape() != y.shape())
-            e.fail("Z " + e.at(3).typeText() + " does not fit the result " + y.typeText());
-        y = e("add.Tensor", y, e.at(3));
+    if (e.has("Z")) {
+        if (e.tensor("Z").shape() != y.shape())
+            e.fail("Z " + e.tensor("Z").typeText() + " does not fit the result " + y.typeText());
+        y = e("add.Tensor", y, e.tensor("Z"));
     }
     return convActivation(e, y);
 }
@@ -192,7 +192,7 @@ void defineProducts(Registry& registry) {
     };
     for (std::string_view name : {"FusedMatMul", "TransposeMatMul"}) {
         registry.add(product(name, "alpha·A·B, either transposed first")
-                         .runs(eager([](Eager& e) -> EagerResult { return e.as(fusedProduct(e), e.at(0).dtype()); }),
+                         .runs([](Eager& e) -> EagerResult { return e.as(fusedProduct(e), e.tensor("A").dtype()); },
                                inferFusedProduct));
     }
     const auto parameters = [](Row row) {
@@ -203,7 +203,7 @@ void defineProducts(Registry& registry) {
     registry.add(parameters(product("FusedMatMulActivation", "activation(alpha·A·B), either transposed first"))
                      .required("activation", AttributeKind::String)
                      .attr("activation_axis", AttributeKind::Int)
-                     .runs(eager(fusedProductActivation), inferFusedProduct));
+                     .runs(fusedProductActivation, inferFusedProduct));
     registry.add(parameters(contribRow("FusedGemm", "activation(alpha·A·B + beta·C)", Category::Layer))
                      .in("A", kNumbers, "T")
                      .in("B", kNumbers, "T")
@@ -214,7 +214,7 @@ void defineProducts(Registry& registry) {
                      .attrInt("transA", 0)
                      .attrInt("transB", 0)
                      .attr("activation", AttributeKind::String)
-                     .runs(eager(fusedGemm), inferredAs("Gemm"))
+                     .runs(fusedGemm, inferredAs("Gemm"))
                      .prepares(preparedAs("Gemm")));
 }
 
@@ -225,15 +225,15 @@ void define_contrib_matmul(Registry& registry) {
     registry.add(withActivation(fusedConvRow("FusedConv", "activation(conv(X, W) + B + Z)"))
                      .optionalIn("Z", kFloats, "T")
                      .out("Y")
-                     .runs(eager(fusedConv), inferredAs("Conv"))
+                     .runs(fusedConv, inferredAs("Conv"))
                      .prepares(preparedAs("Conv")));
     registry.add(withActivation(fusedConvRow("NhwcFusedConv", "activation(conv(X, W) + B + Z), channels last"))
                      .optionalIn("Z", kFloats, "T")
                      .out("Y")
-                     .runs(eager(channelsLastConv), inferChannelsLastConv));
+                     .runs(channelsLastConv, inferChannelsLastConv));
     registry.add(fusedConvRow("NhwcConv", "convolution with channels last")
                      .out("Y")
-                     .runs(eager(channelsLastConv), inferChannelsLastConv));
+                     .runs(channelsLastConv, inferChannelsLastConv));
 }
 
 }  // namespace sonde::ops

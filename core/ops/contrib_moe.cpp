@@ -118,12 +118,12 @@ std::vector<std::int64_t> largest(const float* row, std::int64_t experts, std::i
 EagerResult mixture(Eager& e, const Experts& experts, const Tensor& weights, bool amongChosen) {
     const Attributes& attributes = e.context().attributes();
     if (attributes.getInt("use_sparse_mixer", 0) != 0) e.fail("the sparse mixer is not known");
-    const Tensor input = widened(e, 0);
+    const Tensor input = widened(e, "input");
     if (input.rank() < 2 || experts.first.weights.rank() != 3 || experts.second.weights.rank() != 3)
         e.fail("expects tokens and one matrix for each expert");
     const std::int64_t hidden = input.dim(input.rank() - 1), tokens = hidden > 0 ? input.numel() / hidden : 0,
                        count = experts.first.weights.dim(0), k = attributes.getInt("k", 1);
-    const Tensor router = widened(e, 1);
+    const Tensor router = widened(e, "router_probs");
     if (router.shape() != Shape{tokens, count} || k < 1 || k > count)
         e.fail("router " + router.typeText() + " or k " + std::to_string(k) + " do not fit " + std::to_string(count) +
                " experts");
@@ -159,7 +159,7 @@ EagerResult mixture(Eager& e, const Experts& experts, const Tensor& weights, boo
             for (std::int64_t j = 0; j < hidden; ++j) to[j] += mine[i].second * from[j];
         }
     }
-    return e.as(e.reshape(y, input.shape()), e.at(0).dtype());
+    return e.as(e.reshape(y, input.shape()), e.tensor("input").dtype());
 }
 
 Experts expertsOf(Eager& e) {
@@ -172,13 +172,15 @@ Experts expertsOf(Eager& e) {
     experts.limit = attributes.getFloat("swiglu_limit", INFINITY);
     return experts;
 }
-Tensor optionalWide(Eager& e, std::size_t input) { return e.has(input) ? widened(e, input) : Tensor(); }
+Tensor optionalWide(Eager& e, Name input) { return e.has(input) ? widened(e, input) : Tensor(); }
 
 EagerResult plainMixture(Eager& e) {
     Experts experts = expertsOf(e);
-    experts.first.weights = widened(e, 2), experts.first.bias = optionalWide(e, 3);
-    experts.second.weights = widened(e, 4), experts.second.bias = optionalWide(e, 5);
-    experts.third.weights = optionalWide(e, 6), experts.third.bias = optionalWide(e, 7);
+    experts.first.weights = widened(e, "fc1_experts_weights"), experts.first.bias = optionalWide(e, "fc1_experts_bias");
+    experts.second.weights = widened(e, "fc2_experts_weights"),
+    experts.second.bias = optionalWide(e, "fc2_experts_bias");
+    experts.third.weights = optionalWide(e, "fc3_experts_weights"),
+    experts.third.bias = optionalWide(e, "fc3_experts_bias");
     return mixture(e, experts, {}, e.context().attributes().getInt("normalize_routing_weights", 0) != 0);
 }
 
@@ -194,20 +196,22 @@ EagerResult quantizedMixture(Eager& e) {
         e.fail("weights of " + std::to_string(bits) + " bits in blocks of " + std::to_string(block) +
                " are not defined");
     Experts experts = expertsOf(e);
-    ExpertLayer* const layers[] = {&experts.first, &experts.second, &experts.third};
-    for (std::size_t i = 0; i < 3; ++i) {
-        if (!e.has(2 + 3 * i)) continue;
-        ExpertLayer& layer = *layers[i];
-        layer.weights = e.at(2 + 3 * i);
-        layer.scales = e.has(3 + 3 * i) ? e.as(e.at(3 + 3 * i), DType::Float32) : Tensor();
-        layer.bias = optionalWide(e, 4 + 3 * i);
-        layer.zeros = e.has(11 + i) ? e.at(11 + i) : Tensor();
+    const auto read = [&](ExpertLayer& layer, Name weights, Name scales, Name bias, Name zeros) {
+        if (!e.has(weights)) return;
+        layer.weights = e.tensor(weights);
+        layer.scales = e.has(scales) ? e.as(e.tensor(scales), DType::Float32) : Tensor();
+        layer.bias = optionalWide(e, bias);
+        layer.zeros = e.has(zeros) ? e.tensor(zeros) : Tensor();
         layer.bits = bits, layer.block = block;
-    }
+    };
+    read(experts.first, "fc1_experts_weights", "fc1_scales", "fc1_experts_bias", "fc1_zero_points");
+    read(experts.second, "fc2_experts_weights", "fc2_scales", "fc2_experts_bias", "fc2_zero_points");
+    read(experts.third, "fc3_experts_weights", "fc3_scales", "fc3_experts_bias", "fc3_zero_points");
     // ONNX Runtime takes the softmax over the chosen experts only; weights of the router count as they are, if not
     // asked otherwise.
-    const bool amongChosen = !e.has(14) || attributes.getInt("normalize_routing_weights", 0) != 0;
-    return mixture(e, experts, e.has(14) ? e.as(e.at(14), DType::Float32) : Tensor(), amongChosen);
+    const Tensor weights = e.has("router_weights") ? e.as(e.tensor("router_weights"), DType::Float32) : Tensor();
+    const bool amongChosen = !weights.defined() || attributes.getInt("normalize_routing_weights", 0) != 0;
+    return mixture(e, experts, weights, amongChosen);
 }
 
 }  // namespace
@@ -231,7 +235,7 @@ void define_contrib_moe(Registry& registry) {
                      .attrInt("swiglu_fusion", 0)
                      .attr("swiglu_limit", AttributeKind::Float)
                      .attrInt("use_sparse_mixer", 0)
-                     .runs(eager(plainMixture), inferSame));
+                     .runs(plainMixture, inferSame));
     Row row = contribRow("QMoE", "each token by the k experts that a router chose for it, their weights of few bits",
                          Category::Layer);
     constexpr DTypeSet kPacked = bit(DType::UInt8);
@@ -264,7 +268,7 @@ void define_contrib_moe(Registry& registry) {
                      .attr("swiglu_limit", AttributeKind::Float)
                      .attrInt("use_sparse_mixer", 0)
                      .attrInt("weights_prepacked", -1)
-                     .runs(eager(quantizedMixture), inferSame));
+                     .runs(quantizedMixture, inferSame));
 }
 
 }  // namespace sonde::ops

@@ -25,23 +25,23 @@ struct BlockWeights {
         if (w.n < 1 || w.k < 1 || w.n > kMax || w.k > kMax || w.block < 16 || w.block > w.k + (std::int64_t{1} << 20))
             e.fail("K, N or block_size are out of range");
         w.blocks = (w.k - 1) / w.block + 1;
-        w.packed = e.at(1);
-        w.scales = e.as(e.at(2), DType::Float32);
+        w.packed = e.tensor("B");
+        w.scales = e.as(e.tensor("scales"), DType::Float32);
         // Sizes are compared without products that may overflow.
         const std::int64_t bytes = w.blocks * (w.block * w.bits / 8);
         if (w.packed.numel() / w.n != bytes || w.packed.numel() % w.n || w.scales.numel() / w.n != w.blocks ||
             w.scales.numel() % w.n) {
-            e.fail("weights " + e.at(1).typeText() + " and scales " + e.at(2).typeText() + " do not fit N " +
-                   std::to_string(w.n) + " and K " + std::to_string(w.k));
+            e.fail("weights " + e.tensor("B").typeText() + " and scales " + e.tensor("scales").typeText() +
+                   " do not fit N " + std::to_string(w.n) + " and K " + std::to_string(w.k));
         }
-        if (e.has(3)) {
-            w.packedZeros = e.at(3).dtype() == DType::UInt8;
-            w.zeros = w.packedZeros ? e.at(3) : e.as(e.at(3), DType::Float32);
+        if (e.has("zero_points")) {
+            w.packedZeros = e.tensor("zero_points").dtype() == DType::UInt8;
+            w.zeros = w.packedZeros ? e.tensor("zero_points") : e.as(e.tensor("zero_points"), DType::Float32);
             if (w.zeros.numel() != w.n * (w.packedZeros ? (w.blocks * w.bits + 7) / 8 : w.blocks))
-                e.fail("zero points " + e.at(3).typeText() + " do not fit");
+                e.fail("zero points " + e.tensor("zero_points").typeText() + " do not fit");
         }
-        if (e.has(4)) {
-            w.groups = e.at(4);
+        if (e.has("g_idx")) {
+            w.groups = e.tensor("g_idx");
             if (w.groups.numel() < w.k) e.fail("g_idx " + w.groups.typeText() + " is shorter than K");
             for (std::int64_t i = 0; i < w.k; ++i) {
                 if (w.groups.toInt64(i) < 0 || w.groups.toInt64(i) >= w.blocks)
@@ -69,7 +69,7 @@ EagerResult nbitsProduct(Eager& e) {
     if (e.context().attributes().getInt("weight_prepacked", 0) != 0)
         e.fail("weights in a layout of a graphics card cannot be read");
     const BlockWeights weights = BlockWeights::of(e);
-    const Tensor a = e.as(e.at(0), DType::Float32);
+    const Tensor a = e.as(e.tensor("A"), DType::Float32);
     if (a.rank() < 1 || a.dim(a.rank() - 1) != weights.k)
         e.fail(a.typeText() + " does not have " + std::to_string(weights.k) + " columns");
     Shape shape = a.shape();
@@ -89,9 +89,9 @@ EagerResult nbitsProduct(Eager& e) {
     call.c = y.mutableData<float>();
     call.ldc = weights.n;
     kernels::gemm(call, e.context().pool());
-    if (e.has(5)) y = e("add.Tensor", y, e.as(e.at(5), DType::Float32));
-    if (y.shape() != shape) e.fail("bias " + e.at(5).typeText() + " does not fit");
-    return e.as(y, e.at(0).dtype());
+    if (e.has("bias")) y = e("add.Tensor", y, e.as(e.tensor("bias"), DType::Float32));
+    if (y.shape() != shape) e.fail("bias " + e.tensor("bias").typeText() + " does not fit");
+    return e.as(y, e.tensor("A").dtype());
 }
 
 base::Result<void> inferNbitsProduct(InferContext& context) {
@@ -137,7 +137,8 @@ struct BlockTable {
 BlockTable tableOf(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     BlockTable table;
-    table.values = e.at(0), table.scales = e.at(2), table.block = attributes.getInt("block_size", 128);
+    table.values = e.tensor("data"), table.scales = e.tensor("scales"),
+    table.block = attributes.getInt("block_size", 128);
     table.floating = tensor::isFloating(table.values.dtype());
     table.packed = table.values.dtype() == DType::UInt8;
     table.bits = table.packed ? attributes.getInt("bits", 4) : 8;
@@ -156,8 +157,8 @@ BlockTable tableOf(Eager& e) {
         table.scales = e.get(e.get(table.scales.expanded(expected)).contiguous());
     if (table.scales.shape() != expected)
         e.fail("scales " + table.scales.typeText() + " do not fit " + table.values.typeText());
-    if (e.has(3)) {
-        table.zeros = e.at(3);
+    if (e.has("zero_points")) {
+        table.zeros = e.tensor("zero_points");
         if (table.packed) expected[rank - 1] = (expected[rank - 1] * table.bits + 7) / 8;
         if (table.zeros.shape() != expected || table.floating)
             e.fail("zero points " + table.zeros.typeText() + " do not fit " + table.values.typeText());
@@ -170,7 +171,7 @@ EagerResult gatherBlocks(Eager& e) {
     const BlockTable table = tableOf(e);
     const std::size_t axis = e.axisOf(e.context().attributes().getInt("gather_axis", 0), table.shape.rank());
     if (table.packed && axis != 0) e.fail("bytes are gathered along axis 0 only");
-    const Tensor indices = e.at(1);
+    const Tensor indices = e.tensor("indices");
     Shape shape;
     std::int64_t outer = 1, inner = 1;
     for (std::size_t i = 0; i < axis; ++i) shape.push_back(table.shape[i]), outer *= table.shape[i];
@@ -189,7 +190,7 @@ EagerResult gatherBlocks(Eager& e) {
                 y.mutableData<float>()[line * inner + i] = static_cast<float>(table.at(from + i));
         }
     });
-    return e.as(y, e.at(2).dtype());
+    return e.as(y, e.tensor("scales").dtype());
 }
 
 base::Result<void> inferGatherBlocks(InferContext& context) {
@@ -228,7 +229,7 @@ void define_contrib_nbits(Registry& registry) {
                      .attrInt("bits", 4)
                      .required("block_size", AttributeKind::Int)
                      .attrInt("weight_prepacked", 0)
-                     .runs(eager(nbitsProduct), inferNbitsProduct));
+                     .runs(nbitsProduct, inferNbitsProduct));
     registry.add(
         contribRow("GatherBlockQuantized", "slices that indices name, of a table of few bits", Category::Quantization)
             .in("data", kInt4s | bit(DType::UInt8) | kEighths, "T")
@@ -240,7 +241,7 @@ void define_contrib_nbits(Registry& registry) {
             .attrInt("block_size", 128)
             .attrInt("gather_axis", 0)
             .attrInt("quantize_axis", 1)
-            .runs(eager(gatherBlocks), inferGatherBlocks));
+            .runs(gatherBlocks, inferGatherBlocks));
 }
 
 }  // namespace sonde::ops

@@ -26,11 +26,11 @@ EagerKernel earlyNorm(bool subtractMean) {
     return [subtractMean](Eager& e) -> EagerResult {
         const std::int64_t axis = e.context().attributes().getInt("axis", -1);
         const std::size_t wanted = e.context().outputCount();
+        const Tensor scale = e.tensor({"Scale", "scale"});
         // RMSNormalization gives the inverse deviation third; SimplifiedLayerNormalization has it second.
-        std::vector<Value> results =
-            normalized(e, widened(e, 0), e.value(1), subtractMean && e.has(2) ? e.value(2) : Value(), subtractMean,
-                       axis, subtractMean || wanted < 2 ? wanted : 3);
-        results[0] = Value(e.as(results[0].tensor(), e.at(1).dtype()));
+        std::vector<Value> results = normalized(e, widened(e, "X"), Value(scale), e.optional("B"), subtractMean, axis,
+                                                subtractMean || wanted < 2 ? wanted : 3);
+        results[0] = Value(e.as(results[0].tensor(), scale.dtype()));
         if (!subtractMean) std::swap(results[1], results[2]);
         results.resize(wanted);
         return results;
@@ -50,14 +50,13 @@ base::Result<void> inferEarlyNorm(InferContext& context) {
 
 /// norm(input + skip + bias)·gamma + beta. The fourth output is the sum; mean and deviation are for training.
 EagerResult skipNorm(Eager& e, bool subtractMean) {
-    const DType type = e.at(0).dtype();
-    const std::size_t bias = subtractMean ? 4 : 3;
-    Tensor sum = e("add.Tensor", widened(e, 0), widened(e, 1));
-    if (sum.shape() != e.at(0).shape()) e.fail("skip " + e.at(1).typeText() + " does not fit " + e.at(0).typeText());
-    if (e.has(bias)) sum = e("add.Tensor", sum, widened(e, bias));
+    const DType type = e.tensor("input").dtype();
+    Tensor sum = e("add.Tensor", widened(e, "input"), widened(e, "skip"));
+    if (sum.shape() != e.tensor("input").shape())
+        e.fail("skip " + e.tensor("skip").typeText() + " does not fit " + e.tensor("input").typeText());
+    if (e.has("bias")) sum = e("add.Tensor", sum, widened(e, "bias"));
     const std::size_t moments = e.context().outputCount() > 1 ? 3 : 1;
-    std::vector<Value> results =
-        normalized(e, sum, e.value(2), subtractMean && e.has(3) ? e.value(3) : Value(), subtractMean, -1, moments);
+    std::vector<Value> results = normalized(e, sum, e.value("gamma"), e.optional("beta"), subtractMean, -1, moments);
     results[0] = Value(e.as(results[0].tensor(), type));
     results.resize(4);
     results[3] = Value(e.as(sum, type));
@@ -86,10 +85,10 @@ Tensor looked(Eager& e, const Tensor& table, const Tensor& ids) {
 }
 
 /// How many tokens of each row count: the ones of the mask; 0 without one.
-Tensor maskIndex(Eager& e, const Tensor& ids, std::size_t mask) {
+Tensor maskIndex(Eager& e, const Tensor& ids) {
     Tensor result = e.get(Tensor::zeros(DType::Int32, Shape{ids.dim(0)}));
-    if (!e.has(mask)) return result;
-    const Tensor given = e.at(mask);
+    if (!e.has("mask")) return result;
+    const Tensor given = e.tensor("mask");
     if (given.shape() != ids.shape()) e.fail("the mask " + given.typeText() + " does not fit ids " + ids.typeText());
     for (std::int64_t i = 0; i < given.numel(); ++i)
         result.mutableData<std::int32_t>()[i / ids.dim(1)] += given.toInt64(i) == 1;
@@ -102,15 +101,15 @@ struct Embeddings {
 };
 
 /// norm(word[ids] + position[0, 1, …] + segment[segment ids]); also gives the sum.
-std::pair<Tensor, Tensor> embedded(Eager& e, const Embeddings& tables, std::size_t positions) {
-    const Tensor ids = e.at(0);
+std::pair<Tensor, Tensor> embedded(Eager& e, const Embeddings& tables) {
+    const Tensor ids = e.tensor("input_ids");
     if (ids.rank() != 2) e.fail("input_ids must be [batch, sequence], but are " + ids.typeText());
-    Tensor at = positions != 0 && e.has(positions) ? e.at(positions) : e("arange", ids.dim(1));
-    if (positions == 0 || !e.has(positions)) at = e.reshape(at, Shape{1, ids.dim(1)});
+    const Tensor at =
+        e.has("position_ids") ? e.tensor("position_ids") : e.reshape(e("arange", ids.dim(1)), Shape{1, ids.dim(1)});
     Tensor sum = e("add.Tensor", looked(e, tables.word, ids), looked(e, tables.position, e.as(at, DType::Int64)));
     if (tables.segment.defined()) {
-        if (!e.has(1)) e.fail("segment_ids and segment_embedding go together");
-        sum = e("add.Tensor", sum, looked(e, tables.segment, e.at(1)));
+        if (!e.has("segment_ids")) e.fail("segment_ids and segment_embedding go together");
+        sum = e("add.Tensor", sum, looked(e, tables.segment, e.tensor("segment_ids")));
     }
     if (sum.rank() != 3 || sum.dim(0) != ids.dim(0) || sum.dim(1) != ids.dim(1))
         e.fail("position_ids or segment_ids do not fit " + ids.typeText());
@@ -119,10 +118,13 @@ std::pair<Tensor, Tensor> embedded(Eager& e, const Embeddings& tables, std::size
 
 /// input_ids, segment_ids, word, position and segment embedding, gamma, beta, mask, position_ids.
 EagerResult embedNorm(Eager& e) {
-    const DType type = e.at(2).dtype();
-    Embeddings tables{widened(e, 2), widened(e, 3), e.has(4) ? widened(e, 4) : Tensor(), e.value(5), e.value(6)};
-    const auto [normal, sum] = embedded(e, tables, 8);
-    return std::vector<Value>{Value(e.as(normal, type)), Value(maskIndex(e, e.at(0), 7)), Value(e.as(sum, type))};
+    const DType type = e.tensor("word_embedding").dtype();
+    Embeddings tables{widened(e, "word_embedding"), widened(e, "position_embedding"),
+                      e.has("segment_embedding") ? widened(e, "segment_embedding") : Tensor(), e.value("gamma"),
+                      e.value("beta")};
+    const auto [normal, sum] = embedded(e, tables);
+    return std::vector<Value>{Value(e.as(normal, type)), Value(maskIndex(e, e.tensor("input_ids"))),
+                              Value(e.as(sum, type))};
 }
 
 base::Result<void> inferEmbedding(InferContext& context, std::size_t word, DType dtype) {
@@ -139,15 +141,19 @@ base::Result<void> inferEmbedding(InferContext& context, std::size_t word, DType
 /// The same with quantised tables: ids, segment ids, word, position, segment, gamma, beta, mask, then the five scales
 /// and the five zero points in the order of the tables.
 EagerResult quantizedEmbedNorm(Eager& e) {
-    const auto real = [&](std::size_t table) {
+    const auto real = [&](Name table, Name scale, Name zero) {
         if (!e.has(table)) return Tensor();
-        const std::size_t at = table - 2, scale = 8 + at, zero = 13 + at;
         if (!e.has(scale) || !e.has(zero)) e.fail("a table lacks its scale or zero point");
-        const Tensor values = e.as(e.at(table), DType::Float32);
-        return e("mul.Tensor", e("sub.Tensor", values, e.as(e.at(zero), DType::Float32)), e.at(scale));
+        const Tensor values = e.as(e.tensor(table), DType::Float32);
+        return e("mul.Tensor", e("sub.Tensor", values, e.as(e.tensor(zero), DType::Float32)), e.tensor(scale));
     };
-    const Embeddings tables{real(2), real(3), real(4), Value(real(5)), Value(real(6))};
-    return std::vector<Value>{Value(embedded(e, tables, 0).first), Value(maskIndex(e, e.at(0), 7))};
+    const Embeddings tables{
+        real("word_embedding_quant", "word_embedding_scale", "word_embedding_zero_point"),
+        real("position_embedding_quant", "position_embedding_scale", "position_embedding_zero_point"),
+        real("segment_embedding", "segment_embedding_scale", "segment_embedding_zero_point"),
+        Value(real("gamma_quant", "gamma_scale", "gamma_zero_point")),
+        Value(real("beta_quant", "beta_scale", "beta_zero_point"))};
+    return std::vector<Value>{Value(embedded(e, tables).first), Value(maskIndex(e, e.tensor("input_ids")))};
 }
 
 /// Groups of channels of one image share mean and variance; channels are last unless said otherwise. With skip the sum
@@ -155,7 +161,7 @@ EagerResult quantizedEmbedNorm(Eager& e) {
 EagerResult groupNorm(Eager& e, bool skip) {
     const Attributes& attributes = e.context().attributes();
     const bool last = attributes.getInt("channels_last", 1) != 0;
-    Tensor x = widened(e, 0);
+    Tensor x = widened(e, "X");
     const std::size_t channel = last ? x.rank() - 1 : 1;
     if (x.rank() != 4) e.fail("expects four dimensions, but found " + x.typeText());
     const auto spread = [&](const Tensor& values) {  // [C] or [N, C] along the channels
@@ -168,22 +174,22 @@ EagerResult groupNorm(Eager& e, bool skip) {
     };
     if (skip) {
         const Shape shape = x.shape();
-        x = e("add.Tensor", x, spread(widened(e, 3)));
-        if (e.has(4)) x = e("add.Tensor", x, spread(widened(e, 4)));
+        x = e("add.Tensor", x, spread(widened(e, "skip")));
+        if (e.has("bias")) x = e("add.Tensor", x, spread(widened(e, "bias")));
         if (x.shape() != shape) e.fail("skip or bias do not fit");
     }
     const Tensor sum = x;
     if (last) x = e("permute", x, std::vector<std::int64_t>{0, 3, 1, 2});
     const Attributes options{{"num_groups", attributes.getInt("groups", 1)},
                              {"epsilon", attributes.getFloat("epsilon", 1e-5)}};
-    Tensor y = e.onnx(
-        "GroupNormalization",
-        {Value(e.get(x.contiguous())), Value(e.as(e.at(1), DType::Float32)), Value(e.as(e.at(2), DType::Float32))},
-        options);
+    Tensor y = e.onnx("GroupNormalization",
+                      {Value(e.get(x.contiguous())), Value(e.as(e.tensor("gamma"), DType::Float32)),
+                       Value(e.as(e.tensor("beta"), DType::Float32))},
+                      options);
     if (attributes.getInt("activation", 0) == 1) y = e("silu", y);
     if (last) y = e.get(e("permute", y, std::vector<std::int64_t>{0, 2, 3, 1}).contiguous());
-    std::vector<Value> results{Value(e.as(y, e.at(0).dtype()))};
-    if (skip) results.emplace_back(e.as(sum, e.at(0).dtype()));
+    std::vector<Value> results{Value(e.as(y, e.tensor("X").dtype()))};
+    if (skip) results.emplace_back(e.as(sum, e.tensor("X").dtype()));
     return results;
 }
 
@@ -195,14 +201,14 @@ base::Result<void> inferTwice(InferContext& context) {
 
 /// x over the root of its mean square by stretches as long as the scale, times scale·gate·sigmoid(gate).
 EagerResult gatedNorm(Eager& e) {
-    const Tensor x = widened(e, 0), scale = widened(e, 1);
+    const Tensor x = widened(e, "X"), scale = widened(e, "scale");
     const std::int64_t length = scale.numel();
     if (length < 1 || x.rank() < 1 || x.dim(x.rank() - 1) % length != 0)
         e.fail("scale " + scale.typeText() + " does not fit " + x.typeText());
     const Tensor rows = e.reshape(x, Shape{x.numel() / length, length});
     const Tensor normal = e.reshape(
         normalized(e, rows, Value(e.reshape(scale, Shape{length})), Value(), false, -1, 1)[0].tensor(), x.shape());
-    return e.as(e("mul.Tensor", normal, e("silu", widened(e, 2))), e.at(0).dtype());
+    return e.as(e("mul.Tensor", normal, e("silu", widened(e, "gate"))), e.tensor("X").dtype());
 }
 
 void defineEarly(Registry& registry) {
@@ -220,7 +226,7 @@ void defineEarly(Registry& registry) {
                          .attrInt("axis", -1)
                          .attrFloat("epsilon", 1e-5)
                          .attrInt("stash_type", 1)
-                         .runs(eager(earlyNorm(true)), inferEarlyNorm));
+                         .runs(earlyNorm(true), inferEarlyNorm));
         registry.add(Row("SimplifiedLayerNormalization", 1,
                          "x divided by its root mean square over the axes from `axis` on, scaled",
                          Category::Normalization)
@@ -232,7 +238,7 @@ void defineEarly(Registry& registry) {
                          .attrInt("axis", -1)
                          .attrFloat("epsilon", 1e-5)
                          .attrInt("stash_type", 1)
-                         .runs(eager(earlyNorm(false)), inferEarlyNorm));
+                         .runs(earlyNorm(false), inferEarlyNorm));
     }
 }
 
@@ -255,28 +261,28 @@ void define_contrib_normalization(Registry& registry) {
     };
     registry.add(skipOutputs(skipRow("SkipLayerNormalization", "layer normalisation of input + skip + bias")
                                  .optionalIn("beta", kFloats, "T"))
-                     .runs(eager([](Eager& e) { return skipNorm(e, true); }), inferSkipNorm));
+                     .runs([](Eager& e) { return skipNorm(e, true); }, inferSkipNorm));
     registry.add(skipOutputs(skipRow("SkipSimplifiedLayerNormalization",
                                      "input + skip + bias divided by its root mean square, scaled"))
-                     .runs(eager([](Eager& e) { return skipNorm(e, false); }), inferSkipNorm));
-    registry.add(contribRow("EmbedLayerNormalization", "sum of word, position and segment embeddings, normalised",
-                            Category::Normalization)
-                     .in("input_ids", kInt32)
-                     .optionalIn("segment_ids", kInt32)
-                     .in("word_embedding", kContribFloats, "T")
-                     .in("position_embedding", kContribFloats, "T")
-                     .optionalIn("segment_embedding", kContribFloats, "T")
-                     .in("gamma", kContribFloats, "T")
-                     .in("beta", kContribFloats, "T")
-                     .optionalIn("mask", kInt32)
-                     .optionalIn("position_ids", kInt32)
-                     .out("output")
-                     .out("mask_index", Arity::Optional)
-                     .out("embedding_sum", Arity::Optional)
-                     .attrFloat("epsilon", 1e-12)
-                     .attrInt("mask_index_type", 1)
-                     .runs(eager(embedNorm),
-                           [](InferContext& context) { return inferEmbedding(context, 2, context.in(2).dtype); }));
+                     .runs([](Eager& e) { return skipNorm(e, false); }, inferSkipNorm));
+    registry.add(
+        contribRow("EmbedLayerNormalization", "sum of word, position and segment embeddings, normalised",
+                   Category::Normalization)
+            .in("input_ids", kInt32)
+            .optionalIn("segment_ids", kInt32)
+            .in("word_embedding", kContribFloats, "T")
+            .in("position_embedding", kContribFloats, "T")
+            .optionalIn("segment_embedding", kContribFloats, "T")
+            .in("gamma", kContribFloats, "T")
+            .in("beta", kContribFloats, "T")
+            .optionalIn("mask", kInt32)
+            .optionalIn("position_ids", kInt32)
+            .out("output")
+            .out("mask_index", Arity::Optional)
+            .out("embedding_sum", Arity::Optional)
+            .attrFloat("epsilon", 1e-12)
+            .attrInt("mask_index_type", 1)
+            .runs(embedNorm, [](InferContext& context) { return inferEmbedding(context, 2, context.in(2).dtype); }));
     Row quantized =
         contribRow("QEmbedLayerNormalization", "sum of quantised embeddings, normalised", Category::Normalization);
     quantized.in("input_ids", kInt32)
@@ -298,7 +304,7 @@ void define_contrib_normalization(Registry& registry) {
     registry.add(quantized.out("layernorm_out")
                      .out("mask_index_out")
                      .attrFloat("epsilon", 1e-12)
-                     .runs(eager(quantizedEmbedNorm),
+                     .runs(quantizedEmbedNorm,
                            [](InferContext& context) { return inferEmbedding(context, 2, DType::Float32); }));
     const auto groupRow = [](std::string_view name, std::string_view summary) {
         Row row = contribRow(name, summary, Category::Normalization);
@@ -313,13 +319,13 @@ void define_contrib_normalization(Registry& registry) {
     };
     registry.add(groupRow("GroupNorm", "mean 0 and variance 1 over groups of channels, with activation")
                      .out("Y")
-                     .runs(eager([](Eager& e) { return groupNorm(e, false); }), inferSame));
+                     .runs([](Eager& e) { return groupNorm(e, false); }, inferSame));
     registry.add(groupRow("SkipGroupNorm", "group normalisation of X + skip + bias, with activation")
                      .in("skip", kContribFloats)
                      .optionalIn("bias", kContribFloats)
                      .out("Y")
                      .out("S", Arity::Optional)
-                     .runs(eager([](Eager& e) { return groupNorm(e, true); }), inferTwice));
+                     .runs([](Eager& e) { return groupNorm(e, true); }, inferTwice));
     registry.add(contribRow("GatedRMSNorm", "X divided by its root mean square, times scale and silu(gate)",
                             Category::Normalization)
                      .in("X", kContribFloats, "T")
@@ -327,7 +333,7 @@ void define_contrib_normalization(Registry& registry) {
                      .in("gate", kContribFloats, "T")
                      .out("Y")
                      .attrFloat("epsilon", 1e-5)
-                     .runs(eager(gatedNorm), inferSame));
+                     .runs(gatedNorm, inferSame));
 }
 
 }  // namespace sonde::ops

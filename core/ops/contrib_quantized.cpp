@@ -8,19 +8,22 @@ namespace sonde::ops {
 
 namespace {
 
-/// The real values of x (input `at`) with scale and zero point behind it.
-Tensor real(Eager& e, std::size_t at) {
-    return e.get(dequantized(e.at(at), e.at(at + 1), e.has(at + 2) ? e.value(at + 2) : Value()));
+/// The real values of x.
+Tensor real(Eager& e, Name x, Name scale, Name zeroPoint) {
+    return e.get(dequantized(e.tensor(x), e.tensor(scale), e.optional(zeroPoint)));
 }
+Tensor realX(Eager& e) { return real(e, "X", "X_scale", "X_zero_point"); }
 
-/// Quantised to the dtype with the scale (input `at`) and zero point behind it.
-Tensor again(Eager& e, const Tensor& x, std::size_t at, DType dtype) {
-    return e.get(quantizedTo(e.get(x.contiguous()), e.at(at), e.has(at + 1) ? e.value(at + 1) : Value(), dtype));
+/// Quantised to the dtype.
+Tensor again(Eager& e, const Tensor& x, Name scale, Name zeroPoint, DType dtype) {
+    return e.get(quantizedTo(e.get(x.contiguous()), e.tensor(scale), e.optional(zeroPoint), dtype));
 }
+/// As Y, in the dtype of X.
+Tensor againY(Eager& e, const Tensor& x) { return again(e, x, "Y_scale", "Y_zero_point", e.tensor("X").dtype()); }
 
-/// A, its scale and zero point, B likewise, scale and zero point of C.
 EagerResult quantizedBinary(Eager& e, const char* operation) {
-    return again(e, e(operation, real(e, 0), real(e, 3)), 6, e.at(0).dtype());
+    const Tensor a = real(e, "A", "A_scale", "A_zero_point"), b = real(e, "B", "B_scale", "B_zero_point");
+    return again(e, e(operation, a, b), "C_scale", "C_zero_point", e.tensor("A").dtype());
 }
 
 base::Result<void> inferQuantizedPair(InferContext& context) {
@@ -33,16 +36,16 @@ base::Result<void> inferQuantizedPair(InferContext& context) {
     return {};
 }
 
-EagerResult quantizedSigmoid(Eager& e) { return again(e, e("sigmoid", real(e, 0)), 3, e.at(0).dtype()); }
+EagerResult quantizedSigmoid(Eager& e) { return againY(e, e("sigmoid", realX(e))); }
 
 EagerResult quantizedLeakyRelu(Eager& e) {
-    return again(e, e("leaky_relu", real(e, 0), e.context().attributes().getFloat("alpha", 0.01)), 3, e.at(0).dtype());
+    return againY(e, e("leaky_relu", realX(e), e.context().attributes().getFloat("alpha", 0.01)));
 }
 
 /// `opset` says which Softmax is meant: before 13 all axes from `axis` on are one.
 EagerResult quantizedSoftmax(Eager& e) {
     const Attributes& attributes = e.context().attributes();
-    Tensor x = real(e, 0);
+    Tensor x = realX(e);
     const Shape shape = x.shape();
     const bool flat = attributes.getInt("opset", 13) < 13;
     const std::size_t axis = e.axisOf(attributes.getInt("axis", flat ? 1 : -1), std::max<std::size_t>(x.rank(), 1));
@@ -51,12 +54,12 @@ EagerResult quantizedSoftmax(Eager& e) {
         for (std::size_t i = 0; i < x.rank(); ++i) (i < axis ? outer : inner) *= x.dim(i);
         x = e.reshape(x, Shape{outer, inner});
     }
-    return again(e, e.reshape(e("softmax.int", x, flat ? std::size_t{1} : axis), shape), 3, e.at(0).dtype());
+    return againY(e, e.reshape(e("softmax.int", x, flat ? std::size_t{1} : axis), shape));
 }
 
-/// condition, X, its scale and zero point, Y likewise, scale and zero point of Z.
 EagerResult quantizedWhere(Eager& e) {
-    return again(e, e("where.self", e.at(0), real(e, 1), real(e, 4)), 7, e.at(1).dtype());
+    const Tensor x = real(e, "X", "x_scale", "x_zero_point"), y = real(e, "Y", "y_scale", "y_zero_point");
+    return again(e, e("where.self", e.tensor("condition"), x, y), "z_scale", "z_zero_point", e.tensor("X").dtype());
 }
 
 base::Result<void> inferQuantizedWhere(InferContext& context) {
@@ -76,8 +79,10 @@ base::Result<void> inferQuantizedWhere(InferContext& context) {
 EagerResult quantizedConcat(Eager& e) {
     std::vector<Tensor> parts;
     if (e.count() < 5 || (e.count() - 2) % 3 != 0) e.fail("each part expects a scale and a zero point");
-    for (std::size_t i = 2; i < e.count(); i += 3) parts.push_back(real(e, i));
-    return again(e, e("cat", parts, e.context().attributes().getInt("axis", 0)), 0, e.at(1).dtype());
+    for (std::size_t i = 2; i < e.count(); i += 3)
+        parts.push_back(e.get(dequantized(e.at(i), e.at(i + 1), e.has(i + 2) ? e.value(i + 2) : Value())));
+    const Tensor joined = e("cat", parts, e.context().attributes().getInt("axis", 0));
+    return again(e, joined, "Y_scale", "Y_zero_point", e.tensor("Y_zero_point").dtype());
 }
 
 base::Result<void> inferQuantizedConcat(InferContext& context) {
@@ -123,10 +128,12 @@ Tensor onImage(Eager& e, const Tensor& x, bool last, std::string_view name, cons
 
 EagerResult quantizedPool(Eager& e, std::string_view name) {
     const Attributes& attributes = e.context().attributes();
-    return again(e, onImage(e, real(e, 0), channelsLast(attributes), name, attributes), 3, e.at(0).dtype());
+    return againY(e, onImage(e, realX(e), channelsLast(attributes), name, attributes));
 }
 
-EagerResult channelsLastMaxPool(Eager& e) { return onImage(e, e.at(0), true, "MaxPool", e.context().attributes()); }
+EagerResult channelsLastMaxPool(Eager& e) {
+    return onImage(e, e.tensor("x"), true, "MaxPool", e.context().attributes());
+}
 
 /// What the operator of ai.onnx gives, with channels at the end if they are there.
 base::Result<void> inferOnImage(InferContext& context, std::string_view name, bool last) {
@@ -143,8 +150,7 @@ base::Result<void> inferOnImage(InferContext& context, std::string_view name, bo
 
 EagerResult quantizedMean(Eager& e) {
     const Attributes& attributes = e.context().attributes();
-    const Tensor mean = e("mean.dim", real(e, 0), attributes.getInts("axes"), attributes.getInt("keepdims", 1) != 0);
-    return again(e, mean, 3, e.at(0).dtype());
+    return againY(e, e("mean.dim", realX(e), attributes.getInts("axes"), attributes.getInt("keepdims", 1) != 0));
 }
 
 base::Result<void> inferReduced(InferContext& context, DType dtype) {
@@ -166,17 +172,16 @@ base::Result<void> inferReduced(InferContext& context, DType dtype) {
 /// Sums of bytes as 32-bit integers of the same sign.
 EagerResult sumInteger(Eager& e) {
     const Attributes& attributes = e.context().attributes();
-    const Tensor sum = e("sum.dim_IntList", e.as(e.at(0), DType::Int64), attributes.getInts("axes"),
+    const Tensor sum = e("sum.dim_IntList", e.as(e.tensor("data"), DType::Int64), attributes.getInts("axes"),
                          attributes.getInt("keepdims", 1) != 0);
-    return e.as(sum, e.at(0).dtype() == DType::UInt8 ? DType::UInt32 : DType::Int32);
+    return e.as(sum, e.tensor("data").dtype() == DType::UInt8 ? DType::UInt32 : DType::Int32);
 }
 
-/// (A − its zero point)·(B − its zero point): A, zero point, B, zero point.
+/// (A − its zero point)·(B − its zero point)
 EagerResult mulInteger(Eager& e) {
-    const auto side = [&](std::size_t at) {
-        return e.get(centred(e.at(at), e.has(at + 1) ? e.value(at + 1) : Value(), -1));
-    };
-    return e.as(e("mul.Tensor", side(0), side(2)), DType::Int32);
+    const Tensor a = e.get(centred(e.tensor("A"), e.optional("A_zero_point"), -1)),
+                 b = e.get(centred(e.tensor("B"), e.optional("B_zero_point"), -1));
+    return e.as(e("mul.Tensor", a, b), DType::Int32);
 }
 
 base::Result<void> inferMulInteger(InferContext& context) {
@@ -194,7 +199,7 @@ EagerResult quantizedConv(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     std::vector<Value> inputs;
     for (std::size_t i = 0; i < e.count(); ++i) inputs.push_back(e.value(i));
-    if (channelsLast(attributes)) inputs[0] = Value(moved(e, e.at(0), true));
+    if (channelsLast(attributes)) inputs[0] = Value(moved(e, e.tensor("x"), true));
     const Tensor y = e.onnx("QLinearConv", std::move(inputs), attributes);
     return channelsLast(attributes) ? moved(e, y, false) : y;
 }
@@ -245,26 +250,27 @@ void defineImages(Registry& registry) {
                      .required("kernel_shape", AttributeKind::Ints)
                      .attrInts("pads")
                      .attrInts("strides")
-                     .runs(eager([](Eager& e) { return quantizedPool(e, "AveragePool"); }), [](InferContext& context) {
-                         return inferOnImage(context, "AveragePool", channelsLast(context.attributes()));
-                     }));
+                     .runs([](Eager& e) { return quantizedPool(e, "AveragePool"); },
+                           [](InferContext& context) {
+                               return inferOnImage(context, "AveragePool", channelsLast(context.attributes()));
+                           }));
+    registry.add(oneInput("QLinearGlobalAveragePool", "mean of each channel of a quantised image")
+                     .attrInt("channels_last", 0)
+                     .runs([](Eager& e) { return quantizedPool(e, "GlobalAveragePool"); },
+                           [](InferContext& context) {
+                               return inferOnImage(context, "GlobalAveragePool", channelsLast(context.attributes()));
+                           }));
     registry.add(
-        oneInput("QLinearGlobalAveragePool", "mean of each channel of a quantised image")
-            .attrInt("channels_last", 0)
-            .runs(eager([](Eager& e) { return quantizedPool(e, "GlobalAveragePool"); }), [](InferContext& context) {
-                return inferOnImage(context, "GlobalAveragePool", channelsLast(context.attributes()));
-            }));
-    registry.add(contribRow("NhwcMaxPool", "largest value of each window, channels last", Category::Pool)
-                     .in("x", kBytes)
-                     .out("y")
-                     .attrString("auto_pad", "NOTSET")
-                     .attrInt("ceil_mode", 0)
-                     .attrInts("dilations")
-                     .required("kernel_shape", AttributeKind::Ints)
-                     .attrInts("pads")
-                     .attrInts("strides")
-                     .runs(eager(channelsLastMaxPool),
-                           [](InferContext& context) { return inferOnImage(context, "MaxPool", true); }));
+        contribRow("NhwcMaxPool", "largest value of each window, channels last", Category::Pool)
+            .in("x", kBytes)
+            .out("y")
+            .attrString("auto_pad", "NOTSET")
+            .attrInt("ceil_mode", 0)
+            .attrInts("dilations")
+            .required("kernel_shape", AttributeKind::Ints)
+            .attrInts("pads")
+            .attrInts("strides")
+            .runs(channelsLastMaxPool, [](InferContext& context) { return inferOnImage(context, "MaxPool", true); }));
     registry.add(quantizedRow("QLinearConv", "convolution of quantised tensors, quantised again")
                      .in("x", kBytes)
                      .in("x_scale", kFloat32)
@@ -283,7 +289,7 @@ void defineImages(Registry& registry) {
                      .attrInts("kernel_shape")
                      .attrInts("pads")
                      .attrInts("strides")
-                     .runs(eager(quantizedConv), inferQuantizedConv));
+                     .runs(quantizedConv, inferQuantizedConv));
 }
 
 }  // namespace
@@ -312,44 +318,44 @@ void define_contrib_quantized(Registry& registry) {
         tensorWithScale(tensorWithScale(row, "A", "A_scale", "A_zero_point"), "B", "B_scale", "B_zero_point")
             .in("C_scale", kFloat32)
             .optionalIn("C_zero_point", kBytes, "T");
-        registry.add(row.out("C").runs(
-            eager([operation = operation](Eager& e) { return quantizedBinary(e, operation); }), inferQuantizedPair));
+        registry.add(row.out("C").runs([operation = operation](Eager& e) { return quantizedBinary(e, operation); },
+                                       inferQuantizedPair));
     }
-    registry.add(oneInput("QLinearSigmoid", "sigmoid of a quantised tensor, quantised again")
-                     .runs(eager(quantizedSigmoid), inferSame));
+    registry.add(
+        oneInput("QLinearSigmoid", "sigmoid of a quantised tensor, quantised again").runs(quantizedSigmoid, inferSame));
     registry.add(oneInput("QLinearLeakyRelu", "x, or alpha·x below 0, of a quantised tensor")
                      .attrFloat("alpha", 0.01)
-                     .runs(eager(quantizedLeakyRelu), inferSame));
+                     .runs(quantizedLeakyRelu, inferSame));
     registry.add(oneInput("QLinearSoftmax", "softmax of a quantised tensor, quantised again")
                      .attr("axis", AttributeKind::Int)
                      .required("opset", AttributeKind::Int)
-                     .runs(eager(quantizedSoftmax), inferSame));
-    registry.add(oneInput("QLinearReduceMean", "mean along axes of a quantised tensor, quantised again")
-                     .required("axes", AttributeKind::Ints)
-                     .required("keepdims", AttributeKind::Int)
-                     .runs(eager(quantizedMean),
-                           [](InferContext& context) { return inferReduced(context, context.in(0).dtype); }));
+                     .runs(quantizedSoftmax, inferSame));
+    registry.add(
+        oneInput("QLinearReduceMean", "mean along axes of a quantised tensor, quantised again")
+            .required("axes", AttributeKind::Ints)
+            .required("keepdims", AttributeKind::Int)
+            .runs(quantizedMean, [](InferContext& context) { return inferReduced(context, context.in(0).dtype); }));
     Row where = quantizedRow("QLinearWhere", "X or Y by condition, of quantised tensors");
     where.in("condition", kBool);
     tensorWithScale(tensorWithScale(where, "X", "x_scale", "x_zero_point"), "Y", "y_scale", "y_zero_point");
     registry.add(where.in("z_scale", kFloat32)
                      .optionalIn("z_zero_point", kBytes, "T")
                      .out("Z")
-                     .runs(eager(quantizedWhere), inferQuantizedWhere));
+                     .runs(quantizedWhere, inferQuantizedWhere));
     registry.add(quantizedRow("QLinearConcat", "quantised tensors concatenated, quantised again")
                      .in("Y_scale", kFloat32)
                      .in("Y_zero_point", kBytes)
                      .variadicIn("inputs", kBytes | kFloat32)
                      .out("Y")
                      .required("axis", AttributeKind::Int)
-                     .runs(eager(quantizedConcat), inferQuantizedConcat));
+                     .runs(quantizedConcat, inferQuantizedConcat));
     defineImages(registry);
     registry.add(quantizedRow("ReduceSumInteger", "sum of bytes along axes, as 32-bit integers")
                      .in("data", kBytes)
                      .out("reduced")
                      .required("axes", AttributeKind::Ints)
                      .required("keepdims", AttributeKind::Int)
-                     .runs(eager(sumInteger), [](InferContext& context) {
+                     .runs(sumInteger, [](InferContext& context) {
                          const DType type = context.in(0).dtype;
                          return inferReduced(context, type == DType::Undefined ? type
                                                       : type == DType::UInt8   ? DType::UInt32
@@ -361,7 +367,7 @@ void define_contrib_quantized(Registry& registry) {
                      .in("B", kBytes, "T")
                      .optionalIn("B_zero_point", kBytes, "T")
                      .out("C")
-                     .runs(eager(mulInteger), inferMulInteger));
+                     .runs(mulInteger, inferMulInteger));
 }
 
 }  // namespace sonde::ops

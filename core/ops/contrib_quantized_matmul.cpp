@@ -15,8 +15,6 @@ Tensor integerProduct(Eager& e, const Tensor& a, const Value& zeroA, const Tenso
     return e("matmul", x, y);
 }
 
-Value optional(Eager& e, std::size_t input) { return e.has(input) ? e.value(input) : Value(); }
-
 /// product·scale of a·scale of b (by column) + bias, rounded to float32 or what is asked for.
 Tensor scaled(Eager& e, const Tensor& product, const Tensor& scaleA, const Tensor& scaleB, const Value& bias,
               DType dtype) {
@@ -29,15 +27,17 @@ Tensor scaled(Eager& e, const Tensor& product, const Tensor& scaleA, const Tenso
 
 /// A, B, their scales, their zero points, bias.
 EagerResult integerToFloat(Eager& e) {
-    const Tensor product = integerProduct(e, e.at(0), optional(e, 4), e.at(1), optional(e, 5));
-    return scaled(e, product, e.at(2), e.at(3), optional(e, 6), e.at(3).dtype());
+    const Tensor product =
+        integerProduct(e, e.tensor("A"), e.optional("a_zero_point"), e.tensor("B"), e.optional("b_zero_point"));
+    return scaled(e, product, e.tensor("a_scale"), e.tensor("b_scale"), e.optional("bias"),
+                  e.tensor("b_scale").dtype());
 }
 
 /// A is quantised to uint8 over the range of its values first; then B, its scale and zero point, bias.
 EagerResult dynamicProduct(Eager& e) {
-    const std::vector<Value> a = e.all("", "DynamicQuantizeLinear", {Value(e.at(0))}, {}, 3);
-    const Tensor product = integerProduct(e, a[0].tensor(), a[2], e.at(1), optional(e, 3));
-    return scaled(e, product, a[1].tensor(), e.at(2), optional(e, 4), DType::Float32);
+    const std::vector<Value> a = e.all("", "DynamicQuantizeLinear", {Value(e.tensor("A"))}, {}, 3);
+    const Tensor product = integerProduct(e, a[0].tensor(), a[2], e.tensor("B"), e.optional("b_zero_point"));
+    return scaled(e, product, a[1].tensor(), e.tensor("b_scale"), e.optional("bias"), DType::Float32);
 }
 
 base::Result<void> inferProduct(InferContext& context, DType dtype) {
@@ -51,32 +51,35 @@ base::Result<void> inferProduct(InferContext& context, DType dtype) {
 DType wideInteger(DType a, DType b) { return a == DType::UInt16 && b == DType::UInt16 ? DType::UInt32 : DType::Int32; }
 
 EagerResult product16(Eager& e) {
-    const Tensor product = integerProduct(e, e.at(0), Value(), e.at(1), Value());
+    const Tensor product = integerProduct(e, e.tensor("A"), Value(), e.tensor("B"), Value());
     // Sums wrap as 32-bit integers do.
     const Tensor wrapped = e.as(product, DType::Int64);
-    return e.as(wrapped, wideInteger(e.at(0).dtype(), e.at(1).dtype()));
+    return e.as(wrapped, wideInteger(e.tensor("A").dtype(), e.tensor("B").dtype()));
 }
 
 /// alpha·scales·(A'·B' + C): A, scale, zero point, B, scale, zero point, C (int32), and scale and zero point of a
 /// result that is quantised again.
 EagerResult quantizedGemm(Eager& e) {
     const Attributes& attributes = e.context().attributes();
-    Tensor a = e.at(0), b = e.at(3);
+    Tensor a = e.tensor("A"), b = e.tensor("B");
     if (a.rank() != 2 || b.rank() != 2) e.fail("expects matrices, but found " + a.typeText() + " and " + b.typeText());
     // B's zero points go by its columns after turning.
-    Tensor x = e.get(centred(a, e.value(2), 0));
+    Tensor x = e.get(centred(a, e.value("a_zero_point"), 0));
     if (attributes.getInt("transA", 0) != 0) x = e.get(x.transposed(0, 1).contiguous());
     if (attributes.getInt("transB", 0) != 0) b = e.get(b.transposed(0, 1).contiguous());
-    Tensor y = e("matmul", x, e.get(centred(b, optional(e, 5), -1)));
+    Tensor y = e("matmul", x, e.get(centred(b, e.optional("b_zero_point"), -1)));
     const Shape shape = y.shape();
-    if (e.has(6)) y = e("add.Tensor", y, e.as(e.at(6), DType::Float64));
-    const Tensor factor = e("mul.Tensor", e("mul.Tensor", e.as(e.at(1), DType::Float64), e.as(e.at(4), DType::Float64)),
-                            attributes.getFloat("alpha", 1));
+    if (e.has("C")) y = e("add.Tensor", y, e.as(e.tensor("C"), DType::Float64));
+    const Tensor factor =
+        e("mul.Tensor",
+          e("mul.Tensor", e.as(e.tensor("a_scale"), DType::Float64), e.as(e.tensor("b_scale"), DType::Float64)),
+          attributes.getFloat("alpha", 1));
     y = e("mul.Tensor", y, factor);
     if (y.shape() != shape) e.fail("C or a scale does not fit " + shape.text());
     y = e.as(y, DType::Float32);
-    if (!e.has(7)) return y;
-    return e.get(quantizedTo(y, e.at(7), optional(e, 8), e.has(8) ? e.at(8).dtype() : e.at(0).dtype()));
+    if (!e.has("y_scale")) return y;
+    return e.get(quantizedTo(y, e.tensor("y_scale"), e.optional("y_zero_point"),
+                             e.has("y_zero_point") ? e.tensor("y_zero_point").dtype() : e.tensor("A").dtype()));
 }
 
 base::Result<void> inferQuantizedGemm(InferContext& context) {
@@ -92,17 +95,17 @@ base::Result<void> inferQuantizedGemm(InferContext& context) {
 
 void define_contrib_quantized_matmul(Registry& registry) {
     const auto kQuant = Category::Quantization;
-    registry.add(contribRow("MatMulIntegerToFloat", "matrix product of bytes, scaled", kQuant)
-                     .in("A", kBytes)
-                     .in("B", kBytes)
-                     .in("a_scale", kFloats)
-                     .in("b_scale", kFloats)
-                     .optionalIn("a_zero_point", kBytes)
-                     .optionalIn("b_zero_point", kBytes)
-                     .optionalIn("bias", kFloats)
-                     .out("Y")
-                     .runs(eager(integerToFloat),
-                           [](InferContext& context) { return inferProduct(context, context.in(3).dtype); }));
+    registry.add(
+        contribRow("MatMulIntegerToFloat", "matrix product of bytes, scaled", kQuant)
+            .in("A", kBytes)
+            .in("B", kBytes)
+            .in("a_scale", kFloats)
+            .in("b_scale", kFloats)
+            .optionalIn("a_zero_point", kBytes)
+            .optionalIn("b_zero_point", kBytes)
+            .optionalIn("bias", kFloats)
+            .out("Y")
+            .runs(integerToFloat, [](InferContext& context) { return inferProduct(context, context.in(3).dtype); }));
     registry.add(
         contribRow("DynamicQuantizeMatMul", "matrix product with bytes, the left side quantised on the way", kQuant)
             .in("A", kFloat32)
@@ -111,13 +114,13 @@ void define_contrib_quantized_matmul(Registry& registry) {
             .optionalIn("b_zero_point", kBytes)
             .optionalIn("bias", kFloat32)
             .out("Y")
-            .runs(eager(dynamicProduct), [](InferContext& context) { return inferProduct(context, DType::Float32); }));
+            .runs(dynamicProduct, [](InferContext& context) { return inferProduct(context, DType::Float32); }));
     const DTypeSet shorts = bit(DType::Int16) | bit(DType::UInt16);
     registry.add(contribRow("MatMulInteger16", "matrix product of 16-bit integers", kQuant)
                      .in("A", shorts)
                      .in("B", shorts)
                      .out("Y")
-                     .runs(eager(product16), [](InferContext& context) {
+                     .runs(product16, [](InferContext& context) {
                          const DType a = context.in(0).dtype, b = context.in(1).dtype;
                          return inferProduct(context, a == DType::Undefined || b == DType::Undefined
                                                           ? DType::Undefined
@@ -137,7 +140,7 @@ void define_contrib_quantized_matmul(Registry& registry) {
                      .attrFloat("alpha", 1)
                      .attrInt("transA", 0)
                      .attrInt("transB", 0)
-                     .runs(eager(quantizedGemm), inferQuantizedGemm));
+                     .runs(quantizedGemm, inferQuantizedGemm));
 }
 
 }  // namespace sonde::ops

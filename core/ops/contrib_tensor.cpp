@@ -10,8 +10,8 @@ namespace sonde::ops {
 namespace {
 
 EagerResult expandDims(Eager& e) {
-    const Tensor x = e.at(0);
-    const std::int64_t axis = e.integer(1), rank = static_cast<std::int64_t>(x.rank());
+    const Tensor x = e.tensor("X");
+    const std::int64_t axis = e.integer("axis"), rank = static_cast<std::int64_t>(x.rank());
     if (axis < -rank - 1 || axis > rank)
         e.fail("axis " + std::to_string(axis) + " is outside a tensor of " + std::to_string(rank + 1) + " dimensions");
     return x.unsqueezed(static_cast<std::size_t>(axis < 0 ? axis + rank + 1 : axis));
@@ -34,7 +34,7 @@ base::Result<void> inferExpandDims(InferContext& context) {
 /// The different elements in the order in which they appear, which of them each element is, and how often each is
 /// there.
 EagerResult contribUnique(Eager& e) {
-    const std::vector<Value> found = e.all("", "Unique", {Value(e.at(0))}, {{"sorted", std::int64_t{0}}}, 4);
+    const std::vector<Value> found = e.all("", "Unique", {Value(e.tensor("x"))}, {{"sorted", std::int64_t{0}}}, 4);
     return std::vector<Value>{found[0], found[2], found[3]};
 }
 
@@ -46,9 +46,10 @@ base::Result<void> inferContribUnique(InferContext& context) {
 }
 
 EagerResult range(Eager& e) {
-    const auto scalar = [&](std::size_t i) { return Value(e.reshape(e.at(i), Shape{})); };
-    const DType type = e.at(0).dtype();
-    return e.onnx("Range", {scalar(0), scalar(1), e.has(2) ? scalar(2) : Value(e.as(Tensor::scalar<float>(1), type))});
+    const auto scalar = [&](Name input) { return Value(e.reshape(e.tensor(input), Shape{})); };
+    const DType type = e.tensor("start").dtype();
+    return e.onnx("Range", {scalar("start"), scalar("limit"),
+                            e.has("delta") ? scalar("delta") : Value(e.as(Tensor::scalar<float>(1), type))});
 }
 
 base::Result<void> inferLine(InferContext& context) {
@@ -58,9 +59,9 @@ base::Result<void> inferLine(InferContext& context) {
 
 /// pads may be a matrix of one row.
 EagerResult contribPad(Eager& e) {
-    const Tensor pads = e.reshape(e.at(1), Shape{e.at(1).numel()});
-    const Value filling = e.has(2) ? Value(e.reshape(e.at(2), Shape{})) : Value();
-    return e.onnx("Pad", {Value(e.at(0)), Value(pads), filling},
+    const Tensor pads = e.reshape(e.tensor("pads"), Shape{e.tensor("pads").numel()});
+    const Value filling = e.has("value") ? Value(e.reshape(e.tensor("value"), Shape{})) : Value();
+    return e.onnx("Pad", {Value(e.tensor("data")), Value(pads), filling},
                   {{"mode", e.context().attributes().getString("mode", "constant")}});
 }
 
@@ -70,7 +71,9 @@ base::Result<void> inferContribPad(InferContext& context) {
     return {};
 }
 
-EagerResult gatherND(Eager& e) { return e.onnx("GatherND", {Value(e.at(0)), Value(e.as(e.at(1), DType::Int64))}); }
+EagerResult gatherND(Eager& e) {
+    return e.onnx("GatherND", {Value(e.tensor("data")), Value(e.as(e.tensor("indices"), DType::Int64))});
+}
 
 base::Result<void> inferContribGatherND(InferContext& context) {
     const std::size_t inputs[] = {0, 1};
@@ -78,7 +81,7 @@ base::Result<void> inferContribGatherND(InferContext& context) {
 }
 
 /// Inverse matrices, of half precision by way of float32.
-EagerResult contribInverse(Eager& e) { return e.as(e("linalg_inv", widened(e, 0)), e.at(0).dtype()); }
+EagerResult contribInverse(Eager& e) { return e.as(e("linalg_inv", widened(e, "X")), e.tensor("X").dtype()); }
 
 std::int64_t signalRank(Eager& e, std::size_t most) {
     const Attributes& attributes = e.context().attributes();
@@ -86,7 +89,7 @@ std::int64_t signalRank(Eager& e, std::size_t most) {
     if (attributes.getInt("normalized", 0) != 0 || attributes.getInt("onesided", 1) != 1)
         e.fail("only one-sided transforms without normalisation are defined");
     if (rank < 1 || rank > static_cast<std::int64_t>(most))
-        e.fail("signal_ndim " + std::to_string(rank) + " does not fit " + e.at(0).typeText());
+        e.fail("signal_ndim " + std::to_string(rank) + " does not fit " + e.tensor("X").typeText());
     return rank;
 }
 
@@ -99,18 +102,18 @@ std::vector<std::int64_t> lastAxes(std::int64_t count) {
 /// The first half of the Fourier transform over the last signal_ndim axes, real and imaginary parts along a new last
 /// axis.
 EagerResult rfft(Eager& e) {
-    const Tensor x = widened(e, 0);
+    const Tensor x = widened(e, "X");
     const Tensor spectrum = e("fft_rfftn", x, nullptr, lastAxes(signalRank(e, x.rank())));
-    return e.as(e.get(e("view_as_real", spectrum).contiguous()), e.at(0).dtype());
+    return e.as(e.get(e("view_as_real", spectrum).contiguous()), e.tensor("X").dtype());
 }
 
 /// The inverse of that.
 EagerResult irfft(Eager& e) {
-    const Tensor pairs = widened(e, 0);
+    const Tensor pairs = widened(e, "X");
     if (pairs.rank() < 2 || pairs.dim(pairs.rank() - 1) != 2)
         e.fail("expects pairs of real and imaginary parts, but found " + pairs.typeText());
     return e.as(e("fft_irfftn", e("view_as_complex", pairs), nullptr, lastAxes(signalRank(e, pairs.rank() - 1))),
-                e.at(0).dtype());
+                e.tensor("X").dtype());
 }
 
 base::Result<void> inferSpectrum(InferContext& context, bool inverted) {
@@ -128,21 +131,21 @@ base::Result<void> inferSpectrum(InferContext& context, bool inverted) {
 
 /// Pairs along the last axis as complex numbers: a·b, or a·conj(b).
 EagerResult complexMul(Eager& e, bool conjugate) {
-    const auto complex = [&](std::size_t i) {
-        const Tensor x = widened(e, i);
+    const auto complex = [&](Name input) {
+        const Tensor x = widened(e, input);
         if (x.rank() < 1 || x.dim(x.rank() - 1) != 2)
             e.fail("expects pairs of real and imaginary parts, but found " + x.typeText());
         return e("view_as_complex", x);
     };
-    const Tensor b = complex(1);
-    const Tensor product = e("mul.Tensor", complex(0), conjugate ? e("_conj_physical", b) : b);
-    return e.as(e.get(e("view_as_real", product).contiguous()), e.at(0).dtype());
+    const Tensor b = complex("B");
+    const Tensor product = e("mul.Tensor", complex("A"), conjugate ? e("_conj_physical", b) : b);
+    return e.as(e.get(e("view_as_real", product).contiguous()), e.tensor("A").dtype());
 }
 
 EagerResult distances(Eager& e) {
     const std::string metric = e.context().attributes().getString("metric", "sqeuclidean");
     if (metric != "euclidean" && metric != "sqeuclidean") e.fail("metric '" + metric + "' is not known");
-    const Tensor far = e("cdist", e.at(0), e.at(1));
+    const Tensor far = e("cdist", e.tensor("A"), e.tensor("B"));
     return metric == "euclidean" ? far : e("square", far);
 }
 
@@ -154,7 +157,7 @@ base::Result<void> inferDistances(InferContext& context) {
 
 EagerResult contribUnfold(Eager& e) {
     const Attributes& attributes = e.context().attributes();
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("input");
     const std::size_t axis = e.axisOf(attributes.getInt("dim", -1), x.rank());
     return e.get(e("unfold", x, axis, attributes.getInt("size", 1), attributes.getInt("step", 1)).contiguous());
 }
@@ -174,7 +177,7 @@ base::Result<void> inferContribUnfold(InferContext& context) {
 }
 
 EagerResult embedding(Eager& e) {
-    return e.onnx("Gather", {Value(e.at(0)), Value(e.at(1))}, {{"axis", std::int64_t{0}}});
+    return e.onnx("Gather", {Value(e.tensor("weight")), Value(e.tensor("indices"))}, {{"axis", std::int64_t{0}}});
 }
 
 base::Result<void> inferContribEmbedding(InferContext& context) {
@@ -183,7 +186,9 @@ base::Result<void> inferContribEmbedding(InferContext& context) {
 }
 
 /// X + Y·gate, the product rounded to the dtype first.
-EagerResult gatedAdd(Eager& e) { return e("add.Tensor", e.at(0), e("mul.Tensor", e.at(1), e.at(2))); }
+EagerResult gatedAdd(Eager& e) {
+    return e("add.Tensor", e.tensor("X"), e("mul.Tensor", e.tensor("Y"), e.tensor("gate")));
+}
 
 EagerResult allFinite(Eager& e) {
     const bool onlyInf = e.context().attributes().getInt("isinf_only", 0) != 0,
@@ -234,8 +239,8 @@ struct Crop {
 /// X [N, C, H, W], rois [R, 4] as fractions of the image, batch indices [R], crop size [2] -> [R, C, h, w].
 EagerResult cropAndResize(Eager& e) {
     const Attributes& attributes = e.context().attributes();
-    const Tensor image = e.get(wide(e.at(0))), boxes = e.get(wide(e.at(1)));
-    const std::vector<std::int64_t> batches = e.integers(2), size = e.integers(3);
+    const Tensor image = e.get(wide(e.tensor("X"))), boxes = e.get(wide(e.tensor("rois")));
+    const std::vector<std::int64_t> batches = e.integers("batch_indices"), size = e.integers("crop_size");
     const std::string mode = attributes.getString("mode", "bilinear");
     if (mode != "bilinear" && mode != "nearest") e.fail("mode '" + mode + "' is not known");
     if (image.rank() != 4 || boxes.rank() != 2 || boxes.dim(1) != 4 ||
@@ -258,7 +263,7 @@ EagerResult cropAndResize(Eager& e) {
             }
         }
     }
-    return e.as(y, e.at(0).dtype());
+    return e.as(y, e.tensor("X").dtype());
 }
 
 base::Result<void> inferCrop(InferContext& context) {
@@ -305,91 +310,91 @@ void define_contrib_tensor(Registry& registry) {
                      .in("X")
                      .in("axis", kInt32)
                      .out("Y")
-                     .runs(eager(expandDims), inferExpandDims));
+                     .runs(expandDims, inferExpandDims));
     registry.add(contribRow("Unique", "the different elements in the order they appear", kTensor)
                      .in("x")
                      .out("y")
                      .out("idx")
                      .out("counts")
-                     .runs(eager(contribUnique), inferContribUnique));
+                     .runs(contribUnique, inferContribUnique));
     registry.add(contribRow("Range", "start, start + delta, … below limit", Category::Data)
                      .in("start", kNumbers, "T")
                      .in("limit", kNumbers, "T")
                      .optionalIn("delta", kNumbers, "T")
                      .out("Y")
-                     .runs(eager(range), inferLine));
+                     .runs(range, inferLine));
     registry.add(contribRow("Pad", "adds elements at the ends of each dimension, or cuts", Category::Transform)
                      .in("data", kFloats, "T")
                      .in("pads", kInt64)
                      .optionalIn("value", kFloats, "T")
                      .out("output")
                      .attrString("mode", "constant")
-                     .runs(eager(contribPad), inferContribPad));
+                     .runs(contribPad, inferContribPad));
     registry.add(contribRow("GatherND", "the slices that rows of indices name", kTensor)
                      .in("data")
                      .in("indices", kIndex)
                      .out("output")
-                     .runs(eager(gatherND), inferContribGatherND));
+                     .runs(gatherND, inferContribGatherND));
     registry.add(contribRow("Inverse", "inverse matrices", Category::Layer)
                      .in("X", kFloats)
                      .out("Y")
-                     .runs(eager(contribInverse), inferSame));
+                     .runs(contribInverse, inferSame));
     registry.add(contribRow("Rfft", "first half of the Fourier transform of real numbers", Category::Transform)
                      .in("X", kFloats)
                      .out("Y")
                      .attrInt("normalized", 0)
                      .attrInt("onesided", 1)
                      .attrInt("signal_ndim", 1)
-                     .runs(eager(rfft), [](InferContext& context) { return inferSpectrum(context, false); }));
+                     .runs(rfft, [](InferContext& context) { return inferSpectrum(context, false); }));
     registry.add(contribRow("Irfft", "real numbers from half of a Fourier transform", Category::Transform)
                      .in("X", kFloats)
                      .out("Y")
                      .attrInt("normalized", 0)
                      .attrInt("onesided", 1)
                      .required("signal_ndim", AttributeKind::Int)
-                     .runs(eager(irfft), [](InferContext& context) { return inferSpectrum(context, true); }));
+                     .runs(irfft, [](InferContext& context) { return inferSpectrum(context, true); }));
     registry.add(contribRow("ComplexMul", "product of pairs as complex numbers", Category::Elementwise)
                      .in("A", kFloats, "T")
                      .in("B", kFloats, "T")
                      .out("C")
-                     .runs(eager([](Eager& e) { return complexMul(e, false); }), inferBroadcast));
+                     .runs([](Eager& e) { return complexMul(e, false); }, inferBroadcast));
     registry.add(contribRow("ComplexMulConj", "a·conj(b) of pairs as complex numbers", Category::Elementwise)
                      .in("A", kFloats, "T")
                      .in("B", kFloats, "T")
                      .out("C")
-                     .runs(eager([](Eager& e) { return complexMul(e, true); }), inferBroadcast));
+                     .runs([](Eager& e) { return complexMul(e, true); }, inferBroadcast));
     registry.add(contribRow("CDist", "distances of all pairs of rows", Category::Layer)
                      .in("A", kFloats, "T")
                      .in("B", kFloats, "T")
                      .out("C")
                      .attrString("metric", "sqeuclidean")
-                     .runs(eager(distances), inferDistances));
+                     .runs(distances, inferDistances));
     registry.add(contribRow("UnfoldTensor", "all windows along a dimension", kTensor)
                      .in("input")
                      .out("output")
                      .attrInt("dim", -1)
                      .required("size", AttributeKind::Int)
                      .attrInt("step", 1)
-                     .runs(eager(contribUnfold), inferContribUnfold));
+                     .runs(contribUnfold, inferContribUnfold));
     registry.add(contribRow("TorchEmbedding", "rows of a table", Category::Layer)
                      .in("weight")
                      .in("indices", kInt64)
                      .optionalIn("padding_idx", kInt64)
                      .optionalIn("scale_grad_by_freq", kBool)
                      .out("Y")
-                     .runs(eager(embedding), inferContribEmbedding));
+                     .runs(embedding, inferContribEmbedding));
     registry.add(contribRow("GatedAdd", "X + Y·gate", Category::Elementwise)
                      .in("X", kFloats, "T")
                      .in("Y", kFloats, "T")
                      .in("gate", kFloats, "T")
                      .out("output")
-                     .runs(eager(gatedAdd), inferSame));
+                     .runs(gatedAdd, inferSame));
     registry.add(contribRow("IsAllFinite", "whether no element of any input is infinite or missing", Category::Logic)
                      .variadicIn("input", kFloats)
                      .out("output")
                      .attrInt("isinf_only", 0)
                      .attrInt("isnan_only", 0)
-                     .runs(eager(allFinite), inferFlag));
+                     .runs(allFinite, inferFlag));
     registry.add(contribRow("CropAndResize", "regions of images, resized", Category::Transform)
                      .in("X", kFloats, "T")
                      .in("rois", kFloats, "T")
@@ -398,7 +403,7 @@ void define_contrib_tensor(Registry& registry) {
                      .out("Y")
                      .attrFloat("extrapolation_value", 0)
                      .attrString("mode", "bilinear")
-                     .runs(eager(cropAndResize), inferCrop));
+                     .runs(cropAndResize, inferCrop));
 }
 
 }  // namespace sonde::ops

@@ -46,7 +46,7 @@ void define_einsum(Registry& registry) {
                      .variadicIn("Inputs", kNumbers, "T")
                      .out("Output")
                      .required("equation", AttributeKind::String)
-                     .runs(eager(einsumOf), inferEinsum));
+                     .runs(einsumOf, inferEinsum));
 }
 
 }  // namespace sonde::ops

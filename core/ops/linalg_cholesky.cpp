@@ -12,7 +12,7 @@ namespace {
 
 /// L with A = L·Lᴴ, or U = Lᴴ, and info; of A's lower or upper triangle alone.
 EagerResult cholesky(Eager& e, bool upper, std::string_view api) {
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor("self");
     requireSquareFloating(e, a, api);
     const Transform transform = upper ? Transform::Adjoint : Transform::None;
     Batch matrices = Batch::of(e, a, transform);
@@ -32,8 +32,9 @@ EagerResult choleskyChecked(Eager& e, bool upper, std::string_view api) {
 }
 
 EagerResult choleskyEx(Eager& e) {
-    const bool upper = e.flag(1);
-    return e.flag(2) ? choleskyChecked(e, upper, "linalg.cholesky_ex") : cholesky(e, upper, "linalg.cholesky");
+    const bool upper = e.flag("upper");
+    return e.flag("check_errors") ? choleskyChecked(e, upper, "linalg.cholesky_ex")
+                                  : cholesky(e, upper, "linalg.cholesky");
 }
 
 /// X with A·X = B from A's factor.
@@ -50,7 +51,7 @@ Tensor solvedByFactor(Eager& e, const Tensor& factor, const Tensor& b, bool uppe
 
 /// (B, factor, upper)
 EagerResult choleskySolve(Eager& e) {
-    const Tensor b = e.at(0), factor = e.at(1);
+    const Tensor b = e.tensor("self"), factor = e.tensor({"A", "input2"});
     for (const auto& [x, name] : {std::pair(b, "b"), std::pair(factor, "u")}) {
         if (x.rank() >= 2) continue;
         e.fail(std::string(name) + " should have at least 2 dimensions, but has " + std::to_string(x.rank()) +
@@ -59,23 +60,23 @@ EagerResult choleskySolve(Eager& e) {
     requireSquareFloating(e, factor, "cholesky_solve");
     requireSameDType(e, b, factor, "cholesky_solve", "b", "A");
     requireSameSize(e, factor, b, "cholesky_solve");
-    return solvedByFactor(e, factor, b, e.flag(2));
+    return solvedByFactor(e, factor, b, e.flag("upper"));
 }
 
 /// A⁻¹ from A's factor.
 EagerResult choleskyInverse(Eager& e) {
-    const Tensor factor = e.at(0);
+    const Tensor factor = e.tensor("self");
     requireSquareFloating(e, factor, "cholesky_inverse");
     const std::int64_t n = factor.dim(factor.rank() - 1);
     const Tensor one = Batch::zeros(e, factor.dtype(), batchOf(factor.shape()), n, n, true).tensor(e);
-    return solvedByFactor(e, factor, one, e.flag(1));
+    return solvedByFactor(e, factor, one, e.flag("upper"));
 }
 
 /// LD, pivots and info (A, hermitian).
 EagerResult ldlFactor(Eager& e) {
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor("self");
     requireSquareFloating(e, a, "torch.linalg.ldl_factor_ex");
-    const bool hermitian = e.flag(1);
+    const bool hermitian = e.flag("hermitian");
     const std::int64_t n = a.dim(a.rank() - 1);
     Batch matrices = Batch::of(e, a);
     Tensor pivots = zeros(e, DType::Int32, batchOf(a.shape()), {n}), info = zeros(e, DType::Int32, batchOf(a.shape()));
@@ -110,24 +111,26 @@ bool isLdlPivoting(std::span<const std::int32_t> pivots) {
 /// X with A·X = B (LD, pivots, B, hermitian).
 EagerResult ldlSolve(Eager& e) {
     constexpr std::string_view kApi = "torch.linalg.ldl_solve";
-    const Tensor ld = e.at(0), b = e.at(2);
-    const bool hermitian = e.flag(3);
+    const Tensor ld = e.tensor("LD"), b = e.tensor("B");
+    const bool hermitian = e.flag("hermitian");
     requireSquareFloating(e, ld, kApi);
     requireMatrices(e, b, kApi, "B");
     requireSameDType(e, b, ld, kApi, "b", "A");
     requireSameSize(e, ld, b, kApi);
-    if (!tensor::isInteger(e.at(1).dtype())) {
-        e.fail(std::string(kApi) + ": Expected pivots to be integers. Got " + scalarTypeName(e.at(1).dtype()));
+    if (!tensor::isInteger(e.tensor("pivots").dtype())) {
+        e.fail(std::string(kApi) + ": Expected pivots to be integers. Got " +
+               scalarTypeName(e.tensor("pivots").dtype()));
     }
     const Shape expected = batchOf(ld.shape(), 1);
-    if (e.at(1).shape() != expected) {
+    if (e.tensor("pivots").shape() != expected) {
         e.fail(std::string(kApi) +
                ": Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape " +
-               sizesText(e.at(1).shape()) + " instead");
+               sizesText(e.tensor("pivots").shape()) + " instead");
     }
     const std::int64_t n = ld.dim(ld.rank() - 1);
     const Shape batch = commonBatch(e, b, ld);
-    const Tensor pivots = e.get(e.get(e.as(e.at(1), DType::Int32).expanded(joined(batch, {n}))).contiguous());
+    const Tensor pivots =
+        e.get(e.get(e.as(e.tensor("pivots"), DType::Int32).expanded(joined(batch, {n}))).contiguous());
     Batch factors = Batch::of(e, ld, batch), x = Batch::of(e, b, batch);
     const auto pivotsOf = [&](std::int64_t i) {
         return pivots.span<std::int32_t>().subspan(static_cast<std::size_t>(i * n), static_cast<std::size_t>(n));
@@ -170,10 +173,10 @@ void define_linalg_cholesky(Registry& registry) {
     using namespace linalg;
     registry.add(eagerRow(
         "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", "Cholesky decomposition", kLayer,
-        [](Eager& e) { return choleskyChecked(e, e.flag(1), "linalg.cholesky"); }, inferSame));
+        [](Eager& e) { return choleskyChecked(e, e.flag("upper"), "linalg.cholesky"); }, inferSame));
     registry.add(eagerRow(
         "cholesky(Tensor self, bool upper=False) -> Tensor", "Cholesky decomposition", kLayer,
-        [](Eager& e) { return choleskyChecked(e, e.flag(1), "cholesky"); }, inferSame));
+        [](Eager& e) { return choleskyChecked(e, e.flag("upper"), "cholesky"); }, inferSame));
     registry.add(eagerRow(
         "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
         "Cholesky decomposition, and which are not positive-definite", kLayer, choleskyEx, inferWithInfo));
@@ -192,7 +195,8 @@ void define_linalg_cholesky(Registry& registry) {
         "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor "
         "pivots, Tensor info)",
         "L·D·Lᵀ of a symmetric matrix, packed, and where it met a zero", kLayer,
-        [](Eager& e) { return e.flag(2) ? ldlChecked(e, "torch.linalg.ldl_factor_ex") : ldlFactor(e); }, inferLdl));
+        [](Eager& e) { return e.flag("check_errors") ? ldlChecked(e, "torch.linalg.ldl_factor_ex") : ldlFactor(e); },
+        inferLdl));
     registry.add(eagerRow("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
                           "x of A·x = B from A's L·D·Lᵀ", kLayer, ldlSolve,
                           [](InferContext& context) { return inferSolution(context, 0, 2); }));

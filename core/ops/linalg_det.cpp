@@ -15,8 +15,9 @@ constexpr auto kReduction = Category::Reduction;
 
 /// P·A = L·U of each matrix: LU, pivots.
 std::vector<Value> factors(Eager& e, std::string_view api) {
-    requireSquareFloating(e, e.at(0), api);
-    return e.all("aten", "linalg_lu_factor_ex", {e.value(0)}, {}, 2);
+    const Tensor a = e.tensor({"A", "self"});
+    requireSquareFloating(e, a, api);
+    return e.all("aten", "linalg_lu_factor_ex", {Value(a)}, {}, 2);
 }
 
 /// Calls visit(i, diagonal of U, n, sign of P) for each matrix.
@@ -96,7 +97,7 @@ EagerResult logarithmOf(Eager& e) {
 
 /// ONNX Det: half precision in float32.
 EagerResult onnxDet(Eager& e) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("X");
     const bool isNarrow = x.dtype() != DType::Float32 && x.dtype() != DType::Float64;
     const Tensor result = e("linalg_det", isNarrow ? e.as(x, DType::Float32) : x);
     return isNarrow ? e.as(result, x.dtype()) : result;
@@ -143,7 +144,7 @@ void define_linalg_det(Registry& registry) {
     registry.add(Row("Det", 11, "determinants of square matrices", kReduction)
                      .in("X", kFloats)
                      .out("Y")
-                     .runs(eager(onnxDet), inferPerMatrix));
+                     .runs(onnxDet, inferPerMatrix));
 }
 
 }  // namespace sonde::ops

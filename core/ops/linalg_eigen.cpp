@@ -12,7 +12,7 @@ namespace {
 
 /// W, V with A·V = V·diag(W), complex; V without elements if it is not asked for.
 EagerResult general(Eager& e, bool vectors, const std::string& api) {
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor("self");
     requireSquareFloating(e, a, api);
     const std::int64_t n = a.dim(a.rank() - 1);
     const Shape batch = batchOf(a.shape());
@@ -35,7 +35,7 @@ EagerResult general(Eager& e, bool vectors, const std::string& api) {
 
 /// W increasing and V with A = V·diag(W)·Vᴴ, of one triangle of A.
 EagerResult symmetric(Eager& e, bool upper, bool vectors, std::string_view api) {
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor({"A", "self"});
     requireSquareFloating(e, a, api);
     const std::int64_t n = a.dim(a.rank() - 1);
     Batch matrices = Batch::of(e, a, upper ? Transform::Adjoint : Transform::None);
@@ -52,8 +52,8 @@ EagerResult symmetric(Eager& e, bool upper, bool vectors, std::string_view api) 
 }
 
 /// 'L' or 'U' in either case.
-bool isUpper(Eager& e, std::size_t input) {
-    const std::string text = e.text(input);
+bool isUpper(Eager& e) {
+    const std::string text = e.text("UPLO");
     if (text == "U" || text == "u") return true;
     if (text == "L" || text == "l") return false;
     e.fail("Expected UPLO argument to be 'L' or 'U', but got " + text);
@@ -61,8 +61,8 @@ bool isUpper(Eager& e, std::size_t input) {
 
 /// The older form (A, eigenvectors, upper).
 EagerResult symmetricOlder(Eager& e) {
-    const bool vectors = e.flag(1) || e.at(0).numel() == 0;  // of empty matrices torch gives them
-    return symmetric(e, e.flag(2), vectors, "linalg.symeig");
+    const bool vectors = e.flag("eigenvectors") || e.tensor("self").numel() == 0;  // of empty matrices torch gives them
+    return symmetric(e, e.flag("upper"), vectors, "linalg.symeig");
 }
 
 /// W and V, of dtypes that follow from A's.
@@ -97,16 +97,16 @@ void defineSymmetric(Registry& registry) {
     registry.add(eagerRow(
         "linalg_eigh(Tensor self, str UPLO=\"L\") -> (Tensor eigenvalues, Tensor eigenvectors)",
         "eigenvalues and eigenvectors of symmetric matrices", kLayer,
-        [](Eager& e) { return symmetric(e, isUpper(e, 1), true, "linalg.eigh"); },
+        [](Eager& e) { return symmetric(e, isUpper(e), true, "linalg.eigh"); },
         [](InferContext& context) { return inferSymmetric(context, true); }));
     registry.add(eagerRow(
         "_linalg_eigh(Tensor A, str UPLO=\"L\", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
         "eigenvalues and eigenvectors of symmetric matrices", kLayer,
-        [](Eager& e) { return symmetric(e, isUpper(e, 1), e.flag(2), "linalg.eigh"); },
+        [](Eager& e) { return symmetric(e, isUpper(e), e.flag("compute_v"), "linalg.eigh"); },
         [](InferContext& context) { return inferSymmetric(context, knownFlag(context, 2)); }));
     registry.add(eagerRow(
         "linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor", "eigenvalues of symmetric matrices", kLayer,
-        [](Eager& e) { return symmetric(e, isUpper(e, 1), false, "linalg.eigh"); },
+        [](Eager& e) { return symmetric(e, isUpper(e), false, "linalg.eigh"); },
         [](InferContext& context) { return inferSymmetric(context, false); }));
     registry.add(eagerRow(
         "symeig(Tensor self, bool eigenvectors=False, bool upper=True) -> (Tensor eigenvalues, Tensor eigenvectors)",

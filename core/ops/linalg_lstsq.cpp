@@ -32,7 +32,7 @@ struct Problem {
 /// (A, B, rcond, driver) as torch.linalg.lstsq asks for them.
 Problem problemOf(Eager& e) {
     const std::string api = "torch.linalg.lstsq: ";
-    Problem problem{e.at(0), e.at(1), false, Driver::Pivoting, 0};
+    Problem problem{e.tensor("self"), e.tensor("b"), false, Driver::Pivoting, 0};
     const Tensor &a = problem.a, given = problem.b;
     if (a.rank() < 2) e.fail(api + "input must have at least 2 dimensions.");
     if (given.rank() < 1) e.fail(api + "other must have at least 1 dimension.");
@@ -49,12 +49,12 @@ Problem problemOf(Eager& e) {
         e.fail(api + "input.size(-2) should match other.size(" + (problem.vectors ? "-1)" : "-2)"));
     }
     if (problem.vectors) problem.b = given.unsqueezed(given.rank());
-    if (e.has(3)) {
-        const auto driver = driverOf(e.text(3));
+    if (e.has("driver")) {
+        const auto driver = driverOf(e.text("driver"));
         if (!driver) e.fail(api + "parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
         problem.driver = *driver;
     }
-    problem.tolerance = e.has(2) ? e.number(2) : defaultTolerance(a);
+    problem.tolerance = e.has("rcond") ? e.number("rcond") : defaultTolerance(a);
     return problem;
 }
 

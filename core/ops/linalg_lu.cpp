@@ -12,19 +12,20 @@ namespace sonde::ops::linalg {
 namespace {
 
 void requireLuInput(Eager& e, std::string_view api) {
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor({"A", "self"});
     if (a.rank() < 2) {
         e.fail(std::string(api) + ": Expected tensor with 2 or more dimensions. Got size: " + sizesText(a.shape()) +
                " instead");
     }
     requireFloating(e, a, api);
-    if (a.numel() > 0 && !e.flag(1)) e.fail("linalg.lu_factor: LU without pivoting is not implemented on the CPU");
+    if (a.numel() > 0 && !e.flag("pivot"))
+        e.fail("linalg.lu_factor: LU without pivoting is not implemented on the CPU");
 }
 
 /// LU [..., m, n], pivots [..., min(m,n)] from 1, info [...].
 EagerResult factor(Eager& e) {
     requireLuInput(e, "torch.lu_factor");
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor({"A", "self"});
     const Shape batch = batchOf(a.shape());
     Batch matrices = Batch::of(e, a);
     const std::int64_t shorter = std::min(matrices.rows(), matrices.cols());
@@ -83,7 +84,7 @@ std::vector<Value> triangles(Eager& e, const Tensor& lu) {
 
 /// P, L and U of (LU_data, LU_pivots, unpack_data, unpack_pivots); what is not asked for has no elements.
 EagerResult unpack(Eager& e) {
-    const Tensor lu = e.at(0), pivots = e.at(1);
+    const Tensor lu = e.tensor("LU_data"), pivots = e.tensor("LU_pivots");
     if (lu.rank() < 2) {
         e.fail("torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: " + sizesText(lu.shape()) +
                " instead");
@@ -96,7 +97,7 @@ EagerResult unpack(Eager& e) {
     const std::int64_t m = lu.dim(lu.rank() - 2), shorter = std::min(m, lu.dim(lu.rank() - 1));
     std::vector<Value> results{Value(nothing(e, lu.dtype())), Value(nothing(e, lu.dtype())),
                                Value(nothing(e, lu.dtype()))};
-    if (e.flag(3)) {
+    if (e.flag("unpack_pivots")) {
         if (pivots.shape() != joined(batch, {shorter})) {
             e.fail("torch.lu_unpack: expected pivots of shape " + sizesText(joined(batch, {shorter})) + ", but got " +
                    sizesText(pivots.shape()));
@@ -107,15 +108,15 @@ EagerResult unpack(Eager& e) {
             "of lu_factor?");
         results[0] = Value(permutations(e, pivots, lu.dtype(), batch, m));
     }
-    if (e.flag(2)) std::ranges::copy(triangles(e, lu), results.begin() + 1);
+    if (e.flag("unpack_data")) std::ranges::copy(triangles(e, lu), results.begin() + 1);
     return results;
 }
 
 /// P, L, U with A = P·L·U.
 EagerResult luParts(Eager& e) {
     requireLuInput(e, "linalg.lu");
-    const bool pivot = e.flag(1);
-    std::vector<Value> lu = e.all("aten", "linalg_lu_factor_ex", {e.value(0), e.value(1)}, {}, 2);
+    const bool pivot = e.flag("pivot");
+    std::vector<Value> lu = e.all("aten", "linalg_lu_factor_ex", {e.value("A"), e.value("pivot")}, {}, 2);
     return e.all("aten", "lu_unpack", {lu[0], lu[1], Value::ofBool(true), Value::ofBool(pivot)}, {}, 3);
 }
 
@@ -184,7 +185,8 @@ void define_linalg_lu(Registry& registry) {
         "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, "
         "Tensor info)",
         "LU decomposition, packed, and where it met a zero", kLayer,
-        [](Eager& e) { return e.flag(2) ? factorChecked(e, "torch.linalg.lu_factor_ex") : factor(e); }, inferFactor));
+        [](Eager& e) { return e.flag("check_errors") ? factorChecked(e, "torch.linalg.lu_factor_ex") : factor(e); },
+        inferFactor));
     registry.add(eagerRow(
         "linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", "LU decomposition, packed",
         kLayer, [](Eager& e) { return factorChecked(e, "torch.linalg.lu_factor"); }, inferFactor));
@@ -203,11 +205,17 @@ void define_linalg_lu(Registry& registry) {
     registry.add(eagerRow(
         "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
         "x of A·x = B from A's LU decomposition", kLayer,
-        [](Eager& e) { return solveFactored(e, e.at(0), e.at(1), e.at(2), e.flag(3), e.flag(4)); },
+        [](Eager& e) {
+            return solveFactored(e, e.tensor("LU"), e.tensor("pivots"), e.tensor("B"), e.flag("left"),
+                                 e.flag("adjoint"));
+        },
         [](InferContext& context) { return inferSolution(context, 0, 2); }));
     registry.add(eagerRow(
         "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", "x of A·x = B from A's LU decomposition",
-        kLayer, [](Eager& e) { return solveFactored(e, e.at(1), e.at(2), e.at(0), true, false); },
+        kLayer,
+        [](Eager& e) {
+            return solveFactored(e, e.tensor("LU_data"), e.tensor("LU_pivots"), e.tensor("self"), true, false);
+        },
         [](InferContext& context) { return inferSolution(context, 1, 0); }));
 }
 

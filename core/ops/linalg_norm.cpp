@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/base/number_text.h"
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
@@ -18,18 +19,15 @@ using Ints = std::vector<std::int64_t>;
 
 /// "2", "inf", "-1", "0.5": how torch prints an order.
 std::string orderText(double order) {
-    if (std::isinf(order)) return order > 0 ? "inf" : "-inf";
-    if (order == std::floor(order) && std::abs(order) < 1e15) return std::to_string(static_cast<std::int64_t>(order));
-    std::string text = std::to_string(order);
-    text.erase(text.find_last_not_of('0') + 1);
-    return text;
+    const bool isWhole = order == std::floor(order) && std::abs(order) < 1e15;
+    return isWhole ? std::to_string(static_cast<std::int64_t>(order)) : base::shortestText(order);
 }
 
 /// x in the dtype of a call, which must not be narrower than its own.
-Tensor inDType(Eager& e, const Tensor& x, std::size_t input, const std::string& api) {
+Tensor inDType(Eager& e, const Tensor& x, const std::string& api) {
     if (!tensor::isFloating(x.dtype()) && !tensor::isComplex(x.dtype())) requireFloating(e, x, api);
-    if (input >= e.count() || !e.has(input)) return x;
-    const DType dtype = e.dtype(input, x.dtype());
+    if (!e.has("dtype")) return x;
+    const DType dtype = e.dtype("dtype", x.dtype());
     const std::string name = scalarTypeName(dtype);
     const bool isComplex = tensor::isComplex(x.dtype());
     if (isComplex != tensor::isComplex(dtype)) {
@@ -75,29 +73,27 @@ Tensor vectorNorm(Eager& e, Tensor x, double p, const std::vector<std::size_t>& 
     return e("pow.Tensor_Scalar", e("sum.dim_IntList", e("pow.Tensor_Scalar", size, p), dims, keep), 1 / p);
 }
 
-/// linalg.vector_norm of (…, dims at `input`, keepdim, dtype).
-Tensor checkedVectorNorm(Eager& e, double order, std::size_t dims, bool keep, std::size_t dtype) {
-    const Tensor x = inDType(e, e.at(0), dtype, "linalg.vector_norm");
-    const std::vector<std::size_t> axes = e.axes(dims, x.rank());
+/// linalg.vector_norm of (self, …, dim, keepdim, dtype).
+Tensor checkedVectorNorm(Eager& e, double order) {
+    const Tensor x = inDType(e, e.tensor("self"), "linalg.vector_norm");
+    const std::vector<std::size_t> axes = e.axes("dim", x.rank());
     requireIdentity(e, x, order, axes);
-    return vectorNorm(e, x, order, axes, keep);
+    return vectorNorm(e, x, order, axes, e.flag("keepdim"));
 }
 
-/// The older norm (order may be None: 2), 0 of nothing.
-Tensor olderNorm(Eager& e, std::optional<std::size_t> dims, bool keep, std::optional<std::size_t> dtype) {
-    Tensor x = e.at(0);
-    if (dtype) x = e.as(x, e.dtype(*dtype, x.dtype()));
+/// The older norm (order may be None: 2), 0 of nothing. Overloads lack dim, keepdim or dtype.
+EagerResult olderNorm(Eager& e) {
+    Tensor x = e.tensor("self");
+    x = e.as(x, e.dtype("dtype", x.dtype()));
     if (!tensor::isFloating(x.dtype()) && !tensor::isComplex(x.dtype())) {
         e.fail("norm(): input dtype should be either floating point or complex. Got " + scalarTypeName(x.dtype()) +
                " instead.");
     }
-    std::vector<std::size_t> axes(x.rank());
-    std::iota(axes.begin(), axes.end(), 0);
-    if (dims) axes = e.axes(*dims, x.rank());
-    const bool isText = e.has(1) && e.value(1).kind() == ValueKind::String;
-    if (isText && e.text(1) == "nuc") return e("nuclear_norm.dim", x, signedAxes(axes), keep);
-    if (isText && e.text(1) != "fro") e.fail("norm(): order " + e.text(1) + " is not known");
-    const double order = isText || !e.has(1) ? 2 : e.number(1);
+    const std::vector<std::size_t> axes = e.axes("dim", x.rank());
+    const bool keep = e.flag("keepdim"), isText = e.has("p") && e.value("p").kind() == ValueKind::String;
+    if (isText && e.text("p") == "nuc") return e("nuclear_norm.dim", x, signedAxes(axes), keep);
+    if (isText && e.text("p") != "fro") e.fail("norm(): order " + e.text("p") + " is not known");
+    const double order = isText || !e.has("p") ? 2 : e.number("p");
     return vectorNorm(e, x, x.numel() == 0 ? 1 : order, axes, keep);
 }
 
@@ -137,14 +133,14 @@ struct Order {
     double number = 2;
     std::string text;
 };
-Order orderAt(Eager& e, std::size_t input) {
+Order orderOf(Eager& e, Name input) {
     if (e.value(input).kind() == ValueKind::String) return {0, e.text(input)};
     return {e.number(input), {}};
 }
 
 /// Frobenius; nuclear: Σ s; 2 and −2: largest and smallest s; 1 and −1: of the sums of columns; ±∞: of the sums of
 /// rows.
-Tensor matrixNorm(Eager& e, const Order& order, const Ints& dims, bool keep, std::size_t dtype) {
+Tensor matrixNorm(Eager& e, const Order& order, const Ints& dims, bool keep) {
     const double size = std::abs(order.number);
     const bool known =
         order.text.empty() ? size == 1 || size == 2 || std::isinf(size) : order.text == "fro" || order.text == "nuc";
@@ -152,8 +148,8 @@ Tensor matrixNorm(Eager& e, const Order& order, const Ints& dims, bool keep, std
         e.fail("linalg.matrix_norm: Order " + (order.text.empty() ? orderText(order.number) : order.text) +
                " not supported.");
     }
-    const auto [rows, cols] = matrixAxes(e, e.at(0), dims);
-    const Tensor x = inDType(e, e.at(0), dtype, "linalg.matrix_norm");
+    const auto [rows, cols] = matrixAxes(e, e.tensor("self"), dims);
+    const Tensor x = inDType(e, e.tensor("self"), "linalg.matrix_norm");
     if (order.text == "fro") return vectorNorm(e, x, 2, {rows, cols}, keep);
     const char* extreme = order.number > 0 ? "amax" : "amin";
     if (order.text == "nuc" || size == 2) {
@@ -174,9 +170,9 @@ Tensor matrixNorm(Eager& e, const Order& order, const Ints& dims, bool keep, std
 
 /// linalg.norm (A, ord, dim, keepdim, dtype).
 EagerResult norm(Eager& e) {
-    const Tensor x = e.at(0);
-    const bool hasOrder = e.has(1), hasDims = e.has(2), keep = e.flag(3);
-    const Ints dims = hasDims ? e.integers(2) : Ints{};
+    const Tensor x = e.tensor("self");
+    const bool hasOrder = e.has("ord"), hasDims = e.has("dim");
+    const Ints dims = hasDims ? e.integers("dim") : Ints{};
     if (hasDims && dims.size() != 1 && dims.size() != 2) {
         std::string text;
         for (std::int64_t dim : dims) text += (text.empty() ? "" : ", ") + std::to_string(dim);
@@ -186,30 +182,30 @@ EagerResult norm(Eager& e) {
         e.fail("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got " +
                std::to_string(x.rank()) + "D.");
     }
-    const bool isText = hasOrder && e.value(1).kind() == ValueKind::String;
+    const bool isText = hasOrder && e.value("ord").kind() == ValueKind::String;
     const bool ofMatrices = hasOrder && (hasDims ? dims.size() == 2 : x.rank() == 2);
-    if (isText || ofMatrices) return matrixNorm(e, orderAt(e, 1), hasDims ? dims : Ints{0, 1}, keep, 4);
-    return checkedVectorNorm(e, hasOrder ? e.number(1) : 2, 2, keep, 4);
+    if (isText || ofMatrices) return matrixNorm(e, orderOf(e, "ord"), hasDims ? dims : Ints{0, 1}, e.flag("keepdim"));
+    return checkedVectorNorm(e, hasOrder ? e.number("ord") : 2);
 }
 
 EagerResult frobenius(Eager& e) {
-    if (e.integers(1).size() > 2) {
-        e.fail("Expected at most 2 dimensions, but got " + std::to_string(e.integers(1).size()) +
+    if (e.integers("dim").size() > 2) {
+        e.fail("Expected at most 2 dimensions, but got " + std::to_string(e.integers("dim").size()) +
                " dimensions instead.");
     }
-    return e("norm.ScalarOpt_dim", e.at(0), nullptr, e.integers(1), e.flag(2));
+    return e("norm.ScalarOpt_dim", e.tensor("self"), nullptr, e.integers("dim"), e.flag("keepdim"));
 }
 
 /// Σ s over two axes.
 Tensor nuclear(Eager& e, const Ints& dims, bool keep) {
-    const auto [rows, cols] = matrixAxes(e, e.at(0), dims);
-    return withDims(e("sum.dim_IntList", singularValues(e, e.at(0), rows, cols), Ints{-1}), rows, cols, keep);
+    const auto [rows, cols] = matrixAxes(e, e.tensor("self"), dims);
+    return withDims(e("sum.dim_IntList", singularValues(e, e.tensor("self"), rows, cols), Ints{-1}), rows, cols, keep);
 }
 
 /// ‖A‖·‖A⁻¹‖, ∞ where A is singular; in 2-norms and nuclear ones from the singular values.
 EagerResult condition(Eager& e) {
-    const Tensor a = e.at(0);
-    const Order order = e.has(1) ? orderAt(e, 1) : Order{};
+    const Tensor a = e.tensor("self");
+    const Order order = e.has("p") ? orderOf(e, "p") : Order{};
     const std::string name = order.text.empty() ? orderText(order.number) : order.text,
                       api = "linalg.cond(ord=" + name + ")";
     const double size = std::abs(order.number);
@@ -293,30 +289,23 @@ std::function<base::Result<void>(InferContext&)> inferring(NormArguments at) {
 }
 
 void defineVectorNorms(Registry& registry) {
-    registry.add(eagerRow(
-        "norm.Scalar(Tensor self, Scalar p=2) -> Tensor", "p-norm of all elements", kRed,
-        [](Eager& e) -> EagerResult { return olderNorm(e, std::nullopt, false, std::nullopt); }, inferring({})));
-    registry.add(eagerRow(
-        "norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", "p-norm of all elements", kRed,
-        [](Eager& e) -> EagerResult { return olderNorm(e, std::nullopt, false, 2); }, inferring({.dtype = 2})));
-    registry.add(eagerRow(
-        "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", "p-norm over axes",
-        kRed, [](Eager& e) -> EagerResult { return olderNorm(e, 2, e.flag(3), std::nullopt); },
-        inferring({.dims = 2, .keep = 3})));
+    registry.add(eagerRow("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", "p-norm of all elements", kRed, olderNorm,
+                          inferring({})));
+    registry.add(eagerRow("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
+                          "p-norm of all elements", kRed, olderNorm, inferring({.dtype = 2})));
+    registry.add(eagerRow("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+                          "p-norm over axes", kRed, olderNorm, inferring({.dims = 2, .keep = 3})));
     registry.add(eagerRow(
         "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
-        "p-norm over axes", kRed, [](Eager& e) -> EagerResult { return olderNorm(e, 2, e.flag(3), 4); },
-        inferring({.dims = 2, .keep = 3, .dtype = 4})));
-    registry.add(eagerRow(
-        "frobenius_norm(Tensor self) -> Tensor", "root of the sum of squares", kRed,
-        [](Eager& e) -> EagerResult { return olderNorm(e, std::nullopt, false, std::nullopt); }, inferring({})));
+        "p-norm over axes", kRed, olderNorm, inferring({.dims = 2, .keep = 3, .dtype = 4})));
+    registry.add(eagerRow("frobenius_norm(Tensor self) -> Tensor", "root of the sum of squares", kRed, olderNorm,
+                          inferring({})));
     registry.add(eagerRow("frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
                           "root of the sum of squares", kRed, frobenius, inferring({.dims = 1, .keep = 2})));
     registry.add(eagerRow(
         "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
         "dtype=None) -> Tensor",
-        "p-norm over axes", kRed,
-        [](Eager& e) -> EagerResult { return checkedVectorNorm(e, e.number(1), 2, e.flag(3), 4); },
+        "p-norm over axes", kRed, [](Eager& e) -> EagerResult { return checkedVectorNorm(e, e.number("ord")); },
         inferring({.dims = 2, .keep = 3, .dtype = 4})));
 }
 
@@ -334,14 +323,16 @@ void defineMatrixNorms(Registry& registry) {
                                     "keepdim=False, *, ScalarType? dtype=None) -> Tensor"}) {
         registry.add(eagerRow(
             schema, "norm of matrices", kRed,
-            [](Eager& e) -> EagerResult { return matrixNorm(e, orderAt(e, 1), e.integers(2), e.flag(3), 4); },
+            [](Eager& e) -> EagerResult {
+                return matrixNorm(e, orderOf(e, "ord"), e.integers("dim"), e.flag("keepdim"));
+            },
             inferring(usual)));
     }
     registry.add(eagerRow(
         "nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", "sum of the singular values", kRed,
         [](Eager& e) -> EagerResult {
-            const std::size_t rank = e.at(0).rank();
-            if (rank == 2) return nuclear(e, {0, 1}, e.flag(1));
+            const std::size_t rank = e.tensor("self").rank();
+            if (rank == 2) return nuclear(e, {0, 1}, e.flag("keepdim"));
             e.fail("Expected a tensor with 2 dimensions, but got a tensor with " + std::to_string(rank) + " dimension" +
                    (rank == 1 ? "" : "s") + " instead.");
         },
@@ -349,8 +340,8 @@ void defineMatrixNorms(Registry& registry) {
     registry.add(eagerRow(
         "nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", "sum of the singular values", kRed,
         [](Eager& e) -> EagerResult {
-            if (e.integers(1).size() != 2) e.fail("nuclear norm requires a 'dim' argument of size 2");
-            return nuclear(e, e.integers(1), e.flag(2));
+            if (e.integers("dim").size() != 2) e.fail("nuclear norm requires a 'dim' argument of size 2");
+            return nuclear(e, e.integers("dim"), e.flag("keepdim"));
         },
         inferring({.dims = 1, .keep = 2})));
     for (std::string_view schema :

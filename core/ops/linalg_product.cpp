@@ -12,7 +12,7 @@ namespace sonde::ops::linalg {
 namespace {
 
 EagerResult matrixExponential(Eager& e) {
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor("self");
     requireSquareFloating(e, a, "linalg.matrix_exp");
     Batch matrices = Batch::of(e, a);
     dispatch(a.dtype(), [&](auto tag) {
@@ -43,8 +43,8 @@ Tensor identities(Eager& e, const Tensor& like) {
 
 /// Aⁿ by repeated squaring; of the inverse for negative n.
 EagerResult matrixPower(Eager& e) {
-    Tensor x = e.at(0);
-    const std::int64_t n = e.integer(1);
+    Tensor x = e.tensor("self");
+    const std::int64_t n = e.integer("n");
     requireSquare(e, x, "linalg.matrix_power");
     if (n < 0) x = e("linalg_inv", x);
     Tensor result = identities(e, x);
@@ -112,7 +112,7 @@ void requireChain(Eager& e, const std::vector<Tensor>& list) {
 }
 
 EagerResult multiDot(Eager& e) {
-    std::vector<Tensor> list = e.tensors(0);
+    std::vector<Tensor> list = e.tensors({"tensors", "matrices"});
     requireChain(e, list);
     Shape shape;
     if (list.front().rank() == 2) shape.push_back(list.front().dim(0));
@@ -129,7 +129,7 @@ EagerResult multiDot(Eager& e) {
 
 /// The older form: matrices alone, and one is a chain too.
 EagerResult chainMatmul(Eager& e) {
-    const std::vector<Tensor> list = e.tensors(0);
+    const std::vector<Tensor> list = e.tensors("matrices");
     if (list.empty()) e.fail("chain_matmul(): Expected one or more matrices");
     for (const Tensor& matrix : list) {
         if (matrix.rank() != 2)
@@ -160,23 +160,23 @@ Tensor powers(Eager& e, const Tensor& x, std::int64_t count, bool increasing) {
 
 /// linalg.vander (x [..., n], N): [..., n, N], increasing.
 EagerResult vander(Eager& e) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("x");
     const bool isInteger = tensor::isInteger(x.dtype());
     const bool isNarrow = tensor::isFloating(x.dtype()) && x.dtype() != DType::Float32 && x.dtype() != DType::Float64;
     if (x.dtype() == DType::Bool || isNarrow) {
         e.fail("linalg.vander supports floating point, complex, and integer tensors, but got " +
                scalarTypeName(x.dtype()));
     }
-    const std::int64_t count = e.has(1) ? e.integer(1) : x.rank() == 0 ? 1 : x.dim(x.rank() - 1);
+    const std::int64_t count = e.has("N") ? e.integer("N") : x.rank() == 0 ? 1 : x.dim(x.rank() - 1);
     if (count <= 1) e.fail("N must be greater than 1.");
     return powers(e, isInteger ? e.as(x, DType::Int64) : x, count, true);
 }
 
 /// torch.vander (x [n], N, increasing): [n, N].
 EagerResult vanderOlder(Eager& e) {
-    const Tensor x = e.at(0);
+    const Tensor x = e.tensor("x");
     if (x.rank() != 1) e.fail("x must be a one-dimensional tensor.");
-    const std::int64_t count = e.has(1) ? e.integer(1) : x.dim(0);
+    const std::int64_t count = e.has("N") ? e.integer("N") : x.dim(0);
     if (count < 0) e.fail("N must be non-negative.");
     const bool isWhole = tensor::isInteger(x.dtype()) || x.dtype() == DType::Bool;
     const bool isNarrow = tensor::isFloating(x.dtype()) && x.dtype() != DType::Float32 && x.dtype() != DType::Float64;
@@ -184,7 +184,7 @@ EagerResult vanderOlder(Eager& e) {
                                  e.as(x, isWhole    ? DType::Int64
                                          : isNarrow ? DType::Float32
                                                     : x.dtype()),
-                                 count, e.flag(2));
+                                 count, e.flag("increasing"));
     return isNarrow ? e.as(result, x.dtype()) : result;
 }
 
@@ -192,33 +192,34 @@ Tensor conjugated(Eager& e, const Tensor& x) { return tensor::isComplex(x.dtype(
 
 /// Σ conj(x)·y along a dimension.
 EagerResult vectorDot(Eager& e) {
-    const Tensor x = e.at(0), y = e.at(1);
+    const Tensor x = e.tensor("x"), y = e.tensor("y");
     if (!tensor::isFloating(x.dtype())) requireFloating(e, x, "linalg.vecdot");
     requireSameDType(e, x, y, "linalg.vecdot", "x", "y");
-    return e("sum.dim_IntList", e("mul.Tensor", conjugated(e, x), y), std::vector<std::int64_t>{e.integer(2)});
+    return e("sum.dim_IntList", e("mul.Tensor", conjugated(e, x), y), std::vector<std::int64_t>{e.integer("dim")});
 }
 
 EagerResult conjugateDot(Eager& e) {
-    if (!tensor::isComplex(e.at(0).dtype())) return e("dot", e.at(0), e.at(1));
-    if (e.at(0).rank() != 1 || e.at(0).shape() != e.at(1).shape()) {
-        e.fail("inconsistent tensor size, expected vectors of one size, but got " + e.at(0).typeText() + " and " +
-               e.at(1).typeText());
+    if (!tensor::isComplex(e.tensor("self").dtype())) return e("dot", e.tensor("self"), e.tensor("other"));
+    if (e.tensor("self").rank() != 1 || e.tensor("self").shape() != e.tensor("other").shape()) {
+        e.fail("inconsistent tensor size, expected vectors of one size, but got " + e.tensor("self").typeText() +
+               " and " + e.tensor("other").typeText());
     }
-    requireSameDType(e, e.at(0), e.at(1), "vdot", "self", "other");
-    return e("sum", e("mul.Tensor", conjugated(e, e.at(0)), e.at(1)));
+    requireSameDType(e, e.tensor("self"), e.tensor("other"), "vdot", "self", "other");
+    return e("sum", e("mul.Tensor", conjugated(e, e.tensor("self")), e.tensor("other")));
 }
 
 /// a × b along a dimension of 3.
 EagerResult cross(Eager& e, std::int64_t dim) {
-    if (e.at(0).rank() != e.at(1).rank()) e.fail("linalg.cross: inputs must have the same number of dimensions.");
-    const std::size_t axis = e.axisOf(dim, e.at(0).rank());
-    const std::int64_t one = e.at(0).dim(axis), other = e.at(1).dim(axis);
+    if (e.tensor("self").rank() != e.tensor("other").rank())
+        e.fail("linalg.cross: inputs must have the same number of dimensions.");
+    const std::size_t axis = e.axisOf(dim, e.tensor("self").rank());
+    const std::int64_t one = e.tensor("self").dim(axis), other = e.tensor("other").dim(axis);
     if (one != 3 || other != 3) {
         e.fail("linalg.cross: inputs dimension " + std::to_string(dim) + " must have length 3. Got " +
                std::to_string(one) + " and " + std::to_string(other));
     }
-    const Shape shape = e.get(broadcast(e.at(0).shape(), e.at(1).shape()));
-    const Tensor a = e.get(e.at(0).expanded(shape)), b = e.get(e.at(1).expanded(shape));
+    const Shape shape = e.get(broadcast(e.tensor("self").shape(), e.tensor("other").shape()));
+    const Tensor a = e.get(e.tensor("self").expanded(shape)), b = e.get(e.tensor("other").expanded(shape));
     std::vector<Tensor> parts;
     for (std::int64_t i = 0; i < 3; ++i) {
         const std::int64_t j = (i + 1) % 3, k = (i + 2) % 3;
@@ -230,8 +231,8 @@ EagerResult cross(Eager& e, std::int64_t dim) {
 
 /// The older form: without a dimension the first one of 3.
 EagerResult crossOlder(Eager& e) {
-    if (e.has(2)) return cross(e, e.integer(2));
-    const Shape shape = e.at(0).shape();
+    if (e.has("dim")) return cross(e, e.integer("dim"));
+    const Shape shape = e.tensor("self").shape();
     const auto found = std::ranges::find(shape, 3);
     if (found == shape.end()) e.fail("no dimension of size 3 in input");
     return cross(e, found - shape.begin());
@@ -311,7 +312,7 @@ void define_linalg_product(Registry& registry) {
                           crossOlder, inferCross));
     registry.add(eagerRow(
         "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", "cross product", kLayer,
-        [](Eager& e) { return cross(e, e.integer(2)); }, inferCross));
+        [](Eager& e) { return cross(e, e.integer("dim")); }, inferCross));
 }
 
 }  // namespace sonde::ops

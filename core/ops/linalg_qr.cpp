@@ -12,7 +12,7 @@ namespace {
 
 /// Reflectors and R packed, and the factors of the reflectors.
 EagerResult reflectors(Eager& e) {
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor("self");
     if (a.rank() < 2) e.fail("torch.geqrf: input must have at least 2 dimensions.");
     requireFloating(e, a, "torch.geqrf");
     Batch matrices = Batch::of(e, a);
@@ -49,7 +49,7 @@ Tensor orthogonal(Eager& e, const Tensor& vectors, const Tensor& tau, std::int64
 
 /// Q [m,k] and R [k,n] with k = min(m,n), or m for complete ones; Q without elements for R alone.
 EagerResult qrParts(Eager& e, Mode mode) {
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor({"A", "self"});
     requireMatrices(e, a, "linalg.qr");
     requireFloating(e, a, "linalg.qr");
     const std::int64_t m = a.dim(a.rank() - 2), n = a.dim(a.rank() - 1);
@@ -64,7 +64,7 @@ EagerResult qrParts(Eager& e, Mode mode) {
 /// The first n columns of Q, for reflectors [m,n] and k factors.
 EagerResult householderProduct(Eager& e) {
     const std::string api = "torch.linalg.householder_product: ";
-    const Tensor vectors = e.at(0), tau = e.at(1);
+    const Tensor vectors = e.tensor({"input", "self"}), tau = e.tensor({"tau", "input2"});
     if (vectors.rank() < 2) e.fail(api + "input must have at least 2 dimensions.");
     const std::int64_t m = vectors.dim(vectors.rank() - 2), n = vectors.dim(vectors.rank() - 1);
     if (m < n) e.fail(api + "input.shape[-2] must be greater than or equal to input.shape[-1]");
@@ -124,8 +124,8 @@ void requireProduct(Eager& e, const Tensor& vectors, const Tensor& tau, const Te
 
 /// Q·C, Qᴴ·C, C·Q or C·Qᴴ.
 EagerResult multiplyByQ(Eager& e) {
-    const Tensor vectors = e.at(0), tau = e.at(1), other = e.at(2);
-    const bool left = e.flag(3), adjoint = e.flag(4);
+    const Tensor vectors = e.tensor("self"), tau = e.tensor("input2"), other = e.tensor("input3");
+    const bool left = e.flag("left"), adjoint = e.flag("transpose");
     requireProduct(e, vectors, tau, other, left);
     const std::int64_t count = tau.dim(tau.rank() - 1);
     // C·Q is (Qᴴ·Cᴴ)ᴴ.
@@ -186,10 +186,10 @@ void define_linalg_qr(Registry& registry) {
                           reflectors, inferReflectors));
     registry.add(eagerRow(
         "linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)", "A = Q·R", kLayer,
-        [](Eager& e) { return qrParts(e, modeOf(e, e.text(1))); }, inferModeText));
+        [](Eager& e) { return qrParts(e, modeOf(e, e.text("mode"))); }, inferModeText));
     registry.add(eagerRow(
         "qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", "A = Q·R", kLayer,
-        [](Eager& e) { return qrParts(e, e.flag(1) ? Mode::Reduced : Mode::Complete); }, inferSome));
+        [](Eager& e) { return qrParts(e, e.flag("some") ? Mode::Reduced : Mode::Complete); }, inferSome));
     for (std::string_view schema : {"linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
                                     "orgqr(Tensor self, Tensor input2) -> Tensor"}) {
         registry.add(eagerRow(schema, "first columns of a product of Householder reflectors", kLayer,

@@ -13,7 +13,7 @@ namespace {
 
 /// A⁻¹ and info; infinities or NaN where A is singular.
 EagerResult inverse(Eager& e) {
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor({"A", "self"});
     requireSquareFloating(e, a, "linalg.inv");
     const std::int64_t n = a.dim(a.rank() - 1);
     const std::vector<Value> lu = e.all("aten", "linalg_lu_factor_ex", {Value(a)}, {}, 3);
@@ -35,10 +35,10 @@ bool isVectors(const Shape& a, const Shape& b) {
 /// X, LU, pivots and info of A·X = B or X·A = B (A, B, left).
 EagerResult solve(Eager& e) {
     constexpr std::string_view kApi = "linalg.solve";
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor("A");
     requireMatrices(e, a, kApi);
-    const bool vectors = isVectors(a.shape(), e.at(1).shape()), left = e.flag(2);
-    const Tensor b = vectors ? e.at(1).unsqueezed(e.at(1).rank()) : e.at(1);
+    const bool vectors = isVectors(a.shape(), e.tensor("B").shape()), left = e.flag("left");
+    const Tensor b = vectors ? e.tensor("B").unsqueezed(e.tensor("B").rank()) : e.tensor("B");
     requireFloating(e, a, kApi);
     requireSameDType(e, a, b, kApi);
     requireSolvable(e, a, b, left, kApi);
@@ -57,7 +57,7 @@ EagerResult solveChecked(Eager& e, std::string_view api) {
 EagerResult withoutFactors(EagerResult result) { return std::vector<Value>{result.values[0], result.values[3]}; }
 
 /// X and info, with torch.linalg.solve_ex's flag `check_errors`.
-EagerResult solveEx(Eager& e) { return e.flag(3) ? solveChecked(e, "torch.linalg.solve_ex") : solve(e); }
+EagerResult solveEx(Eager& e) { return e.flag("check_errors") ? solveChecked(e, "torch.linalg.solve_ex") : solve(e); }
 
 /// X of op(A)·X = B or X·op(A) = B with A's triangle alone.
 Tensor solveTriangle(Eager& e, const Tensor& a, const Tensor& b, Triangle triangle, Transform transform, bool left) {
@@ -76,17 +76,17 @@ Tensor solveTriangle(Eager& e, const Tensor& a, const Tensor& b, Triangle triang
 
 EagerResult triangularSystem(Eager& e) {
     constexpr std::string_view kApi = "linalg.solve_triangular";
-    const Tensor a = e.at(0), b = e.at(1);
-    const bool left = e.flag(3);
+    const Tensor a = e.tensor("self"), b = e.tensor("B");
+    const bool left = e.flag("left");
     requireSolvable(e, a, b, left, kApi);
     requireFloating(e, a, kApi);
     requireSameDType(e, a, b, kApi);
-    return solveTriangle(e, a, b, {.upper = e.flag(2), .unit = e.flag(4)}, Transform::None, left);
+    return solveTriangle(e, a, b, {.upper = e.flag("upper"), .unit = e.flag("unitriangular")}, Transform::None, left);
 }
 
 /// The older form (B, A, upper, transpose, unitriangular): X, and A broadcast.
 EagerResult triangularSolve(Eager& e) {
-    const Tensor b = e.at(0), a = e.at(1);
+    const Tensor b = e.tensor("self"), a = e.tensor("A");
     for (const auto& [x, name] : {std::pair(b, "b"), std::pair(a, "A")}) {
         if (x.rank() >= 2) continue;
         e.fail("torch.triangular_solve: Expected " + std::string(name) + " to have at least 2 dimensions, but it has " +
@@ -95,8 +95,9 @@ EagerResult triangularSolve(Eager& e) {
     requireSquareFloating(e, a, "triangular_solve");
     requireSameDType(e, b, a, "triangular_solve", "b", "A");
     requireSameSize(e, a, b, "triangular_solve");
-    const Transform transform = e.flag(3) ? Transform::Transpose : Transform::None;
-    const Tensor x = solveTriangle(e, a, b, {.upper = e.flag(2), .unit = e.flag(4)}, transform, true);
+    const Transform transform = e.flag("transpose") ? Transform::Transpose : Transform::None;
+    const Tensor x =
+        solveTriangle(e, a, b, {.upper = e.flag("upper"), .unit = e.flag("unitriangular")}, transform, true);
     const Tensor copy = e.get(a.expanded(joined(batchOf(x.shape()), {a.dim(a.rank() - 2), a.dim(a.rank() - 1)})));
     return std::vector<Value>{Value(x), Value(e.get(e.get(copy.contiguous()).clone()))};
 }
@@ -116,8 +117,8 @@ std::string mismatch(std::string_view index, std::int64_t behind, std::int64_t b
 
 /// The inverse of the linear map from the dimensions behind `ind` to those before.
 EagerResult tensorInverse(Eager& e) {
-    const Tensor a = e.at(0);
-    const std::int64_t ind = e.integer(1);
+    const Tensor a = e.tensor("self");
+    const std::int64_t ind = e.integer("ind");
     if (ind <= 0) e.fail("Expected a strictly positive integer for 'ind', but got " + std::to_string(ind));
     const std::size_t split = std::min(static_cast<std::size_t>(ind), a.rank());
     const std::int64_t before = dimProduct(a.shape(), 0, split), behind = dimProduct(a.shape(), split, a.rank());
@@ -129,13 +130,13 @@ EagerResult tensorInverse(Eager& e) {
 
 /// X with tensordot(A, X, X.ndim) = B; `dims` of A go to its end first.
 EagerResult tensorSolve(Eager& e) {
-    Tensor a = e.at(0);
-    const Tensor b = e.at(1);
-    if (e.has(2)) {
-        std::vector<std::int64_t> to(e.integers(2).size());
+    Tensor a = e.tensor("self");
+    const Tensor b = e.tensor("other");
+    if (e.has("dims")) {
+        std::vector<std::int64_t> to(e.integers("dims").size());
         for (std::size_t i = 0; i < to.size(); ++i)
             to[i] = static_cast<std::int64_t>(i) - static_cast<std::int64_t>(to.size());
-        a = e.get(e("movedim.intlist", a, e.integers(2), to).contiguous());
+        a = e.get(e("movedim.intlist", a, e.integers("dims"), to).contiguous());
     }
     const std::size_t split = std::min(b.rank(), a.rank());
     const std::int64_t before = dimProduct(a.shape(), 0, split), behind = dimProduct(a.shape(), split, a.rank());
@@ -288,14 +289,15 @@ void define_linalg_solve(Registry& registry) {
     registry.add(eagerRow(
         "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
         "inverse matrices, and which are singular", kLayer,
-        [](Eager& e) { return e.flag(1) ? inverseChecked(e, "linalg.inv_ex") : inverse(e); }, inferInverse));
+        [](Eager& e) { return e.flag("check_errors") ? inverseChecked(e, "linalg.inv_ex") : inverse(e); },
+        inferInverse));
     registry.add(eagerRow("linalg_tensorinv(Tensor self, int ind=2) -> Tensor", "inverse of a map between tensors",
                           kLayer, tensorInverse, inferTensorInverse));
     registry.add(eagerRow("_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()",
                           "fails where info is not 0", kLayer, [](Eager& e) -> EagerResult {
-                              if (e.at(0).dtype() != DType::Int32)
-                                  e.fail("info must be int32, not " + e.at(0).typeText());
-                              checkInfo(e, e.at(0), e.text(1));
+                              if (e.tensor("info").dtype() != DType::Int32)
+                                  e.fail("info must be int32, not " + e.tensor("info").typeText());
+                              checkInfo(e, e.tensor("info"), e.text("api_name"));
                               return std::vector<Value>{};
                           }));
     addEffect("aten", "_linalg_check_errors");

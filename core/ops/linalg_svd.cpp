@@ -43,21 +43,21 @@ Singular singularParts(Eager& e, const Tensor& a, bool vectors, bool full) {
 }
 
 /// U, S, Vᴴ; U and Vᴴ without elements if only values are asked for.
-EagerResult svd(Eager& e, bool vectors, bool full, std::size_t driver) {
-    if (e.has(driver) && e.at(0).numel() > 0) {
+EagerResult svd(Eager& e, bool vectors, bool full) {
+    if (e.has("driver") && e.tensor("A").numel() > 0) {
         e.fail("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
     }
-    const Singular parts = singularParts(e, e.at(0), vectors, full);
+    const Singular parts = singularParts(e, e.tensor("A"), vectors, full);
     if (!vectors)
-        return std::vector<Value>{Value(nothing(e, e.at(0).dtype())), Value(parts.s),
-                                  Value(nothing(e, e.at(0).dtype()))};
+        return std::vector<Value>{Value(nothing(e, e.tensor("A").dtype())), Value(parts.s),
+                                  Value(nothing(e, e.tensor("A").dtype()))};
     return std::vector<Value>{Value(parts.u.tensor(e)), Value(parts.s), Value(parts.v.tensor(e, Transform::Adjoint))};
 }
 
 /// The older form (A, some, compute_uv): U, S and V itself; zeros of full size for vectors that are not asked for.
 EagerResult svdOlder(Eager& e) {
-    const Tensor a = e.at(0);
-    const bool some = e.flag(1), vectors = e.flag(2);
+    const Tensor a = e.tensor("self");
+    const bool some = e.flag("some"), vectors = e.flag("compute_uv");
     if (a.rank() < 2)
         e.fail("linalg.svd: input should have at least 2 dimensions, but has " + std::to_string(a.rank()) +
                " dimensions instead");
@@ -75,9 +75,9 @@ struct Tolerance {
 };
 
 /// A number, a real tensor, or `otherwise`.
-Tensor toleranceAt(Eager& e, std::size_t input, double otherwise, std::string_view what) {
+Tensor toleranceOf(Eager& e, Name input, double otherwise, std::string_view what) {
     if (!e.has(input)) return Tensor::scalar(otherwise);
-    const Tensor given = e.at(input);
+    const Tensor given = e.tensor(input);
     if (tensor::isComplex(given.dtype())) {
         e.fail(std::string(what) + " tensor of complex type is not supported. Got " + scalarTypeName(given.dtype()));
     }
@@ -85,10 +85,10 @@ Tensor toleranceAt(Eager& e, std::size_t input, double otherwise, std::string_vi
 }
 
 /// (…, atol, rtol): without rtol it is eps·max(m,n), or 0 where atol is above 0.
-Tolerance bothTolerances(Eager& e, std::size_t input, const std::string& api) {
-    const Tensor absolute = toleranceAt(e, input, 0, api + ": atol");
-    Tensor relative = toleranceAt(e, input + 1, defaultTolerance(e.at(0)), api + ": rtol");
-    if (!e.has(input + 1) && e.has(input)) {
+Tolerance bothTolerances(Eager& e, const std::string& api) {
+    const Tensor absolute = toleranceOf(e, "atol", 0, api + ": atol");
+    Tensor relative = toleranceOf(e, "rtol", defaultTolerance(e.tensor({"self", "input"})), api + ": rtol");
+    if (!e.has("rtol") && e.has("atol")) {
         Tensor chosen = e.get(absolute.clone());
         for (double& value : chosen.mutableSpan<double>()) value = value > 0 ? 0 : relative.data<double>()[0];
         relative = chosen;
@@ -104,7 +104,7 @@ Tensor cutoffs(Eager& e, const Tensor& sizes, const Tolerance& tolerance) {
 }
 
 EagerResult matrixRank(Eager& e, const Tolerance& tolerance, bool hermitian) {
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor({"self", "input"});
     requireMatrices(e, a, "torch.linalg.matrix_rank", "input");
     if (a.numel() == 0) return zeros(e, DType::Int64, batchOf(a.shape()));
     const Tensor sizes = hermitian ? e("abs", e("linalg_eigvalsh", a)) : e("linalg_svdvals", a);
@@ -115,7 +115,7 @@ EagerResult matrixRank(Eager& e, const Tolerance& tolerance, bool hermitian) {
 
 /// V·diag(1/s)·Uᴴ without what is below the cutoff; of a Hermitian matrix U = V and s its eigenvalues.
 EagerResult pseudoInverse(Eager& e, const Tolerance& tolerance, bool hermitian) {
-    const Tensor a = e.at(0);
+    const Tensor a = e.tensor("self");
     requireMatrices(e, a, "linalg.pinv");
     requireFloating(e, a, "linalg.pinv");
     const std::int64_t m = a.dim(a.rank() - 2), n = a.dim(a.rank() - 1);
@@ -203,12 +203,12 @@ base::Result<void> inferPseudoInverse(InferContext& context, std::initializer_li
 void defineValues(Registry& registry) {
     registry.add(eagerRow(
         "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
-        "A = U·diag(S)·Vᴴ", kLayer, [](Eager& e) { return svd(e, true, e.flag(1), 2); },
+        "A = U·diag(S)·Vᴴ", kLayer, [](Eager& e) { return svd(e, true, e.flag("full_matrices")); },
         [](InferContext& context) { return inferSvd(context, true, knownFlag(context, 1), false); }));
     registry.add(eagerRow(
         "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, "
         "Tensor S, Tensor Vh)",
-        "A = U·diag(S)·Vᴴ", kLayer, [](Eager& e) { return svd(e, e.flag(2), e.flag(1), 3); },
+        "A = U·diag(S)·Vᴴ", kLayer, [](Eager& e) { return svd(e, e.flag("compute_uv"), e.flag("full_matrices")); },
         [](InferContext& context) { return inferSvd(context, knownFlag(context, 2), knownFlag(context, 1), false); }));
     registry.add(eagerRow("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
                           "A = U·diag(S)·Vᴴ", kLayer, svdOlder, [](InferContext& context) {
@@ -218,7 +218,7 @@ void defineValues(Registry& registry) {
                           }));
     registry.add(eagerRow(
         "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", "singular values", kLayer,
-        [](Eager& e) -> EagerResult { return svd(e, false, false, 1).values[1]; },
+        [](Eager& e) -> EagerResult { return svd(e, false, false).values[1]; },
         [](InferContext& context) -> base::Result<void> {
             const auto a = matrixType(context, 0);
             setType(context, 0, realOf(context.in(0).dtype), a ? std::optional(a->with({a->shorter()})) : std::nullopt);
@@ -234,8 +234,9 @@ void defineRanks(Registry& registry) {
         registry.add(eagerRow(
             schema, kSummary, kLayer,
             [](Eager& e) {
-                const Tolerance tolerance{toleranceAt(e, 1, 0, "torch.linalg.matrix_rank: atol"), Tensor::scalar(0.0)};
-                return matrixRank(e, tolerance, e.flag(2));
+                const Tolerance tolerance{toleranceOf(e, "tol", 0, "torch.linalg.matrix_rank: atol"),
+                                          Tensor::scalar(0.0)};
+                return matrixRank(e, tolerance, e.flag("hermitian"));
             },
             [](InferContext& context) { return inferRank(context, {1}); }));
     }
@@ -246,8 +247,8 @@ void defineRanks(Registry& registry) {
         registry.add(eagerRow(
             schema, kSummary, kLayer,
             [](Eager& e) {
-                requireMatrices(e, e.at(0), "torch.linalg.matrix_rank", "input");
-                return matrixRank(e, bothTolerances(e, 1, "torch.linalg.matrix_rank"), e.flag(3));
+                requireMatrices(e, e.tensor({"self", "input"}), "torch.linalg.matrix_rank", "input");
+                return matrixRank(e, bothTolerances(e, "torch.linalg.matrix_rank"), e.flag("hermitian"));
             },
             [](InferContext& context) {
                 return inferRank(context, {1, 2});
@@ -264,8 +265,8 @@ void definePseudoInverses(Registry& registry) {
         registry.add(eagerRow(
             schema, kSummary, kLayer,
             [](Eager& e) {
-                const Tolerance tolerance{Tensor::scalar(0.0), toleranceAt(e, 1, 0, "torch.linalg.pinv: rcond")};
-                return pseudoInverse(e, tolerance, e.count() > 2 && e.flag(2));
+                const Tolerance tolerance{Tensor::scalar(0.0), toleranceOf(e, "rcond", 0, "torch.linalg.pinv: rcond")};
+                return pseudoInverse(e, tolerance, e.flag("hermitian"));
             },
             [](InferContext& context) { return inferPseudoInverse(context, {1}); }));
     }
@@ -276,8 +277,8 @@ void definePseudoInverses(Registry& registry) {
         registry.add(eagerRow(
             schema, kSummary, kLayer,
             [](Eager& e) {
-                requireMatrices(e, e.at(0), "linalg.pinv");
-                return pseudoInverse(e, bothTolerances(e, 1, "torch.linalg.pinv"), e.flag(3));
+                requireMatrices(e, e.tensor("self"), "linalg.pinv");
+                return pseudoInverse(e, bothTolerances(e, "torch.linalg.pinv"), e.flag("hermitian"));
             },
             [](InferContext& context) {
                 return inferPseudoInverse(context, {1, 2});

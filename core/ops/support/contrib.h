@@ -26,11 +26,7 @@ inline constexpr DTypeSet kInt4s = bit(DType::Int4) | bit(DType::UInt4);
 inline Tensor widened(const Eager& e, const Tensor& x) {
     return itemSize(x.dtype()) == 2 && tensor::isFloating(x.dtype()) ? e.as(x, DType::Float32) : x;
 }
-inline Tensor widened(const Eager& e, std::size_t input) { return widened(e, e.at(input)); }
-/// An input that may be left out.
-inline Value widenedValue(const Eager& e, std::size_t input) {
-    return e.has(input) ? Value(widened(e, input)) : Value();
-}
+inline Tensor widened(const Eager& e, Name input) { return widened(e, e.tensor(input)); }
 
 /// Number `i` of a row of packed numbers of 2, 4 or 8 bits, the first in the lowest bits.
 inline std::uint32_t packedNumber(const std::uint8_t* row, std::int64_t i, std::int64_t bits) {

@@ -1,5 +1,7 @@
 #include "core/ops/support/eager.h"
 
+#include <memory>
+
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
@@ -8,7 +10,7 @@ namespace sonde::ops {
 
 namespace {
 
-/// Carries an Error from Eager::fail to `eager` below; nothing else throws or catches it.
+/// Carries an Error from Eager::fail to `eagerWith` below; nothing else throws or catches it.
 struct Failure {
     base::Error error;
 };
@@ -52,30 +54,49 @@ Tensor Eager::taken() const {
     return tensorOf(outputs.front());
 }
 
-std::int64_t Eager::integer(std::size_t input) const { return get(intOf(m_context.value(input))); }
-double Eager::number(std::size_t input) const { return get(numberOf(m_context.value(input))); }
-
-std::string Eager::text(std::size_t input) const {
-    if (m_context.value(input).kind() != ValueKind::String)
-        fail("expected a string, but found " + m_context.value(input).typeText());
-    return m_context.value(input).toString();
+std::size_t Eager::positionOf(Name name) const {
+    for (std::size_t i = 0; i < m_names.size(); ++i) {
+        if (m_names[i] == name.name || (!name.older.empty() && m_names[i] == name.older)) return i;
+    }
+    return m_names.size();
 }
 
-std::vector<std::int64_t> Eager::integers(std::size_t input) const { return get(intsOf(m_context.value(input))); }
+bool Eager::has(Name name) const {
+    const std::size_t input = positionOf(name);
+    return input < m_names.size() && m_context.has(input);
+}
 
-std::vector<Tensor> Eager::tensors(std::size_t input) const {
-    if (!m_context.value(input).isListLike())
-        fail("expected a list of tensors, but found " + m_context.value(input).typeText());
+const Value& Eager::value(Name name) const {
+    static const Value none;
+    const std::size_t input = positionOf(name);
+    if (input == m_names.size()) fail("the schema has no parameter '" + std::string(name.name) + "'");
+    return input < m_context.inputCount() ? m_context.value(input) : none;
+}
+
+std::int64_t Eager::integer(Name name) const { return get(intOf(value(name))); }
+double Eager::number(Name name) const { return get(numberOf(value(name))); }
+
+std::string Eager::text(Name name) const {
+    const Value& given = value(name);
+    if (given.kind() != ValueKind::String) fail("expected a string, but found " + given.typeText());
+    return given.toString();
+}
+
+std::vector<std::int64_t> Eager::integers(Name name) const { return get(intsOf(value(name))); }
+
+std::vector<Tensor> Eager::tensors(Name name) const {
+    const Value& given = value(name);
+    if (!given.isListLike()) fail("expected a list of tensors, but found " + given.typeText());
     std::vector<Tensor> list;
-    for (const Value& item : m_context.value(input).items()) list.push_back(tensorOf(item));
+    for (const Value& item : given.items()) list.push_back(tensorOf(item));
     return list;
 }
 
 std::size_t Eager::axisOf(std::int64_t axis, std::size_t rank) const { return get(ops::axisOf(axis, rank)); }
 
-std::vector<std::size_t> Eager::axes(std::size_t input, std::size_t rank) const {
+std::vector<std::size_t> Eager::axes(Name name, std::size_t rank) const {
     std::vector<std::int64_t> given;
-    if (has(input)) given = integers(input);
+    if (has(name)) given = integers(name);
     if (given.empty()) {
         for (std::size_t i = 0; i < rank; ++i) given.push_back(static_cast<std::int64_t>(i));
     }
@@ -83,17 +104,23 @@ std::vector<std::size_t> Eager::axes(std::size_t input, std::size_t rank) const 
     return get(axesOf(given, rank));
 }
 
-DType Eager::dtype(std::size_t input, DType otherwise) const {
-    if (input >= count() || !has(input)) return otherwise;
-    const auto dtype = dtypeFromTorch(integer(input));
-    if (!dtype) fail("there is no element type " + m_context.value(input).text());
+DType Eager::dtype(Name name, DType otherwise) const {
+    if (!has(name)) return otherwise;
+    const auto dtype = dtypeFromTorch(integer(name));
+    if (!dtype) fail("there is no element type " + value(name).text());
     return *dtype;
 }
 
-std::function<base::Result<void>(KernelContext&)> eager(EagerKernel kernel) {
-    return [kernel = std::move(kernel)](KernelContext& context) -> base::Result<void> {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+std::function<base::Result<void>(KernelContext&)> eagerWith(EagerKernel kernel, Names inputs) {
+    // Rows of other names of an operator share the list.
+    const auto names = std::make_shared<const Names>(std::move(inputs));
+    return [kernel = std::move(kernel), names](KernelContext& context) -> base::Result<void> {
         try {
-            Eager calls(context);
+            Eager calls(context, *names);
             EagerResult result = kernel(calls);
             for (std::size_t i = 0; i < result.values.size() && i < context.outputCount(); ++i) {
                 context.setOutput(i, std::move(result.values[i]));
@@ -105,11 +132,24 @@ std::function<base::Result<void>(KernelContext&)> eager(EagerKernel kernel) {
     };
 }
 
+Names inputNames(const OpDef& def) {
+    Names names;
+    for (const Formal& input : def.inputs) names.push_back(input.name);
+    return names;
+}
+
+}  // namespace
+
 OpDef eagerRow(std::string_view schema, std::string_view summary, Category category, EagerKernel kernel,
                std::function<base::Result<void>(InferContext&)> infer) {
-    OpDef def = atenRow(schema, summary, category, eager(std::move(kernel)), std::move(infer));
+    OpDef def = atenRow(schema, summary, category, {}, std::move(infer));
+    def.kernel = eagerWith(std::move(kernel), inputNames(def));
     for (Formal& input : def.inputs) input.tensorOnly = false;
     return def;
+}
+
+Row& Row::runs(EagerKernel kernel, std::function<base::Result<void>(InferContext&)> infer) {
+    return runs(eagerWith(std::move(kernel), inputNames(m_def)), std::move(infer));
 }
 
 }  // namespace sonde::ops

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,10 +10,21 @@
 
 namespace sonde::ops {
 
+/// A parameter by its name in the schema, and the one that older overloads have for it: {"A", "self"}.
+struct Name {
+    std::string_view name, older;
+    Name(const char* current) : name(current) {}
+    Name(std::string_view current, std::string_view other = {}) : name(current), older(other) {}
+};
+
 /// Operators that are sums of others are written as expressions: each call gives its tensor, and the first one that
-/// fails ends the kernel with its error.
-///   Tensor lerp(Eager& e) { return e("add.Tensor", e.at(0), e("mul.Tensor", e.at(2), e("sub.Tensor", e.at(1),
-///   e.at(0)))); }
+/// fails ends the kernel with its error. Arguments are read by their names in the schema, so that overloads whose
+/// parameters are in another order share a kernel:
+///   Tensor lerp(Eager& e) {
+///       return e("add.Tensor", e.tensor("self"), e("mul.Tensor", e.tensor("weight"), …));
+///   }
+/// A name that the schema lacks ends the kernel, but for `has`, `flag`, `optional` and `dtype`, which take it for
+/// absent. tst_parameter_names holds names against the schemas of all rows that run a kernel.
 class Eager {
   public:
     /// What a call may be given: anything that a Value can be made of.
@@ -34,7 +45,8 @@ class Eager {
         static Value listOf(const std::vector<Tensor>& tensors);
     };
 
-    explicit Eager(KernelContext& context) : m_context(context) {}
+    /// `names`: of the inputs, in the order of the call.
+    Eager(KernelContext& context, std::span<const std::string_view> names) : m_context(context), m_names(names) {}
 
     /// An operator of domain aten; missing arguments have their defaults. The first output, a tensor.
     template <typename... Arguments>
@@ -50,24 +62,34 @@ class Eager {
     }
 
     KernelContext& context() { return m_context; }
-    std::size_t count() const { return m_context.inputCount(); }
+
     /// False for None.
+    bool has(Name name) const;
+    const Value& value(Name name) const;
+    /// None if it is left out.
+    Value optional(Name name) const { return has(name) ? value(name) : Value(); }
+    /// A number counts as a tensor without dimensions.
+    Tensor tensor(Name name) const { return tensorOf(value(name)); }
+    std::vector<Tensor> tensors(Name name) const;
+    std::int64_t integer(Name name) const;
+    double number(Name name) const;
+    bool flag(Name name) const { return has(name) && number(name) != 0; }
+    std::string text(Name name) const;
+    /// Of a list, a number or a tensor of rank 0 or 1.
+    std::vector<std::int64_t> integers(Name name) const;
+    /// Axis given as a number that may be negative.
+    std::size_t axis(Name name, std::size_t rank) const { return axisOf(integer(name), rank); }
+    std::size_t axisOf(std::int64_t axis, std::size_t rank) const;
+    /// None, an empty list or a list of axes: all of them if nothing is named.
+    std::vector<std::size_t> axes(Name name, std::size_t rank) const;
+    /// The dtype that an argument names, or the other one.
+    DType dtype(Name name, DType otherwise) const;
+
+    // Variadic inputs, which have one name together: by position.
+    std::size_t count() const { return m_context.inputCount(); }
     bool has(std::size_t input) const { return m_context.has(input); }
     const Value& value(std::size_t input) const { return m_context.value(input); }
     Tensor at(std::size_t input) const { return tensorOf(m_context.value(input)); }
-    std::int64_t integer(std::size_t input) const;
-    double number(std::size_t input) const;
-    bool flag(std::size_t input) const { return has(input) && number(input) != 0; }
-    std::string text(std::size_t input) const;
-    std::vector<std::int64_t> integers(std::size_t input) const;
-    std::vector<Tensor> tensors(std::size_t input) const;
-    /// Axis given as a number that may be negative.
-    std::size_t axis(std::size_t input, std::size_t rank) const { return axisOf(integer(input), rank); }
-    std::size_t axisOf(std::int64_t axis, std::size_t rank) const;
-    /// None, an empty list or a list of axes: all of them if nothing is named.
-    std::vector<std::size_t> axes(std::size_t input, std::size_t rank) const;
-    /// The dtype that an argument names, or the other one.
-    DType dtype(std::size_t input, DType otherwise) const;
 
     // What a Result holds, or the end of the kernel.
     template <typename T>
@@ -87,8 +109,11 @@ class Eager {
 
   private:
     Tensor tensorOf(const Value& value) const;
+    /// Position in the schema, or `m_names.size()`. Schemas are short: no table is faster than looking along it.
+    std::size_t positionOf(Name name) const;
 
     KernelContext& m_context;
+    std::span<const std::string_view> m_names;
 };
 
 /// What such a kernel gives: one value or several.
@@ -98,9 +123,6 @@ struct EagerResult {
     EagerResult(Value value) { values.push_back(std::move(value)); }
     EagerResult(std::vector<Value> all) : values(std::move(all)) {}
 };
-
-using EagerKernel = std::function<EagerResult(Eager&)>;
-std::function<base::Result<void>(KernelContext&)> eager(EagerKernel kernel);
 
 /// A row of domain aten whose kernel is such an expression. Anything may be given for a tensor that is a number.
 OpDef eagerRow(std::string_view schema, std::string_view summary, Category category, EagerKernel kernel,

@@ -32,6 +32,11 @@ inline constexpr DTypeSet kFloat32 = bit(DType::Float32);
 using Kernel = base::Result<void> (*)(KernelContext&);
 using Infer = base::Result<void> (*)(InferContext&);
 
+class Eager;
+struct EagerResult;
+/// A kernel written as an expression of other operators: support/eager.h.
+using EagerKernel = std::function<EagerResult(Eager&)>;
+
 /// Builds one row of the operator table:
 ///   registry.add(Row("Relu", 1, "max(0, x)", Category::Activation).in("X", kNumbers, "T").out("Y").runs(kernel,
 ///   infer));
@@ -83,6 +88,8 @@ class Row {
         m_def.infer = std::move(infer);
         return *this;
     }
+    /// The kernel reads its inputs by the names that the row has so far.
+    Row& runs(EagerKernel kernel, std::function<base::Result<void>(InferContext&)> infer = {});
     template <typename F>
     Row& prepares(F&& prepare) {
         m_def.prepare = std::forward<F>(prepare);
