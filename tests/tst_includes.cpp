@@ -35,7 +35,7 @@ const QList<Rule>& rules() {
     static const QList<Rule> table{
         {"core/base", {}},
         {"core/tensor", {"core/base"}},
-        {"core/operators", {}},
+        {"core/operators", {"core/tensor"}},
         {"core/ops", {"core/tensor", "core/operators"}},
         {"core/graph", {"core/tensor", "core/operators"}},
         {"core/trace", {"core/graph"}},

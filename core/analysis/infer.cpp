@@ -8,6 +8,7 @@
 #include "core/analysis/known_values.h"
 #include "core/base/current_stop.h"
 #include "core/graph/traits.h"
+#include "core/operators/counts.h"
 
 namespace sonde::analysis {
 
@@ -216,21 +217,8 @@ void Inference::settle(NodeId node, const TypeInfo& inferred, Known known) {
 }
 
 void Inference::nameCounts(NodeId node, TypeInfo& type) const {
-    static constexpr std::string_view kCounting[] = {"NonZero",
-                                                     "Unique",
-                                                     "Compress",
-                                                     "NonMaxSuppression",
-                                                     "nonzero",
-                                                     "argwhere",
-                                                     "masked_select",
-                                                     "_unique",
-                                                     "_unique2",
-                                                     "unique_consecutive",
-                                                     "unique_dim",
-                                                     "unique_dim_consecutive",
-                                                     "nms"};
     const Expr& producer = m_graph.expr(m_graph.node(node).producer);
-    if (m_loops > 0 || !type.shape || std::ranges::find(kCounting, producer.op.name) == std::end(kCounting)) return;
+    if (m_loops > 0 || !type.shape || !operators::countsElements(producer.op.domain, producer.op.name)) return;
     for (std::size_t i = 0; i < type.shape->size(); ++i) {
         Dim& dim = (*type.shape)[i];
         if (!dim.known() && dim.symbol.empty())

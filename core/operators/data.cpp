@@ -19,7 +19,11 @@ constexpr Traits kMoved{.density = Density::LikeArguments, .bits = KeepsShape | 
 constexpr Row kRows[] = {
     {"sum", kReduced.as(OpClass::Sum).of(Density::LikeArguments)},
     {"mean", kReduced.as(OpClass::Mean).of(Density::LikeArguments)},
-    {"amax amin logsumexp var std prod", kReduced},
+    {"amax amin prod", kReduced},
+    {"logsumexp var std", kReduced, CostRule::FourPerInput},
+    {"argmax argmin all any", Traits{}, CostRule::PerInput},
+    {"nonzero argwhere masked_select _unique _unique2 unique_consecutive unique_dim unique_dim_consecutive", Traits{},
+     CostRule::Unknown, true},
 
     {"cat", kJoin.as(OpClass::Concat).with(KeepsRank)},
     {"stack", kJoin.as(OpClass::Stack)},
@@ -34,7 +38,8 @@ constexpr Row kRows[] = {
     {"repeat_interleave pixel_shuffle pixel_unshuffle", Traits{.bits = KeepsRank | MovesData}},
 
     {"slice_scatter select_scatter diagonal_scatter", kReplaced},
-    {"index_put put index_add index_copy index_fill scatter scatter_add scatter_reduce masked_scatter", kPut},
+    {"index_put put index_copy index_fill scatter masked_scatter", kPut, CostRule::Nothing},
+    {"index_add scatter_add scatter_reduce", kPut},
 };
 
 }  // namespace

@@ -61,20 +61,20 @@ constexpr Row kRows[] = {
     {"fmax fmin isclose logaddexp logaddexp2", kBinary},
     {"where", kBinary.as(OpClass::Where)},
     {"masked_fill", kMasked.as(OpClass::MaskedFill).with(ConvertsValues)},
-    {"addcdiv addcmul lerp", kBinaryInPlace},
+    {"addcdiv addcmul lerp", kBinaryInPlace, CostRule::ThreePerElement},
 
     {"softmax _softmax", kAlongDim.as(OpClass::Softmax).with(Attends)},
-    {"log_softmax _log_softmax", kAlongDim},
-    {"cumsum cumprod", kAlongDim.with(HasInPlaceForm)},
-    {"logcumsumexp", kAlongDim},
+    {"log_softmax _log_softmax", kAlongDim, CostRule::FivePerElement},
+    {"cumsum cumprod", kAlongDim.with(HasInPlaceForm), CostRule::PerInput},
+    {"logcumsumexp", kAlongDim, CostRule::FourPerInput},
     {"renorm", kAlongDim.with(HasInPlaceForm).of(Density::Unknown)},
-    {"tril triu", kAlongDim.with(HasInPlaceForm)},
+    {"tril triu", kAlongDim.with(HasInPlaceForm), CostRule::Nothing},
 
     {"dropout feature_dropout alpha_dropout feature_alpha_dropout",
      Traits{.opClass = OpClass::Dropout,
             .memory = {Sharing::MaybeView},
             .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank | Random | HasInPlaceForm}},
-    {"native_dropout", Traits{.memory = {Sharing::MaybeView}, .bits = ElementWise | Random}},
+    {"native_dropout", Traits{.memory = {Sharing::MaybeView}, .bits = ElementWise | Random}, CostRule::Nothing},
 };
 
 }  // namespace

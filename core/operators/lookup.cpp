@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/operators/counts.h"
 #include "core/operators/names.h"
 #include "core/operators/tables.h"
 
@@ -20,22 +21,28 @@ class Table {
                 std::string_view rest = row.names;
                 while (!rest.empty()) {
                     const std::string_view name = rest.substr(0, rest.find(' '));
-                    m_traits.emplace(name, row.traits);
+                    m_rows.emplace(name, Entry{row.traits, row.cost, row.countsElements});
                     rest.remove_prefix(std::min(name.size() + 1, rest.size()));
                 }
             }
         }
     }
 
-    const Traits* find(std::string_view name) const {
-        const auto found = m_traits.find(name);
-        return found == m_traits.end() ? nullptr : &found->second;
+    struct Entry {
+        Traits traits;
+        CostRule cost = CostRule::ByClass;
+        bool countsElements = false;
+    };
+
+    const Entry* find(std::string_view name) const {
+        const auto found = m_rows.find(name);
+        return found == m_rows.end() ? nullptr : &found->second;
     }
 
     std::vector<std::string_view> namesWith(Trait trait) const {
         std::vector<std::string_view> names;
-        for (const auto& [name, traits] : m_traits) {
-            if (traits.is(trait)) names.push_back(name);
+        for (const auto& [name, row] : m_rows) {
+            if (row.traits.is(trait)) names.push_back(name);
         }
         std::ranges::sort(names);
         return names;
@@ -44,37 +51,42 @@ class Table {
     /// Other names of ATen, and names of in-place forms. What a row says itself stands.
     void addDerivedNames() {
         for (const Alias& alias : aliases()) {
-            const Traits* original = find(alias.original);
+            const Entry* original = find(alias.original);
             if (!original) continue;
-            Traits traits =
-                alias.hasInPlaceForm ? original->with(Trait::HasInPlaceForm) : original->without(Trait::HasInPlaceForm);
+            Entry made = *original;
+            Traits& traits = made.traits;
+            traits = alias.hasInPlaceForm ? traits.with(Trait::HasInPlaceForm) : traits.without(Trait::HasInPlaceForm);
             if (alias.copies) {
                 traits.memory = {};
                 traits.form = ViewForm::None;
                 traits = traits.without(Trait::Overlaps);
                 if (traits.opClass == OpClass::Identity) traits.opClass = OpClass::Clone;
             }
-            m_traits.emplace(alias.name, traits);
+            m_rows.emplace(alias.name, made);
         }
         for (const Alias& alias : exactAliases()) {
-            const Traits* original = isInPlaceName(alias.name) ? nullptr : find(withoutOverload(alias.original));
-            if (original) m_traits.emplace(alias.name, original->without(Trait::HasInPlaceForm));
+            const Entry* original = isInPlaceName(alias.name) ? nullptr : find(withoutOverload(alias.original));
+            if (!original) continue;
+            Entry made = *original;
+            made.traits = made.traits.without(Trait::HasInPlaceForm);
+            m_rows.emplace(alias.name, made);
         }
-        std::deque<std::pair<std::string_view, Traits>> writing;
-        for (const auto& [name, traits] : m_traits) {
-            if (!traits.is(Trait::HasInPlaceForm)) continue;
-            Traits made = traits.with(Trait::InPlace).without(Trait::HasInPlaceForm);
-            const bool reforms = traits.memory.sharing == Sharing::View;
-            made.memory = {Sharing::Written, false, !reforms, reforms};
-            if (!reforms) made.form = ViewForm::None;
+        std::deque<std::pair<std::string_view, Entry>> writing;
+        for (const auto& [name, row] : m_rows) {
+            if (!row.traits.is(Trait::HasInPlaceForm)) continue;
+            Entry made = row;
+            made.traits = row.traits.with(Trait::InPlace).without(Trait::HasInPlaceForm);
+            const bool reforms = row.traits.memory.sharing == Sharing::View;
+            made.traits.memory = {Sharing::Written, false, !reforms, reforms};
+            if (!reforms) made.traits.form = ViewForm::None;
             writing.emplace_back(m_names.emplace_back(inPlaceName(name)), made);
         }
-        for (const auto& [name, traits] : writing) m_traits.emplace(name, traits);
+        for (const auto& [name, row] : writing) m_rows.emplace(name, row);
     }
 
   private:
     std::deque<std::string> m_names;  // the table holds views of them
-    std::unordered_map<std::string_view, Traits> m_traits;
+    std::unordered_map<std::string_view, Entry> m_rows;
 };
 
 const Table& atenTable() {
@@ -88,11 +100,12 @@ const Table& atenTable() {
 
 const Table* tableOf(std::string_view domain) {
     static const Table onnx{onnxRows()}, contrib{contribRows()}, preview{previewRows()},
-        training{previewTrainingRows()}, python{pythonRows()}, own{ownRows()};
+        training{previewTrainingRows()}, python{pythonRows()}, vision{visionRows()}, own{ownRows()};
     if (domain.empty() || domain == "ai.onnx") return &onnx;
     if (domain == "aten") return &atenTable();
     if (domain == "prim") return &python;
     if (domain == "com.microsoft") return &contrib;
+    if (domain == "torchvision") return &vision;
     if (domain == "sonde") return &own;
     if (domain == "ai.onnx.preview") return &preview;
     if (domain == "ai.onnx.preview.training") return &training;
@@ -102,15 +115,28 @@ const Table* tableOf(std::string_view domain) {
 constexpr Traits kUnknown{};
 constexpr Traits kUnknownWrite = Traits{.memory = {Sharing::Written, false, true}}.with(Trait::InPlace);
 
+/// The row of an operator as a graph names it; null if there is none.
+const Table::Entry* rowOf(std::string_view domain, std::string_view operatorName) {
+    const Table* table = tableOf(domain);
+    const bool hasOverloads = domain == "aten" || domain == "prim";
+    return table ? table->find(hasOverloads ? withoutOverload(operatorName) : operatorName) : nullptr;
+}
+
 }  // namespace
 
 const Traits& traitsOf(std::string_view domain, std::string_view operatorName) {
-    const Table* table = tableOf(domain);
-    if (!table) return kUnknown;
-    const bool hasOverloads = domain == "aten" || domain == "prim";
-    const std::string_view name = hasOverloads ? withoutOverload(operatorName) : operatorName;
-    if (const Traits* found = table->find(name)) return *found;
-    return domain == "aten" && isInPlaceName(name) ? kUnknownWrite : kUnknown;
+    if (const Table::Entry* row = rowOf(domain, operatorName)) return row->traits;
+    return domain == "aten" && isInPlaceName(withoutOverload(operatorName)) ? kUnknownWrite : kUnknown;
+}
+
+CostRule costRuleOf(std::string_view domain, std::string_view operatorName) {
+    const Table::Entry* row = rowOf(domain, operatorName);
+    return row ? row->cost : CostRule::ByClass;
+}
+
+bool countsElements(std::string_view domain, std::string_view operatorName) {
+    const Table::Entry* row = rowOf(domain, operatorName);
+    return row && row->countsElements;
 }
 
 std::vector<std::string_view> operatorsWithInPlaceForm() { return atenTable().namesWith(Trait::HasInPlaceForm); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -7,11 +8,41 @@
 
 namespace sonde::operators {
 
+/// How the cost of a call follows from its shapes (cost.h), where the class does not tell it.
+enum class CostRule : std::uint8_t {
+    ByClass,  ///< as the class and the other traits say: a convolution, one for each element, nothing for a copy
+    Nothing,  ///< moves elements, or fills
+    ThreePerElement,  ///< of the result
+    FivePerElement,
+    EachInput,     ///< of the result, for each tensor but the first one: a sum of many
+    MeanOfInputs,  ///< the same and a quotient
+    PerInput,      ///< for each element of the first input
+    TwoPerInput,
+    FourPerInput,
+    Norm,     ///< mean and variance, and a weight and a bias if they are there
+    RmsNorm,  ///< neither mean nor bias
+    Pool,
+    Unknown,        ///< no formula, whatever the class
+    Convolution,    ///< by the weight that the roles of the inputs name
+    Product,        ///< sums over the last dimension of the first factor
+    PackedProduct,  ///< over the attribute K
+    Outer,          ///< over none
+    Einsum,
+    Attention,
+    Linear,  ///< interpolation between two neighbours along each spatial dimension
+    Cubic,   ///< between four
+};
+
 /// Operators that have the same traits. Each name stands in one row of its domain only (tst_traits).
 struct Row {
     std::string_view names;  ///< separated by spaces, without overloads
     Traits traits;
+    CostRule cost = CostRule::ByClass;
+    bool countsElements = false;  ///< see countsElements()
 };
+
+/// The rule of an operator's row, found as traitsOf() finds its traits.
+CostRule costRuleOf(std::string_view domain, std::string_view operatorName);
 
 // Families of operators, one file each.
 std::span<const Row> elementwiseRows();      ///< aten
@@ -24,6 +55,7 @@ std::span<const Row> onnxRows();             ///< ai.onnx
 std::span<const Row> previewRows();          ///< ai.onnx.preview
 std::span<const Row> previewTrainingRows();  ///< ai.onnx.preview.training
 std::span<const Row> contribRows();          ///< com.microsoft
+std::span<const Row> visionRows();           ///< torchvision
 std::span<const Row> ownRows();              ///< sonde
 
 }  // namespace sonde::operators

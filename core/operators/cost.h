@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/tensor/attribute.h"
+#include "core/tensor/symbolic.h"
+
+namespace sonde::operators {
+
+/// One call of an operator, as far as it is known. Shapes may have symbols for dimensions.
+struct Call {
+    std::string_view domain, name;             ///< as for traitsOf()
+    std::span<const tensor::TypeInfo> inputs;  ///< in the order of the schema; a tuple of types for a list of tensors
+    std::span<const tensor::TypeInfo> outputs;
+    std::span<const tensor::Value> constants;        ///< of the inputs, None where it is not known; may be shorter
+    const tensor::Attributes* attributes = nullptr;  ///< of ONNX; null: none
+};
+
+/// What one call of an operator takes, in the symbols of its shapes; each may be unknown.
+///
+/// A multiply-add counts as 2 FLOPs. Any other operation on a number is one, whichever function it is: a sum, a
+/// comparison, exp. Views, copies, gathers, casts and what else moves data take none. Formulas of composed operators,
+/// by element of the result: softmax 5 (maximum, difference, exp, sum, quotient), layer, group and instance norm 5 and
+/// one each for weight and bias (sum, difference, square and its sum, scale), RMS norm 3 and one for the weight, batch
+/// norm at inference 2 (its factors are folded), pooling one for each element of a window. Attention counts all pairs
+/// of positions, masked or not.
+struct Cost {
+    tensor::Symbolic flops;
+    /// Of `flops`, the multiply-adds of convolutions, products, attention and recurrent layers: what papers call MACs
+    /// (He et al. 2016 and torchvision's tables, which call them FLOPs).
+    tensor::Symbolic multiplyAdds;
+    /// Inputs and outputs read and written once, weights among them. A tensor in another shape moves nothing, and
+    /// a gather reads what it returns.
+    tensor::Symbolic bytes;
+};
+
+/// The cost of a call. Unknown where the operator has no formula, or where a shape or argument that it needs is not
+/// known.
+Cost costOf(const Call& call);
+
+}  // namespace sonde::operators
