@@ -45,7 +45,6 @@ constexpr Allowed kAllowed[] = {
     {"core/trace/naming.cpp", "builtin names of Python, which no node may have"},
     {"app/verbs/trace.cpp", "formats of listings"},
     {"ui/canvas/card_labels.cpp", "fields of node labels"},
-    {"ui/models/watch_list_model.cpp", "headings of columns"},
     {"ui/window/script.cpp", "commands of the window's scripts"},
 };
 

@@ -198,22 +198,22 @@ bool isDense(const Tensor& tensor) {
     return true;
 }
 
-enum class Overlap : std::uint8_t { None, Same, Partial };
+enum class StorageOverlap : std::uint8_t { None, Same, Partial };
 
 /// How the memory of two tensors meets. (PyTorch does not look at tensors with gaps, and what a write then gives
 /// depends on the order of its loops: here they are compared element by element.)
-Overlap overlapOf(const Tensor& written, const Tensor& read) {
-    if (written.storage() != read.storage() || written.numel() == 0 || read.numel() == 0) return Overlap::None;
+StorageOverlap overlapOf(const Tensor& written, const Tensor& read) {
+    if (written.storage() != read.storage() || written.numel() == 0 || read.numel() == 0) return StorageOverlap::None;
     const bool isSame = written.shape() == read.shape() && written.strides() == read.strides() &&
                         written.offsetElements() == read.offsetElements();
-    if (isSame) return Overlap::Same;
+    if (isSame) return StorageOverlap::Same;
     const auto item = static_cast<std::int64_t>(tensor::itemSize(written.dtype())),
                otherItem = static_cast<std::int64_t>(tensor::itemSize(read.dtype()));
     if (isDense(written) && isDense(read)) {
         const std::int64_t begin = written.offsetElements() * item, otherBegin = read.offsetElements() * otherItem;
         return begin < otherBegin + read.numel() * otherItem && otherBegin < begin + written.numel() * item
-                   ? Overlap::Partial
-                   : Overlap::None;
+                   ? StorageOverlap::Partial
+                   : StorageOverlap::None;
     }
     std::unordered_set<std::int64_t> places;
     for (std::int64_t i = 0; i < written.numel(); ++i)
@@ -224,13 +224,13 @@ Overlap overlapOf(const Tensor& written, const Tensor& read) {
         meets = meets || places.contains(at);
         isInStep = isInStep && at == (written.offsetElements() + written.elementOffset(i)) * item;
     }
-    return !meets ? Overlap::None : isInStep ? Overlap::Same : Overlap::Partial;
+    return !meets ? StorageOverlap::None : isInStep ? StorageOverlap::Same : StorageOverlap::Partial;
 }
 
 void refuseOverlap(const Tensor& written, const Value& argument, bool allowsSame) {
     visitTensors(argument, [&](const Tensor& tensor) {
-        const Overlap overlap = overlapOf(written, tensor);
-        if (overlap == Overlap::None || (overlap == Overlap::Same && allowsSame)) return;
+        const StorageOverlap overlap = overlapOf(written, tensor);
+        if (overlap == StorageOverlap::None || (overlap == StorageOverlap::Same && allowsSame)) return;
         fail(operators::kOverlapText);
     });
 }
