@@ -192,6 +192,7 @@ class TestIncludes : public QObject {
     void modelsAndContextHaveNoWidgets();
     void eigenStaysOutOfHeaders();
     void headersIncludeEachOtherWithoutCycles();
+    void unitsAndFoldersHaveNoCycles();
     void cyclesAreFound_data();
     void cyclesAreFound();
 
@@ -332,7 +333,17 @@ void TestIncludes::headersIncludeEachOtherWithoutCycles() {
     }
 }
 
-/// Cycles that are planted.
+void TestIncludes::unitsAndFoldersHaveNoCycles() {
+    sonde::test::IncludeGraph units;
+    for (const Include& include : m_includes)
+        if (include.quoted && !include.target.endsWith(QLatin1String(".moc")) && !isUmbrella(include.file))
+            sonde::test::addInclude(units, include.file, include.line, include.target);
+    QVERIFY(units.size() > 500);
+    const QString cycles = sonde::test::cyclesText(units) + sonde::test::cyclesText(sonde::test::folderGraph(units));
+    QVERIFY2(cycles.isEmpty(), qPrintable(cycles));
+}
+
+/// Cycles that are planted: the check above is worth what it finds.
 void TestIncludes::cyclesAreFound_data() {
     QTest::addColumn<QStringList>("includes");  // "file target"
     QTest::addColumn<QList<QStringList>>("units");

@@ -1,22 +1,9 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string_view>
-
-#include "core/tensor/attribute.h"
+#include "core/operators/call.h"
 #include "core/tensor/symbolic.h"
 
 namespace sonde::operators {
-
-/// One call of an operator, as far as it is known. Shapes may have symbols for dimensions.
-struct Call {
-    std::string_view domain, name;             ///< as for traitsOf()
-    std::span<const tensor::TypeInfo> inputs;  ///< in the order of the schema; a tuple of types for a list of tensors
-    std::span<const tensor::TypeInfo> outputs;
-    std::span<const tensor::Value> constants;        ///< of the inputs, None where it is not known; may be shorter
-    const tensor::Attributes* attributes = nullptr;  ///< of ONNX; null: none
-};
 
 /// What one call of an operator takes, in the symbols of its shapes; each may be unknown.
 ///

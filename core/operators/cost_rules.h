@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/operators/cost.h"
+#include "core/operators/call.h"
 #include "core/operators/tables.h"
 
 namespace sonde::operators {
