@@ -150,6 +150,43 @@ base::Result<Tracer::GraphPtr> RobustTracer::traceLeaf(const std::shared_ptr<Mod
     return counts ? tried : traceOpaque(root, concrete);
 }
 
+namespace {
+
+/// How many levels of modules there are from a module on, itself included.
+class Levels {
+  public:
+    std::size_t of(const Module& module) {
+        if (const auto known = m_known.find(&module); known != m_known.end()) return known->second;
+        std::size_t below = 0;
+        for (const Module::Child& child : module.children()) below = std::max(below, of(*child.module));
+        return m_known[&module] = below + 1;
+    }
+
+  private:
+    std::unordered_map<const Module*, std::size_t> m_known;
+};
+
+/// What nests too deeply fails once more one level further down, and so on: after it come the parts with half as many
+/// levels at most, wherever they are below it.
+std::vector<std::shared_ptr<Module>> shallowerParts(const Module& root) {
+    Levels levels;
+    const std::size_t most = levels.of(root) / 2;
+    std::vector<std::shared_ptr<Module>> parts;
+    std::unordered_set<const Module*> seen;
+    std::deque<const Module*> deeper{&root};
+    while (!deeper.empty()) {
+        for (const Module::Child& child : deeper.front()->children()) {
+            if (!seen.insert(child.module.get()).second) continue;
+            if (levels.of(*child.module) <= most) parts.push_back(child.module);
+            else deeper.push_back(child.module.get());
+        }
+        deeper.pop_front();
+    }
+    return parts;
+}
+
+}  // namespace
+
 const graph::InternalGraph* GraphCollection::find(const Module& module) const {
     const auto found = std::ranges::find_if(m_entries, [&](const Entry& entry) { return entry.root.get() == &module; });
     return found == m_entries.end() ? nullptr : found->graph.get();
@@ -171,9 +208,17 @@ void GraphCollection::recursiveTrace(const std::shared_ptr<Module>& model, const
         } catch (...) {  // it fails as a root, too
         }
         entry.graph = m_tracer->traceRobust(root, root == model ? concrete : ConcreteArguments{});
-        if (entry.graph->nodeCount() == 0) entry.failure = *m_tracer->failureMessage(*root);
+        const bool isEmpty = entry.graph->nodeCount() == 0;
+        if (isEmpty) entry.failure = *m_tracer->failureMessage(*root);
         m_entries.push_back(std::move(entry));
         if (!checkHierarchy(*root)) continue;
+        const auto& failure = m_tracer->failure();
+        if (isEmpty && failure && failure->kind() == TraceErrorKind::Depth) {
+            for (std::shared_ptr<Module>& part : shallowerParts(*root)) {
+                if (queued.insert(part.get()).second) queue.push_back(std::move(part));
+            }
+            continue;
+        }
         for (const auto& [path, module] : namedModules(*root)) {
             if (!m_tracer->isFailed(*module)) continue;
             for (const Module::Child& child : module->children()) {

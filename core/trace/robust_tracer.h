@@ -102,6 +102,7 @@ class GraphCollection {
     explicit GraphCollection(MakeTracer makeTracer) : m_makeTracer(std::move(makeTracer)) {}
 
     /// Starts anew: traces the model, then breadth-first the direct children of every failed module, each module once.
+    /// Of what nests too deeply to be traced it takes the parts with half as many levels instead.
     /// `concrete` is for the model only. Ends early, with what there is, once `stop` says so (asked before each root).
     void recursiveTrace(const std::shared_ptr<Module>& model, const ConcreteArguments& concrete = {},
                         const std::function<bool()>& stop = {});

@@ -203,6 +203,26 @@ class TestGraphCollection : public QObject {
         QCOMPARE(graphOf(collection, *net, "inner.f"), string("x test_flag_1 eq _assert conv output"));
     }
 
+    /// What is too deep is not tried once more one level further down: parts with half the levels come next.
+    void partsOfWhatIsTooDeep() {
+        const std::function<std::shared_ptr<Custom>(int)> nested = [&](int levels) {
+            auto made = custom("Deep", [levels](Custom& self, std::span<const Var> in) {
+                volatile char frame[32768] = {1};  // a forward that uses much of the stack
+                return levels > 1 ? self.at("c")(in[0]) + int{frame[0]} : in[0];
+            });
+            if (levels > 1) made->addChild("c", nested(levels - 1));
+            return made;
+        };
+        const auto net = nested(600);
+        net->addChild("small", linear());
+        GraphCollection collection;
+        collection.recursiveTrace(net);
+        QVERIFY(collection.entries().front().failure.starts_with("RecursionError"));
+        QVERIFY(collection.find(*net->child("small")));
+        QVERIFY2(collection.entries().size() < 12, qPrintable(QString::number(collection.entries().size())));
+        QVERIFY(collection.entries().back().failure.empty());
+    }
+
     void stopsWhenTold() {
         const auto net = chain("Net", {{"cf", controlFlow()}});
         GraphCollection collection;
