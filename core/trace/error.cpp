@@ -106,7 +106,8 @@ TraceError TraceError::ofCurrentException() {
 }
 
 std::string TraceError::message() const {
-    return (m_foreignType.empty() ? std::string(typeName(m_kind)) : m_foreignType) + ": " + what();
+    const std::string text = what();
+    return (m_foreignType.empty() ? std::string(typeName(m_kind)) : m_foreignType) + (text.empty() ? "" : ": " + text);
 }
 
 void TraceError::setModule(const std::string& qualname, const std::string& className) {
