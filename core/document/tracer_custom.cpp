@@ -1,5 +1,7 @@
 #include "core/document/tracer_custom.h"
 
+#include <algorithm>
+
 #include "core/document/fx_results.h"
 #include "core/document/tracer_concrete.h"
 #include "core/io/torchscript/script_module.h"
@@ -10,7 +12,8 @@ namespace sonde::document {
 
 namespace {
 
-/// --concrete values annotate; with an example, parameters that are not among them take theirs from it.
+/// --concrete values of all parameters annotate; with an example, parameters that are not among them take theirs from
+/// it.
 base::Result<std::optional<trace::ConcreteArguments>> annotations(const TraceRequest& request) {
     if (request.concrete.empty()) return std::optional<trace::ConcreteArguments>();
     trace::ConcreteArguments concrete = request.concrete;
@@ -22,6 +25,13 @@ base::Result<std::optional<trace::ConcreteArguments>> annotations(const TraceReq
         }
     }
     return std::optional(std::move(concrete));
+}
+
+/// The source system annotates with values for all parameters. With some of them the trace is specialised for those,
+/// as it is with the other tracers.
+bool coversAll(const trace::ConcreteArguments& concrete, const trace::Module& root) {
+    return std::ranges::all_of(
+        root.signature(), [&](const trace::ForwardParameter& parameter) { return concrete.contains(parameter.name); });
 }
 
 base::Result<trace::Tracer::GraphPtr> withoutSlices(const graph::InternalGraph& recorded, bool) {
@@ -41,6 +51,10 @@ base::Result<TracedGraph> traceCustom(const TraceRequest& request) {
     tracer.setRecordsControlFlow(true);  // of archives: branches and loops as exprs that own bodies
     trace::CustomTraceOptions how;
     SONDE_ASSIGN(how.concrete, annotations(request));
+    if (how.concrete && !coversAll(*how.concrete, *request.root)) {
+        how.concrete.reset();
+        how.fixed = request.concrete;
+    }
     SONDE_ASSIGN(const auto example, followExample(tracer, request));
     SONDE_ASSIGN(auto graph, tracer.traceCustom(request.root, how));
     if (example) example->finish(*graph);

@@ -222,7 +222,7 @@ base::Result<Tracer::GraphPtr> CustomTracer::traceAndPurify(const std::shared_pt
     GraphPtr recorded;
     {
         const ReplacedFunctions replaced;
-        SONDE_ASSIGN(recorded, ModulePathTracer::trace(traced));
+        SONDE_ASSIGN(recorded, ModulePathTracer::trace(traced, options.fixed));
     }
     if (options.concrete) annotate(*recorded, *root, *options.concrete);
     SONDE_TRY(finishGraph(root, options));

@@ -36,6 +36,9 @@ struct CustomTraceOptions {
     bool removeInPlace = true;
     /// Registered functions become attributes of the root.
     bool updateModel = true;
+    /// Parameters with a fixed value, which the graph checks as with other tracers; the others stay symbolic. Not
+    /// beside containers in `concrete`.
+    ConcreteArguments fixed = {};
 };
 
 /// Records what fx refuses (custom-trace.md): lengths, `x[i] = v`, in-place operations, concatenation of a list of

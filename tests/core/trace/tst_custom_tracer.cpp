@@ -443,6 +443,14 @@ class TestCustomTracer : public QObject {
         QVERIFY(holds(traced(root, {}, how)->name, "unknown: z"));
     }
 
+    void fixedValuesAreChecked() {
+        const auto root = custom("Net", [](Custom&, In in) { return in[1] ? in[0] + 1 : in[0]; },
+                                 {{"x", {}, false, true}, {"flag", {}, false}});
+        trace::CustomTraceOptions how;
+        how.fixed = {{"flag", Value::ofBool(true)}};
+        QCOMPARE(names(*traced(root, {}, how)), std::string("x flag_1 eq _assert add output"));
+    }
+
     void case25_containersAreTakenApart() {
         const auto root = custom(
             "Net", [](Custom& self, In in) { return self.at("l")(in[0] + in[1][Var(0)] + in[1][Var(1)][Var("k")]); },
