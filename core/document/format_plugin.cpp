@@ -122,6 +122,49 @@ void settleOptional(const nn::PluginModel& model, OpenOptions& options, base::Di
     }
 }
 
+/// A model whose forward says nothing of its one parameter, which then has the declared name. Its parts are the model's
+/// own, under their own names.
+class WithInputName final : public nn::Module {
+  public:
+    WithInputName(std::shared_ptr<nn::Module> model, std::string name)
+        : m_model(std::move(model)), m_name(std::move(name)) {
+        for (const Child& child : m_model->children()) addChild(child.name, child.module);
+        for (const NamedSlot& slot : m_model->ownTensors()) addSlot(slot.name, slot.slot);
+    }
+    std::string className() const override { return m_model->className(); }
+    std::string extraText() const override { return m_model->extraText(); }
+    bool makesTensor() const override { return m_model->makesTensor(); }
+    std::vector<trace::ForwardParameter> signature() const override {
+        std::vector<trace::ForwardParameter> parameters = m_model->signature();
+        parameters.front().name = m_name;
+        return parameters;
+    }
+    nn::Var forward(std::span<const nn::Var> in) override { return m_model->forward(in); }
+
+  private:
+    std::shared_ptr<nn::Module> m_model;
+    std::string m_name;
+};
+
+/// What SONDE_MODEL declares are parameters of forward. Of one declared input and one parameter each is the other; what
+/// else has no parameter is told.
+void settleNames(nn::PluginModel& model, base::Diagnostics& diagnostics) {
+    const std::vector<trace::ForwardParameter> parameters = model.root->signature();
+    std::string known;
+    for (const trace::ForwardParameter& parameter : parameters) known += (known.empty() ? "" : ", ") + parameter.name;
+    for (const nn::ModelInput& input : model.inputs) {
+        if (std::ranges::find(parameters, input.name, &trace::ForwardParameter::name) != parameters.end()) continue;
+        if (parameters.size() == 1 && model.inputs.size() == 1 && !parameters.front().collects) {
+            model.root = std::make_shared<WithInputName>(model.root, input.name);
+            model.root->setTraining(false);
+            return;
+        }
+        diagnostics.push_back({base::Severity::Warning,
+                               "SONDE_MODEL declares the input '" + input.name + "', which is no parameter of forward",
+                               model.root->className(), "signature() names the parameters: " + known});
+    }
+}
+
 base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const OpenOptions& options,
                                                    const base::WorkContext& work) {
     const auto [given, name] = splitModelPath(path.string());
@@ -137,12 +180,16 @@ base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const O
     SONDE_TRY(checkAgreed(*library, options, path.string()));
     SONDE_ASSIGN(const PluginEntry entry, chosenEntry(entries, name, path.string()));
     const trace::EvaluatorScope evaluator(kernelEvaluator());
-    SONDE_ASSIGN(const nn::PluginModel model, make(entry, *library, path.string()));
+    SONDE_ASSIGN(nn::PluginModel model, make(entry, *library, path.string()));
     if (!options.weights.empty()) SONDE_TRY(loadWeights(*model.root, options.weights, work));
     std::vector<KnownInput> inputs;
     for (const nn::ModelInput& input : model.inputs) inputs.push_back({input.name, input.type});
     OpenOptions settled = options;
     base::Diagnostics notes;
+    SONDE_TRY(guarded("the model's signature", path.string(), [&]() -> base::Result<void> {
+        settleNames(model, notes);
+        return {};
+    }));
     SONDE_ASSIGN(const auto document, guarded("the model's forward", path.string(), [&] {
                      settleOptional(model, settled, notes);
                      return traceModel(model.root, settled, inputs, work);

@@ -383,6 +383,24 @@ class TestPlugin : public QObject {
         QVERIFY2(given.status == 0, qPrintable(given.out + given.err));
     }
 
+    /// A forward of one parameter takes the declared name and shape; a name of no parameter is told.
+    void declaredInputs() {
+        const Outcome info = runSonde({"info", "--allow-native", plugin("own_models.so#unnamed")});
+        QVERIFY2(info.out.contains("x: float32[4]"), qPrintable(info.out));
+        QTemporaryDir folder;
+        const QString reference = folder.filePath("reference.npz");
+        write(reference, {{"in.x", tensor::Tensor::of<float>({4}, {1, -2, 0, 4})},
+                          {"out.out", tensor::Tensor::of<float>({4}, {3, -6, 0, 12})}});
+        for (const char* tracer : {"module-path", "traced-module", "robust", "custom"}) {
+            const Outcome outcome =
+                runSonde({"check", "--allow-native", plugin("own_models.so#unnamed"), reference, "--tracer", tracer});
+            QVERIFY2(outcome.status == 0, qPrintable(tracer + outcome.out + outcome.err));
+        }
+        const Outcome misnamed = runSonde({"info", "--allow-native", plugin("own_models.so#misnamed")});
+        QVERIFY2(misnamed.err.contains("SONDE_MODEL declares the input 'z', which is no parameter of forward"),
+                 qPrintable(misnamed.err));
+    }
+
     /// Traced with two rows, run with four; x > 0 ? 1 : 2 of two numbers is float32.
     void otherSizesThanTheTraced() {
         QTemporaryDir folder;
@@ -398,7 +416,7 @@ class TestPlugin : public QObject {
 
     void notesAreReadWithoutRunningAnything() {
         const auto entries = notesOf(contentOf(plugin("own_models.so")));
-        QCOMPARE(entries.size(), 4U);
+        QCOMPARE(entries.size(), 6U);
         QCOMPARE(entries[0].model, std::string("scaled"));
         QCOMPARE(entries[0].className, std::string("Scaled"));
         QVERIFY(notesOf(contentOf(plugin("no_model.so"))).empty());

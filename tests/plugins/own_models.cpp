@@ -1,4 +1,4 @@
-// Models as a user writes them, for tst_plugin: two that work, and two that throw.
+// Models as a user writes them, for tst_plugin: some that work, and two that throw.
 
 #include <stdexcept>
 
@@ -55,9 +55,28 @@ class ThrowsWhenCalled : public nn::Module {
     Var forward(std::span<const Var>) override { throw std::logic_error("not today"); }
 };
 
+/// Says nothing of its one parameter: 3 x.
+class Unnamed : public nn::Module {
+  public:
+    std::string className() const override { return "Unnamed"; }
+    Var forward(std::span<const Var> in) override { return 3 * in[0]; }
+};
+
+/// x + y, declared under another name.
+class Misnamed : public nn::Module {
+  public:
+    std::string className() const override { return "Misnamed"; }
+    std::vector<nn::ForwardParameter> signature() const override {
+        return {{"x", std::nullopt, false}, {"y", std::nullopt, false}};
+    }
+    Var forward(std::span<const Var> in) override { return in[0] + in[1]; }
+};
+
 SONDE_MODEL(Scaled, "scaled", nn::input("x", {3, 2}));
 SONDE_MODEL(Branching, "branching", nn::input("x", {tensor::Dim::named("N")}));
 SONDE_MODEL(ThrowsWhenMade, "throws_when_made");
 SONDE_MODEL(ThrowsWhenCalled, "throws_when_called");
+SONDE_MODEL(Unnamed, "unnamed", nn::input("x", {4}));
+SONDE_MODEL(Misnamed, "misnamed", nn::input("x", {4}), nn::input("z", {4}));
 
 }  // namespace own
