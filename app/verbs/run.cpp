@@ -10,6 +10,7 @@
 #include "core/analysis/compare.h"
 #include "core/analysis/profile.h"
 #include "core/analysis/tensor_stats.h"
+#include "core/base/visible_text.h"
 #include "core/exec/file_check.h"
 #include "core/graph/source_files.h"
 #include "core/io/npz/npz.h"
@@ -52,9 +53,11 @@ std::string valueText(const Row& row) {
 }
 
 /// The table of values. Made whole before it is printed: what is read for it may turn out to have changed.
-std::string tableOf(const std::vector<Row>& rows) {
+std::string tableOf(std::vector<Row> rows) {
     std::size_t nameWidth = 4, qualnameWidth = 6;
-    for (const Row& row : rows) {
+    for (Row& row : rows) {
+        row.name = base::visibleText(row.name);
+        row.qualname = base::visibleText(row.qualname);
         nameWidth = std::max(nameWidth, row.name.size());
         qualnameWidth = std::max(qualnameWidth, row.qualname.size());
     }

@@ -1,3 +1,4 @@
+#include "core/base/visible_text.h"
 #include "core/graph/internal_graph.h"
 
 namespace sonde::graph {
@@ -39,30 +40,30 @@ void print(const InternalGraph& graph, BodyId bodyId, const std::string& indent,
     const Body& body = graph.body(bodyId);
     for (ExprId id : body.order) {
         const Expr& expr = graph.expr(id);
-        out += indent;
+        std::string line;
         for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
             const Node& node = graph.node(expr.outputs[i]);
-            out += (i ? ", " : "") + node.name + ": " + node.type.text();
+            line += (i ? ", " : "") + node.name + ": " + node.type.text();
         }
         const std::string& operation = expr.op.name.empty() ? expr.target : expr.op.name;
-        out += " = " + std::string(name(expr.kind)) + " " + operation + "(" + argumentsText(graph, expr) + ")";
+        line += " = " + std::string(name(expr.kind)) + " " + operation + "(" + argumentsText(graph, expr) + ")";
         if (!expr.attributes.empty()) {
-            out += " {";
+            line += " {";
             bool first = true;
             for (const tensor::Attribute& attribute : expr.attributes.items()) {
-                out += (first ? "" : ", ") + attribute.name + "=" + tensor::text(attribute.value);
+                line += (first ? "" : ", ") + attribute.name + "=" + tensor::text(attribute.value);
                 first = false;
             }
-            out += "}";
+            line += "}";
         }
-        if (expr.qualname && !expr.qualname->empty()) out += "  # " + *expr.qualname;
-        out += "\n";
+        if (expr.qualname && !expr.qualname->empty()) line += "  # " + *expr.qualname;
+        out += indent + base::visibleText(line) + "\n";
         for (BodyId inner : expr.bodies) {
-            out += indent + "  " + graph.body(inner).label + ":\n";
+            out += indent + "  " + base::visibleText(graph.body(inner).label) + ":\n";
             print(graph, inner, indent + "    ", out);
         }
     }
-    out += indent + "return " + text(graph, body.result) + "\n";
+    out += indent + "return " + base::visibleText(text(graph, body.result)) + "\n";
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/visible_text.h"
+
 namespace sonde::trace {
 
 using graph::Expr;
@@ -76,11 +78,11 @@ void print(const Cluster& cluster, const std::string& path, const std::string& i
 std::string originListing(const InternalGraph& graph, const std::function<bool(graph::NodeId)>& shown) {
     std::string text;
     const auto add = [&](const Expr& expr, const graph::Node& node) {
-        text += "Node " + node.name + " is from module";
+        text += "Node " + base::visibleText(node.name) + " is from module";
         if (!expr.qualname) {
             text += " None";
         } else if (!expr.qualname->empty()) {
-            text += ' ' + *expr.qualname;
+            text += ' ' + base::visibleText(*expr.qualname);
         }
         text += '\n';
     };
