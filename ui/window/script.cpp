@@ -71,6 +71,10 @@ void Script::poll() {
     if (m_quietTurns >= kQuietTurns) {
         m_poll.stop();
         if (m_loadError) return fail(*std::exchange(m_loadError, {}));
+        // Files of inputs are read before it is known whether the model can run on them.
+        const auto& refusal = m_window.context().refusal();
+        if (std::exchange(m_awaitsRun, false) && refusal)
+            return fail(usageError("not run: " + refusal->what, refusal->where, refusal->hint));
         step();
     } else if (m_waiting.elapsed() > 1000LL * m_waitSeconds) {
         m_poll.stop();
@@ -160,6 +164,7 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
     if (command == u"input") return giveInput(rest);
     if (command == u"run") {
         context.run();
+        m_awaitsRun = true;
         waitForIdle(kDefaultWaitSeconds);
         return {};
     }

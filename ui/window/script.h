@@ -67,6 +67,7 @@ class Script : public QObject {
     int m_waitSeconds = 0;
     int m_quietTurns = 0;
     std::optional<base::Error> m_loadError;  ///< of the model that is being opened
+    bool m_awaitsRun = false;                ///< whether it was refused is seen when all is idle
     std::optional<base::Error> m_error;
 };
 

@@ -13,7 +13,7 @@ constexpr std::array kCommands{
     ScriptCommand{"open", "MODEL", "open a file or zoo:NAME, and wait until it is shown", kWithoutModel},
     ScriptCommand{"input", "NAME SPEC [PRESET]",
                   "give an input: input x photo.png imagenet, input ids [1,2,3], input x values.npz#key"},
-    ScriptCommand{"run", "", "run, and wait for the end"},
+    ScriptCommand{"run", "", "run, and wait for the end; an error if the inputs do not fit"},
     ScriptCommand{
         "compare", "FILE|ZOO|passes",
         "compare with reference values (.npz), another model, or the model before its passes; an error if it cannot be done"},
