@@ -9,6 +9,7 @@
 #include "core/analysis/match.h"
 #include "core/analysis/measured_runs.h"
 #include "core/analysis/node_measures.h"
+#include "core/analysis/operator_cost.h"
 #include "core/analysis/parameters.h"
 #include "core/analysis/problems.h"
 #include "core/analysis/profile.h"

@@ -2,4 +2,5 @@
 
 // What each operator is, without kernels.
 
+#include "core/operators/cost.h"
 #include "core/operators/traits.h"

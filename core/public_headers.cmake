@@ -5,7 +5,8 @@ set(SONDE_PUBLIC_HEADERS
   analysis.h base.h document.h exec.h export.h graph.h io.h layout.h nn.h operators.h ops.h passes.h session.h
   tensor.h trace.h zoo.h
   analysis/bad_values.h analysis/compare.h analysis/compared_values.h analysis/conformance.h analysis/difference.h
-  analysis/infer.h analysis/match.h analysis/measured_runs.h analysis/node_measures.h analysis/parameters.h
+  analysis/infer.h analysis/match.h analysis/measured_runs.h analysis/node_measures.h analysis/operator_cost.h
+  analysis/parameters.h
   analysis/problems.h analysis/profile.h
   analysis/query/query.h
   analysis/reach.h analysis/seen_types.h analysis/tensor_stats.h
@@ -32,7 +33,7 @@ set(SONDE_PUBLIC_HEADERS
   nn/activation.h nn/adaptive_softmax.h nn/attention.h nn/containers.h nn/conv.h nn/distance.h nn/dropout.h
   nn/embedding.h nn/fold.h nn/fractional_pooling.h nn/functional.h nn/initialize.h nn/linear.h nn/loss.h nn/module.h
   nn/normalization.h nn/padding.h nn/plugin.h nn/pooling.h nn/recurrent.h nn/transformer.h nn/upsample.h
-  operators/traits.h
+  operators/call.h operators/cost.h operators/traits.h
   ops/registry/registry.h
   passes/gradient.h passes/pass.h passes/report.h passes/rewrite.h
   session/comparison.h session/executor.h session/input_spec.h session/inputs.h session/node_ref.h

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "core/tensor/attribute.h"
-#include "core/tensor/symbolic.h"
 
 namespace sonde::operators {
 

@@ -7,6 +7,7 @@
 
 #include "core/operators/call.h"
 #include "core/operators/tables.h"
+#include "core/tensor/symbolic.h"
 
 namespace sonde::operators {
 
