@@ -23,11 +23,11 @@ namespace sonde::session {
 ///     const tensor::Value* value = session.values().of(node);
 ///
 /// Threads: a session and all its parts belong to one thread, on which every function is called and on which the
-/// observer is told of events. Exceptions are stop(), which may come from any thread, and LiveRun behind
-/// Runs::progress(). Work (reading inputs, running, computing again, comparing) is handed to an executor. With the
-/// InlineExecutor, which is there by default, each verb blocks until its work and what follows from it is done; with
-/// one that has threads, verbs return at once and results arrive later on the session's thread. The work itself touches
-/// nothing of the session. open(), readCases() and check() block in any case.
+/// observer is told of events. The exception is stop(), which may come from any thread. Work (reading inputs, running,
+/// computing again, comparing) is handed to an executor. With the InlineExecutor, which is there by default, each verb
+/// blocks until its work and what follows from it is done; with one that has threads, verbs return at once and results
+/// arrive later on the session's thread. The work itself touches nothing of the session but the atomics behind
+/// Runs::progress(). open(), readCases() and check() block in any case.
 class Session : private Observer {
   public:
     /// Everything is done on the calling thread; `work` stops all of it and is told of its progress.
