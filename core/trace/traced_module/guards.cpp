@@ -158,20 +158,38 @@ bool isAssertion(const TracedExpr& expr) {
            operators::traitsOf(expr.operation().op.domain, expr.operation().op.name).is(operators::Trait::Effect);
 }
 
+namespace {
+
+/// Whether a run can give another number of parts than the trace, and nothing else tells. One too few is seen where it
+/// is taken, and a list of lengths that does not fit where it is cut.
+bool mayGiveMoreParts(const TracedExpr& expr) {
+    using operators::ViewForm;
+    const TracedOperation& operation = expr.operation();
+    const Operand* amount = expr.args().size() > 1 ? &expr.args()[1] : nullptr;
+    const bool isNumber = amount && amount->kind == Operand::Kind::Constant && amount->constant.isNumber();
+    const bool isComputed = !amount || amount->kind == Operand::Kind::Node;
+    switch (operators::traitsOf(operation.op.domain, operation.op.name).form) {
+        case ViewForm::Unbind: return true;
+        case ViewForm::Split: return isNumber || isComputed;
+        case ViewForm::Chunk:  // a short tensor has fewer parts than were asked for
+            return isComputed ||
+                   (isNumber && static_cast<double>(expr.outDef().items.size()) < amount->constant.number());
+        case ViewForm::TensorSplit:
+        case ViewForm::HorizontalSplit:
+        case ViewForm::VerticalSplit:
+        case ViewForm::DepthSplit: return isComputed;
+        default: return false;
+    }
+}
+
+}  // namespace
+
 void guardParts(const TracedExpr& expr, const Var& list) {
     const bool isList = expr.outDef().kind == Structure::Kind::List || expr.outDef().kind == Structure::Kind::Tuple;
-    if (!list.isProxy() || !isList || expr.isModuleCall() || expr.args().empty()) return;
-    const TracedOperation& operation = expr.operation();
-    const operators::ViewForm form = operators::traitsOf(operation.op.domain, operation.op.name).form;
-    // Who says how long each part is says how many there are. One too few is seen where it is taken.
-    const bool areCounted =
-        expr.args().size() > 1 && expr.args()[1].kind == Operand::Kind::Constant && expr.args()[1].constant.isNumber();
-    const bool dependsOnSize =
-        form == operators::ViewForm::Unbind || (form == operators::ViewForm::Split && areCounted);
-    if (!dependsOnSize) return;
+    if (!list.isProxy() || !isList || expr.isModuleCall() || expr.args().empty() || !mayGiveMoreParts(expr)) return;
     const auto count = static_cast<std::int64_t>(expr.outDef().items.size());
     const Operand& whole = expr.args().front();
-    const std::string name = whole.kind == Operand::Kind::Node ? whole.node->name() : operation.display;
+    const std::string name = whole.kind == Operand::Kind::Node ? whole.node->name() : expr.operation().display;
     const std::string parts = std::to_string(count) + (count == 1 ? " part" : " parts");
     list.tracer().recordGuard(list.node(), KnownUse::Length, count, "took " + parts + " of " + name,
                               "traced with " + parts + " of " + name);

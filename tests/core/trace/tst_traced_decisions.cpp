@@ -123,6 +123,16 @@ class TestTracedDecisions : public QObject {
         QCOMPARE(engineError(module, vec({0, 1, 7})), QString());
         QVERIFY(engineError(module, vec({1, 2, 3})).contains("traced with 2 parts of nonzero_out, got 3"));
         QVERIFY(!module->run({vec({1, 2, 3})}));
+        const auto lastOf = [](std::string_view op, std::int64_t number) {
+            return function([op, number](const Var& x) {
+                const Var parts = call(op, {x, Var(number)});
+                return parts.items().back();
+            });
+        };
+        // Two elements have two parts of one; of three parts that are asked for there may be three.
+        QVERIFY(engineError(guarded(lastOf("chunk", 3), vec({1, 2})), vec({1, 2, 3})).contains("got 3"));
+        QCOMPARE(engineError(guarded(lastOf("chunk", 2), vec({1, 2})), vec({1, 2, 3})), QString());
+        QVERIFY(engineError(guarded(lastOf("split.Tensor", 1), vec({1, 2})), vec({1, 2, 3})).contains("got 3"));
     }
 
     /// An element of a vector is a tensor, whatever takes numbers.
