@@ -3,7 +3,6 @@
 #include <span>
 
 #include "core/base/progress.h"
-#include "core/base/progress.h"
 #include "core/document/document_types.h"
 #include "core/io/dump/export_options.h"
 
