@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
@@ -16,8 +18,7 @@ namespace {
 struct CheckOptions {
     ModelOptions model;
     std::string reference;
-    analysis::Tolerance tolerance;  ///< of --rtol and --atol, where one of them is given
-    bool isFixed = false;
+    std::optional<double> relative, absolute;  ///< --rtol and --atol, where they are given
     InputChoice inputs;
     std::size_t threads = 0;
 };
@@ -25,17 +26,56 @@ struct CheckOptions {
 void print(const analysis::ComparedCase& result, std::size_t nameWidth, std::size_t qualnameWidth) {
     for (const analysis::ComparedValue& value : result.values) {
         const std::string label = value.isOutput ? "out." + value.name : value.name;
-        fmt::print("{:8} {:{}}  {:{}}  {:>10.3g}  {:>10.3g}  {}{}{}\n", result.label, label, nameWidth,
+        std::string notes;
+        for (const std::string& note : {value.note, value.typeText()}) notes += (note.empty() ? "" : "  ") + note;
+        fmt::print("{:8} {:{}}  {:{}}  {:>10.3g}  {:>10.3g}  {}{}\n", result.label, label, nameWidth,
                    value.qualname.empty() ? "(root)" : value.qualname, qualnameWidth, value.maxAbsolute,
-                   value.maxRelative, value.ok ? "ok" : "FAIL", value.note.empty() ? "" : "  ", value.note);
+                   value.maxRelative, value.ok ? "ok" : "FAIL", notes);
     }
-    if (!result.unmatched.empty()) {
-        fmt::print("{:8} {} reference values have no node of that name\n", result.label, result.unmatched.size());
-    }
+    if (!result.unmatched.empty()) fmt::print("{:8} {}\n", result.label, analysis::unmatchedText(result.unmatched));
     if (const analysis::ComparedValue* first = result.firstDiverging()) {
         fmt::print("{:8} first diverging node: {} ({})\n", result.label, first->name,
                    first->qualname.empty() ? "(root)" : first->qualname);
     }
+}
+
+/// Without --rtol and --atol each dtype has its own. With one of them floats have what it says; integers are equal up
+/// to what --atol allows them.
+analysis::Tolerances tolerancesOf(const CheckOptions& options) {
+    analysis::Tolerances tolerances;
+    if (!options.relative && !options.absolute) return tolerances;
+    tolerances.fixed = analysis::Tolerance{};
+    if (options.relative) tolerances.fixed->relative = *options.relative;
+    if (options.absolute) tolerances.fixed->absolute = *options.absolute;
+    tolerances.integers = analysis::Tolerance{0, options.absolute.value_or(0)};
+    return tolerances;
+}
+
+/// What was allowed to every dtype that was judged: "float16: 0.01, float32: 0.0001 of the largest magnitude, int64:
+/// equal".
+std::string allowedText(const std::vector<analysis::ComparedCase>& cases, const analysis::Tolerances& tolerances) {
+    std::set<tensor::DType> judged;
+    for (const analysis::ComparedCase& each : cases)
+        for (const analysis::ComparedValue& value : each.values)
+            if (value.dtype != tensor::DType::Undefined)
+                judged.insert(tolerances.deciding(value.dtype, value.expectedType));
+    std::string floats, exact;
+    const auto add = [](std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; };
+    for (const tensor::DType dtype : judged) {
+        const std::string name(tensor::name(dtype));
+        const bool isExact = tensor::isInteger(dtype) || dtype == tensor::DType::Bool || dtype == tensor::DType::String;
+        if (isExact) add(exact, name);
+        else add(floats, tolerances.fixed ? name : fmt::format("{}: {:g}", name, tolerances.of(dtype).ofLargest));
+    }
+    if (tolerances.fixed) {
+        floats += floats.empty() ? "" : ": ";
+        floats += fmt::format("rtol {:g}, atol {:g}", tolerances.fixed->relative, tolerances.fixed->absolute);
+    } else if (!floats.empty()) {
+        floats += " of the largest magnitude";
+    }
+    const double apart = tolerances.integers ? tolerances.integers->absolute : 0;
+    exact = (exact.empty() ? "integers" : exact) + (apart > 0 ? fmt::format(": atol {:g}", apart) : ": equal");
+    return floats + (floats.empty() ? "" : ", ") + exact;
 }
 
 /// Inputs from --input-data by their keys: for those that the reference does not hold.
@@ -57,7 +97,7 @@ base::Result<int> check(CheckOptions& options) {
     session::Session session(commandLineWork());
     session.show(document);
     session.runs().setSettings({options.threads});
-    if (options.isFixed) session.comparison().setTolerances(options.tolerance);
+    session.comparison().setTolerances(tolerancesOf(options));
     const analysis::Tolerances& tolerances = session.comparison().tolerances();
     SONDE_ASSIGN(const auto found, session.check(options.reference, given));
     printNotes(found.notes);
@@ -74,10 +114,8 @@ base::Result<int> check(CheckOptions& options) {
     fmt::print("{:8} {:{}}  {:{}}  {:>10}  {:>10}\n", "case", "name", nameWidth, "qualname", qualnameWidth, "max abs",
                "max rel");
     for (const analysis::ComparedCase& result : cases) print(result, nameWidth, qualnameWidth);
-    const std::string allowed =
-        options.isFixed ? fmt::format("rtol {:g}, atol {:g}", options.tolerance.relative, options.tolerance.absolute)
-                        : fmt::format("float32: {:g} of the largest magnitude, integers: equal", tolerances.float32);
-    fmt::print("{} values in {} cases compared, {} failed ({})\n", compared, cases.size(), failed, allowed);
+    fmt::print("{} values in {} cases compared, {} failed ({})\n", compared, cases.size(), failed,
+               allowedText(cases, tolerances));
     for (const analysis::ComparedCase& result : cases) {
         if (result.error) return base::Error(*result.error).withNote(result.label);
     }
@@ -97,21 +135,15 @@ Verb checkVerb() {
                             "Reference values: an .npz with keys in.NAME, out.NAME, node.NAME")
                 ->required();
             options->inputs.addTo(command);
-            const CLI::Option* relative =
-                command
-                    .add_option(
-                        "--rtol", options->tolerance.relative,
-                        "Allow ATOL + RTOL * |reference| in every element. Without --rtol and --atol each dtype has its "
-                        "tolerance: of the largest magnitude of a value float32 1e-4, float16 1e-2, bfloat16 8e-2, float64 "
-                        "1e-10; integers and bools are equal")
-                    ->capture_default_str();
-            const CLI::Option* absolute =
-                command.add_option("--atol", options->tolerance.absolute, "See --rtol")->capture_default_str();
+            command.add_option(
+                "--rtol", options->relative,
+                "Allow ATOL + RTOL * |reference| in every element of a float (not given: 0.001); integers and bools are "
+                "equal. Without --rtol and --atol each dtype has its tolerance: of the largest magnitude of a value "
+                "float32 1e-4, float16 1e-2, bfloat16 8e-2, float64 1e-10");
+            command.add_option("--atol", options->absolute,
+                               "See --rtol (not given: 0.0001). Also what integers may differ by (not given: 0)");
             command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
-            return std::function<base::Result<int>()>([options, relative, absolute] {
-                options->isFixed = relative->count() + absolute->count() > 0;
-                return check(*options);
-            });
+            return std::function<base::Result<int>()>([options] { return check(*options); });
         }};
 }
 

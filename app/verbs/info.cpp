@@ -167,18 +167,23 @@ void printText(const Info& info) {
 }  // namespace
 
 Verb infoVerb() {
-    return {"info", "Summarise a model: inputs, outputs, parameters, buffers, operators",
-            "sonde info model.onnx --json", [](CLI::App& command) {
-                auto options = std::make_shared<InfoOptions>();
-                options->model.addTo(command);
-                command.add_flag("--json", options->json, "One JSON object instead of text");
-                return std::function<base::Result<int>()>([options]() -> base::Result<int> {
-                    SONDE_ASSIGN(const auto document, options->model.load());
-                    const Info info(*document);
-                    options->json ? printJson(info) : printText(info);
-                    return 0;
-                });
-            }};
+    return {
+        "info", "Summarise a model: inputs, outputs, parameters, buffers, operators", "sonde info model.onnx --json",
+        [](CLI::App& command) {
+            auto options = std::make_shared<InfoOptions>();
+            options->model.addTo(command);
+            command.add_flag("--json", options->json, "One JSON object instead of text");
+            command.footer(
+                "Tied weights are initializers or parameters that several operators or modules share: they count once.\n"
+                "Equal or transposed copies are tensors of their own, and each of them counts.\n\n" +
+                command.get_footer());
+            return std::function<base::Result<int>()>([options]() -> base::Result<int> {
+                SONDE_ASSIGN(const auto document, options->model.load());
+                const Info info(*document);
+                options->json ? printJson(info) : printText(info);
+                return 0;
+            });
+        }};
 }
 
 }  // namespace sonde::app

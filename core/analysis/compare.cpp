@@ -15,6 +15,7 @@ namespace sonde::analysis {
 
 using graph::InternalGraph;
 using graph::NodeId;
+using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 using tensor::Value;
@@ -125,10 +126,11 @@ void addDifference(Difference& total, const Difference& part) {
 /// integers is rounded.
 Tolerance toleranceOf(const Tensor& actual, const Expected& expected, const Tolerances& tolerances) {
     Tolerance tolerance = tolerances.of(actual.dtype(), expected.whole ? expected.whole->dtype() : actual.dtype());
-    if (tolerances.fixed || !expected.stats || expected.stats->numel() != 4) return tolerance;
-    tolerance.absolute = std::exchange(tolerance.ofLargest, 0) *
-                         std::max(std::abs(expected.stats->toDouble(2)), std::abs(expected.stats->toDouble(3)));
-    tolerance.relative = 1e-9;
+    const bool isExact = tolerances.integers && (tensor::isInteger(actual.dtype()) || actual.dtype() == DType::Bool);
+    if ((tolerances.fixed && !isExact) || !expected.stats || expected.stats->numel() != 4) return tolerance;
+    tolerance.absolute += std::exchange(tolerance.ofLargest, 0) *
+                          std::max(std::abs(expected.stats->toDouble(2)), std::abs(expected.stats->toDouble(3)));
+    tolerance.relative = std::max(tolerance.relative, 1e-9);
     return tolerance;
 }
 
@@ -170,6 +172,8 @@ void compareValue(ComparedValue& row, const Value* value, const Expected& expect
     const std::optional<Tensor> actual = asTensor(*value);
     row.hasValue = actual.has_value();
     if (!actual) return fail("is " + value->typeText() + ", not a tensor");
+    if (value->isTensor()) row.dtype = actual->dtype();
+    if (value->isTensor() && expected.whole) row.expectedType = expected.whole->dtype();
     const Tolerance tolerance = toleranceOf(*actual, expected, tolerances);
     Difference total;
     if (expected.whole) {

@@ -4,6 +4,7 @@
 
 namespace sonde::analysis {
 
+using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 using tensor::Value;
@@ -18,6 +19,28 @@ bool ComparedCase::ok() const { return !error && !firstDiverging(); }
 const ComparedValue* ComparedCase::firstDiverging() const {
     const auto found = std::find_if(values.begin(), values.end(), [](const ComparedValue& value) { return !value.ok; });
     return found == values.end() ? nullptr : &*found;
+}
+
+std::string ComparedValue::typeText() const { return differentTypes(dtype, expectedType); }
+
+std::string differentTypes(DType actual, DType expected) {
+    if (actual == expected || actual == DType::Undefined || expected == DType::Undefined) return {};
+    return std::string(tensor::name(expected)) + " in the reference, " + std::string(tensor::name(actual)) +
+           " in the model";
+}
+
+std::string listOfKeys(const std::vector<std::string>& keys) {
+    constexpr std::size_t kMaxListed = 8;
+    const std::size_t listed = std::min(keys.size(), kMaxListed);
+    std::string text;
+    for (std::size_t i = 0; i < listed; ++i) text += (i ? ", " : "") + keys[i];
+    return listed == keys.size() ? text : text + " and " + std::to_string(keys.size() - listed) + " more";
+}
+
+std::string unmatchedText(const std::vector<std::string>& keys) {
+    if (keys.empty()) return {};
+    return std::to_string(keys.size()) + (keys.size() == 1 ? " reference value has" : " reference values have") +
+           " no counterpart in the model: " + listOfKeys(keys);
 }
 
 std::optional<Tensor> asTensor(const Value& value) {

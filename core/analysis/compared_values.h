@@ -47,6 +47,11 @@ struct ComparedValue {
     std::string note;      ///< why it could not be compared element by element; empty if it was
     double cosine = std::numeric_limits<double>::quiet_NaN();
     double snr = std::numeric_limits<double>::quiet_NaN();  ///< dB
+    /// The element types of the model's tensor and of the reference; undefined of what is no tensor, or only
+    /// summarised.
+    tensor::DType dtype = tensor::DType::Undefined, expectedType = tensor::DType::Undefined;
+    /// "float64 in the reference, float32 in the model"; empty if they agree or are not known.
+    std::string typeText() const;
 };
 
 struct ComparedCase {
@@ -59,6 +64,13 @@ struct ComparedCase {
     /// The first value in graph order that is not ok; null if all are.
     const ComparedValue* firstDiverging() const;
 };
+
+/// See ComparedValue::typeText().
+std::string differentTypes(tensor::DType actual, tensor::DType expected);
+/// "node.zzz, out.q and 7 more".
+std::string listOfKeys(const std::vector<std::string>& keys);
+/// "2 reference values have no counterpart in the model: node.zzz, out.q"; empty if there are no keys.
+std::string unmatchedText(const std::vector<std::string>& keys);
 
 /// A value as a tensor: numbers are scalars, lists of numbers vectors; nothing for other kinds.
 std::optional<tensor::Tensor> asTensor(const tensor::Value& value);

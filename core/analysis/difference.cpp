@@ -24,6 +24,8 @@ double partOfLargest(DType dtype, double float32) {
     }
 }
 
+bool isExact(DType dtype) { return tensor::isInteger(dtype) || dtype == DType::Bool; }
+
 bool isFinite(double number) { return std::isfinite(number); }
 bool isFinite(const std::complex<double>& number) {
     return std::isfinite(number.real()) && std::isfinite(number.imag());
@@ -39,7 +41,7 @@ Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& exp
     Difference result;
     double largest = 0, excess = -std::numeric_limits<double>::infinity();
     double dot = 0, ofActual = 0, ofExpected = 0, noise = 0;
-    bool anyFinite = count == 0;
+    bool anyFinite = count == 0, anyNan = false, isApart = false;  // apart: by something infinite
     for (std::int64_t i = 0; i < count; ++i) {
         const auto a = actualAt(i);
         const auto r = expectedAt(i);
@@ -52,12 +54,14 @@ Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& exp
             ofActual += product(a, a);
             ofExpected += product(r, r);
         }
+        anyNan = anyNan || isNan(a) || isNan(r);
         if (a == r || (isNan(a) && isNan(r))) continue;
         const double absolute = finite ? std::abs(a - r) : std::numeric_limits<double>::infinity();
         result.maxAbsolute = std::max(result.maxAbsolute, absolute);
         if (!std::isfinite(absolute)) {
             result.maxRelative = absolute;
             result.ok = false;
+            isApart = true;
             continue;
         }
         noise += absolute * absolute;
@@ -66,7 +70,10 @@ Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& exp
     }
     if (excess > tolerance.ofLargest * largest) result.ok = false;
     const double lengths = std::sqrt(ofActual) * std::sqrt(ofExpected);
-    if (anyFinite) result.cosine = lengths > 0 ? std::clamp(dot / lengths, -1.0, 1.0) : ofActual == ofExpected ? 1 : 0;
+    // What the elements beside those that are no numbers say is not said of the value.
+    if (anyFinite && !anyNan && !isApart)
+        result.cosine = lengths > 0 ? std::clamp(dot / lengths, -1.0, 1.0) : ofActual == ofExpected ? 1 : 0;
+    if (isApart) return result;
     result.snr = noise > 0   ? 10 * std::log10(ofExpected / noise)
                  : result.ok ? std::numeric_limits<double>::infinity()
                              : result.snr;
@@ -94,10 +101,15 @@ bool equalIntegers(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tolerance Tolerances::of(DType dtype) const { return fixed ? *fixed : Tolerance{0, 0, partOfLargest(dtype, float32)}; }
+Tolerance Tolerances::of(DType dtype) const { return of(dtype, dtype); }
 
 Tolerance Tolerances::of(DType a, DType b) const {
+    if (integers && isExact(a) && isExact(b)) return *integers;
     return fixed ? *fixed : Tolerance{0, 0, std::max(partOfLargest(a, float32), partOfLargest(b, float32))};
+}
+
+DType Tolerances::deciding(DType a, DType b) const {
+    return partOfLargest(b, float32) > partOfLargest(a, float32) ? b : a;
 }
 
 Difference difference(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {

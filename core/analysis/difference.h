@@ -14,23 +14,30 @@ struct Tolerance {
     double relative = 1e-3;
     double absolute = 1e-4;
     double ofLargest = 0;
+
+    bool operator==(const Tolerance&) const = default;
 };
 
 /// The tolerance of a value by its element type: a part of the largest magnitude in it. Integers, booleans and strings
-/// must be equal. `fixed` takes the place of all of that.
+/// must be equal. `fixed` takes the place of all of that, except for integers and booleans where `integers` is given.
 struct Tolerances {
     static constexpr double kFloat32 = 1e-4;
     double float32 =
         kFloat32;  ///< the others keep their ratio to it: float16 1e-2, bfloat16 8e-2, float64 1e-10, float8 0.25
     std::optional<Tolerance> fixed;
+    std::optional<Tolerance> integers;  ///< of values that are integers or booleans in both
 
     Tolerances() = default;
     Tolerances(const Tolerance& tolerance)
         : fixed(tolerance) {}  // NOLINT(google-explicit-constructor): one for all is a set of them
 
+    bool operator==(const Tolerances&) const = default;
+
     Tolerance of(tensor::DType dtype) const;
     /// The coarser of both: of a value that has another element type in the reference.
     Tolerance of(tensor::DType a, tensor::DType b) const;
+    /// Which of both decides.
+    tensor::DType deciding(tensor::DType a, tensor::DType b) const;
 };
 
 /// How far a tensor is from what is expected of it.
@@ -38,10 +45,11 @@ struct Difference {
     double maxAbsolute = 0;  ///< infinite if one is NaN or infinite where the other is not
     double maxRelative = 0;  ///< |a - r| / |r| where r is not 0
     bool ok = true;
-    /// Of the elements that are finite in both: Σ a·r / (|a|·|r|), 1 if both are all zero; NaN if there are none, or it
-    /// is not known.
+    /// Of the elements that are finite in both: Σ a·r / (|a|·|r|), 1 if both are all zero; NaN if there are none, if
+    /// either holds NaN or one is infinite where the other is not, or it is not known.
     double cosine = std::numeric_limits<double>::quiet_NaN();
-    /// 10·log10(Σ r² / Σ (a - r)²) in dB, infinite if they are equal; NaN if it is not known.
+    /// 10·log10(Σ r² / Σ (a - r)²) in dB, infinite if they are equal; NaN if it is not known, or maxAbsolute is
+    /// infinite.
     double snr = std::numeric_limits<double>::quiet_NaN();
 };
 

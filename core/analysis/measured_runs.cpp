@@ -61,6 +61,7 @@ base::Result<Recording> runWatching(const MeasuredRun& run, const std::vector<No
 
 NodeDifference differenceOf(const Tensor& actual, const Tensor& expected, const Tolerances& tolerances) {
     NodeDifference result;
+    result.typeText = differentTypes(actual.dtype(), expected.dtype());
     if (actual.shape() != expected.shape()) {
         result.ok = false;
         result.maxAbsolute = result.maxRelative = INFINITY;
@@ -89,7 +90,10 @@ void addWorse(std::optional<NodeDifference>& worst, NodeDifference one) {
     worst->cosine = std::fmin(worst->cosine, one.cosine);  // what is not known says nothing
     worst->snr = std::fmin(worst->snr, one.snr);
     worst->isMeasured = worst->isMeasured && one.isMeasured;
+    // One pass that holds no number leaves nothing to be said of all.
+    if (std::isinf(worst->maxAbsolute)) worst->cosine = worst->snr = NAN;
     if (worst->note.empty()) worst->note = std::move(one.note);
+    if (worst->typeText.empty()) worst->typeText = std::move(one.typeText);
 }
 
 /// All iterations of a loop together.
@@ -279,10 +283,27 @@ base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const Measur
     return result;
 }
 
+std::string remarksOn(const InternalGraph& graph, const RunDifferences& differences) {
+    std::string text = unmatchedText(differences.unmatched);
+    constexpr std::size_t kMaxListed = 3;
+    std::size_t others = 0;
+    std::string types;
+    for (std::size_t i = 0; i < differences.ofNode.size() && i < graph.nodeCount(); ++i) {
+        const auto& one = differences.ofNode[i];
+        if (!one || one->typeText.empty() || ++others > kMaxListed) continue;
+        types += (types.empty() ? "" : ", ") + graph.node(NodeId(i)).name + " (" + one->typeText + ")";
+    }
+    if (others == 0) return text;
+    if (others > kMaxListed) types += " and " + std::to_string(others - kMaxListed) + " more";
+    return text + (text.empty() ? "" : "; ") + std::to_string(others) +
+           (others == 1 ? " value has another dtype: " : " values have another dtype: ") + types;
+}
+
 RunDifferences differencesOf(const InternalGraph& graph, const ComparedCase& compared) {
     RunDifferences result;
     result.ofNode.resize(graph.nodeCount());
     result.error = compared.error;
+    result.unmatched = compared.unmatched;
     for (const ComparedValue& value : compared.values) {
         if (!value.node.valid() || value.node.index() >= result.ofNode.size()) continue;
         // What a failed run did not come to is no difference: the failure is told for itself.
@@ -290,6 +311,7 @@ RunDifferences differencesOf(const InternalGraph& graph, const ComparedCase& com
         NodeDifference one{value.maxAbsolute, value.maxRelative, value.ok, value.note, value.cosine, value.snr};
         one.isMeasured = value.ok || value.note.empty();
         if (!one.isMeasured) one.maxAbsolute = one.maxRelative = INFINITY;
+        one.typeText = value.typeText();
         addWorse(result.ofNode[value.node.index()], std::move(one));
     }
     summarise(graph, result);

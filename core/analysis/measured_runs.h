@@ -41,6 +41,7 @@ struct NodeDifference {
         false;  ///< of one that is not ok: so is a value that it was computed from, or an input of the model
     bool isMeasured =
         true;  ///< false: it could not be compared element by element (see note), and no number says anything
+    std::string typeText;  ///< "float64 in the reference, float32 in the model"; empty if the element types agree
 };
 
 /// By NodeId of `actual`; nothing where there is no counterpart or no tensor.
@@ -51,6 +52,7 @@ struct RunDifferences {
     graph::NodeId firstDiverging;                ///< the first of them in order of execution
     std::vector<graph::NodeId> diverging;        ///< all that are not ok, in order of execution
     std::vector<graph::NodeId> differingInputs;  ///< inputs of the model whose values are not those of the other run
+    std::vector<std::string> unmatched;          ///< keys of a reference file that name nothing in the graph
     std::optional<base::Error> error;            ///< why one of the runs ended early
 };
 
@@ -58,6 +60,10 @@ struct RunDifferences {
 base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference,
                                          const Tolerances& tolerances, exec::Runner& runner,
                                          const base::WorkContext& work = {}, std::int64_t heldBytes = kHeldBytes);
+
+/// What the counts do not say: reference values that name no node, and values of another element type in the reference,
+/// by names; sentences without a full stop, joined by "; ". Empty if there is nothing.
+std::string remarksOn(const graph::InternalGraph& graph, const RunDifferences& differences);
 
 /// What one case of a reference file says of the nodes of `graph`.
 RunDifferences differencesOf(const graph::InternalGraph& graph, const ComparedCase& compared);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -156,37 +157,89 @@ std::string badConstants(const InternalGraph& graph, const Expr& expr) {
     return text;
 }
 
-/// What usually is behind it.
+/// What usually is behind it where all inputs are finite; empty: nothing that is known of the operator.
 struct Advice {
     operators::OpClass opClass;
-    std::string_view text;
+    std::string_view ofNan, ofInf;
 };
+constexpr std::string_view kNegative = "its input has negative elements",
+                           kZero = "its input has elements that are zero";
+constexpr std::string_view kNotPositive = "its input has elements that are zero or negative";
+constexpr std::string_view kAcceptMask = "if the mask is infinite on purpose, accept it";
+constexpr std::string_view kDivisor = "its divisor has elements that are zero or very small";
+constexpr std::string_view kPower = "a negative base with a fractional exponent is NaN, and large powers overflow";
+constexpr std::string_view kCast = "its input has elements outside of the range of the new dtype";
 constexpr std::array kAdvice{
-    Advice{operators::OpClass::BatchNorm, "check the running variance: it must not be negative"},
-    Advice{operators::OpClass::Log, "its input has elements that are zero or negative"},
-    Advice{operators::OpClass::Sqrt, "its input has negative elements"},
-    Advice{operators::OpClass::ReciprocalSqrt, "its input has elements that are zero or negative"},
-    Advice{operators::OpClass::Reciprocal, "its input has elements that are zero"},
-    Advice{operators::OpClass::Div, "its divisor has elements that are zero"},
-    Advice{operators::OpClass::Pow, "a negative base with a fractional exponent is NaN, and large powers overflow"},
-    Advice{operators::OpClass::Exp, "its input has elements above 88.7, where float32 overflows"},
-    Advice{operators::OpClass::Cast, "its input has elements outside of the range of the new dtype"},
-    Advice{operators::OpClass::Where, "if the mask is infinite on purpose, accept it"},
-    Advice{operators::OpClass::MaskedFill, "if the mask is infinite on purpose, accept it"},
+    Advice{operators::OpClass::Log, kNegative, kZero},
+    Advice{operators::OpClass::Sqrt, kNegative, {}},
+    Advice{operators::OpClass::ReciprocalSqrt, kNotPositive, kZero},
+    Advice{operators::OpClass::Reciprocal, {}, "its input has elements that are zero or very small"},
+    Advice{operators::OpClass::Div, kDivisor, kDivisor},
+    Advice{operators::OpClass::Pow, kPower, kPower},
+    Advice{operators::OpClass::Cast, kCast, kCast},
+    Advice{operators::OpClass::Where, kAcceptMask, kAcceptMask},
+    Advice{operators::OpClass::MaskedFill, kAcceptMask, kAcceptMask},
 };
+
+/// An argument of an operator that has the same place in ONNX and PyTorch, as a value that is known before a run.
+const tensor::Value* knownArgument(const InternalGraph& graph, const Expr& expr, std::size_t index,
+                                   std::string_view keyword) {
+    const graph::Argument* argument = index < expr.arguments.size() ? &expr.arguments[index] : nullptr;
+    for (const auto& [name, value] : expr.keywords)
+        if (name == keyword) argument = &value;
+    if (!argument) return nullptr;
+    if (argument->kind == graph::Argument::Kind::Constant) return &argument->constant;
+    if (argument->kind != graph::Argument::Kind::Node) return nullptr;
+    const auto& constant = graph.node(argument->node).constant;
+    return constant ? &*constant : nullptr;
+}
+
+/// x · scale / √(variance + ε) + bias: what of it is wrong, as far as the weights tell.
+std::string adviceForNorm(const InternalGraph& graph, const Expr& expr, const std::string& overflow) {
+    const tensor::Value* const known = knownArgument(graph, expr, 4, "running_var");
+    const tensor::Value* const given = knownArgument(graph, expr, 7, "eps");
+    const double epsilon = given && given->isNumber() ? given->number() : expr.attributes.getFloat("epsilon", 1e-5);
+    if (!known || !known->isTensor() || known->tensor().numel() == 0)
+        return "check its running variance, which must be positive, and its scale";
+    double least = std::numeric_limits<double>::infinity();
+    for (std::int64_t i = 0; i < known->tensor().numel(); ++i) least = std::min(least, known->tensor().toDouble(i));
+    if (least + epsilon < 0) return "its running variance has negative elements";
+    if (least + epsilon == 0) return "its running variance has elements that are zero, and its epsilon is 0";
+    return overflow + ": check its scale, its running variance and the magnitude of its input";
+}
+
+std::string adviceForExp(tensor::DType dtype) {
+    const char* const largest = dtype == tensor::DType::Float16   ? "11"
+                                : dtype == tensor::DType::Float64 ? "709"
+                                                                  : "88.7";
+    return std::string("its input has elements above ") + largest + ", where " +
+           std::string(tensor::name(dtype == tensor::DType::Undefined ? tensor::DType::Float32 : dtype)) + " overflows";
+}
 
 /// Something bad that is no mere overflow comes from what an operation is given; only where all of that is finite is
 /// the operator the one to check.
-std::string adviceFor(const Expr& expr, const Suspect& suspect, bool hasBadConstant) {
+std::string adviceFor(const InternalGraph& graph, const Suspect& suspect, bool hasBadConstant) {
+    const graph::Node& node = graph.node(suspect.node);
+    const Expr& expr = graph.expr(node.producer);
     if (expr.kind == ExprKind::Input) return "the given input contains it: check the file and its normalisation";
     const operators::OpClass opClass = graph::traitsOf(expr).opClass;
-    const bool isMask =
-        suspect.bad.nan == 0 && (opClass == operators::OpClass::Where || opClass == operators::OpClass::MaskedFill);
+    const bool isNan = suspect.bad.nan > 0;
+    const bool isMask = !isNan && (opClass == operators::OpClass::Where || opClass == operators::OpClass::MaskedFill);
     if (hasBadConstant && !isMask) return "check where its weight comes from";
     if (!suspect.bad.isOrigin)
         return "its inputs contain infinity: \u221e \u2212 \u221e, 0 \u00b7 \u221e, \u221e / \u221e and a softmax of \u2212\u221e alone are NaN";
+    const bool isTyped = node.type.dtype != tensor::DType::Undefined;
+    const std::string range =
+        "the range of " + (isTyped ? std::string(tensor::name(node.type.dtype)) : std::string("its dtype"));
+    const std::string overflow = "its inputs are finite, but its result exceeds " + range;
+    if (opClass == operators::OpClass::BatchNorm || opClass == operators::OpClass::BatchNormWithStatistics)
+        return adviceForNorm(graph, expr, overflow);
+    if (opClass == operators::OpClass::Exp) return adviceForExp(node.type.dtype);
     const auto found = std::ranges::find(kAdvice, opClass, &Advice::opClass);
-    return found == kAdvice.end() ? "check the inputs of this node: all of them are finite" : std::string(found->text);
+    const std::string_view text = found == kAdvice.end() ? "" : isNan ? found->ofNan : found->ofInf;
+    if (!text.empty()) return std::string(text);
+    return isNan ? "its inputs are finite: check for 0 / 0, and for intermediate results that exceed " + range
+                 : overflow + ": check the magnitude of its inputs and weights";
 }
 
 Problem problemOf(const InternalGraph& graph, const Suspect& suspect) {
@@ -208,7 +261,7 @@ Problem problemOf(const InternalGraph& graph, const Suspect& suspect) {
     if (suspect.isOrigin()) {
         const std::string constants = badConstants(graph, expr);
         problem.message += constants;
-        problem.advice = adviceFor(expr, suspect, !constants.empty());
+        problem.advice = adviceFor(graph, suspect, !constants.empty());
     }
     return problem;
 }

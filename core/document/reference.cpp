@@ -141,14 +141,10 @@ base::Result<void> checkCompared(const std::vector<analysis::ComparedCase>& case
         if (!each.values.empty() || each.error) return {};
         unmatched.insert(unmatched.end(), each.unmatched.begin(), each.unmatched.end());
     }
-    constexpr std::size_t kMaxListed = 8;
-    std::string names;
-    for (std::size_t i = 0; i < std::min(unmatched.size(), kMaxListed); ++i) names += (i ? ", " : "") + unmatched[i];
-    if (unmatched.size() > kMaxListed) names += " and " + std::to_string(unmatched.size() - kMaxListed) + " more";
     base::Error error{base::ErrorKind::Comparison, "nothing was compared", path};
-    return error.withHint(names.empty()
+    return error.withHint(unmatched.empty()
                               ? "the reference holds no values beside inputs: its keys must be out.NAME and node.NAME"
-                              : "the model has no node or output of these names: " + names);
+                              : "the model has no node or output of these names: " + analysis::listOfKeys(unmatched));
 }
 
 }  // namespace

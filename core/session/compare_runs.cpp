@@ -157,7 +157,7 @@ void Comparison::take(ComparisonOutcome outcome) {
     // What is known is of an earlier comparison, and stands below this error.
     if (outcome.error->kind != base::ErrorKind::Cancelled) {
         m_observer.failed(*outcome.error);
-        makeStaleForGood("it could not be compared with " + m_wantedTitle + " again");
+        makeStaleForGood("it could not be compared with " + m_wantedTitle + (m_wantedTitle == m_title ? " again" : ""));
     }
     m_observer.comparisonChanged();
 }
@@ -194,8 +194,10 @@ void Comparison::publish(ComparisonOutcome outcome) {
     m_lastingReason.clear();
     m_title = m_wantedTitle;
     m_files = std::move(outcome.files);
-    Notice notice{differing() > 0 || compared() == 0 ? base::Severity::Warning : base::Severity::Info,
-                  summary(),
+    const std::string remarks = this->remarks();
+    const bool isRemarkable = differing() > 0 || compared() == 0 || !remarks.empty();
+    Notice notice{isRemarkable ? base::Severity::Warning : base::Severity::Info,
+                  summary() + (remarks.empty() ? "" : "; ") + remarks,
                   {},
                   {},
                   firstDiverging()};

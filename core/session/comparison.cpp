@@ -39,6 +39,10 @@ std::string Comparison::summary() const {
     return text;
 }
 
+std::string Comparison::remarks() const {
+    return m_known ? analysis::remarksOn(*m_document->graph, *m_known) : std::string();
+}
+
 const NodeDifference* Comparison::lastOf(NodeId node) const {
     if (!m_known || !node.valid() || node.index() >= m_known->ofNode.size()) return nullptr;
     const auto& found = m_known->ofNode[node.index()];
@@ -68,18 +72,10 @@ std::vector<NodeId> Comparison::worstFirst() const {
 
 // --- tolerances -----------------------------------------------------------------------------------------------------
 
-bool Comparison::hasDefaultTolerances() const {
-    return !m_tolerances.fixed && m_tolerances.float32 == analysis::Tolerances::kFloat32;
-}
+bool Comparison::hasDefaultTolerances() const { return m_tolerances == analysis::Tolerances(); }
 
 bool Comparison::setTolerances(const analysis::Tolerances& tolerances) {
-    const auto fixed = [](const analysis::Tolerances& of) {
-        return of.fixed.value_or(analysis::Tolerance{-1, -1, -1});
-    };
-    const analysis::Tolerance before = fixed(m_tolerances), now = fixed(tolerances);
-    const bool isEqual =
-        before.relative == now.relative && before.absolute == now.absolute && before.ofLargest == now.ofLargest;
-    if (isEqual && tolerances.float32 == m_tolerances.float32) return false;
+    if (tolerances == m_tolerances) return false;
     m_tolerances = tolerances;
     const bool isCurrent = isKnown() && !isStale();
     if (isKnown()) makeStaleForGood("the tolerance was changed");

@@ -42,6 +42,9 @@ class Comparison {
     const std::string& title() const { return m_title; }
     /// "3 of 40 values differ from resnet18.npz"; what came of the last comparison, stale or not. Only if it is known.
     std::string summary() const;
+    /// What the summary does not count: "1 reference value has no counterpart in the model: node.zzz"; empty if there
+    /// is nothing. See analysis::remarksOn().
+    std::string remarks() const;
     /// Of a node in the last run; null if it was not compared, or the comparison is stale.
     const analysis::NodeDifference* of(graph::NodeId node) const { return isStale() ? nullptr : lastOf(node); }
     /// The same of the last comparison, stale or not.

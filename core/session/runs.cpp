@@ -120,9 +120,12 @@ void Runs::fail(base::Error error) {
     m_live.reset();
     m_last.recording.reset();
     m_last.error = std::move(error);
+    // Shapes of an earlier run would look like those of this one. Somebody may point into them until he is told.
+    const RunTypes before = std::exchange(m_types, {});
     const bool isKnown = m_fileError.has_value();
     const std::uint64_t number = m_number;
     if (!checkFiles() && isKnown) m_observer.fileChanged(*m_fileError, false);
+    if (number == m_number && before.graph) m_observer.typesChanged();
     if (number != m_number) return;
     m_state = m_last.state();
     m_observer.runFinished();

@@ -270,10 +270,26 @@ void TestGivenInputs::integersOfAReferenceAreEqual() {
                                                 {"out.m", Tensor::scalar<std::int64_t>(100001)}});
     const Outcome strict = runSonde({"check", m_two, file});
     QCOMPARE(strict.status, 1);
-    QVERIFY2(strict.out.contains(
-                 "1 values in 1 cases compared, 1 failed (float32: 0.0001 of the largest magnitude, integers: equal)"),
-             qPrintable(strict.out));
+    QVERIFY2(strict.out.contains("1 values in 1 cases compared, 1 failed (int64: equal)"), qPrintable(strict.out));
     QCOMPARE(runSonde({"check", m_two, file, "--atol", "1"}).status, 0);
+    // A tolerance for floats is none for integers, however large.
+    const Outcome relative = runSonde({"check", m_two, file, "--rtol", "0.5"});
+    QCOMPARE(relative.status, 1);
+    QVERIFY2(relative.out.contains("1 failed (rtol 0.5, atol 0.0001, int64: equal)"), qPrintable(relative.out));
+    // Every dtype that was judged is named, the coarser where the reference has another one, which is told.
+    const QString mixed = write("mixed.npz", {{"in.a", Tensor::of<float>({1, 2}, {1, 2})},
+                                              {"in.b", Tensor::of<float>({1, 2}, {1, 2})},
+                                              {"in.flag", Tensor::scalar<bool>(true)},
+                                              {"in.n", Tensor::scalar<std::int64_t>(5)},
+                                              {"out.y", Tensor::of<double>({1, 2}, {1, 4})},
+                                              {"out.m", Tensor::scalar<std::int64_t>(5)}});
+    const Outcome both = runSonde({"check", m_two, mixed});
+    QCOMPARE(both.status, 0);
+    QVERIFY2(both.out.contains("ok  float64 in the reference, float32 in the model\n") &&
+                 both.out.contains("0 failed (float32: 0.0001 of the largest magnitude, int64: equal)"),
+             qPrintable(both.out));
+    const Outcome help = runSonde({"check", "--help"});
+    QVERIFY2(!help.out.contains("=0.001") && help.out.contains("not given: 0.001"), qPrintable(help.out));
 }
 
 void TestGivenInputs::fixedValuesNeedNotBeGiven() {

@@ -32,8 +32,7 @@ enum class Need {
     KeptRun = 1 << 18,      ///< a run was kept for comparing
     Passes = 1 << 19,       ///< passes changed the model
     Compared = 1 << 20,     ///< differences from something are known
-    Differences = 1 << 21,  ///< and some are above the tolerance
-    TwoCanvases = 1 << 22,  ///< the window is split
+    TwoCanvases = 1 << 21,  ///< the window is split
 };
 Q_DECLARE_FLAGS(Needs, Need)
 Q_DECLARE_OPERATORS_FOR_FLAGS(Needs)

@@ -186,10 +186,14 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
                  right = m_map->isHidden() ? 0 : all.width() - m_map->x();
     const double top = path ? path->geometry().bottom() : 0,
                  bottom = m_hidden->isHidden() ? 0 : all.height() - m_hidden->y();
+    const double leftOfLegend = m_legend->isHidden() ? 0 : m_legend->geometry().right() + kGap / 2.0,
+                 belowLegend = m_legend->isHidden() ? 0 : all.height() - m_legend->y() + kGap / 2.0;
     std::vector<std::pair<double, Camera>> others;  // how much is lost: size, and the middle of the canvas
     for (const QMarginsF& kept :
          {QMarginsF(0, 0, right, 0), QMarginsF(0, 0, 0, bottom), QMarginsF(0, 0, right, bottom),
-          QMarginsF(left, 0, 0, 0), QMarginsF(left, 0, right, 0), QMarginsF(0, top, right, bottom)}) {
+          QMarginsF(left, 0, 0, 0), QMarginsF(left, 0, right, 0), QMarginsF(0, top, right, bottom),
+          QMarginsF(leftOfLegend, 0, 0, 0), QMarginsF(leftOfLegend, 0, right, 0),
+          QMarginsF(leftOfLegend, top, right, 0), QMarginsF(0, 0, 0, belowLegend), QMarginsF(0, top, 0, belowLegend)}) {
         const QRectF free = all.marginsRemoved(kept);
         if (free.width() <= 4 * kMargin || free.height() <= 4 * kMargin) continue;
         Camera camera = Camera::fitting(bounds, free.size(), kMargin, 1.0);
@@ -217,8 +221,11 @@ void CanvasOverlays::setClosable(bool closable) {
 }
 
 void CanvasOverlays::setLegendVisible(bool visible) {
+    const bool isNew = visible != m_legendWanted;
     m_legendWanted = visible;
     arrange();
+    // It takes a place of its own in a picture that was fitted.
+    if (isNew) m_canvas.placeAgain();
 }
 
 }  // namespace sonde::canvas

@@ -91,7 +91,9 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
     m_known =
         std::any_of(m_numberOfExpr.begin(), m_numberOfExpr.end(), [](double number) { return !std::isnan(number); });
     double most = 0, least = INFINITY;
+    bool anyInfinite = false;
     for (const double number : m_numberOfExpr) {
+        anyInfinite = anyInfinite || std::isinf(number);
         if (!std::isfinite(number) || number == 0) continue;
         most = std::max(most, std::abs(number));
         least = std::min(least, std::abs(number));
@@ -125,7 +127,9 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
     for (const double number : m_numberOfExpr) m_ofExpr.push_back(step(number, most));
     for (const double number : m_numberOfScope) m_ofScope.push_back(step(number, mostOfScopes));
     m_low = models::nodeColumnText(column, m_signed ? -most : info.logarithmic && most > 0 ? floor : 0);
-    m_high = models::nodeColumnText(column, most);
+    // What has no finite number, NaN against a number or another shape, is painted like the top, and is named there.
+    m_high = most > 0 || !anyInfinite ? models::nodeColumnText(column, most) : QString();
+    if (anyInfinite) m_high += (m_high.isEmpty() ? QString() : QStringLiteral(", ")) + QChar(0x221e);
     if (!m_known) {
         using Source = models::NodeColumn::Source;
         m_note = info.source == Source::Values       ? QStringLiteral("known after Run")

@@ -28,6 +28,9 @@ class Comparison : public QObject {
     QString title() const { return QString::fromStdString(m_of.title()); }
     /// "3 of 40 values differ from resnet18.npz"; what came of the last comparison, stale or not. Only if it is known.
     QString summary() const { return QString::fromStdString(m_of.summary()); }
+    /// What the summary does not count: "1 reference value has no counterpart in the model: node.zzz"; empty if there
+    /// is nothing.
+    QString remarks() const { return QString::fromStdString(m_of.remarks()); }
     /// Which run the values are of, for the panels that show them: "compared with resnet18.npz"; empty of any other
     /// run.
     QString runText() const;

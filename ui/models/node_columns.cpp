@@ -130,6 +130,11 @@ const std::vector<std::int64_t>& NodeMeasures::times() const {
     return m_times;
 }
 
+/// Statistics are computed in a run of their own, which may get farther than the one that is shown.
+const analysis::TensorStats* NodeMeasures::measured(NodeId id) const {
+    return m_context.wasReached(id) ? m_context.valueMeasures().of(id) : nullptr;
+}
+
 std::optional<double> NodeMeasures::number(int column, NodeId id) const {
     const graph::Node& node = graph().node(id);
     const auto known = [](std::optional<std::int64_t> count) {
@@ -143,7 +148,7 @@ std::optional<double> NodeMeasures::number(int column, NodeId id) const {
         case MaximumColumn:
         case BadColumn:
         case ZerosColumn: {
-            const analysis::TensorStats* stats = m_context.valueMeasures().of(id);
+            const analysis::TensorStats* stats = measured(id);
             return stats ? ofStats(column, *stats) : std::nullopt;
         }
         case DifferenceColumn:
@@ -207,8 +212,7 @@ bool NodeMeasures::isBad(int column, NodeId id) const {
         const analysis::NodeDifference* found = m_context.comparison().of(id);
         return found && !found->ok;
     }
-    const analysis::TensorStats* stats =
-        source == NodeColumn::Source::Values ? m_context.valueMeasures().of(id) : nullptr;
+    const analysis::TensorStats* stats = source == NodeColumn::Source::Values ? measured(id) : nullptr;
     return stats && stats->finiteCount() < stats->count;
 }
 

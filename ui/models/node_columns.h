@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/analysis/tensor_stats.h"
 #include "ui/context/inspector_context.h"
 
 namespace sonde::models {
@@ -59,6 +60,8 @@ class NodeMeasures {
     void reset();
 
   private:
+    /// Null of a node that the run which is shown did not come to.
+    const analysis::TensorStats* measured(graph::NodeId id) const;
     const std::vector<std::int64_t>& parameters() const;
     const std::vector<std::int64_t>& times() const;
 

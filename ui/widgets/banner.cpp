@@ -38,6 +38,8 @@ Look lookOf(Banner::Severity severity) {
 }
 
 constexpr int kMaxLines = 3;
+/// Of what was refused the end counts: which dimension, which number. An error that has so many lines has them all.
+constexpr int kWholeLinesOfError = 6;
 /// What must be read before a button is pressed: this many lines are room for every question in the smallest window.
 constexpr int kMaxLinesOfQuestion = 12;
 
@@ -69,6 +71,15 @@ QString inLines(const QString& text, const QFont& font, int width, int maxLines)
     return lines.join(QLatin1Char('\n'));
 }
 
+/// The same of a text that is shown whole where it needs no more than `wholeLines`.
+QString inLines(const QString& text, const QFont& font, int width, int maxLines, int wholeLines) {
+    if (wholeLines > maxLines) {
+        const QString all = inLines(text, font, width, wholeLines + 1);
+        if (all.count(QLatin1Char('\n')) < wholeLines) return all;
+    }
+    return inLines(text, font, width, maxLines);
+}
+
 }  // namespace
 
 /// A text that takes three lines at most: in a small window a long message must not take the place of what it is about.
@@ -84,9 +95,10 @@ class ShortLabel : public QLabel {
     }
 
     const QString& whole() const { return m_whole; }
-    void setWhole(const QString& text, int maxLines) {
+    void setWhole(const QString& text, int maxLines, int wholeLines = 0) {
         m_whole = text;
         m_maxLines = maxLines;
+        m_wholeLines = wholeLines;
         // Before the width is known many lines would make the window taller than the screen.
         setSizePolicy(QSizePolicy::Ignored, maxLines > kMaxLines ? QSizePolicy::Preferred : QSizePolicy::Minimum);
         fit();
@@ -95,7 +107,7 @@ class ShortLabel : public QLabel {
 
     bool hasHeightForWidth() const override { return true; }
     int heightForWidth(int width) const override {
-        const auto lines = inLines(m_whole, font(), width, m_maxLines).count(QLatin1Char('\n')) + 1;
+        const auto lines = inLines(m_whole, font(), width, m_maxLines, m_wholeLines).count(QLatin1Char('\n')) + 1;
         return fontMetrics().size(0, QString(lines - 1, QLatin1Char('\n'))).height() + 1;
     }
     QSize sizeHint() const override { return {width(), heightForWidth(width())}; }
@@ -113,7 +125,7 @@ class ShortLabel : public QLabel {
 
   private:
     void fit() {
-        const QString shown = inLines(m_whole, font(), width(), m_maxLines);
+        const QString shown = inLines(m_whole, font(), width(), m_maxLines, m_wholeLines);
         setText(shown);
         const bool all = QString(shown).replace(QLatin1Char('\n'), QLatin1Char(' ')).size() >= m_whole.trimmed().size();
         setToolTip(all ? QString() : m_whole.left(kMaxOfTip));
@@ -121,7 +133,7 @@ class ShortLabel : public QLabel {
 
     static constexpr qsizetype kMaxOfTip = 4000;
     QString m_whole;
-    int m_maxLines = kMaxLines;
+    int m_maxLines = kMaxLines, m_wholeLines = 0;
 };
 
 Banner::Banner(QWidget* parent)
@@ -149,8 +161,9 @@ Banner::Banner(QWidget* parent)
 
 void Banner::showMessage(Severity severity, const QString& text, const QString& hint, const QString& action) {
     m_severity = severity;
-    const int maxLines = severity == Severity::Warning && !action.isEmpty() ? kMaxLinesOfQuestion : kMaxLines;
-    m_text->setWhole(text, maxLines);
+    const bool isQuestion = severity == Severity::Warning && !action.isEmpty();
+    const int maxLines = isQuestion ? kMaxLinesOfQuestion : kMaxLines;
+    m_text->setWhole(text, maxLines, severity == Severity::Error ? kWholeLinesOfError : 0);
     m_hint->setWhole(hint, maxLines);
     m_hint->setVisible(!hint.isEmpty());
     m_action->setText(action);

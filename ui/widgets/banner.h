@@ -22,7 +22,8 @@ class Banner : public QFrame {
     explicit Banner(QWidget* parent = nullptr);
 
     /// Shows `text`, below it `hint` (may be empty), and a button named `action` (none if empty). Each has three lines;
-    /// a warning with a button is a question, which is shown whole.
+    /// the text of an error that needs six at most has those; a warning with a button is a question, which is shown
+    /// whole.
     void showMessage(Severity severity, const QString& text, const QString& hint = {}, const QString& action = {});
     void dismiss();
 

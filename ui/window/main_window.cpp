@@ -182,6 +182,16 @@ void MainWindow::buildStatusBar() {
 }
 
 void MainWindow::connectContext() {
+    // Comes before what shows the status anew.
+    const auto forgetSaid = [this] { m_said.clear(); };
+    for (const auto signal : {&InspectorContext::documentOpened, &InspectorContext::documentClosed,
+                              &InspectorContext::runStarted, &InspectorContext::inputsChanged})
+        connect(&m_context, signal, this, forgetSaid);
+    connect(&m_context, &InspectorContext::hoverChanged, this, forgetSaid);
+    connect(&m_context, &InspectorContext::selectionChanged, this, [this] {
+        m_said.clear();
+        m_worst = {};
+    });
     connect(&m_context, &InspectorContext::loadStarted, this, [this](const QString& location) {
         m_progress->start(tr("Opening %1").arg(shortLocation(location)));
         refreshStatus();
@@ -319,8 +329,12 @@ void MainWindow::refreshStatus() {
         if (isStale) text = tr("Stale, %1").arg(stale) + QStringLiteral("   ") + text;
     }
     // All panels show one run: which, if it is that of a comparison.
-    if (const QString run = m_context.comparison().runText(); m_context.hasModel() && !run.isEmpty())
-        text += (text.isEmpty() ? QString() : QStringLiteral("   ")) + run;
+    if (const QString run = m_context.comparison().runText(); m_context.hasModel() && !run.isEmpty()) {
+        const QString remarks = m_context.comparison().remarks();
+        text += (text.isEmpty() ? QString() : QStringLiteral("   ")) + run +
+                (remarks.isEmpty() ? QString() : QStringLiteral("; ") + remarks);
+    }
+    if (!m_said.isEmpty()) text = m_said;
     m_status->setText(text);
     const QString problems = m_context.isRunning() ? QString() : m_context.problems().summary();
     // The window may be narrower than the sentence; what is about the selection needs less.
@@ -360,7 +374,6 @@ void MainWindow::refreshActions() {
     state.setFlag(Need::KeptRun, m_context.comparison().hasKeptRun());
     state.setFlag(Need::Passes, m_context.wholeDocument() && m_context.wholeDocument()->original);
     state.setFlag(Need::Compared, m_context.comparison().isKnown());
-    state.setFlag(Need::Differences, m_context.comparison().differing() > 0);
     state.setFlag(Need::TwoCanvases, isSplit());
     state.setFlag(Need::Bookmarks, !m_context.bookmarks().empty());
     m_actions.setState(state);

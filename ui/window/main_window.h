@@ -149,6 +149,8 @@ class MainWindow : public QMainWindow {
     void compareWithFile();
     void followComparison();
     void goToDifference(const std::vector<graph::NodeId>& nodes, int step);
+    void goToWorst();
+    QString noDifferenceText() const;
     void showText();
     void showLabels();
     void measureIfNeeded();
@@ -162,6 +164,9 @@ class MainWindow : public QMainWindow {
     void goToProducer();
     void goToConsumer();
     void goToProblem(int step);
+    QString noProblemText() const;
+    /// Answers a command that has nothing to do: in the log, and in the status until something else happens.
+    void say(const QString& text);
     graph::NodeId actedOn() const;
     graph::NodeId counterpart(const context::InspectorContext& there);
     MainWindow* placeBeside();
@@ -195,6 +200,8 @@ class MainWindow : public QMainWindow {
     QString m_colorBefore;  ///< what gave the colours before a comparison did
     QTimer m_saveTimer;
     std::map<QString, QVariant> m_saved;  ///< what this window has written, by key of the settings
+    graph::NodeId m_worst;  ///< that the last command went to, if nothing else was selected or compared since
+    QString m_said;         ///< see say()
     context::Message m_bannerMessage;
     bool m_offersAgain = false;            ///< the banner has what another session had open
     std::function<void()> m_bannerAction;  ///< of the banner's button; none: it shows the message's node

@@ -137,8 +137,9 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
         return {};
     }
     if (command == u"panel") {
-        if (!m_window.dock(rest)) return usageError("no such panel", rest.toStdString());
+        if (!m_window.dock(rest)) return usageError("no such panel", rest.toStdString(), panelIds());
         m_window.showPanel(rest);
+        waitForIdle(kDefaultWaitSeconds);  // some are filled when they are first seen
         return {};
     }
     if (command == u"wait") {
@@ -245,9 +246,9 @@ Result<void> Script::goToDifference(const QString& which) {
         return usageError("no such difference", which.toStdString(), "next, previous or worst");
     if (!m_window.context().comparison().isKnown())
         return usageError("nothing is compared", {}, "compare FILE comes first");
-    QAction* action = m_window.actions().action(actions[which]);
-    if (!action->isEnabled()) return usageError("no value differs by more than the tolerance");
-    action->trigger();
+    if (m_window.context().comparison().differing() == 0)
+        return usageError("no value differs by more than the tolerance");
+    m_window.actions().action(actions[which])->trigger();
     waitForIdle(kDefaultWaitSeconds);
     return {};
 }
@@ -279,7 +280,7 @@ Result<void> Script::look(const QString& command, const QString& rest) {
     if (command == u"bookmark") context.toggleBookmark(context.selection());
     if (command == u"color") {
         const int column = models::nodeColumnIndex(rest);
-        if (rest != u"category" && column < 0) return usageError("no such column", rest.toStdString());
+        if (rest != u"category" && column < 0) return usageError("no such column", rest.toStdString(), colorIds());
         context.setColorBy(column < 0 ? rest : models::nodeColumns()[static_cast<std::size_t>(column)].id);
         m_window.canvas()->setLegendVisible(true);
     }

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
+
+#include "ui/models/node_columns.h"
+#include "ui/window/panel_table.h"
 
 namespace sonde::window {
 
@@ -63,6 +67,42 @@ const ScriptCommand* findScriptCommand(std::string_view name) {
     return found == kCommands.end() ? nullptr : &*found;
 }
 
+namespace {
+
+std::string listed(const std::vector<QString>& ids) {
+    std::string text;
+    for (const QString& id : ids) text += (text.empty() ? "" : ", ") + id.toStdString();
+    return text;
+}
+
+/// The list in lines that a terminal shows whole, below the command that takes it.
+std::string indented(std::string_view title, const std::string& list) {
+    constexpr std::size_t kWidth = 110;
+    std::string text = "      " + std::string(title), line;
+    for (std::size_t at = 0; at < list.size();) {
+        const std::size_t end = std::min(list.find(' ', at), list.size());
+        const std::string word = list.substr(at, end - at);
+        if (text.size() - (text.rfind('\n') + 1) + word.size() + 1 > kWidth) text += "\n       ";
+        text += ' ' + word;
+        at = end + 1;
+    }
+    return text + '\n';
+}
+
+}  // namespace
+
+std::string panelIds() {
+    std::vector<QString> ids;
+    for (const panels::PanelInfo& panel : panelTable()) ids.push_back(panel.id);
+    return listed(ids);
+}
+
+std::string colorIds() {
+    std::vector<QString> ids;
+    for (const models::NodeColumn& column : models::nodeColumns()) ids.push_back(column.id);
+    return listed(ids);
+}
+
 std::string scriptHelp() {
     std::string text =
         "A script has one command a line; # begins a comment. NODE is a name, #number, or QUALNAME: for a module's output. Files are\n"
@@ -70,6 +110,8 @@ std::string scriptHelp() {
     for (const ScriptCommand& command : kCommands) {
         text += "  " + std::string(command.name) + (command.arguments.empty() ? "" : " ") +
                 std::string(command.arguments) + "\n      " + std::string(command.sentence) + '\n';
+        if (command.name == "panel") text += indented("IDs:", panelIds());
+        if (command.name == "color") text += indented("Columns:", colorIds());
     }
     return text;
 }

@@ -20,5 +20,8 @@ std::span<const ScriptCommand> scriptCommands();
 const ScriptCommand* findScriptCommand(std::string_view name);
 /// The table as text, a command a line.
 std::string scriptHelp();
+/// The words that `panel` and `color` take, from the tables of panels and columns: "comparison, inputs, log …".
+std::string panelIds();
+std::string colorIds();
 
 }  // namespace sonde::window

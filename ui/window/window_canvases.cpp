@@ -142,7 +142,7 @@ void MainWindow::bindCompareActions() {
     m_actions.bind("compare.again", this, [&comparison] { comparison.again(); });
     m_actions.bind("compare.next", this, [this, &comparison] { goToDifference(comparison.diverging(), 1); });
     m_actions.bind("compare.previous", this, [this, &comparison] { goToDifference(comparison.diverging(), -1); });
-    m_actions.bind("compare.worst", this, [this, &comparison] { goToDifference(comparison.worstFirst(), 1); });
+    m_actions.bind("compare.worst", this, [this] { goToWorst(); });
     connect(&comparison, &context::Comparison::changed, this, &MainWindow::followComparison);
     connect(&m_context, &context::InspectorContext::documentOpened, this, &MainWindow::followComparison);
 }
@@ -154,6 +154,8 @@ void MainWindow::followComparison() {
     const int column = models::nodeColumnIndex(m_context.colorBy());
     const bool colored =
         column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source == Source::Comparison;
+    m_worst = {};
+    m_said.clear();
     refreshStatus();
     if (comparison.isKnown() == m_showsComparison) return;
     m_showsComparison = comparison.isKnown();
@@ -183,8 +185,33 @@ void MainWindow::compareWithFile() {
     dialog->open();
 }
 
+/// Why there is no difference to go to, and what to do.
+QString MainWindow::noDifferenceText() const {
+    const context::Comparison& comparison = m_context.comparison();
+    if (comparison.isActive()) return tr("The comparison has not ended yet");
+    if (comparison.isKnown()) {
+        const QString remarks = comparison.remarks();
+        return comparison.summary() + (remarks.isEmpty() ? QString() : QStringLiteral("; ") + remarks);
+    }
+    const QKeySequence file = m_actions.action(QStringLiteral("compare.file"))->shortcut();
+    return tr("Nothing was compared yet: Run \u203a Compare says with what (%1: with a file)")
+        .arg(file.toString(QKeySequence::NativeText));
+}
+
+/// The worst, however the selection came to where it is; only from there on to the next worst.
+void MainWindow::goToWorst() {
+    const std::vector<graph::NodeId> nodes = m_context.comparison().worstFirst();
+    if (nodes.empty()) return say(noDifferenceText());
+    const auto at = std::ranges::find(nodes, m_worst);
+    const bool goesOn = m_worst.valid() && at != nodes.end() && at + 1 != nodes.end();
+    const graph::NodeId next = goesOn ? *(at + 1) : nodes.front();
+    m_context.navigateTo(next);
+    m_worst = next;  // selecting has cleared it
+}
+
 void MainWindow::goToDifference(const std::vector<graph::NodeId>& nodes, int step) {
-    if (nodes.empty()) return;
+    m_worst = {};
+    if (nodes.empty()) return say(noDifferenceText());
     const int count = static_cast<int>(nodes.size());
     const auto found = std::find(nodes.begin(), nodes.end(), m_context.selection().node);
     const int at = found == nodes.end() ? (step > 0 ? -1 : 0) : static_cast<int>(found - nodes.begin());

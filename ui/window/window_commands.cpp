@@ -283,6 +283,29 @@ void MainWindow::goToConsumer() {
     if (!users.empty()) m_context.navigateTo(m_context.selectionOf(users.front()));
 }
 
+/// That no problem is known says something of a run that ended, and nothing where there is none.
+QString MainWindow::noProblemText() const {
+    const QKeySequence start = m_actions.action(QStringLiteral("run.start"))->shortcut();
+    if (m_context.isRunning()) return tr("The run has not ended yet");
+    if (const auto& refusal = m_context.refusal())
+        return tr("The run was refused: %1").arg(QString::fromStdString(refusal->what));
+    if (!m_context.recording())
+        return m_context.runState() == context::RunState::Failed
+                   ? tr("The run failed before anything was computed")
+                   : tr("Nothing was run yet: %1 runs the model").arg(start.toString(QKeySequence::NativeText));
+    if (m_context.runState() == context::RunState::Cancelled)
+        return tr("No node has a problem, as far as the run came before it was cancelled");
+    if (const QString stale = m_context.staleReason(); !stale.isEmpty())
+        return tr("No node had a problem in the last run; since then %1").arg(stale);
+    return tr("No node has a problem");
+}
+
+void MainWindow::say(const QString& text) {
+    m_context.report(context::Message{base::Severity::Info, text, {}, {}, {}});
+    m_said = text;
+    refreshStatus();
+}
+
 void MainWindow::goToProblem(int step) {
     // Of the last run first, with origins before carriers; then what was said of the model.
     std::vector<graph::NodeId> problems = m_context.problems().nodes();
@@ -292,10 +315,7 @@ void MainWindow::goToProblem(int step) {
             problems.push_back(node);
     std::set<graph::NodeId> seen;
     std::erase_if(problems, [&seen](graph::NodeId node) { return !seen.insert(node).second; });
-    if (problems.empty()) {
-        m_context.report(context::Message{base::Severity::Info, tr("No node has a problem"), {}, {}, {}});
-        return;
-    }
+    if (problems.empty()) return say(noProblemText());
     const int count = static_cast<int>(problems.size());
     const auto found = std::find(problems.begin(), problems.end(), m_context.selection().node);
     const int at = found == problems.end() ? (step > 0 ? -1 : 0) : static_cast<int>(found - problems.begin());

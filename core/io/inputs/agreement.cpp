@@ -201,12 +201,6 @@ bool isSameClass(DType given, DType expected) {
            (tensor::isComplex(given) && tensor::isComplex(expected));
 }
 
-bool isConvertible(DType given, DType expected) {
-    if (isSameClass(given, expected)) return true;
-    return (tensor::isInteger(given) || given == DType::Bool) &&
-           (tensor::isFloating(expected) || tensor::isInteger(expected));
-}
-
 void agreeOnSymbols(std::vector<InputInfo>& inputs, std::span<const Value> values) {
     std::map<std::string, std::int64_t, std::less<>> given, usual;
     for (std::size_t i = 0; i < inputs.size(); ++i) {

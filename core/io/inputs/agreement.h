@@ -35,9 +35,8 @@ std::vector<Contradiction> contradictions(const std::vector<InputInfo>& inputs, 
 base::Result<tensor::Value> fitted(tensor::Tensor tensor, const InputInfo& input, const std::string& where);
 
 /// Whether arrays of a dtype are taken for the input without a key that names it: floats for floats, integers for
-/// integers.
+/// integers. An undefined dtype expects nothing.
 bool isSameClass(tensor::DType given, tensor::DType expected);
-bool isConvertible(tensor::DType given, tensor::DType expected);
 
 /// A dimension that is only named "?" or the like says nothing of another one of that name.
 bool isSymbol(const tensor::Dim& dim);

@@ -66,21 +66,30 @@ bool fitsRank(const Left& array, const InputInfo& input) {
     return !type.shape || input.isGuide || type.shape->size() == array.type.shape->size();
 }
 
-/// The only array of those that fits; an array of the input's own class of dtypes comes before one that can be
-/// converted.
+/// The only array of those that fits.
 const Left* onlyFitting(const std::vector<Left>& arrays, bool isIn, const InputInfo& input) {
-    for (const auto fits : {isSameClass, isConvertible}) {
-        const Left* found = nullptr;
-        bool several = false;
-        for (const Left& array : arrays) {
-            if (array.isIn != isIn || !fitsRank(array, input) || !fits(array.type.dtype, input.type.dtype)) continue;
-            several = found != nullptr;
-            found = &array;
-            if (several) return nullptr;
-        }
-        if (found) return found;
+    const Left* found = nullptr;
+    for (const Left& array : arrays) {
+        if (array.isIn != isIn || !fitsRank(array, input) || !isSameClass(array.type.dtype, input.type.dtype)) continue;
+        if (found) return nullptr;
+        found = &array;
     }
-    return nullptr;
+    return found;
+}
+
+/// Inputs that the case has two arrays for, where it matters which one is used.
+Result<std::vector<std::size_t>> doubledInputs(const NpzFile& file, const std::string& prefix,
+                                               const std::vector<InputInfo>& inputs, const std::vector<bool>& isOpen) {
+    std::vector<std::size_t> doubled;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!isOpen.empty() && !isOpen[i]) continue;
+        const std::string plain = prefix + inputs[i].name, key = prefix + std::string(kIn) + inputs[i].name;
+        if (!file.has(plain) || !file.has(key)) continue;
+        SONDE_ASSIGN(const Tensor one, file.read(key));
+        SONDE_ASSIGN(const Tensor other, file.read(plain));
+        if (!tensor::identical(one, other)) doubled.push_back(i);
+    }
+    return doubled;
 }
 
 Result<std::vector<Left>> arraysLeft(const NpzFile& file, const std::string& prefix,
@@ -127,6 +136,12 @@ std::vector<std::string> ArrayMatch::notes(const std::vector<InputInfo>& inputs)
                                             std::string(tensor::name(wanted))
                                       : ""));
     }
+    for (const std::size_t input : doubled) {
+        const std::string& key = keys[input];
+        result.push_back("array '" + key + "' is used for input '" + inputs[input].name + "', not '" +
+                         key.substr(0, key.size() - inputs[input].name.size() - kIn.size()) + inputs[input].name +
+                         "', which holds other values");
+    }
     for (const std::string& key : unused)
         result.push_back("array '" + key + "' is not used: the model has no input of that name");
     for (const std::string& key : defaulted)
@@ -147,6 +162,7 @@ Result<ArrayMatch> matchArrays(const NpzFile& file, const std::string& casePrefi
         ++lackingCount;
     }
     SONDE_ASSIGN(const std::vector<Left> left, arraysLeft(file, casePrefix, inputs, hasDefault, match));
+    SONDE_ASSIGN(match.doubled, doubledInputs(file, casePrefix, inputs, isOpen));
     const bool anyIn = std::ranges::any_of(left, &Left::isIn);
     const Left* const found = lackingCount == 1 ? onlyFitting(left, anyIn, inputs[*lacking]) : nullptr;
     if (found) {
@@ -273,7 +289,7 @@ Result<tensor::Value> archiveValue(std::string_view item, const InputInfo& input
         SONDE_ASSIGN(const ArrayMatch match, matchArrays(file, prefix, inputs, {}, hasDefault));
         if (match.keys.front().empty()) return missingArray(match, prefix, inputs, {}, file, std::string(item));
         key = match.keys.front();
-        if (match.guessed) note = match.notes(inputs).front();
+        if (match.guessed || !match.doubled.empty()) note = match.notes(inputs).front();
     }
     SONDE_ASSIGN(Tensor tensor, file.read(key));
     return fitted(std::move(tensor), input, path + ", array '" + key + "'");

@@ -17,9 +17,8 @@ using HasDefault = std::function<bool(const std::string& name)>;
 
 /// Which arrays of one case of an archive belong to which inputs:
 ///   1. the array in.NAME, else NAME (case1.in.NAME, case1.NAME);
-///   2. where one input is left, the one array left that has its rank and its dtype or one that is converted to it:
-///   first
-///      among in.*, then among the others; arrays of its own class (floats, integers) come before others.
+///   2. where one input is left, the one array left that has its rank and its class of dtypes (floats, integers, bools,
+///      complex numbers): first among in.*, then among the others.
 /// Arrays under out., node. and seq., of other cases and summaries (.shape, .stats, .head) are never taken for inputs.
 struct ArrayMatch {
     std::vector<std::string> keys;                         ///< by input; empty: the case has no array for it
@@ -27,6 +26,7 @@ struct ArrayMatch {
     tensor::DType guessedType = tensor::DType::Undefined;  ///< of that array
     std::vector<std::string> left;       ///< "in.image float32[1,3,8,8]": arrays that could be inputs and are none's
     std::vector<std::string> unused;     ///< keys under in. that name no input of the model
+    std::vector<std::size_t> doubled;    ///< inputs that have both in.NAME and NAME, which hold different values
     std::vector<std::string> defaulted;  ///< keys of inputs that have a value of their own in the model
 
     /// "array 'in.image' is used for input 'input', converted from float64 to float32", "array 'in.z' is not used …".

@@ -74,6 +74,7 @@ class TestCompare : public QObject {
     void tolerancesGoByElementType();
     void aSequenceIsOneValue();
     void similarityAndNoise();
+    void integersHaveATolerance();
     void anotherNodeOfAnOutputsNameIsLeftOut();
     void manyNamesAreComparedInTime();
 };
@@ -213,6 +214,32 @@ void TestCompare::similarityAndNoise() {
     const analysis::Difference equal = analysis::difference(floats({1, 0}), floats({1, 0}), {});
     QCOMPARE(equal.cosine, 1.0);
     QVERIFY(std::isinf(equal.snr));
+    // What is said of the other elements is not said of a value that holds NaN, or an infinity that the other has not.
+    const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
+    for (const auto& [a, r] :
+         {std::pair{nan, 1.0F}, std::pair{1.0F, nan}, std::pair{inf, 1.0F}, std::pair{1.0F, -inf}}) {
+        const analysis::Difference bad = analysis::difference(floats({1, a, 3}), floats({1, r, 4}), {});
+        QVERIFY(std::isnan(bad.cosine) && std::isnan(bad.snr) && !bad.ok);
+    }
+    const analysis::Difference same = analysis::difference(floats({1, nan}), floats({1, nan}), {});
+    QVERIFY(std::isnan(same.cosine) && same.ok);
+    QCOMPARE(analysis::difference(floats({1, -inf}), floats({1, -inf}), {}).cosine, 1.0);  // a mask
+}
+
+/// A tolerance for floats leaves integers exact where one is given for those.
+void TestCompare::integersHaveATolerance() {
+    analysis::Tolerances tolerances(analysis::Tolerance{0.5, 0});
+    using tensor::DType;
+    QCOMPARE(tolerances.of(DType::Int64).relative, 0.5);
+    tolerances.integers = analysis::Tolerance{0, 2};
+    QCOMPARE(tolerances.of(DType::Float32).relative, 0.5);
+    for (const DType dtype : {DType::Int64, DType::UInt8, DType::Bool}) {
+        QCOMPARE(tolerances.of(dtype).relative, 0.0);
+        QCOMPARE(tolerances.of(dtype).absolute, 2.0);
+    }
+    QCOMPARE(tolerances.of(DType::Int64, DType::Float32).relative, 0.5);  // no integers any more
+    QCOMPARE(tolerances.deciding(DType::Float64, DType::Float16), DType::Float16);
+    QCOMPARE(tolerances.deciding(DType::Float32, DType::Int64), DType::Float32);
 }
 
 /// node.z of another shape than out.z is a node of the tool that wrote the reference, not this model's output.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/analysis/problems.h"
 
@@ -28,13 +29,14 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 const BodyId kMain(std::size_t{0});
 
 NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output, const std::vector<NodeId>& inputs,
-             const std::string& qualname = "") {
+             const std::string& qualname = "", std::optional<double> epsilon = {}) {
     Expr expr;
     expr.op = graph::OpKey{"", op, 17};
     expr.target = op;
     expr.body = kMain;
     expr.qualname = qualname;
     for (NodeId input : inputs) expr.arguments.push_back(Argument::of(input));
+    if (epsilon) expr.attributes.set("epsilon", *epsilon);
     return graph.expr(graph.addExpr(std::move(expr), std::span<const std::string>(&output, 1))).outputs.front();
 }
 
@@ -182,6 +184,66 @@ class TestProblems : public QObject {
         QCOMPARE(problems[0].role, ProblemRole::Origin);
         QCOMPARE(problems[0].message, std::string("1 element is NaN; its weight 'bn.running_var' holds NaN"));
         QVERIFY(problems[0].advice.find("finite") == std::string::npos);
+    }
+
+    void adviceIsAboutWhatHappened_data() {
+        QTest::addColumn<double>("variance");
+        QTest::addColumn<double>("epsilon");
+        QTest::addColumn<double>("scale");
+        QTest::addColumn<QString>("advice");
+        QTest::newRow("negative") << -1.0 << 1e-5 << 1.0 << "its running variance has negative elements";
+        QTest::newRow("zero") << 0.0 << 0.0 << 1.0
+                              << "its running variance has elements that are zero, and its epsilon is 0";
+        QTest::newRow("large scale") << 1.0 << 1e-5 << 3e38
+                                     << "its inputs are finite, but its result exceeds the range of float32: check its "
+                                        "scale, its running variance and the magnitude of its input";
+    }
+    /// (x − 0) · scale / √(variance + ε) + 0 at x = 100.
+    void adviceIsAboutWhatHappened() {
+        QFETCH(double, variance);
+        QFETCH(double, epsilon);
+        QFETCH(double, scale);
+        QFETCH(QString, advice);
+        auto graph = std::make_shared<InternalGraph>();
+        const auto type = TypeInfo::tensor(DType::Float32);
+        std::vector<NodeId> inputs{graph->addInput(kMain, "x", type)};
+        const std::pair<const char*, double> weights[] = {
+            {"scale", scale}, {"bias", 0}, {"mean", 0}, {"variance", variance}};
+        for (const auto& [label, number] : weights) {
+            Expr weight;
+            weight.kind = graph::ExprKind::Constant;
+            weight.body = kMain;
+            const std::string name = label;
+            inputs.push_back(
+                graph->expr(graph->addExpr(std::move(weight), std::span<const std::string>(&name, 1))).outputs.front());
+            graph->setConstant(inputs.back(), Value(Tensor::of<float>({1}, {static_cast<float>(number)})));
+        }
+        const NodeId y = apply(*graph, "BatchNormalization", "y", inputs, "bn", epsilon);
+        graph->setType(y, type);
+        graph->setResult(kMain, Argument::of(y));
+        exec::Runner runner(1);
+        const exec::Recording recording = runner.run(*exec::Plan::make(graph, {}).value(),
+                                                     std::vector<Value>{Value(Tensor::of<float>({1, 1}, {100}))});
+        const auto problems = analysis::findProblems(*graph, recording);
+        QCOMPARE(problems.size(), std::size_t{1});
+        QCOMPARE(QString::fromStdString(problems[0].advice), advice);
+    }
+
+    /// Finite inputs, and more than float32 holds: not the inputs are wrong, their magnitude is.
+    void overflowIsNamed() {
+        auto graph = std::make_shared<InternalGraph>();
+        const auto type = TypeInfo::tensor(DType::Float32);
+        const NodeId x = graph->addInput(kMain, "x", type);
+        const NodeId y = apply(*graph, "Mul", "y", {x, x});
+        graph->setType(y, type);
+        graph->setResult(kMain, Argument::of(y));
+        exec::Runner runner(1);
+        const exec::Recording recording = runner.run(*exec::Plan::make(graph, {}).value(),
+                                                     std::vector<Value>{Value(Tensor::of<float>({1}, {1e30F}))});
+        const auto problems = analysis::findProblems(*graph, recording);
+        QCOMPARE(problems.size(), std::size_t{1});
+        QCOMPARE(problems[0].advice, std::string("its inputs are finite, but its result exceeds the range of float32: "
+                                                 "check the magnitude of its inputs and weights"));
     }
 };
 

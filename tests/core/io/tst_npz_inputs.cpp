@@ -50,6 +50,9 @@ class TestNpzInputs : public QObject {
     void anArchiveOfOneInputFillsTheLastOneLeft();
     void aKeyIsFoundWithAndWithoutIn();
     void notesTellConversions();
+    void dtypesOfAnotherClassAreNotTaken_data();
+    void dtypesOfAnotherClassAreNotTaken();
+    void ofTwoArraysTheOneThatIsUsedIsTold();
 
   private:
     std::string write(const std::vector<NamedTensor>& arrays) {
@@ -266,12 +269,71 @@ void TestNpzInputs::notesTellConversions() {
     };
     QCOMPARE(note(Tensor::of<double>({2}, {1, 2})),
              std::string("array 'in.image' is used for input 'x', converted from float64 to float32"));
-    QCOMPARE(note(Tensor::of<std::int64_t>({2}, {1, 2})),
-             std::string("array 'in.image' is used for input 'x', converted from int64 to float32"));
-    // 2^24 + 1 lies between two float32
-    const std::string refused = note(Tensor::of<std::int64_t>({2}, {1, 16777217}));
-    QVERIFY2(refused.find("element 1 is 16777217, which float32 does not hold exactly") != std::string::npos,
-             refused.c_str());
+    // 1e39 is beyond float32
+    const std::string refused = note(Tensor::of<double>({2}, {1, 1e39}));
+    QVERIFY2(refused.find("element 1 is 1e+39, outside of the range of float32") != std::string::npos, refused.c_str());
+}
+
+void TestNpzInputs::dtypesOfAnotherClassAreNotTaken_data() {
+    QTest::addColumn<int>("given");
+    QTest::addColumn<int>("expected");
+    QTest::addColumn<bool>("fits");
+    const auto row = [](DType given, DType expected, bool fits) {
+        QTest::addRow("%s for %s", std::string(tensor::name(given)).c_str(),
+                      std::string(tensor::name(expected)).c_str())
+            << static_cast<int>(given) << static_cast<int>(expected) << fits;
+    };
+    row(DType::Float64, DType::Float32, true);
+    row(DType::Float16, DType::Float32, true);
+    row(DType::Float32, DType::Float16, true);
+    row(DType::Int64, DType::Int32, true);
+    row(DType::UInt8, DType::Int64, true);
+    row(DType::Bool, DType::Bool, true);
+    row(DType::Int64, DType::Float32, false);
+    row(DType::UInt8, DType::Float32, false);
+    row(DType::Float32, DType::Int64, false);
+    row(DType::Bool, DType::Int64, false);
+    row(DType::Bool, DType::Float32, false);
+    row(DType::Int64, DType::Bool, false);
+}
+
+/// Of another name, and so by its type alone: what was meant for something else is no input. By its own name it is.
+void TestNpzInputs::dtypesOfAnotherClassAreNotTaken() {
+    QFETCH(int, given);
+    QFETCH(int, expected);
+    QFETCH(bool, fits);
+    const auto array = Tensor::of<float>({2}, {1, 0}).cast(static_cast<DType>(given));
+    QVERIFY(array.has_value());
+    const std::vector<InputInfo> inputs{declared("x", static_cast<DType>(expected), {2})};
+    const auto other = io::makeInputs(write({{"in.image", *array}}), inputs);
+    QCOMPARE(other.has_value(), fits);
+    if (!fits)
+        QVERIFY2(other.error().hint.find("arrays without an input: in.image") != std::string::npos,
+                 other.error().hint.c_str());
+    const auto own = io::makeInputs(write({{"in.x", *array}}), inputs);
+    QVERIFY2(own.has_value(), own ? "" : own.error().text().c_str());
+    QCOMPARE((*own)[0].values[0].tensor().toDouble(0), 1.0);
+}
+
+void TestNpzInputs::ofTwoArraysTheOneThatIsUsedIsTold() {
+    const std::vector<InputInfo> one{declared("a", DType::Float32, {-1, 1, 1, 2})};
+    const std::vector<InputInfo> two{one[0], declared("b", DType::Float32, {-1, 1, 1, 2})};
+    const auto notes = [](const std::string& spec, const std::vector<InputInfo>& inputs) {
+        const auto cases = io::makeInputs(spec, inputs);
+        return cases && (*cases)[0].values[0].tensor().toDouble(0) == 1 ? (*cases)[0].notes
+                                                                        : std::vector<std::string>{"refused"};
+    };
+    const std::vector<std::string> told{"array 'in.a' is used for input 'a', not 'a', which holds other values"};
+    const std::string file = write({{"in.a", image(1)}, {"a", image(2)}, {"b", image(3)}});
+    for (const std::string& spec : {file, "a:" + file, "b:" + file}) QCOMPARE(notes(spec, two), told);
+    QCOMPARE(notes(file, one), told);
+    QCOMPARE(notes("a:" + file, one), told);
+    // The same twice is no question.
+    QCOMPARE(notes(write({{"in.a", image(1)}, {"a", image(1)}}), one), std::vector<std::string>());
+    const std::string second = write({{"case1.in.a", image(1)}, {"case1.a", image(2)}});
+    QCOMPARE(notes(second + "#case1", one),
+             (std::vector<std::string>{
+                 "array 'case1.in.a' is used for input 'a', not 'case1.a', which holds other values"}));
 }
 
 QTEST_APPLESS_MAIN(TestNpzInputs)

@@ -13,6 +13,7 @@ class TestBanner : public QObject {
   private Q_SLOTS:
     void theButtonMakesRoomForTheWords();
     void aQuestionIsReadWhole();
+    void aShortErrorIsReadWhole();
 };
 
 void TestBanner::theButtonMakesRoomForTheWords() {
@@ -57,6 +58,23 @@ void TestBanner::aQuestionIsReadWhole() {
         if (isQuestion)
             QVERIFY(label->height() >= label->fontMetrics().lineSpacing() * (label->text().count(u'\n') + 1));
     }
+}
+
+/// Which dimension is refused stands at the end, also in a window of 800 x 600, which leaves 240 pixels.
+void TestBanner::aShortErrorIsReadWhole() {
+    const QString refused = QStringLiteral(
+        "input 'image' expects float32[n,3,4,4], got float32[1,4,4,4] (dimension 1: 3 declared, 4 given)");
+    Banner banner;
+    banner.showMessage(Banner::Severity::Error, refused, {}, QStringLiteral("Show Node"));
+    banner.resize(240, 400);
+    QVERIFY(QTest::qWaitForWindowExposed(&banner));
+    QCoreApplication::processEvents();
+    const auto labels = banner.findChildren<QLabel*>();
+    const auto shown = std::ranges::find_if(labels, [](QLabel* label) { return label->text().startsWith(u"input"); });
+    QVERIFY(shown != labels.end());
+    QVERIFY2((*shown)->text().endsWith(QStringLiteral("4 given)")), qPrintable((*shown)->text()));
+    QVERIFY((*shown)->text().count(u'\n') >= 3);
+    QVERIFY((*shown)->height() >= (*shown)->fontMetrics().lineSpacing() * ((*shown)->text().count(u'\n') + 1));
 }
 
 QTEST_MAIN(TestBanner)

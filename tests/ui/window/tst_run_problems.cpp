@@ -2,14 +2,18 @@
 // with the run.
 
 #include <QLabel>
+#include <QStatusBar>
 #include <QToolButton>
 
 #include "tests/support/onnx_file.h"
 #include "tests/support/window_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/context/problems.h"
+#include "ui/context/value_measures.h"
+#include "ui/models/node_columns.h"
 #include "ui/panels/node_details/node_details_panel.h"
 #include "ui/widgets/empty_state.h"
+#include "ui/widgets/labels.h"
 
 using namespace sonde;
 using namespace sonde::test;
@@ -54,6 +58,9 @@ class TestRunProblems : public WindowFixture {
     void whatIsAcceptedIsRemembered();
     void aFailedNodeSaysWhy();
     void aRunThatCannotBeginLeavesNoValues();
+    void whereNothingWasRunNothingIsRight();
+    void aRefusedRunLeavesNoShapes();
+    void whatWasNotReachedIsNotMeasured();
 
   private:
     QString write(const char* name, const std::string& bytes) {
@@ -170,6 +177,60 @@ void TestRunProblems::aRunThatCannotBeginLeavesNoValues() {
     QCOMPARE(context().runState(), RunState::Failed);
     QVERIFY(!context().recording());
     for (const char* name : {"early", "failing", "last"}) QVERIFY2(!context().value(named(name)), name);
+}
+
+void TestRunProblems::whereNothingWasRunNothingIsRight() {
+    open(write("told.onnx", product()));
+    const auto says = [this](const char* start) {
+        context().clearSelection();
+        key(Qt::Key_F8);
+        const QString status = m_window->statusBar()->findChild<widgets::ElidedLabel*>()->text();
+        return context().messages().back().text.startsWith(QLatin1String(start)) &&
+               status == context().messages().back().text;
+    };
+    QVERIFY(says("Nothing was run yet: F5 runs the model"));
+    setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,1,1)"));
+    runOn(QStringLiteral("x"), m_files.filePath(QStringLiteral("missing.npy")));
+    QVERIFY(says("The run was refused: "));
+    runOn(QStringLiteral("x"), QStringLiteral("#rand(0,1,1)"));
+    QVERIFY(says("No node has a problem"));
+    setInput(QStringLiteral("x"), QStringLiteral("#rand(0,2,1)"));
+    QVERIFY(says("No node had a problem in the last run; since then the inputs were changed"));
+}
+
+/// What the last run that went through had is not what the refused one has.
+void TestRunProblems::aRefusedRunLeavesNoShapes() {
+    open(write("shapes.onnx", product()));
+    setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,1,1)"));
+    const std::string declared = context().graph().node(named("early")).type.text();
+    runOn(QStringLiteral("x"), QStringLiteral("#rand(0,1,1)"));
+    QCOMPARE(context().graph().node(named("early")).type.text(), std::string("float32[1]"));
+    QSignalSpy types(&context(), &context::InspectorContext::typesChanged);
+    runOn(QStringLiteral("x"), m_files.filePath(QStringLiteral("missing.npy")));
+    QCOMPARE(types.size(), 1);
+    QCOMPARE(context().graph().node(named("early")).type.text(), declared);
+    context().select(named("early"));
+    QVERIFY2(!details().contains(QStringLiteral("float32[1]")), qPrintable(details()));
+}
+
+/// Statistics come from a run of their own, which goes on where the shown one had ended: s, beside what fails.
+void TestRunProblems::whatWasNotReachedIsNotMeasured() {
+    onnxfile::Graph graph;
+    graph.nodes = {{"MatMul", {"x", "y"}, {"failing"}}, {"Neg", {"y"}, {"s"}}, {"Exp", {"s"}, {"t"}}};
+    graph.inputs = {onnxfile::valueInfo("x", 1, {-1}), onnxfile::valueInfo("y", 1, {1, -1})};
+    graph.outputs = {onnxfile::valueInfo("failing", 1, {-1}), onnxfile::valueInfo("t", 1, {1, -1})};
+    open(write("beside.onnx", onnxfile::model(graph)));
+    setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,1,3)"));
+    runOn(QStringLiteral("x"), QStringLiteral("#rand(0,1,3)"));
+    QCOMPARE(context().runState(), RunState::Failed);
+    context().valueMeasures().compute();
+    QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
+    const models::NodeMeasures measures(context());
+    for (const char* name : {"failing", "s", "t"}) {
+        const graph::NodeId node = named(name);
+        QVERIFY2(context().wasReached(node) || !measures.number(models::ZerosColumn, node), name);
+    }
+    QVERIFY(!context().wasReached(named("t")));
 }
 
 QTEST_MAIN(TestRunProblems)

@@ -25,6 +25,7 @@ using models::DifferenceTableModel;
 ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     : QWidget(parent), m_context(context), m_model(context), m_stack(new QStackedWidget(this)),
       m_view(makeTableView(tr("Differences"), m_stack)), m_summary(new widgets::ElidedLabel),
+      m_remarks(new widgets::ElidedLabel),
       m_empty(new widgets::EmptyState(QStringLiteral("compare"), {}, {}, {}, m_stack)),
       m_all(new QCheckBox(tr("All values"))), m_tolerance(new QLineEdit), m_reset(new QPushButton(tr("Use 1e-4"))),
       m_again(new QPushButton(tr("Compare Again"))) {
@@ -50,6 +51,10 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     m_reset->setToolTip(tr("This model is compared with a tolerance of its own; take that of its types again"));
     m_summary->setElideMode(Qt::ElideRight);
 
+    m_remarks->setElideMode(Qt::ElideRight);
+    m_remarks->setContentsMargins(theme::kSmall, 0, theme::kSmall, theme::kTight);
+    m_remarks->hide();
+
     auto* page = new QWidget;
     m_top = new QBoxLayout(QBoxLayout::LeftToRight);
     m_top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
@@ -69,6 +74,7 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     inner->setContentsMargins(0, 0, 0, 0);
     inner->setSpacing(0);
     inner->addLayout(m_top);
+    inner->addWidget(m_remarks);
     inner->addWidget(m_view);
     m_empty->setContent(
         QStringLiteral("compare"), tr("Nothing is compared"),
@@ -108,6 +114,8 @@ void ComparisonPanel::resizeEvent(QResizeEvent* event) {
 
 QString ComparisonPanel::summary() const { return m_summary->text(); }
 
+QString ComparisonPanel::remarks() const { return m_remarks->isHidden() ? QString() : m_remarks->text(); }
+
 void ComparisonPanel::refresh() {
     const Comparison& comparison = m_context.comparison();
     const bool known = m_context.hasModel() && comparison.isKnown();
@@ -118,6 +126,9 @@ void ComparisonPanel::refresh() {
     else if (comparison.isStale()) text = tr("Stale, %1: %2").arg(comparison.staleReason(), text);
     m_summary->setText(text);
     m_summary->setColorRole(comparison.isStale() ? theme::ColorRole::MutedText : theme::ColorRole::Text);
+    const QString remarks = comparison.remarks();
+    m_remarks->setText(remarks);
+    m_remarks->setVisible(!remarks.isEmpty());
     follow();
 }
 

@@ -30,6 +30,8 @@ class ComparisonPanel : public QWidget {
     const models::DifferenceTableModel& model() const { return m_model; }
     /// What is above the list.
     QString summary() const;
+    /// The line below it, empty if there is none.
+    QString remarks() const;
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -46,6 +48,7 @@ class ComparisonPanel : public QWidget {
     QStackedWidget* m_stack;
     QTableView* m_view;
     widgets::ElidedLabel* m_summary;
+    widgets::ElidedLabel* m_remarks;
     widgets::EmptyState* m_empty;
     QCheckBox* m_all;
     QLineEdit* m_tolerance;

@@ -261,7 +261,8 @@ void NodeDetailsPanel::addDifference(KeyValueGrid* grid, NodeId id) {
     QString text = found->ok            ? tr("agrees")
                    : found->isInherited ? tr("differs, as does one of its inputs")
                                         : tr("differs first here");
-    if (!found->note.empty()) text += QStringLiteral(", ") + shown(found->note);
+    for (const std::string& note : {found->note, found->typeText})
+        if (!note.empty()) text += QStringLiteral(", ") + shown(note);
     grid->addRow(tr("Difference"), text, true);
     if (!found->isMeasured) return;
     grid->addRow(tr("Max error"), tr("%1 absolute, %2 relative")

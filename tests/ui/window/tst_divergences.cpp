@@ -1,0 +1,172 @@
+// Going through differences by keys, and what is said where there is none to go to; a reference file that holds more,
+// or something else, than the model has.
+
+#include <QDockWidget>
+#include <QLabel>
+#include <QStatusBar>
+
+#include "core/io/npz/npz.h"
+#include "tests/support/onnx_file.h"
+#include "tests/support/window_fixture.h"
+#include "ui/canvas/coloring.h"
+#include "ui/context/comparison.h"
+#include "ui/panels/comparison/comparison_panel.h"
+#include "ui/panels/node_details/node_details_panel.h"
+#include "ui/widgets/labels.h"
+
+using namespace sonde;
+using namespace sonde::test;
+using tensor::Tensor;
+
+namespace {
+
+/// a = relu(x); b = −x; c = |x|; y = a + b + c.
+std::string branches() {
+    onnxfile::Graph graph;
+    graph.nodes = {{"Relu", {"x"}, {"a"}},
+                   {"Neg", {"x"}, {"b"}},
+                   {"Abs", {"x"}, {"c"}},
+                   {"Add", {"a", "b"}, {"ab"}},
+                   {"Add", {"ab", "c"}, {"y"}}};
+    graph.inputs = {onnxfile::valueInfo("x", 1, {2})};
+    graph.outputs = {onnxfile::valueInfo("y", 1, {2})};
+    return onnxfile::model(graph);
+}
+
+Tensor pair(float first, float second) { return Tensor::of<float>({2}, {first, second}); }
+
+}  // namespace
+
+class TestDivergences : public WindowFixture {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { prepare(); }
+    void init() {
+        QSettings().clear();
+        openWindow();
+        const QString model = m_files.filePath(QStringLiteral("branches.onnx"));
+        QVERIFY(onnxfile::write(model, branches()));
+        open(model);
+    }
+    void cleanup() { closeWindow(); }
+    void theWorstComesFirst();
+    void keysWithoutADifferenceAreAnswered();
+    void whatHasNoCounterpartIsNamed();
+    void onlyTheSameComparisonFailsAgain();
+    void theTopOfTheScaleIsNamed();
+
+  private:
+    context::Comparison& comparison() { return context().comparison(); }
+    QString npz(const char* name, const std::vector<io::NamedTensor>& arrays) {
+        const QString path = m_files.filePath(QLatin1String(name));
+        return io::writeNpz(path.toStdString(), arrays) ? path : QString();
+    }
+    /// x = (1, −2).
+    void compare(const char* name, std::vector<io::NamedTensor> arrays) {
+        arrays.insert(arrays.begin(), {"in.x", pair(1, -2)});
+        comparison().withFile(npz(name, arrays));
+        QTRY_VERIFY_WITH_TIMEOUT(!comparison().isActive(), 30000);
+        settle();
+    }
+    QString status() {
+        for (const auto* label : m_window->statusBar()->findChildren<widgets::ElidedLabel*>())
+            if (label->isVisible()) return label->text();
+        return {};
+    }
+    graph::NodeId named(const char* name) { return context().graph().findNode(name); }
+
+    QTemporaryDir m_files;
+};
+
+void TestDivergences::theWorstComesFirst() {
+    // Off by 0.5, 8 and 2.
+    compare("far.npz", {{"node.a", pair(1.5, 0)}, {"node.b", pair(-1, 10)}, {"node.c", pair(3, 2)}});
+    const auto goes = [this](Qt::Key which, Qt::KeyboardModifiers modifiers, const char* to) {
+        key(which, modifiers);
+        return context().selection().node == named(to);
+    };
+    QVERIFY(goes(Qt::Key_F7, Qt::NoModifier, "a"));
+    QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "b"));
+    QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "c"));
+    QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "a"));
+    QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "b"));
+    // Only presses in a row go on: not after another command that came to the same node, not after a selection.
+    QVERIFY(goes(Qt::Key_F7, Qt::NoModifier, "c"));
+    QVERIFY(goes(Qt::Key_F7, Qt::ShiftModifier, "b"));
+    QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "b"));
+    context().select(named("c"));
+    QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "b"));
+    compare("other.npz", {{"node.a", pair(9, 0)}, {"node.b", pair(-1, 3)}});
+    QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "a"));
+}
+
+void TestDivergences::keysWithoutADifferenceAreAnswered() {
+    for (const Qt::KeyboardModifiers modifiers : {Qt::NoModifier, Qt::ShiftModifier, Qt::ControlModifier}) {
+        context().clearSelection();
+        const std::size_t before = context().messages().size();
+        key(Qt::Key_F7, modifiers);
+        QCOMPARE(context().messages().size(), before + 1);
+        QVERIFY(context().messages().back().text.startsWith(QStringLiteral("Nothing was compared yet")));
+        QVERIFY(context().messages().back().text.contains(QStringLiteral("Ctrl+Shift+F")));
+        QCOMPARE(status(), context().messages().back().text);
+    }
+    context().select(named("a"));
+    QVERIFY2(status().startsWith(u'a'), qPrintable(status()));
+    compare("right.npz", {{"node.a", pair(1, 0)}});
+    key(Qt::Key_F7);
+    QCOMPARE(context().messages().back().text, QStringLiteral("1 values agree with right.npz"));
+    QCOMPARE(status(), QStringLiteral("1 values agree with right.npz"));
+}
+
+void TestDivergences::whatHasNoCounterpartIsNamed() {
+    const QString zzz = QStringLiteral("1 reference value has no counterpart in the model: node.zzz"),
+                  other =
+                      QStringLiteral("1 value has another dtype: c (float64 in the reference, float32 in the model)");
+    compare("other.npz",
+            {{"node.a", pair(1, 0)}, {"node.c", Tensor::of<double>({2}, {1, 2})}, {"node.zzz", pair(0, 0)}});
+    QCOMPARE(comparison().differing(), std::size_t{0});
+    QCOMPARE(comparison().remarks(), zzz + QStringLiteral("; ") + other);
+    QVERIFY(context().messages().back().text.endsWith(comparison().remarks()));
+    QCOMPARE(context().messages().back().severity, base::Severity::Warning);
+    auto* panel = qobject_cast<panels::ComparisonPanel*>(m_window->panel(QStringLiteral("comparison")));
+    QCOMPARE(panel->remarks(), comparison().remarks());
+    QVERIFY2(status().endsWith(comparison().remarks()), qPrintable(status()));
+    context().select(named("c"));
+    settle();
+    auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
+    QVERIFY2(details->text().contains(QStringLiteral("float64 in the reference")), qPrintable(details->text()));
+    std::vector<io::NamedTensor> many{{"node.a", pair(1, 0)}};
+    for (int i = 0; i < 20; ++i) many.emplace_back("node.n" + std::to_string(i), pair(0, 0));
+    compare("many.npz", many);
+    QCOMPARE(comparison().remarks(),
+             QStringLiteral("20 reference values have no counterpart in the model: node.n0, node.n1, node.n2, node.n3, "
+                            "node.n4, node.n5, node.n6, node.n7 and 12 more"));
+    compare("right.npz", {{"node.a", pair(1, 0)}});
+    QVERIFY(panel->remarks().isEmpty());
+}
+
+void TestDivergences::onlyTheSameComparisonFailsAgain() {
+    compare("right.npz", {{"node.a", pair(1, 0)}});
+    comparison().withFile(npz("wrong.npz", {{"in.other", Tensor::of<float>({1, 2, 3}, std::vector<float>(6, 0))}}));
+    QTRY_VERIFY_WITH_TIMEOUT(!comparison().isActive(), 30000);
+    QCOMPARE(comparison().staleReason(), QStringLiteral("it could not be compared with wrong.npz"));
+}
+
+/// NaN against a number, and another shape, have no finite difference: they are painted like the top, which says so.
+void TestDivergences::theTopOfTheScaleIsNamed() {
+    const auto high = [this] {
+        return canvas::Coloring(models::NodeMeasures(context()), QStringLiteral("difference"), theme::Scheme::Light)
+            .highText();
+    };
+    compare("shape.npz", {{"node.a", Tensor::of<float>({3}, {1, 2, 3})}, {"node.b", pair(-1, 2)}});
+    QCOMPARE(high(), QStringLiteral("\u221e"));
+    compare("both.npz", {{"node.a", pair(std::nanf(""), 0)}, {"node.b", pair(-1, 10)}});
+    QCOMPARE(high(), QStringLiteral("8, \u221e"));
+    QVERIFY(std::isnan(comparison().of(named("a"))->cosine));
+    compare("finite.npz", {{"node.b", pair(-1, 10)}});
+    QCOMPARE(high(), QStringLiteral("8"));
+}
+
+QTEST_MAIN(TestDivergences)
+#include "tst_divergences.moc"
