@@ -328,12 +328,13 @@ void MainWindow::refreshStatus() {
         const bool isStale = shown.node.valid() ? m_context.isStale(shown.node) : true;
         if (isStale) text = tr("Stale, %1").arg(stale) + QStringLiteral("   ") + text;
     }
-    // All panels show one run: which, if it is that of a comparison.
-    if (const QString run = m_context.comparison().runText(); m_context.hasModel() && !run.isEmpty()) {
-        const QString remarks = m_context.comparison().remarks();
-        text += (text.isEmpty() ? QString() : QStringLiteral("   ")) + run +
-                (remarks.isEmpty() ? QString() : QStringLiteral("; ") + remarks);
-    }
+    // All panels show one run: which, if it is that of a comparison. A remark on that counts for more than the time.
+    const QString run = m_context.hasModel() ? m_context.comparison().runText() : QString();
+    const QString remarks = run.isEmpty() ? QString() : m_context.comparison().remarks();
+    if (!remarks.isEmpty() && shown.isNone()) text.clear();
+    if (!run.isEmpty()) text += (text.isEmpty() ? QString() : QStringLiteral("   ")) + run;
+    if (!remarks.isEmpty()) text += QStringLiteral("; ") + remarks;
+    m_status->setElideMode(remarks.isEmpty() ? Qt::ElideMiddle : Qt::ElideRight);
     if (!m_said.isEmpty()) text = m_said;
     m_status->setText(text);
     const QString problems = m_context.isRunning() ? QString() : m_context.problems().summary();

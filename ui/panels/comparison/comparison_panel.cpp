@@ -52,7 +52,6 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     m_summary->setElideMode(Qt::ElideRight);
 
     m_remarks->setElideMode(Qt::ElideRight);
-    m_remarks->setContentsMargins(theme::kSmall, 0, theme::kSmall, theme::kTight);
     m_remarks->hide();
 
     auto* page = new QWidget;
@@ -74,7 +73,10 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     inner->setContentsMargins(0, 0, 0, 0);
     inner->setSpacing(0);
     inner->addLayout(m_top);
-    inner->addWidget(m_remarks);
+    auto* below = new QHBoxLayout;
+    below->setContentsMargins(theme::kSmall, 0, theme::kSmall, 0);
+    below->addWidget(m_remarks);
+    inner->addLayout(below);
     inner->addWidget(m_view);
     m_empty->setContent(
         QStringLiteral("compare"), tr("Nothing is compared"),
