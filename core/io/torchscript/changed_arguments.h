@@ -12,7 +12,7 @@ class Tracer;
 
 namespace sonde::io::script {
 
-/// Tells the caller of a module which of its arguments were changed in place. The caller makes one around the call; the
+/// What a call of a module means to the tensors that its caller has. The caller makes one around the call; the
 /// innermost one is the called module's.
 class ChangedArguments {
   public:
@@ -21,11 +21,15 @@ class ChangedArguments {
     ChangedArguments(const ChangedArguments&) = delete;
     ChangedArguments& operator=(const ChangedArguments&) = delete;
 
-    /// The module's side: `inner` are its own cells, `result` what it returns.
-    static void report(const std::vector<ScriptValue>& inner, const Var& result);
-    /// The caller's side: its cells take what happened to them. `result`: the call's. Gives the argument that is what
-    /// the module returns (relu in place), or nothing.
-    std::optional<ScriptValue> apply(const Var& result) const;
+    /// The module's side, before it runs: `inner` are its own cells. Arguments that share memory share it inside.
+    static void link(std::vector<ScriptValue>& inner);
+    /// The module's side, after it ran; `returned` is what it gives, `result` the same as a value.
+    static void report(const std::vector<ScriptValue>& inner, const ScriptValue& returned, const Var& result);
+    /// The caller's side: its cells take what happened to them. Gives what the call gives, which may share their
+    /// memory.
+    ScriptValue apply(const Var& result);
+    /// Roots whose memory the result may show.
+    std::vector<CellPtr> roots() const;
 
   private:
     struct Change {
@@ -33,11 +37,21 @@ class ChangedArguments {
         Var value;
         bool isResult;  ///< it is what the module returns
     };
+    std::optional<ScriptValue> inlined(const Var& result);
+    ScriptValue withMemory(const Var& result) const;
+    ScriptValue withMemory(ScriptValue value, const std::vector<CellPtr>& roots) const;
+
     const std::vector<ScriptValue>& m_arguments;
     const trace::Tracer* m_tracer;
     std::size_t m_body = 0;
     std::size_t m_innerBody = 0;
+    bool m_isReported = false;
+    bool m_sharesInside = false;        ///< tensors of the result share memory with each other
+    std::vector<std::size_t> m_shared;  ///< arguments that the result may show
+    std::vector<CellPtr> m_outer;       ///< tensors of modules that it may show
     std::vector<Change> m_changes;
+    std::vector<ScriptValue> m_inner;  ///< the module's own cells
+    ScriptValue m_returned;
     ChangedArguments* m_before;
 };
 

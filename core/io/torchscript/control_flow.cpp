@@ -45,12 +45,9 @@ void collectAssigned(const std::vector<Statement>& body, std::vector<std::string
 /// Bounded: objects may hold each other.
 void settle(const ScriptValue& value, int depth) {
     if (depth > 20) return;
-    for (TensorCell* cell = value.cell(); cell; cell = cell->base.get()) {
-        if (!cell->pending && !(cell->base && cell->baseVersion != cell->base->version)) continue;
-        try {
-            refresh(*cell);
-        } catch (const TraceError&) {  // it is one when the tensor is read
-        }
+    for (TensorCell* cell = value.cell() ? &shown(*value.cell()) : nullptr; cell; cell = cell->base.get()) {
+        if (isUpToDate(*cell) || !isKnown(*cell)) continue;  // if it is not known, that is an error when it is read
+        refresh(*cell);
     }
     if (value.list()) {
         for (const ScriptValue& item : value.list()->items) settle(item, depth + 1);
@@ -83,14 +80,15 @@ namespace {
 /// Joins what the two branches of an If left behind.
 class Join {
   public:
-    Join(Tracer& tracer, graph::ExprId owner) : m_tracer(tracer), m_owner(owner) {}
+    Join(Tracer& tracer, graph::ExprId owner, std::array<Region::Changes, 2>& changes)
+        : m_tracer(tracer), m_owner(owner), m_changes(changes) {}
 
     ScriptValue values(const ScriptValue& a, const ScriptValue& b) {
         if (isUninitialized(a) && isUninitialized(b)) return a;
         if (isUninitialized(a) && b.plain() && b.plain()->kind() == Var::Kind::Value) return b;
         if (isUninitialized(b) && a.plain() && a.plain()->kind() == Var::Kind::Value) return a;
         if (a.plain() && b.plain() && sameVar(*a.plain(), *b.plain())) return a;
-        if (a.cell() && b.cell() && (a.cell() == b.cell() || sameVar(a.cell()->var, b.cell()->var))) return a;
+        if (a.cell() && b.cell() && (a.cell() == b.cell() || isSameTensor(*a.cell(), *b.cell()))) return a;
         if (a.list() && a.list() == b.list()) return a;
         if (a.dict() && a.dict() == b.dict()) return a;
         if (a.tuple() && b.tuple() && a.tuple()->items.size() == b.tuple()->items.size()) {
@@ -119,6 +117,9 @@ class Join {
         return output(a, b);
     }
 
+    /// What a tensor that both branches may have written holds after them.
+    Var joined(const Var& a, const Var& b) { return sameVar(a, b) ? a : output(makeCell(a), makeCell(b)).cell()->var; }
+
     std::map<std::string, ScriptValue> attributes(const std::map<std::string, ScriptValue>& a,
                                                   const std::map<std::string, ScriptValue>& b) {
         std::map<std::string, ScriptValue> joined;
@@ -134,6 +135,8 @@ class Join {
             return;
         }
         for (std::size_t i = 0; i < 2; ++i) m_tracer.setBodyResults(m_owner, i, m_results[i]);
+        // Now that everything has the version that it has behind the branches.
+        for (const auto& [made, roots] : m_made) mayShare(*made, roots);
     }
 
   private:
@@ -162,28 +165,43 @@ class Join {
         const std::array<const ScriptValue*, 2> both{&a, &b};
         for (std::size_t i = 0; i < 2; ++i) {
             m_tracer.resumeBody(m_owner, i);
-            Var result = isUninitialized(*both[i]) ? Var() : toVar(*both[i]);
+            Var result;
+            {
+                const Region::Again state(m_changes[i]);
+                const Region reading;
+                if (!isUninitialized(*both[i])) result = toVar(*both[i]);
+            }
             m_tracer.leaveBody();
             m_results[i].push_back(std::move(result));
         }
         const auto mayBeTensor = [](const ScriptValue& value) { return value.cell() || isUninitialized(value); };
         const bool isTensor = mayBeTensor(a) && mayBeTensor(b);
         const Var joined = m_tracer.controlOutput(m_owner, m_results[0].size() - 1, isTensor);
-        if (isTensor) return makeCell(joined);
-        if (!a.list() && !b.list()) return joined;
-        auto list = std::make_shared<ListValue>();
-        list->symbolic = joined;
+        if (!isTensor && !a.list() && !b.list()) return joined;
+        std::vector<CellPtr> roots = rootsIn(a);
+        std::ranges::copy(rootsIn(b), std::back_inserter(roots));
+        bool ofTensors = false;
         for (const ScriptValue* value : both) {
             const ListValue* part = value->list();
-            list->ofTensors =
-                list->ofTensors || (part && (part->ofTensors || (!part->items.empty() && part->items.front().cell())));
+            ofTensors =
+                ofTensors || (part && (part->ofTensors || (!part->items.empty() && part->items.front().cell())));
         }
-        return list;
+        ScriptValue made = isTensor ? makeCell(joined) : makeSymbolicList(joined, ofTensors, {});
+        m_made.emplace_back(isTensor ? *made.as<CellPtr>() : made.list()->memory, std::move(roots));
+        return made;
+    }
+
+    /// The same part of the same memory.
+    static bool isSameTensor(TensorCell& a, TensorCell& b) {
+        const bool isSameSlot = a.slot && a.slot == b.slot;
+        return sameVar(shown(a).var, shown(b).var) && (isSameSlot || &rootOf(a) == &rootOf(b));
     }
 
     Tracer& m_tracer;
     graph::ExprId m_owner;
+    std::array<Region::Changes, 2>& m_changes;  ///< what the branches did to what is older than they are
     std::array<std::vector<Var>, 2> m_results;
+    std::vector<std::pair<CellPtr, std::vector<CellPtr>>> m_made;  ///< what one of two tensors became, and their roots
 };
 
 /// What changed in place in either branch changes after the If, too.
@@ -200,6 +218,7 @@ class JoinedChanges {
             for (const Region::Dict& entry : m_changes[i].dicts) dict(entry.dict);
             for (const Region::Instance& entry : m_changes[i].instances) instance(entry.instance);
         }
+        for (const CellPtr& cell : m_written) agreeWithSharers(*cell);
     }
 
   private:
@@ -211,19 +230,28 @@ class JoinedChanges {
 
     void cell(const std::shared_ptr<TensorCell>& changed) {
         if (!m_done.insert(changed.get()).second) return;
-        std::array<Var, 2> vars;
-        bool isStale = changed->stale;
+        std::array<const TensorState*, 2> states;
+        bool isLost = changed->isLost;
         for (std::size_t i = 0; i < 2; ++i) {
             const Region::Cell* entry = find(m_changes[i].cells, &Region::Cell::cell, changed);
-            vars[i] = entry ? entry->var : changed->var;
-            isStale = isStale || (entry && entry->stale);
+            states[i] = entry ? &entry->state : changed.get();
+            isLost = isLost || states[i]->isLost;
+            if (states[i]->form != changed->form)
+                refuseFlow("a tensor is given another shape in place inside of a branch, which who has it would see");
         }
         Region::noteChange(*changed);
-        changed->stale = isStale;
-        if (!isStale) changed->var = m_join.values(makeCell(vars[0]), makeCell(vars[1])).cell()->var;
+        for (const TensorState* state : states) {
+            if (!state->lastWrite.isNone()) changed->lastWrite = state->lastWrite;
+        }
         changed->chain = nullptr;
         changed->pending = nullptr;
-        ++changed->version;
+        if (isLost) {
+            lose(*changed, changed->lastWrite);
+            return;
+        }
+        changed->var = m_join.joined(states[0]->var, states[1]->var);
+        changed->version = nextVersion();
+        m_written.push_back(changed);
     }
 
     void list(const std::shared_ptr<ListValue>& changed) {
@@ -235,6 +263,7 @@ class JoinedChanges {
             state->items = entry ? entry->items : changed->items;
             state->symbolic = entry ? entry->symbolic : changed->symbolic;
             state->ofTensors = entry ? entry->ofTensors : changed->ofTensors;
+            state->memory = entry ? entry->memory : changed->memory;
             values[i] = state;
         }
         const ScriptValue joined = m_join.values(values[0], values[1]);
@@ -242,6 +271,7 @@ class JoinedChanges {
         changed->items = joined.list()->items;
         changed->symbolic = joined.list()->symbolic;
         changed->ofTensors = joined.list()->ofTensors;
+        changed->memory = joined.list()->memory;
     }
 
     void dict(const std::shared_ptr<DictValue>& changed) {
@@ -273,6 +303,7 @@ class JoinedChanges {
     Join& m_join;
     const std::array<Region::Changes, 2>& m_changes;
     std::set<const void*> m_done;
+    std::vector<CellPtr> m_written;
 };
 
 }  // namespace
@@ -297,7 +328,7 @@ Interpreter::Flow Interpreter::recordIf(const Statement& statement, const Script
     }
     if (flows[0] != flows[1]) refuseFlow("one branch returns, the other one goes on");
 
-    Join join(tracer, owner);
+    Join join(tracer, owner, changes);
     if (flows[0] == Flow::Return) {
         result = join.values(results[0], results[1]);
     } else {

@@ -285,7 +285,10 @@ std::vector<ScriptValue> unpackedByNode(const ScriptValue& value, const Var& nod
     }
     if (!value.tuple() || value.tuple()->items.size() != n) return items;
     for (std::size_t i = 0; i < n; ++i) {
-        if (!value.tuple()->items[i].cell()) items[i] = value.tuple()->items[i];
+        const auto* held = value.tuple()->items[i].as<CellPtr>();
+        // Another node, but the very tensor.
+        if (held && items[i].cell()) setBase(*items[i].cell(), *held, std::make_shared<const ViewStep>());
+        else items[i] = value.tuple()->items[i];
     }
     return items;
 }
@@ -325,9 +328,20 @@ ScriptValue Interpreter::made(ScriptValue container, std::string_view op) {
     return container;
 }
 
+namespace {
+
+/// The node of a tuple, unless a tensor in it was written since.
+Var currentNode(const ScriptValue& tuple) {
+    if (!tuple.tuple()->node.isProxy()) return {};
+    const Var now = toVar(tuple);
+    return now.isProxy() ? now : Var();
+}
+
+}  // namespace
+
 std::vector<ScriptValue> Interpreter::unpacked(const ScriptValue& value, std::size_t n) {
     std::vector<ScriptValue> items;
-    const Var node = value.tuple()            ? value.tuple()->node
+    const Var node = value.tuple()            ? currentNode(value)
                      : value.isSymbolicList() ? value.list()->symbolic
                      : value.isProxy()        ? *value.plain()
                                               : Var();
@@ -337,9 +351,11 @@ std::vector<ScriptValue> Interpreter::unpacked(const ScriptValue& value, std::si
         return items;
     }
     if (value.isSymbolicList() || value.isProxy()) {
+        const std::vector<CellPtr> roots = rootsIn(value);
+        if (value.list()) checkKnown(*value.list());
         for (const Var& item : node.unpack(n)) {
-            items.push_back(
-                partOf(node, items.size(), value.list() && value.list()->ofTensors ? makeCell(item) : fromVar(item)));
+            const bool isTensor = value.list() && value.list()->ofTensors;
+            items.push_back(partOf(node, items.size(), isTensor ? makeUncertain(item, roots) : fromVar(item)));
         }
     } else if (value.list()) {
         items = value.list()->items;
@@ -450,16 +466,24 @@ ScriptValue Interpreter::evaluate(const Expression& expression, Environment& env
 
 ScriptValue Interpreter::subscript(const ScriptValue& object, const ScriptValue& index) {
     if (object.isProxy()) {
-        ScriptValue item = fromVar((*object.plain())[toVar(index)]);
-        const bool isPart = index.isNumber() && toVar(index).toInt() >= 0;
-        return isPart ? partOf(*object.plain(), static_cast<std::size_t>(toVar(index).toInt()), std::move(item)) : item;
+        const Var& list = *object.plain();
+        const Var item = list[toVar(index)];
+        if (index.isNumber() && toVar(index).toInt() >= 0)
+            return partOf(list, static_cast<std::size_t>(toVar(index).toInt()), fromVar(item));
+        // Only a run knows which one it is.
+        const auto parts = m_parts.find(list.node());
+        if (parts == m_parts.end()) return fromVar(item);
+        const CellPtr root = rootOf(*parts->second.cell).shared_from_this();
+        ScriptValue made = makeUncertain(item, {&root, 1});
+        made.cell()->sharers.front().version = parts->second.version;
+        return made;
     }
     if (object.list() && (object.isSymbolicList() || (index.isProxy() && recordsControlFlow()))) {
         const ListValue& list = *object.list();
         const bool ofTensors =
             list.symbolic.isProxy() ? list.ofTensors : !list.items.empty() && list.items.front().cell();
         const Var item = toVar(object)[toVar(index)];
-        return ofTensors ? makeCell(item) : fromVar(item);
+        return ofTensors ? makeUncertain(item, rootsIn(object)) : fromVar(item);
     }
     if (const Var* plain = object.plain(); plain && plain->kind() == Var::Kind::Value && plain->value().isListLike()) {
         const tensor::ValueList& items = plain->value().items();

@@ -39,6 +39,9 @@ class Interpreter {
     Flow recordIf(const Statement& statement, const ScriptValue& condition, Environment& env, ScriptValue& result);
     /// `trips` and `condition` are those of prim::Loop; a For has the first one, a While the second.
     void recordLoop(const Statement& statement, const Var& trips, const Var& condition, Environment& env);
+    struct LoopPlan;
+    bool recordPass(const Statement& statement, const Var& trips, const Var& condition, Environment& env,
+                    LoopPlan& plan);
     void recordAssertion(const ScriptValue& condition, bool wanted, const std::vector<Statement>& raising,
                          Environment& env);
     void assign(const Expression& target, ScriptValue value, Environment& env);
@@ -69,6 +72,7 @@ class Interpreter {
     struct Parts {
         std::shared_ptr<TensorCell> cell;
         ViewStep step;
+        int version;  ///< of the root when the list was made
     };
     std::unordered_map<graph::NodeId, Parts> m_parts;         ///< by the node of the list
     std::unordered_map<graph::NodeId, std::int64_t> m_ranks;  ///< asserted already

@@ -316,17 +316,19 @@ bool assigned(const std::string& name, const std::vector<ScriptValue>& arguments
     const auto cell = arguments.empty() ? nullptr : cellOf(arguments.front());
     if (!cell || !trace::Tracer::active()) return false;
     const Var part = cell->var;
-    bool done = false;
+    bool done = false, isPart = false;
     if ((name == "copy_" || name == "fill_") && arguments.size() == 2) {
         const Var value = toVar(arguments[1]);
         const std::optional<Var> number = assignedNumber(value, part);
+        isPart = value.isProxy() && part.isProxy() && value.node() == part.node();
         done = assignThrough(*cell, number.value_or(value));
         if (done && number) eraseWithReads(value);
     } else if (name == "zero_" && arguments.size() == 1) {
         done = assignThrough(*cell, Var(0));
     }
-    // Nobody has read the part.
-    if (done && part.isProxy()) part.tracer().eraseUnused(part.node());
+    // Nobody has read the part. (What was cut before a branch is there for the other one as well.)
+    if (done && part.isProxy() && !isPart && part.tracer().isRecordedHere(part.node()))
+        part.tracer().eraseUnused(part.node());
     return done;
 }
 
@@ -385,7 +387,7 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
     result = callOperator(name, std::move(arguments), std::move(keywords));
     // A list of parts that only a run knows: its elements will be views.
     if (step && step->kind == ViewStep::Kind::Item && result.isProxy())
-        m_parts[result.plain()->node()] = {receiver, *step};
+        m_parts[result.plain()->node()] = {shown(*receiver).shared_from_this(), *step, rootOf(*receiver).version};
     return result;
 }
 
@@ -439,6 +441,7 @@ ScriptValue Interpreter::partOf(const Var& list, std::size_t item, ScriptValue v
                                                                   step->arguments[dimAt].toInt() == 0);
     value.cell()->isDense = known->second.cell->isDense && isAlongFirst;
     setBase(*value.cell(), known->second.cell, std::move(step));
+    value.cell()->seen = known->second.version;
     return value;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/run_state.h"
+#include "core/io/torchscript/view_steps.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::io::script {
@@ -42,12 +43,31 @@ std::shared_ptr<TensorCell> ModuleState::find(const trace::Slot& slot) const {
     return found == m_written.end() ? nullptr : found->second;
 }
 
-void ModuleState::noteWritten(TensorCell& cell) {
-    TensorCell* root = &cell;
-    while (root->base && root->step) root = root->base.get();
-    if (!runState().modules || !root->slot || runState().modules->m_written.contains(root->slot.get())) return;
-    root->serial = 0;  // older than any branch
-    runState().modules->m_written[root->slot.get()] = root->shared_from_this();
+void ModuleState::noteRead(const CellPtr& cell) {
+    const tensor::Storage* storage = cell->slot ? cell->slot->value.storage().get() : nullptr;
+    if (storage) m_read[storage].push_back(cell);
+}
+
+void ModuleState::noteWritten(TensorCell& root) {
+    ModuleState* const state = current();
+    if (!state || !root.slot || state->m_written.contains(root.slot.get())) return;
+    root.serial = 0;  // older than any branch
+    const CellPtr written = root.shared_from_this();
+    state->m_written[root.slot.get()] = written;
+    const auto known = state->m_read.find(root.slot->value.storage().get());
+    if (known == state->m_read.end()) return;
+    for (const std::weak_ptr<TensorCell>& each : known->second) {
+        const CellPtr other = each.lock();
+        if (!other || other == written || other->base) continue;
+        if (other->slot == root.slot) {
+            // Each read of it made a tensor of its own, as long as nobody had written.
+            other->base = written;
+            other->step = std::make_shared<const ViewStep>();
+            other->seen = root.version;
+        } else {
+            root.sharers.push_back({other, other->version});
+        }
+    }
 }
 
 ObjectsPass::ObjectsPass() : m_before(std::exchange(runState().objectsPass, true)) {}

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "core/io/torchscript/script_value.h"
 #include "core/trace/live_object.h"
@@ -38,12 +39,17 @@ class ModuleState {
     void assign(const ScriptModule& module, const std::string& name, ScriptValue value, const ScriptValue& before);
     /// A tensor of a module that has been written in place, or null.
     std::shared_ptr<TensorCell> find(const trace::Slot& slot) const;
-    static void noteWritten(TensorCell& cell);
+    /// A tensor of a module that was read, or became known as one: what shares its memory sees writes to it.
+    void noteRead(const std::shared_ptr<TensorCell>& cell);
+    /// Called before a write to the root.
+    static void noteWritten(TensorCell& root);
+    bool hasWritten() const { return !m_written.empty(); }
 
   private:
     const trace::Tracer* m_tracer = nullptr;
     std::unordered_map<const ScriptModule*, std::shared_ptr<InstanceValue>> m_assigned;
     std::unordered_map<const trace::Slot*, std::shared_ptr<TensorCell>> m_written;
+    std::unordered_map<const tensor::Storage*, std::vector<std::weak_ptr<TensorCell>>> m_read;
 };
 
 /// An object of a script on its way from one module to the other.

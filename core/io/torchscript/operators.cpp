@@ -9,6 +9,7 @@
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/number_nodes.h"
 #include "core/io/torchscript/views.h"
+#include "core/operators/same_tensor.h"
 #include "core/operators/traits.h"
 #include "core/ops/registry/registry.h"
 #include "core/trace/error.h"
@@ -224,18 +225,46 @@ Var record(const std::string& name, const std::vector<ScriptValue>& arguments, c
         std::move(named));
 }
 
+bool isViewInPlace(const std::string& name) {
+    const operators::Traits& traits = operators::traitsOf("aten", name);
+    return traits.memory.reforms && !traits.memory.writes && overloadsOf(name.substr(0, name.size() - 1)) &&
+           (traits.form == operators::ViewForm::Unsqueeze || traits.form == operators::ViewForm::Squeeze ||
+            traits.form == operators::ViewForm::Transpose);
+}
+
+/// f(…, out=c): c takes what f gives, in its own type.
+ScriptValue callInto(const std::string& name, std::vector<ScriptValue> arguments, Named keywords,
+                     const ScriptValue& out) {
+    if (!out.cell())
+        throw TraceError(TraceErrorKind::Type, name + " with out= of type " + typeName(out) + ": not supported");
+    const ScriptValue made = callOperator(name, std::move(arguments), std::move(keywords));
+    if (!made.cell())
+        throw TraceError(TraceErrorKind::Type, name + " with out= gives more than one tensor: not supported");
+    const trace::Function writeOut{"write_out", interned(name), "write_out", true, "prim"};
+    write(*out.cell(), trace::callFunction(writeOut, {toVar(made), toVar(out)}));
+    return out;
+}
+
 }  // namespace
 
 ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> arguments, Named keywords) {
+    const auto given = std::ranges::find(keywords, "out", &std::pair<std::string, ScriptValue>::first);
+    if (given != keywords.end()) {
+        const ScriptValue out = given->second;
+        keywords.erase(given);
+        if (!out.isNone()) return callInto(name, std::move(arguments), std::move(keywords), out);
+    }
     ScriptValue result;
     if (keywords.empty() && callBuiltin(name, arguments, result)) return result;
-    const Var made = record(name, arguments, keywords);
     const auto* receiver = arguments.empty() ? nullptr : arguments.front().as<std::shared_ptr<TensorCell>>();
+    // unsqueeze_ and the like are the views that they take, from now on under the tensor's own name.
+    const std::string recorded = receiver && isViewInPlace(name) ? name.substr(0, name.size() - 1) : name;
+    const Var made = record(recorded, arguments, keywords);
     if (receiver && name.size() > 1 && name.ends_with('_') && !name.ends_with("__")) {
         const operators::Traits& traits = operators::traitsOf("aten", name);
         if (traits.form == operators::ViewForm::Same) return arguments.front();
         // Changes how a tensor is seen, not what is in it.
-        if (traits.memory.reforms) reform(*receiver, made);
+        if (traits.memory.reforms) reform(*receiver, name, arguments, made);
         else write(**receiver, made);
         return arguments.front();
     }
@@ -244,7 +273,11 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
         return entry.first == "memory_format" && !entry.second.isNone();
     };
     if (std::ranges::none_of(keywords, choosesFormat) && givesDense(name, arguments)) markDense(result);
-    if (receiver && mayBeView(name, arguments)) markViews(result, *receiver, viewStep(name, arguments));
+    if (receiver && mayBeView(name, arguments)) {
+        markViews(result, *receiver, viewStep(name, arguments));
+        if (result.cell() && operators::mayReturnItsArgument("aten", name))
+            result.cell()->mayBeOther = shown(**receiver).mayBeOther = true;
+    }
     return result;
 }
 

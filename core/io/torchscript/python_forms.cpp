@@ -30,7 +30,7 @@ bool isKnownNode(const TensorCell& cell) {
 /// have.
 std::optional<ScriptValue> indexed(bool isSlice, const std::vector<ScriptValue>& arguments, std::string_view text) {
     const ScriptValue tensor = arguments.front().cell() ? arguments.front() : makeCell(toVar(arguments.front()));
-    const auto cell = *tensor.as<std::shared_ptr<TensorCell>>();
+    const CellPtr cell = shown(*tensor.cell()).shared_from_this();
     refresh(*cell);
     const Var dimension = arguments.size() > 1 ? toVar(arguments[1]) : Var(0);
     if (!isWhole(dimension)) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<ScriptValue> indexed(bool isSlice, const std::vector<ScriptValue>&
                          (!text.empty() || isSlicePart(before->index.back())) &&
                          dim == std::ranges::count_if(before->index, isSlicePart);
     Var node;
-    if (follows && cell->version == 0) {
+    if (follows) {
         next.base = before->base;
         next.index = before->index;
         next.index.push_back(part);

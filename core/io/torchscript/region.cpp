@@ -29,8 +29,7 @@ void Region::noteChange(TensorCell& cell, bool derived) {
     std::vector<Cell>& known = region->m_before.cells;
     auto entry = find(known, &Cell::cell, &cell);
     if (entry == known.end()) {
-        known.push_back({cell.shared_from_this(), cell.var, cell.pending, cell.version, cell.baseVersion, cell.stale,
-                         false, cell.chain});
+        known.push_back({cell.shared_from_this(), cell, false});
         entry = std::prev(known.end());
     }
     entry->isWritten = entry->isWritten || !derived;
@@ -42,7 +41,7 @@ void Region::noteChange(const std::shared_ptr<ListValue>& list) {
     if (!region || !region->isOlder(list->serial)) return;
     std::vector<List>& known = region->m_before.lists;
     if (find(known, &List::list, list.get()) == known.end())
-        known.push_back({list, list->items, list->symbolic, list->ofTensors});
+        known.push_back({list, list->items, list->symbolic, list->ofTensors, list->memory});
 }
 
 void Region::noteChange(const std::shared_ptr<DictValue>& dict) {
@@ -61,23 +60,22 @@ void Region::noteChange(const std::shared_ptr<InstanceValue>& instance) {
         known.push_back({instance, instance->attributes});
 }
 
-Region::Changes Region::takeBack() {
-    for (Cell& entry : m_before.cells) {
-        TensorCell& cell = *entry.cell;
-        std::swap(cell.var, entry.var);
-        std::swap(cell.pending, entry.pending);
-        std::swap(cell.version, entry.version);
-        std::swap(cell.baseVersion, entry.baseVersion);
-        std::swap(cell.stale, entry.stale);
-        std::swap(cell.chain, entry.chain);
+void Region::swap(Changes& changes) {
+    for (Cell& entry : changes.cells) {
+        std::swap(static_cast<TensorState&>(*entry.cell), entry.state);
     }
-    for (List& entry : m_before.lists) {
+    for (List& entry : changes.lists) {
         std::swap(entry.list->items, entry.items);
         std::swap(entry.list->symbolic, entry.symbolic);
         std::swap(entry.list->ofTensors, entry.ofTensors);
+        std::swap(entry.list->memory, entry.memory);
     }
-    for (Dict& entry : m_before.dicts) std::swap(entry.dict->items, entry.items);
-    for (Instance& entry : m_before.instances) std::swap(entry.instance->attributes, entry.attributes);
+    for (Dict& entry : changes.dicts) std::swap(entry.dict->items, entry.items);
+    for (Instance& entry : changes.instances) std::swap(entry.instance->attributes, entry.attributes);
+}
+
+Region::Changes Region::takeBack() {
+    swap(m_before);
     return std::exchange(m_before, {});
 }
 

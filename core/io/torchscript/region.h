@@ -31,19 +31,15 @@ class Region {
 
     struct Cell {
         std::shared_ptr<TensorCell> cell;
-        Var var;
-        std::shared_ptr<const PendingWrite> pending;
-        int version;
-        int baseVersion;
-        bool stale;
+        TensorState state;
         bool isWritten;
-        std::shared_ptr<IndexChain> chain;
     };
     struct List {
         std::shared_ptr<ListValue> list;
         std::vector<ScriptValue> items;
         Var symbolic;
         bool ofTensors;
+        CellPtr memory;
     };
     struct Dict {
         std::shared_ptr<DictValue> dict;
@@ -63,10 +59,25 @@ class Region {
     void settle();
     /// What has changed so far; of each thing the state from before.
     const Changes& changes() const { return m_before; }
+    /// Older than the region.
+    bool isOlder(const TensorCell& cell) const { return isOlder(cell.serial); }
     /// Restores what was there before; returns the state that the changed things had in the end.
     Changes takeBack();
 
+    /// Puts what a region has changed in place again for as long as it lives: what it left behind can be read.
+    class Again {
+      public:
+        explicit Again(Changes& changes) : m_changes(changes) { swap(m_changes); }
+        ~Again() { swap(m_changes); }
+        Again(const Again&) = delete;
+        Again& operator=(const Again&) = delete;
+
+      private:
+        Changes& m_changes;
+    };
+
   private:
+    static void swap(Changes& changes);
     bool isOlder(std::uint64_t serial) const { return serial < m_start; }
 
     std::uint64_t m_start;

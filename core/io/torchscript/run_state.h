@@ -20,6 +20,8 @@ struct RunState {
     int depth = 0;                ///< of calls of functions
     std::int64_t statements = 0;  ///< since the outermost call began
     std::uint64_t serial = 0;     ///< see nextSerial()
+    std::uint64_t writes = 0;     ///< see writeCount()
+    int versions = 0;             ///< see nextVersion()
 };
 
 /// Of the calling thread. Not passed along: between a call of a module and the called module's code are tracers and

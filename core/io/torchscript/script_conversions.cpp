@@ -3,6 +3,7 @@
 #include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/part_count.h"
 #include "core/io/torchscript/python_index.h"
+#include "core/io/torchscript/region.h"
 #include "core/io/torchscript/script_module.h"
 #include "core/io/torchscript/script_value.h"
 #include "core/io/torchscript/views.h"
@@ -68,10 +69,13 @@ ScriptValue fromVar(const Var& var) {
 
 namespace {
 
-Var cellVar(TensorCell& cell) {
+Var cellVar(TensorCell& named) {
+    TensorCell& cell = shown(named);
     refresh(cell);
     if (cell.chain && cell.chain->extended) {
+        Region::noteChange(cell, true);
         cell.var = trace::callFunction(kGetItem, {cell.chain->base, pythonIndex(cell.chain->index)});
+        cell.chain = std::make_shared<IndexChain>(*cell.chain);
         cell.chain->extended = false;
     }
     // A parameter is a node of the graph as soon as it takes part in it.
@@ -82,28 +86,50 @@ Var cellVar(TensorCell& cell) {
     return cell.var;
 }
 
+/// A container's node has the parts that it was made of; one of them may have been written since.
+bool fits(const Var& node, const std::vector<Var>& parts) {
+    if (!node.isProxy()) return false;
+    const graph::InternalGraph& graph = *node.tracer().recorded();
+    const graph::Expr& maker = graph.expr(graph.node(node.node()).producer);
+    const std::vector<graph::Argument>& made = maker.arguments;
+    if (!maker.op.name.ends_with("Construct")) return true;  // a called module's
+    if (made.size() != parts.size()) return false;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const bool isNode = made[i].kind == graph::Argument::Kind::Node && parts[i].isProxy();
+        if (isNode && made[i].node != parts[i].node()) return false;
+    }
+    return true;
+}
+
 Var toVar(const ScriptValue& value, PartCount& parts) {
     if (const Var* var = value.plain()) return *var;
     if (TensorCell* cell = value.cell()) return cellVar(*cell);
     const PartCount::Level level(parts);
     std::vector<Var> items;
+    // A node may have been made of what has no value.
+    const auto partOf = [&parts](const ScriptValue& item, const Var& node) {
+        return node.isProxy() && isUninitialized(item) ? Var() : toVar(item, parts);
+    };
     if (const ListValue* list = value.list()) {
-        if (list->symbolic.isProxy()) return list->symbolic;
-        if (list->node.isProxy()) return list->node;
-        for (const ScriptValue& item : list->items) items.push_back(toVar(item, parts));
-        return Var::list(std::move(items));
+        if (list->symbolic.isProxy()) {
+            checkKnown(*list);
+            return list->symbolic;
+        }
+        for (const ScriptValue& item : list->items) items.push_back(partOf(item, list->node));
+        return fits(list->node, items) ? list->node : Var::list(std::move(items));
     }
     if (const TupleValue* tuple = value.tuple()) {
-        if (tuple->node.isProxy()) return tuple->node;
-        for (const ScriptValue& item : tuple->items) items.push_back(toVar(item, parts));
-        return Var::tuple(std::move(items));
+        for (const ScriptValue& item : tuple->items) items.push_back(partOf(item, tuple->node));
+        return fits(tuple->node, items) ? tuple->node : Var::tuple(std::move(items));
     }
     if (const DictValue* dict = value.dict()) {
-        if (dict->node.isProxy()) return dict->node;
         std::vector<std::pair<Value, Var>> entries;
-        for (const auto& [key, item] : dict->items)
-            entries.emplace_back(toVar(key, parts).toValue(), toVar(item, parts));
-        return Var::dict(std::move(entries));
+        for (const auto& [key, item] : dict->items) {
+            items.push_back(toVar(key, parts));
+            items.push_back(partOf(item, dict->node));
+            entries.emplace_back(items[items.size() - 2].toValue(), items.back());
+        }
+        return fits(dict->node, items) ? dict->node : Var::dict(std::move(entries));
     }
     if (ObjectsPass::active() &&
         (value.as<std::shared_ptr<InstanceValue>>() || value.as<std::shared_ptr<ScriptModule>>())) {

@@ -6,6 +6,8 @@
 #include "core/io/torchscript/changed_arguments.h"
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/module_state.h"
+#include "core/io/torchscript/views.h"
+#include "core/trace/at_once.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::io::script {
@@ -69,6 +71,24 @@ Var withNumberNodes(const Var& result, trace::Tracer& tracer) {
     return Var::dict(std::move(entries));
 }
 
+/// A module that runs on values inside of a graph: nobody would see what it does to what it was given.
+void checkProtected(std::span<const Var> in, const std::vector<ScriptValue>& given) {
+    const auto isProtected = [](const Var& var) {
+        return var.kind() == Var::Kind::Value && var.value().isTensor() &&
+               trace::WriteProtection::covers(var.value().tensor());
+    };
+    const bool isPart = std::ranges::any_of(in, isProtected);
+    if (isPart && ModuleState::current()->hasWritten())
+        throw TraceError(
+            TraceErrorKind::Runtime,
+            "a tensor of a module is changed in place: a module that runs on values cannot do that in a graph");
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (!isProtected(in[i]) || !given[i].cell() || !given[i].cell()->isArgumentWritten) continue;
+        throw TraceError(TraceErrorKind::Runtime,
+                         "an argument is changed in place: a module that runs on values cannot do that in a graph");
+    }
+}
+
 }  // namespace
 
 Var ScriptModule::forward(std::span<const Var> in) { return forwardFunction()(in); }
@@ -82,18 +102,23 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
         const ModuleState::Scope state;
         std::vector<ScriptValue> arguments{self};
         for (const Var& var : in) {
-            arguments.push_back(fromVar(var));
+            const std::size_t i = arguments.size() - 1;
+            const bool isTensor = i < function.parameters.size() && function.parameters[i].type == "Tensor";
+            arguments.push_back(isTensor && var.isProxy() ? makeCell(var) : fromVar(var));
             // What a model is run on is in memory as it is read from files.
             if (TensorCell* cell = arguments.back().cell()) cell->isDense = isOutermost;
         }
-        const std::vector<ScriptValue> given(arguments.begin() + 1, arguments.end());
+        std::vector<ScriptValue> given(arguments.begin() + 1, arguments.end());
+        ChangedArguments::link(given);
+        std::ranges::copy(given, arguments.begin() + 1);
         const ScriptValue result = Interpreter(*self->m_archive).call(function, std::move(arguments), true);
         // What the model gives has its structure, whether or not a node makes it.
         trace::Tracer* tracer = trace::Tracer::active();
+        if (!tracer) checkProtected(in, given);
         if (!tracer || tracer->root() != self) {
             const ObjectsPass pass;
             const Var returned = toVar(result);
-            ChangedArguments::report(given, returned);
+            ChangedArguments::report(given, result, returned);
             return returned;
         }
         return withNumberNodes(toVar(withoutNodes(result)), *tracer);
@@ -132,10 +157,18 @@ ScriptValue ScriptModule::callForward(const std::string& name, std::vector<Scrip
         for (const ScriptValue& argument : arguments) vars.push_back(toVar(argument));
         for (const auto& [key, value] : keywords) named.emplace_back(key, toVar(value));
     }
-    const ChangedArguments changed(arguments);
+    // By keyword or by position, in the order of the parameters.
+    std::vector<ScriptValue> given = arguments;
+    const FunctionDef& function = this->method(m_method);
+    for (std::size_t i = given.size(); i < function.parameters.size(); ++i) {
+        const auto entry =
+            std::ranges::find(keywords, function.parameters[i].name, &std::pair<std::string, ScriptValue>::first);
+        given.push_back(entry == keywords.end() ? ScriptValue() : entry->second);
+    }
+    ChangedArguments changed(given);
     const Var result = call(std::move(vars), std::move(named));
-    if (const auto argument = changed.apply(result)) return *argument;
-    return fromVar(result);
+    ScriptValue made = changed.apply(result);
+    return made.isProxy() && function.result == "Tensor" ? makeUncertain(result, changed.roots()) : made;
 }
 
 ScriptValue ScriptModule::attribute(const std::string& name) const {
@@ -153,6 +186,7 @@ ScriptValue ScriptModule::attribute(const std::string& name) const {
         ScriptValue value =
             makeCell(tracer && m_archive->asWritten() ? tracer->parameterRead(named.slot) : Var::ofSlot(named.slot));
         value.cell()->slot = named.slot;
+        if (ModuleState* now = ModuleState::current()) now->noteRead(*value.as<CellPtr>());
         return value;
     }
     for (const ClassAttribute& constant : m_type.attributes) {

@@ -30,32 +30,52 @@ struct IndexChain {
 
 struct ViewStep;
 struct TensorCell;
+using CellPtr = std::shared_ptr<TensorCell>;
 
-/// A change of a view that its base does not show yet.
+/// A change of a view that the tensor it is cut out of does not show yet.
 struct PendingWrite {
-    Var value;  ///< what the view holds; for an assignment anything that fits it
-    std::vector<std::shared_ptr<const ViewStep>> path;  ///< from the base to the view
-    std::weak_ptr<TensorCell> writer;                   ///< the view, if it holds `value`
-    bool isAssignment = false;                          ///< `value` is spread over the view and takes its type
+    /// A view on the way from that tensor to the written one.
+    struct Level {
+        std::shared_ptr<const ViewStep> step;
+        std::weak_ptr<TensorCell> view;
+        Var before;  ///< what it was before the write; none if that is not at hand
+    };
+    Var value;                  ///< what the written view holds; for an assignment anything that fits it
+    std::vector<Level> path;    ///< outermost first; the last one is the written view
+    bool isAssignment = false;  ///< `value` is spread over the view and takes its type
+};
+
+/// Memory that a tensor may show as well, or not, and its version when the tensor was known to fit it.
+struct Sharer {
+    CellPtr root;
+    int version;
+};
+
+/// What changes of a tensor while a script runs.
+struct TensorState {
+    Var var;
+    int version = 0;  ///< of a root: another one after each write to its memory, by whatever name
+    int seen = 0;     ///< of a view: the version of its root that `var` shows
+    std::shared_ptr<const PendingWrite> pending;  ///< of a root: the last of these writes, if `var` lacks it
+    std::vector<Sharer> sharers;                  ///< of a root
+    Var lastWrite;                                ///< of a root: what the last operator in place gave
+    bool isLost = false;                          ///< of a root: nobody knows what it holds
+    CellPtr form;                       ///< the view that it is since an operator gave it another shape in place
+    std::shared_ptr<IndexChain> chain;  ///< null: no index, or one that cannot be extended
 };
 
 /// A tensor as a variable's content: names share it, so that an in-place operator changes what all of them see.
-/// A view knows its base and how it was cut out of it. After a change of either the other one is made anew when it is
-/// next read (views.h). What cannot be made anew is stale; reading it is an error, never a wrong number.
-struct TensorCell : std::enable_shared_from_this<TensorCell> {
-    Var var;
-    std::shared_ptr<TensorCell> base;
-    std::shared_ptr<const ViewStep> step;  ///< of a view; null: whether it shares the base's memory is not known
-    std::shared_ptr<const PendingWrite> pending;
-    int version = 0;
-    int baseVersion = 0;
-    bool stale = false;
-    bool isReformed = false;                  ///< no longer in the form that its views were cut from
+/// A view knows its base and how it was cut out of it; the one at the end of these bases is its root, with memory of
+/// its own. A write is noted at the root; views are cut again when they are next read (views.h). Where only a run knows
+/// whether two tensors share memory, one of which was written, reading the other is an error, never a wrong number.
+struct TensorCell : TensorState, std::enable_shared_from_this<TensorCell> {
+    CellPtr base;
+    std::shared_ptr<const ViewStep> step;     ///< of a view
+    bool mayBeOther = false;                  ///< another name may mean this very tensor: contiguous()
     bool isArgumentWritten = false;           ///< of an argument of forward: changed in place
     bool isDense = false;                     ///< see dense.h
     std::shared_ptr<const trace::Slot> slot;  ///< of a module's own tensor
     std::uint64_t serial = nextSerial();
-    std::shared_ptr<IndexChain> chain;  ///< null: no index, or one that cannot be extended
 };
 
 struct ListValue {
@@ -63,6 +83,7 @@ struct ListValue {
     /// A proxy if only a run knows the elements (a loop that appends); `items` is empty then.
     Var symbolic = {};
     bool ofTensors = false;  ///< of a symbolic list: its elements are tensors
+    CellPtr memory = {};     ///< of a symbolic list: stands for whatever memory its elements show
     Var node = {};           ///< the node that made just this list, if such nodes are recorded
     std::uint64_t serial = nextSerial();
 };

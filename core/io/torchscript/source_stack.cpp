@@ -132,6 +132,13 @@ const std::shared_ptr<const CallPlace>& SourceFrame::place() {
     return m_place;
 }
 
+std::string SourceFrame::where() {
+    SourceFrame* const frame = runState().frame;
+    if (!frame) return {};
+    const graph::SourcePlace place = frame->place()->place();
+    return place.file.empty() ? std::string() : place.file + ':' + std::to_string(place.line);
+}
+
 SourceRanges::Place SourceFrame::placeOf(const Expression& expression) {
     const SourceFrame* const frame = runState().frame;
     const SourceUnit* unit = frame ? frame->m_function.unit : nullptr;

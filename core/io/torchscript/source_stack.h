@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "core/io/torchscript/syntax.h"
 
@@ -20,6 +21,8 @@ class SourceFrame {
     /// Where the innermost call is now.
     static void at(const Statement& statement);
     static void at(const Expression& expression);
+    /// "file:line" of where the innermost call is; empty: not known.
+    static std::string where();
     /// What is known of the source after an expression of the innermost call.
     static SourceRanges::Place placeOf(const Expression& expression);
     /// The innermost call's function; null outside of any.

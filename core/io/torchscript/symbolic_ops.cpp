@@ -4,6 +4,7 @@
 
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/known_rank.h"
+#include "core/io/torchscript/views.h"
 #include "core/trace/error.h"
 #include "core/trace/record.h"
 #include "core/trace/tracer.h"
@@ -27,18 +28,15 @@ bool holdsSymbolic(const ScriptValue& value) {
 
 bool isContainer(const ScriptValue& value) { return value.list() || value.tuple(); }
 
-ScriptValue symbolicList(Var var, bool ofTensors) {
-    auto list = std::make_shared<ListValue>();
-    list->symbolic = std::move(var);
-    list->ofTensors = ofTensors;
-    return list;
-}
-
 /// list[i] = value, where a run knows i or the list.
 void setElement(ListValue& list, const std::vector<ScriptValue>& in) {
     const Var before = toVar(in[0]);
+    std::vector<CellPtr> roots = rootsIn(in[0]);
+    std::ranges::copy(rootsIn(in[2]), std::back_inserter(roots));
+    const Var made = record("setitem", "operator.setitem", {before, toVar(in[1]), toVar(in[2])});
     list.ofTensors = list.ofTensors || in[2].cell();
-    list.symbolic = record("setitem", "operator.setitem", {before, toVar(in[1]), toVar(in[2])});
+    list.symbolic = made;
+    list.memory = makeSymbolicList(made, list.ofTensors, roots).list()->memory;
     list.items.clear();
     list.node = {};
 }
@@ -46,17 +44,21 @@ void setElement(ListValue& list, const std::vector<ScriptValue>& in) {
 /// Operators of a list whose elements only a run knows.
 bool onList(const std::string& name, std::vector<ScriptValue>& in, ScriptValue& result) {
     const auto list = *in[0].as<std::shared_ptr<ListValue>>();
+    checkKnown(*list);
     if (name == "append" && in.size() == 2) {
         list->symbolic = record("append", "list.append", {list->symbolic, toVar(in[1])});
         list->ofTensors = list->ofTensors || in[1].cell();
+        if (!list->memory) list->memory = std::make_shared<TensorCell>();
+        mayShare(*list->memory, rootsIn(in[1]));
         result = in[0];
     } else if (name == "len") {
         result = record("len", "len", {list->symbolic});
     } else if (name == "slice") {
         const auto bound = [&](std::size_t i) { return i < in.size() ? toVar(in[i]) : Var(); };
-        result = symbolicList(list->symbolic[Var::slice(bound(1), bound(2), bound(3))], list->ofTensors);
+        result =
+            makeSymbolicList(list->symbolic[Var::slice(bound(1), bound(2), bound(3))], list->ofTensors, rootsIn(in[0]));
     } else if (name == "list" || name == "copy") {
-        result = symbolicList(list->symbolic, list->ofTensors);
+        result = makeSymbolicList(list->symbolic, list->ofTensors, rootsIn(in[0]));
     } else if (name == "_set_item" && in.size() == 3) {
         setElement(*list, in);
         result = in[0];

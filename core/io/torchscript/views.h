@@ -1,45 +1,56 @@
 #pragma once
 
-#include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "core/io/torchscript/script_value.h"
+#include "core/io/torchscript/view_steps.h"
+
+// What tensors of a script share, and what that means when one of them is written. A write makes a new value; the root
+// takes it up, and views are cut again, when somebody reads them, so that a graph has no nodes for what nobody sees.
 
 namespace sonde::io::script {
 
-/// How a view is cut out of its base.
-struct ViewStep {
-    enum class Kind : std::uint8_t {
-        Same,   ///< all of it, as it is
-        Index,  ///< base[parts]; numbers, slices and `...` only
-        Call,   ///< the operator `name` with `arguments` after the base
-        Item,   ///< element `item` of what that operator gives: chunk, split, unbind
-    };
-    Kind kind = Kind::Same;
-    std::string name;
-    std::vector<Var> arguments;  ///< Index: the parts
-    std::size_t item = 0;
-};
+/// The tensor in the shape that it has now.
+TensorCell& shown(TensorCell& cell);
+/// What has the memory that the tensor shows.
+TensorCell& rootOf(TensorCell& cell);
+/// Roots of all tensors in a value; a list whose elements only a run knows has one that stands for them.
+std::vector<CellPtr> rootsIn(const ScriptValue& value);
 
-/// The step of an operator's result, `arguments` being all of its arguments. Null: it does not say (a conversion copies
-/// if it changes anything, a reshape of a tensor that is not known to be dense if it has to).
-std::shared_ptr<const ViewStep> viewStep(const std::string& op, const std::vector<ScriptValue>& arguments);
-/// The result of the operator may share its first argument's memory.
-bool mayBeView(const std::string& op, const std::vector<ScriptValue>& arguments);
+/// Makes a new tensor a view of another one; without a step it may be one, or not.
+void setBase(TensorCell& view, const CellPtr& base, Step step);
+/// The tensor may show the memory of these roots.
+void mayShare(TensorCell& cell, std::span<const CellPtr> roots);
+/// A tensor that only a run can tell from others: it may show the memory of these roots.
+ScriptValue makeUncertain(Var tensor, std::span<const CellPtr> roots);
+/// A list that a node gives. Its elements may show the memory of these roots.
+ScriptValue makeSymbolicList(Var list, bool ofTensors, std::span<const CellPtr> roots);
+/// All roots that the memory of these may be, themselves included.
+std::vector<CellPtr> withSharers(std::span<const CellPtr> roots);
+/// Takes what the roots hold now as what the tensor was made of. To be called when it is known to fit them.
+void agreeWithSharers(TensorCell& root);
 
-/// Makes a cell the view of another one. Index upon index becomes one, where that can be said.
-void setBase(TensorCell& view, const std::shared_ptr<TensorCell>& base, std::shared_ptr<const ViewStep> step);
-
-/// Brings a cell up to date with what was changed through views. Throws TraceError if that cannot be known.
+/// Whether reading it gives a value, and not an error.
+bool isKnown(TensorCell& cell);
+/// What it shows is in its `var`, with nothing to be done for it.
+bool isUpToDate(TensorCell& cell);
+/// Brings a tensor up to date with writes to its memory. Throws TraceError if only a run knows what it holds.
 void refresh(TensorCell& cell);
+/// The same for a list that a node gives.
+void checkKnown(const ListValue& list);
 
-/// The cell takes the result of an in-place operator; its base and the base's views see it when they are read next.
+/// The tensor takes the result of an in-place operator.
 void write(TensorCell& cell, const Var& result);
-/// The cell shows the same elements in another form from now on (unsqueeze_). Its views become stale.
-void reform(const std::shared_ptr<TensorCell>& cell, const Var& result);
+/// `name` (unsqueeze_) has given the tensor another shape: from now on it is `result`, a view of what it was.
+void reform(const CellPtr& cell, const std::string& name, const std::vector<ScriptValue>& arguments, const Var& result);
 /// view[...] = value. The view itself need not be there: false, if it has to be (it is no view, or not by an index).
 bool assignThrough(TensorCell& view, const Var& value);
+/// Nobody knows what the root holds any more, nor what may share its memory. `by`: what the write gave.
+void lose(TensorCell& root, const Var& by);
+/// Another one each time: what a branch did is taken back, and must not be taken for what comes after it.
+int nextVersion();
+/// How many writes there were on this thread.
+std::uint64_t writeCount();
 
 }  // namespace sonde::io::script

@@ -4,11 +4,13 @@
 // SONDE_RANDOM_PROGRAMS=N runs N programs (300), SONDE_RANDOM_SEED=S begins with program S (1), SONDE_RANDOM_MODE=NAME
 // takes one way alone.
 
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include "core/document/evaluator.h"
 #include "core/document/model_passes.h"
 #include "core/exec/runner.h"
+#include "core/io/torchscript/script_module.h"
 #include "core/passes/inplace.h"
 #include "core/passes/pass.h"
 #include "core/trace/custom_tracer.h"
@@ -17,6 +19,7 @@
 #include "core/trace/traced_module/inline_graph.h"
 #include "tests/support/programs/generator.h"
 #include "tests/support/programs/module.h"
+#include "tests/support/programs/script.h"
 
 using namespace sonde;
 using namespace sonde::test::programs;
@@ -99,10 +102,23 @@ using Traced = base::Result<GraphPtr>;
 
 std::shared_ptr<nn::Module> moduleOf(const Program& program) { return std::make_shared<ProgramModule>(program); }
 
+/// The same program as an archive of TorchScript.
+std::shared_ptr<io::script::ScriptModule> scriptOf(const Program& program, bool asWritten = false) {
+    static const QTemporaryDir folder;
+    const std::filesystem::path path = folder.filePath("program.pt").toStdString();
+    Script(program.seed % 2 == 0).write(program, path);
+    const auto archive = io::script::Archive::open(path);
+    if (!archive) qFatal("%s", archive.error().text().c_str());
+    (*archive)->setAsWritten(asWritten);
+    const auto root = io::script::makeRootModule(*archive);
+    if (!root) qFatal("%s", root.error().text().c_str());
+    return std::dynamic_pointer_cast<io::script::ScriptModule>(*root);
+}
+
 /// A graph may call functions of the module that it was traced from: it keeps it.
-GraphPtr keeping(std::shared_ptr<nn::Module> module, GraphPtr graph) {
+GraphPtr keeping(std::shared_ptr<trace::Module> module, GraphPtr graph) {
     const auto both =
-        std::make_shared<std::pair<std::shared_ptr<nn::Module>, GraphPtr>>(std::move(module), std::move(graph));
+        std::make_shared<std::pair<std::shared_ptr<trace::Module>, GraphPtr>>(std::move(module), std::move(graph));
     return {both, both->second.get()};
 }
 
@@ -142,6 +158,52 @@ Traced byCustomAsRecorded(const Program& program) {
     return keeping(root, std::move(graph));
 }
 
+Traced archiveByModulePath(const Program& program) {
+    trace::ModulePathTracer tracer;
+    const auto root = scriptOf(program);
+    SONDE_ASSIGN(GraphPtr graph, tracer.trace(root));
+    return keeping(root, std::move(graph));
+}
+
+Traced archiveWithControlFlow(const Program& program, bool asWritten) {
+    trace::RobustTracer tracer;
+    tracer.setRecordsControlFlow(true);
+    const auto root = scriptOf(program, asWritten);
+    SONDE_ASSIGN(GraphPtr graph, tracer.traceRepeatedly(root));
+    return keeping(root, std::move(graph));
+}
+
+Traced archiveRecorded(const Program& program) { return archiveWithControlFlow(program, false); }
+Traced archiveAsWritten(const Program& program) { return archiveWithControlFlow(program, true); }
+
+Traced archiveByRobust(const Program& program) {
+    trace::RobustTracer tracer;
+    const auto root = scriptOf(program);
+    GraphPtr graph = tracer.traceRobust(root);
+    if (const std::string* failure = tracer.failureMessage(*root)) return base::runError(*failure);
+    return keeping(root, std::move(graph));
+}
+
+Traced archiveByTracedModule(const Program& program) {
+    const auto root = scriptOf(program);
+    SONDE_ASSIGN(auto module, trace::traceModule(root, valuesOf(inputsFor(program, program.seed))));
+    SONDE_ASSIGN(auto inlined, trace::inlineTracedModule(module));
+    return keeping(root, std::move(inlined.graph));
+}
+
+Traced archiveByCustom(const Program& program) {
+    // The writes of an archive have become values already.
+    trace::CustomTracerOptions options;
+    options.purify = [](const InternalGraph& recorded, bool) {
+        return base::Result<std::shared_ptr<InternalGraph>>(std::make_shared<InternalGraph>(recorded));
+    };
+    trace::CustomTracer tracer(std::move(options));
+    tracer.setRecordsControlFlow(true);
+    const auto root = scriptOf(program);
+    SONDE_ASSIGN(GraphPtr graph, tracer.trace(root));
+    return keeping(root, std::move(graph));
+}
+
 Results runGraph(const GraphPtr& graph, const std::vector<Array>& inputs, bool watchAll = false) {
     SONDE_ASSIGN(const auto plan, exec::Plan::make(graph, {.watchAll = watchAll}));
     static exec::Runner runner(1);
@@ -150,11 +212,11 @@ Results runGraph(const GraphPtr& graph, const std::vector<Array>& inputs, bool w
     return resultsOf(recording.outputs);
 }
 
-Results runEagerly(const Program& program, const std::vector<Array>& inputs) {
+Results runEagerly(trace::Module& module, const std::vector<Array>& inputs) {
     std::vector<Var> arguments;
     for (Value& value : valuesOf(inputs)) arguments.emplace_back(std::move(value));
     try {
-        const Value result = moduleOf(program)->call(arguments, {}).toValue();
+        const Value result = module.call(arguments, {}).toValue();
         return resultsOf(result.isListLike() ? result.items() : std::vector<Value>{result});
     } catch (const std::exception& error) {
         return base::runError(error.what());
@@ -200,6 +262,8 @@ struct Way {
     Traced (*trace)(const Program& program) = nullptr;
     bool recordsWrites =
         false;  ///< the graph has its writes still: what cannot be run as it is must be right after remove-inplace
+    bool isArchive = false;
+    bool isShared = false;  ///< programs with more memory that is shared
 };
 
 const Way kWays[] = {
@@ -209,6 +273,17 @@ const Way kWays[] = {
     {"traced-module", 20, byTracedModule},
     {"custom", 40, byCustom},
     {"custom as recorded", 40, byCustomAsRecorded, true},
+    {"eager, shared", 5, nullptr, false, false, true},
+    {"robust, shared", 70, byRobust, false, false, true},
+    {"traced-module, shared", 30, byTracedModule, false, false, true},
+    {"custom, shared", 50, byCustom, false, false, true},
+    {"archive eager", 15, nullptr, false, true, true},
+    {"archive module-path", 65, archiveByModulePath, false, true, true},
+    {"archive", 65, archiveRecorded, false, true, true},
+    {"archive as written", 65, archiveAsWritten, false, true, true},
+    {"archive robust", 65, archiveByRobust, false, true, true},
+    {"archive traced-module", 30, archiveByTracedModule, false, true, true},
+    {"archive custom", 65, archiveByCustom, false, true, true},
 };
 
 /// The same graph before and after each pass that keeps values. A pass must not fail, nor make a graph give values that
@@ -270,7 +345,9 @@ Outcome judge(const Way& way, const Program& program) {
     const Expected expected = program.raises ? Expected() : Expected(resultsOf(Interpreter::run(program, arrays())));
     Outcome outcome;
     if (!way.trace) {
-        outcome = judged(runEagerly(program, arrays()), expected, "");
+        const std::shared_ptr<trace::Module> module =
+            way.isArchive ? std::shared_ptr<trace::Module>(scriptOf(program)) : moduleOf(program);
+        outcome = judged(runEagerly(*module, arrays()), expected, "");
     } else {
         const Traced traced = way.trace(program);
         if (!traced) outcome = {Verdict::Refused, traced.error().text()};
@@ -311,7 +388,7 @@ class TestInplacePrograms : public QObject {
         QString seeds;
         std::map<std::string, int> refusals;
         for (int seed = first; seed < first + count; ++seed) {
-            const Program program = Generator::make(static_cast<std::uint64_t>(seed));
+            const Program program = Generator::make(static_cast<std::uint64_t>(seed), chosen.isShared);
             const Outcome outcome = judge(chosen, program);
             if (outcome.verdict == Verdict::Right) ++right;
             if (outcome.verdict == Verdict::Refused) {
@@ -328,7 +405,9 @@ class TestInplacePrograms : public QObject {
         qInfo("%s: %d right, %d refused, %d wrong%s", chosen.name, right, refused, wrong, qPrintable(seeds));
         if (qEnvironmentVariableIsSet("SONDE_RANDOM_REFUSALS")) {
             if (count == 1)
-                qInfo("%s", test::programs::text(Generator::make(static_cast<std::uint64_t>(first))).c_str());
+                qInfo(
+                    "%s",
+                    test::programs::text(Generator::make(static_cast<std::uint64_t>(first), chosen.isShared)).c_str());
             for (const auto& [what, times] : refusals) qInfo("  %d × %s", times, what.c_str());
         }
         for (const QString& report : reports) qWarning("%s", qPrintable(report));

@@ -23,11 +23,12 @@ inline std::vector<Array> inputsFor(const Program& program, std::uint64_t seed) 
 
 class Generator {
   public:
-    /// The same seed gives the same program, on any machine.
-    static Program make(std::uint64_t seed);
+    /// The same seed gives the same program, on any machine. `isShared`: with chains of views that are written at
+    /// several levels, and tensors that leave branches, loops and lists while others have their memory.
+    static Program make(std::uint64_t seed, bool isShared = false);
 
   private:
-    explicit Generator(std::uint64_t seed) : m_engine(seed) {}
+    Generator(std::uint64_t seed, bool isShared) : m_engine(seed), m_isShared(isShared) {}
 
     struct Scope {
         Arrays variables;
@@ -67,6 +68,7 @@ class Generator {
         }
         // Most programs write to a copy; some to what their caller has.
         if (!chance(20)) tryAdd(scope, Statement{fresh(), "clone", {scope.names.front()}, {}, {}, {}, {}});
+        if (m_isShared && chance(30)) addChain(scope, made.results);
         const std::int64_t count = between(3, 12);
         for (std::int64_t i = 0; i < count; ++i) addStatement(scope);
         made.raises = chance(15) && addRaising(scope);
@@ -115,6 +117,27 @@ class Generator {
                                               : compound(scope);
             if (!statement.operation.empty() && tryAdd(scope, std::move(statement))) return;
         }
+    }
+
+    /// Views of views, writes at several of these levels, and reads of them.
+    void addChain(Scope& scope, std::vector<std::string>& results) {
+        std::vector<std::string> levels{scope.names.back()};
+        for (std::int64_t i = between(2, 4); i > 0; --i) {
+            for (int attempt = 0; attempt < 20; ++attempt) {
+                Statement made = viewOf(scope, levels.back());
+                const std::string name = made.result;
+                if (!tryAdd(scope, std::move(made))) continue;
+                levels.push_back(name);
+                break;
+            }
+        }
+        const auto someLevel = [&] { return levels[static_cast<std::size_t>(pick(std::ssize(levels)))]; };
+        for (std::int64_t i = between(2, 4); i > 0; --i) {
+            for (int attempt = 0; attempt < 20 && !tryAdd(scope, writeTo(scope, someLevel())); ++attempt) {
+            }
+            if (chance(30)) tryAdd(scope, Statement{fresh(), "clone", {someLevel()}, {}, {}, {}, {}});
+        }
+        for (std::int64_t i = between(1, 2); i > 0; --i) results.push_back(someLevel());
     }
 
     /// A statement at which the program ends with an error.
@@ -180,8 +203,8 @@ class Generator {
         return shape;
     }
 
-    Statement view(Scope& scope) {
-        const std::string& name = any(scope);
+    Statement view(Scope& scope) { return viewOf(scope, any(scope)); }
+    Statement viewOf(Scope& scope, const std::string& name) {
         const Array& x = *scope.variables.at(name);
         Statement made{fresh(), "", {name}, {}, {}, {}, {}};
         const std::int64_t d = someDim(x), size = sizeOf(x, d);
@@ -230,8 +253,8 @@ class Generator {
 
     double number() { return static_cast<double>(between(-6, 6)) / 2; }
 
-    Statement write(Scope& scope) {
-        const std::string& name = any(scope);
+    Statement write(Scope& scope) { return writeTo(scope, any(scope)); }
+    Statement writeTo(Scope& scope, const std::string& name) {
         const Array& x = *scope.variables.at(name);
         Statement made{chance(25) ? fresh() : "", "", {name}, {}, {}, {}, {}};
         const std::string& other = any(scope);
@@ -319,7 +342,8 @@ class Generator {
     }
 
     /// Some statements in a function of some variables.
-    Function function(const Scope& outer, const std::vector<std::string>& operands, std::int64_t most) {
+    Function function(const Scope& outer, const std::vector<std::string>& operands, std::int64_t most,
+                      std::int64_t least = 1) {
         Function made;
         Scope inside;
         inside.depth = outer.depth + 1;
@@ -327,7 +351,7 @@ class Generator {
         // What the inside does to memory must not be done yet.
         inside.names = made.parameters;
         inside.variables = copiesOf(outer, operands, made.parameters);
-        for (std::int64_t i = between(1, most); i > 0; --i) addStatement(inside);
+        for (std::int64_t i = between(least, most); i > 0; --i) addStatement(inside);
         made.result = any(inside);
         made.statements = std::move(inside.statements);
         return made;
@@ -338,22 +362,26 @@ class Generator {
         if (chance(6)) return required(scope);
         Statement made{fresh(), "", {}, {}, {}, {}, {}};
         for (std::int64_t i = between(1, 2); i > 0; --i) made.operands.push_back(any(scope));
-        const std::int64_t kind = pick(10);
+        const std::int64_t kind = pick(m_isShared ? 13 : 10), least = m_isShared ? 0 : 1;
+        if (kind >= 11) return choice(scope, kind == 11);
         if (kind < 4) {
             made.operation = "call";
             made.functions.push_back(function(scope, made.operands, 4));
         } else if (kind < 8) {
             made.operation = kind < 6 ? "cond" : "if";
             made.number = number();
-            made.functions.push_back(function(scope, made.operands, 3));
+            made.functions.push_back(function(scope, made.operands, 3, least));
             // Both branches give one shape, or what comes behind would depend on the data.
-            made.functions.push_back(function(scope, made.operands, 3));
+            made.functions.push_back(function(scope, made.operands, 3, least));
             if (!givesOneShape(scope, made)) return {};
         } else {
             made.operation = "for";
             made.result.clear();
             made.integers = {between(2, 3)};
             Function inside = function(scope, made.operands, 3);
+            // A variable from outside that is another tensor in the next pass.
+            if (m_isShared && chance(50) && inside.result != inside.parameters.front())
+                inside.statements.push_back({inside.parameters.front(), "alias", {inside.result}, {}, {}, {}, {}});
             renameParameters(inside.statements, inside.parameters, made.operands);
             inside.parameters.clear();
             inside.result.clear();
@@ -363,13 +391,41 @@ class Generator {
         return made;
     }
 
+    /// One of two tensors of one form, which the data decide: an element of a list, or a branch that gives a tensor as
+    /// it is while the other one may give a new one.
+    Statement choice(Scope& scope, bool fromList) {
+        Statement made{fresh(), fromList ? "pick" : "if", {any(scope)}, {}, {}, {}, {}};
+        const Array& first = *scope.variables.at(made.operands.front());
+        std::vector<std::string> others;
+        for (const auto& [name, array] : scope.variables) {
+            if (array->shape == first.shape && array->strides == first.strides && array->type == first.type &&
+                array->isLayoutKnown == first.isLayoutKnown && name != made.operands.front())
+                others.push_back(name);
+        }
+        if (others.empty()) return {};
+        made.operands.push_back(others[static_cast<std::size_t>(pick(std::ssize(others)))]);
+        made.number = number();
+        for (std::size_t i = 0; i < 2; ++i) {
+            Function branch{{fresh(), fresh()}, {}, {}};
+            branch.result = branch.parameters[i];
+            if (!fromList && i == 1 && chance(50)) {
+                branch.statements.push_back({fresh(), "neg", {branch.parameters[0]}, {}, {}, {}, {}});
+                branch.result = branch.statements.back().result;
+            }
+            made.functions.push_back(std::move(branch));
+        }
+        return givesOneShape(scope, made) ? made : Statement{};
+    }
+
     static void renameParameters(std::vector<Statement>& statements, const std::vector<std::string>& from,
                                  const std::vector<std::string>& to) {
         for (Statement& each : statements) {
-            for (std::string& operand : each.operands) {
-                const auto at = std::find(from.begin(), from.end(), operand);
-                if (at != from.end()) operand = to[static_cast<std::size_t>(at - from.begin())];
-            }
+            const auto rename = [&](std::string& name) {
+                const auto at = std::find(from.begin(), from.end(), name);
+                if (at != from.end()) name = to[static_cast<std::size_t>(at - from.begin())];
+            };
+            std::ranges::for_each(each.operands, rename);
+            rename(each.result);
         }
     }
 
@@ -389,6 +445,7 @@ class Generator {
     }
 
     std::mt19937_64 m_engine;
+    bool m_isShared;
     int m_count = 0;
 };
 
@@ -436,9 +493,9 @@ inline bool isValid(const Program& program) {
     }
 }
 
-inline Program Generator::make(std::uint64_t seed) {
+inline Program Generator::make(std::uint64_t seed, bool isShared) {
     for (std::uint64_t attempt = 0;; ++attempt) {
-        Generator generator(seed + (attempt << 32));
+        Generator generator(seed + (attempt << 32), isShared);
         Program made = generator.program(seed);
         if (isValid(made)) return made;
     }

@@ -61,7 +61,7 @@ class Interpreter {
         const bool isSame = op == "contiguous" && x->isLayoutKnown && x->isContiguous();
         if (writes || op == "alias" || isSame) result = x;
         else if (op == "require") result = required(statement, *x);
-        else if (op == "if" || op == "cond" || op == "call") result = callOf(statement, variables);
+        else if (op == "if" || op == "cond" || op == "pick" || op == "call") result = callOf(statement, variables);
         else result = std::make_shared<Array>(valueOf(statement, *x, variables));
         if (!statement.result.empty()) variables[statement.result] = std::move(result);
     }
@@ -85,7 +85,7 @@ class Interpreter {
         return rounded(x.type, sum);
     }
 
-    /// if, cond: the first operand's sum decides. All operands are arguments.
+    /// if, cond, pick: the first operand's sum decides. All operands are arguments.
     static std::shared_ptr<Array> callOf(const Statement& statement, const Arrays& variables) {
         const bool isBranch = statement.operation != "call";
         const bool takesFirst = !isBranch || total(*read(variables, statement.operands.front())) > *statement.number;

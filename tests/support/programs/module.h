@@ -72,13 +72,17 @@ class ProgramModule final : public nn::Module {
   private:
     using Variables = std::map<std::string, Var>;
 
+    static bool isBranch(const Statement& statement) {
+        return statement.operation == "if" || statement.operation == "pick";
+    }
+
     void addChildren(const std::vector<Statement>& statements) {
         for (const Statement& each : statements) {
             if (each.operation == "require")
                 add("require_" + each.result, std::make_shared<RequireModule>(*each.number));
             else if (each.operation == "call")
                 add("call_" + each.result, std::make_shared<ProgramModule>(each.functions.front()));
-            else if (each.operation == "if") add("branch_" + each.result, std::make_shared<ProgramModule>(each));
+            else if (isBranch(each)) add("branch_" + each.result, std::make_shared<ProgramModule>(each));
             else
                 for (const Function& function : each.functions) addChildren(function.statements);
         }
@@ -109,7 +113,7 @@ class ProgramModule final : public nn::Module {
         Var result;
         if (op == "require") result = use("require_" + statement.result).call(in, {});
         else if (op == "call") result = use("call_" + statement.result).call(in, {});
-        else if (op == "if") result = use("branch_" + statement.result).call(in, {});
+        else if (isBranch(statement)) result = use("branch_" + statement.result).call(in, {});
         else if (op == "cond") result = condition(statement, in);
         else if (op.ends_with('_') || op == "setitem" || op == "setmask") result = write(statement, in);
         else result = value(statement, in);

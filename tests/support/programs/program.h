@@ -34,12 +34,12 @@ struct Function {
 /// `result = operation(operands, integers, numbers)`. What an operation takes is written where it is run.
 struct Statement {
     std::string result;                 ///< empty: for its effect alone
-    std::string operation;              ///< "narrow", "add_", "setitem", "if", "cond", "call", "for"
+    std::string operation;              ///< "narrow", "add_", "setitem", "if", "cond", "pick", "call", "for"
     std::vector<std::string> operands;  ///< variables
     std::vector<std::int64_t> integers;
     std::optional<double> number;
     std::vector<IndexPart> index;
-    std::vector<Function> functions;  ///< if, cond: when true, when false; call, for: the inside
+    std::vector<Function> functions;  ///< if, cond, pick: when true, when false; call, for: the inside
 };
 
 struct Program {
