@@ -45,10 +45,7 @@ void collectAssigned(const std::vector<Statement>& body, std::vector<std::string
 /// Bounded: objects may hold each other.
 void settle(const ScriptValue& value, int depth) {
     if (depth > 20) return;
-    for (TensorCell* cell = value.cell() ? &shown(*value.cell()) : nullptr; cell; cell = cell->base.get()) {
-        if (isUpToDate(*cell) || !isKnown(*cell)) continue;  // if it is not known, that is an error when it is read
-        refresh(*cell);
-    }
+    if (value.cell()) takeUp(*value.cell());
     if (value.list()) {
         for (const ScriptValue& item : value.list()->items) settle(item, depth + 1);
     } else if (value.tuple()) {
@@ -178,6 +175,8 @@ class Join {
         const bool isTensor = mayBeTensor(a) && mayBeTensor(b);
         const Var joined = m_tracer.controlOutput(m_owner, m_results[0].size() - 1, isTensor);
         if (!isTensor && !a.list() && !b.list()) return joined;
+        noteOtherName(a);
+        noteOtherName(b);
         std::vector<CellPtr> roots = rootsIn(a);
         std::ranges::copy(rootsIn(b), std::back_inserter(roots));
         bool ofTensors = false;
@@ -235,7 +234,7 @@ class JoinedChanges {
         for (std::size_t i = 0; i < 2; ++i) {
             const Region::Cell* entry = find(m_changes[i].cells, &Region::Cell::cell, changed);
             states[i] = entry ? &entry->state : changed.get();
-            isLost = isLost || states[i]->isLost;
+            isLost = isLost || states[i]->isLost || states[i]->pending;
             if (states[i]->form != changed->form)
                 refuseFlow("a tensor is given another shape in place inside of a branch, which who has it would see");
         }

@@ -483,6 +483,7 @@ ScriptValue Interpreter::subscript(const ScriptValue& object, const ScriptValue&
         const bool ofTensors =
             list.symbolic.isProxy() ? list.ofTensors : !list.items.empty() && list.items.front().cell();
         const Var item = toVar(object)[toVar(index)];
+        noteOtherName(object);
         return ofTensors ? makeUncertain(item, rootsIn(object)) : fromVar(item);
     }
     if (const Var* plain = object.plain(); plain && plain->kind() == Var::Kind::Value && plain->value().isListLike()) {

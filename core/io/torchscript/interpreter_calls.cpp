@@ -14,6 +14,7 @@
 #include "core/io/torchscript/script_module.h"
 #include "core/io/torchscript/source_stack.h"
 #include "core/io/torchscript/views.h"
+#include "core/io/torchscript/write_overlap.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
 
@@ -318,10 +319,11 @@ bool assigned(const std::string& name, const std::vector<ScriptValue>& arguments
     const Var part = cell->var;
     bool done = false, isPart = false;
     if ((name == "copy_" || name == "fill_") && arguments.size() == 2) {
+        checkWriteOverlap(name, arguments[0], arguments, {});
         const Var value = toVar(arguments[1]);
         const std::optional<Var> number = assignedNumber(value, part);
         isPart = value.isProxy() && part.isProxy() && value.node() == part.node();
-        done = assignThrough(*cell, number.value_or(value));
+        done = assignThrough(*cell, number.value_or(value), number ? ScriptValue() : arguments[1]);
         if (done && number) eraseWithReads(value);
     } else if (name == "zero_" && arguments.size() == 1) {
         done = assignThrough(*cell, Var(0));

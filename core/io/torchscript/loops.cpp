@@ -54,6 +54,7 @@ class Carried {
         } else if (const auto* instance = value.as<std::shared_ptr<InstanceValue>>()) {
             for (const auto& [attribute, part] : (*instance)->attributes) add(attribute, part);
         } else if (isLeaf(value)) {
+            noteOtherName(value);
             leaves.push_back(
                 {isUninitialized(value) ? Var() : toVar(value), value.cell() != nullptr, name, rootsIn(value)});
         }
@@ -100,6 +101,7 @@ class Carried {
                 refuseFlow("an object of a loop changes its attributes from pass to pass");
             for (const auto& [name, part] : (*instance)->attributes) collect(part, (*current)->attributes[name], into);
         } else if (isLeaf(like)) {
+            noteOtherName(now);
             into.push_back(now);
         } else if (!(like.plain() && now.plain() && sameVar(*like.plain(), *now.plain())) &&
                    like.data.index() == now.data.index()) {
@@ -217,6 +219,8 @@ class LoopMemory {
     std::vector<std::set<std::size_t>> m_with;
 };
 
+Var resultOf(const ScriptValue& leaf) { return isUninitialized(leaf) ? Var() : toVar(leaf); }
+
 /// One recording of a loop: its variables in the order in which they go around.
 class LoopRecording {
   public:
@@ -226,7 +230,10 @@ class LoopRecording {
         : m_things(things), m_names(std::move(names)) {
         for (const std::string& name : m_names) add(name, env.at(name));
         for (const auto& list : things.lists) m_listLeaves.push_back(addLeaf("list", list, false));
-        for (const auto& cell : things.cells) m_cellLeaves.push_back(addLeaf("tensor", cell, true));
+        for (const auto& cell : things.cells) {
+            m_cellLeaves.push_back(m_carried.leaves.size());
+            m_carried.leaves.push_back({contentOf(*cell), true, "tensor", {cell}});
+        }
         for (const auto& dict : things.dicts) {
             auto copy = std::make_shared<DictValue>();
             copy->items = dict->items;
@@ -238,6 +245,8 @@ class LoopRecording {
         }
     }
     const std::vector<Carried::Leaf>& leaves() const { return m_carried.leaves; }
+    /// The leaf is a tensor that was written, whatever names it has.
+    bool isTensorItself(std::size_t leaf) const { return std::ranges::find(m_cellLeaves, leaf) != m_cellLeaves.end(); }
 
     /// Everything gets the values `vars`: the inputs of the body inside, the outputs of the loop after it.
     void distribute(const std::vector<Var>& vars, std::unordered_map<std::string, ScriptValue>& env) {
@@ -285,7 +294,7 @@ class LoopRecording {
         m_carried.add(name, value);
     }
     std::size_t addLeaf(const std::string& name, const ScriptValue& initial, bool isTensor) {
-        m_carried.leaves.push_back({toVar(initial), isTensor, name, rootsIn(initial)});
+        m_carried.leaves.push_back({resultOf(initial), isTensor, name, rootsIn(initial)});
         return m_carried.leaves.size() - 1;
     }
     /// A list whose elements only a run knows.
@@ -304,8 +313,6 @@ class LoopRecording {
     std::vector<std::size_t> m_listLeaves;
     std::vector<std::size_t> m_cellLeaves;
 };
-
-Var resultOf(const ScriptValue& leaf) { return isUninitialized(leaf) ? Var() : toVar(leaf); }
 
 /// Every assignment to the variable in the block is `x = torch.add_(x, …)` or the like: it stays the tensor that it is.
 bool staysTensor(const std::vector<Statement>& body, const std::string& name) {
@@ -405,7 +412,8 @@ bool Interpreter::recordPass(const Statement& statement, const Var& trips, const
         more = plan.giveUpKept(env, inner) || more;
         if (!more) {
             const std::vector<ScriptValue> leaving = recording.collect(inner);
-            for (const ScriptValue& leaf : leaving) results.push_back(resultOf(leaf));
+            for (std::size_t i = 0; i < leaving.size(); ++i)
+                results.push_back(recording.isTensorItself(i) ? contentOf(*leaving[i].cell()) : resultOf(leaving[i]));
             // As long as nothing is written it does not matter inside what shares memory.
             more = plan.memory.learn(entering, leaving, recording.leaves(), region) && writeCount() != writes;
         } else {

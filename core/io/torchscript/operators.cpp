@@ -9,6 +9,7 @@
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/number_nodes.h"
 #include "core/io/torchscript/views.h"
+#include "core/io/torchscript/write_overlap.h"
 #include "core/operators/same_tensor.h"
 #include "core/operators/traits.h"
 #include "core/ops/registry/registry.h"
@@ -237,6 +238,8 @@ ScriptValue callInto(const std::string& name, std::vector<ScriptValue> arguments
                      const ScriptValue& out) {
     if (!out.cell())
         throw TraceError(TraceErrorKind::Type, name + " with out= of type " + typeName(out) + ": not supported");
+    checkWriteOverlap(name, out, arguments, keywords);
+    beforeWrite(*out.cell());
     const ScriptValue made = callOperator(name, std::move(arguments), std::move(keywords));
     if (!made.cell())
         throw TraceError(TraceErrorKind::Type, name + " with out= gives more than one tensor: not supported");
@@ -257,6 +260,11 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
     ScriptValue result;
     if (keywords.empty() && callBuiltin(name, arguments, result)) return result;
     const auto* receiver = arguments.empty() ? nullptr : arguments.front().as<std::shared_ptr<TensorCell>>();
+    const bool writes = receiver && operators::traitsOf("aten", name).memory.writes;
+    if (writes) {
+        checkWriteOverlap(name, arguments.front(), arguments, keywords);
+        beforeWrite(**receiver);
+    }
     // unsqueeze_ and the like are the views that they take, from now on under the tensor's own name.
     const std::string recorded = receiver && isViewInPlace(name) ? name.substr(0, name.size() - 1) : name;
     const Var made = record(recorded, arguments, keywords);

@@ -70,7 +70,9 @@ struct TensorState {
 /// whether two tensors share memory, one of which was written, reading the other is an error, never a wrong number.
 struct TensorCell : TensorState, std::enable_shared_from_this<TensorCell> {
     CellPtr base;
-    std::shared_ptr<const ViewStep> step;     ///< of a view
+    std::shared_ptr<const ViewStep> step;  ///< of a view
+    /// Of a root: others that have it assigned to a part of them, and have not taken that up.
+    std::vector<std::weak_ptr<TensorCell>> readers;
     bool mayBeOther = false;                  ///< another name may mean this very tensor: contiguous()
     bool isArgumentWritten = false;           ///< of an argument of forward: changed in place
     bool isDense = false;                     ///< see dense.h

@@ -1,6 +1,7 @@
 #include "core/io/torchscript/views.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/region.h"
@@ -142,6 +143,7 @@ void loseSharers(TensorCell& root, const Var& by) {
 /// Notes a write to the tensor. For an assignment `value` need not have the tensor's shape and type.
 void note(TensorCell& cell, const Var& value, bool isAssignment) {
     ++runState().writes;
+    beforeWrite(cell);
     TensorCell& root = rawRoot(cell);
     checkWritable(cell);
     for (TensorCell* at = &cell; at; at = at->base.get()) at->isArgumentWritten = true;
@@ -202,6 +204,20 @@ void collectRoots(const ScriptValue& value, std::vector<CellPtr>& roots, int dep
 }
 
 }  // namespace
+
+void noteOtherName(const ScriptValue& value) {
+    if (TensorCell* cell = value.cell()) shown(*cell).mayBeOther = true;
+    if (!value.list()) return;
+    for (const ScriptValue& item : value.list()->items) noteOtherName(item);
+}
+
+void takeUp(TensorCell& cell) {
+    for (TensorCell* at = &shown(cell); at; at = at->base.get()) {
+        const TensorCell& root = rawRoot(*at);
+        // What is not known is an error when it is read.
+        if (!root.isLost && !writtenSharer(root)) refreshRaw(*at);
+    }
+}
 
 std::vector<CellPtr> rootsIn(const ScriptValue& value) {
     std::vector<CellPtr> roots;
@@ -281,12 +297,6 @@ bool isKnown(TensorCell& cell) {
     return !root.isLost && !writtenSharer(root);
 }
 
-bool isUpToDate(TensorCell& cell) {
-    TensorCell& now = shown(cell);
-    const TensorCell& root = rawRoot(now);
-    return now.base ? now.seen == root.version : !root.pending;
-}
-
 void refresh(TensorCell& cell) { refreshRaw(shown(cell)); }
 
 void Region::settle() {
@@ -294,9 +304,16 @@ void Region::settle() {
     for (std::size_t i = 0; i < m_before.cells.size(); ++i) {
         const CellPtr cell = m_before.cells[i].cell;
         if (!m_before.cells[i].isWritten || cell->isLost) continue;
-        if (isKnown(*cell)) refresh(*cell);
+        TensorCell& root = rawRoot(*cell);
+        if (!root.isLost && !writtenSharer(root)) refreshRaw(*cell);
         else lose(*cell, cell->lastWrite);
     }
+}
+
+Var contentOf(TensorCell& cell) {
+    if (!cell.form) return toVar(ScriptValue(cell.shared_from_this()));
+    refreshRaw(cell);
+    return cell.var;
 }
 
 void checkKnown(const ListValue& list) {
@@ -331,12 +348,20 @@ void reform(const CellPtr& cell, const std::string& name, const std::vector<Scri
     before->form = form;
 }
 
-bool assignThrough(TensorCell& view, const Var& value) {
+void beforeWrite(TensorCell& cell) {
+    TensorCell& root = rootOf(cell);
+    for (const std::weak_ptr<TensorCell>& each : std::exchange(root.readers, {})) {
+        if (const CellPtr reader = each.lock()) flush(rawRoot(*reader));
+    }
+}
+
+bool assignThrough(TensorCell& view, const Var& value, const ScriptValue& source) {
     if (view.form || !view.base || view.step->kind != ViewStep::Kind::Index) return false;
     TensorCell& root = rawRoot(view);
     checkRoot(view, root);
     flush(root);
     note(view, value, true);
+    if (source.cell()) rootOf(*source.cell()).readers.push_back(root.weak_from_this());
     return true;
 }
 

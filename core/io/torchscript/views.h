@@ -33,19 +33,26 @@ void agreeWithSharers(TensorCell& root);
 
 /// Whether reading it gives a value, and not an error.
 bool isKnown(TensorCell& cell);
-/// What it shows is in its `var`, with nothing to be done for it.
-bool isUpToDate(TensorCell& cell);
 /// Brings a tensor up to date with writes to its memory. Throws TraceError if only a run knows what it holds.
 void refresh(TensorCell& cell);
+/// The same for it and what it is cut out of, as far as that is known.
+void takeUp(TensorCell& cell);
+/// What a run may take for the value has another name from now on: these tensors must not get another shape in place.
+void noteOtherName(const ScriptValue& value);
 /// The same for a list that a node gives.
 void checkKnown(const ListValue& list);
+/// What it holds now, in the shape that it had before operators gave it other ones in place.
+Var contentOf(TensorCell& cell);
 
 /// The tensor takes the result of an in-place operator.
 void write(TensorCell& cell, const Var& result);
 /// `name` (unsqueeze_) has given the tensor another shape: from now on it is `result`, a view of what it was.
 void reform(const CellPtr& cell, const std::string& name, const std::vector<ScriptValue>& arguments, const Var& result);
 /// view[...] = value. The view itself need not be there: false, if it has to be (it is no view, or not by an index).
-bool assignThrough(TensorCell& view, const Var& value);
+/// `source`: the tensor that `value` is.
+bool assignThrough(TensorCell& view, const Var& value, const ScriptValue& source = {});
+/// To be called before an operator in place is recorded: what has the tensor assigned to a part of it takes that up.
+void beforeWrite(TensorCell& cell);
 /// Nobody knows what the root holds any more, nor what may share its memory. `by`: what the write gave.
 void lose(TensorCell& root, const Var& by);
 /// Another one each time: what a branch did is taken back, and must not be taken for what comes after it.

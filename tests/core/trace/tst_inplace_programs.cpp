@@ -277,7 +277,7 @@ const Way kWays[] = {
     {"robust, shared", 70, byRobust, false, false, true},
     {"traced-module, shared", 30, byTracedModule, false, false, true},
     {"custom, shared", 50, byCustom, false, false, true},
-    {"archive eager", 15, nullptr, false, true, true},
+    {"archive eager", 25, nullptr, false, true, true},
     {"archive module-path", 65, archiveByModulePath, false, true, true},
     {"archive", 65, archiveRecorded, false, true, true},
     {"archive as written", 65, archiveAsWritten, false, true, true},
