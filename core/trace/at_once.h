@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -27,18 +29,24 @@ std::string functionalOverload(const graph::OpKey& op, const std::vector<Var>& a
 /// While it lives, these tensors (and those of modules that are read meanwhile) cannot be written on this thread.
 class WriteProtection {
   public:
-    explicit WriteProtection(std::span<const tensor::Value> values);
+    /// What the module that runs on them belongs to: a trace hears of the writes of those that report them (archives);
+    /// a run of a graph has nobody to tell.
+    enum class During : std::uint8_t { Trace, Run };
+    WriteProtection(std::span<const tensor::Value> values, During during);
     ~WriteProtection();
     WriteProtection(const WriteProtection&) = delete;
     WriteProtection& operator=(const WriteProtection&) = delete;
     /// A module's tensor is read.
     static void noteRead(const tensor::Tensor& tensor);
     static bool covers(const tensor::Tensor& tensor);
+    /// The innermost one, if any, is of a run.
+    static bool isInRun();
 
   private:
     void protect(const tensor::Value& value);
     std::unordered_set<const tensor::Storage*> m_storages;
     WriteProtection* m_outer;
+    During m_during;
 };
 
 }  // namespace sonde::trace

@@ -114,7 +114,7 @@ class TestPlugin : public QObject {
         QCOMPARE(runSonde({"trace", file}).status, 3);
         const auto request = document::nativeRequest(file.toStdString() + "#scaled");
         QVERIFY(request.has_value());
-        QCOMPARE(request->models.size(), std::size_t{4});
+        QCOMPARE(request->models.size(), std::size_t{6});
         QCOMPARE(request->path.string(), file.toStdString());
         QVERIFY(document::agreeToNative(request->hash, request->path).has_value());
         QVERIFY(document::isNativeAgreed(request->hash));

@@ -294,7 +294,7 @@ QString MainWindow::noProblemText() const {
                    ? tr("The run failed before anything was computed")
                    : tr("Nothing was run yet: %1 runs the model").arg(start.toString(QKeySequence::NativeText));
     if (m_context.runState() == context::RunState::Cancelled)
-        return tr("No node has a problem, as far as the run came before it was cancelled");
+        return tr("No node has a problem up to where the run was cancelled");
     if (const QString stale = m_context.staleReason(); !stale.isEmpty())
         return tr("No node had a problem in the last run; since then %1").arg(stale);
     return tr("No node has a problem");

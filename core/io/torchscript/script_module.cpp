@@ -71,7 +71,8 @@ Var withNumberNodes(const Var& result, trace::Tracer& tracer) {
     return Var::dict(std::move(entries));
 }
 
-/// A module that runs on values inside of a graph: nobody would see what it does to what it was given.
+/// A module that runs on values inside of a graph: nobody would see what it does to what it was given. (A trace does:
+/// ChangedArguments tells it.)
 void checkProtected(std::span<const Var> in, const std::vector<ScriptValue>& given) {
     const auto isProtected = [](const Var& var) {
         return var.kind() == Var::Kind::Value && var.value().isTensor() &&
@@ -114,7 +115,7 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
         const ScriptValue result = Interpreter(*self->m_archive).call(function, std::move(arguments), true);
         // What the model gives has its structure, whether or not a node makes it.
         trace::Tracer* tracer = trace::Tracer::active();
-        if (!tracer) checkProtected(in, given);
+        if (!tracer && trace::WriteProtection::isInRun()) checkProtected(in, given);
         if (!tracer || tracer->root() != self) {
             const ObjectsPass pass;
             const Var returned = toVar(result);
