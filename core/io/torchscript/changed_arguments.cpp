@@ -12,6 +12,8 @@ namespace sonde::io::script {
 
 namespace {
 
+constexpr std::size_t kNoBody = static_cast<std::size_t>(-1);
+
 /// The list that exprs are recorded into; 0 for tracers that keep no such list.
 std::size_t bodyOf(const trace::Tracer* tracer) {
     return tracer && tracer->recorded() ? tracer->currentBody().index() + 1 : 0;
@@ -20,6 +22,14 @@ std::size_t bodyOf(const trace::Tracer* tracer) {
 bool meet(const ScriptValue& a, const ScriptValue& b) {
     const std::vector<CellPtr> first = withSharers(rootsIn(a)), second = withSharers(rootsIn(b));
     return std::ranges::find_first_of(first, second) != first.end();
+}
+
+/// The value shows just what the tensor shows.
+bool isAllOf(const ScriptValue& value, TensorCell& cell) {
+    if (!value.cell() || cell.form) return false;
+    const TensorCell* at = &shown(*value.cell());
+    while (at != &cell && at->base && at->step->kind == ViewStep::Kind::Same) at = at->base.get();
+    return at == &cell;
 }
 
 /// Two tensors in a list, tuple or dict may share memory.
@@ -48,7 +58,7 @@ ChangedArguments::~ChangedArguments() { runState().call = m_before; }
 
 void ChangedArguments::link(std::vector<ScriptValue>& inner) {
     ChangedArguments* const call = runState().call;
-    if (!call || call->m_tracer != trace::Tracer::active()) return;
+    if (!call || (call->m_tracer != trace::Tracer::active() && !isAwaited())) return;
     const std::vector<ScriptValue>& outer = call->m_arguments;
     const std::size_t count = std::min(inner.size(), outer.size());
     for (std::size_t i = 0; i < count; ++i) {
@@ -68,23 +78,32 @@ void ChangedArguments::link(std::vector<ScriptValue>& inner) {
     }
 }
 
+bool ChangedArguments::isAwaited() {
+    const ChangedArguments* const call = runState().call;
+    return call && call->m_tracer && !trace::Tracer::active();
+}
+
 void ChangedArguments::report(const std::vector<ScriptValue>& inner, const ScriptValue& returned, const Var& result) {
     ChangedArguments* const call = runState().call;
-    if (!call || call->m_tracer != trace::Tracer::active()) return;
+    // Run on values for a trace: what shares memory is known, but none of the values is a node.
+    const bool byValues = isAwaited();
+    if (!call || (call->m_tracer != trace::Tracer::active() && !byValues)) return;
     call->m_changes.clear();
     call->m_isReported = true;
-    call->m_innerBody = bodyOf(call->m_tracer);
+    call->m_shared.clear();
+    call->m_innerBody = byValues ? kNoBody : bodyOf(call->m_tracer);
     const std::vector<CellPtr> roots = withSharers(rootsIn(returned));
     for (std::size_t i = 0; i < inner.size() && i < call->m_arguments.size(); ++i) {
         const std::vector<CellPtr> own = withSharers(rootsIn(inner[i]));
         if (std::ranges::find_first_of(roots, own) != roots.end()) call->m_shared.push_back(i);
         TensorCell* cell = inner[i].cell();
         if (!cell || !cell->isArgumentWritten) continue;
-        const Var now = isKnown(*cell) && !cell->form ? toVar(inner[i]) : Var();
-        call->m_changes.push_back({i, now, result.isProxy() && now.isProxy() && now.node() == result.node()});
+        const Var now = isKnown(*cell) && !cell->form && !byValues ? toVar(inner[i]) : Var();
+        const bool isNode = result.isProxy() && now.isProxy() && now.node() == result.node();
+        call->m_changes.push_back({i, now, byValues ? isAllOf(returned, *cell) : isNode});
     }
     for (const CellPtr& root : roots) {
-        if (root->slot) call->m_outer.push_back(root);
+        if (root->slot && !byValues) call->m_outer.push_back(root);
     }
     call->m_sharesInside = shareInside(returned);
     call->m_inner = inner;

@@ -25,6 +25,8 @@ class ChangedArguments {
     static void link(std::vector<ScriptValue>& inner);
     /// The module's side, after it ran; `returned` is what it gives, `result` the same as a value.
     static void report(const std::vector<ScriptValue>& inner, const ScriptValue& returned, const Var& result);
+    /// A tracer's caller waits for what this thread runs on values: it is told what happens to its arguments.
+    static bool isAwaited();
     /// The caller's side: its cells take what happened to them. Gives what the call gives, which may share their
     /// memory.
     ScriptValue apply(const Var& result);

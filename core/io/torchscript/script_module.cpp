@@ -115,7 +115,8 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
         const ScriptValue result = Interpreter(*self->m_archive).call(function, std::move(arguments), true);
         // What the model gives has its structure, whether or not a node makes it.
         trace::Tracer* tracer = trace::Tracer::active();
-        if (!tracer && trace::WriteProtection::isInRun()) checkProtected(in, given);
+        // Library modules that work in place say so where they are traced.
+        if (!tracer && !ChangedArguments::isAwaited() && !self->isLibrary()) checkProtected(in, given);
         if (!tracer || tracer->root() != self) {
             const ObjectsPass pass;
             const Var returned = toVar(result);
