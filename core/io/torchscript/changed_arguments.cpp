@@ -168,7 +168,10 @@ ScriptValue ChangedArguments::withMemory(const Var& result) const {
 
 /// The tensors in the value may show the memory of the roots.
 ScriptValue ChangedArguments::withMemory(ScriptValue value, const std::vector<CellPtr>& roots) const {
-    if (TensorCell* cell = value.cell()) mayShare(*cell, roots);
+    if (TensorCell* cell = value.cell()) {
+        mayShare(*cell, roots);
+        cell->repeats = mayRepeatElements(m_returned) || std::ranges::any_of(m_arguments, mayRepeatElements);
+    }
     if (value.list()) {
         for (ScriptValue& item : value.list()->items) item = withMemory(std::move(item), roots);
     } else if (value.tuple()) {

@@ -186,6 +186,7 @@ class Join {
                 ofTensors || (part && (part->ofTensors || (!part->items.empty() && part->items.front().cell())));
         }
         ScriptValue made = isTensor ? makeCell(joined) : makeSymbolicList(joined, ofTensors, {});
+        if (isTensor) made.cell()->repeats = mayRepeatElements(a) || mayRepeatElements(b);
         m_made.emplace_back(isTensor ? *made.as<CellPtr>() : made.list()->memory, std::move(roots));
         return made;
     }

@@ -484,7 +484,10 @@ ScriptValue Interpreter::subscript(const ScriptValue& object, const ScriptValue&
             list.symbolic.isProxy() ? list.ofTensors : !list.items.empty() && list.items.front().cell();
         const Var item = toVar(object)[toVar(index)];
         noteOtherName(object);
-        return ofTensors ? makeUncertain(item, rootsIn(object)) : fromVar(item);
+        if (!ofTensors) return fromVar(item);
+        ScriptValue made = makeUncertain(item, rootsIn(object));
+        made.cell()->repeats = mayRepeatElements(object);
+        return made;
     }
     if (const Var* plain = object.plain(); plain && plain->kind() == Var::Kind::Value && plain->value().isListLike()) {
         const tensor::ValueList& items = plain->value().items();

@@ -74,6 +74,7 @@ struct TensorCell : TensorState, std::enable_shared_from_this<TensorCell> {
     /// Of a root: others that have it assigned to a part of them, and have not taken that up.
     std::vector<std::weak_ptr<TensorCell>> readers;
     bool mayBeOther = false;                  ///< another name may mean this very tensor: contiguous()
+    bool repeats = false;                     ///< several elements may be one place in memory, whatever the steps say
     bool isArgumentWritten = false;           ///< of an argument of forward: changed in place
     bool isDense = false;                     ///< see dense.h
     std::shared_ptr<const trace::Slot> slot;  ///< of a module's own tensor

@@ -123,8 +123,8 @@ Path pathTo(TensorCell& view, const TensorCell& root) {
 
 /// PyTorch refuses to write to what may have several elements in one place.
 void checkWritable(const TensorCell& view) {
-    for (const TensorCell* at = &view; at->base; at = at->base.get()) {
-        if (!mayRepeat(*at->step, at->base->var, at->var)) continue;
+    for (const TensorCell* at = &view; at; at = at->base.get()) {
+        if (!at->repeats && !(at->base && mayRepeat(*at->step, at->base->var, at->var))) continue;
         const std::string place = placeOf(at->var), here = SourceFrame::where();
         throw TraceError(TraceErrorKind::Runtime,
                          (place.empty() ? "an expanded tensor" : place) + " is written" +
@@ -209,6 +209,15 @@ void noteOtherName(const ScriptValue& value) {
     if (TensorCell* cell = value.cell()) shown(*cell).mayBeOther = true;
     if (!value.list()) return;
     for (const ScriptValue& item : value.list()->items) noteOtherName(item);
+}
+
+bool mayRepeatElements(const ScriptValue& value) {
+    if (value.list()) return std::ranges::any_of(value.list()->items, mayRepeatElements);
+    if (value.tuple()) return std::ranges::any_of(value.tuple()->items, mayRepeatElements);
+    for (const TensorCell* at = value.cell() ? &shown(*value.cell()) : nullptr; at; at = at->base.get()) {
+        if (at->repeats || (at->base && mayRepeat(*at->step, at->base->var, at->var))) return true;
+    }
+    return false;
 }
 
 void takeUp(TensorCell& cell) {

@@ -18,6 +18,9 @@ TensorCell& rootOf(TensorCell& cell);
 /// Roots of all tensors in a value; a list whose elements only a run knows has one that stands for them.
 std::vector<CellPtr> rootsIn(const ScriptValue& value);
 
+/// Of a tensor, or of one in a list or tuple: several elements may be one place in memory.
+bool mayRepeatElements(const ScriptValue& value);
+
 /// Makes a new tensor a view of another one; without a step it may be one, or not.
 void setBase(TensorCell& view, const CellPtr& base, Step step);
 /// The tensor may show the memory of these roots.
