@@ -96,8 +96,8 @@ EagerResult cutAlong(Eager& e, std::size_t axis) {
 EagerResult tensorSplit(Eager& e) {
     const Tensor x = e.tensor("self");
     const std::size_t axis = e.axis("dim", x.rank());
-    const Value given =
-        e.has("tensor_indices_or_sections") ? e.value("tensor_indices_or_sections") : e.optional({"sections", "indices"});
+    const Value given = e.has("tensor_indices_or_sections") ? e.value("tensor_indices_or_sections")
+                                                            : e.optional({"sections", "indices"});
     const bool isCount = given.isTensor() ? given.tensor().rank() == 0 : !given.isListLike();
     return isCount ? cutInto(e, x, axis, e.get(intOf(given))) : cutAt(e, x, axis, e.get(intsOf(given)));
 }

@@ -282,10 +282,39 @@ void InplaceWalk::linkResult(Frame& frame, const Frame& inner, Id innerStorage, 
     }
 }
 
+/// What a loop carries to its next pass as two values must be two tensors if one of them is written, and must not be
+/// carried to another place: the next pass would write to what this one did not.
+base::Result<void> InplaceWalk::checkNextPass(Frame& body) {
+    const Entry* written = nullptr;
+    for (const Entry& entry : body.entries) {
+        if (body.memory.storage(body.memory.storageIdOfObject(entry.object)).version != entry.version) written = &entry;
+    }
+    if (!written) return {};
+    const ExprId by = body.memory.storage(body.memory.storageIdOfObject(written->object)).lastWrite;
+    const Trouble trouble{by, "a loop writes to a tensor that its next pass has by another name", "write to a clone"};
+    std::vector<NodeId> results;
+    body.result.forEachNode([&](NodeId node) { results.push_back(node); });
+    const std::vector<NodeId>& inputs = m_graph.body(body.body).inputs;
+    std::map<Id, std::size_t> places;  // of storages, counted from the last result
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const std::size_t place = results.size() - i;
+        SONDE_ASSIGN(const Id object, objectOf(body, results[i]));
+        const Id storage = body.memory.storageIdOfObject(object);
+        if (!places.emplace(storage, place).second) return impossible(trouble);
+        for (std::size_t k = 0; k < inputs.size(); ++k) {
+            const Id input = body.memory.objectOf(inputs[k]);
+            if (input != kNone && body.memory.storageIdOfObject(input) == storage && inputs.size() - k != place)
+                return impossible(trouble);
+        }
+    }
+    return {};
+}
+
 /// A loop is walked over once. What it writes to values that it carries is lost to who has them outside; to anything
 /// else it must not write: the next iteration would read it.
 base::Result<void> InplaceWalk::leaveLoop(Frame& frame, ExprId id, std::vector<Frame>& inner) {
-    for (const Frame& each : inner) {
+    for (Frame& each : inner) {
+        SONDE_TRY(checkNextPass(each));
         const std::vector<NodeId>& inputs = m_graph.body(each.body).inputs;
         for (const Entry& entry : each.entries) {
             const TensorMemory::Storage& storage = each.memory.storage(each.memory.storageIdOfObject(entry.object));

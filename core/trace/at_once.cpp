@@ -373,8 +373,8 @@ std::string functionalOverload(const graph::OpKey& op, const std::vector<Var>& a
     return isOutForm ? base : op.name;
 }
 
-WriteProtection::WriteProtection(std::span<const Value> values, During during)
-    : m_outer(std::exchange(threadState().protection, this)), m_during(during) {
+WriteProtection::WriteProtection(std::span<const Value> values)
+    : m_outer(std::exchange(threadState().protection, this)) {
     for (const Value& value : values) protect(value);
 }
 WriteProtection::~WriteProtection() { threadState().protection = m_outer; }
@@ -393,11 +393,6 @@ bool WriteProtection::covers(const Tensor& tensor) {
         if (at->m_storages.contains(tensor.storage().get())) return true;
     }
     return false;
-}
-
-bool WriteProtection::isInRun() {
-    const WriteProtection* const protection = threadState().protection;
-    return protection && protection->m_during == During::Run;
 }
 
 }  // namespace sonde::trace

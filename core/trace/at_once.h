@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -29,24 +27,18 @@ std::string functionalOverload(const graph::OpKey& op, const std::vector<Var>& a
 /// While it lives, these tensors (and those of modules that are read meanwhile) cannot be written on this thread.
 class WriteProtection {
   public:
-    /// What the module that runs on them belongs to: a trace hears of the writes of those that report them (archives);
-    /// a run of a graph has nobody to tell.
-    enum class During : std::uint8_t { Trace, Run };
-    WriteProtection(std::span<const tensor::Value> values, During during);
+    explicit WriteProtection(std::span<const tensor::Value> values);
     ~WriteProtection();
     WriteProtection(const WriteProtection&) = delete;
     WriteProtection& operator=(const WriteProtection&) = delete;
     /// A module's tensor is read.
     static void noteRead(const tensor::Tensor& tensor);
     static bool covers(const tensor::Tensor& tensor);
-    /// The innermost one, if any, is of a run.
-    static bool isInRun();
 
   private:
     void protect(const tensor::Value& value);
     std::unordered_set<const tensor::Storage*> m_storages;
     WriteProtection* m_outer;
-    During m_during;
 };
 
 }  // namespace sonde::trace

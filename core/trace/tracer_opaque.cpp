@@ -30,8 +30,7 @@ class ModuleCallable final : public graph::Callable {
         const PausedTracing paused;
         // A graph shows no change of what a call is given, and a run leaves the model as it is.
         const WritesAsValues changes(false);
-        const WriteProtection protection(m_isProgram ? std::span<const Value>() : arguments,
-                                         WriteProtection::During::Run);
+        const WriteProtection protection(m_isProgram ? std::span<const Value>() : arguments);
         try {
             std::vector<Var> in;
             for (const Value& argument : arguments) in.emplace_back(m_isProgram ? copied(argument) : argument);

@@ -147,7 +147,7 @@ void TracedModuleTracer::checkSameWrites(Module& module, const GraphEffects& eff
     {
         const PausedTracing paused;
         const WritesAsValues changes(false);
-        const WriteProtection protection({}, WriteProtection::During::Trace);
+        const WriteProtection protection({});
         result = callModel({}, module.className(), [&] { return function(in).toValue(); });
     }
     bool isSame = tensor::identical(result, valueIn(made.items().front()));

@@ -309,7 +309,7 @@ Value TracedModuleTracer::runPaused(Module& module, const CallArguments& argumen
     const auto function = module.forwardFunction();
     const PausedTracing paused;
     const WritesAsValues changes(false);
-    const WriteProtection protection(values, WriteProtection::During::Trace);
+    const WriteProtection protection(values);
     return function(in).toValue();
 }
 
