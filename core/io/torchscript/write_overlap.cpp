@@ -5,6 +5,7 @@
 
 #include "core/io/torchscript/source_stack.h"
 #include "core/io/torchscript/views.h"
+#include "core/operators/overlap.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
 
@@ -100,8 +101,8 @@ std::vector<const ViewStep*> stepsTo(TensorCell& cell) {
 
 bool hasOpenBounds(const ViewStep& step) { return std::ranges::any_of(step.arguments, &Var::hasProxy); }
 
-/// They meet, but are not the same elements.
-bool meetInPart(TensorCell& written, TensorCell& read) {
+/// They meet; the same elements in the same order count only if asked for.
+bool meet(TensorCell& written, TensorCell& read, bool same) {
     if (&rootOf(written) != &rootOf(read)) return false;
     const std::vector<const ViewStep*> a = stepsTo(written), b = stepsTo(read);
     const std::size_t common = std::min(a.size(), b.size());
@@ -109,24 +110,21 @@ bool meetInPart(TensorCell& written, TensorCell& read) {
         if (a[i] == b[i] || isSameStep(*a[i], *b[i])) continue;
         return !areApart(*a[i], *b[i]) && !hasOpenBounds(*a[i]) && !hasOpenBounds(*b[i]);
     }
-    return a.size() != b.size();
+    return same || a.size() != b.size();
 }
 
 }  // namespace
 
 void checkWriteOverlap(const std::string& name, const ScriptValue& written, const std::vector<ScriptValue>& arguments,
                        const std::vector<std::pair<std::string, ScriptValue>>& keywords) {
-    if (name == "fill_" || name == "masked_fill_") return;  // these read one number first
+    if (operators::readsNumberFirst(name)) return;
+    const bool same = operators::refusesAnyOverlap(name);
     const auto check = [&](const ScriptValue& argument) {
-        if (!argument.cell() || argument.cell() == written.cell() || !meetInPart(*written.cell(), *argument.cell()))
-            return;
+        if (!argument.cell() || &argument == &written || !meet(*written.cell(), *argument.cell(), same)) return;
         const std::string here = SourceFrame::where();
-        throw trace::TraceError(
-            trace::TraceErrorKind::Runtime,
-            "a tensor is written by " + name + (here.empty() ? "" : " at " + here) +
-                " from a part of itself: unsupported operation: some elements of the input tensor and the written-to "
-                "tensor may refer to a single memory location. Please clone() the tensor before performing the "
-                "operation.");
+        throw trace::TraceError(trace::TraceErrorKind::Runtime,
+                                "a tensor is written by " + name + (here.empty() ? "" : " at " + here) +
+                                    " from a part of itself: " + operators::kOverlapText);
     };
     for (const ScriptValue& argument : arguments) {
         check(argument);
