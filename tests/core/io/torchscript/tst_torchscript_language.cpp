@@ -310,6 +310,24 @@ class TestTorchScriptLanguage : public QObject {
         QVERIFY(QString::fromStdString(recording.error->text()).contains("no good"));
     }
 
+    /// As at::assert_no_overlap and assert_no_partial_overlap have it.
+    void writesThatMeetWhatTheyReadAreRefused_data() {
+        QTest::addColumn<QByteArray>("write");
+        QTest::addColumn<bool>("refused");
+        QTest::newRow("a part") << QByteArray("torch.copy_(torch.slice(y, 0, 1, 4), torch.slice(y, 0, 0, 3))") << true;
+        QTest::newRow("apart") << QByteArray("torch.copy_(torch.slice(y, 0, 2, 4), torch.slice(y, 0, 0, 2))") << false;
+        QTest::newRow("the same") << QByteArray("torch.add_(y, y)") << false;
+        QTest::newRow("a number first") << QByteArray("torch.fill_(y, torch.select(y, 0, 1))") << false;
+        QTest::newRow("scattered, the same") << QByteArray("torch.index_copy_(y, 0, torch.arange(4), y)") << true;
+    }
+    void writesThatMeetWhatTheyReadAreRefused() {
+        QFETCH(QByteArray, write);
+        QFETCH(bool, refused);
+        const Script script(model("    y = torch.clone(x)\n    _0 = " + write.toStdString() + "\n    return y\n"));
+        const bool failed = !script.opened || script.run({1, 2, 3, 4}).error;
+        QCOMPARE(failed, refused);
+    }
+
     /// Without a .debug_pkl the archive's own code is the source.
     void sourceFallsBackToTheArchivesCode() {
         const Script script(model("    y = torch.neg(x)\n    return torch.mul(y, 2)\n"));
