@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets everything up on Debian 12 and opens the window on a model; without a display does the same job and leaves
-# pictures and values in a folder.
+# Sets everything up on Debian 12 and opens the window on a model; without a display it runs the model and saves
+# screenshots and values in a folder.
 #   ./installer/start.sh           the built-in ResNet-18 with a sample photograph
 #   ./installer/start.sh MODEL     a model file, or zoo:NAME
 set -euo pipefail
@@ -44,8 +44,8 @@ if [ -n "${DISPLAY-}${WAYLAND_DISPLAY-}" ]; then
     exec "$sonde" "$model"
 fi
 
-echo "There is no display here, so no window can open. Sonde does the same without: traces, runs with watch points," >&2
-echo "and photographs the window." >&2
+echo "There is no display, so no window can open. Instead, Sonde traces the model, runs it with watch points, and saves" >&2
+echo "screenshots of the window." >&2
 out=build/first-run
 rm -rf "$out"
 mkdir -p "$out"
@@ -70,12 +70,12 @@ QT_QPA_PLATFORM=offscreen QT_LOGGING_RULES='*.warning=false' "$sonde" window "$m
 
 echo
 echo "In $PWD/$out:"
-for line in "nodes.txt          every node of the graph and the module it comes from" \
-    "values.txt         the watch points in numbers" \
-    "values.npz         their values, the inputs and the outputs" \
+for line in "nodes.txt          every node of the graph and its module" \
+    "values.txt         shapes and statistics of the watched values" \
+    "values.npz         watched values, inputs and outputs" \
     "window-light.png   the window after the run" \
-    "window-dark.png    the same in dark" \
-    "window.txt         what was done in it"; do
+    "window-dark.png    the same in the dark theme" \
+    "window.txt         the script of the screenshots"; do
     [ ! -e "$out/${line%% *}" ] || echo "  $line"
 done
 exit "$status"
