@@ -20,7 +20,7 @@ int parseError(const CLI::App& app, const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     std::string verb;
     for (const CLI::App* command : app.get_subcommands()) verb = " " + command->get_name();
-    return report(sonde::base::usageError(error.what(), {}, "sonde" + verb + " --help lists what there is"));
+    return report(sonde::base::usageError(error.what(), {}, "sonde" + verb + " --help lists the options"));
 }
 
 int openWindow(int argc, char** argv, const std::vector<std::string>& models) {
@@ -34,7 +34,7 @@ int runVerb(const std::function<sonde::base::Result<int>()>& action) {
         const auto status = action();
         return status ? *status : report(status.error());
     } catch (const std::bad_alloc&) {
-        return report(sonde::base::runError("no memory left"));
+        return report(sonde::base::runError("out of memory"));
     } catch (const std::exception& exception) {
         return report(sonde::base::runError(exception.what()));
     }
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     sonde::app::installInterruptHandler();
     CLI::App app(
         "Sonde: a desktop debugger for neural networks.\n"
-        "With a model file or zoo:NAME, or with nothing, opens the window; the verbs work without a display.");
+        "Opens the window, on a model file or zoo:NAME if given; the verbs work without a display.");
     app.name("sonde");
     app.set_version_flag("--version", "sonde " SONDE_VERSION);
     app.require_subcommand(0, 1);

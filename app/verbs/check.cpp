@@ -141,7 +141,7 @@ Verb checkVerb() {
                 "equal. Without --rtol and --atol each dtype has its tolerance: of the largest magnitude of a value "
                 "float32 1e-4, float16 1e-2, bfloat16 8e-2, float64 1e-10");
             command.add_option("--atol", options->absolute,
-                               "See --rtol (not given: 0.0001). Also what integers may differ by (not given: 0)");
+                               "See --rtol (not given: 0.0001). Integers may also differ by this (not given: 0)");
             command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
             return std::function<base::Result<int>()>([options] { return check(*options); });
         }};

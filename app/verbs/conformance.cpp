@@ -151,19 +151,19 @@ base::Result<int> conformance(const ConformanceOptions& options) {
 }  // namespace
 
 Verb conformanceVerb() {
-    return {"conformance", "Run ONNX backend test cases, one line a case",
+    return {"conformance", "Run ONNX backend test cases, one line per case",
             "sonde conformance onnx/backend/test/data/node --failures", [](CLI::App& command) {
                 auto options = std::make_shared<ConformanceOptions>();
                 command
                     .add_option("DIR", options->folders,
-                                "Folders that hold cases (model.onnx and test_data_set_N), at any depth")
+                                "Folders with cases (model.onnx and test_data_set_N), at any depth")
                     ->required();
                 command.add_option("--filter", options->filter, "Only cases whose name contains this");
                 command.add_option("--exceptions", options->exceptions,
-                                   "File with names of cases that may fail, one a line, each with its reason");
+                                   "File with the names of cases that may fail, one per line, each with its reason");
                 command.add_option("--threads", options->threads, "Number of threads; 0: one per processor")
                     ->capture_default_str();
-                command.add_flag("--failures", options->failuresOnly, "Leave out the lines of cases that pass");
+                command.add_flag("--failures", options->failuresOnly, "Do not print cases that pass");
                 return std::function<base::Result<int>()>([options] { return conformance(*options); });
             }};
 }

@@ -103,7 +103,7 @@ void printDefaults(const document::Document& document) {
         const bool isPlain =
             !input.arguments.empty() && input.arguments.front().kind == graph::Argument::Kind::Constant;
         if (!isListed && isPlain)
-            fmt::print("{:12} {}: {}, not asked for\n", "input", input.target, input.arguments.front().constant.text());
+            fmt::print("{:12} {}: {}, not required\n", "input", input.target, input.arguments.front().constant.text());
     }
 }
 
@@ -146,7 +146,7 @@ void printText(const Info& info) {
         fmt::print("{:12} {}: {}\n", "output", output.name, document.graph->node(output.node).type.text());
     printStored("parameters", info.counts.parameters);
     if (info.counts.unread.elements > 0)
-        fmt::print("{:12} {} of them are read by no operation\n", "", info.counts.unread.elements);
+        fmt::print("{:12} {} of them are not used by any operation\n", "", info.counts.unread.elements);
     if (info.counts.parameters.elements == 0) {
         if (const std::size_t computed = computedWeights(*document.graph))
             fmt::print("{:12} {} weights are computed in the graph and not stored\n", "", computed);
@@ -175,7 +175,7 @@ Verb infoVerb() {
             command.add_flag("--json", options->json, "One JSON object instead of text");
             command.footer(
                 "Tied weights are initializers or parameters that several operators or modules share: they count once.\n"
-                "Equal or transposed copies are tensors of their own, and each of them counts.\n\n" +
+                "Equal or transposed copies are separate tensors, and each of them counts.\n\n" +
                 command.get_footer());
             return std::function<base::Result<int>()>([options]() -> base::Result<int> {
                 SONDE_ASSIGN(const auto document, options->model.load());

@@ -31,7 +31,7 @@ void ModelOptions::addTo(CLI::App& command) {
         "For zoo:NAME: take parameters and buffers by name from FILE (state dict or TorchScript .pt, .npz, .onnx); all must fit");
     command.add_flag(
         "--allow-native", open.allowNative,
-        "MODEL may be a shared library (.so): load it, which runs its code with your rights. Without, only libraries that you agreed to in "
+        "MODEL may be a shared library (.so): load it, which runs its code with your rights. Without it, only libraries that you agreed to in "
         "the window are loaded");
     command
         .add_option("--pass", open.passes,

@@ -60,7 +60,7 @@ base::Result<context::LabelRules> labelRules(const std::vector<std::string>& tex
     QStringList known;
     for (const context::LabelField& field : context::labelFields())
         if (!field.ofRun) known << field.name;
-    return base::usageError("there is no field '" + unknown.front().toStdString() + "'", "--label",
+    return base::usageError("unknown field '" + unknown.front().toStdString() + "'", "--label",
                             "fields are " + known.join(QStringLiteral(", ")).toStdString());
 }
 
@@ -91,7 +91,7 @@ base::Result<ViewState> viewFor(const RenderOptions& options, const Outline& out
 base::Result<int> render(RenderOptions& options) {
     const std::string ending = std::filesystem::path(options.output).extension().string();
     if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end())
-        return base::usageError("no image can be written as '" + ending + "'", options.output,
+        return base::usageError("unknown output format '" + ending + "'", options.output,
                                 "the file's name must end in .svg, .png, .pdf, .dot or .json");
     if (!options.pages.empty() && ending != ".pdf")
         return base::usageError("only a PDF file has pages", options.output,

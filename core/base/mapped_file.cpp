@@ -105,7 +105,7 @@ bool MappedFile::hasChanged() const {
 Error MappedFile::changeError(std::string_view role) const {
     const bool isReadError = !m_changed.load() && isAsOpened();
     return unreadable(std::string(role) + (isReadError ? " can no longer be read from disk" : " changed on disk"),
-                      m_path.string(), "run the command again: it reads the file anew");
+                      m_path.string(), "run the command again; it then reads the new file");
 }
 
 Result<void> checkUnchanged(const MappedFiles& files, std::string_view role) {

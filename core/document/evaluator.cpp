@@ -148,7 +148,7 @@ class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTab
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             if (given[i]) continue;
             if (!parameters[i].fallback)
-                return base::runError(name + " lacks its argument '" + std::string(parameters[i].name) + "'");
+                return base::runError(name + " is missing its argument '" + std::string(parameters[i].name) + "'");
             values[i] = *parameters[i].fallback;
         }
         return {};

@@ -38,7 +38,7 @@ void findUnknownOperators(Document& document) {
         document.diagnostics.push_back({base::Severity::Warning,
                                         "operator " + title + " is not known: " + std::to_string(use.count) +
                                             (use.count == 1 ? " node" : " nodes") + " cannot be run",
-                                        "node '" + node + "'", "everything before can be run: set end points"});
+                                        "node '" + node + "'", "the nodes before it can be run: set end points"});
     }
 }
 

@@ -36,7 +36,7 @@ void unfoldGradients(Document& document, graph::InternalGraph& graph) {
 base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& path, const OpenOptions& options,
                                                  const base::WorkContext& work) {
     if (!options.tracer.empty() || !options.leaves.empty() || !options.concrete.empty()) {
-        return base::usageError("an ONNX file is a graph already: it cannot be traced with options", path.string(),
+        return base::usageError("an ONNX file is already a graph: it cannot be traced with options", path.string(),
                                 "leave out --tracer, --leaf and --concrete");
     }
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));

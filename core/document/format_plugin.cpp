@@ -208,7 +208,7 @@ base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const O
             if (other.model != entry.model) others += (others.empty() ? "" : ", ") + given.string() + '#' + other.model;
         }
         document->diagnostics.push_back({base::Severity::Warning,
-                                         "this is the library's model '" + entry.model + "'; there are also " + others,
+                                         "opened the library's model '" + entry.model + "'; it also has " + others,
                                          given.string(), "PATH#NAME opens one of them"});
     }
     return document;

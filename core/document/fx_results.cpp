@@ -6,8 +6,9 @@ TracedGraph tracedGraph(const trace::Tracer& tracer, trace::Tracer::GraphPtr gra
     TracedGraph traced{std::move(graph), tracer.tree(), {}, {}};
     for (const auto& [path, message] : tracer.failures()) {
         if (path.empty()) continue;
-        traced.diagnostics.push_back({base::Severity::Info, "runs as one opaque call: " + message, path,
-                                      "its forward depends on the data; its inside cannot be drawn"});
+        traced.diagnostics.push_back(
+            {base::Severity::Info, "runs as one opaque call: " + message, path,
+             "the control flow of its forward depends on the data, so its operations cannot be drawn"});
     }
     return traced;
 }
@@ -30,7 +31,7 @@ base::Result<TracedGraph> opaqueRoot(trace::Tracer& tracer, const TraceRequest& 
     traced.diagnostics.insert(
         traced.diagnostics.begin(),
         {base::Severity::Info, "the model cannot be traced and runs as one opaque call: " + failure,
-         request.root->className(), "export it with torch.jit.trace to see its inside"});
+         request.root->className(), "export it with torch.jit.trace to see its operations"});
     return traced;
 }
 

@@ -53,9 +53,9 @@ base::Result<bool> sameOutputs(const std::shared_ptr<const InternalGraph>& befor
     if (expected.error) {
         if (actual.error)
             return actual.error->kind == base::ErrorKind::Cancelled ? base::Result<bool>(*actual.error) : false;
-        return base::Error(*expected.error).withNote("that was an error before, and gives values now");
+        return base::Error(*expected.error).withNote("the run failed before, and succeeds now");
     }
-    if (actual.error) return base::Error(*actual.error).withNote("the graph could be run before");
+    if (actual.error) return base::Error(*actual.error).withNote("the run succeeded before");
     if (actual.outputs.size() != expected.outputs.size()) return base::runError("the number of outputs changed");
     for (std::size_t i = 0; i < expected.outputs.size(); ++i) {
         const auto a = analysis::asTensor(actual.outputs[i]);
@@ -168,9 +168,9 @@ base::Result<void> applyPasses(Document& document, const OpenOptions& options, c
     SONDE_ASSIGN(auto cases, verificationInputs(document, options, work));
     if (cases.empty()) {
         document.diagnostics.push_back({base::Severity::Info,
-                                        "the passes were not verified: the model does not say what inputs it takes",
+                                        "the passes were not verified: the model does not declare its inputs",
                                         {},
-                                        "--input-data provides inputs to compare the outputs on"});
+                                        "give --input-data to compare the outputs"});
     } else {
         context.compare = outputComparer(std::move(cases), work);
     }

@@ -52,7 +52,7 @@ base::Result<void> agreeToNative(const std::string& hash, const fs::path& path) 
     if (isNativeAgreed(hash)) return {};
     const fs::path list = nativeAgreementsFile();
     const auto failure = [&list](const std::string& why) {
-        return base::runError("the agreement cannot be remembered: " + why, list.string());
+        return base::runError("the agreement cannot be stored: " + why, list.string());
     };
     if (list.empty()) return failure("this user has no home folder");
     std::error_code code;

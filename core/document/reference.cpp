@@ -143,7 +143,7 @@ base::Result<void> checkCompared(const std::vector<analysis::ComparedCase>& case
     }
     base::Error error{base::ErrorKind::Comparison, "nothing was compared", path};
     return error.withHint(unmatched.empty()
-                              ? "the reference holds no values beside inputs: its keys must be out.NAME and node.NAME"
+                              ? "the reference has only inputs: other keys must be out.NAME or node.NAME"
                               : "the model has no node or output of these names: " + analysis::listOfKeys(unmatched));
 }
 

@@ -126,7 +126,7 @@ base::Result<TracedGraph> traceRobust(const TraceRequest& request) {
     for (const graph::ModuleInfo& module : traced.tree.modules()) {
         if (module.failure.empty() || module.qualname.empty()) continue;
         traced.diagnostics.push_back({base::Severity::Info, "is a leaf because it fails: " + module.failure,
-                                      module.qualname, "what is inside of it has graphs of its own"});
+                                      module.qualname, "its children have graphs of their own"});
     }
     return traced;
 }

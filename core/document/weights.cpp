@@ -109,7 +109,7 @@ base::Result<void> loadWeights(trace::Module& root, const std::filesystem::path&
     std::string problems;
     missing.appendTo(problems, "missing");
     unexpected.appendTo(problems, "unexpected");
-    unfit.appendTo(problems, "of another type");
+    unfit.appendTo(problems, "of a different type");
     if (!problems.empty()) {
         return base::unreadable(
             "the weights do not fit the model; " + problems, path.string(),

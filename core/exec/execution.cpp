@@ -112,7 +112,7 @@ Execution::Outcome Execution::publish(NodeId node, Value value, Value kept, cons
 
 Execution::Outcome Execution::runBody(BodyId id, int depth) {
     if (depth > 200) {
-        fail(base::runError("bodies call each other more than 200 deep"));
+        fail(base::runError("bodies are nested more than 200 calls deep"));
         return Outcome::Failed;
     }
     const bool isMain = id == m_graph.mainId();

@@ -21,7 +21,7 @@ class Execution::KernelBodies final : public ops::BodyRunner {
         if (index >= m_expr.bodies.size()) return base::runError("there is no body " + std::to_string(index));
         const Body& body = m_execution.m_graph.body(m_expr.bodies[index]);
         if (inputs.size() > body.inputs.size()) {
-            return base::runError("the body takes " + std::to_string(body.inputs.size()) + " inputs, not " +
+            return base::runError("the body has " + std::to_string(body.inputs.size()) + " inputs, not " +
                                   std::to_string(inputs.size()));
         }
         // Several bodies are branches, of which one runs; a single one is run again and again.
@@ -95,7 +95,7 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
             results = std::move(prepared).error();
         }
     } catch (const std::bad_alloc&) {
-        results = base::runError("no memory left");
+        results = base::runError("out of memory");
     } catch (const std::exception& exception) {
         results = base::runError(exception.what());
     } catch (...) {  // of a model's own code, which fills weights when they are first read

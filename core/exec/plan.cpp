@@ -127,8 +127,7 @@ class Planner {
                 known ? "operator " + title + " is not known in version " + std::to_string(expr.op.version)
                       : "operator " + title + " is not known";
             m_missing.insert(title + (known ? " (version " + std::to_string(expr.op.version) + ")" : ""));
-            impossible(
-                step, base::runError(what, {}, "everything before this node can still be run: set an end point there"));
+            impossible(step, base::runError(what, {}, "the nodes before this one can be run: set an end point there"));
             return;
         }
         auto attributes = ops::completeAttributes(*step.op, expr.attributes);
@@ -165,7 +164,7 @@ class Planner {
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             if (step.arguments[i]) continue;
             if (!parameters[i].fallback) {
-                impossible(step, base::runError(std::string(step.op->name) + " lacks its argument '" +
+                impossible(step, base::runError(std::string(step.op->name) + " is missing its argument '" +
                                                 std::string(parameters[i].name) + "'"));
                 return;
             }

@@ -88,7 +88,7 @@ base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& documen
     std::vector<std::vector<Value>> cases;
     for (const std::string& spec : inputData) {
         if ((options.resizeInput || !options.inputTransform.empty()) && spec.find("#rand") != std::string::npos) {
-            return base::usageError("random numbers are neither resized nor transformed", spec,
+            return base::usageError("random numbers cannot be resized or transformed", spec,
                                     "leave out --resize-input and --input-transform, or use files");
         }
         SONDE_ASSIGN(auto made, io::makeInputs(spec, infos, how, work));
@@ -156,7 +156,7 @@ base::Result<void> addCases(io::dump::DumpFile& dump, const std::shared_ptr<Inte
         if (!options.noAssert) {
             const exec::Recording recording = runner.run(*plan, all, work);
             if (recording.error)
-                return base::Error(*recording.error).withNote("while computing what a test case expects");
+                return base::Error(*recording.error).withNote("while computing the expected values of a test case");
             for (std::size_t i = 0; i < recording.outputs.size(); ++i) {
                 if (!recording.outputs[i].isTensor())
                     return base::usageError("an output that is not a tensor cannot be an expected value",

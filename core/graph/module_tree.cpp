@@ -66,8 +66,8 @@ std::string reasonNotVisited(const ModuleTree& tree, std::size_t index,
     while (above != 0 && !tree.module(above).visited) above = tree.module(above).parent;
     const ModuleInfo& caller = tree.module(above);
     const std::string name = caller.qualname.empty() ? "the model" : "'" + caller.qualname + "'";
-    if (!caller.failure.empty()) return name + " could not be traced and was given up before it called this module";
-    if (isLeaf(caller.qualname)) return "inside of the leaf " + name + ", which is not traced into";
+    if (!caller.failure.empty()) return name + " could not be traced; the trace ended before it called this module";
+    if (isLeaf(caller.qualname)) return "inside the leaf " + name + ", which is not traced into";
     return "the forward of " + name + " never calls it";
 }
 

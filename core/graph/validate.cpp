@@ -100,7 +100,7 @@ class Validator {
             std::sort(users.begin(), users.end());
             if (!std::equal(users.begin(), users.end(), readers.begin() + static_cast<std::ptrdiff_t>(first[i]),
                             readers.begin() + static_cast<std::ptrdiff_t>(first[i + 1])))
-                return broken("list of users is wrong", nodeText(node.id));
+                return broken("list of users is inconsistent", nodeText(node.id));
         }
         return {};
     }

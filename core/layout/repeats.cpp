@@ -41,10 +41,10 @@ bool follows(const Outline& outline, GroupId first, GroupId second) {
 
 namespace {
 
-/// Modules that stand one after another in a group with nothing but constants between them.
-class Stretch {
+/// Consecutive modules of a group with nothing but constants between them.
+class ModuleSequence {
   public:
-    explicit Stretch(const Outline& outline) : m_outline(outline), m_signature(outline) {}
+    explicit ModuleSequence(const Outline& outline) : m_outline(outline), m_signature(outline) {}
 
     bool empty() const { return m_groups.empty(); }
     void add(GroupId group) { m_groups.push_back(group); }
@@ -118,11 +118,11 @@ class Stretch {
 void Outline::findRuns() {
     m_runOfGroup.assign(m_groups.size(), kNoRun);
     m_instanceOfGroup.assign(m_groups.size(), 0);
-    Stretch stretch(*this);
+    ModuleSequence sequence(*this);
     for (std::size_t i = 0; i < m_groups.size(); ++i) {
         const auto close = [&] {
-            if (stretch.empty()) return;
-            stretch.takeRuns([&](const std::vector<GroupId>& all, std::size_t period) {
+            if (sequence.empty()) return;
+            sequence.takeRuns([&](const std::vector<GroupId>& all, std::size_t period) {
                 Run run{GroupId(i), {}, static_cast<std::uint32_t>(period), all};
                 for (std::size_t k = 0; k < all.size(); ++k) {
                     m_runOfGroup[all[k].index()] = static_cast<std::uint32_t>(m_runs.size());
@@ -136,7 +136,7 @@ void Outline::findRuns() {
             if (member.expr.valid() && isConstant(m_graph->expr(member.expr))) continue;
             const bool module = member.group.valid() && group(member.group).kind == Kind::Module;
             if (module && group(member.group).exprs == group(member.group).constants) continue;
-            if (module && group(member.group).exprs - group(member.group).constants >= 2) stretch.add(member.group);
+            if (module && group(member.group).exprs - group(member.group).constants >= 2) sequence.add(member.group);
             else close();
         }
         close();

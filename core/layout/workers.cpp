@@ -35,7 +35,7 @@ double msForEffort(std::size_t effort) {
 
 /// What is expected must be so many times shorter than the budget: whoever opens a level waits for the unlucky graphs
 /// too, and for a machine that does something else besides.
-constexpr double kCaution = 10;
+constexpr double kSafetyFactor = 10;
 
 /// Of writing a graph, waking the helper, and reading the answer.
 constexpr double kMsToAsk = 0.15;
@@ -137,7 +137,7 @@ double LayoutWorkers::expectedMs(const BoxGraph& graph, std::chrono::millisecond
     forEachPart(graph, [&](const BoxGraph& part) {  // one request each
         if (part.boxes.size() < 2 || isChain(part)) return;
         const double ms = msForEffort(layoutEffort(part));
-        if (kCaution * ms <= static_cast<double>(budget.count())) all += kMsToAsk + ms;
+        if (kSafetyFactor * ms <= static_cast<double>(budget.count())) all += kMsToAsk + ms;
     });
     return all;
 }
@@ -164,7 +164,7 @@ base::Result<BoxLayout> LayoutWorkers::Impl::layoutPart(const BoxGraph& graph, c
     if (graph.boxes.size() < 2 || isChain(graph)) return layered({});
     if (program.empty()) return layered("the layout helper (sonde-layout-worker) is not installed");
     const std::size_t effort = layoutEffort(graph);
-    if (kCaution * msForEffort(effort) > static_cast<double>(budget.left.count())) {
+    if (kSafetyFactor * msForEffort(effort) > static_cast<double>(budget.left.count())) {
         return layered("too large to be sure that Graphviz ends within " + std::to_string(budget.whole.count()) +
                        " ms");
     }
@@ -190,7 +190,7 @@ base::Result<BoxLayout> LayoutWorkers::Impl::layoutPart(const BoxGraph& graph, c
         case WorkerProcess::Outcome::Refused: return layered("Graphviz refused the graph");
         case WorkerProcess::Outcome::Reply: break;
     }
-    return layered("the layout helper answered nonsense");
+    return layered("the layout helper returned an invalid answer");
 }
 
 }  // namespace sonde::layout

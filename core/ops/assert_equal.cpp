@@ -46,17 +46,18 @@ base::Result<void> assertEqual(KernelContext& context) {
 }  // namespace
 
 void define_assert_equal(Registry& registry) {
-    registry.add(Row("AssertEqual", 1, "fails unless a tensor is what is expected, up to an error", Category::Control)
-                     .domain("sonde")
-                     .anyIn("expect")
-                     .anyIn("got")
-                     .out("error")
-                     .attrFloat("maxerr", 1e-4)
-                     .attrString("name", "")
-                     .runs(assertEqual, [](InferContext& context) -> base::Result<void> {
-                         context.set(0, TypeInfo::tensor(DType::Float64, Shape{}));
-                         return {};
-                     }));
+    registry.add(
+        Row("AssertEqual", 1, "fails unless a tensor equals the expected one up to an error", Category::Control)
+            .domain("sonde")
+            .anyIn("expect")
+            .anyIn("got")
+            .out("error")
+            .attrFloat("maxerr", 1e-4)
+            .attrString("name", "")
+            .runs(assertEqual, [](InferContext& context) -> base::Result<void> {
+                context.set(0, TypeInfo::tensor(DType::Float64, Shape{}));
+                return {};
+            }));
 }
 
 }  // namespace sonde::ops

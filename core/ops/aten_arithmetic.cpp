@@ -195,7 +195,7 @@ void define_aten_arithmetic(Registry& registry) {
     }
     for (std::string_view schema : {"div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
                                     "div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"}) {
-        registry.add(atenRow(schema, "a / b, rounded as asked", Category::Elementwise, divideRounded,
+        registry.add(atenRow(schema, "a / b, rounded as specified", Category::Elementwise, divideRounded,
                              [](InferContext& context) { return inferPair(context, false, false); }));
     }
 }

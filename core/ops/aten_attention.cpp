@@ -133,7 +133,7 @@ base::Result<void> multiHead(KernelContext& context) {
     bool good = heads > 0 && embed > 0 && embed % heads == 0 && weight.dim(0) == 3 * embed && bias.rank() == 1 &&
                 bias.dim(0) == 3 * embed;
     for (std::size_t i = 0; i < 3; ++i) good = good && context.in(i).rank() == 3 && context.in(i).dim(2) == embed;
-    if (!good) return opError("the sizes of a multi-head attention do not go together");
+    if (!good) return opError("the sizes of a multi-head attention are incompatible");
     SONDE_ASSIGN(const Value keep, keptOf(context));
     std::array<Tensor, 3> parts;
     for (std::size_t i = 0; i < 3; ++i) {

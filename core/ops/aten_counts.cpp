@@ -51,7 +51,7 @@ EagerResult bincount(Eager& e) {
     const Tensor x = e.as(e.tensor("self"), DType::Int64);
     std::int64_t size = e.integer("minlength");
     for (std::int64_t v : x.span<std::int64_t>()) {
-        if (v < 0) e.fail("only numbers from 0 on are counted");
+        if (v < 0) e.fail("only non-negative integers are counted");
         size = std::max(size, v + 1);
     }
     if (size > 100'000'000) e.fail("a count of " + std::to_string(size) + " classes");
@@ -108,9 +108,9 @@ EagerResult nonzeroPerDimension(Eager& e) {
 }  // namespace
 
 void define_aten_counts(Registry& registry) {
-    registry.add(eagerRow("count_nonzero(Tensor self, int? dim=None) -> Tensor", "how many elements are not 0", kRed,
+    registry.add(eagerRow("count_nonzero(Tensor self, int? dim=None) -> Tensor", "count of nonzero elements", kRed,
                           countNonzero));
-    registry.add(eagerRow("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", "how many elements are not 0",
+    registry.add(eagerRow("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", "count of nonzero elements",
                           kRed, countNonzero));
     registry.add(eagerRow(
         "nonzero(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row", kRed,
@@ -132,7 +132,7 @@ void define_aten_counts(Registry& registry) {
     registry.add(eagerRow("where(Tensor condition) -> Tensor[]", "indices of all elements that are not 0, by dimension",
                           kRed, nonzeroPerDimension));
     registry.add(eagerRow("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
-                          "how many elements fall into each of equal ranges", kRed, histogram));
+                          "count of elements in each of equal ranges", kRed, histogram));
     registry.add(eagerRow("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
                           "how often each number occurs", kRed, bincount));
     registry.add(eagerRow(

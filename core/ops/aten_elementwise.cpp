@@ -121,7 +121,7 @@ EagerResult prelu(Eager& e) {
     Tensor slope = e.tensor("weight");
     if (slope.numel() > 1) {
         if (x.rank() < 2 || slope.numel() != x.dim(1))
-            e.fail("slopes " + slope.typeText() + " do not fit the channels of " + x.typeText());
+            e.fail("slopes " + slope.typeText() + " do not match the channels of " + x.typeText());
         std::vector<std::int64_t> dims(x.rank(), 1);
         dims[1] = slope.numel();
         slope = e.reshape(slope, Shape(dims));

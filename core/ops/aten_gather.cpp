@@ -96,7 +96,7 @@ Tensor indexed(Eager& e, const Tensor& index, const Tensor& source, Reduction ho
     shape[axis] = index.numel();
     const Tensor values = source.rank() == 0 ? e.get(source.expanded(shape)) : source;
     if (values.shape() != shape)
-        e.fail("the source " + source.typeText() + " does not fit " + std::to_string(index.numel()) + " slices of " +
+        e.fail("the source " + source.typeText() + " does not match " + std::to_string(index.numel()) + " slices of " +
                x.typeText());
     const Tensor result = scattered(e, x, static_cast<std::int64_t>(axis), spreadIndex(e, x, axis, index),
                                     e.get(values.contiguous()), how);

@@ -83,7 +83,7 @@ base::Result<Indices> readIndices(const Tensor& x, const Value& list) {
         if (item.tensor().dtype() == DType::Bool || item.tensor().dtype() == DType::UInt8) {
             for (std::size_t i = 0; i < item.tensor().rank(); ++i) {
                 if (axis + i >= x.rank() || x.dim(axis + i) != item.tensor().dim(i))
-                    return opError("the mask " + item.typeText() + " does not fit " + x.typeText());
+                    return opError("the mask " + item.typeText() + " does not match " + x.typeText());
             }
             SONDE_ASSIGN(parts, positions(item.tensor()));
         }

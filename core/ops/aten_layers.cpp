@@ -50,7 +50,7 @@ std::pair<std::vector<Tensor>, std::vector<Tensor>> gates(Eager& e, const Tensor
                                                           std::int64_t count) {
     const auto cut = [&](const Tensor& y) {
         const std::size_t axis = y.rank() - 1;
-        if (y.dim(axis) % count != 0) e.fail("the weights of a cell do not go together");
+        if (y.dim(axis) % count != 0) e.fail("the weights of a cell are incompatible");
         const std::int64_t size = y.dim(axis) / count;
         std::vector<Tensor> list;
         for (std::int64_t i = 0; i < count; ++i) list.push_back(y.sliced(axis, i * size, size));
@@ -151,7 +151,7 @@ EagerResult padPacked(Eager& e) {
     std::int64_t rows = 0;
     for (std::int64_t length : lengths) rows += length;
     if (data.rank() < 1 || data.dim(0) != rows || steps > 100'000'000)
-        e.fail("batch sizes do not fit " + data.typeText());
+        e.fail("batch sizes do not match " + data.typeText());
     std::vector<Tensor> sequences;
     for (std::size_t n = 0; n < lengths.size(); ++n) {
         const Tensor own = rowsOf(e, data, batchSizes, static_cast<std::int64_t>(n), lengths[n]);
@@ -170,7 +170,7 @@ EagerResult recurrentPacked(Eager& e, const char* name, std::size_t stateCount) 
     const Ints lengths = lengthsOf(e, batchSizes);
     std::int64_t rows = 0;
     for (std::int64_t length : lengths) rows += length;
-    if (data.rank() != 2 || data.dim(0) != rows) e.fail("batch sizes do not fit " + data.typeText());
+    if (data.rank() != 2 || data.dim(0) != rows) e.fail("batch sizes do not match " + data.typeText());
     const std::vector<Tensor> states =
         e.value("hx").isListLike() ? e.tensors("hx") : std::vector<Tensor>{e.tensor("hx")};
     if (states.size() < stateCount) e.fail("a recurrent layer lacks a state");
@@ -180,7 +180,7 @@ EagerResult recurrentPacked(Eager& e, const char* name, std::size_t stateCount) 
         const auto at = static_cast<std::int64_t>(n);
         std::vector<Tensor> own;
         for (std::size_t i = 0; i < stateCount; ++i) {
-            if (states[i].rank() != 3 || states[i].dim(1) <= at) e.fail("the states do not fit the batch");
+            if (states[i].rank() != 3 || states[i].dim(1) <= at) e.fail("the states do not match the batch");
             own.push_back(e.get(states[i].sliced(1, at, 1).contiguous()));
         }
         const Tensor x = rowsOf(e, data, batchSizes, at, lengths[n]).unsqueezed(1);
@@ -203,7 +203,7 @@ EagerResult recurrentPacked(Eager& e, const char* name, std::size_t stateCount) 
 EagerResult layerNormWithMoments(Eager& e) {
     const Tensor x = e.tensor("input");
     const std::size_t count = e.integers("normalized_shape").size();
-    if (count > x.rank()) e.fail("normalized_shape does not fit " + x.typeText());
+    if (count > x.rank()) e.fail("normalized_shape does not match " + x.typeText());
     Ints axes;
     for (std::size_t i = x.rank() - count; i < x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
     const Tensor y =
@@ -216,7 +216,7 @@ EagerResult groupNormWithMoments(Eager& e) {
     const Tensor x = e.tensor("input");
     const std::int64_t n = e.integer("N"), groups = e.integer("group");
     const Tensor y = e("group_norm", x, groups, e.value("weight"), e.value("bias"), e.number("eps"));
-    if (n < 1 || groups < 1 || x.numel() % (n * groups) != 0) e.fail("groups do not fit " + x.typeText());
+    if (n < 1 || groups < 1 || x.numel() % (n * groups) != 0) e.fail("groups do not match " + x.typeText());
     const Tensor rows = e.reshape(x, Shape{n, groups, x.numel() / (n * groups)});
     const Tensor variance = e("var.dim", rows, Ints{2}, false);
     return std::vector<Value>{Value(y), Value(e("mean.dim", rows, Ints{2})),
@@ -248,7 +248,7 @@ EagerResult batchNormWithMoments(Eager& e) {
 EagerResult rmsNorm(Eager& e) {
     const Tensor x = e.tensor("input");
     const std::size_t count = e.integers("normalized_shape").size();
-    if (count > x.rank()) e.fail("normalized_shape does not fit " + x.typeText());
+    if (count > x.rank()) e.fail("normalized_shape does not match " + x.typeText());
     Ints axes;
     for (std::size_t i = x.rank() - count; i < x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
     double eps = x.dtype() == DType::Float64    ? 0x1p-52

@@ -55,13 +55,13 @@ base::Result<void> runDirection(KernelContext& context, const Layout& layout, co
     SONDE_ASSIGN(const Tensor fromInput,
                  invokeAten(context, "linear", {Value(x), weights.inputWeight, weights.inputBias}));
     const std::int64_t gateRow = layout.gates() * layout.hidden;
-    if (fromInput.dim(2) != gateRow) return opError("the weights of a recurrent layer do not go together");
+    if (fromInput.dim(2) != gateRow) return opError("the weights of a recurrent layer are incompatible");
     for (std::int64_t t = 0; t < layout.steps; ++t) {
         if (context.cancelled()) return opError("cancelled");
         const std::int64_t at = backward ? layout.steps - 1 - t : t;
         SONDE_ASSIGN(const Tensor fromState,
                      invokeAten(context, "linear", {Value(state), weights.stateWeight, weights.stateBias}));
-        if (fromState.dim(1) != gateRow) return opError("the weights of a recurrent layer do not go together");
+        if (fromState.dim(1) != gateRow) return opError("the weights of a recurrent layer are incompatible");
         if (weights.projection.isNone()) {
             SONDE_ASSIGN(state, state.clone());
         } else {
@@ -75,7 +75,7 @@ base::Result<void> runDirection(KernelContext& context, const Layout& layout, co
         if (!weights.projection.isNone()) {
             SONDE_ASSIGN(state, invokeAten(context, "linear", {Value(state), weights.projection, Value()}));
             if (state.dim(1) != layout.state)
-                return opError("the projection of a recurrent layer does not fit its state");
+                return opError("the projection of a recurrent layer does not match its state");
         }
         for (std::int64_t n = 0; n < layout.batch; ++n) {
             std::copy_n(state.data<float>() + n * layout.state, layout.state, y + (at * layout.batch + n) * width);
@@ -104,7 +104,7 @@ base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
     const std::size_t directions = bidirectional != 0 ? 2 : 1;
     const std::size_t wantedStates = cell == Cell::Lstm ? 2 : 1;
     if (layers < 1 || layers > 1000 || states.size() < wantedStates)
-        return opError("the weights or states of a recurrent layer do not go together");
+        return opError("the weights or states of a recurrent layer are incompatible");
     const std::size_t biases = hasBiases != 0 ? 4 : 2;
     const std::size_t count = static_cast<std::size_t>(layers) * directions;
     const bool projects = cell == Cell::Lstm && parameters.size() == count * (biases + 1);
@@ -116,7 +116,7 @@ base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
         good = good && value.isTensor() && value.tensor().rank() == (single ? 2U : 3U) &&
                value.tensor().dtype() == DType::Float32;
     }
-    if (!good) return opError("the weights or states of a recurrent layer do not go together");
+    if (!good) return opError("the weights or states of a recurrent layer are incompatible");
     if (single) {
         x = x.unsqueezed(1);
         for (Value& state : states) state = Value(state.tensor().unsqueezed(1));

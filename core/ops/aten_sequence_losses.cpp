@@ -104,7 +104,7 @@ EagerResult multiLabelMargin(Eager& e) {
     const Tensor x = e.as(e.get(e.tensor("self").contiguous()), DType::Float64),
                  targets = e.as(e.get(e.tensor("target").contiguous()), DType::Int64);
     if (x.rank() < 1 || x.rank() > 2 || x.shape() != targets.shape())
-        e.fail(x.typeText() + " and " + targets.typeText() + " do not go together");
+        e.fail(x.typeText() + " and " + targets.typeText() + " are incompatible");
     const std::int64_t classes = x.dim(x.rank() - 1), rows = x.rank() == 2 ? x.dim(0) : 1;
     std::vector<double> losses(static_cast<std::size_t>(rows));
     std::vector<bool> isLabel;

@@ -65,7 +65,7 @@ Tensor moved(Eager& e, const Tensor& x, const Ints& from, const Ints& to) {
 /// 0 repeats[0] times, 1 repeats[1] times …
 Tensor repeatedIndex(Eager& e, const Tensor& repeats, std::int64_t n) {
     if (repeats.numel() != n && repeats.numel() != 1)
-        e.fail("repeats " + repeats.typeText() + " do not fit " + std::to_string(n) + " elements");
+        e.fail("repeats " + repeats.typeText() + " do not match " + std::to_string(n) + " elements");
     std::vector<std::int64_t> index;
     for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t times = repeats.toInt64(repeats.numel() == 1 ? 0 : i);
@@ -111,7 +111,7 @@ EagerResult asStrided(Eager& e) {
     const Tensor x = e.tensor("self");
     const Ints size = e.integers("size"), strides = e.integers("stride");
     const std::int64_t offset = e.has("storage_offset") ? e.integer("storage_offset") : 0;
-    if (size.size() != strides.size() || !Shape(size).checkedNumel()) e.fail("size and strides do not go together");
+    if (size.size() != strides.size() || !Shape(size).checkedNumel()) e.fail("size and strides are incompatible");
     std::int64_t last = offset;
     bool good = offset >= 0;
     for (std::size_t i = 0; i < size.size(); ++i) {
@@ -131,7 +131,7 @@ EagerResult pixelShuffle(Eager& e, bool back) {
     const std::size_t n = x.rank() - 3;
     const std::int64_t c = x.dim(n), h = x.dim(n + 1), w = x.dim(n + 2);
     if (back ? h % r != 0 || w % r != 0 : c % (r * r) != 0)
-        e.fail("blocks of " + std::to_string(r) + " do not fit " + x.typeText());
+        e.fail("blocks of " + std::to_string(r) + " do not match " + x.typeText());
     Ints parted(x.shape().begin(), x.shape().begin() + static_cast<std::ptrdiff_t>(n)), whole = parted;
     std::vector<std::size_t> order(n);
     std::iota(order.begin(), order.end(), 0);
@@ -151,7 +151,7 @@ EagerResult channelShuffle(Eager& e) {
     const Tensor x = e.tensor("self");
     const std::int64_t groups = e.integer("groups");
     if (x.rank() < 3 || groups < 1 || x.dim(1) % groups != 0)
-        e.fail(std::to_string(groups) + " groups do not fit the channels of " + x.typeText());
+        e.fail(std::to_string(groups) + " groups do not match the channels of " + x.typeText());
     Ints parted(x.shape().begin(), x.shape().end());
     parted[1] /= groups;
     parted.insert(parted.begin() + 1, groups);

@@ -197,7 +197,7 @@ EagerResult median(Eager& e, bool skipMissing) {
     if (flat.rank() == 0) return std::vector<Value>{Value(x), Value(Tensor::scalar<std::int64_t>(0))};
     const std::size_t axis = overAll ? 0 : e.axis("dim", flat.rank());
     const std::int64_t n = flat.dim(axis);
-    if (n == 0) e.fail("the median of nothing");
+    if (n == 0) e.fail("the median of an empty tensor is undefined");
     auto [values, places] = sorted(e, flat, axis, false);
     const Lane line = lineOf(flat.shape(), axis);
     Shape shape = flat.shape();
@@ -225,7 +225,7 @@ EagerResult modeOf(Eager& e) {
     const std::size_t axis = e.axis("dim", x.rank());
     auto [values, places] = sorted(e, x, axis, false);
     const Lane line = lineOf(x.shape(), axis);
-    if (line.n == 0) e.fail("the mode of nothing");
+    if (line.n == 0) e.fail("the mode of an empty tensor is undefined");
     Shape shape = x.shape();
     shape[axis] = 1;
     Tensor chosen = e.get(Tensor::allocate(DType::Int64, shape));
@@ -258,7 +258,7 @@ EagerResult quantile(Eager& e) {
     std::size_t axis = 0;
     if (hasDim) axis = e.axis("dim", x.rank());
     else x = e.reshape(x, Shape{x.numel()});
-    if (x.dim(axis) == 0) e.fail("the quantile of nothing");
+    if (x.dim(axis) == 0) e.fail("the quantile of an empty tensor is undefined");
     const std::string rule = e.text("interpolation");
     const Tensor values = sorted(e, x, axis, false).first;
     const Tensor last = values.selected(axis, values.dim(axis) - 1);

@@ -80,7 +80,7 @@ EagerResult nms(Eager& e) {
     const Tensor boxes = e.as(e.tensor("dets"), DType::Float64), scores = e.tensor("scores");
     const double threshold = e.number("iou_threshold");
     if (boxes.rank() != 2 || boxes.dim(1) != 4 || scores.rank() != 1 || scores.dim(0) != boxes.dim(0))
-        e.fail("boxes " + e.tensor("dets").typeText() + " and scores " + scores.typeText() + " do not go together");
+        e.fail("boxes " + e.tensor("dets").typeText() + " and scores " + scores.typeText() + " are incompatible");
     Ints order(static_cast<std::size_t>(boxes.dim(0)));
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {  // NaN is the best score, as in sort()
@@ -139,7 +139,7 @@ EagerResult maxUnpool(Eager& e) {
     const Tensor x = e.tensor("self"), places = e.tensor("indices");
     const Ints size = e.integers("output_size");
     if (x.rank() < size.size() || x.shape() != places.shape())
-        e.fail(x.typeText() + " and " + places.typeText() + " do not go together");
+        e.fail(x.typeText() + " and " + places.typeText() + " are incompatible");
     Ints dims(x.shape().begin(), x.shape().end() - static_cast<std::ptrdiff_t>(size.size()));
     std::int64_t planes = 1;
     for (std::int64_t extent : dims) planes *= extent;

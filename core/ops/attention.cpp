@@ -57,7 +57,7 @@ struct Bias {
 
 base::Result<void> setMask(Bias& bias, const Tensor& mask, DType type, const Shape& scores) {
     if (mask.rank() > 4 || mask.rank() < 1)
-        return opError("the mask " + mask.typeText() + " does not fit the scores " + scores.text());
+        return opError("the mask " + mask.typeText() + " does not match the scores " + scores.text());
     if (mask.dtype() == DType::Bool) {
         SONDE_ASSIGN(bias.mask, Tensor::allocate(DType::Float64, mask.shape()));
         for (std::int64_t i = 0; i < mask.numel(); ++i) {
@@ -71,9 +71,9 @@ base::Result<void> setMask(Bias& bias, const Tensor& mask, DType type, const Sha
     Shape covered = scores;
     covered[3] = bias.maskKeys;
     if (bias.maskKeys > scores[3])
-        return opError("the mask " + mask.typeText() + " does not fit the scores " + scores.text());
+        return opError("the mask " + mask.typeText() + " does not match the scores " + scores.text());
     SONDE_ASSIGN(const Shape shape, broadcast(mask.shape(), covered));
-    if (shape != covered) return opError("the mask " + mask.typeText() + " does not fit the scores " + scores.text());
+    if (shape != covered) return opError("the mask " + mask.typeText() + " does not match the scores " + scores.text());
     bias.strides = broadcastStrides(mask.shape(), covered);
     return {};
 }
@@ -126,7 +126,7 @@ base::Result<void> attention(KernelContext& context) {
     SONDE_ASSIGN(HeadLayout lv, headLayoutOf(context.in(2), keyHeads));
     Tensor k = context.in(1), v = context.in(2);
     Bias bias;
-    if (context.has(4) != context.has(5)) return opError("past_key and past_value go together");
+    if (context.has(4) != context.has(5)) return opError("past_key and past_value must be given together");
     if (context.has(4) || context.wants(1) || context.wants(2)) {
         SONDE_ASSIGN(k, unpackedHeads(k, lk));
         SONDE_ASSIGN(v, unpackedHeads(v, lv));
@@ -144,7 +144,7 @@ base::Result<void> attention(KernelContext& context) {
                       lk.rows == lv.rows && lk.heads == lv.heads && lk.heads > 0 && lq.heads % lk.heads == 0;
     if (!fits)
         return opError("queries " + context.in(0).typeText() + ", keys " + k.typeText() + " and values " +
-                       v.typeText() + " do not go together");
+                       v.typeText() + " are incompatible");
     const DType type = context.in(0).dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
     const std::int64_t farthest = lq.rows + lk.rows;  // a window that reaches further sees all
     bias.window = {attributes.getInt("is_causal", 0) != 0,
@@ -211,7 +211,7 @@ base::Result<void> rotaryEmbedding(KernelContext& context) {
     const std::int64_t entries = byPosition ? (rotation.cosines.rank() == 2 ? rotation.cosines.dim(0) : -1) : tokens;
     if (entries < 0 || rotation.cosines.numel() != entries * (rotation.rotated / 2) ||
         rotation.sines.numel() != rotation.cosines.numel() || (byPosition && context.in(3).numel() != tokens)) {
-        return opError("caches " + context.in(1).typeText() + " and " + context.in(2).typeText() + " do not fit " +
+        return opError("caches " + context.in(1).typeText() + " and " + context.in(2).typeText() + " do not match " +
                        x.typeText());
     }
     for (std::int64_t i = 0; i < tokens; ++i) rotation.positions.push_back(byPosition ? context.in(3).toInt64(i) : i);
@@ -232,10 +232,10 @@ base::Result<void> linearAttention(KernelContext& context) {
     if (!packed || lq.size != lk.size || lq.rows != lk.rows || lk.rows != lv.rows || lq.batches != lk.batches ||
         lk.batches != lv.batches || heads % keyHeads != 0) {
         return opError("queries " + context.in(0).typeText() + ", keys " + context.in(1).typeText() + " and values " +
-                       context.in(2).typeText() + " do not go together");
+                       context.in(2).typeText() + " are incompatible");
     }
     const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
-    if (!gated && !delta && rule != "linear") return opError("update_rule '" + rule + "' is not known");
+    if (!gated && !delta && rule != "linear") return opError("update_rule '" + rule + "' is not supported");
     if ((gated && !context.has(4)) || (delta && !context.has(5)))
         return opError("the update rule '" + rule + "' needs decay or beta");
     SONDE_ASSIGN(const Tensor q, wide(context.in(0)));
@@ -256,7 +256,7 @@ base::Result<void> linearAttention(KernelContext& context) {
         const std::int64_t each = lk.batches * lk.rows;
         gateSize[i] = each > 0 ? gates[i].numel() / each : 0;
         if (gateSize[i] != 1 && gateSize[i] != keyHeads && gateSize[i] != keyHeads * lk.size)
-            return opError("decay or beta do not fit " + std::to_string(keyHeads) + " heads");
+            return opError("decay or beta do not match " + std::to_string(keyHeads) + " heads");
     }
     const double asked = attributes.getFloat("scale", 0),
                  scale = asked != 0 ? asked : 1 / std::sqrt(static_cast<double>(lq.size));
@@ -308,16 +308,16 @@ base::Result<void> causalConv(KernelContext& context) {
     SONDE_ASSIGN(Tensor sequence, wideZeros(Shape{batches, channels, length + state}));
     if (context.has(3)) {
         if (context.in(3).shape() != Shape{batches, channels, state})
-            return opError("past_state " + context.in(3).typeText() + " does not fit");
+            return opError("past_state " + context.in(3).typeText() + " does not match");
         SONDE_ASSIGN(const Tensor past, wide(context.in(3)));
         kernels::copyInto(context.pool(), past, sequence.sliced(2, 0, state));
     }
     kernels::copyInto(context.pool(), in, sequence.sliced(2, state, length));
     if (context.has(2) && context.in(2).numel() != channels)
-        return opError("bias " + context.in(2).typeText() + " does not fit");
+        return opError("bias " + context.in(2).typeText() + " does not match");
     const std::string activation = context.attributes().getString("activation", "none");
     if (activation != "none" && activation != "silu" && activation != "swish")
-        return opError("activation '" + activation + "' is not known");
+        return opError("activation '" + activation + "' is not supported");
     SONDE_ASSIGN(Tensor y, wideZeros(x.shape()));
     for (std::int64_t row = 0; row < batches * channels; ++row) {
         const std::int64_t c = row % channels;

@@ -32,14 +32,14 @@ base::Result<void> rearrange(KernelContext& context, const Shape& split, std::sp
 base::Result<std::int64_t> blockSize(const Tensor& x, const Attributes& attributes) {
     const std::int64_t b = attributes.getInt("blocksize", 0);
     if (x.rank() != 4 || b < 1 || b > 1 << 20)
-        return opError("blocksize " + std::to_string(b) + " does not fit " + x.typeText());
+        return opError("blocksize " + std::to_string(b) + " does not match " + x.typeText());
     return b;
 }
 
 base::Result<void> depthToSpace(KernelContext& context) {
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(const std::int64_t b, blockSize(x, context.attributes()));
-    if (x.dim(1) % (b * b)) return opError("blocksize " + std::to_string(b) + " does not fit " + x.typeText());
+    if (x.dim(1) % (b * b)) return opError("blocksize " + std::to_string(b) + " does not match " + x.typeText());
     const std::int64_t n = x.dim(0), c = x.dim(1) / (b * b), h = x.dim(2), w = x.dim(3);
     const Shape result{n, c, h * b, w * b};
     if (context.attributes().getString("mode", "DCR") == "CRD")
@@ -51,7 +51,7 @@ base::Result<void> spaceToDepth(KernelContext& context) {
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(const std::int64_t b, blockSize(x, context.attributes()));
     if (x.dim(2) % b || x.dim(3) % b)
-        return opError("blocksize " + std::to_string(b) + " does not fit " + x.typeText());
+        return opError("blocksize " + std::to_string(b) + " does not match " + x.typeText());
     const std::int64_t n = x.dim(0), c = x.dim(1), h = x.dim(2) / b, w = x.dim(3) / b;
     return rearrange(context, Shape{n, c, h, b, w, b}, std::vector<std::size_t>{0, 3, 5, 1, 2, 4},
                      Shape{n, c * b * b, h, w});
@@ -175,7 +175,7 @@ base::Result<void> prelu(KernelContext& context, bool byChannel) {
     }
     SONDE_ASSIGN(const Tensor below, kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Mul, x, slope));
     if (below.shape() != x.shape())
-        return opError("slope " + context.in(1).typeText() + " does not fit " + x.typeText());
+        return opError("slope " + context.in(1).typeText() + " does not match " + x.typeText());
     SONDE_ASSIGN(const Tensor zero, Tensor::zeros(x.dtype(), Shape{}));
     const Value inputs[] = {Value(x), Value(zero)};
     KernelContext inner(inputs, context.attributes(), 1, context.environment());
@@ -192,7 +192,7 @@ base::Result<void> tensorScatter(KernelContext& context) {
     for (std::size_t i = 0; fits && i < cache.rank(); ++i)
         fits = i == axis ? update.dim(i) <= cache.dim(i) : update.dim(i) == cache.dim(i);
     if (!fits || (context.has(2) && context.in(2).numel() != cache.dim(0)))
-        return opError("an update " + update.typeText() + " does not fit " + cache.typeText());
+        return opError("an update " + update.typeText() + " does not match " + cache.typeText());
     const bool circular = context.attributes().getString("mode", "linear") == "circular";
     SONDE_ASSIGN(Tensor y, context.output(0, cache.dtype(), cache.shape()));
     kernels::copyInto(context.pool(), cache, y);
@@ -228,7 +228,7 @@ base::Result<void> flexAttention(KernelContext& context) {
                       q.dim(0) == v.dim(0);
     if (!fits)
         return opError("queries " + q.typeText() + ", keys " + k.typeText() + " and values " + v.typeText() +
-                       " do not go together");
+                       " are incompatible");
     const std::int64_t precision = context.attributes().getInt("softmax_precision", 0);
     const DType type = precision > 0 && precision < tensor::kDTypeCount ? static_cast<DType>(precision)
                        : q.dtype() == DType::Float64                    ? DType::Float64

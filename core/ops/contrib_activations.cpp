@@ -61,13 +61,13 @@ EagerResult biasSoftmax(Eager& e) {
     if (attributes.getInt("is_inner_broadcast", 0) != 0 && bias.rank() < x.rank()) {
         // [batch…, softmax…]: ones are put in front of the part that softmax runs over.
         const std::size_t tail = x.rank() - axis;
-        if (bias.rank() < tail) e.fail("bias " + bias.typeText() + " does not fit " + x.typeText());
+        if (bias.rank() < tail) e.fail("bias " + bias.typeText() + " does not match " + x.typeText());
         std::vector<std::int64_t> dims = bias.shape().dims();
         dims.insert(dims.end() - static_cast<std::ptrdiff_t>(tail), x.rank() - bias.rank(), 1);
         bias = e.reshape(bias, Shape(std::move(dims)));
     }
     const Tensor sum = e("add.Tensor", x, bias);
-    if (sum.shape() != x.shape()) e.fail("bias " + bias.typeText() + " does not fit " + x.typeText());
+    if (sum.shape() != x.shape()) e.fail("bias " + bias.typeText() + " does not match " + x.typeText());
     std::int64_t outer = 1, inner = 1;
     for (std::size_t i = 0; i < x.rank(); ++i) (i < axis ? outer : inner) *= x.dim(i);
     return e.as(e.reshape(e("softmax.int", e.reshape(sum, Shape{outer, inner}), 1), x.shape()),

@@ -62,7 +62,7 @@ EagerResult attendProjected(Eager& e, const Tensor& projected, const std::vector
     const std::int64_t heads = headCount(e);
     if (sizes.size() != 3 || sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0 || projected.rank() != 3 ||
         sizes[0] + sizes[1] + sizes[2] != projected.dim(2)) {
-        e.fail("weights do not fit the sizes of queries, keys and values");
+        e.fail("weights do not match the sizes of queries, keys and values");
     }
     Tensor parts[3];
     std::int64_t offset = 0;
@@ -81,7 +81,7 @@ EagerResult attendProjected(Eager& e, const Tensor& projected, const std::vector
 
 void refuseSharedBuffer(Eager& e) {
     if (e.context().attributes().getInt("past_present_share_buffer", 0) != 0)
-        e.fail("a past and present in one buffer are not known to this operator");
+        e.fail("past and present in one buffer are not supported");
     if (e.context().attributes().getInt("do_rotary", 0) != 0) e.fail("do_rotary has no tables of angles here");
 }
 
@@ -105,7 +105,7 @@ EagerResult quantizedAttention(Eager& e) {
         e("mul.Tensor", e.as(e.tensor("input_scale"), DType::Float64), e.as(e.tensor("weight_scale"), DType::Float64));
     const Tensor projected =
         e.as(e("add.Tensor", e("mul.Tensor", product, factor), e.as(e.tensor("bias"), DType::Float64)), DType::Float32);
-    if (projected.shape() != product.shape()) e.fail("bias or scales do not fit " + product.typeText());
+    if (projected.shape() != product.shape()) e.fail("bias or scales do not match " + product.typeText());
     if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.tensor("input").typeText());
     const std::int64_t third = projected.dim(2) / 3;
     return attendProjected(e, projected, {third, third, third}, e.tensor("bias").dtype());
@@ -184,10 +184,10 @@ std::vector<Value> attentionResults(Eager& e, const std::pair<Tensor, Tensor>& a
 /// query, key, value, bias, key_padding_mask, attention_bias, past_key, past_value.
 EagerResult contribMultiHead(Eager& e) {
     if (e.has("past_sequence_length") || e.has("cache_indirection"))
-        e.fail("a past and present in one buffer are not known to this operator");
+        e.fail("past and present in one buffer are not supported");
     Parts parts = partsOf(e);
     AttentionMask mask = maskOf(e);
-    if (e.has("past_key") != e.has("past_value")) e.fail("past_key and past_value go together");
+    if (e.has("past_key") != e.has("past_value")) e.fail("past_key and past_value must be given together");
     if (e.has("past_key")) {
         mask.past = e.tensor("past_key").rank() == 4 ? e.tensor("past_key").dim(2) : 0;
         parts.k = e.get(appendedHeads(widened(e, "past_key"), parts.k));
@@ -199,11 +199,11 @@ EagerResult contribMultiHead(Eager& e) {
 /// One token: query, key, value, mask_index, attention_bias, past_key, past_value, past_sequence_length, beam_width,
 /// cache_indirection, bias. In a shared buffer the token's key and value are put behind those that count.
 EagerResult decoderMultiHead(Eager& e) {
-    if (e.has("cache_indirection")) e.fail("a beam search's cache_indirection is not known");
+    if (e.has("cache_indirection")) e.fail("a beam search's cache_indirection is not supported");
     Parts parts = partsOf(e);
     AttentionMask mask = maskOf(e);
     Tensor k = parts.k, v = parts.v;
-    if (e.has("past_key") != e.has("past_value")) e.fail("past_key and past_value go together");
+    if (e.has("past_key") != e.has("past_value")) e.fail("past_key and past_value must be given together");
     if (e.has("past_key") && e.context().attributes().getInt("past_present_share_buffer", 0) != 0) {
         if (!e.has("past_sequence_length")) e.fail("past_sequence_length is missing");
         const std::int64_t past = e.integer("past_sequence_length");

@@ -29,7 +29,7 @@ EagerResult bnb4Product(Eager& e) {
     const Tensor packed = e.tensor("B"), factors = e.as(e.tensor("absmax"), DType::Float32),
                  a = e.as(e.tensor("A"), DType::Float32);
     if (packed.numel() != (n * k + 1) / 2 || factors.numel() != (n * k - 1) / block + 1) {
-        e.fail("weights " + packed.typeText() + " and factors " + e.tensor("absmax").typeText() + " do not fit N " +
+        e.fail("weights " + packed.typeText() + " and factors " + e.tensor("absmax").typeText() + " do not match N " +
                std::to_string(n) + " and K " + std::to_string(k));
     }
     if (a.rank() < 1 || a.dim(a.rank() - 1) != k)

@@ -20,7 +20,7 @@ Rotation tablesOf(Eager& e, bool interleaved) {
     rotation.cosines = e.get(wide(cosines));
     rotation.sines = e.get(wide(sines));
     if (rotation.cosines.rank() != 2 || rotation.sines.shape() != rotation.cosines.shape()) {
-        e.fail("caches " + cosines.typeText() + " and " + sines.typeText() + " do not go together");
+        e.fail("caches " + cosines.typeText() + " and " + sines.typeText() + " are incompatible");
     }
     rotation.rotated = 2 * rotation.cosines.dim(1);
     rotation.interleaved = interleaved;
@@ -34,7 +34,7 @@ EagerResult contribRotaryEmbedding(Eager& e) {
     Rotation rotation = tablesOf(e, attributes.getInt("interleaved", 0) != 0);
     const std::int64_t given = attributes.getInt("num_heads", 0), part = attributes.getInt("rotary_embedding_dim", 0);
     if (part > 0 && part != rotation.rotated)
-        e.fail("rotary_embedding_dim " + std::to_string(part) + " does not fit caches " +
+        e.fail("rotary_embedding_dim " + std::to_string(part) + " does not match caches " +
                e.tensor("cos_cache").typeText());
     // Without a number of heads the tables say how large a head is.
     const std::int64_t heads = given > 0                               ? given
@@ -44,7 +44,7 @@ EagerResult contribRotaryEmbedding(Eager& e) {
     const Tensor ids = e.tensor("position_ids");
     const std::int64_t tokens = layout.batches * layout.rows;
     if (ids.numel() != 1 && ids.numel() != tokens)
-        e.fail("position_ids " + ids.typeText() + " do not fit " + x.typeText());
+        e.fail("position_ids " + ids.typeText() + " do not match " + x.typeText());
     for (std::int64_t i = 0; i < tokens; ++i)
         rotation.positions.push_back(ids.numel() == 1 ? ids.toInt64(0) + i % layout.rows : ids.toInt64(i));
     return e.get(rotatedHeads(x, layout, rotation));
@@ -88,7 +88,7 @@ struct CacheFormat {
             e.fail("a cache of " + std::to_string(bits) + " bits cannot be " + std::string(tensor::name(format.dtype)));
         format.scale = e.as(e.tensor(scale), DType::Float32);
         if (format.scale.numel() != 1 && format.scale.numel() != g.keyHeads * g.size)
-            e.fail("scale " + e.tensor(scale).typeText() + " does not fit the cache");
+            e.fail("scale " + e.tensor(scale).typeText() + " does not match the cache");
         return format;
     }
 
@@ -134,9 +134,9 @@ void refuse(Eager& e) {
     for (std::string_view name : {"k_quant_type", "v_quant_type"}) {
         const std::string type = attributes.getString(name, "NONE");
         if (type != "NONE" && type != "PER_TENSOR" && type != "PER_CHANNEL")
-            e.fail("a cache quantised as " + type + " is not known");
+            e.fail("a cache quantised as " + type + " is not supported");
     }
-    if (attributes.getInt("sliding_window_cache", 0) != 0) e.fail("a cache of the size of its window is not known");
+    if (attributes.getInt("sliding_window_cache", 0) != 0) e.fail("a cache of the size of its window is not supported");
 }
 
 /// x over the root of its mean square by heads, times the weight.
@@ -150,14 +150,14 @@ void readHeads(Eager& e, Groups& g) {
     const Tensor query = e.tensor("query");
     if (query.rank() != 3) e.fail("queries must be [batch, sequence, hidden], but are " + query.typeText());
     g.batches = query.dim(0), g.rows = query.dim(1);
-    if (e.has("key") != e.has("value")) e.fail("key and value go together");
+    if (e.has("key") != e.has("value")) e.fail("key and value must be given together");
     if (e.has("key")) {
         g.q = splitHeads(e, query, g.heads, {}, 0);
         g.k = splitHeads(e, e.tensor("key"), g.keyHeads, {}, 0);
         g.v = splitHeads(e, e.tensor("value"), g.keyHeads, {}, 0);
     } else {
         const std::int64_t all = g.heads + 2 * g.keyHeads, size = query.dim(2) / all;
-        if (query.dim(2) % all != 0) e.fail(std::to_string(all) + " heads do not fit " + query.typeText());
+        if (query.dim(2) % all != 0) e.fail(std::to_string(all) + " heads do not match " + query.typeText());
         const auto part = [&](std::int64_t first, std::int64_t count) {
             return splitHeads(e, e.get(query.sliced(2, first * size, count * size).contiguous()), count, {}, 0);
         };
@@ -167,8 +167,9 @@ void readHeads(Eager& e, Groups& g) {
     }
     g.size = g.q.dim(3);
     if (g.k.dim(0) != g.batches || g.k.dim(2) != g.rows || g.k.dim(3) != g.size || g.v.shape() != g.k.shape())
-        e.fail("keys " + g.k.typeText() + " and values " + g.v.typeText() + " do not fit");
-    if (e.has("q_norm_weight") != e.has("k_norm_weight")) e.fail("q_norm_weight and k_norm_weight go together");
+        e.fail("keys " + g.k.typeText() + " and values " + g.v.typeText() + " do not match");
+    if (e.has("q_norm_weight") != e.has("k_norm_weight"))
+        e.fail("q_norm_weight and k_norm_weight must be given together");
     if (e.has("q_norm_weight")) {
         g.q = headNorm(e, g.q, "q_norm_weight");
         g.k = headNorm(e, g.k, "k_norm_weight");
@@ -180,18 +181,18 @@ void readLengths(Eager& e, Groups& g, const CacheFormat& keys, const CacheFormat
     const std::vector<std::int64_t> lengths = e.integers("seqlens_k");
     const std::int64_t longest = e.integer("total_sequence_length");
     if (static_cast<std::int64_t>(lengths.size()) != g.batches || longest < g.rows)
-        e.fail("seqlens_k or total_sequence_length do not fit " + e.tensor("query").typeText());
+        e.fail("seqlens_k or total_sequence_length do not match " + e.tensor("query").typeText());
     for (std::int64_t length : lengths) {
         const bool prompt = longest == g.rows;
         const std::int64_t total = length + 1, past = prompt ? 0 : total - g.rows;
         if (total < 1 || total > longest || past < 0)
-            e.fail("seqlens_k " + std::to_string(length) + " does not fit total_sequence_length " +
+            e.fail("seqlens_k " + std::to_string(length) + " does not match total_sequence_length " +
                    std::to_string(longest));
         g.total.push_back(total);
         g.past.push_back(past);
     }
     std::int64_t room = longest;
-    if (e.has("past_key") != e.has("past_value")) e.fail("past_key and past_value go together");
+    if (e.has("past_key") != e.has("past_value")) e.fail("past_key and past_value must be given together");
     if (e.has("past_key")) {
         const Tensor pastK = e.tensor("past_key"), pastV = e.tensor("past_value");
         const auto fits = [&](const Tensor& past, const CacheFormat& format) {
@@ -199,7 +200,7 @@ void readLengths(Eager& e, Groups& g, const CacheFormat& keys, const CacheFormat
                    past.dim(2) == pastK.dim(2) && past.dim(3) == (format.pairs ? g.size / 2 : g.size);
         };
         if (!fits(pastK, keys) || !fits(pastV, values))
-            e.fail("past_key " + pastK.typeText() + " and past_value " + pastV.typeText() + " do not fit");
+            e.fail("past_key " + pastK.typeText() + " and past_value " + pastV.typeText() + " do not match");
         room = std::max(room, pastK.dim(2));
     }
     const std::int64_t held = e.has("past_key") ? e.tensor("past_key").dim(2) : 0;
@@ -234,9 +235,9 @@ void rotate(Eager& e, Groups& g) {
     Rotation rotation = tablesOf(e, e.context().attributes().getInt("rotary_interleaved", 0) != 0);
     const std::vector<std::int64_t> lengths = e.integers("seqlens_k");
     const std::int64_t longest = e.integer("total_sequence_length");
-    if (static_cast<std::int64_t>(lengths.size()) != g.batches) e.fail("seqlens_k does not fit");
+    if (static_cast<std::int64_t>(lengths.size()) != g.batches) e.fail("seqlens_k does not match");
     if (e.has("position_ids") && e.tensor("position_ids").numel() != g.batches * g.rows)
-        e.fail("position_ids " + e.tensor("position_ids").typeText() + " do not fit");
+        e.fail("position_ids " + e.tensor("position_ids").typeText() + " do not match");
     const Tensor positions = e.has("position_ids") ? e.tensor("position_ids") : Tensor();
     for (std::int64_t i = 0; i < g.batches * g.rows; ++i) {
         const std::int64_t past = longest == g.rows ? 0 : lengths[static_cast<std::size_t>(i / g.rows)] + 1 - g.rows;
@@ -301,11 +302,11 @@ EagerResult groupQuery(Eager& e) {
         g.bias = e.as(e.tensor("attention_bias"), DType::Float32);
         const bool fits = g.bias.rank() == 4 && (g.bias.dim(0) == g.batches || g.bias.dim(0) == 1) &&
                           (g.bias.dim(1) == g.heads || g.bias.dim(1) == 1) && g.bias.dim(2) == g.rows;
-        if (!fits) e.fail("attention_bias " + g.bias.typeText() + " does not fit");
+        if (!fits) e.fail("attention_bias " + g.bias.typeText() + " does not match");
     }
     if (e.has("head_sink")) {
         g.sink = e.as(e.tensor("head_sink"), DType::Float32);
-        if (g.sink.numel() != g.heads) e.fail("head_sink " + g.sink.typeText() + " does not fit");
+        if (g.sink.numel() != g.heads) e.fail("head_sink " + g.sink.typeText() + " does not match");
     }
     const bool sink = g.smooth || g.sink.defined();
     const std::int64_t keys = e.integer("total_sequence_length");

@@ -108,7 +108,7 @@ EagerResult fusedConv(Eager& e) {
     Tensor y = plain(e, "Conv");
     if (e.has("Z")) {
         if (e.tensor("Z").shape() != y.shape())
-            e.fail("Z " + e.tensor("Z").typeText() + " does not fit the result " + y.typeText());
+            e.fail("Z " + e.tensor("Z").typeText() + " does not match the result " + y.typeText());
         y = e("add.Tensor", y, e.tensor("Z"));
     }
     return convActivation(e, y);
@@ -129,7 +129,7 @@ EagerResult channelsLastConv(Eager& e) {
     y = e.get(e("permute", y, toBack).contiguous());
     if (e.has("Z")) {
         if (e.tensor("Z").shape() != y.shape())
-            e.fail("Z " + e.tensor("Z").typeText() + " does not fit the result " + y.typeText());
+            e.fail("Z " + e.tensor("Z").typeText() + " does not match the result " + y.typeText());
         y = e("add.Tensor", y, e.tensor("Z"));
     }
     return convActivation(e, y);

@@ -21,7 +21,7 @@ struct ExpertLayer {
     void check(const Eager& e, std::int64_t experts) const {
         for (const Tensor* each : {&weights, &bias, &scales, &zeros}) {
             if (each->defined() && (each->rank() < 1 || each->dim(0) != experts))
-                e.fail(each->typeText() + " does not fit " + std::to_string(experts) + " experts");
+                e.fail(each->typeText() + " does not match " + std::to_string(experts) + " experts");
         }
         if (weights.defined() && weights.rank() != 3)
             e.fail("expects one matrix for each expert, but found " + weights.typeText());
@@ -30,10 +30,10 @@ struct ExpertLayer {
                            blocks = block > 0 ? columns / block : 1;
         const bool fit = scales.defined() && (block == 0 || (columns % block == 0 && blocks > 0)) &&
                          scales.numel() == experts * rows * blocks;
-        if (!fit) e.fail("weights " + weights.typeText() + " and their scales do not fit");
+        if (!fit) e.fail("weights " + weights.typeText() + " and their scales do not match");
         const std::int64_t packed = block > 0 ? rows * ((blocks + pack - 1) / pack) : (rows + pack - 1) / pack;
         if (zeros.defined() && zeros.numel() != experts * packed)
-            e.fail("zero points " + zeros.typeText() + " do not fit " + weights.typeText());
+            e.fail("zero points " + zeros.typeText() + " do not match " + weights.typeText());
     }
     Tensor matrix(Eager& e, std::int64_t expert) const {
         if (bits == 0) return e.get(weights.selected(0, expert).contiguous());
@@ -96,7 +96,7 @@ struct Experts {
             if (activation == "relu") h = e("relu", h);
             else if (activation == "gelu") h = e.onnx("Gelu", {Value(h)}, {{"approximate", std::string("tanh")}});
             else if (activation == "silu") h = e("silu", h);
-            else if (activation != "identity") e.fail("activation '" + activation + "' is not known");
+            else if (activation != "identity") e.fail("activation '" + activation + "' is not supported");
             if (third.defined()) h = e("mul.Tensor", h, third.run(e, x, expert));
         }
         return second.run(e, h, expert);
@@ -117,7 +117,7 @@ std::vector<std::int64_t> largest(const float* row, std::int64_t experts, std::i
 /// [tokens, experts] say.
 EagerResult mixture(Eager& e, const Experts& experts, const Tensor& weights, bool amongChosen) {
     const Attributes& attributes = e.context().attributes();
-    if (attributes.getInt("use_sparse_mixer", 0) != 0) e.fail("the sparse mixer is not known");
+    if (attributes.getInt("use_sparse_mixer", 0) != 0) e.fail("the sparse mixer is not supported");
     const Tensor input = widened(e, "input");
     if (input.rank() < 2 || experts.first.weights.rank() != 3 || experts.second.weights.rank() != 3)
         e.fail("expects tokens and one matrix for each expert");
@@ -125,10 +125,10 @@ EagerResult mixture(Eager& e, const Experts& experts, const Tensor& weights, boo
                        count = experts.first.weights.dim(0), k = attributes.getInt("k", 1);
     const Tensor router = widened(e, "router_probs");
     if (router.shape() != Shape{tokens, count} || k < 1 || k > count)
-        e.fail("router " + router.typeText() + " or k " + std::to_string(k) + " do not fit " + std::to_string(count) +
+        e.fail("router " + router.typeText() + " or k " + std::to_string(k) + " do not match " + std::to_string(count) +
                " experts");
     if (weights.defined() && weights.shape() != router.shape())
-        e.fail("router_weights " + weights.typeText() + " do not fit " + router.typeText());
+        e.fail("router_weights " + weights.typeText() + " do not match " + router.typeText());
     for (const ExpertLayer* layer : {&experts.first, &experts.second, &experts.third}) layer->check(e, count);
     const Tensor x = e.reshape(input, Shape{tokens, hidden}),
                  shares = weights.defined() ? weights : e("softmax.int", router, 1);
@@ -188,7 +188,7 @@ EagerResult plainMixture(Eager& e) {
 EagerResult quantizedMixture(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     if (const std::string type = attributes.getString("quant_type", "int"); type != "int")
-        e.fail("weights quantised as " + type + " are not known");
+        e.fail("weights quantised as " + type + " are not supported");
     if (attributes.getInt("weights_prepacked", -1) == 1)
         e.fail("weights in a layout of a graphics card cannot be read");
     const std::int64_t bits = attributes.getInt("expert_weight_bits", 4), block = attributes.getInt("block_size", 0);

@@ -32,13 +32,13 @@ struct BlockWeights {
         if (w.packed.numel() / w.n != bytes || w.packed.numel() % w.n || w.scales.numel() / w.n != w.blocks ||
             w.scales.numel() % w.n) {
             e.fail("weights " + e.tensor("B").typeText() + " and scales " + e.tensor("scales").typeText() +
-                   " do not fit N " + std::to_string(w.n) + " and K " + std::to_string(w.k));
+                   " do not match N " + std::to_string(w.n) + " and K " + std::to_string(w.k));
         }
         if (e.has("zero_points")) {
             w.packedZeros = e.tensor("zero_points").dtype() == DType::UInt8;
             w.zeros = w.packedZeros ? e.tensor("zero_points") : e.as(e.tensor("zero_points"), DType::Float32);
             if (w.zeros.numel() != w.n * (w.packedZeros ? (w.blocks * w.bits + 7) / 8 : w.blocks))
-                e.fail("zero points " + e.tensor("zero_points").typeText() + " do not fit");
+                e.fail("zero points " + e.tensor("zero_points").typeText() + " do not match");
         }
         if (e.has("g_idx")) {
             w.groups = e.tensor("g_idx");
@@ -90,7 +90,7 @@ EagerResult nbitsProduct(Eager& e) {
     call.ldc = weights.n;
     kernels::gemm(call, e.context().pool());
     if (e.has("bias")) y = e("add.Tensor", y, e.as(e.tensor("bias"), DType::Float32));
-    if (y.shape() != shape) e.fail("bias " + e.tensor("bias").typeText() + " does not fit");
+    if (y.shape() != shape) e.fail("bias " + e.tensor("bias").typeText() + " does not match");
     return e.as(y, e.tensor("A").dtype());
 }
 
@@ -156,12 +156,12 @@ BlockTable tableOf(Eager& e) {
     if (table.floating && table.scales.shape() != expected)
         table.scales = e.get(e.get(table.scales.expanded(expected)).contiguous());
     if (table.scales.shape() != expected)
-        e.fail("scales " + table.scales.typeText() + " do not fit " + table.values.typeText());
+        e.fail("scales " + table.scales.typeText() + " do not match " + table.values.typeText());
     if (e.has("zero_points")) {
         table.zeros = e.tensor("zero_points");
         if (table.packed) expected[rank - 1] = (expected[rank - 1] * table.bits + 7) / 8;
         if (table.zeros.shape() != expected || table.floating)
-            e.fail("zero points " + table.zeros.typeText() + " do not fit " + table.values.typeText());
+            e.fail("zero points " + table.zeros.typeText() + " do not match " + table.values.typeText());
     }
     return table;
 }

@@ -53,7 +53,7 @@ EagerResult skipNorm(Eager& e, bool subtractMean) {
     const DType type = e.tensor("input").dtype();
     Tensor sum = e("add.Tensor", widened(e, "input"), widened(e, "skip"));
     if (sum.shape() != e.tensor("input").shape())
-        e.fail("skip " + e.tensor("skip").typeText() + " does not fit " + e.tensor("input").typeText());
+        e.fail("skip " + e.tensor("skip").typeText() + " does not match " + e.tensor("input").typeText());
     if (e.has("bias")) sum = e("add.Tensor", sum, widened(e, "bias"));
     const std::size_t moments = e.context().outputCount() > 1 ? 3 : 1;
     std::vector<Value> results = normalized(e, sum, e.value("gamma"), e.optional("beta"), subtractMean, -1, moments);
@@ -89,7 +89,7 @@ Tensor maskIndex(Eager& e, const Tensor& ids) {
     Tensor result = e.get(Tensor::zeros(DType::Int32, Shape{ids.dim(0)}));
     if (!e.has("mask")) return result;
     const Tensor given = e.tensor("mask");
-    if (given.shape() != ids.shape()) e.fail("the mask " + given.typeText() + " does not fit ids " + ids.typeText());
+    if (given.shape() != ids.shape()) e.fail("the mask " + given.typeText() + " does not match ids " + ids.typeText());
     for (std::int64_t i = 0; i < given.numel(); ++i)
         result.mutableData<std::int32_t>()[i / ids.dim(1)] += given.toInt64(i) == 1;
     return result;
@@ -108,11 +108,11 @@ std::pair<Tensor, Tensor> embedded(Eager& e, const Embeddings& tables) {
         e.has("position_ids") ? e.tensor("position_ids") : e.reshape(e("arange", ids.dim(1)), Shape{1, ids.dim(1)});
     Tensor sum = e("add.Tensor", looked(e, tables.word, ids), looked(e, tables.position, e.as(at, DType::Int64)));
     if (tables.segment.defined()) {
-        if (!e.has("segment_ids")) e.fail("segment_ids and segment_embedding go together");
+        if (!e.has("segment_ids")) e.fail("segment_ids and segment_embedding must be given together");
         sum = e("add.Tensor", sum, looked(e, tables.segment, e.tensor("segment_ids")));
     }
     if (sum.rank() != 3 || sum.dim(0) != ids.dim(0) || sum.dim(1) != ids.dim(1))
-        e.fail("position_ids or segment_ids do not fit " + ids.typeText());
+        e.fail("position_ids or segment_ids do not match " + ids.typeText());
     return {normalized(e, sum, tables.gamma, tables.beta, true, -1, 1)[0].tensor(), sum};
 }
 
@@ -166,7 +166,7 @@ EagerResult groupNorm(Eager& e, bool skip) {
     if (x.rank() != 4) e.fail("expects four dimensions, but found " + x.typeText());
     const auto spread = [&](const Tensor& values) {  // [C] or [N, C] along the channels
         if (values.rank() == 4) return values;
-        if (values.rank() < 1 || values.rank() > 2) e.fail("skip or bias do not fit");
+        if (values.rank() < 1 || values.rank() > 2) e.fail("skip or bias do not match");
         Shape shape{1, 1, 1, 1};
         shape[channel] = values.dim(values.rank() - 1);
         if (values.rank() == 2) shape[0] = values.dim(0);
@@ -176,7 +176,7 @@ EagerResult groupNorm(Eager& e, bool skip) {
         const Shape shape = x.shape();
         x = e("add.Tensor", x, spread(widened(e, "skip")));
         if (e.has("bias")) x = e("add.Tensor", x, spread(widened(e, "bias")));
-        if (x.shape() != shape) e.fail("skip or bias do not fit");
+        if (x.shape() != shape) e.fail("skip or bias do not match");
     }
     const Tensor sum = x;
     if (last) x = e("permute", x, std::vector<std::int64_t>{0, 3, 1, 2});
@@ -204,7 +204,7 @@ EagerResult gatedNorm(Eager& e) {
     const Tensor x = widened(e, "X"), scale = widened(e, "scale");
     const std::int64_t length = scale.numel();
     if (length < 1 || x.rank() < 1 || x.dim(x.rank() - 1) % length != 0)
-        e.fail("scale " + scale.typeText() + " does not fit " + x.typeText());
+        e.fail("scale " + scale.typeText() + " does not match " + x.typeText());
     const Tensor rows = e.reshape(x, Shape{x.numel() / length, length});
     const Tensor normal = e.reshape(
         normalized(e, rows, Value(e.reshape(scale, Shape{length})), Value(), false, -1, 1)[0].tensor(), x.shape());

@@ -20,7 +20,7 @@ Tensor scaled(Eager& e, const Tensor& product, const Tensor& scaleA, const Tenso
               DType dtype) {
     const Tensor factor = e("mul.Tensor", e.as(scaleA, DType::Float64), e.as(scaleB, DType::Float64));
     Tensor y = e("mul.Tensor", product, factor);
-    if (y.shape() != product.shape()) e.fail("the scales do not fit " + product.typeText());
+    if (y.shape() != product.shape()) e.fail("the scales do not match " + product.typeText());
     if (bias.isTensor()) y = e("add.Tensor", y, e.as(bias.tensor(), DType::Float64));
     return e.as(y, dtype);
 }
@@ -75,7 +75,7 @@ EagerResult quantizedGemm(Eager& e) {
           e("mul.Tensor", e.as(e.tensor("a_scale"), DType::Float64), e.as(e.tensor("b_scale"), DType::Float64)),
           attributes.getFloat("alpha", 1));
     y = e("mul.Tensor", y, factor);
-    if (y.shape() != shape) e.fail("C or a scale does not fit " + shape.text());
+    if (y.shape() != shape) e.fail("C or a scale does not match " + shape.text());
     y = e.as(y, DType::Float32);
     if (!e.has("y_scale")) return y;
     return e.get(quantizedTo(y, e.tensor("y_scale"), e.optional("y_zero_point"),
@@ -107,7 +107,7 @@ void define_contrib_quantized_matmul(Registry& registry) {
             .out("Y")
             .runs(integerToFloat, [](InferContext& context) { return inferProduct(context, context.in(3).dtype); }));
     registry.add(
-        contribRow("DynamicQuantizeMatMul", "matrix product with bytes, the left side quantised on the way", kQuant)
+        contribRow("DynamicQuantizeMatMul", "matrix product with bytes, the left side quantised dynamically", kQuant)
             .in("A", kFloat32)
             .in("B", kBytes)
             .in("b_scale", kFloat32)

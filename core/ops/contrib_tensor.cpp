@@ -89,7 +89,7 @@ std::int64_t signalRank(Eager& e, std::size_t most) {
     if (attributes.getInt("normalized", 0) != 0 || attributes.getInt("onesided", 1) != 1)
         e.fail("only one-sided transforms without normalisation are defined");
     if (rank < 1 || rank > static_cast<std::int64_t>(most))
-        e.fail("signal_ndim " + std::to_string(rank) + " does not fit " + e.tensor("X").typeText());
+        e.fail("signal_ndim " + std::to_string(rank) + " does not match " + e.tensor("X").typeText());
     return rank;
 }
 
@@ -144,7 +144,7 @@ EagerResult complexMul(Eager& e, bool conjugate) {
 
 EagerResult distances(Eager& e) {
     const std::string metric = e.context().attributes().getString("metric", "sqeuclidean");
-    if (metric != "euclidean" && metric != "sqeuclidean") e.fail("metric '" + metric + "' is not known");
+    if (metric != "euclidean" && metric != "sqeuclidean") e.fail("metric '" + metric + "' is not supported");
     const Tensor far = e("cdist", e.tensor("A"), e.tensor("B"));
     return metric == "euclidean" ? far : e("square", far);
 }
@@ -242,10 +242,10 @@ EagerResult cropAndResize(Eager& e) {
     const Tensor image = e.get(wide(e.tensor("X"))), boxes = e.get(wide(e.tensor("rois")));
     const std::vector<std::int64_t> batches = e.integers("batch_indices"), size = e.integers("crop_size");
     const std::string mode = attributes.getString("mode", "bilinear");
-    if (mode != "bilinear" && mode != "nearest") e.fail("mode '" + mode + "' is not known");
+    if (mode != "bilinear" && mode != "nearest") e.fail("mode '" + mode + "' is not supported");
     if (image.rank() != 4 || boxes.rank() != 2 || boxes.dim(1) != 4 ||
         static_cast<std::int64_t>(batches.size()) != boxes.dim(0) || size.size() != 2 || size[0] < 1 || size[1] < 1) {
-        e.fail("boxes " + boxes.typeText() + " do not fit " + image.typeText());
+        e.fail("boxes " + boxes.typeText() + " do not match " + image.typeText());
     }
     const std::int64_t channels = image.dim(1), height = image.dim(2), width = image.dim(3);
     Tensor y = e.get(wideZeros(Shape{boxes.dim(0), channels, size[0], size[1]}));

@@ -108,7 +108,7 @@ base::Result<void> convBias(KernelContext& context) {
     }
     if (const std::string act = attributes.getString("nonlinearity", ""); !act.empty()) {
         if (act != "Relu" && act != "Sigmoid" && act != "HardSwish")
-            return opError("the nonlinearity '" + act + "' is not known");
+            return opError("the nonlinearity '" + act + "' is not supported");
         SONDE_ASSIGN(y, onlyTensor(invoke(context, "", act, {Value(y)})));
     }
     if (const std::string text = attributes.getString("y_packing", ""); !text.empty()) {
@@ -165,7 +165,7 @@ base::Result<void> inferConvBias(InferContext& context) {
 }  // namespace
 
 void define_conv_bias(Registry& registry) {
-    registry.add(Row("Relayout", 1, "puts the axes of a tensor in blocks, or back", Category::Transform)
+    registry.add(Row("Relayout", 1, "splits axes of a tensor into blocks, or merges them", Category::Transform)
                      .domain("sonde")
                      .in("x")
                      .out("y")
@@ -174,7 +174,7 @@ void define_conv_bias(Registry& registry) {
                      .attrInts("extents")
                      .runs(relayout, inferRelayout));
     registry.add(Row("ConvBias", 1,
-                     "convolution, bias, sum and activation in one step, in blocks of channels if wished",
+                     "convolution, bias, sum and activation in one step, optionally in blocks of channels",
                      Category::Layer)
                      .domain("sonde")
                      .in("x")

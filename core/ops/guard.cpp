@@ -48,7 +48,7 @@ base::Result<std::pair<Value, tensor::AttributeValue>> asked(KernelContext& cont
         SONDE_ASSIGN(auto length, invoke(context, "prim", "len", {value}));
         number = length.front().toInt();
     } else {
-        return opError("a guard of kind '" + kind + "' is not known");
+        return opError("a guard of kind '" + kind + "' is not supported");
     }
     return std::pair(Value::ofInt(number), tensor::AttributeValue(number));
 }
@@ -84,7 +84,7 @@ base::Result<void> guard(KernelContext& context) {
                        context.attributes().getString("sentence", "followed a value") + ", expected " +
                        text(*expected, kind) + " but got " + text(came.second, kind))
             .withHint(
-                "this input takes another way than the example of the trace; trace again with an example that takes it");
+                "this input takes a different path than the example of the trace; trace again with this input as example");
     }
     context.setOutput(0, std::move(came.first));
     return {};

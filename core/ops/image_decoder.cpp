@@ -15,7 +15,7 @@ base::Result<void> decode(KernelContext& context) {
     if (x.rank() != 1) return opError("needs the bytes of a file, uint8[N], not " + x.typeText());
     const std::string format = context.attributes().getString("pixel_format", "RGB");
     const bool isGrey = format == "Grayscale", isBgr = format == "BGR";
-    if (!isGrey && !isBgr && format != "RGB") return opError("pixel_format '" + format + "' is not known");
+    if (!isGrey && !isBgr && format != "RGB") return opError("pixel_format '" + format + "' is not supported");
     auto decoded = tensor::decodePicture({x.bytes(), static_cast<std::size_t>(x.numel())});
     if (!decoded) return base::runError(decoded.error().what, {}, decoded.error().hint);
     const tensor::Picture picture = std::move(*decoded);

@@ -194,7 +194,7 @@ void define_linalg_cholesky(Registry& registry) {
     registry.add(eagerRow(
         "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor "
         "pivots, Tensor info)",
-        "L·D·Lᵀ of a symmetric matrix, packed, and where it met a zero", kLayer,
+        "L·D·Lᵀ of a symmetric matrix, packed, with the index of the first zero pivot", kLayer,
         [](Eager& e) { return e.flag("check_errors") ? ldlChecked(e, "torch.linalg.ldl_factor_ex") : ldlFactor(e); },
         inferLdl));
     registry.add(eagerRow("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",

@@ -184,7 +184,7 @@ void define_linalg_lu(Registry& registry) {
     registry.add(eagerRow(
         "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, "
         "Tensor info)",
-        "LU decomposition, packed, and where it met a zero", kLayer,
+        "LU decomposition, packed, with the index of the first zero pivot", kLayer,
         [](Eager& e) { return e.flag("check_errors") ? factorChecked(e, "torch.linalg.lu_factor_ex") : factor(e); },
         inferFactor));
     registry.add(eagerRow(
@@ -193,7 +193,7 @@ void define_linalg_lu(Registry& registry) {
     registry.add(
         eagerRow("_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, "
                  "Tensor info)",
-                 "LU decomposition, packed, and where it met a zero", kLayer, factor, inferFactor));
+                 "LU decomposition, packed, with the index of the first zero pivot", kLayer, factor, inferFactor));
     registry.add(eagerRow("linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", "A = P·L·U",
                           kLayer, luParts,
                           [](InferContext& context) { return inferTriangles(context, true, knownFlag(context, 1)); }));

@@ -92,7 +92,7 @@ EagerResult olderNorm(Eager& e) {
     const std::vector<std::size_t> axes = e.axes("dim", x.rank());
     const bool keep = e.flag("keepdim"), isText = e.has("p") && e.value("p").kind() == ValueKind::String;
     if (isText && e.text("p") == "nuc") return e("nuclear_norm.dim", x, signedAxes(axes), keep);
-    if (isText && e.text("p") != "fro") e.fail("norm(): order " + e.text("p") + " is not known");
+    if (isText && e.text("p") != "fro") e.fail("norm(): order " + e.text("p") + " is not supported");
     const double order = isText || !e.has("p") ? 2 : e.number("p");
     return vectorNorm(e, x, x.numel() == 0 ? 1 : order, axes, keep);
 }

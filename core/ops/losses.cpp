@@ -17,10 +17,10 @@ base::Result<void> likelihood(KernelContext& context, const Tensor& logs, DType 
     const Attributes& attributes = context.attributes();
     bool fits = logs.rank() >= 2 && labels.rank() + 1 == logs.rank() && labels.dim(0) == logs.dim(0);
     for (std::size_t i = 2; fits && i < logs.rank(); ++i) fits = logs.dim(i) == labels.dim(i - 1);
-    if (!fits) return opError("labels " + labels.typeText() + " do not fit scores " + logs.typeText());
+    if (!fits) return opError("labels " + labels.typeText() + " do not match scores " + logs.typeText());
     const std::int64_t classes = logs.dim(1), inner = labels.dim(0) > 0 ? labels.numel() / labels.dim(0) : 0;
     if (context.has(2) && context.in(2).numel() != classes)
-        return opError("weights " + context.in(2).typeText() + " do not fit " + std::to_string(classes) + " classes");
+        return opError("weights " + context.in(2).typeText() + " do not match " + std::to_string(classes) + " classes");
     const bool ignores = attributes.has("ignore_index");
     const std::int64_t ignored = attributes.getInt("ignore_index", 0);
     SONDE_ASSIGN(Tensor loss, wideZeros(labels.shape()));
@@ -38,7 +38,7 @@ base::Result<void> likelihood(KernelContext& context, const Tensor& logs, DType 
     }
     const std::string reduction = attributes.getString("reduction", "mean");
     if (reduction == "none") return setNarrow(context, 0, loss, dtype);
-    if (reduction != "sum" && reduction != "mean") return opError("reduction '" + reduction + "' is not known");
+    if (reduction != "sum" && reduction != "mean") return opError("reduction '" + reduction + "' is not supported");
     return setNarrow(context, 0, Tensor::scalar<double>(reduction == "sum" ? total : total / weights), dtype);
 }
 

@@ -28,7 +28,7 @@ base::Result<void> inferMatmul(InferContext& context) {
     const Dims& y = *b.shape;
     const Dim &inner = x.back(), &other = y.size() > 1 ? y[y.size() - 2] : y[0];
     if (inner.known() && other.known() && inner.value != other.value) {
-        return opError("matrices " + a.shapeText() + " and " + b.shapeText() + " do not fit");
+        return opError("matrices " + a.shapeText() + " and " + b.shapeText() + " do not match");
     }
     const Dims leadX(x.begin(), x.end() - std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(x.size())));
     const Dims leadY(y.begin(), y.end() - std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(y.size())));

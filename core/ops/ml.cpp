@@ -129,7 +129,7 @@ base::Result<void> normalizeRows(KernelContext& context) {
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(const FeatureTable table, featureTable(x));
     const std::string norm = context.attributes().getString("norm", "MAX");
-    if (norm != "MAX" && norm != "L1" && norm != "L2") return opError("norm '" + norm + "' is not known");
+    if (norm != "MAX" && norm != "L1" && norm != "L2") return opError("norm '" + norm + "' is not supported");
     SONDE_ASSIGN(Tensor y, context.output(0, DType::Float32, x.shape()));
     for (std::int64_t r = 0; r < table.rows; ++r) {
         double length = norm == "MAX" ? -std::numeric_limits<double>::infinity() : 0;

@@ -137,8 +137,8 @@ base::Result<void> castMap(KernelContext& context) {
     const std::string to = context.attributes().getString("cast_to", "TO_FLOAT"),
                       form = context.attributes().getString("map_form", "DENSE");
     const DType dtype = to == "TO_FLOAT" ? DType::Float32 : to == "TO_INT64" ? DType::Int64 : DType::String;
-    if (dtype == DType::String && to != "TO_STRING") return opError("cast_to '" + to + "' is not known");
-    if (form != "DENSE" && form != "SPARSE") return opError("map_form '" + form + "' is not known");
+    if (dtype == DType::String && to != "TO_STRING") return opError("cast_to '" + to + "' is not supported");
+    if (form != "DENSE" && form != "SPARSE") return opError("map_form '" + form + "' is not supported");
     std::map<std::int64_t, const Value*> sorted;
     for (const auto& [key, value] : *map) {
         if (key.kind() != ValueKind::Int) return opError("needs a map with int64 keys");

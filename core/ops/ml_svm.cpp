@@ -23,7 +23,7 @@ struct KernelFunction {
         const std::string name = attributes.getString("kernel_type", "LINEAR");
         constexpr std::string_view kNames[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
         const auto found = std::find(std::begin(kNames), std::end(kNames), name);
-        if (found == std::end(kNames)) return opError("kernel_type '" + name + "' is not known");
+        if (found == std::end(kNames)) return opError("kernel_type '" + name + "' is not supported");
         made.kind = static_cast<KernelKind>(found - std::begin(kNames));
         const auto parameters = attributes.getFloats("kernel_params");
         if (!parameters.empty() && parameters.size() != 3)

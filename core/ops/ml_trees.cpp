@@ -74,7 +74,7 @@ base::Result<std::size_t> checkForest(Forest& forest) {
     const auto leaves = static_cast<std::int64_t>(forest.leaves.size());
     for (const Split& split : forest.splits) {
         for (std::int64_t child : {split.onTrue, split.onFalse}) {
-            if (child >= splits || -1 - child >= leaves) return opError("a tree refers to a node that is not there");
+            if (child >= splits || -1 - child >= leaves) return opError("a tree refers to a node that does not exist");
         }
         if (split.feature < 0 || split.feature > (std::int64_t{1} << 40))
             return opError("there is no feature " + std::to_string(split.feature));
@@ -84,7 +84,7 @@ base::Result<std::size_t> checkForest(Forest& forest) {
     std::vector<char> state(forest.splits.size(), Fresh);
     std::vector<std::int64_t> stack;
     for (std::int64_t root : forest.roots) {
-        if (root >= splits || -1 - root >= leaves) return opError("a tree refers to a node that is not there");
+        if (root >= splits || -1 - root >= leaves) return opError("a tree refers to a node that does not exist");
         if (root >= 0) stack.push_back(root);
         while (!stack.empty()) {
             const auto at = static_cast<std::size_t>(stack.back());
@@ -126,7 +126,7 @@ base::Result<Mode> modeNamed(const std::string& name) {
     constexpr std::string_view kNames[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                            "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
     const auto found = std::find(std::begin(kNames), std::end(kNames), name);
-    if (found == std::end(kNames)) return opError("the mode '" + name + "' of a node is not known");
+    if (found == std::end(kNames)) return opError("the mode '" + name + "' of a node is not supported");
     return static_cast<Mode>(found - std::begin(kNames));
 }
 
@@ -176,7 +176,7 @@ base::Result<std::unique_ptr<Forest>> forestOfLists(const Attributes& attributes
             const auto found = places.find({treeIds[i], id});
             if (found == places.end())
                 return opError("node " + std::to_string(nodeIds[i]) + " of tree " + std::to_string(treeIds[i]) +
-                               " refers to node " + std::to_string(id) + ", which is not there");
+                               " refers to node " + std::to_string(id) + ", which does not exist");
             *child = found->second;
             children.insert(found->first);
         }
@@ -198,7 +198,7 @@ base::Result<std::unique_ptr<Forest>> forestOfLists(const Attributes& attributes
         const auto found = places.find({weightTrees[i], weightNodes[i]});
         if (found == places.end())
             return opError("has a weight for node " + std::to_string(weightNodes[i]) + " of tree " +
-                           std::to_string(weightTrees[i]) + ", which is not there");
+                           std::to_string(weightTrees[i]) + ", which does not exist");
         // Some writers give inner nodes weights too; no row ends there.
         if (found->second >= 0) continue;
         if (ids[i] < 0) return opError("a leaf has a weight for target " + std::to_string(ids[i]));
@@ -225,8 +225,9 @@ base::Result<std::unique_ptr<Forest>> forestOfTensors(const Attributes& attribut
                        transform = attributes.getInt("post_transform", 0);
     const std::int64_t targets = attributes.getInt("n_targets", 1);
     if (aggregate < 0 || aggregate > 3)
-        return opError("aggregate_function " + std::to_string(aggregate) + " is not known");
-    if (transform < 0 || transform > 4) return opError("post_transform " + std::to_string(transform) + " is not known");
+        return opError("aggregate_function " + std::to_string(aggregate) + " is not supported");
+    if (transform < 0 || transform > 4)
+        return opError("post_transform " + std::to_string(transform) + " is not supported");
     if (targets < 1 || targets > kMaxTargets) return opError(std::to_string(targets) + " targets");
     forest->aggregate = static_cast<Aggregate>(aggregate);
     forest->transform = static_cast<PostTransform>(transform);
@@ -261,8 +262,8 @@ base::Result<std::unique_ptr<Forest>> forestOfTensors(const Attributes& attribut
     std::size_t member = 0;
     for (std::size_t i = 0; i < count; ++i) {
         if (modes[i] < 0 || modes[i] > 6)
-            return opError("the mode " + std::to_string(static_cast<int>(modes[i])) + " of a node is not known");
-        if (onTrue[i] < 0 || onFalse[i] < 0) return opError("a tree refers to a node that is not there");
+            return opError("the mode " + std::to_string(static_cast<int>(modes[i])) + " of a node is not supported");
+        if (onTrue[i] < 0 || onFalse[i] < 0) return opError("a tree refers to a node that does not exist");
         Split split{splits[i],
                     features[i],
                     static_cast<Mode>(static_cast<int>(modes[i])),
@@ -281,7 +282,7 @@ base::Result<std::unique_ptr<Forest>> forestOfTensors(const Attributes& attribut
     }
     forest->roots = attributes.getInts("tree_roots");
     if (std::any_of(forest->roots.begin(), forest->roots.end(), [](std::int64_t root) { return root < 0; }))
-        return opError("a tree refers to a node that is not there");
+        return opError("a tree refers to a node that does not exist");
     SONDE_TRY(checkForest(*forest));
     return forest;
 }
@@ -450,7 +451,7 @@ base::Result<std::unique_ptr<Forest>> makeRegressor(const Attributes& attributes
     const std::string aggregate = attributes.getString("aggregate_function", "SUM");
     constexpr std::string_view kNames[] = {"AVERAGE", "SUM", "MIN", "MAX"};
     const auto found = std::find(std::begin(kNames), std::end(kNames), aggregate);
-    if (found == std::end(kNames)) return opError("aggregate_function '" + aggregate + "' is not known");
+    if (found == std::end(kNames)) return opError("aggregate_function '" + aggregate + "' is not supported");
     SONDE_ASSIGN(std::unique_ptr<Forest> forest,
                  forestOfLists(attributes, "target_", static_cast<std::size_t>(targets)));
     forest->aggregate = static_cast<Aggregate>(found - std::begin(kNames));

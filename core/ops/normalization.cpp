@@ -61,7 +61,7 @@ base::Result<void> elementNorm(KernelContext& context, double epsilon) {
     for (std::size_t i = 0; i < 4; ++i) {
         SONDE_ASSIGN(parts[i], context.in(1 + i).cast(DType::Float64));
         if (parts[i].numel() != each && x.numel() > 0)
-            return opError("statistics " + context.in(1 + i).typeText() + " do not fit " + x.typeText());
+            return opError("statistics " + context.in(1 + i).typeText() + " do not match " + x.typeText());
     }
     SONDE_ASSIGN(const Tensor wide, x.cast(DType::Float64));
     SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float64, x.shape()));
@@ -89,7 +89,7 @@ base::Result<void> onnxBatchNorm(KernelContext& context) {
     SONDE_ASSIGN(const auto moments, channelMoments(x, count));
     SONDE_TRY(kernels::batchNorm(context, x, &context.in(1), &context.in(2), moments.first, moments.second, epsilon));
     if (context.in(3).numel() != moments.first.numel() || context.in(4).numel() != moments.first.numel())
-        return opError("running statistics do not fit " + x.typeText());
+        return opError("running statistics do not match " + x.typeText());
     if (context.wants(1)) {
         SONDE_ASSIGN(Tensor mean, moved(context.in(3), moments.first, momentum));
         context.setOutput(1, Value(std::move(mean)));
@@ -154,7 +154,7 @@ base::Result<void> groupNorm(KernelContext& context, std::int64_t groups, const 
                              double epsilon) {
     const Tensor& x = context.in(0);
     if (x.rank() < 2 || groups < 1 || x.dim(1) % groups != 0)
-        return opError(std::to_string(groups) + " groups do not fit " + x.typeText());
+        return opError(std::to_string(groups) + " groups do not match " + x.typeText());
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
     const std::int64_t rows = x.dim(0) * groups;
     const RowNorm options{
@@ -169,7 +169,7 @@ base::Result<void> onnxGroupNorm(KernelContext& context) {
     const Tensor& x = context.in(0);
     const Tensor *scale = &context.in(1), *bias = &context.in(2);
     if (groups < 1 || x.rank() < 2 || x.dim(1) % groups != 0)
-        return opError(std::to_string(groups) + " groups do not fit " + x.typeText());
+        return opError(std::to_string(groups) + " groups do not match " + x.typeText());
     if (scale->numel() == x.dim(1) || scale->numel() != groups || bias->numel() != groups)
         return groupNorm(context, groups, scale, bias, epsilon);
     const auto repeated = [&](const Tensor& perGroup) -> base::Result<Tensor> {
@@ -245,10 +245,10 @@ base::Result<void> inferLayerNorm(InferContext& context) {
 base::Result<void> atenLayerNorm(KernelContext& context) {
     SONDE_ASSIGN(const std::vector<std::int64_t> normalized, intsOf(context.value(1)));
     const Tensor& x = context.in(0);
-    if (normalized.size() > x.rank()) return opError("normalized_shape does not fit " + x.typeText());
+    if (normalized.size() > x.rank()) return opError("normalized_shape does not match " + x.typeText());
     const std::size_t axis = x.rank() - normalized.size();
     for (std::size_t i = 0; i < normalized.size(); ++i) {
-        if (x.dim(axis + i) != normalized[i]) return opError("normalized_shape does not fit " + x.typeText());
+        if (x.dim(axis + i) != normalized[i]) return opError("normalized_shape does not match " + x.typeText());
     }
     SONDE_ASSIGN(const double epsilon, numberOf(context.value(4)));
     return layerNorm(context, axis, optionalInput(context, 2), optionalInput(context, 3), epsilon, true);
@@ -261,7 +261,7 @@ base::Result<void> localResponse(KernelContext& context) {
     const std::int64_t size = attributes.getInt("size", 1);
     const double alpha = attributes.getFloat("alpha", 1e-4), beta = attributes.getFloat("beta", 0.75),
                  bias = attributes.getFloat("bias", 1);
-    if (x.rank() < 2 || size < 1) return opError("size " + std::to_string(size) + " does not fit " + x.typeText());
+    if (x.rank() < 2 || size < 1) return opError("size " + std::to_string(size) + " does not match " + x.typeText());
     const std::int64_t channels = x.dim(1), plane = x.numel() > 0 ? x.numel() / (x.dim(0) * channels) : 0;
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
     const std::int64_t before = (size - 1) / 2, after = size - 1 - before;

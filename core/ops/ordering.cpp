@@ -322,7 +322,7 @@ base::Result<void> reverseSequence(KernelContext& context) {
     const std::int64_t batches = x.dim(static_cast<std::size_t>(batchAxis)),
                        steps = x.dim(static_cast<std::size_t>(timeAxis));
     if (lengths.numel() != batches)
-        return opError("sequence_lens " + lengths.typeText() + " does not fit " + x.typeText());
+        return opError("sequence_lens " + lengths.typeText() + " does not match " + x.typeText());
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
     const std::int64_t size = x.numel() > 0 ? x.numel() / (batches * steps) : 0;
     std::vector<std::int64_t> rows;

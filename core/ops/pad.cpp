@@ -18,7 +18,7 @@ base::Result<kernels::PadMode> padMode(const std::string& name) {
     if (name == "reflect") return kernels::PadMode::Reflect;
     if (name == "edge" || name == "replicate") return kernels::PadMode::Edge;
     if (name == "wrap" || name == "circular") return kernels::PadMode::Wrap;
-    return opError("mode '" + name + "' is not known");
+    return opError("mode '" + name + "' is not supported");
 }
 
 struct PadRequest {

@@ -92,7 +92,7 @@ base::Result<void> convGradient(KernelContext& context) {
                        taps = sweep.window.taps();
     if (groups < 1 || filters % groups != 0 || perGroup * groups != x.dim(1) || g.dim(1) != filters ||
         g.dim(0) != x.dim(0))
-        return opError("shapes do not go together");
+        return opError("shapes are incompatible");
     SONDE_ASSIGN(const Tensor wideG, wideCopy(g));
     SONDE_ASSIGN(const Tensor wideX, wideCopy(x));
     SONDE_ASSIGN(const Tensor wideW, wideCopy(w));

@@ -39,7 +39,7 @@ base::Result<Tensor> fitted(const Value& value, DType dtype, const Shape& part) 
         }
     }
     auto wide = source.expanded(part);
-    if (!wide) return opError("a value " + value.typeText() + " does not fit a part of shape " + part.text());
+    if (!wide) return opError("a value " + value.typeText() + " does not match a part of shape " + part.text());
     return *wide;
 }
 
@@ -120,7 +120,7 @@ base::Result<void> transformItem(KernelContext& context) {
         if (!isPair) return opError("a transformation is a name with its arguments, not " + step.text());
         const std::string& name = step.items()[0].toString();
         if (name != "exp" && name != "sigmoid")
-            return opError("the transformation '" + name + "' is not known: exp, sigmoid");
+            return opError("the transformation '" + name + "' is not supported; known are exp and sigmoid");
         if (!step.items()[1].isListLike() || !step.items()[1].items().empty())
             return opError("the transformation '" + name + "' takes no arguments");
         SONDE_ASSIGN(const Tensor packed, part.contiguous());

@@ -291,7 +291,7 @@ void define_prim_structure(Registry& registry) {
                      .anyIn("b")
                      .out("c")
                      .runs(logic<1>, inferLogic));
-    registry.add(primRow("xor_", "one alone is true (of integers: bit by bit)", Category::Logic)
+    registry.add(primRow("xor_", "exactly one is true (integers: bit by bit)", Category::Logic)
                      .anyIn("a")
                      .anyIn("b")
                      .out("c")

@@ -26,19 +26,19 @@ class Granularity {
         for (std::size_t i = at + 1; i < x.rank(); ++i) g.m_inner *= x.dim(i);
         if (scale.rank() == 1 && block == 0) {
             if (scale.dim(0) != g.m_extent)
-                return opError("scale " + scale.typeText() + " does not fit axis " + std::to_string(at) + " of " +
+                return opError("scale " + scale.typeText() + " does not match axis " + std::to_string(at) + " of " +
                                x.typeText());
             g.m_kind = Kind::Axis;
             return g;
         }
         bool fits = scale.rank() == x.rank() && scale.dim(at) > 0;
         for (std::size_t i = 0; fits && i < x.rank(); ++i) fits = i == at || scale.dim(i) == x.dim(i);
-        if (!fits) return opError("scale " + scale.typeText() + " does not fit " + x.typeText());
+        if (!fits) return opError("scale " + scale.typeText() + " does not match " + x.typeText());
         g.m_kind = Kind::Block;
         g.m_blocks = scale.dim(at);
         g.m_block = block > 0 ? block : (g.m_extent + g.m_blocks - 1) / g.m_blocks;
         if ((g.m_extent + g.m_block - 1) / g.m_block > g.m_blocks)
-            return opError("block_size " + std::to_string(block) + " does not fit scale " + scale.typeText());
+            return opError("block_size " + std::to_string(block) + " does not match scale " + scale.typeText());
         return g;
     }
     std::int64_t operator()(std::int64_t i) const {
@@ -57,7 +57,7 @@ base::Result<DType> quantisedType(const Attributes& attributes, DType zeroPoint)
     if (zeroPoint != DType::Undefined) return zeroPoint;
     const std::int64_t code = attributes.getInt("output_dtype", 0);
     if (code < 0 || code >= tensor::kDTypeCount)
-        return opError("output_dtype " + std::to_string(code) + " is not known");
+        return opError("output_dtype " + std::to_string(code) + " is not supported");
     return code == 0 ? DType::UInt8 : static_cast<DType>(code);
 }
 
@@ -122,7 +122,7 @@ base::Result<void> dequantizeLinear(KernelContext& context) {
     });
     const std::int64_t code = attributes.getInt("output_dtype", 0);
     if (code < 0 || code >= tensor::kDTypeCount)
-        return opError("output_dtype " + std::to_string(code) + " is not known");
+        return opError("output_dtype " + std::to_string(code) + " is not supported");
     return setNarrow(context, 0, y, code == 0 ? scale.dtype() : static_cast<DType>(code));
 }
 
@@ -189,7 +189,7 @@ base::Result<void> requantise(KernelContext& context, const Tensor& product, con
     const std::int64_t extent = product.dim(axis), rows = product.dim(rowAxis);
     if ((sb.numel() != 1 && sb.numel() != extent) || (sa.numel() != 1 && sa.numel() != rows) || sy.numel() != 1 ||
         zero.numel() != 1) {
-        return opError("the scales do not fit " + product.typeText());
+        return opError("the scales do not match " + product.typeText());
     }
     SONDE_ASSIGN(Tensor y, wideZeros(product.shape()));
     for (std::int64_t i = 0; i < product.numel(); ++i) {
@@ -239,7 +239,7 @@ base::Result<void> qLinearConv(KernelContext& context) {
     SONDE_ASSIGN(Tensor product, integerConv(context, x, w));
     if (context.has(8)) {
         if (context.in(8).numel() != product.dim(1))
-            return opError("bias " + context.in(8).typeText() + " does not fit");
+            return opError("bias " + context.in(8).typeText() + " does not match");
         std::int64_t inner = 1;
         for (std::size_t i = 2; i < product.rank(); ++i) inner *= product.dim(i);
         for (std::int64_t i = 0; i < product.numel(); ++i)

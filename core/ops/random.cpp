@@ -21,7 +21,7 @@ base::Random generator(KernelContext& context) {
 base::Result<DType> dtypeAsked(const Attributes& attributes, DType fallback) {
     const std::int64_t code = attributes.getInt("dtype", 0);
     if (code == 0) return fallback;
-    if (code < 0 || code >= tensor::kDTypeCount) return opError("dtype " + std::to_string(code) + " is not known");
+    if (code < 0 || code >= tensor::kDTypeCount) return opError("dtype " + std::to_string(code) + " is not supported");
     return static_cast<DType>(code);
 }
 

@@ -60,7 +60,7 @@ struct Activation {
             beta = kKnown[i].beta;
             return {};
         }
-        return opError("activation '" + name + "' is not known");
+        return opError("activation '" + name + "' is not supported");
     }
 
   private:
@@ -148,7 +148,7 @@ base::Result<Tensor> dequantizedWeights(KernelContext& context, std::size_t weig
     };
     if (w.rank() != 3 || w.dim(0) != directions || !fits(factor) || !fits(zero)) {
         return opError("weights " + w.typeText() + " with scale " + factor.typeText() + " and zero point " +
-                       zero.typeText() + " do not fit");
+                       zero.typeText() + " do not match");
     }
     const std::int64_t rows = w.dim(1);
     SONDE_ASSIGN(Tensor made, wideZeros(Shape{directions, columns, rows}));
@@ -169,7 +169,7 @@ base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vecto
     cell.quantized = quantized;
     const std::string direction = attributes.getString("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
-        return opError("direction '" + direction + "' is not known");
+        return opError("direction '" + direction + "' is not supported");
     cell.directions = direction == "bidirectional" ? 2 : 1;
     cell.byBatch = attributes.getInt("layout", 0) != 0;
     cell.linearBeforeReset = attributes.getInt("linear_before_reset", 0) != 0;
@@ -189,7 +189,7 @@ base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vecto
         SONDE_ASSIGN(cell.w, dequantizedWeights(context, 1, 8, d));
         SONDE_ASSIGN(cell.r, dequantizedWeights(context, 2, 10, d));
         if (cell.w.shape() != Shape{d, gates * h, cell.inputs} || cell.r.shape() != Shape{d, gates * h, h}) {
-            return opError("weights " + context.in(1).typeText() + " and " + r.typeText() + " do not fit X " +
+            return opError("weights " + context.in(1).typeText() + " and " + r.typeText() + " do not match X " +
                            context.in(0).typeText());
         }
         SONDE_ASSIGN(cell.x, cell.x.clone());
@@ -211,7 +211,7 @@ base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vecto
         SONDE_ASSIGN(cell.lengths, intsOf(context.value(4)));
         bool fits = static_cast<std::int64_t>(cell.lengths.size()) == cell.batches;
         for (std::int64_t length : cell.lengths) fits = fits && length >= 0 && length <= cell.steps;
-        if (!fits) return opError("sequence_lens does not fit X " + context.in(0).typeText());
+        if (!fits) return opError("sequence_lens does not match X " + context.in(0).typeText());
     }
     SONDE_ASSIGN(cell.activations, activationsOf(attributes, std::move(activations), d));
     return cell;
@@ -388,7 +388,7 @@ void define_recurrent(Registry& registry) {
                     .runs([gates = row.gates](KernelContext& context) { return run(context, gates); }, inferRecurrent));
         }
     }
-    Row row("DynamicQuantizeLSTM", 1, "LSTM with weights of 8 bits, what they are multiplied with quantised on the way",
+    Row row("DynamicQuantizeLSTM", 1, "LSTM with weights of 8 bits, activations quantised dynamically",
             Category::Layer);
     const DTypeSet bytes = bit(DType::UInt8) | bit(DType::Int8);
     // clang-format off

@@ -48,7 +48,7 @@ base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
                        ratio = attributes.getInt("sampling_ratio", 0);
     if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 4 || batch.numel() != rois.dim(0) || height < 1 ||
         width < 1 || ratio < 0 || x.numel() == 0) {
-        return opError("regions " + rois.typeText() + " do not fit " + x.typeText());
+        return opError("regions " + rois.typeText() + " do not match " + x.typeText());
     }
     const double scale = attributes.getFloat("spatial_scale", 1), offset = halfPixel ? 0.5 : 0;
     const bool average = attributes.getString("mode", "avg") != "max";
@@ -105,7 +105,7 @@ base::Result<void> maxRoiPool(KernelContext& context) {
     const Tensor &x = context.in(0), &rois = context.in(1);
     const std::vector<std::int64_t> pooled = context.attributes().getInts("pooled_shape");
     if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 5 || pooled.size() != 2 || pooled[0] < 1 || pooled[1] < 1)
-        return opError("regions " + rois.typeText() + " do not fit " + x.typeText());
+        return opError("regions " + rois.typeText() + " do not match " + x.typeText());
     const double scale = context.attributes().getFloat("spatial_scale", 1);
     SONDE_ASSIGN(const Tensor image, wide(x));
     SONDE_ASSIGN(Tensor y, wideZeros(Shape{rois.dim(0), x.dim(1), pooled[0], pooled[1]}));
@@ -160,7 +160,7 @@ base::Result<void> nonMaxSuppression(KernelContext& context) {
     const Tensor &boxes = context.in(0), &scores = context.in(1);
     if (boxes.rank() != 3 || scores.rank() != 3 || boxes.dim(2) != 4 || boxes.dim(0) != scores.dim(0) ||
         boxes.dim(1) != scores.dim(2)) {
-        return opError("boxes " + boxes.typeText() + " do not fit scores " + scores.typeText());
+        return opError("boxes " + boxes.typeText() + " do not match scores " + scores.typeText());
     }
     std::int64_t most = 0;
     double iou = 0, threshold = -std::numeric_limits<double>::infinity();

@@ -250,7 +250,7 @@ base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row)
             if (!context.has(1))
                 axis.output = static_cast<std::int64_t>(std::floor(static_cast<double>(axis.input) * axis.scale));
         } else if (!context.has(1)) {
-            return opError("neither a size nor factors are given");
+            return opError("neither a size nor scale factors are given");
         }
         if (align && axis.input > 0) axis.scale = static_cast<double>(axis.output) / static_cast<double>(axis.input);
         if (axis.output < 0 || !(axis.scale > 0)) return opError("the output size cannot be");

@@ -106,12 +106,13 @@ base::Result<void> gridSampleWith(KernelContext& context, std::string mode, cons
     const Tensor &x = context.in(0), &grid = context.in(1);
     if (mode == "bilinear") mode = "linear";
     if (mode == "bicubic") mode = "cubic";
-    if (mode != "linear" && mode != "nearest" && mode != "cubic") return opError("mode '" + mode + "' is not known");
+    if (mode != "linear" && mode != "nearest" && mode != "cubic")
+        return opError("mode '" + mode + "' is not supported");
     if (padding != "zeros" && padding != "border" && padding != "reflection")
-        return opError("padding_mode '" + padding + "' is not known");
+        return opError("padding_mode '" + padding + "' is not supported");
     if (x.rank() < 3 || grid.rank() != x.rank() || grid.dim(0) != x.dim(0) ||
         grid.dim(grid.rank() - 1) != static_cast<std::int64_t>(x.rank() - 2)) {
-        return opError("a grid " + grid.typeText() + " does not fit " + x.typeText());
+        return opError("a grid " + grid.typeText() + " does not match " + x.typeText());
     }
     const std::size_t rank = x.rank() - 2;
     std::vector<Axis> axes;
@@ -175,7 +176,7 @@ base::Result<void> affineGrid(KernelContext& context) {
     const std::size_t rank = size.size() >= 2 ? size.size() - 2 : 0;
     if (rank < 1 || theta.rank() != 3 || theta.dim(0) != size[0] || theta.dim(1) != static_cast<std::int64_t>(rank) ||
         theta.dim(2) != static_cast<std::int64_t>(rank) + 1) {
-        return opError("theta " + theta.typeText() + " does not fit the size");
+        return opError("theta " + theta.typeText() + " does not match the size");
     }
     const bool align = context.attributes().getInt("align_corners", 0) != 0;
     std::vector<std::int64_t> dims{size[0]};
@@ -217,7 +218,7 @@ base::Result<void> deformConv(KernelContext& context) {
     if (x.rank() != 4 || w.rank() != 4 || offset.rank() != 4 || groups < 1 || offsetGroups < 1 || x.dim(1) % groups ||
         w.dim(0) % groups || w.dim(1) * groups != x.dim(1) || x.dim(1) % offsetGroups) {
         return opError("input " + x.typeText() + ", weights " + w.typeText() + " and offsets " + offset.typeText() +
-                       " do not go together");
+                       " are incompatible");
     }
     SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2),
                                                            std::span(x.shape().dims()).subspan(2)));
@@ -227,7 +228,7 @@ base::Result<void> deformConv(KernelContext& context) {
         offset.shape() == Shape{x.dim(0), offsetGroups * taps * 2, shape[2], shape[3]} &&
         (!context.has(3) || context.in(3).numel() == w.dim(0)) &&
         (!context.has(4) || context.in(4).shape() == Shape{x.dim(0), offsetGroups * taps, shape[2], shape[3]});
-    if (!fits) return opError("offsets, bias or mask do not fit the output " + shape.text());
+    if (!fits) return opError("offsets, bias or mask do not match the output " + shape.text());
     SONDE_ASSIGN(const Tensor image, wide(x));
     SONDE_ASSIGN(const Tensor weights, wide(w));
     SONDE_ASSIGN(const Tensor moves, wide(offset));
@@ -275,7 +276,7 @@ base::Result<void> deformConv(KernelContext& context) {
 base::Result<void> maxUnpool(KernelContext& context) {
     const Tensor &x = context.in(0), &indices = context.in(1);
     if (x.rank() < 3 || indices.shape() != x.shape())
-        return opError("indices " + indices.typeText() + " do not fit " + x.typeText());
+        return opError("indices " + indices.typeText() + " do not match " + x.typeText());
     SONDE_ASSIGN(const Window window,
                  windowFromAttributes(context.attributes(), {}, std::span(x.shape().dims()).subspan(2)));
     Shape natural{x.dim(0), x.dim(1)};
@@ -286,7 +287,7 @@ base::Result<void> maxUnpool(KernelContext& context) {
     if (context.has(2)) {
         SONDE_ASSIGN(std::vector<std::int64_t> asked, intsOf(context.value(2)));
         shape = Shape(std::move(asked));
-        if (shape.rank() != natural.rank()) return opError("output_shape does not fit " + x.typeText());
+        if (shape.rank() != natural.rank()) return opError("output_shape does not match " + x.typeText());
     }
     SONDE_ASSIGN(const Tensor values, wide(x));
     SONDE_ASSIGN(Tensor y, wideZeros(shape));

@@ -287,7 +287,7 @@ base::Result<std::vector<std::size_t>> permutation(const std::vector<std::int64_
     }
     SONDE_ASSIGN(axes, axesOf(request, rank));
     if (axes.size() != rank)
-        return opError("a permutation " + Shape(request).text() + " does not fit " + std::to_string(rank) +
+        return opError("a permutation " + Shape(request).text() + " does not match " + std::to_string(rank) +
                        " dimensions");
     return axes;
 }
@@ -470,7 +470,7 @@ void defineAtenShape(Registry& registry) {
         },
         [](InferContext& context) -> base::Result<void> {
             const auto request = intsOf(context.constant(1));
-            if (!request || context.constant(1).isNone()) return opError("the order of dimensions is not known");
+            if (!request || context.constant(1).isNone()) return opError("the order of dimensions is unknown");
             return inferPermute(context, *request);
         })));
     registry.add(strided(atenRow(

@@ -178,7 +178,7 @@ base::Result<void> stft(KernelContext& context) {
     if (frames.hop < 1 || frames.length < 1 || frames.length > signal.dim(1) ||
         (context.has(2) && context.in(2).numel() != frames.length)) {
         return opError("frames of " + std::to_string(frames.length) + " every " + std::to_string(frames.hop) +
-                       " do not fit " + signal.typeText());
+                       " do not match " + signal.typeText());
     }
     frames.perBatch = (signal.dim(1) - frames.length) / frames.hop + 1;
     frames.bins = context.attributes().getInt("onesided", 1) != 0 ? frames.length / 2 + 1 : frames.length;
@@ -194,7 +194,7 @@ base::Result<void> stft(KernelContext& context) {
 base::Result<DType> outputType(const Attributes& attributes) {
     const std::int64_t code = attributes.getInt("output_datatype", 1);
     if (code < 1 || code >= tensor::kDTypeCount)
-        return opError("output_datatype " + std::to_string(code) + " is not known");
+        return opError("output_datatype " + std::to_string(code) + " is not supported");
     return static_cast<DType>(code);
 }
 

@@ -16,7 +16,7 @@ namespace {
 using tensor::Dim;
 
 base::Result<void> concatAll(KernelContext& context, std::span<const Tensor> parts, std::int64_t axis) {
-    if (parts.empty()) return opError("there is nothing to join");
+    if (parts.empty()) return opError("no tensors to concatenate");
     SONDE_ASSIGN(const std::size_t at, axisOf(axis, parts[0].rank()));
     return kernels::concat(context, parts, at);
 }

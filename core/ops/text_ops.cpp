@@ -84,7 +84,7 @@ base::Result<void> split(KernelContext& context) {
         all.push_back(delimiter.empty() ? splitAtSpaces(text, most) : splitAt(text, delimiter, most));
         longest = std::max(longest, all.back().size());
     }
-    if (longest > 0 && all.size() > (std::size_t{1} << 28) / longest) return opError("would give too many parts");
+    if (longest > 0 && all.size() > (std::size_t{1} << 28) / longest) return opError("would produce too many parts");
     Texts flat;
     flat.reserve(all.size() * longest);
     std::vector<std::int64_t> counts;
@@ -114,7 +114,7 @@ base::Result<void> normalize(KernelContext& context) {
     }
     const std::string action = context.attributes().getString("case_change_action", "NONE");
     if (action != "NONE" && action != "LOWER" && action != "UPPER")
-        return opError("case_change_action '" + action + "' is not known");
+        return opError("case_change_action '" + action + "' is not supported");
     const bool sensitive = context.attributes().getInt("is_case_sensitive", 0) != 0;
     const base::CaseRules rules = rulesOf(context.attributes().getString("locale", ""));
     const auto changed = [&](const std::string& text) {
@@ -165,7 +165,7 @@ base::Result<NGrams<Token>> ngramsOf(const std::vector<Token>& pool, const std::
         const std::int64_t end = n < counts.size() ? counts[n] : static_cast<std::int64_t>(pool.size());
         if (begin < 0 || end < begin || end > static_cast<std::int64_t>(pool.size()) ||
             (end - begin) % static_cast<std::int64_t>(n) != 0) {
-            return opError("ngram_counts do not fit the pool");
+            return opError("ngram_counts do not match the pool");
         }
         for (std::int64_t at = begin; at < end; at += static_cast<std::int64_t>(n), ++number) {
             if (static_cast<std::int64_t>(n) < shortest || static_cast<std::int64_t>(n) > longest) continue;
@@ -299,7 +299,7 @@ void define_text_ops(Registry& registry) {
                      .attr("locale", AttributeKind::String)
                      .attr("stopwords", AttributeKind::Strings)
                      .runs(normalize, inferNormalized));
-    registry.add(Row("RegexFullMatch", 20, "Whether a whole text matches a regular expression", Category::Sequence)
+    registry.add(Row("RegexFullMatch", 20, "Whether a whole string matches a regular expression", Category::Sequence)
                      .in("X", kString)
                      .out("Y")
                      .attrString("pattern", "")

@@ -14,7 +14,7 @@ base::Result<std::size_t> attrToConstant(Rewrite& rewrite) {
         // By their names all reads of an attribute are one tensor: a write is seen by all.
         if (!constant || !constant->isTensor() || memory.isWritten(rewrite.output(id))) continue;
         graph.mutableExpr(id).kind = ExprKind::Constant;
-        rewrite.say(rewrite.output(id), "the attribute " + expr.target + " became a constant");
+        rewrite.say(rewrite.output(id), "the attribute " + expr.target + " is now a constant");
         ++count;
     }
     return count;

@@ -206,7 +206,7 @@ base::Result<bool> fold(Rewrite& rewrite, const SharedMemory& memory, ExprId id)
     const NodeId result = rewrite.output(id);
     SONDE_TRY(region.fold(graph.node(result).name));
     rewrite.addOrigins(graph.node(node).producer, id);
-    const std::string why = "its factor is in the weights of the convolutions before it";
+    const std::string why = "its factor was folded into the weights of the convolutions before it";
     rewrite.replace(result, node, why);
     rewrite.erase(id, why);
     for (NodeId input : inputs) rewrite.eraseIfUnusedConstant(input, why);

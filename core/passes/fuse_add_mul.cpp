@@ -68,8 +68,8 @@ bool apply(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
         const NodeId output = rewrite.output(inner);
         if (!graph.node(output).users.empty() || rewrite.isResult(output)) return;
         const std::vector<NodeId> inputs = graph.expr(inner).inputs;
-        rewrite.erase(inner, "its constant is part of the next one's");
-        for (NodeId input : inputs) rewrite.eraseIfUnusedConstant(input, "is part of another constant now");
+        rewrite.erase(inner, "its constant was folded into the next one");
+        for (NodeId input : inputs) rewrite.eraseIfUnusedConstant(input, "was folded into another constant");
     };
     // What takes the place of a value shares its memory: neither may be written.
     const auto isApart = [&](NodeId node) { return !memory.isWritten(node) && !memory.isWritten(result); };
@@ -91,8 +91,8 @@ bool apply(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     if (!fits(sum)) return false;
     const bool both = first->isNeg && outer->isNeg;
     const std::string why = both                          ? "neg(neg(x)) is x"
-                            : sum.meaning == Meaning::Add ? "two scalars are added one after the other"
-                                                          : "two scalars are multiplied one after the other";
+                            : sum.meaning == Meaning::Add ? "two consecutive additions of scalars"
+                                                          : "two consecutive multiplications by scalars";
     if (isNeutral(sum) && mayVanish(graph, sum) && isApart(first->node)) {
         vanish(first->node, why + (both ? "" : ", and cancel out"));
         eraseInner(inner);

@@ -85,10 +85,11 @@ base::Result<bool> fuse(Rewrite& rewrite, const SharedMemory& memory, ExprId id)
         shift[k] = norm->beta[k] - norm->mean[k] * scale[k];
     }
     const std::string normName = graph.node(norm->output).name;
-    const std::string why = "has the scale and shift of " + normName;
+    const std::string why = "includes the scale and shift of " + normName;
     rewrite.addOrigins(producer, id);
     SONDE_TRY(scaleConv(rewrite, *conv, scale, shift, why));
-    const std::string gone = "its scale and shift are in the weight and bias of " + graph.node(conv->output).name;
+    const std::string gone =
+        "its scale and shift were folded into the weight and bias of " + graph.node(conv->output).name;
     rewrite.replace(norm->output, conv->output, gone);
     rewrite.erase(id, gone);
     if (norm->step.outer == norm->step.inner) {

@@ -54,7 +54,7 @@ std::vector<NodeId> GradientBuilder::make(std::string_view domain, std::string_v
     std::vector<NodeId> made(outputs);
     if (!m_problem.empty()) return made;
     if (std::any_of(inputs.begin(), inputs.end(), [](NodeId input) { return !input.valid(); })) {
-        fail(std::string(name) + " lacks an input");
+        fail(std::string(name) + " is missing an input");
         return made;
     }
     Expr expr = blank();
@@ -110,7 +110,7 @@ NodeId GradientBuilder::reduced(std::string_view name, NodeId x, const std::vect
 NodeId GradientBuilder::unsqueezed(NodeId x, std::int64_t axis) {
     if (m_version >= 13) return op("Unsqueeze", {x, integers({axis})});
     const auto rank = rankOf(x);
-    if (axis < 0 && !rank) fail("the rank of " + m_graph.node(x).name + " is not known");
+    if (axis < 0 && !rank) fail("the rank of " + m_graph.node(x).name + " is unknown");
     return op("Unsqueeze", {x},
               {{"axes",
                 std::vector<std::int64_t>{axis < 0 ? axis + static_cast<std::int64_t>(rank.value_or(0)) + 1 : axis}}});
@@ -119,7 +119,7 @@ NodeId GradientBuilder::unsqueezed(NodeId x, std::int64_t axis) {
 NodeId GradientBuilder::transposed(NodeId x) {
     const auto rank = rankOf(x);
     if (!rank || *rank < 2) {
-        fail("the rank of '" + m_graph.node(x).name + "' is not known");
+        fail("the rank of '" + m_graph.node(x).name + "' is unknown");
         return {};
     }
     std::vector<std::int64_t> order;
@@ -166,7 +166,7 @@ NodeId GradientBuilder::gradientOf(NodeId node) const {
 
 void GradientBuilder::copy(const Expr& original, std::map<NodeId, NodeId>& standIns) {
     const Expr expr = original;
-    if (!expr.bodies.empty()) return fail("'" + expr.op.name + "' has graphs inside");
+    if (!expr.bodies.empty()) return fail("'" + expr.op.name + "' contains graphs");
     Expr made = blank();
     made.kind = expr.kind;
     made.op = expr.op;
@@ -252,12 +252,12 @@ std::string expandOne(InternalGraph& graph, ExprId id, std::vector<NodeId>& resu
     const std::size_t count = names("xs").size();
     const std::string yName = gradient.attributes.getString("y", "");
     NodeId y = graph.findNode(yName);
-    if (!y.valid()) return "there is no tensor '" + yName + "'";
+    if (!y.valid()) return "no such tensor '" + yName + "'";
     if (std::any_of(named.begin(), named.end(), [](NodeId node) { return !node.valid(); }))
-        return "a tensor named in xs or zs is not there";
+        return "a tensor named in xs or zs does not exist";
     if (gradient.inputs.size() != named.size() || gradient.arguments.size() != named.size() ||
         gradient.outputs.size() > count || count == 0) {
-        return "the count of its inputs is not that of xs and zs";
+        return "the number of its inputs does not match xs and zs";
     }
     std::vector<ExprId> forward = exprsBetween(graph, std::set<NodeId>(named.begin(), named.end()), y);
     for (ExprId inner : forward) {
@@ -321,7 +321,7 @@ std::size_t expandGradients(InternalGraph& graph, base::Diagnostics& findings) {
         if (const std::string problem = expandOne(changed, id, results); !problem.empty()) {
             findings.push_back({base::Severity::Warning, "the gradient cannot be computed: " + problem,
                                 names.empty() ? expr.name : "node '" + names.front() + "'",
-                                "everything before can be run: set end points"});
+                                "the nodes before it can be run: set end points"});
             continue;
         }
         changed.erase(id);

@@ -116,7 +116,7 @@ void erfRule(GradientBuilder& b, const Expr& e) {
 void geluRule(GradientBuilder& b, const Expr& e) {
     const NodeId x = in(e, 0);
     if (e.attributes.getString("approximate", "none") != "none")
-        return b.fail("the derivative of Gelu is only there without approximation");
+        return b.fail("the derivative of Gelu is only supported without approximation");
     const NodeId half = b.number(0.5, x);
     const NodeId below =
         b.mul(half, b.add(b.number(1, x), b.op("Erf", {b.mul(x, b.number(1 / std::numbers::sqrt2, x))})));
@@ -141,7 +141,7 @@ void dropoutRule(GradientBuilder& b, const Expr& e) {
 void matMulRule(GradientBuilder& b, const Expr& e) {
     const NodeId A = in(e, 0), B = in(e, 1), g = grad(b, e);
     const auto rankA = b.rankOf(A), rankB = b.rankOf(B);
-    if (!rankA || !rankB) return b.fail("the rank of a factor of MatMul is not known");
+    if (!rankA || !rankB) return b.fail("the rank of a factor of MatMul is unknown");
     const auto sumTo = [&](NodeId gradient, NodeId x) { return b.prim("grad_sum_to", {gradient, x}, {}, 1).front(); };
     if (*rankA == 1 && *rankB == 1) {
         b.give(A, b.mul(g, B));
@@ -192,7 +192,7 @@ void convRule(GradientBuilder& b, const Expr& e) {
     const NodeId bias = in(e, 2);
     const auto rank = b.rankOf(x);
     if (!bias.valid()) return;
-    if (!rank) return b.fail("the rank of the input of Conv is not known");
+    if (!rank) return b.fail("the rank of the input of Conv is unknown");
     std::vector<std::int64_t> axes{0};
     for (std::size_t i = 2; i < *rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
     b.give(bias, b.reshapedTo(b.reduced("ReduceSum", g, axes), bias));
@@ -244,7 +244,7 @@ std::optional<std::int64_t> softmaxAxis(GradientBuilder& b, const Expr& e) {
     const std::int64_t axis = e.attributes.getInt("axis", e.op.version >= 13 ? -1 : 1);
     const auto rank = b.rankOf(in(e, 0));
     if (e.op.version < 13 && axis != -1 && (!rank || axis != static_cast<std::int64_t>(*rank) - 1)) {
-        b.fail("the derivative of " + e.op.name + " over several axes is not there");
+        b.fail("the derivative of " + e.op.name + " over several axes is not supported");
         return std::nullopt;
     }
     return axis;
@@ -268,9 +268,9 @@ void logSoftmaxRule(GradientBuilder& b, const Expr& e) {
 void batchNormRule(GradientBuilder& b, const Expr& e) {
     const NodeId x = in(e, 0), g = grad(b, e);
     const auto rank = b.rankOf(x);
-    if (!rank || *rank < 2) return b.fail("the rank of the input of BatchNormalization is not known");
+    if (!rank || *rank < 2) return b.fail("the rank of the input of BatchNormalization is unknown");
     if (e.attributes.getInt("training_mode", 0) != 0)
-        return b.fail("the derivative of BatchNormalization in training is not there");
+        return b.fail("the derivative of BatchNormalization in training is not supported");
     std::vector<std::int64_t> shape(*rank - 1, 1), axes{0};
     shape.front() = -1;
     for (std::size_t i = 2; i < *rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
@@ -287,7 +287,7 @@ void batchNormRule(GradientBuilder& b, const Expr& e) {
 void layerNormRule(GradientBuilder& b, const Expr& e) {
     const NodeId x = in(e, 0), scale = in(e, 1), bias = in(e, 2), g = grad(b, e);
     const auto rank = b.rankOf(x);
-    if (!rank) return b.fail("the rank of the input of LayerNormalization is not known");
+    if (!rank) return b.fail("the rank of the input of LayerNormalization is unknown");
     std::int64_t axis = e.attributes.getInt("axis", -1);
     if (axis < 0) axis += static_cast<std::int64_t>(*rank);
     std::vector<std::int64_t> axes;
@@ -325,7 +325,8 @@ void pickRule(GradientBuilder& b, const Expr& e) {
     const NodeId places = b.reshapedTo(b.op("Range", {b.constant(zero), b.op("Size", {x}), b.constant(one)}), x);
     std::vector<NodeId> inputs{places};
     for (std::size_t i = 1; i < e.arguments.size(); ++i) {
-        if (!in(e, i).valid()) return b.fail("the derivative of " + e.op.name + " with a left out input is not there");
+        if (!in(e, i).valid())
+            return b.fail("the derivative of " + e.op.name + " with an omitted input is not supported");
         inputs.push_back(in(e, i));
     }
     const NodeId flat = b.integers({-1});
@@ -344,7 +345,7 @@ void concatRule(GradientBuilder& b, const Expr& e) {
         const auto at = shape ? axis < 0 ? axis + static_cast<std::int64_t>(shape->size()) : axis : -1;
         if (!shape || at < 0 || at >= static_cast<std::int64_t>(shape->size()) ||
             !(*shape)[static_cast<std::size_t>(at)].known() || b.version() < 10) {
-            return b.fail("the dimensions of the inputs of Concat are not known");
+            return b.fail("the dimensions of the inputs of Concat are unknown");
         }
         const std::int64_t end = start + (*shape)[static_cast<std::size_t>(at)].value;
         b.give(in(e, i), b.op("Slice", {grad(b, e), b.integers({start}), b.integers({end}), b.integers({at})}));

@@ -16,7 +16,7 @@ bool callsBody(const Expr& expr) { return expr.op.name.empty(); }
 
 /// Who called the body would see it.
 TensorMemory::Trouble reformedInside(ExprId by) {
-    return {by, "a tensor from outside is given another shape in place inside of a call or a branch", "take a view"};
+    return {by, "the shape of a tensor from outside is changed in place inside a call or a branch", "take a view"};
 }
 
 /// The nodes that the inputs of the bodies stand for, one by one; not given for loops, whose inputs are other ones in
@@ -291,7 +291,8 @@ base::Result<void> InplaceWalk::checkNextPass(Frame& body) {
     }
     if (!written) return {};
     const ExprId by = body.memory.storage(body.memory.storageIdOfObject(written->object)).lastWrite;
-    const Trouble trouble{by, "a loop writes to a tensor that its next pass has by another name", "write to a clone"};
+    const Trouble trouble{by, "a loop writes to a tensor that its next iteration has under another name",
+                          "write to a clone"};
     std::vector<NodeId> results;
     body.result.forEachNode([&](NodeId node) { results.push_back(node); });
     const std::vector<NodeId>& inputs = m_graph.body(body.body).inputs;
@@ -321,7 +322,7 @@ base::Result<void> InplaceWalk::leaveLoop(Frame& frame, ExprId id, std::vector<F
             if (const ExprId by = each.memory.place(each.memory.placeOf(entry.object)).reformedBy; by.valid())
                 return impossible(reformedInside(by));
             if (storage.version == entry.version) continue;
-            const Trouble trouble{storage.lastWrite, "a loop writes to a tensor from outside of it",
+            const Trouble trouble{storage.lastWrite, "a loop writes to a tensor from outside the loop",
                                   "write to a clone"};
             const bool isCarried =
                 std::ranges::any_of(inputs, [&](NodeId input) { return each.memory.objectOf(input) == entry.object; });

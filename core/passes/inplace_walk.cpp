@@ -194,10 +194,9 @@ base::Result<void> InplaceWalk::takeResults(Frame& frame, ExprId id, const std::
 base::Result<void> InplaceWalk::reform(Frame& frame, ExprId id, NodeId target) {
     SONDE_ASSIGN(const Id object, objectOf(frame, target));
     const NodeId result = m_rewrite.output(id);
-    const Trouble trouble{id,
-                          m_graph.node(target).name +
-                              " is given another shape, and may be the same tensor as one that is read by another name",
-                          "take a view"};
+    const Trouble trouble{
+        id, m_graph.node(target).name + " is reshaped in place, and may be an alias of a tensor that is used elsewhere",
+        "take a view"};
     const Id storage = frame.memory.storageIdOfObject(object);
     if (mayBeSameObject(frame, frame.memory.placeOf(object))) frame.memory.lose(storage, trouble);
     frame.memory.loseOthers(storage, trouble);

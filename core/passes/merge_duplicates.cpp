@@ -108,7 +108,7 @@ base::Result<std::size_t> mergeDuplicates(Rewrite& rewrite) {
         bool isResult = false;
         for (NodeId node : graph.expr(id).outputs) isResult = isResult || rewrite.isResult(node);
         if (isResult) continue;
-        const std::string why = "is computed already";
+        const std::string why = "is already computed";
         const std::vector<NodeId> twins = graph.expr(known->second).outputs;
         for (std::size_t i = 0; i < twins.size(); ++i) rewrite.replace(graph.expr(id).outputs[i], twins[i], why);
         rewrite.addOrigins(known->second, id);

@@ -41,9 +41,9 @@ class Normaliser {
         const bool constantFirst = meaning == Meaning::ReverseSub ? !operation->scalarFirst : operation->scalarFirst;
         if (meaning == Meaning::Add || meaning == Meaning::Mul) {
             if (!constantFirst) return false;
-            finish(
-                make(meaning, operation->node, operation->scalar, operation->wholeNumber, "the constant comes second"),
-                "its operands are swapped");
+            finish(make(meaning, operation->node, operation->scalar, operation->wholeNumber,
+                        "the constant is the second operand"),
+                   "its operands are swapped");
         } else if (meaning == Meaning::Div) {
             divide(constantFirst);
         } else if (constantFirst) {
@@ -94,7 +94,7 @@ class Normaliser {
         const std::vector<NodeId> inputs = m_rewrite.graph().expr(m_id).inputs;
         m_rewrite.replace(m_rewrite.output(m_id), made, why);
         m_rewrite.erase(m_id, why);
-        for (NodeId input : inputs) m_rewrite.eraseIfUnusedConstant(input, "its value is part of another constant now");
+        for (NodeId input : inputs) m_rewrite.eraseIfUnusedConstant(input, "was folded into another constant");
     }
 
     Rewrite& m_rewrite;

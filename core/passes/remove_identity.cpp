@@ -63,7 +63,7 @@ base::Result<std::size_t> removeIdentity(Rewrite& rewrite) {
             const ExprKind kind = rewrite.producer(source).kind;
             const bool isPlain = kind == ExprKind::Input || kind == ExprKind::Constant || kind == ExprKind::GetAttr;
             if (rewrite.isResult(node) && (isPlain || rewrite.isResult(source))) continue;
-            const std::string why = "gives " + graph.node(source).name + " unchanged";
+            const std::string why = "returns " + graph.node(source).name + " unchanged";
             rewrite.addOrigins(graph.node(source).producer, id);
             rewrite.replace(node, source, why);
             const std::vector<NodeId> inputs = expr.inputs;

@@ -67,7 +67,7 @@ std::size_t removeUnnecessarySlices(Rewrite& rewrite) {
             const Expr& expr = rewrite.graph().expr(id);
             if (!takesEverything(expr) || expr.arguments[0].kind != Argument::Kind::Node) continue;
             if (memory.isReformed(rewrite.output(id))) continue;
-            const std::string why = "the slice takes everything";
+            const std::string why = "the slice takes the whole tensor";
             rewrite.replace(rewrite.output(id), expr.arguments[0].node, why);
             rewrite.erase(id, why);
             ++count;

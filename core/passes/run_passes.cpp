@@ -146,7 +146,7 @@ base::Result<PassResult> optimize(const InternalGraph& graph, std::vector<std::s
     if (folds && !asked("fuse-conv-bn")) {
         result.diagnostics.insert(
             result.diagnostics.begin(),
-            {base::Severity::Warning, "pass fuse-conv-bn runs, too: backward-fold-scale needs it", {}, {}});
+            {base::Severity::Warning, "pass fuse-conv-bn also runs: backward-fold-scale requires it", {}, {}});
     }
     return result;
 }

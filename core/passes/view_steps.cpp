@@ -122,7 +122,7 @@ class ListItem {
   private:
     NodeId add(Expr expr) {
         const std::string name(graph::withoutOverload(expr.op.name));
-        return m_cursor.rewrite().output(m_cursor.insert(std::move(expr), name, "says where the written part is"));
+        return m_cursor.rewrite().output(m_cursor.insert(std::move(expr), name, "locates the written part"));
     }
     static Argument none() { return Argument::of(Value()); }
     static Argument slice(Argument start, Argument stop) {

@@ -50,8 +50,7 @@ ComparisonOutcome outcomeOf(document::ReferenceComparison compared, const docume
     const std::size_t inputs = document.graph->inputs().size(), all = cases.size();
     std::erase_if(cases, [inputs](const analysis::ComparedCase& one) { return one.inputs.size() != inputs; });
     if (cases.empty())
-        return failed(
-            base::usageError("the file holds only a sequence, and a comparison here takes a single run", path));
+        return failed(base::usageError("the file has only a sequence; a comparison takes a single run", path));
     auto shown = std::find_if(cases.begin(), cases.end(), [](const analysis::ComparedCase& one) { return !one.ok(); });
     if (shown == cases.end()) shown = cases.begin();
     ComparisonOutcome outcome;
@@ -68,7 +67,7 @@ ComparisonOutcome outcomeOf(document::ReferenceComparison compared, const docume
 void Comparison::setBaseline() {
     if (!m_document) return;
     m_baseline = {m_document->graph, m_runs.last().recording ? m_runs.last().inputs : m_inputSource.values()};
-    m_observer.told({base::Severity::Info, "This run is now the baseline", {}, {}, {}});
+    m_observer.told({base::Severity::Info, "Baseline set to this run", {}, {}, {}});
     m_observer.comparisonChanged();
 }
 

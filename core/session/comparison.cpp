@@ -26,7 +26,7 @@ std::string Comparison::summary() const {
         text = m_known->error ? "Nothing was compared with " + m_title + ": the run failed first"
                               : "Nothing was compared: no node has a counterpart in " + m_title;
     else if (m_known->error)
-        text = "Compared with " + m_title + " only as far as it ran: " + count(differing()) + " of " +
+        text = "Compared with " + m_title + " up to the end of the run: " + count(differing()) + " of " +
                count(compared()) + " values differ";
     else if (differing() > 0) text = count(differing()) + " of " + count(compared()) + " values differ from " + m_title;
     else text = count(compared()) + " values agree with " + m_title;

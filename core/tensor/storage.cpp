@@ -41,7 +41,7 @@ base::Result<void> checkSize(std::size_t sizeBytes) {
 }
 
 base::Error noMemory(std::size_t sizeBytes) {
-    return base::runError("no memory for a tensor of " + std::to_string(sizeBytes) + " bytes");
+    return base::runError("out of memory for a tensor of " + std::to_string(sizeBytes) + " bytes");
 }
 
 }  // namespace

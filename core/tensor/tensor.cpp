@@ -92,7 +92,7 @@ std::span<std::string> Tensor::mutableStrings() {
 base::Result<Tensor> Tensor::reshaped(Shape shape) const {
     const std::optional<std::int64_t> count = shape.checkedNumel();
     if (!count || *count != m_numel) {
-        return base::runError("cannot view " + typeText() + " as " + shape.text() + ": another number of elements");
+        return base::runError("cannot view " + typeText() + " as " + shape.text() + ": the number of elements differs");
     }
     SONDE_ASSIGN(const Tensor source, contiguous());
     std::vector<std::int64_t> strides = shape.contiguousStrides();
@@ -194,7 +194,7 @@ base::Result<Tensor> Tensor::cast(DType dtype) const {
         for (std::size_t i = 0; i < count; ++i) {
             if (!parseNumber(in[i], dtype, result.mutableBytes() + i * item)) {
                 return base::runError("the text '" + in[i] + "' is not a number that " + std::string(name(dtype)) +
-                                      " can hold");
+                                      " can represent");
             }
         }
     } else if (count > 0) {

@@ -50,7 +50,7 @@ void ConcreteRun::inputBound(NodeId inner, NodeId outer) {
 
 base::Result<std::vector<Value>> ConcreteRun::resultOf(BodyId body) const {
     auto value = graph::argumentValue(m_graph->body(body).result, [this](NodeId node) { return find(node); });
-    if (!value) return base::runError("a value inside is not known");
+    if (!value) return base::runError("a value inside is unknown");
     return std::vector<Value>{std::move(*value)};
 }
 
@@ -64,7 +64,7 @@ base::Result<std::vector<Value>> ConcreteRun::compute(const Expr& expr) const {
                                                  : "of '" + m_graph->node(input).name + "': " + problem->second);
             }
         }
-        return base::runError("a value that it needs is not known");
+        return base::runError("a required value is unknown");
     };
     std::vector<Value> arguments;
     for (const graph::Argument& argument : expr.arguments) {

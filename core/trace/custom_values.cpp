@@ -158,7 +158,7 @@ Var treeUnflattenWithProxy(const Value& spec, std::span<const Var> leaves) {
     Var result = rebuilt(spec, leaves, next);
     if (next != leaves.size()) {
         throw TraceError(TraceErrorKind::Assertion,
-                         std::to_string(leaves.size()) + " leaves for " + std::to_string(next) + " places");
+                         std::to_string(leaves.size()) + " leaves for " + std::to_string(next) + " positions");
     }
     return result;
 }
@@ -174,7 +174,7 @@ Var setItemWithTransformation(const Var& x, const Var& index,
             traits.is(operators::Trait::HasInPlaceForm);
         if (!isKnown)
             throw TraceError(TraceErrorKind::Assertion,
-                             "the transformation '" + function + "' is not known: exp, sigmoid");
+                             "the transformation '" + function + "' is not supported; known are exp and sigmoid");
         if (!arguments.empty())
             throw TraceError(TraceErrorKind::Assertion, "the transformation '" + function + "' takes no arguments");
         steps.push_back(Var::tuple({Var(function), Var::tuple({})}));

@@ -58,13 +58,13 @@ thread_local FailedCall tFailed;
 bool isNoted(const std::exception_ptr& exception) { return exception && exception == tFailed.exception; }
 
 TraceError described() {
-    std::string text = "thrown by the model's own code, and no std::exception";
+    std::string text = "thrown by the model's own code, not a std::exception";
     try {
         throw;
     } catch (const TraceError& error) {
         return error;
     } catch (const std::bad_alloc&) {
-        return {TraceErrorKind::Memory, "no memory left"};
+        return {TraceErrorKind::Memory, "out of memory"};
     } catch (const std::exception& exception) {
         text = exception.what();
     } catch (const std::string& thrown) {
@@ -130,7 +130,7 @@ base::Error TraceError::toRunError(std::string where) const {
 
 base::Error TraceError::toError(std::string where) const {
     if (!m_module.empty()) where = m_module;
-    if (m_kind == TraceErrorKind::Memory) return base::runError("no memory left while tracing", std::move(where));
+    if (m_kind == TraceErrorKind::Memory) return base::runError("out of memory while tracing", std::move(where));
     base::Error error = base::unreadable(message(), std::move(where));
     switch (m_kind) {
         case TraceErrorKind::ControlFlow:
@@ -141,7 +141,7 @@ base::Error TraceError::toError(std::string where) const {
                 "make the module a leaf (--leaf CLASS), trace with --tracer robust, or provide an example to follow (--example)");
             break;
         case TraceErrorKind::Depth:
-            error.withHint("make a module on the path a leaf (--leaf CLASS): its inside is then not traced");
+            error.withHint("make a module on the path a leaf (--leaf CLASS): it is then not traced into");
             break;
         case TraceErrorKind::Foreign:
             error.withHint(

@@ -334,13 +334,13 @@ Var Memory::reform(OperatorCall call, const CellPtr& target) {
     refresh(target);
     const operators::Traits& traits = operators::traitsOf(call.domain, call.op);
     const std::string display = call.display;
-    if (!keepsMemory(traits)) refuse(target->node, "is given another memory by " + display + ": not supported");
+    if (!keepsMemory(traits)) refuse(target->node, "gets new memory from " + display + ": not supported");
     call.op = operators::outOfPlaceName(call.op);
     if (target->slot)
         refuse(target->node, "is a tensor of a module, whose shape " + display + " would change: not supported");
     if (mayBeSameObject(target))
-        refuse(target->node, "is given another shape by " + display +
-                                 ", and may be the same tensor as one that is read by another name: not supported");
+        refuse(target->node, "is reshaped in place by " + display +
+                                 ", and may be an alias of a tensor that is used elsewhere: not supported");
     const Var result = record(call);
     if (!result.isProxy()) return result;
     OperatorCall view = call;
@@ -379,7 +379,7 @@ bool Memory::mayBeSameObject(const CellPtr& cell) const {
 /// A body must not give a tensor from outside another shape: its caller would have to see that.
 void Memory::checkReforms(const Mark& mark, const std::vector<NodeId>& inputs) const {
     constexpr const char* kWhat =
-        "is given another shape in place inside of a called module or a branch, which who calls it would see: not supported";
+        "changes its shape in place inside a called module or a branch, where the caller would see it: not supported";
     for (std::size_t i = mark.reforms; i < m_reformed.size(); ++i) {
         if (m_reformed[i]->serial <= mark.serial) refuse(m_reformed[i]->node, kWhat);
     }

@@ -49,7 +49,8 @@ std::vector<std::int64_t> inverseOf(const Var& dims) {
     for (std::int64_t i = 0; i < rank; ++i) {
         const std::int64_t dim = items[static_cast<std::size_t>(i)].toInt();
         const std::int64_t at = dim < 0 ? dim + rank : dim;
-        if (at < 0 || at >= rank) throw TraceError(TraceErrorKind::Value, "permute got a dimension that is not there");
+        if (at < 0 || at >= rank)
+            throw TraceError(TraceErrorKind::Value, "permute got a dimension that does not exist");
         inverse[static_cast<std::size_t>(at)] = i;
     }
     return inverse;

@@ -229,9 +229,9 @@ base::Result<void> checkHierarchy(const Module& root) {
         }
     }
     if (deepest > kMaxModuleDepth) {
-        return base::unreadable(
-            "modules nest " + std::to_string(deepest) + " levels deep; the most is " + std::to_string(kMaxModuleDepth),
-            root.className(), "build a module that does the work of many levels by itself");
+        return base::unreadable("modules nest " + std::to_string(deepest) + " levels deep; the maximum is " +
+                                    std::to_string(kMaxModuleDepth),
+                                root.className(), "combine several levels into one module");
     }
     return {};
 }

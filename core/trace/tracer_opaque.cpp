@@ -38,7 +38,7 @@ class ModuleCallable final : public graph::Callable {
             for (std::size_t i = 0; i < in.size() && !m_isProgram; ++i) {
                 if (isReformed(in[i].value(), arguments[i]))
                     return base::runError(
-                        "an argument is given another shape in place: a module that runs on values cannot do that in a graph");
+                        "the shape of an argument is changed in place: a module that runs on values cannot do that in a graph");
             }
             return std::vector<Value>{result.toValue()};
         } catch (...) {

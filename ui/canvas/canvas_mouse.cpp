@@ -325,9 +325,10 @@ void GraphCanvas::buildMenu(QMenu& menu) {
                 add(QStringLiteral("collapse-all"), tr("Collapse All &Inside"), [this] { collapseAllInside(); });
         }
         addRunMenu(menu);
-        if (what.kind == ItemKind::Stub) add(QStringLiteral("link"), tr("Go to &Source"), [this] { followCurrent(); });
+        if (what.kind == ItemKind::Stub)
+            add(QStringLiteral("link"), tr("Go to &Producer"), [this] { followCurrent(); });
         if (scene()->item(item).stubs > 0)
-            add(QStringLiteral("link"), tr("Go to First &Consumer Elsewhere"), [this] { followCurrent(); });
+            add(QStringLiteral("link"), tr("Go to First &Stub"), [this] { followCurrent(); });
         if (scene()->item(item).parent) add(QStringLiteral("collapse"), tr("&Leave Module"), [this] { leaveModule(); });
         menu.addSeparator();
         QMenu* only = menu.addMenu(theme::icon(QStringLiteral("filter")), tr("Show &Only"));
@@ -381,7 +382,7 @@ void GraphCanvas::addRunMenu(QMenu& menu) {
     connect(menu.addAction(theme::icon(QStringLiteral("expand")),
                            tr("Draw &All %1").arg(context::countText(blocks.size()))),
             &QAction::triggered, this, [this, run] { m_context.setRunFolded(run, false); });
-    QMenu* which = menu.addMenu(theme::icon(QStringLiteral("module")), tr("Show &Instance"));
+    QMenu* which = menu.addMenu(theme::icon(QStringLiteral("module")), tr("Show &Block"));
     constexpr std::size_t kMaxEntries = 60;  // more than fit on a screen; Ctrl+Page Down goes to all of them
     for (std::size_t i = 0; i < std::min(blocks.size(), kMaxEntries); ++i) {
         const std::string& qualname = m_context.graph().scope(outline.group(blocks[i]).scope).qualname;

@@ -132,7 +132,7 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
     if (anyInfinite) m_high += (m_high.isEmpty() ? QString() : QStringLiteral(", ")) + QChar(0x221e);
     if (!m_known) {
         using Source = models::NodeColumn::Source;
-        m_note = info.source == Source::Values       ? QStringLiteral("known after Run")
+        m_note = info.source == Source::Values       ? QStringLiteral("available after a run")
                  : info.source == Source::Comparison ? measures.comparisonNote()
                                                      : QStringLiteral("no data");
     }

@@ -173,7 +173,7 @@ base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMark
     else if (format == QLatin1String("dot")) bytes = QByteArray::fromStdString(layout::sceneDot(graph, scene));
     else if (format == QLatin1String("json")) bytes = QByteArray::fromStdString(layout::sceneJson(graph, scene));
     else
-        return base::usageError("no image can be written as '" + format.toStdString() + "'", {},
+        return base::usageError("unknown output format '" + format.toStdString() + "'", {},
                                 "the file's name must end in .svg, .png, .pdf, .dot or .json");
     if (work.cancelled()) return base::cancelled();
     if (bytes.isEmpty())

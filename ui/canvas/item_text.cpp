@@ -41,7 +41,8 @@ ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
     if (what.repeat > 0) {
         const QString shown = out.title;
         out.title = runText(graph, what) + QStringLiteral("  \u00d7 %1").arg(context::countText(what.repeat));
-        if (what.period > 1) out.title += QStringLiteral(", %1 of %2 in turn").arg(what.turn + 1).arg(what.period);
+        if (what.period > 1)
+            out.title += QStringLiteral(", block %1 of %2 in the pattern").arg(what.turn + 1).arg(what.period);
         if (what.open)
             out.qualname +=
                 (out.qualname.isEmpty() ? QString() : QStringLiteral("  \u00b7  ")) + QStringLiteral("shown: ") + shown;
@@ -233,7 +234,7 @@ QString itemFacts(const InternalGraph& graph, const layout::SceneItem& item) {
         if (!expr.source.empty()) lines << cardText(expr.source.text());
     } else if (item.what.kind == ItemKind::Stub && !item.what.values.empty()) {
         lines << typeText(graph.node(item.what.values.front()))
-              << QStringLiteral("produced elsewhere: double-click to go there");
+              << QStringLiteral("stub: double-click to go to the producer");
     }
     lines.removeAll(QString());
     return lines.join(u'\n');
@@ -249,7 +250,7 @@ QString spokenText(const InternalGraph& graph, const layout::SceneItem& item) {
             break;
         case ItemKind::Input: parts << QStringLiteral("input ") + texts.title << texts.qualname; break;
         case ItemKind::Output: parts << QStringLiteral("output ") + texts.title << texts.qualname; break;
-        case ItemKind::Stub: parts << QStringLiteral("link to ") + texts.title; break;
+        case ItemKind::Stub: parts << QStringLiteral("stub of ") + texts.title; break;
         case ItemKind::Body: parts << QStringLiteral("body ") + texts.title; break;
         case ItemKind::Expr:
             parts << texts.title;

@@ -21,12 +21,11 @@ AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent) {
     text->setTextFormat(Qt::PlainText);
     text->setWordWrap(true);
     text->setMinimumWidth(380);
-    text->setText(
-        tr("A desktop debugger for neural networks.\n\n"
-           "Sonde has no network code: nothing is sent and nothing is fetched. It has no telemetry. Model files are "
-           "read, never executed.\n\n"
-           "Apache License 2.0. Built with Qt %1, Graphviz and Eigen; see the README for all libraries.")
-            .arg(QLatin1String(qVersion())));
+    text->setText(tr("A desktop debugger for neural networks.\n\n"
+                     "Sonde has no network code: nothing is sent or downloaded. It has no telemetry. Model files are "
+                     "read, never executed.\n\n"
+                     "Apache License 2.0. Built with Qt %1, Graphviz and Eigen; see the README for all libraries.")
+                      .arg(QLatin1String(qVersion())));
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     auto* words = new QVBoxLayout;

@@ -122,7 +122,7 @@ QString operatorPage(std::string_view domain, std::string_view name, const graph
     const QString title = operatorTitle(domain, name).toHtmlEscaped();
     if (versions.empty())
         return QStringLiteral(
-                   "<h2>%1</h2><p>Sonde does not know this operator: a model that has it opens and is drawn, and runs up to it.</p>")
+                   "<h2>%1</h2><p>Sonde does not support this operator. A model that uses it opens and is drawn; a run stops at it.</p>")
             .arg(title);
     const ops::OpDef& def = *newest(versions, expr);
     QString page = QStringLiteral("<h2>%1</h2><p>%2</p>").arg(title, html(def.summary));

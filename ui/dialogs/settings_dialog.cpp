@@ -85,7 +85,7 @@ QWidget* SettingsDialog::textSize() {
 
 QWidget* SettingsDialog::motionChoice() {
     auto* motion = named(new QCheckBox(tr("Reduce motion"), this), QStringLiteral("reducedMotion"),
-                         tr("No animation: modules expand and the view jumps at once"));
+                         tr("No animation: modules expand and the view moves immediately"));
     motion->setChecked(Theme::instance().reducedMotion());
     connect(motion, &QCheckBox::toggled, this, [](bool reduced) {
         Theme::instance().setReducedMotion(reduced);
@@ -122,7 +122,7 @@ QWidget* SettingsDialog::groupsChoice() {
     auto* groups =
         named(new QCheckBox(tr("Find groups in models without module names"), this), QStringLiteral("findsGroups"),
               tr("For ONNX files without module names: show repeated and self-contained parts of the graph as groups. "
-                 "Changing this reads the open file again"));
+                 "Changing this reloads the open file"));
     groups->setChecked(m_settings.findsGroups);
     connect(groups, &QCheckBox::toggled, this, [this](bool on) {
         m_settings.findsGroups = on;
@@ -135,8 +135,8 @@ QWidget* SettingsDialog::furtherDialogs() {
     auto* row = new QWidget(this);
     auto* line = new QHBoxLayout(row);
     line->setContentsMargins(0, 0, 0, 0);
-    auto* labels = named(new QPushButton(tr("Node &Labels…"), row), QStringLiteral("labels"),
-                         tr("Choose what is written on the nodes"));
+    auto* labels =
+        named(new QPushButton(tr("Node &Labels…"), row), QStringLiteral("labels"), tr("Choose the text on the nodes"));
     auto* keys = named(new QPushButton(tr("&Shortcuts…"), row), QStringLiteral("keys"),
                        tr("Show and change keyboard shortcuts"));
     for (QPushButton* button : {labels, keys}) button->setAutoDefault(false);  // Enter closes the dialog

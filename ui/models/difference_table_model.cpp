@@ -126,9 +126,9 @@ QVariant DifferenceTableModel::headerData(int section, Qt::Orientation orientati
         nullptr,
         nullptr,
         nullptr,
-        QT_TR_NOOP("first: all inputs agree; inherited: an input differs already"),
-        QT_TR_NOOP("Largest |a \u2212 r|: a in this run, r in the reference"),
-        QT_TR_NOOP("Largest |a \u2212 r| / |r| where r is not 0"),
+        QT_TR_NOOP("first: all inputs agree; inherited: an input already differs"),
+        QT_TR_NOOP("Maximum of |a \u2212 r|: a in this run, r in the reference"),
+        QT_TR_NOOP("Maximum of |a \u2212 r| / |r| where r is not 0"),
         QT_TR_NOOP("Cosine similarity of both values: 1 if they have the same direction"),
         QT_TR_NOOP("10 log10(\u2211 r\u00b2 / \u2211 (a \u2212 r)\u00b2): below about 40 dB the difference is visible"),
         QT_TR_NOOP("Why a value could not be compared element by element")};

@@ -97,7 +97,7 @@ QString failureText(const graph::InternalGraph& graph, graph::ExprId expr, const
     const graph::Expr& failed = graph.expr(failure.expr);
     QStringList lines;
     if (failure.expr != expr && !failed.outputs.empty())
-        lines << QCoreApplication::translate("Failure", "Inside of it, %1 failed")
+        lines << QCoreApplication::translate("Failure", "%1 failed inside it")
                      .arg(brief(graph.node(failed.outputs.front()).name));
     lines << shown(failure.error.what);
     QStringList types;

@@ -64,7 +64,7 @@ class Parser {
         Term root = any();
         if (!root) return nullptr;
         skip();
-        if (!atEnd()) return fail("there is no '(' for this ')'", m_at, 1);
+        if (!atEnd()) return fail("unmatched ')'", m_at, 1);
         return root;
     }
 
@@ -146,17 +146,17 @@ class Parser {
         }
         for (const std::string_view word : {"and", "or"})
             if (takeWord(word))
-                return fail("'" + std::string(word) + "' joins two conditions: one is missing", begin, word.size());
+                return fail("'" + std::string(word) + "' needs a condition on both sides", begin, word.size());
         if (atEnd()) return fail("a condition is missing at the end", m_text.size(), 0);
         if (peek() == ')') return fail("a condition is missing before this ')'", m_at, 1);
         if (peek() != '(') return term();
         ++m_at;
         skip();
-        if (peek() == ')') return fail("these brackets are empty", begin, m_at - begin + 1);
+        if (peek() == ')') return fail("empty brackets", begin, m_at - begin + 1);
         Term inner = any();
         if (!inner) return nullptr;
         skip();
-        if (peek() != ')') return fail("there is no ')' for this '('", begin, 1);
+        if (peek() != ')') return fail("unmatched '('", begin, 1);
         ++m_at;
         return inner;
     }
@@ -196,7 +196,7 @@ class Parser {
         if (hint.empty())
             hint =
                 "fields are name, op, module, class, attr, dtype, shape, category and more; put the text in \"…\" to search for it";
-        return fail("there is no field '" + word + "'", begin, word.size(), hint);
+        return fail("unknown field '" + word + "'", begin, word.size(), hint);
     }
 
     Term number() {
@@ -327,7 +327,7 @@ class Parser {
         char comma = ',';
         if (peek() == '[') {
             const std::size_t close = m_text.find(']', m_at);
-            if (close == std::string_view::npos) return fail("there is no ']' for this '['", m_at, 1);
+            if (close == std::string_view::npos) return fail("unmatched '['", m_at, 1);
             inside = m_text.substr(m_at + 1, close - m_at - 1);
             m_at = close + 1;
         } else {
@@ -388,7 +388,7 @@ class Parser {
         const char first = peek();
         if (first == '"') {
             const std::size_t close = m_text.find('"', begin + 1);
-            if (close == std::string_view::npos) return fail("there is no second quote for this one", begin, 1), false;
+            if (close == std::string_view::npos) return fail("unmatched quote", begin, 1), false;
             out.text = base::foldCase(m_text.substr(begin + 1, close - begin - 1));
             out.whole = whole;
             m_at = close + 1;
@@ -413,8 +413,7 @@ class Parser {
         std::size_t end = begin + 1;
         while (end < m_text.size() && m_text[end] != '/') end += m_text[end] == '\\' ? 2 : 1;
         // A name of a file may begin with a slash: without a second one it is a plain text.
-        if (end >= m_text.size())
-            return fail("there is no second '/' for this one", begin, 1, "put a text with a slash in quotes"), false;
+        if (end >= m_text.size()) return fail("unmatched '/'", begin, 1, "put text with a slash in quotes"), false;
         const std::string_view text = m_text.substr(begin + 1, end - begin - 1);
         base::Result<ops::Regex> parsed = ops::Regex::parse(text, ops::Case::Ignored);
         if (!parsed)

@@ -84,7 +84,7 @@ class Halver {
         made.arguments = {Argument::of(node)};
         made.attributes.set("to", static_cast<std::int64_t>(dtype));
         const std::string name = m_graph.node(node).name + (dtype == DType::Float16 ? "_half" : "_float");
-        const std::string why = "operators exchange float16";
+        const std::string why = "operators pass float16 to each other";
         const ExprId id = behind ? m_rewrite.insertAfter(anchor, std::move(made), name, why)
                                  : m_rewrite.insertBefore(anchor, std::move(made), name, why);
         const NodeId result = m_rewrite.output(id);
@@ -127,7 +127,7 @@ class Halver {
     base::Result<Argument> wide(ExprId before, NodeId node) {
         if (const auto constant = m_constants.find(node); constant != m_constants.end()) {
             return Argument::of(m_rewrite.constantBefore(before, constant->second, m_graph.node(node).name + "_float",
-                                                         "the operator takes float32 alone"));
+                                                         "the operator takes only float32"));
         }
         if (const auto source = m_wide.find(node); source != m_wide.end()) return Argument::of(source->second);
         return Argument::of(cast(before, node, DType::Float32, false));

@@ -15,11 +15,12 @@ using tensor::Value;
 base::Result<void> checkInferenceOptions(const io::dump::InferenceOptions& options) {
     const auto refuse = [](const char* name, const char* hint) {
         return base::usageError(std::string("the option ") + name +
-                                    " says how another engine prepares its data, and this one has no such form",
+                                    " describes how another engine prepares its data; Sonde has no such form",
                                 "--option", hint);
     };
     if (options.fusePreprocess)
-        return refuse("enable_fuse_preprocess", "leave it out: the operators in front of the model stay as they are");
+        return refuse("enable_fuse_preprocess",
+                      "leave it out: the operators that preprocess the input stay in the graph");
     if (options.weightPreprocess)
         return refuse("weight_preprocess", "leave it out: weights are packed when the graph runs");
     return {};

@@ -50,7 +50,7 @@ base::Diagnostics droppedChecks(const graph::InternalGraph& graph) {
                                   ? "1 assertion or guard of the model is"
                                   : std::to_string(warnings.size()) + " assertions and guards of the model are";
     warnings.push_back({base::Severity::Warning,
-                        count + " not in the file, which gives values where the model raises",
+                        count + " not in the file: it returns values where the model raises an error",
                         graph.name,
                         {}});
     return warnings;

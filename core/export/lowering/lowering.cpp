@@ -107,13 +107,13 @@ std::vector<std::int64_t> LoweredCall::spread(std::size_t index, std::size_t ran
     std::vector<std::int64_t> numbers = integers(index);
     if (numbers.empty()) numbers.assign(rank, fallback);
     if (numbers.size() == 1) numbers.assign(rank, numbers.front());
-    if (numbers.size() != rank) fail("argument " + std::to_string(index) + " has not one number for each axis");
+    if (numbers.size() != rank) fail("argument " + std::to_string(index) + " does not have one number for each axis");
     return numbers;
 }
 
 std::int64_t LoweredCall::axis(std::size_t index, std::size_t rank) const {
     const std::int64_t given = integer(index), most = static_cast<std::int64_t>(rank);
-    if (given < -most || given >= most) fail("there is no axis " + std::to_string(given));
+    if (given < -most || given >= most) fail("invalid axis " + std::to_string(given));
     return given < 0 ? given + most : given;
 }
 
@@ -129,7 +129,7 @@ std::vector<std::int64_t> LoweredCall::axes(std::size_t index, std::size_t rank)
 Shape LoweredCall::shapeOf(NodeId node) const {
     std::vector<std::int64_t> dims;
     const auto& shape = m_graph.node(node).type.shape;
-    if (!shape) fail("a shape is not known");
+    if (!shape) fail("a shape is unknown");
     for (const tensor::Dim& dim : *shape) dims.push_back(dim.value);
     return Shape(dims);
 }
@@ -187,7 +187,7 @@ std::vector<NodeId> LoweredCall::makeAll(std::string_view name, std::vector<Node
     for (const TypeInfo& type : inferred->types) {
         const auto shape = type.staticShape();
         if (!shape || type.dtype == DType::Undefined)
-            fail("the shape that " + std::string(name) + " returns is not known");
+            fail("the shape that " + std::string(name) + " returns is unknown");
         known.emplace_back(type.dtype, *shape);
     }
     return ops(name, std::move(inputs), std::move(attributes), known);

@@ -46,7 +46,7 @@ base::Result<OnnxGraph> onnxGraph(const Document& document, std::span<const Valu
     if (isOnnx(*document.graph)) return OnnxGraph{document.graph, {}};
     // Parameters with a default may be left out.
     if (inputs.size() > document.graph->inputs().size() || (inputs.empty() && !document.graph->inputs().empty()))
-        return base::usageError("the model is run to write it in ONNX operators, and needs its inputs",
+        return base::usageError("writing the model in ONNX operators requires a run, and the run requires inputs",
                                 document.location);
     // Everything is watched, so that every operation runs by itself.
     SONDE_ASSIGN(const auto plan, exec::Plan::make(document.graph, {.watchAll = true}));

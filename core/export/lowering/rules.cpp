@@ -280,7 +280,7 @@ Results getitem(LoweredCall& call) {
     if (from.kind != Argument::Kind::List && from.kind != Argument::Kind::Tuple) return lowerRearrangement(call);
     std::int64_t at = call.integer(1);
     if (at < 0) at += static_cast<std::int64_t>(from.items.size());
-    if (at < 0 || at >= static_cast<std::int64_t>(from.items.size())) LoweredCall::fail("there is no such item");
+    if (at < 0 || at >= static_cast<std::int64_t>(from.items.size())) LoweredCall::fail("no such item");
     return {from.items[static_cast<std::size_t>(at)]};
 }
 Results triangle(LoweredCall& call) {

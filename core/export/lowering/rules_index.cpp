@@ -69,7 +69,7 @@ Gathering gathering(C& c, const Shape& shape, const Picks& picks) {
     made.common = c.shapeOf(picks.nodes[0]);
     for (NodeId node : picks.nodes) {
         const auto both = tensor::broadcastShapes(made.common, c.shapeOf(node));
-        if (!both) C::fail("indices that do not fit together");
+        if (!both) C::fail("indices that do not broadcast");
         made.common = *both;
     }
     Ints dims = made.common.dims();
@@ -248,7 +248,7 @@ Results indexAlong(C& c, bool adds) {
 Results maskedSelect(C& c) {
     const NodeId x = c.tensor(0), mask = c.cast(c.tensor(1), DType::Bool);
     const auto shape = tensor::broadcastShapes(c.shapeOf(x), c.shapeOf(mask));
-    if (!shape) C::fail("a mask that does not fit");
+    if (!shape) C::fail("a mask with a wrong shape");
     c.opensShapes();
     return one(c.opOf("Compress", {flat(c, expanded(c, x, *shape)), flat(c, expanded(c, mask, *shape))},
                       {{"axis", std::int64_t{0}}}, c.result().dtype(), c.result().shape()));
@@ -480,7 +480,7 @@ void addIndexRules(LoweringRules& rules) {
     for (std::string_view name : {"atleast_1d", "atleast_2d", "atleast_3d"}) add(name, atLeast);
     add("tile", tile);
     add("repeat_interleave", [](C& c) {
-        if (c.expr().op.name.ends_with(".Tensor")) C::fail("repetitions that are the data");
+        if (c.expr().op.name.ends_with(".Tensor")) C::fail("repetitions that depend on the data");
         return lowerRearrangement(c);
     });
     add("where", [](C& c) {

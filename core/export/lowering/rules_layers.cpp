@@ -88,7 +88,7 @@ Results averagePool(C& c) {
     tensor::Attributes attributes = windowOf(c, rank, 0, 4);
     const bool divides = c.has(6);
     attributes.set("count_include_pad", std::int64_t{divides || !c.has(5) || c.flag(5)});
-    if (divides && c.flag(4)) C::fail("a pool with a divisor of its own and a last window that is cut");
+    if (divides && c.flag(4)) C::fail("a pool with divisor_override and a truncated last window");
     NodeId y = c.make("AveragePool", {x.x}, std::move(attributes));
     if (divides) {
         double size = 1;
@@ -531,7 +531,7 @@ void addLayerRules(LoweringRules& rules) {
     put("rms_norm", rmsNorm);
     put("_weight_norm", weightNorm);
     put("norm_except_dim", [](C& c) {
-        if (c.number(1, 2) != 2) C::fail("a norm of another power");
+        if (c.number(1, 2) != 2) C::fail("a norm with a different exponent");
         return one(normExcept(c, c.tensor(0), c.has(2) ? c.axis(2, c.shapeOf(c.tensor(0)).rank()) : 0));
     });
     put("einsum", einsum);

@@ -92,7 +92,7 @@ Results norm(C& c) {
         if (c.text(1) != "fro") C::fail("a norm of matrices");
         return one(normOf(c, x, 2, c.axes(2, rank), c.flag(3)));
     }
-    if (hasOverload(c, "ScalarOpt_dtype")) C::fail("a norm in another element type");
+    if (hasOverload(c, "ScalarOpt_dtype")) C::fail("a norm in a different element type");
     const Axes axes = c.count() > 2 ? c.axes(2, rank) : allAxes(rank);
     if (c.expr().op.name == "linalg_norm" && c.has(1) && axes.size() > 1) C::fail("a norm of matrices");
     return one(normOf(c, x, c.number(1, 2), axes, c.count() > 3 && c.flag(3)));
@@ -325,7 +325,7 @@ void addReductionRules(LoweringRules& rules) {
     put("median", median);
     put("bucketize", [](C& c) { return searched(c, c.argument(1), c.argument(0), c.flag(3)); });
     put("searchsorted", [](C& c) {
-        if (c.has(5)) C::fail("a line with an order of its own");
+        if (c.has(5)) C::fail("a dimension with its own order");
         return searched(c, c.argument(0), c.argument(1), c.flag(3) || c.text(4) == "right");
     });
     put("mse_loss", [](C& c) {

@@ -75,7 +75,7 @@ base::Result<std::shared_ptr<const InternalGraph>> Transcriber::finish(const std
     if (!m_s.missing.empty()) {
         std::string list;
         for (const auto& [name, why] : m_s.missing) list += (list.empty() ? "" : "; ") + name + " (" + why + ")";
-        return base::usageError("there is no ONNX form of " + list, m_source.name);
+        return base::usageError("no ONNX form for " + list, m_source.name);
     }
     std::vector<Argument> results;
     collectResults(resolved(m_source.main().result), results);
@@ -191,7 +191,7 @@ void Transcriber::lower(const Expr& expr, std::vector<Argument> arguments, std::
     if (std::none_of(outputs.begin(), outputs.end(), hasTensor)) {
         if (kShapes.contains(name) || outputs.empty() || outputs[0].isNone()) return keepValues(expr, outputs);
         if (outputs.size() == 1 && outputs[0].isNumber() && lowerNumber(expr, name, arguments, outputs[0])) return;
-        if (m_attempts > 0) throw NoLowering{"a number that is not followed"};
+        if (m_attempts > 0) throw NoLowering{"a number that is not traced"};
         note(expr, "a number that depends on the data is fixed");
         return keepValues(expr, outputs);
     }

@@ -11,7 +11,7 @@ void Transcriber::control(const Expr& expr, std::size_t at) {
     const std::string& name = expr.op.name;
     if (name == "If" || name == "cond") branch(expr, at);
     else if (name == "Loop") loop(expr, at);
-    else missing(expr, "it has graphs inside");
+    else missing(expr, "it contains graphs");
     const std::vector<Value>& outputs = m_log->outputs(expr.id, at);
     for (std::size_t i = 0; i < expr.outputs.size() && i < outputs.size(); ++i) {
         m_s.values[expr.outputs[i]] = outputs[i];
@@ -54,7 +54,7 @@ void Transcriber::enterBranch(const Expr& expr, const Body& body) {
 void Transcriber::branch(const Expr& expr, std::size_t at) {
     const Argument condition = expr.arguments.empty() ? Argument() : resolved(expr.arguments[0]);
     const std::optional<bool> truth = truthOf(condition, expr);
-    if (!truth || expr.bodies.size() < 2) return missing(expr, "a branch that cannot be followed");
+    if (!truth || expr.bodies.size() < 2) return missing(expr, "a branch that cannot be traced");
     const std::size_t taken = *truth ? 0 : 1;
     if (condition.kind == Argument::Kind::Node) {
         if (attempt(expr, [&] { writeIf(expr, at, condition.node, taken); })) return;
@@ -178,7 +178,7 @@ void Transcriber::loop(const Expr& expr, std::size_t at) {
                            trips.kind == Argument::Kind::Constant && begins.kind == Argument::Kind::Constant;
     if (!isCounted) {
         if (passes > 0 && attempt(expr, [&] { writeLoop(expr, at, trips, begins, state); })) return;
-        note(expr, "the loop is written out, " + std::to_string(passes) + " passes (" +
+        note(expr, "the loop is unrolled, " + std::to_string(passes) + " iterations (" +
                        (passes > 0 ? m_why[expr.id] : "its body did not run") + ")");
     }
     for (std::int64_t pass = 0; pass < passes; ++pass) {

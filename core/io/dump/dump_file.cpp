@@ -106,7 +106,7 @@ Section readSection(const std::shared_ptr<const base::MappedFile>& file, std::ui
     const std::uint64_t start = kSectionMagic.size() + 8;
     if (offset > bytes.size() || bytes.size() - offset < start ||
         std::memcmp(bytes.data() + offset, kSectionMagic.data(), kSectionMagic.size()) != 0) {
-        throw CodecError{base::unreadable("there is no section at byte " + std::to_string(offset))};
+        throw CodecError{base::unreadable("no section at byte " + std::to_string(offset))};
     }
     const std::uint64_t length = readNumber(bytes, offset + kSectionMagic.size(), 8);
     if (length > bytes.size() - offset - start) throw CodecError{base::unreadable("a header is longer than the file")};
@@ -230,9 +230,9 @@ base::Result<DumpFile> readDump(const std::filesystem::path& path, std::uint64_t
     } catch (const CodecError& error) {
         return base::Error(error.error).at(path.string());
     } catch (const nlohmann::json::exception& error) {
-        return base::unreadable(std::string("a section is not as it should be: ") + error.what(), path.string());
+        return base::unreadable(std::string("a section is damaged: ") + error.what(), path.string());
     } catch (const std::bad_alloc&) {
-        return base::unreadable("no memory left while reading", path.string());
+        return base::unreadable("out of memory while reading", path.string());
     }
 }
 

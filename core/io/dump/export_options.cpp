@@ -57,7 +57,7 @@ std::uint64_t InferenceOptions::bits() const {
 base::Result<std::vector<std::string>> InferenceOptions::names(std::uint64_t bits) {
     const std::uint64_t number = bits >> 32;
     if (number >= kLayouts.size() || (bits & 0xffffffff) >= 128)
-        return base::unreadable("the options of the dump mean nothing: " + std::to_string(bits));
+        return base::unreadable("the options of the dump are invalid: " + std::to_string(bits));
     std::vector<std::string> names;
     for (const Flag& flag : kFlags) {
         if (bits >> flag.bit & 1) names.emplace_back(flag.name);

@@ -174,7 +174,7 @@ class Decoder {
         if (kind < 0 || kind > static_cast<int>(ExprKind::Output)) broken("an expr of kind " + std::to_string(kind));
         if (!outputs.is_array() || outputs.empty() || outputs.size() > kMaxOutputs) broken("an expr without outputs");
         const auto scope = json.at("scope").get<std::size_t>();
-        if (scope >= m_graph->scopeCount()) broken("a scope that is not there");
+        if (scope >= m_graph->scopeCount()) broken("a scope that does not exist");
         ExprId id;
         if (static_cast<ExprKind>(kind) == ExprKind::Input) {
             const NodeId input =

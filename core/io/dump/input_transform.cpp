@@ -100,7 +100,8 @@ class Evaluation {
         if (name.starts_with("np.")) return function(name.substr(3), start, depth);
         if (!name.empty()) {
             m_at = start;
-            fail("the name '" + name + "' is not known: data, np.mean, std, min, max, abs, sqrt, exp, log, clip");
+            fail("the name '" + name +
+                 "' is not defined; known are data, np.mean, std, min, max, abs, sqrt, exp, log, clip");
         }
         std::string_view rest = std::string_view(m_text).substr(m_at);
         const auto number = base::takeNumber<double>(rest);
@@ -140,7 +141,7 @@ class Evaluation {
             return {std::sqrt(squares / static_cast<double>(value.size()))};
         }
         m_at = start;
-        fail("the function np." + name + " is not known: mean, std, min, max, abs, sqrt, exp, log, clip");
+        fail("the function np." + name + " is not defined; known are mean, std, min, max, abs, sqrt, exp, log, clip");
     }
 
     std::string_view m_text;

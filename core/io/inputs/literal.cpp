@@ -143,7 +143,7 @@ class Parser {
         }
         if (element->isOutOfRange) {
             m_at = begin;
-            return problem("'" + element->text + "' is out of range: the largest number is 1.8e308");
+            return problem("'" + element->text + "' is out of range: the maximum is 1.8e308");
         }
         elements.push_back(*element);
         return {};
@@ -183,7 +183,7 @@ class Parser {
         if (dims.size() <= depth) dims.resize(depth + 1, -1);
         if (dims[depth] >= 0 && dims[depth] != length) {
             m_at = begin;
-            return problem("a list of " + std::to_string(length) + " beside one of " + std::to_string(dims[depth]) +
+            return problem("a list of " + std::to_string(length) + " next to one of " + std::to_string(dims[depth]) +
                            " elements");
         }
         dims[depth] = length;
@@ -285,7 +285,7 @@ Result<Value> noValue(const InputInfo& input) {
     const bool mayBeNone =
         !input.type.kind || input.type.kind == ValueKind::None || input.type.kind == ValueKind::Optional;
     if (!mayBeNone || input.type.dtype != DType::Undefined || input.type.shape)
-        return notTaken(kNone, input, "", "leave the input out, or give it a value");
+        return notTaken(kNone, input, "", "omit the input, or give it a value");
     return Value();
 }
 

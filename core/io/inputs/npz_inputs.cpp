@@ -140,7 +140,7 @@ std::vector<std::string> ArrayMatch::notes(const std::vector<InputInfo>& inputs)
         const std::string& key = keys[input];
         result.push_back("array '" + key + "' is used for input '" + inputs[input].name + "', not '" +
                          key.substr(0, key.size() - inputs[input].name.size() - kIn.size()) + inputs[input].name +
-                         "', which holds other values");
+                         "', which has different values");
     }
     for (const std::string& key : unused)
         result.push_back("array '" + key + "' is not used: the model has no input of that name");

@@ -306,7 +306,7 @@ Result<Tensor> readNpy(std::span<const std::byte> bytes, std::shared_ptr<const v
     const std::string_view text(reinterpret_cast<const char*>(bytes.data() + start), length);
     const std::optional<Header> header = HeaderParser(text).parse();
     if (!header)
-        return unreadable("the .npy header cannot be understood", where, "records and named fields are not supported");
+        return unreadable("the .npy header cannot be parsed", where, "records and named fields are not supported");
     if (header->description.find('O') != std::string::npos) {
         return unreadable("the array contains Python objects", where,
                           "files are never executed; save it as an array of numbers");
@@ -319,7 +319,7 @@ Result<Tensor> readNpy(std::span<const std::byte> bytes, std::shared_ptr<const v
     const std::size_t itemSize = std::max<std::size_t>(description->itemSize, 1);
     if (!count || static_cast<std::uint64_t>(*count) > rest.size() / itemSize) {
         return unreadable("the array's data is cut off: shape " + header->shape.text() + " needs more than the " +
-                              std::to_string(rest.size()) + " bytes that are there",
+                              std::to_string(rest.size()) + " available bytes",
                           where);
     }
     Shape stored = header->shape;

@@ -33,7 +33,7 @@ base::Result<tensor::Tensor> NpzFile::read(std::string_view key) const {
         std::string known;
         for (std::size_t i = 0; i < m_keys.size() && i < kKeysShown; ++i) known += (i ? ", " : "") + m_keys[i];
         if (m_keys.size() > kKeysShown) known += ", …";
-        return base::unreadable("there is no array '" + std::string(key) + "'", path, "the file has: " + known);
+        return base::unreadable("the file has no array '" + std::string(key) + "'", path, "its arrays: " + known);
     }
     SONDE_ASSIGN(const SharedBytes data, m_archive->read(*entry));
     return readNpy(data.bytes, data.owner, path + ", array " + std::string(key));

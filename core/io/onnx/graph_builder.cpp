@@ -293,7 +293,7 @@ Result<std::vector<std::size_t>> GraphBuilder::sorted(const std::vector<NodeProt
         return unreadable("the graph has a cycle", placeOf(nodes[static_cast<std::size_t>(stuck - waiting.begin())]));
     }
     m_diagnostics.push_back(
-        {base::Severity::Info, "the nodes of the file are not in an order of execution; they were sorted", "", ""});
+        {base::Severity::Info, "the nodes of the file are not in topological order; they were sorted", "", ""});
     return order;
 }
 
@@ -305,7 +305,7 @@ const FunctionProto* GraphBuilder::findFunction(const NodeProto& node) const {
 
 Result<void> GraphBuilder::buildNode(const NodeProto& node, Place& place) {
     if (place.call && ++m_unfolded > kMaxUnfolded) {
-        return unreadable("the model's functions unfold to more than " + std::to_string(kMaxUnfolded) + " operations",
+        return unreadable("the model's functions expand to more than " + std::to_string(kMaxUnfolded) + " operations",
                           placeOf(node));
     }
     if (node.op.empty()) return unreadable("a node has no operator", placeOf(node));
@@ -457,7 +457,7 @@ Result<void> GraphBuilder::unfold(const NodeProto& node, const FunctionProto& fu
     if (std::find(m_unfolding.begin(), m_unfolding.end(), &function) != m_unfolding.end()) {
         return unreadable("function '" + shown(function.name) + "' calls itself", placeOf(node));
     }
-    if (place.depth >= kMaxDepth) return unreadable("functions call each other more than 64 deep", placeOf(node));
+    if (place.depth >= kMaxDepth) return unreadable("functions are nested more than 64 calls deep", placeOf(node));
     SONDE_ASSIGN(const std::vector<NodeId> inputs, readInputs(node, place));
     CallAttributes attributes;
     for (Bytes message : function.attributeDefaults) {

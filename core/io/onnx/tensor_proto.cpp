@@ -129,13 +129,13 @@ Result<Tensor> TensorReader::read(Bytes message) {
 
 Result<Tensor> TensorReader::fromRaw(const Header& header, std::span<const std::byte> raw,
                                      std::shared_ptr<const base::MappedFile> owner, Bytes message) {
-    if (header.dtype == DType::String) return wrong(header, "text cannot be stored as raw data", message);
+    if (header.dtype == DType::String) return wrong(header, "strings cannot be stored as raw data", message);
     const std::size_t bits = tensor::bitsInFile(header.dtype);
     // numel is below 2^63 and a tensor of more than the file's bits is refused, so the product cannot overflow.
     if (header.numel > raw.size() * 8 / bits || (header.numel * bits + 7) / 8 != raw.size()) {
         return wrong(header,
-                     "the data has " + std::to_string(raw.size()) + " bytes, which is not what " +
-                         std::string(tensor::name(header.dtype)) + header.shape.text() + " takes",
+                     "the data has " + std::to_string(raw.size()) + " bytes, which does not match the size of " +
+                         std::string(tensor::name(header.dtype)) + header.shape.text(),
                      message);
     }
     const std::size_t itemSize = tensor::itemSize(header.dtype);
@@ -260,7 +260,7 @@ Result<std::shared_ptr<const base::MappedFile>> TensorReader::dataFile(const Hea
     const std::string location(header.location);
     if (const auto known = m_dataFiles.find(location); known != m_dataFiles.end()) return known->second;
     if (location.empty() || location.find('\0') != std::string::npos) {
-        return wrong(header, "the data is in another file whose name is missing", message);
+        return wrong(header, "the data is in an external file whose name is missing", message);
     }
     // The file may not be anywhere but in the model's folder or below, also not by way of a link (onnx.proto).
     std::error_code code;
@@ -328,7 +328,7 @@ Result<Tensor> TensorReader::readSparse(Bytes message) {
     const bool flat = indices.rank() == 1;
     if (indices.dtype() != DType::Int64 || values.rank() != 1 || indices.rank() < 1 || indices.rank() > 2 ||
         indices.dim(0) != values.dim(0) || (!flat && static_cast<std::size_t>(indices.dim(1)) != shape.rank())) {
-        return wrong(header, "the indices of a sparse tensor do not fit its values", message);
+        return wrong(header, "the indices of a sparse tensor do not match its values", message);
     }
     SONDE_ASSIGN(Tensor dense, Tensor::zeros(values.dtype(), shape));
     const std::vector<std::int64_t> strides = shape.contiguousStrides();
@@ -340,7 +340,7 @@ Result<Tensor> TensorReader::readSparse(Bytes message) {
             inside = inside && index >= 0 && index < (flat ? *numel : shape[axis]);
             at += inside ? index * (flat ? 1 : strides[axis]) : 0;
         }
-        if (!inside) return wrong(header, "an index of a sparse tensor is outside of its shape", message);
+        if (!inside) return wrong(header, "an index of a sparse tensor is out of range", message);
         std::memcpy(dense.mutableBytes() + static_cast<std::size_t>(at) * itemSize,
                     values.bytes() + static_cast<std::size_t>(i) * itemSize, itemSize);
     }

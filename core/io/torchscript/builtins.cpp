@@ -76,14 +76,14 @@ std::int64_t floorRemainder(std::int64_t a, std::int64_t b) {
 bool add(Arguments& in, ScriptValue& out) {
     if (in.size() == 2 && in[0].isString() && in[1].isString()) {
         if (stringOf(in[0]).size() + stringOf(in[1]).size() > kMaxElements)
-            fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
+            fail(TraceErrorKind::Runtime, "a string exceeds the size limit");
         out = Var(stringOf(in[0]) + stringOf(in[1]));
         return true;
     }
     if (in.size() == 2 && in[0].list() && in[1].list()) {
         std::vector<ScriptValue> items = in[0].list()->items;
         items.insert(items.end(), in[1].list()->items.begin(), in[1].list()->items.end());
-        if (items.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+        if (items.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a list exceeds the size limit");
         out = makeList(std::move(items));
         return true;
     }
@@ -96,7 +96,7 @@ bool mul(Arguments& in, ScriptValue& out) {
     if (in.size() == 2 && in[0].isString() && in[1].isNumber() && isInt(in[1])) {
         const std::size_t times = static_cast<std::size_t>(std::max<std::int64_t>(intOf(in[1]), 0));
         if (!stringOf(in[0]).empty() && times > kMaxElements / stringOf(in[0]).size())
-            fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
+            fail(TraceErrorKind::Runtime, "a string exceeds the size limit");
         std::string text;
         for (std::size_t i = 0; i < times && !stringOf(in[0]).empty(); ++i) text += stringOf(in[0]);
         out = Var(std::move(text));
@@ -106,7 +106,7 @@ bool mul(Arguments& in, ScriptValue& out) {
         const std::vector<ScriptValue>& part = in[0].list()->items;
         const std::int64_t times = std::max<std::int64_t>(intOf(in[1]), 0);
         if (!part.empty() && static_cast<std::uint64_t>(times) > kMaxElements / part.size())
-            fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+            fail(TraceErrorKind::Runtime, "a list exceeds the size limit");
         std::vector<ScriptValue> items;
         for (std::int64_t i = 0; i < times && !part.empty(); ++i) items.insert(items.end(), part.begin(), part.end());
         out = makeList(std::move(items));
@@ -257,7 +257,7 @@ bool item(Arguments& in, ScriptValue& out) {
 /// Nested lists of numbers.
 bool toList(const tensor::Tensor& tensor, ScriptValue& out) {
     if (tensor.numel() > static_cast<std::int64_t>(kMaxElements))
-        fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+        fail(TraceErrorKind::Runtime, "a list exceeds the size limit");
     if (tensor.rank() == 0) {
         if (tensor.dtype() == tensor::DType::Bool) out = Var(tensor.toInt64(0) != 0);
         else if (tensor::isFloating(tensor.dtype())) out = Var(tensor.toDouble(0));

@@ -65,7 +65,7 @@ bool contains(Arguments& in, ScriptValue& out) {
 
 bool append(Arguments& in, ScriptValue& out) {
     if (in.size() != 2 || !in[0].list()) return false;
-    if (in[0].list()->items.size() >= kMaxElements) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+    if (in[0].list()->items.size() >= kMaxElements) fail(TraceErrorKind::Runtime, "a list exceeds the size limit");
     const std::vector<ScriptValue>* inner = itemsOf(in[1]);
     if (inner == &in[0].list()->items) fail(TraceErrorKind::Runtime, "a list is put into itself");
     in[0].list()->items.push_back(in[1]);
@@ -97,7 +97,7 @@ bool extend(Arguments& in, ScriptValue& out) {
     if (in.size() != 2 || !in[0].list() || !itemsOf(in[1])) return false;
     const std::vector<ScriptValue> more = *itemsOf(in[1]);
     if (in[0].list()->items.size() + more.size() > kMaxElements)
-        fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+        fail(TraceErrorKind::Runtime, "a list exceeds the size limit");
     in[0].list()->items.insert(in[0].list()->items.end(), more.begin(), more.end());
     out = in[0];
     return true;
@@ -358,7 +358,7 @@ bool sum(Arguments& in, ScriptValue& out) {
 bool rangeList(Arguments& in, ScriptValue& out) {
     if (in.size() != 1 || !in[0].isNumber() || !isInt(in[0])) return false;
     if (intOf(in[0]) > static_cast<std::int64_t>(kMaxElements))
-        fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+        fail(TraceErrorKind::Runtime, "a list exceeds the size limit");
     std::vector<ScriptValue> items;
     for (std::int64_t i = 0; i < intOf(in[0]); ++i) items.emplace_back(Var(i));
     out = makeList(std::move(items));

@@ -201,7 +201,7 @@ bool replace(Arguments& in, ScriptValue& out) {
         made.append(text, at, found - at).append(to);
         if (from.empty() && found < text.size()) made += text[found];
         at = found + std::max<std::size_t>(from.size(), 1);
-        if (made.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
+        if (made.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a string exceeds the size limit");
     }
     if (at < text.size()) made.append(text, at);
     out = Var(std::move(made));
@@ -306,7 +306,8 @@ bool justified(Arguments& in, ScriptValue& out, Justify how) {
     if (fill.size() != 1)
         fail(TraceErrorKind::Type, "TypeError: The fill character must be exactly one character long");
     const std::int64_t width = intOf(in[1]);
-    if (width > static_cast<std::int64_t>(kMaxElements)) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
+    if (width > static_cast<std::int64_t>(kMaxElements))
+        fail(TraceErrorKind::Runtime, "a string exceeds the size limit");
     const std::size_t missing =
         width > static_cast<std::int64_t>(text.size()) ? static_cast<std::size_t>(width) - text.size() : 0;
     // Python puts the odd one to the left if the width is odd.
@@ -321,7 +322,8 @@ bool zeroFill(Arguments& in, ScriptValue& out) {
     if (!isCall(in, 1, 1)) return false;
     const std::string& text = stringOf(in[0]);
     const std::int64_t width = intOf(in[1]);
-    if (width > static_cast<std::int64_t>(kMaxElements)) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
+    if (width > static_cast<std::int64_t>(kMaxElements))
+        fail(TraceErrorKind::Runtime, "a string exceeds the size limit");
     const std::size_t missing =
         width > static_cast<std::int64_t>(text.size()) ? static_cast<std::size_t>(width) - text.size() : 0;
     out = Var(std::string(missing, '0') + text);  // also before a sign, unlike Python
@@ -343,7 +345,7 @@ bool expandTabs(Arguments& in, ScriptValue& out) {
             made += c;
             column = c == '\n' || c == '\r' ? 0 : column + 1;
         }
-        if (made.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
+        if (made.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a string exceeds the size limit");
     }
     out = Var(std::move(made));
     return true;
@@ -357,7 +359,7 @@ bool join(Arguments& in, ScriptValue& out) {
         if (!item.isString()) return false;
         if (!std::exchange(first, false)) text += stringOf(in[0]);
         text += stringOf(item);
-        if (text.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
+        if (text.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a string exceeds the size limit");
     }
     out = Var(std::move(text));
     return true;
@@ -405,7 +407,7 @@ std::string formatted(char specifier, const ScriptValue& value) {
             fail(TraceErrorKind::Runtime,
                  std::string("The specifier %") + specifier + " is not supported in TorchScript format strings");
     }
-    fail(TraceErrorKind::Type, std::string("%") + specifier + " does not go with " + typeName(value));
+    fail(TraceErrorKind::Type, std::string("%") + specifier + " cannot format a " + typeName(value));
 }
 
 /// "%d of %s" % (…)

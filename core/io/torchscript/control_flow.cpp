@@ -237,7 +237,8 @@ class JoinedChanges {
             states[i] = entry ? &entry->state : changed.get();
             isLost = isLost || states[i]->isLost || states[i]->pending;
             if (states[i]->form != changed->form)
-                refuseFlow("a tensor is given another shape in place inside of a branch, which who has it would see");
+                refuseFlow(
+                    "the shape of a tensor is changed in place inside a branch, where other users of the tensor would see it");
         }
         Region::noteChange(*changed);
         for (const TensorState* state : states) {
@@ -326,7 +327,7 @@ Interpreter::Flow Interpreter::recordIf(const Statement& statement, const Script
         tracer.leaveBody();
         changes[i] = region.takeBack();
     }
-    if (flows[0] != flows[1]) refuseFlow("one branch returns, the other one goes on");
+    if (flows[0] != flows[1]) refuseFlow("one branch returns and the other one does not");
 
     Join join(tracer, owner, changes);
     if (flows[0] == Flow::Return) {

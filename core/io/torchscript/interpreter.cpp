@@ -441,7 +441,7 @@ ScriptValue Interpreter::evaluate(const Expression& expression, Environment& env
             return callOperator("neg", std::move(operand), {});
         }
         case Kind::Subscript: {
-            if (expression.parts.size() != 2) fail(TraceErrorKind::Type, "an index has one part");
+            if (expression.parts.size() != 2) fail(TraceErrorKind::Type, "an index must have one part");
             const ScriptValue object = evaluate(expression.parts[0], env);
             return subscript(object, evaluate(expression.parts[1], env));
         }

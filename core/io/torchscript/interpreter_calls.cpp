@@ -181,7 +181,7 @@ ScriptValue converted(const std::string& name, const ScriptValue& value, bool re
 ScriptValue rangeAsList(const std::vector<ScriptValue>& arguments) {
     constexpr std::uint64_t kMaxElements = 10'000'000;
     const Range range = rangeOf(arguments);
-    if (range.count > kMaxElements) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+    if (range.count > kMaxElements) fail(TraceErrorKind::Runtime, "a list exceeds the size limit");
     std::vector<ScriptValue> items;
     for (std::uint64_t i = 0; i < range.count; ++i) items.emplace_back(Var(range.at(i)));
     return makeList(std::move(items));

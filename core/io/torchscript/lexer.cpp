@@ -111,7 +111,7 @@ class Lexer {
         const std::size_t start = m_at++;
         std::string value;
         while (peek() != quote) {
-            if (m_at >= m_text.size() || peek() == '\n') return wrong("a string does not end");
+            if (m_at >= m_text.size() || peek() == '\n') return wrong("unterminated string");
             if (peek() != '\\') {
                 value += m_text[m_at++];
                 continue;

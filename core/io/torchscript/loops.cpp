@@ -88,24 +88,24 @@ class Carried {
         if (const std::vector<ScriptValue>* parts = itemsOf(like)) {
             const std::vector<ScriptValue>* current = itemsOf(now);
             if (!current || current->size() != parts->size())
-                refuseFlow("a variable of a loop changes its structure from pass to pass");
+                refuseFlow("a variable of a loop changes its structure between iterations");
             for (std::size_t i = 0; i < parts->size(); ++i) collect((*parts)[i], (*current)[i], into);
         } else if (like.dict()) {
             if (!now.dict() || now.dict()->items.size() != like.dict()->items.size())
-                refuseFlow("a dict of a loop changes its keys from pass to pass");
+                refuseFlow("a dict of a loop changes its keys between iterations");
             for (std::size_t i = 0; i < like.dict()->items.size(); ++i)
                 collect(like.dict()->items[i].second, now.dict()->items[i].second, into);
         } else if (const auto* instance = like.as<std::shared_ptr<InstanceValue>>()) {
             const auto* current = now.as<std::shared_ptr<InstanceValue>>();
             if (!current || (*current)->attributes.size() != (*instance)->attributes.size())
-                refuseFlow("an object of a loop changes its attributes from pass to pass");
+                refuseFlow("an object of a loop changes its attributes between iterations");
             for (const auto& [name, part] : (*instance)->attributes) collect(part, (*current)->attributes[name], into);
         } else if (isLeaf(like)) {
             noteOtherName(now);
             into.push_back(now);
         } else if (!(like.plain() && now.plain() && sameVar(*like.plain(), *now.plain())) &&
                    like.data.index() == now.data.index()) {
-            refuseFlow("a variable of a loop that is " + typeName(like) + " changes from pass to pass");
+            refuseFlow("a variable of a loop that is " + typeName(like) + " changes between iterations");
         } else if (like.data.index() != now.data.index()) {
             refuseFlow("a variable of a loop is " + typeName(like) + " first and " + typeName(now) + " later");
         }
@@ -424,7 +424,8 @@ bool Interpreter::recordPass(const Statement& statement, const Var& trips, const
         for (const Region::Cell& entry : changes.cells) {
             if (entry.state.isLost && entry.cell->lastWrite.isNone()) entry.cell->lastWrite = entry.state.lastWrite;
             if (entry.state.form != entry.cell->form)
-                refuseFlow("a tensor is given another shape in place inside of a loop, which who has it would see");
+                refuseFlow(
+                    "the shape of a tensor is changed in place inside a loop, where other users of the tensor would see it");
         }
     }
     tracer.leaveBody();

@@ -242,7 +242,7 @@ ScriptValue callInto(const std::string& name, std::vector<ScriptValue> arguments
     beforeWrite(*out.cell());
     const ScriptValue made = callOperator(name, std::move(arguments), std::move(keywords));
     if (!made.cell())
-        throw TraceError(TraceErrorKind::Type, name + " with out= gives more than one tensor: not supported");
+        throw TraceError(TraceErrorKind::Type, name + " with out= returns more than one tensor: not supported");
     const trace::Function writeOut{"write_out", interned(name), "write_out", true, "prim"};
     write(*out.cell(), trace::callFunction(writeOut, {toVar(made), toVar(out)}));
     return out;

@@ -15,7 +15,7 @@ class PartCount {
       public:
         explicit Level(PartCount& count) : m_count(count) {
             if (++m_count.m_parts > kMaxParts || m_count.m_depth >= kMaxDepth)
-                throw trace::TraceError(trace::TraceErrorKind::Runtime, "a value has parts in parts beyond bounds");
+                throw trace::TraceError(trace::TraceErrorKind::Runtime, "a value has too many nested parts");
             ++m_count.m_depth;
         }
         ~Level() { --m_count.m_depth; }

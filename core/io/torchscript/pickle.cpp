@@ -165,7 +165,7 @@ class Machine {
         } else if (const auto far = m_farMemo.find(key); far != m_farMemo.end()) {
             known = &far->second;
         }
-        if (!known || known->number == kNothing) return wrong("nothing is remembered under " + std::to_string(key));
+        if (!known || known->number == kNothing) return wrong("no memo entry " + std::to_string(key));
         if (known->number != 0 && m_containers[known->number].isOpen) return wrong("a value contains itself");
         m_stack.push_back(*known);
         return {};

@@ -99,7 +99,7 @@ base::Result<SourceRanges> SourceRanges::read(std::span<const std::byte> pickle,
                 for (const Value& part : source[0].items()) {
                     text += textOf(part);
                     if (bytes + text.size() > kMaxTextBytes)
-                        return base::unreadable("source ranges grow beyond bounds", std::string(place));
+                        return base::unreadable("source ranges exceed the size limit", std::string(place));
                 }
                 bytes += text.size();
                 at->second = texts.add(std::move(text));

@@ -139,7 +139,7 @@ std::vector<std::int64_t> inverseOf(const Var& permutation) {
         const std::int64_t dim = dims[static_cast<std::size_t>(i)].toInt();
         const std::int64_t at = dim < 0 ? dim + rank : dim;
         if (at < 0 || at >= rank)
-            throw TraceError(TraceErrorKind::Value, "permute() got a dimension that is not there");
+            throw TraceError(TraceErrorKind::Value, "permute() got a dimension that does not exist");
         inverse[static_cast<std::size_t>(at)] = i;
     }
     return inverse;

@@ -45,7 +45,7 @@ class Reader {
         }
         for (const auto& [call, inner] : m_inner) {
             if (inner->inputs().size() != call->inputs().size())
-                bad("a call and its graph have another number of inputs");
+                bad("a call and its graph have different numbers of inputs");
             GraphBuilder(call->graph()).setInner(*call, inner);
         }
         for (std::size_t i = 0; i < m_graphs.size(); ++i) {
@@ -144,7 +144,7 @@ class Reader {
         for (std::size_t i = 0; i < graphs.size(); ++i) {
             std::size_t at = i;
             for (std::size_t steps = 0; !graphs[at].at("parent").is_null(); ++steps) {
-                if (steps > graphs.size()) bad("graphs are inside of each other in a circle");
+                if (steps > graphs.size()) bad("graphs contain each other in a cycle");
                 at = graphs[at].at("parent").get<std::size_t>();
                 if (at >= graphs.size()) bad("a graph's parent does not exist");
             }
@@ -173,7 +173,8 @@ class Reader {
         for (const Json& item : json.at("body")) settle(builder, item, readExpr(builder, item, index));
         std::vector<TracedNode*> outputs;
         for (const Json& item : json.at("outputs")) outputs.push_back(elementAt(m_nodes, item));
-        if (outputs.size() != m_results.at(index)) bad("a graph has another number of results than its module says");
+        if (outputs.size() != m_results.at(index))
+            bad("a graph has a different number of results than its module declares");
         builder.setOutputs(std::move(outputs));
     }
 
@@ -219,7 +220,7 @@ class Reader {
                          op.at(6).get<bool>(),
                          op.at(7).get<std::size_t>()};
         }
-        if (as == ExprKind::CallMethod && args.empty()) bad("a method is called on nothing");
+        if (as == ExprKind::CallMethod && args.empty()) bad("a method is called without an object");
         TracedExpr& expr = *builder.addCall(as, target, std::move(args), std::move(keywords), std::move(operation));
         for (const Json& output : outputs) {
             if (output.at("module").get<bool>()) bad("an operation cannot return a module");
@@ -227,7 +228,7 @@ class Reader {
         }
         GraphBuilder::setOutDef(expr, tm::structureFrom(json.at("result"), m_tensors));
         if (expr.outDef().leafCount() != expr.outputs().size())
-            bad("an expr has another number of outputs than it says");
+            bad("an expr has a different number of outputs than it declares");
         if (json.contains("forward")) GraphBuilder::setForwardName(expr, json.at("forward").get<std::string>());
         if (json.contains("inner")) {
             if (!expr.isModuleCall()) bad("only calls of modules have graphs");
@@ -305,9 +306,9 @@ base::Result<std::shared_ptr<TracedModule>> load(const std::shared_ptr<const bas
     } catch (const trace::TraceError& error) {
         return error.toError({});
     } catch (const nlohmann::json::exception& error) {
-        return base::unreadable(std::string("the header is not as it should be: ") + error.what());
+        return base::unreadable(std::string("the header is invalid: ") + error.what());
     } catch (const std::bad_alloc&) {
-        return base::unreadable("no memory left while reading");
+        return base::unreadable("out of memory while reading");
     }
 }
 

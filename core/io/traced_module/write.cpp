@@ -67,7 +67,7 @@ class BuiltinReplacer {
             const auto shape = node->type().staticShape();
             if (!shape || !node->type().isTensor()) {
                 throw CodecError{base::usageError("the shape of '" + node->fullName() +
-                                                  "' is not known, and so the module that reads it cannot be saved")};
+                                                  "' is unknown, so the module that uses it cannot be saved")};
             }
             auto zeros = tensor::Tensor::zeros(node->type().dtype, *shape);
             if (!zeros) throw CodecError{zeros.error()};

@@ -7,8 +7,8 @@
 #include <thread>
 #include <unordered_set>
 
-#include "core/layout/compose/allowance.h"
-#include "core/layout/compose/draft.h"
+#include "core/layout/compose/layout_draft.h"
+#include "core/layout/compose/time_budget.h"
 #include "core/layout/engine/layered.h"
 
 namespace sonde::layout::compose {
@@ -30,7 +30,7 @@ double even(double side) { return 2 * std::ceil(std::clamp(std::isfinite(side) ?
 double side(double value) { return std::clamp(std::isfinite(value) ? value : 0.0, 0.0, kMaxSide); }
 
 /// The picture of one level and how it is in its box.
-struct Inside {
+struct LevelLayout {
     std::shared_ptr<const BoxLayout> layout;
     Point origin;  ///< of the layout within the box
     Size size;     ///< of the box
@@ -38,14 +38,14 @@ struct Inside {
 
 class Arranger {
   public:
-    Arranger(const Draft& draft, const SceneOptions& options, LayoutWorkers& workers, LayoutCache& cache,
+    Arranger(const LayoutDraft& draft, const SceneOptions& options, LayoutWorkers& workers, LayoutCache& cache,
              const base::WorkContext& work)
         : m_draft(draft), m_options(options), m_workers(workers), m_cache(cache), m_work(work),
-          m_nextPartial(Clock::now() + options.partialAfter), m_allowance(options.allowance, options.budget) {}
+          m_nextPartial(Clock::now() + options.partialAfter), m_timeBudget(options.allowance, options.budget) {}
 
     base::Result<std::shared_ptr<const SceneLayout>> run() {
         measure();
-        std::vector<Inside> insides(m_draft.levels.size());
+        std::vector<LevelLayout> insides(m_draft.levels.size());
         std::uint32_t depth = 0;
         for (const Level& level : m_draft.levels) depth = std::max(depth, level.depth);
         std::vector<std::vector<std::uint32_t>> byDepth(depth + 1);
@@ -66,7 +66,7 @@ class Arranger {
 
     bool across() const { return m_draft.view->direction == Direction::LeftRight; }
 
-    Size sizeOf(std::uint32_t item, const std::vector<Inside>& insides) const {
+    Size sizeOf(std::uint32_t item, const std::vector<LevelLayout>& insides) const {
         const std::uint32_t level = m_draft.levelOf[item];
         return level == kNone ? m_leaf[item] : insides[level].size;
     }
@@ -79,11 +79,12 @@ class Arranger {
     }
 
     /// Where the port of a value is in the border of an open item: the distance from the border's middle.
-    std::optional<double> portOf(std::uint32_t item, NodeId value, bool out, const std::vector<Inside>& insides) const {
+    std::optional<double> portOf(std::uint32_t item, NodeId value, bool out,
+                                 const std::vector<LevelLayout>& insides) const {
         if (!value.valid()) return std::nullopt;
         const std::uint32_t levelIndex = m_draft.levelOf[item];
         const Level& level = m_draft.levels[levelIndex];
-        const Inside& inside = insides[levelIndex];
+        const LevelLayout& inside = insides[levelIndex];
         const auto index = static_cast<std::uint32_t>(m_portIndex.at(portKey(levelIndex, value, out)));
         const Rect& box = inside.layout->boxes[boxOf(level, index | (out ? kPortOut : kPortIn))];
         return across() ? box.y + inside.origin.y - inside.size.height / 2
@@ -137,7 +138,7 @@ class Arranger {
 
     static bool isSource(ItemKind kind) { return kind == ItemKind::Input || kind == ItemKind::Stub; }
 
-    BoxGraph boxGraph(std::uint32_t levelIndex, const std::vector<Inside>& insides) {
+    BoxGraph boxGraph(std::uint32_t levelIndex, const std::vector<LevelLayout>& insides) {
         const Level& level = m_draft.levels[levelIndex];
         BoxGraph graph;
         graph.direction = m_draft.view->direction;
@@ -186,7 +187,7 @@ class Arranger {
     };
 
     /// The levels of one depth: equal ones once, known ones from the cache, the others by the helpers side by side.
-    base::Result<void> layOut(const std::vector<std::uint32_t>& batch, std::vector<Inside>& insides) {
+    base::Result<void> layOut(const std::vector<std::uint32_t>& batch, std::vector<LevelLayout>& insides) {
         std::vector<Job> jobs;
         std::unordered_map<LayoutKey, std::size_t> jobOf;
         for (const std::uint32_t level : batch) {
@@ -215,11 +216,11 @@ class Arranger {
     void shareOut(const std::vector<Job*>& jobs, bool last) {
         std::vector<const BoxGraph*> graphs;
         for (const Job* job : jobs) graphs.push_back(&job->graph);
-        const std::vector<bool> granted = m_allowance.grant(graphs, last);
+        const std::vector<bool> granted = m_timeBudget.grant(graphs, last);
         for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i]->quick = !granted[i];
     }
 
-    base::Result<void> compute(const std::vector<Job*>& jobs, const std::vector<Inside>& insides) {
+    base::Result<void> compute(const std::vector<Job*>& jobs, const std::vector<LevelLayout>& insides) {
         const bool partial = static_cast<bool>(m_options.onPartial);
         const std::size_t count = std::min(jobs.size(), std::max<std::size_t>(1, m_workers.processes()));
         if (count <= 1 && !partial) {
@@ -264,14 +265,14 @@ class Arranger {
     base::Result<void> computeOne(Job& job) {
         SONDE_ASSIGN(BoxLayout layout, job.quick ? layoutLayered(job.graph, m_work)
                                                  : m_workers.layout(job.graph, m_work, m_options.budget));
-        if (job.quick) layout.note = "too much is opened at once for Graphviz to be quick";
+        if (job.quick) layout.note = "too many modules are expanded at once for Graphviz";
         job.layout = m_cache.insert(job.key, std::move(layout));
         return {};
     }
 
     /// The whole with what is known so far, the rest by the quick engine.
-    void showPartial(const std::vector<Inside>& known) {
-        std::vector<Inside> insides = known;
+    void showPartial(const std::vector<LevelLayout>& known) {
+        std::vector<LevelLayout> insides = known;
         const auto begin = Clock::now();
         for (std::uint32_t depth = deepest() + 1; depth-- > 0;) {
             for (std::uint32_t i = 0; i < m_draft.levels.size(); ++i) {
@@ -299,9 +300,9 @@ class Arranger {
     }
 
     /// Puts a level's picture into its box: below the title, with room around, but up to the border where ports are.
-    Inside placed(std::uint32_t levelIndex, std::shared_ptr<const BoxLayout> layout) const {
+    LevelLayout placed(std::uint32_t levelIndex, std::shared_ptr<const BoxLayout> layout) const {
         const Level& level = m_draft.levels[levelIndex];
-        Inside inside{std::move(layout), {}, {}};
+        LevelLayout inside{std::move(layout), {}, {}};
         const Size size = inside.layout->size;
         if (level.container == kNone) {
             inside.size = size;
@@ -322,7 +323,7 @@ class Arranger {
         return inside;
     }
 
-    std::shared_ptr<SceneLayout> composed(const std::vector<Inside>& insides) const {
+    std::shared_ptr<SceneLayout> composed(const std::vector<LevelLayout>& insides) const {
         auto scene = std::make_shared<SceneLayout>();
         scene->items = m_draft.items;
         scene->exprItems = m_draft.exprItems;
@@ -349,10 +350,10 @@ class Arranger {
     }
 
     /// Levels come after those around them, so the box's own place is known.
-    void placeMembers(SceneLayout& scene, std::uint32_t levelIndex, const std::vector<Inside>& insides,
+    void placeMembers(SceneLayout& scene, std::uint32_t levelIndex, const std::vector<LevelLayout>& insides,
                       std::vector<Point>& origins) const {
         const Level& level = m_draft.levels[levelIndex];
-        const Inside& inside = insides[levelIndex];
+        const LevelLayout& inside = insides[levelIndex];
         Point origin = inside.origin;
         if (level.container != kNone) {
             SceneItem& box = scene.items[level.container];
@@ -378,7 +379,7 @@ class Arranger {
     }
 
     /// One stroke for each edge of each level; returns the first of each level.
-    std::vector<std::size_t> addStrokes(SceneLayout& scene, const std::vector<Inside>& insides,
+    std::vector<std::size_t> addStrokes(SceneLayout& scene, const std::vector<LevelLayout>& insides,
                                         const std::vector<Point>& origins) const {
         std::vector<std::size_t> first;
         for (std::size_t i = 0; i < m_draft.levels.size(); ++i) {
@@ -427,7 +428,7 @@ class Arranger {
         return {port.x, out ? box.bottom() : box.y};
     }
 
-    void addNotes(SceneLayout& scene, const std::vector<Inside>& insides) const {
+    void addNotes(SceneLayout& scene, const std::vector<LevelLayout>& insides) const {
         std::unordered_set<const BoxLayout*> told;
         std::size_t more = 0;
         for (std::size_t i = 0; i < insides.size(); ++i) {
@@ -450,13 +451,13 @@ class Arranger {
         return graph.scope(what.scope).qualname;
     }
 
-    const Draft& m_draft;
+    const LayoutDraft& m_draft;
     const SceneOptions& m_options;
     LayoutWorkers& m_workers;
     LayoutCache& m_cache;
     const base::WorkContext& m_work;
     Clock::time_point m_nextPartial;
-    Allowance m_allowance;
+    TimeBudget m_timeBudget;
     std::vector<Size> m_leaf;  // by item: closed ones' size, open ones' title
     std::unordered_map<std::uint64_t, std::size_t> m_portIndex;
     std::uint32_t m_laidOut = 0, m_fromCache = 0;
@@ -464,7 +465,7 @@ class Arranger {
 
 }  // namespace
 
-base::Result<std::shared_ptr<const SceneLayout>> arrange(const Draft& draft, const SceneOptions& options,
+base::Result<std::shared_ptr<const SceneLayout>> arrange(const LayoutDraft& draft, const SceneOptions& options,
                                                          LayoutWorkers& workers, LayoutCache& cache,
                                                          const base::WorkContext& work) {
     return Arranger(draft, options, workers, cache, work).run();

@@ -1,4 +1,4 @@
-#include "core/layout/compose/draft.h"
+#include "core/layout/compose/layout_draft.h"
 #include "core/layout/scene.h"
 
 namespace sonde::layout {
@@ -6,7 +6,7 @@ namespace sonde::layout {
 base::Result<std::shared_ptr<const SceneLayout>> composeScene(const Outline& outline, const ViewState& view,
                                                               const SceneOptions& options, LayoutWorkers& workers,
                                                               LayoutCache& cache, const base::WorkContext& work) {
-    compose::Draft draft;
+    compose::LayoutDraft draft;
     draft.outline = &outline;
     draft.view = &view;
     compose::findItems(draft);

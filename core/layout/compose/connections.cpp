@@ -4,8 +4,8 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "core/layout/compose/draft.h"
-#include "core/layout/compose/joints.h"
+#include "core/layout/compose/layout_draft.h"
+#include "core/layout/compose/port_bindings.h"
 #include "core/layout/compose/port_order.h"
 #include "core/layout/engine/layered.h"
 
@@ -23,7 +23,7 @@ constexpr double kNear = 3;
 enum class Way : std::uint8_t { Up, Across, Down };
 
 template <typename Visit>
-bool walk(const Draft& draft, std::uint32_t from, std::uint32_t to, Visit visit) {
+bool walk(const LayoutDraft& draft, std::uint32_t from, std::uint32_t to, Visit visit) {
     std::vector<std::uint32_t> downs;
     std::uint32_t a = from, b = to;
     while (draft.itemDepth[b] > draft.itemDepth[a]) {
@@ -50,7 +50,7 @@ bool walk(const Draft& draft, std::uint32_t from, std::uint32_t to, Visit visit)
 
 class Connector {
   public:
-    explicit Connector(Draft& draft) : m_draft(draft), m_view(*draft.view), m_graph(draft.outline->graph()) {}
+    explicit Connector(LayoutDraft& draft) : m_draft(draft), m_view(*draft.view), m_graph(draft.outline->graph()) {}
 
     void run() {
         collect();
@@ -177,11 +177,11 @@ class Connector {
     /// Leads the arguments of an open operation on to the inputs of its bodies. Returns those that go on.
     std::vector<NodeId> goInside(ExprId reader, bool counts) {
         std::vector<NodeId> gone;
-        for (const Joint& joint : entriesOf(m_graph, reader)) {
-            const ItemId item = m_draft.exprItems[m_graph.node(joint.inner).producer.index()];
+        for (const PortBinding& binding : entriesOf(m_graph, reader)) {
+            const ItemId item = m_draft.exprItems[m_graph.node(binding.inner).producer.index()];
             if (!item.valid() || m_draft.items[item.index()].what.kind != ItemKind::Input) continue;
-            add(joint.outer, item.value, counts);
-            gone.push_back(joint.outer);
+            add(binding.outer, item.value, counts);
+            gone.push_back(binding.outer);
         }
         return gone;
     }
@@ -197,11 +197,11 @@ class Connector {
         }
         for (std::uint32_t item = 0; item < m_draft.items.size(); ++item) {
             if (!isOpenOperation(item)) continue;
-            for (const Joint& joint : resultsOf(m_graph, m_draft.items[item].what.expr)) {
-                auto found = outputs.find({joint.body, joint.inner});
-                if (found == outputs.end()) found = outputs.find({joint.body, NodeId()});
+            for (const PortBinding& binding : resultsOf(m_graph, m_draft.items[item].what.expr)) {
+                auto found = outputs.find({binding.body, binding.inner});
+                if (found == outputs.end()) found = outputs.find({binding.body, NodeId()});
                 if (found == outputs.end()) continue;
-                auto& all = m_results[joint.outer];
+                auto& all = m_results[binding.outer];
                 if (std::find(all.begin(), all.end(), found->second) == all.end()) all.push_back(found->second);
             }
         }
@@ -452,7 +452,7 @@ class Connector {
     using PortKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
     using EdgeKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
-    Draft& m_draft;
+    LayoutDraft& m_draft;
     const ViewState& m_view;
     const InternalGraph& m_graph;
     std::vector<Connection> m_connections, m_fromStubs;
@@ -468,7 +468,7 @@ class Connector {
 
 }  // namespace
 
-void connectItems(Draft& draft) {
+void connectItems(LayoutDraft& draft) {
     Connector(draft).run();
     orderPorts(draft);
 }

@@ -2,7 +2,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/layout/compose/draft.h"
+#include "core/layout/compose/layout_draft.h"
 #include "core/layout/lockstep.h"
 #include "core/layout/shape_math.h"
 
@@ -15,7 +15,7 @@ using Kind = Outline::Kind;
 /// Walks the open groups from the outermost inwards and makes an item for each member.
 class ItemFinder {
   public:
-    explicit ItemFinder(Draft& draft)
+    explicit ItemFinder(LayoutDraft& draft)
         : m_draft(draft), m_outline(*draft.outline), m_view(*draft.view), m_graph(draft.outline->graph()) {}
 
     void run() {
@@ -297,7 +297,7 @@ class ItemFinder {
         }
     }
 
-    Draft& m_draft;
+    LayoutDraft& m_draft;
     const Outline& m_outline;
     const ViewState& m_view;
     const InternalGraph& m_graph;
@@ -307,6 +307,6 @@ class ItemFinder {
 
 }  // namespace
 
-void findItems(Draft& draft) { ItemFinder(draft).run(); }
+void findItems(LayoutDraft& draft) { ItemFinder(draft).run(); }
 
 }  // namespace sonde::layout::compose

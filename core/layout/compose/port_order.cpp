@@ -16,7 +16,7 @@ class ArgumentOrder {
   public:
     /// `portOf` tells which of `count` values an edge begins with; `count` if with none.
     template <typename PortOf>
-    ArgumentOrder(const Draft& draft, const Level& level, std::size_t count, PortOf portOf)
+    ArgumentOrder(const LayoutDraft& draft, const Level& level, std::size_t count, PortOf portOf)
         : m_draft(draft), m_level(level), m_left(count, 0), m_told(count) {
         compareArguments(portOf);
     }
@@ -83,7 +83,7 @@ class ArgumentOrder {
         }
     }
 
-    const Draft& m_draft;
+    const LayoutDraft& m_draft;
     const Level& m_level;
     std::vector<Mask> m_left;  // by port: those that it stands left of …
     std::vector<Mask> m_told;  // … and those of which that is known, or the reverse
@@ -101,7 +101,7 @@ std::vector<std::uint32_t> rearrange(std::vector<NodeId>& ports, const std::vect
     return place;
 }
 
-void orderIn(const Draft& draft, Level& level) {
+void orderIn(const LayoutDraft& draft, Level& level) {
     const std::size_t count = level.portsIn.size();
     if (count < 2 || count > kMaxPorts) return;
     const ArgumentOrder order(
@@ -113,7 +113,7 @@ void orderIn(const Draft& draft, Level& level) {
 }
 
 /// What comes out of a module is in the order in which the level around reads it.
-void orderOut(Draft& draft, Level& around, std::uint32_t slot, const std::vector<std::uint32_t>& leaving) {
+void orderOut(LayoutDraft& draft, Level& around, std::uint32_t slot, const std::vector<std::uint32_t>& leaving) {
     const std::uint32_t item = around.members[slot], inside = draft.levelOf[item];
     std::vector<NodeId> values;
     if (inside != kNone) {
@@ -145,7 +145,7 @@ void orderOut(Draft& draft, Level& around, std::uint32_t slot, const std::vector
     }
 }
 
-void orderOutOf(Draft& draft, Level& level) {
+void orderOutOf(LayoutDraft& draft, Level& level) {
     constexpr std::size_t kMaxWork = 4'000'000;  // modules with several values times edges
     std::vector<std::vector<std::uint32_t>> leaving(level.members.size());
     for (std::uint32_t i = 0; i < level.edges.size(); ++i) {
@@ -163,7 +163,7 @@ void orderOutOf(Draft& draft, Level& level) {
 
 }  // namespace
 
-void orderPorts(Draft& draft) {
+void orderPorts(LayoutDraft& draft) {
     // Levels come after those around them: from the innermost outwards.
     for (std::size_t i = draft.levels.size(); i-- > 0;) orderIn(draft, draft.levels[i]);
     for (Level& level : draft.levels) orderOutOf(draft, level);

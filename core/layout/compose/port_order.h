@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/layout/compose/draft.h"
+#include "core/layout/compose/layout_draft.h"
 
 namespace sonde::layout::compose {
 
@@ -9,6 +9,6 @@ namespace sonde::layout::compose {
 /// are read inside it, those that leave a module in the level around it. Where nothing says otherwise they are in the
 /// order of first use. Linear in the levels' edges for readers of few arguments, and for each module with several
 /// values.
-void orderPorts(Draft& draft);
+void orderPorts(LayoutDraft& draft);
 
 }  // namespace sonde::layout::compose

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/layout/engine/stretches.h"
+#include "core/layout/engine/segments.h"
 
 namespace sonde::layout {
 
@@ -79,29 +79,29 @@ class Clearer {
         const double start =
             std::abs(old.start().y - from.bottom()) < 1e-6 ? old.start().x : startPoint(from, edge.fromPort).x;
         const double end = std::abs(old.end().y - to.y) < 1e-6 ? old.end().x : endPoint(to, edge.toPort).x;
-        std::vector<Stretch> stretches{{start, from.bottom(), first.bottom}};
+        std::vector<Segment> segments{{start, from.bottom(), first.bottom}};
         if (down) {
             for (std::size_t r = first.index + 1; r < last.index; ++r) {
-                const double wish = start + (end - start) * static_cast<double>(r - first.index) /
-                                                static_cast<double>(last.index - first.index);
-                add(stretches, r, xAt(old, (m_rows[r].top + m_rows[r].bottom) / 2, wish), true);
+                const double preferred = start + (end - start) * static_cast<double>(r - first.index) /
+                                                     static_cast<double>(last.index - first.index);
+                add(segments, r, xAt(old, (m_rows[r].top + m_rows[r].bottom) / 2, preferred), true);
             }
         } else {
             double x = std::max(from.right(), to.right()) + m_graph.nodeSep / 2;
-            for (std::size_t r = first.index + 1; r-- > last.index;) x = add(stretches, r, x, false);
+            for (std::size_t r = first.index + 1; r-- > last.index;) x = add(segments, r, x, false);
         }
-        stretches.push_back({end, last.top, to.y});
-        return joined(stretches, m_graph.rankSep);
+        segments.push_back({end, last.top, to.y});
+        return joined(segments, m_graph.rankSep);
     }
 
-    /// One more stretch through a row, as near to `wish` as there is room. Returns its x.
-    double add(std::vector<Stretch>& stretches, std::size_t row, double wish, bool down) {
-        const double x = freePlace(row, wish);
+    /// Adds a segment through a row, as close to `preferred` as there is room. Returns its x.
+    double add(std::vector<Segment>& segments, std::size_t row, double preferred, bool down) {
+        const double x = freePlace(row, preferred);
         m_taken[row].push_back(x);
         const double from = down ? m_rows[row].top : m_rows[row].bottom,
                      to = down ? m_rows[row].bottom : m_rows[row].top;
-        if (stretches.size() > 1 && stretches.back().x == x) stretches.back().to = to;
-        else stretches.push_back({x, from, to});
+        if (segments.size() > 1 && segments.back().x == x) segments.back().to = to;
+        else segments.push_back({x, from, to});
         return x;
     }
 
@@ -120,7 +120,7 @@ class Clearer {
         return otherwise;
     }
 
-    double freePlace(std::size_t row, double wish) const {
+    double freePlace(std::size_t row, double preferred) const {
         const auto& members = m_members[row];
         double best = 0, least = kInfinity;
         for (std::size_t i = 0; i <= members.size(); ++i) {
@@ -130,9 +130,9 @@ class Clearer {
             const double margin = std::min(m_graph.nodeSep * 0.4, (high - low) / 2);
             low += margin;
             high -= margin;
-            const double x = notTaken(row, std::clamp(wish, low, high), low, high);
-            if (std::abs(x - wish) < least) {
-                least = std::abs(x - wish);
+            const double x = notTaken(row, std::clamp(preferred, low, high), low, high);
+            if (std::abs(x - preferred) < least) {
+                least = std::abs(x - preferred);
                 best = x;
             }
         }

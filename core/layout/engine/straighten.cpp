@@ -56,11 +56,11 @@ class Straightener {
         const Index box = row[i];
         if (m_feed[box] == kNone) return;
         const BoxEdge& edge = m_graph.edges[m_feed[box]];
-        const double wish = offset(edge.from, edge.fromPort) - offset(box, edge.toPort);
-        const double aside = m_before[box].center().x - m_before[edge.from].center().x - wish;
+        const double preferred = offset(edge.from, edge.fromPort) - offset(box, edge.toPort);
+        const double aside = m_before[box].center().x - m_before[edge.from].center().x - preferred;
         if (std::abs(aside) > kAlmost) return;
         Rect& rect = m_layout.boxes[box];
-        const double x = m_layout.boxes[edge.from].center().x + wish - rect.width / 2;
+        const double x = m_layout.boxes[edge.from].center().x + preferred - rect.width / 2;
         if (std::abs(x - m_before[box].x) > kFarthest) return;
         const double gap = m_graph.nodeSep - 1e-6;
         if (x < rect.x && i > 0 && x - m_layout.boxes[row[i - 1]].right() < gap) return;

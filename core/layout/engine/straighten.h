@@ -5,7 +5,7 @@
 namespace sonde::layout {
 
 /// Graphviz orders edges by fields of records and sets boxes aside by a point or two for it, each one a little further
-/// than the one before. Moves boxes that stand almost below what feeds them right below it, if there is room. Top-down;
+/// than the one before. Moves boxes that are almost below their producer exactly below it, if there is room. Top-down;
 /// only the boxes are looked at and moved, not the edges' paths.
 void straighten(const BoxGraph& graph, BoxLayout& layout);
 

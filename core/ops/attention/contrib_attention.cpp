@@ -19,13 +19,13 @@ void AttentionMask::check(const Eager& e, std::int64_t batches, std::int64_t hea
         if (mask.rank() == 4)
             fits = mask.dim(0) == batches && mask.dim(1) == 1 && mask.dim(2) >= past + queries && mask.dim(3) >= keys;
         if (!fits)
-            e.fail("the mask " + mask.typeText() + " does not fit scores [" + std::to_string(batches) + "," +
+            e.fail("the mask " + mask.typeText() + " does not match scores [" + std::to_string(batches) + "," +
                    std::to_string(heads) + "," + std::to_string(queries) + "," + std::to_string(keys) + "]");
     }
     if (bias.defined()) {
         const bool fits = bias.rank() == 4 && (bias.dim(0) == batches || bias.dim(0) == 1) &&
                           (bias.dim(1) == heads || bias.dim(1) == 1) && bias.dim(2) == queries && bias.dim(3) >= keys;
-        if (!fits) e.fail("attention_bias " + bias.typeText() + " does not fit");
+        if (!fits) e.fail("attention_bias " + bias.typeText() + " does not match");
     }
 }
 
@@ -69,7 +69,7 @@ std::pair<Tensor, Tensor> attendHeads(Eager& e, const HeadAttention& attention) 
                       q.dim(1) % k.dim(1) == 0;
     if (!fits)
         e.fail("queries " + q.typeText() + ", keys " + k.typeText() + " and values " + v.typeText() +
-               " do not go together");
+               " are incompatible");
     kernels::AttentionCall<float> call;
     call.batches = q.dim(0), call.heads = q.dim(1), call.keyHeads = k.dim(1), call.queries = q.dim(2),
     call.keys = k.dim(2), call.headSize = q.dim(3), call.valueSize = v.dim(3);
@@ -100,7 +100,8 @@ Tensor splitHeads(Eager& e, const Tensor& x, std::int64_t heads, const Tensor& b
     const HeadLayout layout = e.get(headLayoutOf(full, heads));
     if (!layout.packed) e.fail("expects [batch, sequence, hidden], but found " + x.typeText());
     if (bias.defined()) {
-        if (bias.rank() != 1 || offset + full.dim(2) > bias.dim(0)) e.fail("bias " + bias.typeText() + " does not fit");
+        if (bias.rank() != 1 || offset + full.dim(2) > bias.dim(0))
+            e.fail("bias " + bias.typeText() + " does not match");
         full = e("add.Tensor", full, widened(e, e.get(bias.sliced(0, offset, full.dim(2)).contiguous())));
     }
     return e.get(unpackedHeads(full, layout));

@@ -8,7 +8,7 @@ namespace sonde::ops {
 base::Result<HeadLayout> headLayoutOf(const Tensor& x, std::int64_t heads) {
     if (x.rank() == 4) return HeadLayout{x.dim(0), x.dim(1), x.dim(2), x.dim(3), false};
     if (x.rank() != 3 || heads < 1 || x.dim(2) % heads != 0)
-        return opError(std::to_string(heads) + " heads do not fit " + x.typeText());
+        return opError(std::to_string(heads) + " heads do not match " + x.typeText());
     return HeadLayout{x.dim(0), heads, x.dim(1), x.dim(2) / heads, true};
 }
 
@@ -22,7 +22,7 @@ base::Result<Tensor> appendedHeads(const Tensor& past, const Tensor& current) {
     Shape shape = current.shape();
     if (past.dtype() != current.dtype() || past.rank() != 4 || past.dim(0) != shape[0] || past.dim(1) != shape[1] ||
         past.dim(3) != shape[3]) {
-        return opError("the past " + past.typeText() + " does not fit " + current.typeText());
+        return opError("the past " + past.typeText() + " does not match " + current.typeText());
     }
     shape[2] += past.dim(2);
     SONDE_ASSIGN(Tensor whole, Tensor::allocate(current.dtype(), shape));

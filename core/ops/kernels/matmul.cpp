@@ -260,7 +260,7 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
     const std::int64_t m = a.dim(options.transposeA ? 1 : 0), k = a.dim(options.transposeA ? 0 : 1);
     const std::int64_t n = b.dim(options.transposeB ? 0 : 1);
     if (b.dim(options.transposeB ? 1 : 0) != k)
-        return opError("matrices " + a.typeText() + " and " + b.typeText() + " do not fit");
+        return opError("matrices " + a.typeText() + " and " + b.typeText() + " do not match");
     const Shape shape{m, n};
     SONDE_ASSIGN(Tensor y, context.output(0, a.dtype(), shape));
     // Nothing of the product is left: C alone, with its own factor.
@@ -327,7 +327,7 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
     if (w.rank() == 2) dims.back() = n;
     else dims.pop_back();
     if (bias && bias->numel() != n)
-        return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
+        return opError("bias " + bias->typeText() + " does not match weights " + w.typeText());
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), Shape(std::move(dims))));
     const auto* packed = context.prepared<PackedRight>();
     const auto run = [&](auto zero) {

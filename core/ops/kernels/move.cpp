@@ -185,7 +185,7 @@ base::Result<std::vector<std::int64_t>> elementPositions(const Tensor& x, const 
         return opError("indices " + indices.typeText() + " must have the rank of " + x.typeText());
     for (std::size_t i = 0; i < x.rank(); ++i) {
         if (i != axis && indices.dim(i) > x.dim(i))
-            return opError("indices " + indices.typeText() + " do not fit " + x.typeText());
+            return opError("indices " + indices.typeText() + " do not match " + x.typeText());
     }
     SONDE_ASSIGN(std::vector<std::int64_t> at, indexList(indices, x.dim(axis)));
     const std::vector<std::int64_t> steps = x.shape().contiguousStrides();
@@ -250,7 +250,7 @@ base::Result<Reduction> reductionOf(const std::string& name) {
     if (name == "mul") return Reduction::Mul;
     if (name == "max") return Reduction::Max;
     if (name == "min") return Reduction::Min;
-    return opError("reduction '" + name + "' is not known");
+    return opError("reduction '" + name + "' is not supported");
 }
 
 base::Result<void> gatherElements(KernelContext& context, const Tensor& x, const Tensor& indices, std::size_t axis) {
@@ -281,7 +281,7 @@ base::Result<std::vector<std::int64_t>> slicePositions(const Tensor& x, const Te
     bool fits = indices.rank() > batchDims && x.rank() >= batchDims &&
                 indices.dim(indices.rank() - 1) <= static_cast<std::int64_t>(x.rank() - batchDims);
     for (std::size_t i = 0; fits && i < batchDims; ++i) fits = x.dim(i) == indices.dim(i);
-    if (!fits) return opError("indices " + indices.typeText() + " do not fit " + x.typeText());
+    if (!fits) return opError("indices " + indices.typeText() + " do not match " + x.typeText());
     const std::int64_t rows = product(indices.shape(), 0, indices.rank() - 1);
     const std::int64_t batches = product(x.shape(), 0, batchDims);
     sliceSize = product(x.shape(), batchDims + depth, x.rank());
@@ -323,7 +323,7 @@ base::Result<void> scatterND(KernelContext& context, const Tensor& x, const Tens
     std::int64_t size = 0;
     SONDE_ASSIGN(const std::vector<std::int64_t> positions, slicePositions(x, indices, 0, size));
     if (updates.numel() != static_cast<std::int64_t>(positions.size()) * size)
-        return opError("updates " + updates.typeText() + " do not fit the indices " + indices.typeText());
+        return opError("updates " + updates.typeText() + " do not match the indices " + indices.typeText());
     SONDE_ASSIGN(Tensor out, copyToOutput(context, x));
     return scatterRuns(positions, size, updates, out, reduction);
 }
@@ -360,7 +360,7 @@ base::Result<void> pad(KernelContext& context, const Tensor& x, std::span<const 
                            " leaves nothing of axis " + std::to_string(i) + " of " + x.typeText());
         }
         if (mode != PadMode::Constant && x.dim(i) == 0 && shape[i] > 0)
-            return opError("an empty axis has nothing to pad with");
+            return opError("an empty axis has no elements to pad with");
     }
     SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), shape));
     if (out.numel() == 0) return {};

@@ -61,7 +61,7 @@ base::Result<void> applyChannelAffine(KernelContext& context, const Tensor& x, c
     const std::int64_t channels = x.rank() > 1 ? x.dim(1) : 1;
     const std::vector<double>&factor = affine.factor, &shift = affine.shift;
     if (static_cast<std::int64_t>(factor.size()) != channels) {
-        return opError("mean and variance of " + std::to_string(factor.size()) + " channels do not fit " +
+        return opError("mean and variance of " + std::to_string(factor.size()) + " channels do not match " +
                        x.typeText());
     }
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));

@@ -301,7 +301,7 @@ base::Result<void> lpPool(KernelContext& context, const Tensor& x, const Window&
 namespace {
 
 base::Result<Shape> adaptiveShape(const Tensor& x, std::span<const std::int64_t> output) {
-    if (x.rank() != output.size() + 2) return opError("the output size does not fit " + x.typeText());
+    if (x.rank() != output.size() + 2) return opError("the output size does not match " + x.typeText());
     std::vector<std::int64_t> dims{x.dim(0), x.dim(1)};
     for (std::size_t i = 0; i < output.size(); ++i) dims.push_back(output[i]);
     Shape shape(std::move(dims));

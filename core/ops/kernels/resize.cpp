@@ -29,7 +29,7 @@ base::Result<double> originalCoordinate(const AxisResize& axis, const ResizeOpti
         return axis.output > 1 ? axis.roiStart * (in - 1) + x * (axis.roiEnd - axis.roiStart) * (in - 1) / (out - 1)
                                : 0.5 * (axis.roiStart + axis.roiEnd) * (in - 1);
     }
-    return opError("coordinate_transformation_mode '" + mode + "' is not known");
+    return opError("coordinate_transformation_mode '" + mode + "' is not supported");
 }
 
 base::Result<double> nearestIndex(double x, const std::string& mode) {
@@ -37,7 +37,7 @@ base::Result<double> nearestIndex(double x, const std::string& mode) {
     if (mode == "round_prefer_ceil") return std::floor(x + 0.5);
     if (mode == "floor") return std::floor(x);
     if (mode == "ceil") return std::ceil(x);
-    return opError("nearest_mode '" + mode + "' is not known");
+    return opError("nearest_mode '" + mode + "' is not supported");
 }
 
 /// Keys' cubic convolution kernel (Keys 1981, equation 4).
@@ -109,7 +109,7 @@ base::Result<std::vector<Taps>> tapsOf(const AxisResize& axis, const ResizeOptio
         } else if (options.mode == "linear" || options.mode == "cubic") {
             taps = filterTaps(held, axis, options);
         } else {
-            return opError("mode '" + options.mode + "' is not known");
+            return opError("mode '" + options.mode + "' is not supported");
         }
         taps.outside = options.coordinates == "tf_crop_and_resize" && (x < 0 || x > last);
         all.push_back(std::move(taps));

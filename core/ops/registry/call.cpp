@@ -212,7 +212,7 @@ base::Result<std::vector<Value>> callPrepared(const OpDef& op, std::span<const V
                                               const Attributes& completeAttributes, std::size_t outputCount,
                                               RunEnvironment& environment, int version, const PreparedState* prepared,
                                               BodyRunner* bodies, OutputAllocator* allocator) {
-    if (!op.kernel) return describe(bad(op, "is not an operator that runs by itself"), op, inputs);
+    if (!op.kernel) return describe(bad(op, "is not an operator that runs on its own"), op, inputs);
     std::vector<Value> bound;
     std::span<const Value> given = inputs;
     if (!op.parameters.empty()) {

@@ -41,7 +41,7 @@ inline Tensor activated(Eager& e, const Tensor& x, const std::string& name, cons
                                    "Softsign", "ThresholdedRelu", "Gelu", "HardSwish"}) {
         if (name == known) return e.onnx(name, {Value(x)}, parameters);
     }
-    e.fail("activation '" + name + "' is not known");
+    e.fail("activation '" + name + "' is not supported");
 }
 
 }  // namespace sonde::ops

@@ -21,7 +21,7 @@ base::Result<std::string> labelsOf(std::string_view term, std::size_t rank, std:
     for (std::size_t i = 0; i < term.size(); ++i) {
         if (i == dots) {
             if (rank < letters || rank - letters > 10)
-                return opError("'" + std::string(term) + "' does not fit a tensor of " + std::to_string(rank) +
+                return opError("'" + std::string(term) + "' does not match a tensor of " + std::to_string(rank) +
                                " dimensions");
             for (std::size_t d = rank - letters; d-- > 0;) labels += static_cast<char>('0' + d);
             ellipsis = std::max(ellipsis, rank - letters);
@@ -33,7 +33,8 @@ base::Result<std::string> labelsOf(std::string_view term, std::size_t rank, std:
         }
     }
     if (labels.size() != rank)
-        return opError("'" + std::string(term) + "' does not fit a tensor of " + std::to_string(rank) + " dimensions");
+        return opError("'" + std::string(term) + "' does not match a tensor of " + std::to_string(rank) +
+                       " dimensions");
     return labels;
 }
 
@@ -219,8 +220,7 @@ Extents extentsOf(Eager& e, const EinsumEquation& equation, const std::vector<Te
         }
     }
     for (char label : equation.output) {
-        if (!extents.contains(label))
-            e.fail("letter '" + std::string(1, label) + "' of the result stands in no operand");
+        if (!extents.contains(label)) e.fail("letter '" + std::string(1, label) + "' of the result is in no operand");
     }
     return extents;
 }

@@ -29,7 +29,7 @@ base::Result<Tensor> centred(const Tensor& x, const Value& zero, std::int64_t ax
     }
     SONDE_ASSIGN(const std::size_t at, axisOf(axis, x.rank()));
     if (z.numel() < x.dim(at) || z.numel() % std::max<std::int64_t>(x.dim(at), 1) != 0 || z.numel() > x.numel())
-        return opError("zero point " + z.typeText() + " does not fit " + x.typeText());
+        return opError("zero point " + z.typeText() + " does not match " + x.typeText());
     std::int64_t inner = 1;
     for (std::size_t i = at + 1; i < x.rank(); ++i) inner *= x.dim(i);
     for (std::int64_t i = 0; i < x.numel(); ++i) result.mutableData<double>()[i] -= z.toDouble(i / inner % x.dim(at));

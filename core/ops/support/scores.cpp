@@ -19,7 +19,7 @@ base::Result<PostTransform> postTransform(const Attributes& attributes) {
     const std::string name = attributes.getString("post_transform", "NONE");
     constexpr std::array<std::string_view, 5> kNames{"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
     const auto found = std::find(kNames.begin(), kNames.end(), name);
-    if (found == kNames.end()) return opError("post_transform '" + name + "' is not known");
+    if (found == kNames.end()) return opError("post_transform '" + name + "' is not supported");
     return static_cast<PostTransform>(found - kNames.begin());
 }
 

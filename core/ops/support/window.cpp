@@ -76,7 +76,7 @@ base::Result<Window> windowFromAttributes(const Attributes& attributes, std::spa
     std::vector<std::int64_t> pads = attributes.getInts("pads", std::vector<std::int64_t>(2 * rank, 0));
     if (pads.empty()) pads.assign(2 * rank, 0);
     if (window.kernel.size() != rank) {
-        return opError("kernel_shape " + listText(window.kernel) + " does not fit " + std::to_string(rank) +
+        return opError("kernel_shape " + listText(window.kernel) + " does not match " + std::to_string(rank) +
                        " spatial dimensions");
     }
     if (pads.size() != 2 * rank)
@@ -101,7 +101,7 @@ base::Result<Window> windowFromAttributes(const Attributes& attributes, std::spa
             window.padEnd[i] = total - window.padBegin[i];
         }
     } else if (mode != "NOTSET" && !mode.empty()) {
-        return opError("auto_pad '" + mode + "' is not known");
+        return opError("auto_pad '" + mode + "' is not supported");
     }
     return window;
 }

@@ -58,8 +58,8 @@ base::Result<GraphEditor> ModuleGraph::edit(TracedExpr* after) {
         if (!isInput && std::ranges::find(m_body, after) == m_body.end())
             return base::usageError("expr to insert after is not in graph", m_name);
     }
-    if (!owner()) return base::usageError("the module of the graph is gone", m_name);
-    if (Tracer::active()) return base::usageError("a trace or another edit goes on", m_name);
+    if (!owner()) return base::usageError("the module of the graph no longer exists", m_name);
+    if (Tracer::active()) return base::usageError("a trace or another edit is in progress", m_name);
     return GraphEditor(*this, after);
 }
 

@@ -8,7 +8,7 @@ namespace sonde::trace {
 base::Result<void> ModuleGraph::mustBeTop() const {
     const auto owner = m_owner.lock();
     if (m_parent || !owner || !owner->isTop())
-        return base::usageError("only the graph of a top module can be changed so", m_name);
+        return base::usageError("only the graph of a top-level module can be changed like this", m_name);
     return {};
 }
 

@@ -108,8 +108,7 @@ void TracedModuleTracer::guardCaptured(TracedNode& node, const Value& tensor) {
     GraphBuilder::setOutDef(*expr, std::move(number));
     addGuardExpr(
         *same, KnownUse::Bool, Value::ofBool(true),
-        {"kept '" + node.name() + "', a tensor of a module further out, as a constant in " + frame().graph->name(),
-         {}});
+        {"kept '" + node.name() + "', a tensor of an enclosing module, as a constant in " + frame().graph->name(), {}});
 }
 
 NodeId TracedModuleTracer::recordGuard(NodeId node, KnownUse use, const tensor::AttributeValue&, const std::string&,

@@ -178,7 +178,7 @@ class Interpreter {
         std::vector<Var> leaves;
         if (!takeApart(expr.outDef(), result, leaves) && !asEndPoints(expr, result, leaves)) {
             throw TraceError(TraceErrorKind::Assertion,
-                             "'" + expr.text() + "' returns another structure than in the trace: " +
+                             "'" + expr.text() + "' returns a different structure than in the trace: " +
                                  Structure::of(result).text() + " instead of " + expr.outDef().text());
         }
         for (std::size_t i = 0; i < leaves.size(); ++i) set(expr.outputs()[i], leaves[i]);
@@ -213,7 +213,7 @@ std::vector<Var> ModuleGraph::interpret(Module& self, std::span<const Var> tenso
 
 base::Result<std::vector<Value>> ModuleGraph::eval(const std::vector<Value>& tensors) {
     const auto self = owner();
-    if (!self) return base::usageError("the module of the graph is gone", m_name);
+    if (!self) return base::usageError("the module of the graph no longer exists", m_name);
     try {
         std::vector<Value> values;
         const std::vector<Var> in(tensors.begin(), tensors.end());

@@ -37,19 +37,19 @@ base::Result<void> compareResults(const Value& expected, const Value& actual, do
     }
     if (expected.isListLike()) {
         if (expected.items().size() != actual.items().size())
-            return base::Error{base::ErrorKind::Comparison, "another number of results"};
+            return base::Error{base::ErrorKind::Comparison, "a different number of results"};
         for (std::size_t i = 0; i < expected.items().size(); ++i)
             SONDE_TRY(compareResults(expected.items()[i], actual.items()[i], relative));
         return {};
     }
     if (expected.kind() == tensor::ValueKind::Dict) {
         if (expected.dictItems().size() != actual.dictItems().size())
-            return base::Error{base::ErrorKind::Comparison, "another number of results"};
+            return base::Error{base::ErrorKind::Comparison, "a different number of results"};
         for (const auto& [key, value] : expected.dictItems()) {
             const auto found = std::ranges::find_if(
                 actual.dictItems(), [&, &k = key](const auto& e) { return tensor::identical(e.first, k); });
             if (found == actual.dictItems().end())
-                return base::Error{base::ErrorKind::Comparison, "a result lacks the key " + key.text()};
+                return base::Error{base::ErrorKind::Comparison, "a result has no key " + key.text()};
             SONDE_TRY(compareResults(value, found->second, relative));
         }
         return {};

@@ -158,7 +158,7 @@ void TracedModuleTracer::checkSameWrites(Module& module, const GraphEffects& eff
     throw TraceError(
         TraceErrorKind::Runtime,
         "the module '" + module.className() +
-            "' is called again and writes something else than its graph, which has the branches of the first call");
+            "' is called again and writes differently than its graph, which has the branches of the first call");
 }
 
 /// A built-in module was run on values: what its result shows of them is seen.

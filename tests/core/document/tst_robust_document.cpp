@@ -100,7 +100,7 @@ class TestRobustDocument : public QObject {
         const auto stem = tree.find("stem.0");
         QVERIFY(stem);
         QVERIFY(!tree.module(*stem).visited);
-        QCOMPARE(tree.module(*stem).note, std::string("inside of the leaf 'stem', which is not traced into"));
+        QCOMPARE(tree.module(*stem).note, std::string("inside the leaf 'stem', which is not traced into"));
     }
 
     void jsonHoldsPartsAndFailures() {

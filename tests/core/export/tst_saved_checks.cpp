@@ -58,7 +58,7 @@ class TestSavedChecks : public QObject {
         QCOMPARE(
             made->notes[2].what,
             std::string(
-                "2 assertions and guards of the model are not in the file, which gives values where the model raises"));
+                "2 assertions and guards of the model are not in the file: it returns values where the model raises an error"));
     }
 
     /// Nobody reads what it gives: it may raise all the same.

@@ -122,7 +122,7 @@ void TestLiteral::wrongTextIsAUsageError_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("says");
     QTest::newRow("ragged") << "[[1,2],[3]]"
-                            << "a list of 1 beside one of 2 elements at column 8";
+                            << "a list of 1 next to one of 2 elements at column 8";
     QTest::newRow("numbers beside lists") << "[1,[2]]"
                                           << "are mixed";
     QTest::newRow("lists beside numbers") << "[[1],2]"
@@ -146,7 +146,7 @@ void TestLiteral::wrongTextIsAUsageError_data() {
     QTest::newRow("above the largest double") << "1e400"
                                               << "'1e400' is out of range";
     QTest::newRow("far above it") << "[1,-1e9999]"
-                                  << "'-1e9999' is out of range: the largest number is 1.8e308 at column 4";
+                                  << "'-1e9999' is out of range: the maximum is 1.8e308 at column 4";
     QTest::newRow("no size") << "{2,x}"
                              << "a dim size is missing at column 4";
     QTest::newRow("negative size") << "{-2}"

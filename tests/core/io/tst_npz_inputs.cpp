@@ -323,7 +323,7 @@ void TestNpzInputs::ofTwoArraysTheOneThatIsUsedIsTold() {
         return cases && (*cases)[0].values[0].tensor().toDouble(0) == 1 ? (*cases)[0].notes
                                                                         : std::vector<std::string>{"refused"};
     };
-    const std::vector<std::string> told{"array 'in.a' is used for input 'a', not 'a', which holds other values"};
+    const std::vector<std::string> told{"array 'in.a' is used for input 'a', not 'a', which has different values"};
     const std::string file = write({{"in.a", image(1)}, {"a", image(2)}, {"b", image(3)}});
     for (const std::string& spec : {file, "a:" + file, "b:" + file}) QCOMPARE(notes(spec, two), told);
     QCOMPARE(notes(file, one), told);
@@ -333,7 +333,7 @@ void TestNpzInputs::ofTwoArraysTheOneThatIsUsedIsTold() {
     const std::string second = write({{"case1.in.a", image(1)}, {"case1.a", image(2)}});
     QCOMPARE(notes(second + "#case1", one),
              (std::vector<std::string>{
-                 "array 'case1.in.a' is used for input 'a', not 'case1.a', which holds other values"}));
+                 "array 'case1.in.a' is used for input 'a', not 'case1.a', which has different values"}));
 }
 
 QTEST_APPLESS_MAIN(TestNpzInputs)

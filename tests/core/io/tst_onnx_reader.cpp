@@ -373,7 +373,7 @@ void TestOnnxReader::brokenModelsAreErrors_data() {
                           {"o"},
                           {{before, {"i"}, {"m"}, "", "own"}, {before, {"m"}, {"o"}, "", "own"}}});
     }
-    row("billion laughs", {{{"L49", {"x"}, {"a"}, "", "own"}}, x, {valueInfo("a", 1, {2})}}, "unfold to more", laughs);
+    row("billion laughs", {{{"L49", {"x"}, {"a"}, "", "own"}}, x, {valueInfo("a", 1, {2})}}, "expand to more", laughs);
     Graph deep{{{"Relu", {"x"}, {"y"}}}, {}, {valueInfo("y", 1, {2})}};
     for (int i = 0; i < 100; ++i)
         deep = {{{"If", {"x"}, {"y"}, "", "", {graphAttribute("then_branch", deep.bytes())}}},

@@ -141,7 +141,7 @@ void TestOnnxUntrusted::readingTellsWhatIsWrong_data() {
     for (int i = 1; i < 100; ++i)
         chain.push_back(
             {"L" + std::to_string(i), "own", {"i"}, {"o"}, {{"L" + std::to_string(i - 1), {"i"}, {"o"}, "", "own"}}});
-    row("a hundred functions deep", model(oneNode({"L99", {"x"}, {"y"}, "start", "own"}), chain), "64 deep", "L");
+    row("a hundred functions deep", model(oneNode({"L99", {"x"}, {"y"}, "start", "own"}), chain), "64 calls deep", "L");
 }
 
 void TestOnnxUntrusted::readingTellsWhatIsWrong() {

@@ -189,7 +189,7 @@ class TestLayoutWorkers : public QObject {
                                             "head -c 32 >/dev/null; printf "
                                             "'SLYF\\002\\0\\0\\0\\001\\0\\0\\0\\0\\0\\0\\0\\010\\0\\0\\0\\0\\0\\0\\0"
                                             "\\0\\0\\0\\0\\0\\0\\0\\0nonsense'; exec sleep 60")
-                                     << QByteArray("the layout helper answered nonsense");
+                                     << QByteArray("the layout helper returned an invalid answer");
     }
     void garbageIsNotBelieved() {
         QFETCH(QByteArray, line);

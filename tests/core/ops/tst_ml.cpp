@@ -215,7 +215,7 @@ void TestMl::damagedTreesAreErrors_data() {
     QTest::addColumn<QVariantList>("value");
     QTest::addColumn<QString>("message");
     QTest::newRow("cycle") << "nodes_truenodeids" << QVariantList{0, 0, 0} << "cycle";
-    QTest::newRow("no child") << "nodes_truenodeids" << QVariantList{5, 0, 0} << "not there";
+    QTest::newRow("no child") << "nodes_truenodeids" << QVariantList{5, 0, 0} << "does not exist";
     QTest::newRow("short list") << "nodes_featureids" << QVariantList{0} << "lists of";
     QTest::newRow("feature out of range") << "nodes_featureids" << QVariantList{9, 0, 0} << "features";
     QTest::newRow("negative feature") << "nodes_featureids" << QVariantList{-1, 0, 0} << "no feature";

@@ -508,7 +508,7 @@ class TestRemoveInplace : public QObject {
         QCOMPARE(slices.went.size(), std::size_t(3));
         QCOMPARE(slices.went[0].name, std::string("slice_11"));
         QCOMPARE(slices.went[2].replacedByName, std::string("clone"));
-        QCOMPARE(slices.went[0].why, std::string("the slice takes everything"));
+        QCOMPARE(slices.went[0].why, std::string("the slice takes the whole tensor"));
         const passes::PassReport& inplace = result->reports[1];
         QCOMPARE(inplace.went.size(), std::size_t(1));
         QCOMPARE(inplace.went[0].name, std::string("copy_"));

@@ -36,10 +36,10 @@ const std::vector<Kind>& kinds() {
         {"logic_error", [] { throw std::logic_error("not today"); }, "std::logic_error: not today"},
         {"out_of_range", [] { std::vector<int>().at(3) = 1; }, "std::out_of_range: "},
         {"no text", [] { throw std::runtime_error(""); }, "std::runtime_error"},
-        {"int", [] { throw 5; }, "int: thrown by the model's own code, and no std::exception"},
+        {"int", [] { throw 5; }, "int: thrown by the model's own code, not a std::exception"},
         {"text", [] { throw "a text"; }, "char const*: a text"},
         {"string", [] { throw std::string("a string"); }, "std::string: a string"},
-        {"bad_alloc", [] { throw std::bad_alloc(); }, "MemoryError: no memory left"},
+        {"bad_alloc", [] { throw std::bad_alloc(); }, "MemoryError: out of memory"},
     };
     return all;
 }

@@ -48,7 +48,7 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     m_tolerance->setValidator(new QDoubleValidator(0, 1, 20, m_tolerance));
     m_tolerance->setFixedWidth(theme::kLarge * 4);
     m_reset->setObjectName(QStringLiteral("usualTolerance"));
-    m_reset->setToolTip(tr("This model is compared with a tolerance of its own; take that of its types again"));
+    m_reset->setToolTip(tr("This model has its own tolerance; restore the default tolerances of the element types"));
     m_summary->setElideMode(Qt::ElideRight);
 
     m_remarks->setElideMode(Qt::ElideRight);
@@ -79,7 +79,7 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     inner->addLayout(below);
     inner->addWidget(m_view);
     m_empty->setContent(
-        QStringLiteral("compare"), tr("Nothing is compared"),
+        QStringLiteral("compare"), tr("No comparison"),
         tr("Use Run \u203a Compare to compare every value with a reference file, a baseline run or another model."),
         {});
     m_stack->addWidget(m_empty);

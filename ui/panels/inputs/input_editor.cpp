@@ -56,8 +56,8 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     const QString numbers = m_field == context::NumberField::Number ? tr("Number")
                             : m_field == context::NumberField::Flag ? tr("Bool")
                                                                     : tr("Numbers");
-    m_mode->addItems({tr("File"), tr("Random"), tr("Zeros"), numbers, tr("Not given")});
-    m_mode->setToolTip(tr("Where the value comes from"));
+    m_mode->addItems({tr("File"), tr("Random"), tr("Zeros"), numbers, tr("No value")});
+    m_mode->setToolTip(tr("Source of the value"));
     m_mode->setAccessibleName(tr("Source of input %1").arg(inputName));
     m_source->setAccessibleName(tr("File or specification of input %1").arg(inputName));
     m_number->setObjectName(QStringLiteral("number"));

@@ -447,7 +447,7 @@ void NodeDetailsPanel::addStored(KeyValueGrid* grid, std::size_t module) {
     if (counts->constants.elements > 0) grid->addRow(tr("Constants"), context::storedText(counts->constants));
     if (counts->unread.elements > 0)
         grid->addRow(tr("Not used"),
-                     tr("%1 parameters are used by no operation").arg(context::countText(counts->unread.elements)));
+                     tr("no operation uses %1 of the parameters").arg(context::countText(counts->unread.elements)));
 }
 
 void NodeDetailsPanel::refreshMarks() {

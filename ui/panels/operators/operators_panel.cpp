@@ -65,7 +65,7 @@ void OperatorsPanel::count() {
     }
     m_count->setText(text);
     m_count->setToolTip(text + QLatin1Char('\n') +
-                        tr("Sums over the rows shown. A module that was traced into counts as its contents"));
+                        tr("Sums over the rows shown. A module that was traced into is counted by its operations"));
 }
 
 void OperatorsPanel::choose(const QModelIndex& row) {

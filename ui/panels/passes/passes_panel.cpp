@@ -60,9 +60,9 @@ PassesPanel::PassesPanel(InspectorContext& context, QWidget* parent)
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
         item->setCheckState(Qt::Unchecked);
     }
-    m_apply->setToolTip(tr("Read the model again and apply the ticked passes; the outputs are compared after each"));
+    m_apply->setToolTip(tr("Reload the model and apply the ticked passes; the outputs are compared after each pass"));
     m_clear->setToolTip(tr("Show the model without passes again"));
-    m_report->setAccessibleName(tr("What the passes did"));
+    m_report->setAccessibleName(tr("Changes made by the passes"));
     m_report->setFrameShape(QFrame::NoFrame);
     m_report->setUniformRowHeights(true);
     m_report->setColumnCount(ColumnCount);

@@ -95,7 +95,7 @@ TensorViewInfo channelsView() {
     info.id = QStringLiteral("channels");
     info.title = QStringLiteral("Channels");
     info.icon = QStringLiteral("grid");
-    info.description = QStringLiteral("Every channel as a small map; activate one to show it alone");
+    info.description = QStringLiteral("Every channel as a small feature map; select one to show it alone");
     info.accepts = hasChannels;
     info.usesRange = true;
     info.usesSlice = true;

@@ -134,8 +134,8 @@ void TensorViewerPanel::explain() {
     const auto say = [this](const QString& title, const QString& text, const QString& action = {}) {
         m_empty->setContent(QStringLiteral("tensor"), title, text, action);
     };
-    if (!m_inspector.hasModel()) return say(tr("No model"), tr("Open a model to look at its values"));
-    if (!m_node.valid()) return say(tr("Nothing selected"), tr("Click a node to look at its value"));
+    if (!m_inspector.hasModel()) return say(tr("No model"), tr("Open a model to see its values"));
+    if (!m_node.valid()) return say(tr("Nothing selected"), tr("Click a node to see its value"));
     const QString name = models::brief(m_inspector.graph().node(m_node).name);
     if (m_inspector.isRunning()) return say(tr("Running"), tr("The value of %1 is shown after the run").arg(name));
     if (m_inspector.fileHasChanged())

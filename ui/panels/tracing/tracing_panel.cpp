@@ -65,7 +65,7 @@ TracingPanel::TracingPanel(InspectorContext& context, QWidget* parent)
     m_pages->addWidget(
         new widgets::EmptyState(QStringLiteral("graph"), tr("Nothing to trace"),
                                 tr("Modules of a TorchScript archive, a built-in model or your own C++ model are "
-                                   "traced. An ONNX file is a graph already.")));
+                                   "traced. An ONNX file is already a graph.")));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_pages);

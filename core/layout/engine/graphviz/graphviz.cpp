@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/layout/engine/align_equal.h"
-#include "core/layout/engine/settle.h"
+#include "core/layout/engine/refine.h"
 #include "core/layout/engine/straighten.h"
 
 namespace sonde::layout {
@@ -242,7 +242,7 @@ class Graphviz::Impl {
             path.reverse();
             layout.edges.push_back(std::move(path));
         }
-        settle(boxes, layout);
+        refine(boxes, layout);
         alignEqual(boxes, layout);
         frame(layout);
         return layout;

@@ -41,7 +41,7 @@ class Placer {
         for (const Index vertex : members) m_x[vertex] -= at / 2;
     }
 
-    struct Wish {
+    struct Target {
         double x = 0;
         double weight = 0;
     };
@@ -54,7 +54,7 @@ class Placer {
         return square * square * (places == 0 ? 1 : places == 1 ? 2 : 8);
     }
 
-    /// How far the middle of the lower end should stand right of the upper end's for a straight link. Large boxes in a
+    /// How far the centre of the lower end should be right of the upper end's for a straight link. Large boxes in a
     /// row look calmer with their middles in line than with their ports.
     double offsetOf(const ProperGraph::Link& link) const {
         if (isLoose(link.upper) || isLoose(link.lower))
@@ -66,8 +66,8 @@ class Placer {
 
     bool isLoose(Index vertex) const { return !m_graph.isPlace(vertex) && m_graph.graph->boxes[vertex].loosePorts; }
 
-    Wish wish(Index vertex, bool above, bool below) const {
-        Wish total;
+    Target target(Index vertex, bool above, bool below) const {
+        Target total;
         auto add = [&](double x, double weight) {
             total.x += x * weight;
             total.weight += weight;
@@ -97,7 +97,7 @@ class Placer {
         double offset = 0;  // of a vertex from the first one if all touched
         for (std::size_t i = 0; i < members.size(); ++i) {
             if (i > 0) offset += m_graph.separation(members[i - 1], members[i]);
-            const Wish w = wish(members[i], above, below);
+            const Target w = target(members[i], above, below);
             m_blocks.push_back({w.x - offset, w.weight, i + 1});
             while (m_blocks.size() > 1 && m_blocks[m_blocks.size() - 2].at > m_blocks.back().at) {
                 const Block last = m_blocks.back();
@@ -124,7 +124,7 @@ class Placer {
         double clamp(double x) const { return std::min(std::max(x, low), high); }
     };
 
-    /// Where a vertex can stand between its neighbours.
+    /// Where a vertex can be between its neighbours.
     Range freedom(Index vertex) const {
         const auto& members = m_graph.ranks[m_graph.rank[vertex]];
         const Index i = m_graph.position[vertex];
@@ -182,7 +182,7 @@ class Placer {
         std::size_t begin = 0;
         Range run;
         double sum = 0;
-        const auto settleLine = [&](std::size_t end) {
+        const auto assignLine = [&](std::size_t end) {
             const double x = run.clamp(sum / static_cast<double>(end - begin));
             for (std::size_t i = begin; i < end; ++i) m_x[m_line[i].first] = x + m_line[i].second;
         };
@@ -191,7 +191,7 @@ class Placer {
             const Range own = freedom(box);
             const Range both{std::max(run.low, own.low - offset), std::min(run.high, own.high - offset)};
             if (both.low > both.high) {
-                settleLine(i);
+                assignLine(i);
                 begin = i;
                 sum = 0;
                 run = {own.low - offset, own.high - offset};
@@ -200,7 +200,7 @@ class Placer {
             }
             sum += m_x[box] - offset;
         }
-        settleLine(m_line.size());
+        assignLine(m_line.size());
     }
 
     /// Puts the places of an edge on as few different x as their freedom allows.
@@ -218,18 +218,18 @@ class Placer {
                     run = both;
                     continue;
                 }
-                settle(places, begin, i, run.clamp(prefer));
+                assign(places, begin, i, run.clamp(prefer));
                 prefer = m_x[places[i - 1]];
                 run = next;
                 begin = i;
             } else {
                 const double exit = exitOf(places.back());
-                settle(places, begin, i, run.clamp(begin == 0 ? prefer : run.clamp(prefer) == prefer ? prefer : exit));
+                assign(places, begin, i, run.clamp(begin == 0 ? prefer : run.clamp(prefer) == prefer ? prefer : exit));
             }
         }
     }
 
-    void settle(const std::vector<Index>& places, std::size_t begin, std::size_t end, double x) {
+    void assign(const std::vector<Index>& places, std::size_t begin, std::size_t end, double x) {
         for (std::size_t i = begin; i < end; ++i) m_x[places[i]] = x;
     }
     double entryOf(Index place) const {

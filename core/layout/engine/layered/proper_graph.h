@@ -7,10 +7,10 @@
 
 namespace sonde::layout::layered {
 
-/// How an edge runs through the ranks.
-enum class Course : std::uint8_t {
+/// The direction of an edge through the ranks.
+enum class EdgeDirection : std::uint8_t {
     Down,  ///< from a rank to a later one
-    Back,  ///< to the same or an earlier rank: leaves below, climbs beside the boxes, and enters from above
+    Back,  ///< to the same or an earlier rank: leaves at the bottom, goes up beside the boxes, and enters from above
 };
 
 /// A box graph whose edges connect neighbouring ranks only: an edge over several ranks has a *place* in each rank that
@@ -23,9 +23,9 @@ struct ProperGraph {
         double lowerPort = 0;
         double weight = 1;
     };
-    struct Chain {  ///< the way of one edge of the box graph
-        Course course = Course::Down;
-        bool lane = false;                  ///< runs beside the picture instead of through places
+    struct Chain {  ///< the path of one edge of the box graph
+        EdgeDirection direction = EdgeDirection::Down;
+        bool lane = false;                  ///< runs beside the graph instead of through places
         std::vector<std::uint32_t> places;  ///< from the upper rank to the lower one
     };
 
@@ -33,7 +33,7 @@ struct ProperGraph {
     std::uint32_t boxCount = 0;
     std::vector<std::uint32_t> rank;  ///< by vertex
     std::vector<double> width;        ///< by vertex
-    /// By vertex: the box beside which a place should stand, for the first and the last place of a Back edge.
+    /// By vertex: the box beside which a place should be, for the first and the last place of a Back edge.
     std::vector<std::uint32_t> anchor;
     static constexpr std::uint32_t kNoAnchor = 0xffffffff;
     std::vector<Link> links;
@@ -46,7 +46,7 @@ struct ProperGraph {
 
     bool isPlace(std::uint32_t vertex) const { return vertex >= boxCount; }
     std::size_t vertexCount() const { return rank.size(); }
-    /// The least distance between the middles of two neighbours in a rank.
+    /// The minimum distance between the centres of two neighbours in a rank.
     double separation(std::uint32_t left, std::uint32_t right) const;
     void updatePositions(std::uint32_t rankIndex);
 };

@@ -224,10 +224,10 @@ std::size_t longestWithPlaces(const BoxGraph& graph, const std::vector<Index>& r
 void addChain(ProperGraph& proper, const BoxEdge& edge, std::size_t longest) {
     const Index from = proper.rank[edge.from], to = proper.rank[edge.to];
     ProperGraph::Chain chain;
-    chain.course = to > from ? Course::Down : Course::Back;
+    chain.direction = to > from ? EdgeDirection::Down : EdgeDirection::Back;
     chain.lane = placesOf(proper.rank, edge) > longest;
     if (!chain.lane) {
-        const bool down = chain.course == Course::Down;
+        const bool down = chain.direction == EdgeDirection::Down;
         const Index first = down ? from + 1 : to;
         const Index last = down ? to : from + 1;  // one after
         const double fromPort = clampedPort(*proper.graph, edge.from, edge.fromPort);

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "core/layout/engine/layered/proper_graph.h"
-#include "core/layout/engine/settle.h"
-#include "core/layout/engine/stretches.h"
+#include "core/layout/engine/refine.h"
+#include "core/layout/engine/segments.h"
 
 namespace sonde::layout::layered {
 
@@ -51,10 +51,11 @@ class Router {
         for (Index box = 0; box < m_graph.boxCount; ++box) {
             const Box& size = m_boxes.boxes[box];
             const Index r = m_graph.rank[box];
-            const Stand stand = standOf(size.height, m_bottom[r] - m_top[r], m_boxes.rankSep, reads[box], isRead[box]);
-            const double y = stand == Stand::Top      ? m_top[r]
-                             : stand == Stand::Bottom ? m_bottom[r] - size.height
-                                                      : (m_top[r] + m_bottom[r] - size.height) / 2;
+            const RankAlign align =
+                rankAlignOf(size.height, m_bottom[r] - m_top[r], m_boxes.rankSep, reads[box], isRead[box]);
+            const double y = align == RankAlign::Top      ? m_top[r]
+                             : align == RankAlign::Bottom ? m_bottom[r] - size.height
+                                                          : (m_top[r] + m_bottom[r] - size.height) / 2;
             m_layout.boxes.push_back({m_x[box] - size.width / 2, y, size.width, size.height});
             m_right = std::max(m_right, m_x[box] + size.width / 2);
         }
@@ -96,13 +97,13 @@ class Router {
         const auto& chain = m_graph.chains[edge];
         if (chain.lane) return 1e9;
         if (chain.places.empty()) return m_x[m_boxes.edges[edge].to];
-        return m_x[chain.course == Course::Down ? chain.places.front() : chain.places.back()];
+        return m_x[chain.direction == EdgeDirection::Down ? chain.places.front() : chain.places.back()];
     }
     double previousX(std::size_t edge) const {
         const auto& chain = m_graph.chains[edge];
         if (chain.lane) return 1e9;
         if (chain.places.empty()) return m_x[m_boxes.edges[edge].from];
-        return m_x[chain.course == Course::Down ? chain.places.back() : chain.places.front()];
+        return m_x[chain.direction == EdgeDirection::Down ? chain.places.back() : chain.places.front()];
     }
 
     /// Lanes right of everything: the first one that is free over the edge's ranks.
@@ -140,27 +141,27 @@ class Router {
         const Rect& from = m_layout.boxes[edge.from];
         const Rect& to = m_layout.boxes[edge.to];
         const Index first = m_graph.rank[edge.from], last = m_graph.rank[edge.to];
-        std::vector<Stretch> stretches;
-        stretches.push_back({from.center().x + m_start[index], from.bottom(), m_bottom[first]});
+        std::vector<Segment> segments;
+        segments.push_back({from.center().x + m_start[index], from.bottom(), m_bottom[first]});
         if (chain.lane) {
             const double x = m_lane.at(index);
-            if (chain.course == Course::Down) stretches.push_back({x, m_top[first + 1], m_bottom[last - 1]});
-            else stretches.push_back({x, m_bottom[first], m_top[last]});
-        } else if (chain.course == Course::Down) {
-            for (const Index place : chain.places) addStretch(stretches, place, true);
+            if (chain.direction == EdgeDirection::Down) segments.push_back({x, m_top[first + 1], m_bottom[last - 1]});
+            else segments.push_back({x, m_bottom[first], m_top[last]});
+        } else if (chain.direction == EdgeDirection::Down) {
+            for (const Index place : chain.places) addSegment(segments, place, true);
         } else {
-            for (auto it = chain.places.rbegin(); it != chain.places.rend(); ++it) addStretch(stretches, *it, false);
+            for (auto it = chain.places.rbegin(); it != chain.places.rend(); ++it) addSegment(segments, *it, false);
         }
-        stretches.push_back({to.center().x + m_end[index], m_top[last], to.y});
-        return joined(stretches, m_boxes.rankSep);
+        segments.push_back({to.center().x + m_end[index], m_top[last], to.y});
+        return joined(segments, m_boxes.rankSep);
     }
 
-    void addStretch(std::vector<Stretch>& stretches, Index place, bool down) const {
+    void addSegment(std::vector<Segment>& segments, Index place, bool down) const {
         const Index r = m_graph.rank[place];
         const double x = m_x[place], from = down ? m_top[r] : m_bottom[r], to = down ? m_bottom[r] : m_top[r];
-        Stretch& last = stretches.back();
-        if (stretches.size() > 1 && last.x == x) last.to = to;  // straight on through the gap
-        else stretches.push_back({x, from, to});
+        Segment& last = segments.back();
+        if (segments.size() > 1 && last.x == x) last.to = to;  // straight on through the gap
+        else segments.push_back({x, from, to});
     }
 
     const ProperGraph& m_graph;

@@ -90,8 +90,8 @@ class TestTorchScriptLanguage : public QObject {
         const Script script(model(body + "    return y40\n"));
         QVERIFY(script.opened);
         const std::string& failure = (*script.opened)->modules->module(0).failure;
-        QVERIFY2(failure.find("beyond bounds") != std::string::npos, failure.c_str());
-        QVERIFY(numbers(script.run({1, 2})).contains("beyond bounds"));
+        QVERIFY2(failure.find("too many nested parts") != std::string::npos, failure.c_str());
+        QVERIFY(numbers(script.run({1, 2})).contains("too many nested parts"));
     }
 
     void forms_data() {

@@ -1,27 +1,27 @@
 #include <QTest>
 
-#include "core/layout/compose/allowance.h"
+#include "core/layout/compose/time_budget.h"
 #include "core/layout/workers.h"
 #include "tests/core/layout/box_graphs.h"
 
 using namespace sonde::layout;
 using namespace layout_test;
-using compose::Allowance;
+using compose::TimeBudget;
 using std::chrono::milliseconds;
 
 namespace {
 
 constexpr milliseconds kBudget{600};
 
-std::vector<bool> grants(Allowance& allowance, const std::vector<BoxGraph>& graphs, bool last) {
+std::vector<bool> grants(TimeBudget& budget, const std::vector<BoxGraph>& graphs, bool last) {
     std::vector<const BoxGraph*> all;
     for (const BoxGraph& graph : graphs) all.push_back(&graph);
-    return allowance.grant(all, last);
+    return budget.grant(all, last);
 }
 
 }  // namespace
 
-class TestAllowance : public QObject {
+class TestTimeBudget : public QObject {
     Q_OBJECT
 
   private slots:
@@ -29,7 +29,7 @@ class TestAllowance : public QObject {
         QCOMPARE(LayoutWorkers::expectedMs(chain(5000), kBudget), 0.0);
         QCOMPARE(LayoutWorkers::expectedMs(boxes(1), kBudget), 0.0);
         QVERIFY(LayoutWorkers::expectedMs(residual(3), kBudget) > 0);
-        Allowance none(milliseconds(0), kBudget);
+        TimeBudget none(milliseconds(0), kBudget);
         QCOMPARE(grants(none, {chain(100), residual(3)}, true), (std::vector<bool>{true, false}));
     }
 
@@ -53,26 +53,26 @@ class TestAllowance : public QObject {
             }
         }
         QVERIFY(std::abs(LayoutWorkers::expectedMs(many, kBudget) - 3000 * one) < 1e-6 * 3000 * one);
-        Allowance allowance(milliseconds(250), kBudget);
-        QCOMPARE(grants(allowance, {many}, true), (std::vector<bool>{false}));
+        TimeBudget budget(milliseconds(250), kBudget);
+        QCOMPARE(grants(budget, {many}, true), (std::vector<bool>{false}));
     }
 
     void smallGraphsGoFirst() {
         const std::vector<BoxGraph> graphs{residual(60), residual(2), residual(8)};
         const double two =
             LayoutWorkers::expectedMs(graphs[1], kBudget) + LayoutWorkers::expectedMs(graphs[2], kBudget);
-        Allowance enough(milliseconds(static_cast<int>(Allowance::kCaution * two) + 1), kBudget);
+        TimeBudget enough(milliseconds(static_cast<int>(TimeBudget::kSafetyFactor * two) + 1), kBudget);
         QCOMPARE(grants(enough, graphs, true), (std::vector<bool>{false, true, true}));
-        Allowance plenty(milliseconds(1000), kBudget);
+        TimeBudget plenty(milliseconds(1000), kBudget);
         QCOMPARE(grants(plenty, graphs, true), (std::vector<bool>{true, true, true}));
     }
 
     void halfIsKeptForTheLevelsAround() {
         const std::vector<BoxGraph> graphs(40, residual(8));
         const double one = LayoutWorkers::expectedMs(graphs[0], kBudget);
-        Allowance allowance(milliseconds(static_cast<int>(40 * Allowance::kCaution * one) + 1), kBudget);
+        TimeBudget budget(milliseconds(static_cast<int>(40 * TimeBudget::kSafetyFactor * one) + 1), kBudget);
         auto count = [&](bool last) {
-            const auto granted = grants(allowance, graphs, last);
+            const auto granted = grants(budget, graphs, last);
             return std::count(granted.begin(), granted.end(), true);
         };
         const auto inner = count(false), outer = count(true);
@@ -82,5 +82,5 @@ class TestAllowance : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(TestAllowance)
-#include "tst_allowance.moc"
+QTEST_GUILESS_MAIN(TestTimeBudget)
+#include "tst_time_budget.moc"

@@ -1,4 +1,4 @@
-#include "core/layout/compose/allowance.h"
+#include "core/layout/compose/time_budget.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,9 +7,9 @@
 
 namespace sonde::layout::compose {
 
-std::vector<bool> Allowance::grant(const std::vector<const BoxGraph*>& graphs, bool last) {
+std::vector<bool> TimeBudget::grant(const std::vector<const BoxGraph*>& graphs, bool last) {
     std::vector<double> cost;
-    for (const BoxGraph* graph : graphs) cost.push_back(kCaution * LayoutWorkers::expectedMs(*graph, m_budget));
+    for (const BoxGraph* graph : graphs) cost.push_back(kSafetyFactor * LayoutWorkers::expectedMs(*graph, m_budget));
     std::vector<std::size_t> order(graphs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return cost[a] < cost[b]; });

@@ -1,4 +1,4 @@
-#include "core/layout/engine/settle.h"
+#include "core/layout/engine/refine.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ std::size_t segmentThrough(const Path& path, double y) {
     return path.segments();
 }
 
-/// Cuts a path that comes down through `y` there, and leads it to `target` in a curve that arrives upright.
+/// Cuts a path that descends through `y` there, and continues to `target` in a curve that ends vertically.
 void bendEnd(Path& path, double y, Point target) {
     const std::size_t s = segmentThrough(path, y);
     double low = 0, high = 1;
@@ -46,15 +46,15 @@ void bendEnd(Path& path, double y, Point target) {
     path.curveTo({from.x + dx, from.y + half}, {target.x, target.y - half}, target);
 }
 
-/// Turns a path upside down and round, so that its start can be treated as an end.
+/// Mirrors and reverses a path, so that its start can be treated as an end.
 void flip(Path& path) {
     path.reverse();
     for (Point& p : path.points) p.y = -p.y;
 }
 
-class Settler {
+class Refiner {
   public:
-    Settler(const BoxGraph& graph, BoxLayout& layout) : m_graph(graph), m_layout(layout), m_rows(rowsOf(layout)) {}
+    Refiner(const BoxGraph& graph, BoxLayout& layout) : m_graph(graph), m_layout(layout), m_rows(rowsOf(layout)) {}
 
     void run() {
         for (std::size_t i = 0; i < m_graph.edges.size(); ++i) leadToPorts(i);
@@ -67,17 +67,17 @@ class Settler {
         for (std::size_t box = 0; box < count; ++box) {
             if (m_graph.boxes[box].pin != Pin::Free) continue;
             const Rect& rect = m_layout.boxes[box];
-            const Stand stand = standOf(rect.height, m_rows[box].bottom - m_rows[box].top, m_graph.rankSep,
-                                        !in[box].empty(), !out[box].empty());
-            if (stand == Stand::Top && regular(box, in[box], out[box])) moveUp(box, in[box], out[box]);
-            if (stand == Stand::Bottom && regular(box, in[box], out[box])) moveDown(box, out[box]);
+            const RankAlign align = rankAlignOf(rect.height, m_rows[box].bottom - m_rows[box].top, m_graph.rankSep,
+                                                !in[box].empty(), !out[box].empty());
+            if (align == RankAlign::Top && regular(box, in[box], out[box])) moveUp(box, in[box], out[box]);
+            if (align == RankAlign::Bottom && regular(box, in[box], out[box])) moveDown(box, out[box]);
         }
         clearEdges(m_graph, m_layout, m_rows);
     }
 
   private:
-    /// Graphviz's splines overshoot, through boxes too, where a port is far to the side: edges to the next rank are
-    /// drawn anew within the gap, of longer ones the ends.
+    /// Graphviz's splines overshoot where a port is far to the side, even through boxes: edges to the next rank are
+    /// routed again within the gap, and so are the ends of longer ones.
     void leadToPorts(std::size_t i) {
         const BoxEdge& edge = m_graph.edges[i];
         const Row &from = m_rows[edge.from], &to = m_rows[edge.to];
@@ -160,11 +160,11 @@ class Settler {
 
 }  // namespace
 
-Stand standOf(double boxHeight, double rankHeight, double rankSep, bool reads, bool isRead) {
-    if (rankHeight - boxHeight < 2 * rankSep) return Stand::Middle;
-    return isRead && !reads ? Stand::Bottom : Stand::Top;
+RankAlign rankAlignOf(double boxHeight, double rankHeight, double rankSep, bool hasInputs, bool hasConsumers) {
+    if (rankHeight - boxHeight < 2 * rankSep) return RankAlign::Middle;
+    return hasConsumers && !hasInputs ? RankAlign::Bottom : RankAlign::Top;
 }
 
-void settle(const BoxGraph& graph, BoxLayout& layout) { Settler(graph, layout).run(); }
+void refine(const BoxGraph& graph, BoxLayout& layout) { Refiner(graph, layout).run(); }
 
 }  // namespace sonde::layout

@@ -1,6 +1,6 @@
 #include <QTest>
 
-#include "core/layout/engine/settle.h"
+#include "core/layout/engine/refine.h"
 #include "tests/core/layout/box_graphs.h"
 
 using namespace sonde::layout;
@@ -31,13 +31,13 @@ struct Picture {
 
 }  // namespace
 
-class TestSettle : public QObject {
+class TestRefine : public QObject {
     Q_OBJECT
 
   private slots:
-    void smallBoxesStandNearWhatTheyReadOrNearTheirReaders() {
+    void smallBoxesAreCloseToTheirInputsOrConsumers() {
         Picture p;
-        settle(p.graph, p.layout);
+        refine(p.graph, p.layout);
         QCOMPARE(p.layout.boxes[1], (Rect{0, 60, 40, 400}));
         QCOMPARE(p.layout.boxes[2], (Rect{100, 60, 40, 20}));   // at the rank's top
         QCOMPARE(p.layout.boxes[3], (Rect{200, 440, 40, 20}));  // at its bottom
@@ -57,14 +57,14 @@ class TestSettle : public QObject {
     void boxesWithEdgesToTheSideStay() {
         Picture p;
         p.layout.edges[1] = line({120, 20}, {100, 260});  // ends on the left border
-        settle(p.graph, p.layout);
+        refine(p.graph, p.layout);
         QCOMPARE(p.layout.boxes[2], (Rect{100, 250, 40, 20}));
     }
 
     void pinnedBoxesStay() {
         Picture p;
         p.graph.boxes[3].pin = Pin::First;
-        settle(p.graph, p.layout);
+        refine(p.graph, p.layout);
         QCOMPARE(p.layout.boxes[3], (Rect{200, 250, 40, 20}));
     }
 
@@ -75,7 +75,7 @@ class TestSettle : public QObject {
         wild.moveTo({20, 460});
         wild.curveTo({20, 700}, {135, 200}, {135, 500});
         p.layout.edges[2] = wild;
-        settle(p.graph, p.layout);
+        refine(p.graph, p.layout);
         const Path& path = p.layout.edges[2];
         QCOMPARE(path.start(), (Point{20, 460}));
         QCOMPARE(path.end(), (Point{135, 500}));
@@ -88,7 +88,7 @@ class TestSettle : public QObject {
         p.layout.edges.push_back(line({120, 20}, {120, 500}));  // through box 2
         p.graph.edges.push_back({4, 0});
         p.layout.edges.push_back(line({110, 500}, {110, 20}));  // a way back, through it as well
-        settle(p.graph, p.layout);
+        refine(p.graph, p.layout);
         for (std::size_t i = 5; i < 7; ++i) {
             const Path& path = p.layout.edges[i];
             QVERIFY(onBorder(p.layout.boxes[p.graph.edges[i].from], path.start()));
@@ -115,7 +115,7 @@ class TestSettle : public QObject {
         Path path = line({120, 20}, {60, 60});
         path.append(line({60, 60}, {102, 500}));
         p.layout.edges.push_back(path);
-        settle(p.graph, p.layout);
+        refine(p.graph, p.layout);
         const Path& led = p.layout.edges.back();
         QCOMPARE(led.end(), (Point{102, 500}));
         QCOMPARE(led.points[led.points.size() - 2].x, 102.0);
@@ -123,5 +123,5 @@ class TestSettle : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(TestSettle)
-#include "tst_settle.moc"
+QTEST_GUILESS_MAIN(TestRefine)
+#include "tst_refine.moc"

@@ -12,7 +12,7 @@ namespace sonde::layout::compose {
 
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
-/// A value that goes from the item that makes it to one that reads it.
+/// A value on its path from the item that produces it to one that consumes it.
 struct Connection {
     NodeId value;
     std::uint32_t from = kNone;  ///< index of an item
@@ -20,10 +20,10 @@ struct Connection {
     std::uint32_t order = 0;  ///< among all: by the consumers' execution, then by their arguments
 };
 
-/// Marks the number of a port in a level's border.
+/// Marks the index of a port in a level's border.
 inline constexpr std::uint32_t kPortIn = 0x80000000, kPortOut = 0x40000000;
 
-/// A stretch of connections within one level: between two of its members, or from or to a port in the level's border
+/// A segment of connections within one level: between two of its members, or from or to a port in the level's border
 /// (kPortIn or kPortOut, and an index into Level::portsIn or portsOut).
 struct LevelEdge {
     std::uint32_t from = kNone;
@@ -37,17 +37,17 @@ struct LevelEdge {
     };
     Place fromPlace, toPlace;
     NodeId value;             ///< the first one that it carries
-    std::uint32_t order = 0;  ///< least Connection::order of those that it carries
+    std::uint32_t order = 0;  ///< minimum Connection::order of those that it carries
     bool atStub = false;
 };
 
-/// The inside of one open box (or the top), which is laid out alone.
+/// The inside of one open box (or the top level), which is laid out separately.
 struct Level {
     std::uint32_t container = kNone;  ///< item; none: the top
     std::uint32_t depth = 0;
     std::vector<std::uint32_t> members;  ///< items
     std::vector<NodeId> portsIn,
-        portsOut;  ///< in the order of arguments inside; of first use outside, or of being made
+        portsOut;  ///< in the order of arguments inside; of first use outside, or of production
     std::vector<LevelEdge> edges;
 };
 
@@ -57,7 +57,7 @@ struct Step {
     std::uint32_t edge = 0;
 };
 
-/// A line of the scene to be: the connections that share all steps.
+/// A line of the future scene: the connections that share all steps.
 struct Line {
     std::uint32_t from = kNone;
     std::uint32_t to = kNone;
@@ -71,23 +71,23 @@ struct FoldedBlock {
     std::uint32_t run = 0;
     std::uint32_t instance = 0;
     bool shown = false;
-    std::uint32_t parent = kNone;  ///< the block around it, index in Draft::blocks
+    std::uint32_t parent = kNone;  ///< the block around it, index in LayoutDraft::blocks
     std::uint32_t depth = 0;
 };
 
 /// A scene before it has geometry.
-struct Draft {
+struct LayoutDraft {
     const Outline* outline = nullptr;
     const ViewState* view = nullptr;
     std::vector<SceneItem> items;          ///< without rectangles; parents before children, except for stubs at the end
     std::vector<std::uint32_t> itemDepth;  ///< by item: 0 at the top
     std::vector<std::uint32_t> levelOf;    ///< by item: its inside, if it is open
-    std::vector<std::uint32_t> slot;       ///< by item: its number in its parent's level
+    std::vector<std::uint32_t> slot;       ///< by item: its index in its parent's level
     std::vector<ItemId> exprItems, scopeItems;
     std::vector<Level> levels;  ///< the top first
     std::vector<Line> lines;
     std::vector<FoldedBlock> blocks;
-    std::vector<bool> shapes;            ///< by ExprId: operations that are folded into what reads them; empty: none
+    std::vector<bool> shapes;            ///< by ExprId: operations that are folded into their consumers; empty: none
     std::vector<std::uint32_t> blockOf;  ///< by ExprId: the innermost folded block; empty if nothing is folded
     std::uint32_t hiddenExprs = 0, hiddenConstants = 0;
     std::uint32_t foldedExprs = 0, foldedBlocks = 0, filteredExprs = 0, shapeExprs = 0;
@@ -103,11 +103,11 @@ struct Draft {
 };
 
 /// Which items a view shows, and what each hides.
-void findItems(Draft& draft);
-/// Who reads from whom, what is drawn as stubs, and the levels with their edges.
-void connectItems(Draft& draft);
-/// Asks the metrics, lays out all levels from the innermost outwards, and composes.
-base::Result<std::shared_ptr<const SceneLayout>> arrange(const Draft& draft, const SceneOptions& options,
+void findItems(LayoutDraft& draft);
+/// Connects producers and consumers: what is drawn as stubs, and the levels with their edges.
+void connectItems(LayoutDraft& draft);
+/// Measures the items, lays out all levels from the innermost outwards, and composes the scene.
+base::Result<std::shared_ptr<const SceneLayout>> arrange(const LayoutDraft& draft, const SceneOptions& options,
                                                          LayoutWorkers& workers, LayoutCache& cache,
                                                          const base::WorkContext& work);
 

@@ -1,4 +1,4 @@
-#include "core/layout/compose/joints.h"
+#include "core/layout/compose/port_bindings.h"
 
 #include "core/graph/traits.h"
 
@@ -21,9 +21,9 @@ bool isLoop(const Expr& expr) { return isControl(expr) && graph::traitsOf(expr).
 
 }  // namespace
 
-std::vector<Joint> entriesOf(const InternalGraph& graph, ExprId id) {
+std::vector<PortBinding> entriesOf(const InternalGraph& graph, ExprId id) {
     const Expr& expr = graph.expr(id);
-    std::vector<Joint> found;
+    std::vector<PortBinding> found;
     for (const BodyId bodyId : expr.bodies) {
         const Body& body = graph.body(bodyId);
         if (!isControl(expr)) {  // a call: node by node
@@ -44,9 +44,9 @@ std::vector<Joint> entriesOf(const InternalGraph& graph, ExprId id) {
     return found;
 }
 
-std::vector<Joint> resultsOf(const InternalGraph& graph, ExprId id) {
+std::vector<PortBinding> resultsOf(const InternalGraph& graph, ExprId id) {
     const Expr& expr = graph.expr(id);
-    std::vector<Joint> found;
+    std::vector<PortBinding> found;
     for (const BodyId bodyId : expr.bodies) {
         const Body& body = graph.body(bodyId);
         const std::size_t skipped = isLoop(expr) ? 1 : 0;
