@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kEdgeWidth = 1.3;
 constexpr double kArrow = 7;
-constexpr double kWidestLabel = 180;
+constexpr double kMaxLabelWidth = 180;
 constexpr double kLabelScale = 0.65;  ///< types are on edges from this zoom on
 
 /// The head of an arrow whose tip is the path's end.
@@ -101,7 +101,7 @@ QRectF ScenePainter::labelRect(std::uint32_t id) const {
     const QString text = edgeText(m_items.graph(), edge);
     if (text.isEmpty() || edge.fromStub) return {};
     const TextMeasure& measure = m_items.measure();
-    const QSizeF size(std::min(measure.width(TextRole::Small, text), kWidestLabel) + 6,
+    const QSizeF size(std::min(measure.width(TextRole::Small, text), kMaxLabelWidth) + 6,
                       measure.height(TextRole::Small));
     const QPointF at = toQt(edge.labelAt);
     return {at - QPointF(size.width(), size.height()) / 2, size};
@@ -109,7 +109,7 @@ QRectF ScenePainter::labelRect(std::uint32_t id) const {
 
 std::vector<std::uint32_t> ScenePainter::labelsNear(QPointF place) const {
     // A label is not wider than a cell nor higher, so that one which overlaps is in the same or in the next.
-    constexpr double kCell = kWidestLabel + 6;
+    constexpr double kCell = kMaxLabelWidth + 6;
     const auto cell = [](double x, double y) {
         const auto at = [](double v) {
             return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(v / kCell))) & 0xffffffffU;
@@ -162,7 +162,7 @@ void ScenePainter::paintLabels(QPainter& painter, const std::vector<std::uint32_
         if (!labelShown(id)) continue;
         const QRectF rect = labelRect(id);
         const QString text =
-            measure.elided(TextRole::Small, edgeText(m_items.graph(), m_index->scene().edges[id]), kWidestLabel);
+            measure.elided(TextRole::Small, edgeText(m_items.graph(), m_index->scene().edges[id]), kMaxLabelWidth);
         painter.setPen(Qt::NoPen);
         painter.setBrush(style.color(ColorRole::EdgeLabelGround));
         painter.drawRoundedRect(rect, 3, 3);

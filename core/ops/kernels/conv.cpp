@@ -30,7 +30,7 @@ bool isPlainProduct(const Window& window) {
 }
 
 /// The image's channels taken apart by stride and padding, so that every row of the matrix [C·taps, outputs] is copied
-/// in whole stretches; bounds and strides are dealt with once and not for each tap.
+/// in whole segments; bounds and strides are dealt with once and not for each tap.
 class PhasedPatches {
   public:
     PhasedPatches(const Window& window, const Sizes& sizes, base::ThreadPool& pool)
@@ -51,16 +51,16 @@ class PhasedPatches {
 
     /// Rows [k0, k0 + kc), columns [n0, n0 + width) → target [kc][width].
     void panel(std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t width, float* target) const {
-        struct Stretch {
+        struct Segment {
             std::int64_t column, offset, count;
         };
-        Stretch stretches[kMostColumns];
+        Segment segments[kMaxColumns];
         std::size_t used = 0;
         const std::int64_t columns = m_plane.outputColumns(),
                            valid = std::min(width, columns * m_plane.outputRows() - n0);
         for (std::int64_t done = 0; done < valid;) {
             const std::int64_t x = (n0 + done) % columns, count = std::min(columns - x, valid - done);
-            stretches[used++] = {done, (n0 + done) / columns * m_plane.pitch() + x, count};
+            segments[used++] = {done, (n0 + done) / columns * m_plane.pitch() + x, count};
             done += count;
         }
         const auto taps = m_plane.taps();
@@ -68,12 +68,12 @@ class PhasedPatches {
         const float* channel = m_phases.data() + static_cast<std::size_t>(k0 / taps) * m_plane.size();
         for (std::int64_t k = 0; k < kc; ++k, target += width) {
             const float* row = channel + m_taps[static_cast<std::size_t>(tap)];
-            if (used == 1 && valid == kMostColumns) {
-                std::memcpy(target, row + stretches[0].offset,
-                            kMostColumns * sizeof(float));  // a constant size: no call
+            if (used == 1 && valid == kMaxColumns) {
+                std::memcpy(target, row + segments[0].offset,
+                            kMaxColumns * sizeof(float));  // a constant size: no call
             } else {
                 for (std::size_t s = 0; s < used; ++s)
-                    copyFloats(row + stretches[s].offset, target + stretches[s].column, stretches[s].count);
+                    copyFloats(row + segments[s].offset, target + segments[s].column, segments[s].count);
                 for (std::int64_t i = valid; i < width; ++i) target[i] = 0;
             }
             if (++tap == taps) tap = 0, channel += m_plane.size();
@@ -81,7 +81,7 @@ class PhasedPatches {
     }
 
   private:
-    static constexpr std::int64_t kMostColumns = 32;  ///< nr of the widest micro kernel
+    static constexpr std::int64_t kMaxColumns = 32;  ///< nr of the widest micro kernel
 
     PhasedPlane m_plane;
     std::int64_t m_channels, m_inputSize = 1;
@@ -150,10 +150,10 @@ base::Result<Sizes> sizesOf(const Tensor& x, const Tensor& w, const Tensor* bias
     }
     if (groups < 1 || x.dim(1) % groups != 0 || w.dim(0) % groups != 0 || w.dim(1) * groups != x.dim(1)) {
         return opError("input " + x.typeText() + ", weights " + w.typeText() + " and " + std::to_string(groups) +
-                       " groups do not go together");
+                       " groups are incompatible");
     }
     if (bias && (bias->rank() != 1 || bias->dim(0) != w.dim(0))) {
-        return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
+        return opError("bias " + bias->typeText() + " does not match weights " + w.typeText());
     }
     Sizes sizes{x.dim(0), x.dim(1), w.dim(0), groups, {}, {}};
     sizes.inputSpatial.assign(x.shape().begin() + 2, x.shape().end());
@@ -220,7 +220,7 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
     }
     SONDE_ASSIGN(Sizes sizes, sizesOf(x, w, bias, window.rank(), groups));
     for (std::size_t i = 0; i < window.rank(); ++i) {
-        if (w.dim(i + 2) != window.kernel[i]) return opError("kernel_shape does not fit weights " + w.typeText());
+        if (w.dim(i + 2) != window.kernel[i]) return opError("kernel_shape does not match weights " + w.typeText());
     }
     const Shape shape = window.outputShape(sizes.batch, sizes.outChannels, sizes.inputSpatial);
     sizes.outputSpatial.assign(shape.begin() + 2, shape.end());
@@ -308,12 +308,12 @@ base::Result<void> convolveTransposed(KernelContext& context, const Tensor& x, c
     }
     if (x.rank() < 3 || w.rank() != x.rank() || groups < 1 || w.dim(0) != x.dim(1) || x.dim(1) % groups != 0) {
         return opError("input " + x.typeText() + ", weights " + w.typeText() + " and " + std::to_string(groups) +
-                       " groups do not go together");
+                       " groups are incompatible");
     }
     std::vector<std::int64_t> dims{x.dim(0), w.dim(1) * groups};
     dims.insert(dims.end(), outputSpatial.begin(), outputSpatial.end());
     if (bias && (bias->rank() != 1 || bias->dim(0) != dims[1]))
-        return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
+        return opError("bias " + bias->typeText() + " does not match weights " + w.typeText());
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), Shape(std::move(dims))));
     if (y.numel() == 0) return {};
     if (x.dtype() == DType::Float32)

@@ -84,9 +84,9 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
     for (std::int64_t extent : inputSpatial) inputSize *= extent;
     // Small planes by the handful: what is prepared for each piece would cost as much as they do. Equal shares for two
     // and four.
-    constexpr std::int64_t kLeastOutputs = 4096;
+    constexpr std::int64_t kMinOutputs = 4096;
     const std::int64_t planes = sizes.batch * sizes.channels, outputs = planes * sizes.multiplier * rows * columns;
-    const std::int64_t pieces = std::min(planes, std::max<std::int64_t>(outputs / kLeastOutputs / 4 * 4, 16));
+    const std::int64_t pieces = std::min(planes, std::max<std::int64_t>(outputs / kMinOutputs / 4 * 4, 16));
     pool.parallelFor(static_cast<std::size_t>(pieces), 1, [&](std::size_t begin, std::size_t end) {
         float* phases = Scratch::of<float>(0, plane.size());
         std::vector<const float*> tapRows(static_cast<std::size_t>(taps));

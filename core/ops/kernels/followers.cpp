@@ -288,11 +288,11 @@ bool Followers::bindLink(std::size_t index, const Shape& shape) {
 
 /// Keeps the result of a link without making it, so that its memory is free when all have read it.
 void Followers::keep(std::size_t link) {
-    constexpr std::int64_t kLeastDeferred = 1 << 14;  // less is written quicker
-    constexpr std::size_t kMostInRow = 8;             // they are read one from the other
+    constexpr std::int64_t kMinDeferred = 1 << 14;  // less is written quicker
+    constexpr std::size_t kMaxInRow = 8;            // they are read one from the other
     const Tensor before = m_kept[link];
     const std::size_t inRow = link > 0 ? m_bound[link - 1].deferred : 0;
-    if (m_links[link].overwrites || before.numel() < kLeastDeferred || inRow >= kMostInRow) return;
+    if (m_links[link].overwrites || before.numel() < kMinDeferred || inRow >= kMaxInRow) return;
     const auto fill = [before, inputs = m_links[link].inputs, prepared = m_links[link].prepared,
                        follower = m_bound[link].follower](std::byte* target) {
         follower->apply(before.data<float>(), reinterpret_cast<float*>(target), 0, before.numel());

@@ -17,7 +17,7 @@ namespace {
 /// Columns of one task if there is one thread: the block of C stays in the second-level cache.
 constexpr std::int64_t kColumnBlock = 256;
 /// Fewer multiplications than that are not worth waking a thread.
-constexpr std::int64_t kLeastShared = 100'000;
+constexpr std::int64_t kMinShared = 100'000;
 /// What packing the right factor costs, in rows of C (half of it is in another core's cache): as such, and gathered by
 /// a PanelSource.
 constexpr std::int64_t kPackRows = 16, kGatherRows = 10;
@@ -149,7 +149,7 @@ class Product {
         const std::int64_t units = divideUp(m_call.n, best.unit);
         const auto threads = static_cast<std::int64_t>(m_pool.threads());
         if (threads == 1 || base::insideParallelLoop() ||
-            m_call.m * m_call.n < kLeastShared / std::max<std::int64_t>(m_call.k, 1)) {
+            m_call.m * m_call.n < kMinShared / std::max<std::int64_t>(m_call.k, 1)) {
             best.tiles = divideUp(units * best.unit, roundUp(kColumnBlock, m_micro.nr));
             return best;
         }

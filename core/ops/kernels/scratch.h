@@ -92,7 +92,7 @@ class WorkBuffer {
     }
     ~WorkBuffer() {
         std::vector<AlignedBuffer<std::byte>>& kept = unused();
-        if (m_memory.data() && kept.size() < kMostKept) kept.push_back(std::move(m_memory));
+        if (m_memory.data() && kept.size() < kMaxKept) kept.push_back(std::move(m_memory));
     }
 
     T* data() { return reinterpret_cast<T*>(m_memory.data()); }
@@ -100,12 +100,12 @@ class WorkBuffer {
     std::size_t size() const { return m_count; }
 
   private:
-    static constexpr std::size_t kMostKept = 4;
+    static constexpr std::size_t kMaxKept = 4;
     /// Stay with the thread, as of Scratch: kernels on several threads take and give them back without a lock.
     static std::vector<AlignedBuffer<std::byte>>& unused() {
         thread_local std::vector<AlignedBuffer<std::byte>> buffers = [] {
             std::vector<AlignedBuffer<std::byte>> none;
-            none.reserve(kMostKept);  // giving back may not throw
+            none.reserve(kMaxKept);  // giving back may not throw
             return none;
         }();
         return buffers;

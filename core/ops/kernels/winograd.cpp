@@ -12,8 +12,8 @@ namespace sonde::ops::kernels {
 namespace {
 
 constexpr int kLanes = 16;  ///< tiles are transformed in groups of so many, or of nr if that is less
-constexpr int kMostPoints = 36;
-constexpr int kMostColumns = 32;  ///< nr of the widest micro kernel
+constexpr int kMaxPoints = 36;
+constexpr int kMaxColumns = 32;  ///< nr of the widest micro kernel
 
 /// G of F(m, 3): (m + 2) x 3.
 constexpr double kG2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
@@ -50,7 +50,7 @@ class Winograd {
     void transformInput(std::int64_t block, std::int64_t c0, std::int64_t c1, float* v) const {
         const Place place = placeOf(block);
         const std::int64_t lanes = divideUp(place.count, m_lanes) * m_lanes;
-        alignas(64) float patches[kMostPoints * kMostColumns] = {};
+        alignas(64) float patches[kMaxPoints * kMaxColumns] = {};
         for (std::int64_t c = c0; c < c1; ++c) {
             gather(m_x + (place.picture * m_sizes.inChannels + c) * m_sizes.input[0] * m_sizes.input[1], place,
                    patches);
@@ -83,7 +83,7 @@ class Winograd {
     bool transformOutput(std::int64_t block, std::int64_t k0, std::int64_t k1, const float* m) const {
         const Place place = placeOf(block);
         const std::int64_t lanes = divideUp(place.count, m_lanes) * m_lanes;
-        alignas(64) float results[16 * kMostColumns];
+        alignas(64) float results[16 * kMaxColumns];
         for (std::int64_t k = k0; k < k1; ++k) {
             if (!m_kernel.output(m + k * m_columns, m_sizes.outChannels * m_columns, m_bias ? m_bias[k] : 0.0f, results,
                                  m_columns, static_cast<std::size_t>(lanes))) {
@@ -212,8 +212,8 @@ WinogradWeights::WinogradWeights(const float* weights, std::int64_t outChannels,
 }
 
 int winogradTile(const Window& window, const WinogradSizes& sizes) {
-    constexpr std::int64_t kLeastChannels = 16;
-    if (window.rank() != 2 || sizes.inChannels < kLeastChannels || sizes.outChannels < kLeastChannels) return 0;
+    constexpr std::int64_t kMinChannels = 16;
+    if (window.rank() != 2 || sizes.inChannels < kMinChannels || sizes.outChannels < kMinChannels) return 0;
     for (std::size_t axis = 0; axis < 2; ++axis)
         if (window.kernel[axis] != 3 || window.stride[axis] != 1 || window.dilation[axis] != 1) return 0;
     const std::int64_t channels = sizes.inChannels * sizes.outChannels;
