@@ -10,7 +10,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
-#include "core/exec/runner.h"
+#include "core/session/run.h"
 
 namespace sonde::app {
 
@@ -48,20 +48,29 @@ struct Hot {
 
 class Bench {
   public:
-    explicit Bench(const BenchOptions& options) : m_options(options), m_runner(options.threads) {}
+    explicit Bench(const BenchOptions& options) : m_options(options) {}
 
     base::Result<int> run(ModelOptions& model) {
         SONDE_ASSIGN(m_document, model.load(m_options.inputs.spec));
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
-        exec::PlanOptions options;
-        options.watchAll = m_options.watchAll;
-        options.exact = m_options.exact;
-        SONDE_ASSIGN(m_plan, exec::Plan::make(m_document->graph, std::move(options)));
+        // Runs of no session: a session keeps the values of the last run during the next one, and the memory of two runs
+        // would be measured.
+        session::RunTask task;
+        task.graph = m_document->graph;
+        task.points.watchAll = m_options.watchAll;
+        task.points.exact = m_options.exact;
+        task.inputs = cases.front().values;
+        task.runner = std::make_shared<exec::Runner>(m_options.threads);
         constexpr std::size_t kWarmUp = 3;
         for (std::size_t i = 0; i < kWarmUp + m_options.repeat; ++i) {
-            const exec::Recording recording = m_runner.run(*m_plan, cases.front().values, commandLineWork());
-            if (recording.error) return *recording.error;
-            if (i == 0) findJoined(recording);
+            const session::RunResult result = session::doRun(task, commandLineWork());
+            if (result.run.error) return *result.run.error;
+            const exec::Recording& recording = *result.run.recording;
+            if (i == 0) {
+                m_plan = task.plan = result.run.plan;
+                m_threads = result.run.threads;
+                findJoined(recording);
+            }
             if (i < kWarmUp) continue;
             m_totals.push_back(recording.totalNs);
             m_perExpr.resize(recording.elapsed.size());
@@ -106,7 +115,7 @@ class Bench {
     }
 
     void printTable() const {
-        fmt::print("{} on {} threads, {} runs{}\n", m_document->title, m_runner.pool().threads(), m_options.repeat,
+        fmt::print("{} on {} threads, {} runs{}\n", m_document->title, m_threads, m_options.repeat,
                    m_options.watchAll ? ", every node watched" : "");
         fmt::print("median {:.3f} ms, min {:.3f}, max {:.3f}; peak memory {:.0f} MB\n", milliseconds(median(m_totals)),
                    milliseconds(*std::min_element(m_totals.begin(), m_totals.end())),
@@ -121,7 +130,7 @@ class Bench {
 
     void printJson() const {
         nlohmann::ordered_json root{{"model", m_document->location},
-                                    {"threads", m_runner.pool().threads()},
+                                    {"threads", m_threads},
                                     {"runs", m_options.repeat},
                                     {"watch_all", m_options.watchAll},
                                     {"median_ms", milliseconds(median(m_totals))},
@@ -140,9 +149,9 @@ class Bench {
     }
 
     const BenchOptions& m_options;
-    mutable exec::Runner m_runner;
     std::shared_ptr<const document::Document> m_document;
     std::shared_ptr<const exec::Plan> m_plan;
+    std::size_t m_threads = 0;
     std::map<graph::ExprId, graph::ExprId> m_doneWith;
     std::map<graph::ExprId, std::vector<graph::ExprId>> m_alsoDoes;
     std::vector<std::int64_t> m_totals;
@@ -152,7 +161,7 @@ class Bench {
 }  // namespace
 
 Verb benchVerb() {
-    return {"bench", "Time a model's run: median, spread, memory and the slowest nodes",
+    return {"bench", "Measure the time of runs: median, range, memory and the slowest nodes",
             "sonde bench model.onnx --threads 1 --repeat 30", [](CLI::App& command) {
                 auto options = std::make_shared<BenchOptions>();
                 options->model.addTo(command);
@@ -162,7 +171,8 @@ Verb benchVerb() {
                     ->check(CLI::PositiveNumber)
                     ->capture_default_str();
                 command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
-                command.add_flag("--exact", options->exact, "No shortcuts that round differently from the definition");
+                command.add_flag("--exact", options->exact,
+                                 "Use no optimisation that rounds differently from the definition");
                 command.add_flag("--json", options->json, "One JSON object instead of the table");
                 return std::function<base::Result<int>()>([options] { return Bench(*options).run(options->model); });
             }};

@@ -10,8 +10,8 @@
 #include "app/interrupt.h"
 #include "app/verb.h"
 #include "app/verbs/options.h"
-#include "core/exec/runner.h"
 #include "core/graph/traits.h"
+#include "core/session/run.h"
 
 namespace sonde::app {
 
@@ -55,17 +55,21 @@ base::Result<int> checkDump(const DumpVerbOptions& options) {
     SONDE_ASSIGN(const io::dump::DumpFile file, io::dump::readDump(options.model.model, options.offset));
     if (file.cases.empty())
         return base::usageError("the dump has no test cases", options.model.model, "write it with --input-data");
-    SONDE_ASSIGN(const auto plan, exec::Plan::make(file.graph, {}));
+    session::RunTask task;
+    task.graph = file.graph;
+    task.runner = std::make_shared<exec::Runner>(0);
     std::size_t failed = 0;
     for (std::size_t i = 0; i < file.cases.size(); ++i) {
-        SONDE_ASSIGN(const std::vector<tensor::Value> inputs, exporting::inputsOfCase(*file.graph, file.cases[i]));
-        exec::Runner runner(0);
-        const exec::Recording recording = runner.run(*plan, inputs, commandLineWork());
-        if (recording.error) {
+        SONDE_ASSIGN(task.inputs, exporting::inputsOfCase(*file.graph, file.cases[i]));
+        const session::Run run = session::doRun(task, commandLineWork()).run;
+        if (!run.plan) return *run.error;
+        task.plan = run.plan;
+        if (run.error) {
             ++failed;
-            fmt::print("case {}  FAIL  {}\n", i, recording.error->text());
+            fmt::print("case {}  FAIL  {}\n", i, run.error->text());
             continue;
         }
+        const exec::Recording& recording = *run.recording;
         fmt::print("case {}  ok\n", i);
         if (options.silent) continue;
         for (std::size_t k = 0; k < recording.outputs.size() && k < file.graph->outputs().size(); ++k) {
@@ -148,7 +152,7 @@ Verb dumpVerb() {
                                "Write a JSON file of the used operators, dtypes and elementwise modes");
             command.add_flag("--append-json", options->appendJson,
                              "Add to the lists in that file instead of replacing them");
-            command.add_flag("--no-optimize-for-inference", options->noOptimize, "Leave the graph as it was traced");
+            command.add_flag("--no-optimize-for-inference", options->noOptimize, "Keep the graph as it was traced");
             command
                 .add_option("--opt-level", dump.optLevel,
                             "0: arithmetic stays as it is; 1, 2: x / x is 1, log(exp(x)) is x, log-sum-exp is stable")
@@ -160,16 +164,16 @@ Verb dumpVerb() {
             command.add_flag("--no-metadata", options->noMetadata, "Keep no metadata");
             command
                 .add_option("--input-data", options->inputData,
-                            "A test case: input data as for run, or @FILE with one case a line (again for more)")
+                            "A test case: input data as for run, or @FILE with one case per line (again for more)")
                 ->allow_extra_args(false);  // else [1,2] would be two
             command.add_option("--repeat", dump.input.repeat, "Repeat each sample of file data N times along axis 0")
                 ->check(CLI::PositiveNumber);
             command.add_flag("--silent", options->silent, "With --check: do not print the errors");
             command.add_flag("--no-assert", dump.noAssert, "Test cases without expected values");
-            command.add_option("--maxerr", dump.maxError, "Largest error that the test cases allow")
+            command.add_option("--maxerr", dump.maxError, "Maximum error that the test cases allow")
                 ->capture_default_str();
             command.add_option("--input-transform", dump.inputTransform,
-                               "Expression of `data` that is applied to file data: \"data / np.std(data)\"");
+                               "Expression in `data` that is applied to file data: \"data / np.std(data)\"");
             command.add_flag("--resize-input", dump.resizeInput, "Resize images to the input's height and width");
             command.add_option("--model-version", dump.modelVersion, "Version of the format")->check(CLI::Range(2, 2));
             return std::function<base::Result<int>()>([options] { return app::dump(*options); });
