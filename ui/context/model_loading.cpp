@@ -69,6 +69,7 @@ void InspectorContext::load() {
             }
             loaded.document = *opened;
             loaded.outline = std::make_shared<layout::Outline>(loaded.document->graph);
+            fetchRemembered(*loaded.document);
             return loaded;
         },
         [this](Loaded loaded) {

@@ -1,13 +1,12 @@
 #include "ui/context/remembered.h"
 
 #include <QCryptographicHash>
-#include <QSettings>
 
 #include <cmath>
 #include <map>
 
 #include "core/session/node_ref.h"
-#include "ui/context/stored.h"
+#include "ui/context/stored_groups.h"
 
 namespace sonde::context {
 namespace {
@@ -17,7 +16,8 @@ using graph::InternalGraph;
 using graph::NodeId;
 using graph::ScopeId;
 
-const QChar kTab(u'\t');
+const QChar kTab(u'\t'), kSlash(u'/');
+const QString kLocations = QStringLiteral("locations");
 const QString kSecond = QStringLiteral("secondCanvas");
 const QString kPlaces[] = {QStringLiteral("place"), QStringLiteral("secondPlace")};
 
@@ -25,9 +25,9 @@ QString modelKey(std::uint64_t fingerprint) {
     return QStringLiteral("models/%1").arg(fingerprint, 16, 16, QLatin1Char('0'));
 }
 
-QString locationKey(const std::string& location) {
+QString locationName(const std::string& location) {
     const QByteArray hash = QCryptographicHash::hash(QByteArray::fromStdString(location), QCryptographicHash::Sha1);
-    return QStringLiteral("locations/") + QString::fromLatin1(hash.toHex().left(16));
+    return QString::fromLatin1(hash.toHex().left(16));
 }
 
 QString text(const InternalGraph& graph, NodeId id) {
@@ -80,62 +80,63 @@ std::vector<ScopeId> findScopes(const std::map<QString, ScopeId>& scopes, const 
     return found;
 }
 
-void writeView(QSettings& settings, const InternalGraph& graph, const layout::ViewState& view) {
-    QStringList exprs;
+void addView(Group& group, const QString& below, const InternalGraph& graph, const layout::ViewState& view) {
+    QStringList exprs, instances;
     for (const ExprId id : view.openExprs) exprs << exprText(graph, id);
-    settings.setValue(QStringLiteral("open"), scopeTexts(graph, view.openScopes));
-    settings.setValue(QStringLiteral("openExprs"), exprs);
-    settings.setValue(QStringLiteral("leftRight"), view.direction == layout::Direction::LeftRight);
-    settings.setValue(QStringLiteral("hideConstants"), view.hideConstants);
-    settings.setValue(QStringLiteral("foldShapes"), view.foldShapes);
-    settings.setValue(QStringLiteral("folds"), view.foldFrom > 0);
-    settings.setValue(QStringLiteral("unfolded"), scopeTexts(graph, view.unfolded));
-    QStringList instances;
     for (const auto& [scope, instance] : view.shownInstance)
         instances << QString::number(instance) + kTab + scopeText(graph.scope(scope));
-    settings.setValue(QStringLiteral("instances"), instances);
+    group[below + QStringLiteral("open")] = scopeTexts(graph, view.openScopes);
+    group[below + QStringLiteral("openExprs")] = exprs;
+    group[below + QStringLiteral("leftRight")] = view.direction == layout::Direction::LeftRight;
+    group[below + QStringLiteral("hideConstants")] = view.hideConstants;
+    group[below + QStringLiteral("foldShapes")] = view.foldShapes;
+    group[below + QStringLiteral("folds")] = view.foldFrom > 0;
+    group[below + QStringLiteral("unfolded")] = scopeTexts(graph, view.unfolded);
+    group[below + QStringLiteral("instances")] = instances;
 }
 
-layout::ViewState readView(const QSettings& settings, const InternalGraph& graph) {
+layout::ViewState viewOf(const Group& group, const QString& below, const InternalGraph& graph) {
+    const auto value = [&](const char* key, const QVariant& fallback = {}) {
+        return group.value(below + QLatin1String(key), fallback);
+    };
     layout::ViewState view;
     const std::map<QString, ScopeId> scopes = scopesByText(graph);
-    for (const ScopeId scope : findScopes(scopes, settings.value(QStringLiteral("open")).toStringList()))
-        view.openScopes.insert(scope);
-    for (const QString& kept : settings.value(QStringLiteral("openExprs")).toStringList())
+    for (const ScopeId scope : findScopes(scopes, value("open").toStringList())) view.openScopes.insert(scope);
+    for (const QString& kept : value("openExprs").toStringList())
         if (const NodeId node = graph.findNode(kept.toStdString()); node.valid())
             view.openExprs.insert(graph.node(node).producer);
-    if (settings.value(QStringLiteral("leftRight")).toBool()) view.direction = layout::Direction::LeftRight;
-    view.hideConstants = settings.value(QStringLiteral("hideConstants"), true).toBool();
-    view.foldShapes = settings.value(QStringLiteral("foldShapes"), false).toBool();
-    view.foldFrom = settings.value(QStringLiteral("folds"), true).toBool() ? kFoldFrom : 0;
-    for (const ScopeId scope : findScopes(scopes, settings.value(QStringLiteral("unfolded")).toStringList()))
-        view.unfolded.insert(scope);
-    for (const QString& kept : settings.value(QStringLiteral("instances")).toStringList())
+    if (value("leftRight").toBool()) view.direction = layout::Direction::LeftRight;
+    view.hideConstants = value("hideConstants", true).toBool();
+    view.foldShapes = value("foldShapes", false).toBool();
+    view.foldFrom = value("folds", true).toBool() ? kFoldFrom : 0;
+    for (const ScopeId scope : findScopes(scopes, value("unfolded").toStringList())) view.unfolded.insert(scope);
+    for (const QString& kept : value("instances").toStringList())
         if (const auto found = scopes.find(kept.section(kTab, 1)); found != scopes.end())
             view.shownInstance[found->second] = kept.section(kTab, 0, 0).toUInt();
     return view;
 }
 
-void writePlace(QSettings& settings, const InternalGraph& graph, const Place& place) {
-    settings.setValue(QStringLiteral("kind"), static_cast<int>(place.kind));
-    settings.setValue(QStringLiteral("node"), place.node.valid() ? text(graph, place.node) : QString());
-    settings.setValue(QStringLiteral("module"), place.scope.valid() ? scopeText(graph.scope(place.scope)) : QString());
-    settings.setValue(QStringLiteral("offset"), place.offset);
-    settings.setValue(QStringLiteral("scale"), place.scale);
+Group groupOf(const InternalGraph& graph, int canvas, const Place& place) {
+    const QString below = kPlaces[canvas] + kSlash;
+    return {{below + QStringLiteral("kind"), static_cast<int>(place.kind)},
+            {below + QStringLiteral("node"), place.node.valid() ? text(graph, place.node) : QString()},
+            {below + QStringLiteral("module"), place.scope.valid() ? scopeText(graph.scope(place.scope)) : QString()},
+            {below + QStringLiteral("offset"), place.offset},
+            {below + QStringLiteral("scale"), place.scale}};
 }
 
 /// One that is not what was written, or of which nothing is left, is the first.
-Place readPlace(const QSettings& settings, const InternalGraph& graph) {
+Place placeOf(const Group& group, int canvas, const InternalGraph& graph) {
+    const auto value = [&](const char* key) { return group.value(kPlaces[canvas] + kSlash + QLatin1String(key)); };
     Place place;
-    const int kind = settings.value(QStringLiteral("kind"), 0).toInt();
-    place.offset = settings.value(QStringLiteral("offset")).toPointF();
-    place.scale = settings.value(QStringLiteral("scale")).toDouble();
+    const int kind = value("kind").toInt();
+    place.offset = value("offset").toPointF();
+    place.scale = value("scale").toDouble();
     if (kind == static_cast<int>(Place::Kind::Fitted)) place.kind = Place::Kind::Fitted;
     const bool finite = std::isfinite(place.offset.x()) && std::isfinite(place.offset.y()) && place.scale >= 0.001 &&
                         place.scale <= 100;
     if (kind != static_cast<int>(Place::Kind::Moved) || !finite) return place;
-    const QString module = settings.value(QStringLiteral("module")).toString(),
-                  node = settings.value(QStringLiteral("node")).toString();
+    const QString module = value("module").toString(), node = value("node").toString();
     if (const auto found = findScopes(scopesByText(graph), {module}); !module.isEmpty() && !found.empty())
         place.scope = found.front();
     if (!node.isEmpty()) place.node = find(graph, node);
@@ -143,93 +144,101 @@ Place readPlace(const QSettings& settings, const InternalGraph& graph) {
     return place;
 }
 
-void write(QSettings& settings, const document::Document& document, const Remembered& state) {
-    const InternalGraph& graph = *document.graph;
-    const QString key = modelKey(document.fingerprint);
-    settings.setValue(locationKey(document.location), key);
-    settings.beginGroup(key);
-    settings.setValue(QStringLiteral("watched"), texts(graph, state.watched));
-    settings.setValue(QStringLiteral("ends"), texts(graph, state.ends));
-    settings.setValue(QStringLiteral("acceptedBad"), texts(graph, state.accepted));
-    if (state.tolerance) settings.setValue(QStringLiteral("tolerance"), *state.tolerance);
-    else settings.remove(QStringLiteral("tolerance"));
-    settings.setValue(QStringLiteral("bookmarks"), texts(graph, state.bookmarkedNodes));
-    settings.setValue(QStringLiteral("bookmarkedModules"), scopeTexts(graph, state.bookmarkedScopes));
-    settings.beginWriteArray(QStringLiteral("inputs"), static_cast<int>(state.inputs.size()));
-    for (int i = 0; i < static_cast<int>(state.inputs.size()); ++i) {
-        const auto& [name, spec] = state.inputs[static_cast<std::size_t>(i)];
-        settings.setArrayIndex(i);
-        settings.setValue(QStringLiteral("name"), name);
-        settings.setValue(QStringLiteral("source"), spec.source);
-        settings.setValue(QStringLiteral("resize"), spec.image.resize);
-        settings.setValue(QStringLiteral("preset"), spec.image.preset);
+Group groupOf(const InternalGraph& graph, const Remembered& state) {
+    Group group;
+    group[QStringLiteral("watched")] = texts(graph, state.watched);
+    group[QStringLiteral("ends")] = texts(graph, state.ends);
+    group[QStringLiteral("acceptedBad")] = texts(graph, state.accepted);
+    group[QStringLiteral("tolerance")] = state.tolerance ? QVariant(*state.tolerance) : QVariant();
+    group[QStringLiteral("bookmarks")] = texts(graph, state.bookmarkedNodes);
+    group[QStringLiteral("bookmarkedModules")] = scopeTexts(graph, state.bookmarkedScopes);
+    // As QSettings::beginWriteArray() writes a list: earlier versions did.
+    group[QStringLiteral("inputs/size")] = static_cast<int>(state.inputs.size());
+    for (std::size_t i = 0; i < state.inputs.size(); ++i) {
+        const auto& [name, spec] = state.inputs[i];
+        const QString below = QStringLiteral("inputs/%1/").arg(i + 1);
+        group[below + QStringLiteral("name")] = name;
+        group[below + QStringLiteral("source")] = spec.source;
+        group[below + QStringLiteral("resize")] = spec.image.resize;
+        group[below + QStringLiteral("preset")] = spec.image.preset;
     }
-    settings.endArray();
-    if (state.view) writeView(settings, graph, *state.view);
-    if (state.secondView && state.view && *state.secondView == *state.view) settings.remove(kSecond);
-    else if (state.secondView) {
-        settings.beginGroup(kSecond);
-        writeView(settings, graph, *state.secondView);
-        settings.endGroup();
-    }
-    settings.endGroup();
+    if (state.view) addView(group, {}, graph, *state.view);
+    if (state.secondView && state.view && *state.secondView == *state.view) group[kSecond] = QVariant();
+    else if (state.secondView) addView(group, kSecond + kSlash, graph, *state.secondView);
+    return group;
 }
+
+Remembered stateOf(const Group& group, const InternalGraph& graph) {
+    const auto nodes = [&](const char* key) { return findAll(graph, group.value(QLatin1String(key)).toStringList()); };
+    Remembered state;
+    state.watched = nodes("watched");
+    state.ends = nodes("ends");
+    state.accepted = nodes("acceptedBad");
+    bool isNumber = false;
+    if (const double tolerance = group.value(QStringLiteral("tolerance")).toDouble(&isNumber); isNumber)
+        state.tolerance = tolerance;
+    state.bookmarkedNodes = nodes("bookmarks");
+    state.bookmarkedScopes =
+        findScopes(scopesByText(graph), group.value(QStringLiteral("bookmarkedModules")).toStringList());
+    const int count = group.value(QStringLiteral("inputs/size")).toInt();
+    for (int i = 1; i <= count; ++i) {
+        const auto value = [&, below = QStringLiteral("inputs/%1/").arg(i)](const char* key,
+                                                                            const QVariant& fallback = {}) {
+            return group.value(below + QLatin1String(key), fallback);
+        };
+        InputSpec spec;
+        spec.source = value("source").toString();
+        spec.image.resize = value("resize", true).toBool();
+        spec.image.preset = value("preset", spec.image.preset).toString();
+        state.inputs.emplace_back(value("name").toString(), spec);
+    }
+    state.view = viewOf(group, {}, graph);
+    if (group.contains(kSecond + kSlash + QStringLiteral("open")))
+        state.secondView = viewOf(group, kSecond + kSlash, graph);
+    state.place = placeOf(group, 0, graph);
+    state.secondPlace = placeOf(group, 1, graph);
+    return state;
+}
+
+bool isOfModel(const Group& group) { return group.contains(QStringLiteral("watched")); }
 
 }  // namespace
 
 void remember(std::shared_ptr<const document::Document> document, Remembered state) {
-    storeLater([document = std::move(document), state = std::move(state)](QSettings& settings) {
-        write(settings, *document, state);
+    const QString key = modelKey(document->fingerprint);
+    storeGroup(kLocations, [name = locationName(document->location), key] { return Group{{name, key}}; });
+    storeGroup(key, [document = std::move(document), kept = std::make_shared<const Remembered>(std::move(state))] {
+        return groupOf(*document->graph, *kept);
     });
 }
 
 void rememberPlace(std::shared_ptr<const document::Document> document, int canvas, const Place& place) {
-    storeLater([document = std::move(document), canvas, place](QSettings& settings) {
-        settings.beginGroup(modelKey(document->fingerprint) + QLatin1Char('/') + kPlaces[canvas]);
-        writePlace(settings, *document->graph, place);
-        settings.endGroup();
-    });
+    const QString key = modelKey(document->fingerprint);
+    storeGroup(key,
+               [document = std::move(document), canvas, place] { return groupOf(*document->graph, canvas, place); });
+}
+
+void fetchRemembered(const document::Document& document) {
+    fetchGroup(kLocations);
+    const Group locations = storedGroup(kLocations);
+    const auto fetch = [&locations](const document::Document& one) {
+        fetchGroup(modelKey(one.fingerprint));
+        if (const QString last = locations.value(locationName(one.location)).toString(); !last.isEmpty())
+            fetchGroup(last);
+    };
+    fetch(document);
+    if (const auto before = document::documentBeforePasses(document)) fetch(*before);
+    for (std::size_t i = 0; i < document.parts.size(); ++i)
+        if (const auto part = document::documentOfPart(document, i)) fetch(*part);
 }
 
 Remembered recall(const document::Document& document) {
-    waitUntilStored();
-    const InternalGraph& graph = *document.graph;
-    QSettings settings;
-    QString key = modelKey(document.fingerprint);
-    if (!settings.contains(key + QStringLiteral("/watched")))
-        key = settings.value(locationKey(document.location)).toString();
-    Remembered state;
-    if (key.isEmpty() || !settings.contains(key + QStringLiteral("/watched"))) return state;
-    settings.beginGroup(key);
-    state.watched = findAll(graph, settings.value(QStringLiteral("watched")).toStringList());
-    state.ends = findAll(graph, settings.value(QStringLiteral("ends")).toStringList());
-    state.accepted = findAll(graph, settings.value(QStringLiteral("acceptedBad")).toStringList());
-    bool isNumber = false;
-    if (const double tolerance = settings.value(QStringLiteral("tolerance")).toDouble(&isNumber); isNumber)
-        state.tolerance = tolerance;
-    state.bookmarkedNodes = findAll(graph, settings.value(QStringLiteral("bookmarks")).toStringList());
-    state.bookmarkedScopes =
-        findScopes(scopesByText(graph), settings.value(QStringLiteral("bookmarkedModules")).toStringList());
-    const int count = settings.beginReadArray(QStringLiteral("inputs"));
-    for (int i = 0; i < count; ++i) {
-        settings.setArrayIndex(i);
-        InputSpec spec;
-        spec.source = settings.value(QStringLiteral("source")).toString();
-        spec.image.resize = settings.value(QStringLiteral("resize"), true).toBool();
-        spec.image.preset = settings.value(QStringLiteral("preset"), spec.image.preset).toString();
-        state.inputs.emplace_back(settings.value(QStringLiteral("name")).toString(), spec);
+    Group group = storedGroup(modelKey(document.fingerprint));
+    if (!isOfModel(group)) {
+        const QString last = storedGroup(kLocations).value(locationName(document.location)).toString();
+        if (!last.isEmpty()) group = storedGroup(last);
     }
-    settings.endArray();
-    state.view = readView(settings, graph);
-    settings.beginGroup(kSecond);
-    if (settings.contains(QStringLiteral("open"))) state.secondView = readView(settings, graph);
-    settings.endGroup();
-    for (int canvas : {0, 1}) {
-        settings.beginGroup(kPlaces[canvas]);
-        (canvas == 0 ? state.place : state.secondPlace) = readPlace(settings, graph);
-        settings.endGroup();
-    }
-    return state;
+    return isOfModel(group) ? stateOf(group, *document.graph) : Remembered();
 }
 
 }  // namespace sonde::context

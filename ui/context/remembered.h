@@ -39,6 +39,10 @@ struct Remembered {
 void remember(std::shared_ptr<const document::Document> document, Remembered state);
 /// The same of where a canvas looks alone, which changes often: 0 or 1.
 void rememberPlace(std::shared_ptr<const document::Document> document, int canvas, const Place& place);
+/// What was kept. Does not wait for a write that goes on: what is being written is known, and so is what
+/// fetchRemembered() has read.
 Remembered recall(const document::Document& document);
+/// Reads what the settings say of a document and its further graphs, for recall(). For workers: waits for the disk.
+void fetchRemembered(const document::Document& document);
 
 }  // namespace sonde::context

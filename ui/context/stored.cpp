@@ -37,6 +37,11 @@ class Writer {
         return true;
     }
 
+    bool isIdle() {
+        const std::lock_guard lock(m_mutex);
+        return !m_running;
+    }
+
     void wait() {
         std::unique_lock lock(m_mutex);
         m_idle.wait(lock, [this] { return !m_running; });
@@ -88,6 +93,8 @@ QVariant stored(const QString& key, const QVariant& fallback) {
 }
 
 void storeLater(std::function<void(QSettings&)> write) { writer().add(std::move(write)); }
+
+bool isEverythingStored() { return writer().isIdle(); }
 
 void waitUntilStored() { writer().wait(); }
 

@@ -23,6 +23,9 @@ QVariant stored(const QString& key, const QVariant& fallback = {});
 /// keys.
 void storeLater(std::function<void(QSettings&)> write);
 
+/// Whether nothing is being written or waits to be.
+bool isEverythingStored();
+
 void waitUntilStored();
 
 }  // namespace sonde::context
