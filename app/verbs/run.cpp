@@ -14,6 +14,7 @@
 #include "core/exec/file_check.h"
 #include "core/graph/source_files.h"
 #include "core/io/npz/npz.h"
+#include "core/session/own_code_check.h"
 #include "core/session/session.h"
 
 namespace sonde::app {
@@ -139,6 +140,7 @@ class RunVerb {
         if (run.plan) fmt::print("{}", m_title);
         if (!run.recording) return *run.error;
         SONDE_TRY(report(run));
+        if (!run.doubt.empty()) fmt::print(stderr, "sonde: warning: {}\n", session::doubtText(run.doubt));
         // Dim sizes that the file leaves open are known by now: so are bytes.
         if (!m_options.profile.empty())
             SONDE_TRY(analysis::writeProfile(m_options.profile, *m_session.runs().graph(), *run.recording));

@@ -9,6 +9,7 @@
 
 #include "core/base/diagnostics.h"
 #include "core/base/result.h"
+#include "core/document/own_code.h"
 #include "core/graph/internal_graph.h"
 #include "core/graph/module_tree.h"
 #include "core/passes/report.h"
@@ -74,6 +75,9 @@ struct Document {
     std::uint64_t fingerprint = 0;  ///< of the content: keys remembered view state
     std::shared_ptr<const trace::TracedModule>
         tracedModule;  ///< what --tracer traced-module made; it can be saved. Else null
+
+    /// Given if the model's code changes tensors or containers in place, which a tracer may follow wrongly.
+    OwnCode ownCode;
 
     /// Nodes that passes left with another value than the model's own node of that name (a convolution with its norm).
     std::vector<graph::NodeId> revaluedNodes() const;

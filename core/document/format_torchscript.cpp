@@ -7,11 +7,26 @@
 #include "core/document/evaluator.h"
 #include "core/document/finish.h"
 #include "core/document/traced_model.h"
+#include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/script_module.h"
 
 namespace sonde::document {
 
 namespace {
+
+OwnCode ownCodeOf(const std::shared_ptr<trace::Module>& root, const Document& document) {
+    std::vector<std::string> names;
+    for (const NamedNode& input : document.inputs) names.push_back(input.name);
+    return [root, names](std::span<const tensor::Value> inputs,
+                         const base::WorkContext& work) -> base::Result<OwnOutputs> {
+        const base::StopScope stop(work.stop);
+        const trace::EvaluatorScope evaluator(kernelEvaluator());
+        std::vector<io::script::NamedInput> named;
+        for (std::size_t i = 0; i < std::min(names.size(), inputs.size()); ++i) named.emplace_back(names[i], inputs[i]);
+        SONDE_ASSIGN(io::script::EagerOutputs outputs, io::script::runEagerly(root, named));
+        return OwnOutputs{std::move(outputs.values), std::move(outputs.reason), outputs.isRandom};
+    };
+}
 
 base::Result<std::shared_ptr<Document>> openTorchScript(const std::filesystem::path& path, const OpenOptions& options,
                                                         const base::WorkContext& work) {
@@ -29,6 +44,9 @@ base::Result<std::shared_ptr<Document>> openTorchScript(const std::filesystem::p
     if (!traced) return traced.error().where.empty() ? traced.error().at(path.string()) : traced.error();
     const std::shared_ptr<Document> document = std::move(*traced);
     for (base::Diagnostic& finding : archive->sourceFindings()) document->diagnostics.push_back(std::move(finding));
+    // The code knows nothing of values that --concrete fixes, nor of what passes may change.
+    if (options.concrete.empty() && options.passes.empty() && archive->mayWrite())
+        document->ownCode = ownCodeOf(module, *document);
     document->title = path.filename().string();
     document->location = path.string();
     document->format = "TorchScript";

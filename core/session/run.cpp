@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/infer.h"
+#include "core/session/own_code_check.h"
 
 namespace sonde::session {
 
@@ -101,6 +102,12 @@ RunResult doRun(const RunTask& task, const base::WorkContext& work) {
     if (task.live) task.live->setTotal(result.run.plan->steps().size());
     auto recording = std::make_shared<const exec::Recording>(record(task, *result.run.plan, work));
     result.run.error = recording->error;
+    if (task.ownCode && !result.run.error && result.run.plan->options().end.empty()) {
+        OwnCodeCheck check = checkWithOwnCode(task.ownCode, task.inputs, recording->outputs, work);
+        result.run.error = std::move(check.error);
+        result.run.doubt = std::move(check.doubt);
+        if (result.run.error) return result;  // values of a wrong graph are not shown
+    }
     if (task.live) result.types = typesOf(task);
     result.problems = RunProblems::of(*task.graph, *recording, task.accepted);
     result.run.recording = std::move(recording);

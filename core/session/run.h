@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/analysis/seen_types.h"
+#include "core/document/own_code.h"
 #include "core/exec/runner.h"
 #include "core/session/problems.h"
 
@@ -71,6 +72,9 @@ struct Run {
     std::shared_ptr<const exec::Recording> recording;  ///< null: it did not begin, or its values were dropped
     std::optional<base::Error> error;                  ///< why it did not come to its end
     std::size_t threads = 0;                           ///< that it was done on
+    /// Why the outputs could not be compared with those of the model's own code, though they should have been. Empty
+    /// otherwise.
+    std::string doubt;
 
     /// The nodes that the recording's outputs are of: the end points, or the graph's outputs.
     const std::vector<graph::NodeId>& outputNodes() const;
@@ -89,6 +93,7 @@ struct RunTask {
     std::shared_ptr<LiveRun> live;  ///< null: not observed
     RunTypes known;                 ///< types that were found before
     std::vector<graph::NodeId> accepted;
+    document::OwnCode ownCode;  ///< that the outputs are to be compared with; may be empty
 };
 
 struct RunResult {

@@ -4,6 +4,7 @@
 
 #include "core/graph/source_files.h"
 #include "core/layout/outline.h"
+#include "core/session/own_code_check.h"
 
 namespace sonde::session {
 
@@ -31,6 +32,7 @@ void Runs::bind(std::shared_ptr<const document::Document> document) {
     m_live.reset();
     m_last = {};
     m_types = {};
+    m_proven.reset();
     m_refusal.reset();
     m_fileError.reset();
 }
@@ -89,10 +91,42 @@ std::shared_ptr<const exec::Plan> Runs::planFor(const exec::PlanOptions& points)
     return isSame ? m_last.plan : nullptr;
 }
 
+namespace {
+
+std::vector<tensor::TypeInfo> typesOfInputs(const std::vector<tensor::Value>& inputs) {
+    std::vector<tensor::TypeInfo> types;
+    for (const tensor::Value& input : inputs) types.push_back(tensor::TypeInfo::of(input));
+    return types;
+}
+
+/// Branches and loops: what is done depends on values, not on types alone.
+bool decidesByValues(const graph::InternalGraph& graph) {
+    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+        if (graph.expr(id).kind == graph::ExprKind::CallFunction && !graph.expr(id).bodies.empty()) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+/// Whether a run on these inputs need not be compared with the model's own code.
+bool Runs::isProven() const {
+    if (!m_document->ownCode) return true;
+    return m_proven && *m_proven == typesOfInputs(m_inputs.values()) && !decidesByValues(*m_document->graph);
+}
+
 void Runs::startRun() {
     if (!m_runner) m_runner = std::make_shared<exec::Runner>(m_settings.threads);
-    RunTask task{m_document->graph, planFor(m_wanted),    m_wanted, m_settings, m_inputs.values(), m_runner, m_live,
-                 m_types,           m_problems.accepted()};
+    RunTask task{m_document->graph,
+                 planFor(m_wanted),
+                 m_wanted,
+                 m_settings,
+                 m_inputs.values(),
+                 m_runner,
+                 m_live,
+                 m_types,
+                 m_problems.accepted(),
+                 isProven() ? document::OwnCode() : m_document->ownCode};
     start(
         m_executor, Activity::Run, m_stop.token(),
         [task = std::move(task)](const base::WorkContext& work) { return doRun(task, work); },
@@ -106,12 +140,15 @@ void Runs::finish(RunResult result) {
     if (number != m_number) return;
     if (!isAsOpened) return fail(changedFile());
     m_last = std::move(result.run);
+    if (!m_last.error && m_wanted.end.empty()) m_proven = typesOfInputs(m_last.inputs);
     m_state = m_last.state();
     m_live.reset();
     // Somebody may point into the former graph until he is told.
     const RunTypes before = std::exchange(m_types, std::move(result.types));
     m_problems.adopt(std::move(result.problems));
     if (number == m_number && before.graph != m_types.graph) m_observer.typesChanged();
+    if (number == m_number && !m_last.doubt.empty())
+        m_observer.told({base::Severity::Warning, doubtText(m_last.doubt), {}, {}, {}});
     if (number == m_number) m_observer.runFinished();
 }
 

@@ -87,6 +87,7 @@ class Runs {
     void fail(base::Error error);
     base::Error changedFile() const;
     std::shared_ptr<const exec::Plan> planFor(const exec::PlanOptions& points) const;
+    bool isProven() const;
 
     Executor& m_executor;
     Observer& m_observer;
@@ -107,6 +108,7 @@ class Runs {
     std::shared_ptr<LiveRun> m_live;  ///< of the run that goes on
     Run m_last;
     RunTypes m_types;
+    std::optional<std::vector<tensor::TypeInfo>> m_proven;  ///< inputs for which the model's own code gave the same
     std::optional<base::Error> m_refusal;
     std::optional<base::Error> m_fileError;  ///< why there are no values any more
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <re2/re2.h>
 
 #include "core/base/number_text.h"
 #include "core/io/torchscript/pickled_tensors.h"
@@ -151,6 +152,33 @@ base::Diagnostics Archive::sourceFindings() const {
                             unit->source->file(), "nodes show their line in the archive's code instead"});
     }
     return findings;
+}
+
+namespace {
+
+bool mayWrite(re2::StringPiece code) {
+    // Operators in place, out=, methods of containers, attributes; `ops.own.f`, of which nobody knows.
+    static const re2::RE2 write(
+        R"((?m)[[:alnum:]]_\(|__i[a-z]+__\(|\bout=|torch\.(append|insert|extend|pop|popitem|setdefault|update|reverse|)"
+        R"(sort|clear|remove|_set_item|Delete|set_)\(|^ +\w+(\.\w+)+ = )");
+    static const re2::RE2 foreign(R"(\bops\.(\w+)\.)");
+    if (re2::RE2::PartialMatch(code, write)) return true;
+    for (std::string domain; re2::RE2::FindAndConsume(&code, foreign, &domain);) {
+        if (domain != "aten" && domain != "prim" && domain != "torchvision") return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+bool Archive::mayWrite() const {
+    return std::ranges::any_of(m_zip->entries(), [this](const ZipEntry& entry) {
+        if (!entry.name.starts_with(m_prefix + "code/") || !entry.name.ends_with(".py")) return false;
+        const auto bytes = m_zip->read(entry);
+        if (!bytes) return true;
+        return script::mayWrite(
+            re2::StringPiece(reinterpret_cast<const char*>(bytes->bytes.data()), bytes->bytes.size()));
+    });
 }
 
 bool looksLikeTorchFile(std::span<const std::byte> head, const std::filesystem::path& path) {

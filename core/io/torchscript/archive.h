@@ -34,6 +34,9 @@ class Archive {
     /// cannot be parsed.
     base::Result<const ClassDef*> findClass(const std::string& name);
     base::Result<const FunctionDef*> findFunction(const std::string& name);
+    /// Whether its code may change something in place: a tensor, a list, a dict, an attribute. By the text, so rather
+    /// too often.
+    bool mayWrite() const;
     /// What was found wrong so far with the records of the model's own source.
     base::Diagnostics sourceFindings() const;
 

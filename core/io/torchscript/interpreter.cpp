@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/base/current_stop.h"
+#include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/python_forms.h"
 #include "core/io/torchscript/region.h"
@@ -387,6 +388,7 @@ ScriptValue constant(const Archive& archive, const std::string& name) {
     const bool isNumber = value.isTensor() && value.tensor().rank() == 0;
     if (isNumber && value.tensor().dtype() == tensor::DType::Float64) return Var(value.tensor().toDouble(0));
     if (isNumber && value.tensor().dtype() == tensor::DType::Int64) return Var(value.tensor().toInt64(0));
+    if (EagerRun* run = EagerRun::current(); run && value.isTensor()) return run->own(&value, value.tensor());
     return fromVar(Var(value));
 }
 

@@ -22,6 +22,12 @@ namespace sonde::io::script {
 ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> arguments,
                          std::vector<std::pair<std::string, ScriptValue>> keywords);
 
+/// The overload of aten::NAME that takes these arguments: a node if one of them is symbolic, else computed at once.
+Var recordCall(const std::string& name, const std::vector<ScriptValue>& arguments,
+               const std::vector<std::pair<std::string, ScriptValue>>& keywords);
+/// unsqueeze_ and the like: gives a tensor the shape of a view of it.
+bool isViewInPlace(const std::string& name);
+
 /// Operators on plain values. False: not one of them, `result` is untouched.
 bool callBuiltin(const std::string& name, std::vector<ScriptValue>& arguments, ScriptValue& result);
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/io/torchscript/dense.h"
+#include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/number_nodes.h"
 #include "core/io/torchscript/views.h"
@@ -169,7 +170,9 @@ std::string typesOf(const std::vector<ScriptValue>& arguments) {
     return text;
 }
 
-Var record(const std::string& name, const std::vector<ScriptValue>& arguments, const Named& keywords) {
+}  // namespace
+
+Var recordCall(const std::string& name, const std::vector<ScriptValue>& arguments, const Named& keywords) {
     std::vector<Var> vars;
     for (const ScriptValue& argument : arguments) vars.push_back(toVar(argument));
     trace::Keywords named;
@@ -233,6 +236,8 @@ bool isViewInPlace(const std::string& name) {
             traits.form == operators::ViewForm::Transpose);
 }
 
+namespace {
+
 /// f(…, out=c): c takes what f gives, in its own type.
 ScriptValue callInto(const std::string& name, std::vector<ScriptValue> arguments, Named keywords,
                      const ScriptValue& out) {
@@ -251,6 +256,7 @@ ScriptValue callInto(const std::string& name, std::vector<ScriptValue> arguments
 }  // namespace
 
 ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> arguments, Named keywords) {
+    if (EagerRun::current()) return callEagerly(name, std::move(arguments), std::move(keywords));
     const auto given = std::ranges::find(keywords, "out", &std::pair<std::string, ScriptValue>::first);
     if (given != keywords.end()) {
         const ScriptValue out = given->second;
@@ -267,7 +273,7 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
     }
     // unsqueeze_ and the like are the views that they take, from now on under the tensor's own name.
     const std::string recorded = receiver && isViewInPlace(name) ? name.substr(0, name.size() - 1) : name;
-    const Var made = record(recorded, arguments, keywords);
+    const Var made = recordCall(recorded, arguments, keywords);
     if (receiver && name.size() > 1 && name.ends_with('_') && !name.ends_with("__")) {
         const operators::Traits& traits = operators::traitsOf("aten", name);
         if (traits.form == operators::ViewForm::Same) return arguments.front();

@@ -5,6 +5,7 @@
 namespace sonde::io::script {
 
 class ChangedArguments;
+class EagerRun;
 class ModuleState;
 class Region;
 class SourceFrame;
@@ -16,6 +17,7 @@ struct RunState {
     ModuleState* modules = nullptr;
     ChangedArguments* call = nullptr;
     SourceFrame* frame = nullptr;
+    EagerRun* eager = nullptr;
     bool objectsPass = false;     ///< see ObjectsPass
     int depth = 0;                ///< of calls of functions
     std::int64_t statements = 0;  ///< since the outermost call began

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/io/torchscript/changed_arguments.h"
+#include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/views.h"
@@ -151,6 +152,10 @@ Var ScriptModule::callForward(std::string_view name, std::vector<Var> arguments,
 
 ScriptValue ScriptModule::callForward(const std::string& name, std::vector<ScriptValue> arguments,
                                       std::vector<std::pair<std::string, ScriptValue>> keywords) {
+    if (EagerRun::current()) {
+        arguments.insert(arguments.begin(), std::static_pointer_cast<ScriptModule>(shared_from_this()));
+        return Interpreter(*m_archive).call(method(name), std::move(arguments), true, keywords);
+    }
     const MethodChoice choice(m_method, name);
     std::vector<Var> vars;
     trace::Keywords named;
@@ -176,12 +181,20 @@ ScriptValue ScriptModule::callForward(const std::string& name, std::vector<Scrip
 ScriptValue ScriptModule::attribute(const std::string& name) const {
     const ModuleState* state = ModuleState::current();
     if (const ScriptValue* assigned = state ? state->find(*this, name) : nullptr) return *assigned;
-    if (const auto found = m_attributes.find(name); found != m_attributes.end()) return found->second;
+    EagerRun* const eager = EagerRun::current();
+    if (const auto found = m_attributes.find(name); found != m_attributes.end()) {
+        if (!eager) return found->second;
+        // One object for the whole run.
+        ScriptValue own = eager->own(found->second);
+        ModuleState::current()->assign(*this, name, own, found->second);
+        return own;
+    }
     if (trace::Module* module = child(name)) {
         return std::static_pointer_cast<ScriptModule>(module->shared_from_this());
     }
     for (const NamedSlot& named : ownTensors()) {
         if (named.name != name) continue;
+        if (eager) return eager->own(named.slot.get(), named.slot->value);
         if (const auto written = state ? state->find(*named.slot) : nullptr) return written;
         // As written, what is computed of buffers is recorded like everything else.
         trace::Tracer* tracer = trace::Tracer::active();
