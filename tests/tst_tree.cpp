@@ -111,6 +111,7 @@ class TestTree : public QObject {
     void commentsCitePagesOfTheRepository();
     void commentsCiteNoUnnamedReference();
     void theWindowHasOneWordForEachThing();
+    void messagesUseTheTermsOfTheField();
     void coreLinksNoWidgets();
 };
 
@@ -362,6 +363,15 @@ void TestTree::theWindowHasOneWordForEachThing() {
         R"re("[^"]*\b([Ww]hat (it )?needs( it)?|[Kk]ept run|[Ee]qual &?[Bb]locks?|[Uu]sual colours|[Aa]s usual|Upright|[Nn]o hits|%1 hits|)re"
         R"re([Ee]ven about|[Cc]olour map|Open All|Close All|went|came|pictures? of the graph)\b[^"]*")re"));
     const QStringList found = linesThatMatch({"ui"}, word, true);
+    QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
+}
+
+void TestTree::messagesUseTheTermsOfTheField() {
+    // Others for incompatible, size limit, does not exist, empty, again, out of memory, invalid, optionally, count.
+    const QRegularExpression word(QStringLiteral(
+        R"re("[^"]*\b(goe?s? together|beyond bounds|(is|are) not there|of nothing|anew|no memory left|nonsense|)re"
+        R"re(looks? at|whoever|which who|as it should be|if wished|how many)\b[^"]*")re"));
+    const QStringList found = linesThatMatch({"app", "core"}, word, true);
     QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
 }
 

@@ -2,6 +2,7 @@
 
 #include <QtTest>
 
+#include "core/document/document.h"
 #include "core/document/document_json.h"
 #include "core/document/tracer_robust.h"
 
