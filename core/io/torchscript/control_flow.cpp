@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/node_memory.h"
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/views.h"
 #include "core/trace/error.h"
@@ -174,11 +175,15 @@ class Join {
         const auto mayBeTensor = [](const ScriptValue& value) { return value.cell() || isUninitialized(value); };
         const bool isTensor = mayBeTensor(a) && mayBeTensor(b);
         const Var joined = m_tracer.controlOutput(m_owner, m_results[0].size() - 1, isTensor);
-        if (!isTensor && !a.list() && !b.list()) return joined;
-        noteOtherName(a);
-        noteOtherName(b);
         std::vector<CellPtr> roots = rootsIn(a);
         std::ranges::copy(rootsIn(b), std::back_inserter(roots));
+        noteOtherName(a);
+        noteOtherName(b);
+        if (!isTensor && !a.list() && !b.list()) {
+            // A tensor or None: what the one shows is written through the other.
+            if (!roots.empty()) m_made.emplace_back(tensorOf(joined), std::move(roots));
+            return joined;
+        }
         bool ofTensors = false;
         for (const ScriptValue* value : both) {
             const ListValue* part = value->list();
@@ -243,11 +248,12 @@ class JoinedChanges {
         Region::noteChange(*changed);
         for (const TensorState* state : states) {
             if (!state->lastWrite.isNone()) changed->lastWrite = state->lastWrite;
+            if (!state->lostTo.empty()) changed->lostTo = state->lostTo;
         }
         changed->chain = nullptr;
         changed->pending = nullptr;
         if (isLost) {
-            lose(*changed, changed->lastWrite);
+            lose(*changed, changed->lastWrite, changed->lostTo);
             return;
         }
         changed->var = m_join.joined(states[0]->var, states[1]->var);

@@ -6,6 +6,7 @@
 #include "core/base/current_stop.h"
 #include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/module_state.h"
+#include "core/io/torchscript/node_memory.h"
 #include "core/io/torchscript/python_forms.h"
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/run_state.h"
@@ -354,6 +355,7 @@ std::vector<ScriptValue> Interpreter::unpacked(const ScriptValue& value, std::si
     if (value.isSymbolicList() || value.isProxy()) {
         const std::vector<CellPtr> roots = rootsIn(value);
         if (value.list()) checkKnown(*value.list());
+        else if (!partsOf(node)) toVar(value);
         for (const Var& item : node.unpack(n)) {
             const bool isTensor = value.list() && value.list()->ofTensors;
             items.push_back(partOf(node, items.size(), isTensor ? makeUncertain(item, roots) : fromVar(item)));
@@ -469,16 +471,11 @@ ScriptValue Interpreter::evaluate(const Expression& expression, Environment& env
 ScriptValue Interpreter::subscript(const ScriptValue& object, const ScriptValue& index) {
     if (object.isProxy()) {
         const Var& list = *object.plain();
+        if (!partsOf(list)) toVar(object);  // what it holds must be known
         const Var item = list[toVar(index)];
         if (index.isNumber() && toVar(index).toInt() >= 0)
             return partOf(list, static_cast<std::size_t>(toVar(index).toInt()), fromVar(item));
-        // Only a run knows which one it is.
-        const auto parts = m_parts.find(list.node());
-        if (parts == m_parts.end()) return fromVar(item);
-        const CellPtr root = rootOf(*parts->second.cell).shared_from_this();
-        ScriptValue made = makeUncertain(item, {&root, 1});
-        made.cell()->sharers.front().version = parts->second.version;
-        return made;
+        return anyPartOf(list, fromVar(item));  // only a run knows which one it is
     }
     if (object.list() && (object.isSymbolicList() || (index.isProxy() && recordsControlFlow()))) {
         const ListValue& list = *object.list();

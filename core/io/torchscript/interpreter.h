@@ -66,15 +66,6 @@ class Interpreter {
 
     /// What is known of a tensor's form without a run: its number of dimensions inside of a leaf; parts of its size.
     std::optional<ScriptValue> formOf(const std::string& name, const std::vector<ScriptValue>& arguments);
-    /// Element `item` of a list of parts (chunk, split) with what it is a view of.
-    ScriptValue partOf(const Var& list, std::size_t item, ScriptValue value) const;
-
-    struct Parts {
-        std::shared_ptr<TensorCell> cell;
-        ViewStep step;
-        int version;  ///< of the root when the list was made
-    };
-    std::unordered_map<graph::NodeId, Parts> m_parts;         ///< by the node of the list
     std::unordered_map<graph::NodeId, std::int64_t> m_ranks;  ///< asserted already
     Archive& m_archive;
     std::unordered_map<const Expression*, ScriptValue> m_sizes;  ///< of calls size(x, i), recorded with the one for 0

@@ -8,6 +8,7 @@
 #include "core/base/number_text.h"
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/known_rank.h"
+#include "core/io/torchscript/node_memory.h"
 #include "core/io/torchscript/number_nodes.h"
 #include "core/io/torchscript/python_forms.h"
 #include "core/io/torchscript/region.h"
@@ -233,7 +234,9 @@ ScriptValue Interpreter::callNamed(const std::string& name, const Expression& ex
         // A tensor where a number is requested is one.
         if (value.cell() && (type == "int" || type == "float" || type == "bool"))
             return converted(type, value, recordsAll());
-        return value.isProxy() && type == "Tensor" ? makeCell(*value.plain()) : value;
+        if (!value.isProxy() || type != "Tensor") return value;
+        const CellPtr tensor = findTensorOf(*value.plain());
+        return tensor ? ScriptValue(tensor) : makeCell(*value.plain());
     }
     if (name == "uninitialized") return GlobalValue{kUninitialized};
     if (name == "unchecked_unwrap_optional") return argument(0);
@@ -384,12 +387,12 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
         arguments[0] = makeCell(trace::callFunction(
             trace::Function{"NumToTensor", "NumToTensor", "prim.NumToTensor", true, "prim"}, {toVar(arguments[0])}));
     }
+    if (!arguments.empty()) arguments.front() = asReceiver(name, arguments);
     const auto receiver = arguments.empty() ? nullptr : cellOf(arguments.front());
     auto step = receiver && mayBeView(name, arguments) ? viewStep(name, arguments) : nullptr;
     result = callOperator(name, std::move(arguments), std::move(keywords));
     // A list of parts that only a run knows: its elements will be views.
-    if (step && step->kind == ViewStep::Kind::Item && result.isProxy())
-        m_parts[result.plain()->node()] = {shown(*receiver).shared_from_this(), *step, rootOf(*receiver).version};
+    if (step && step->kind == ViewStep::Kind::Item && result.isProxy()) noteParts(*result.plain(), receiver, *step);
     return result;
 }
 
@@ -430,21 +433,6 @@ std::optional<ScriptValue> Interpreter::formOf(const std::string& name, const st
     for (std::int64_t i = 0; i < *rank; ++i)
         extents.push_back(callOperator("size", {arguments[0], ScriptValue(Var(i))}, {}));
     return makeList(std::move(extents));
-}
-
-ScriptValue Interpreter::partOf(const Var& list, std::size_t item, ScriptValue value) const {
-    const auto known = list.isProxy() ? m_parts.find(list.node()) : m_parts.end();
-    if (known == m_parts.end()) return value;
-    if (!value.cell()) value = makeCell(toVar(value));
-    auto step = std::make_shared<ViewStep>(known->second.step);
-    step->item = item;
-    const std::size_t dimAt = step->name == "unbind" ? 0 : 1;
-    const bool isAlongFirst = step->arguments.size() <= dimAt || (step->arguments[dimAt].kind() == Var::Kind::Value &&
-                                                                  step->arguments[dimAt].toInt() == 0);
-    value.cell()->isDense = known->second.cell->isDense && isAlongFirst;
-    setBase(*value.cell(), known->second.cell, std::move(step));
-    value.cell()->seen = known->second.version;
-    return value;
 }
 
 ScriptValue Interpreter::callGlobal(const std::string& path, const Expression& expression,

@@ -27,6 +27,8 @@ Var recordCall(const std::string& name, const std::vector<ScriptValue>& argument
                const std::vector<std::pair<std::string, ScriptValue>>& keywords);
 /// unsqueeze_ and the like: gives a tensor the shape of a view of it.
 bool isViewInPlace(const std::string& name);
+/// The first argument of the operator; a node that the operator writes to, or takes a view of, is a tensor.
+ScriptValue asReceiver(const std::string& name, const std::vector<ScriptValue>& arguments);
 
 /// Operators on plain values. False: not one of them, `result` is untouched.
 bool callBuiltin(const std::string& name, std::vector<ScriptValue>& arguments, ScriptValue& result);

@@ -8,6 +8,7 @@
 
 #include "core/io/torchscript/control_flow.h"
 #include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/node_memory.h"
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/views.h"
 #include "core/trace/error.h"
@@ -172,6 +173,7 @@ class LoopMemory {
         std::map<std::pair<std::size_t, std::size_t>, CellPtr> between;
         for (std::size_t i = 0; i < leaves.size(); ++i) {
             TensorCell* cell = leaves[i].list() ? leaves[i].list()->memory.get() : leaves[i].cell();
+            if (leaves[i].isProxy() && !initial[i].roots.empty()) cell = tensorOf(*leaves[i].plain()).get();
             if (!cell) continue;
             mayShare(*cell, initial[i].roots);
             if (i >= m_outer.size()) continue;
@@ -272,7 +274,7 @@ class LoopRecording {
             const ScriptValue made = Carried::rebuilt(m_before[at++], vars, next);
             instance->attributes = (*made.as<std::shared_ptr<InstanceValue>>())->attributes;
         }
-        for (const auto& cell : m_things.lost) lose(*cell, cell->lastWrite);
+        for (const auto& cell : m_things.lost) lose(*cell, cell->lastWrite, cell->lostTo);
         for (const auto& cell : m_things.cells) agreeWithSharers(*cell);
     }
 
@@ -422,7 +424,10 @@ bool Interpreter::recordPass(const Statement& statement, const Var& trips, const
         const Region::Changes changes = region.takeBack();
         plan.things.learn(changes, [](const Region::Cell& entry) { return entry.state.isLost; });
         for (const Region::Cell& entry : changes.cells) {
-            if (entry.state.isLost && entry.cell->lastWrite.isNone()) entry.cell->lastWrite = entry.state.lastWrite;
+            if (entry.state.isLost && entry.cell->lastWrite.isNone()) {
+                entry.cell->lastWrite = entry.state.lastWrite;
+                entry.cell->lostTo = entry.state.lostTo;
+            }
             if (entry.state.form != entry.cell->form)
                 refuseFlow(
                     "the shape of a tensor is changed in place inside a loop, where other users of the tensor would see it");

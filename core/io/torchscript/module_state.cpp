@@ -1,5 +1,7 @@
 #include "core/io/torchscript/module_state.h"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/io/torchscript/region.h"
@@ -9,13 +11,17 @@
 
 namespace sonde::io::script {
 
-ModuleState::Scope::Scope() : m_before(runState().modules) {
+ModuleState::Scope::Scope() : m_before(runState().modules), m_objectsBefore(runState().changedObjects) {
     if (runState().modules && runState().modules->m_tracer == trace::Tracer::active()) return;
     m_own = std::make_unique<ModuleState>();
     m_own->m_tracer = trace::Tracer::active();
     runState().modules = m_own.get();
+    runState().changedObjects = &m_own->m_isChanged;
 }
-ModuleState::Scope::~Scope() { runState().modules = m_before; }
+ModuleState::Scope::~Scope() {
+    runState().modules = m_before;
+    runState().changedObjects = m_objectsBefore;
+}
 ModuleState* ModuleState::current() { return runState().modules; }
 
 const ScriptValue* ModuleState::find(const ScriptModule& module, const std::string& name) const {
@@ -38,9 +44,68 @@ void ModuleState::assign(const ScriptModule& module, const std::string& name, Sc
     state->attributes[name] = std::move(value);
 }
 
+void ModuleState::visitAssigned(
+    const std::function<void(const ScriptModule&, const std::string&, const ScriptValue&)>& visit) const {
+    for (const auto& [module, state] : m_assigned) {
+        for (const auto& [name, value] : state->attributes) visit(*module, name, value);
+    }
+}
+
+ScriptValue ModuleState::ownCopy(const ScriptValue& stored) {
+    const void* const object = stored.cell()    ? static_cast<const void*>(stored.cell())
+                               : stored.list()  ? static_cast<const void*>(stored.list())
+                               : stored.dict()  ? static_cast<const void*>(stored.dict())
+                               : stored.tuple() ? static_cast<const void*>(stored.tuple())
+                                                : nullptr;
+    const auto* instance = stored.as<std::shared_ptr<InstanceValue>>();
+    const void* const key = instance ? instance->get() : object;
+    if (!key) return stored;
+    if (const auto known = m_copies.find(key); known != m_copies.end()) return known->second;
+    const auto keep = [&](auto copy) {
+        copy->serial = 0;  // older than any branch
+        m_copies[key] = copy;
+        return copy;
+    };
+    if (const TensorCell* cell = stored.cell()) {
+        const auto copy = keep(std::make_shared<TensorCell>());
+        copy->var = cell->var;
+        copy->slot = cell->var.slot();
+        noteRead(copy);
+        return copy;
+    }
+    if (const ListValue* list = stored.list()) {
+        const auto copy = keep(std::make_shared<ListValue>());
+        copy->ofTensors = list->ofTensors;
+        for (const ScriptValue& item : list->items) copy->items.push_back(ownCopy(item));
+        return copy;
+    }
+    if (const DictValue* dict = stored.dict()) {
+        const auto copy = keep(std::make_shared<DictValue>());
+        for (const auto& [name, item] : dict->items) copy->items.emplace_back(name, ownCopy(item));
+        return copy;
+    }
+    if (instance) {
+        const auto copy =
+            keep(std::make_shared<InstanceValue>(InstanceValue{(*instance)->typeName, (*instance)->type, {}}));
+        for (const auto& [name, item] : (*instance)->attributes) copy->attributes[name] = ownCopy(item);
+        return copy;
+    }
+    std::vector<ScriptValue> items;
+    for (const ScriptValue& item : stored.tuple()->items) items.push_back(ownCopy(item));
+    return m_copies[key] = makeTuple(std::move(items), stored.tuple()->type);
+}
+
 std::shared_ptr<TensorCell> ModuleState::find(const trace::Slot& slot) const {
     const auto found = m_written.find(&slot);
     return found == m_written.end() ? nullptr : found->second;
+}
+
+CellPtr ModuleState::tensorOf(const std::shared_ptr<const trace::Slot>& slot) {
+    if (CellPtr written = find(*slot)) return written;
+    const ScriptValue made = makeCell(Var::ofSlot(slot));
+    made.cell()->slot = slot;
+    noteRead(*made.as<CellPtr>());
+    return *made.as<CellPtr>();
 }
 
 void ModuleState::noteRead(const CellPtr& cell) {
@@ -52,6 +117,8 @@ void ModuleState::noteWritten(TensorCell& root) {
     ModuleState* const state = current();
     if (!state || !root.slot || state->m_written.contains(root.slot.get())) return;
     root.serial = 0;  // older than any branch
+    // A read that is recorded in a branch is none of the program around it.
+    if (Region::isInsideBody() && root.var.isProxy()) root.var = Var::ofSlot(root.slot);
     const CellPtr written = root.shared_from_this();
     state->m_written[root.slot.get()] = written;
     const auto known = state->m_read.find(root.slot->value.storage().get());
@@ -64,9 +131,25 @@ void ModuleState::noteWritten(TensorCell& root) {
             other->base = written;
             other->step = std::make_shared<const ViewStep>();
             other->seen = root.version;
+            state->m_joined.push_back(other);
         } else {
             root.sharers.push_back({other, other->version});
         }
+    }
+}
+
+ModuleState::Attempt::Attempt(ModuleState& state)
+    : m_state(state), m_assigned(state.m_assigned), m_written(state.m_written), m_joined(state.m_joined.size()) {}
+
+ModuleState::Attempt::~Attempt() {
+    if (m_isKept) return;
+    m_state.m_assigned = std::move(m_assigned);
+    m_state.m_written = std::move(m_written);
+    for (; m_state.m_joined.size() > m_joined; m_state.m_joined.pop_back()) {
+        const CellPtr cell = m_state.m_joined.back().lock();
+        if (!cell) continue;
+        cell->base = nullptr;
+        cell->step = nullptr;
     }
 }
 

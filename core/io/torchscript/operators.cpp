@@ -8,6 +8,8 @@
 #include "core/io/torchscript/dense.h"
 #include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/known_rank.h"
+#include "core/io/torchscript/node_memory.h"
 #include "core/io/torchscript/number_nodes.h"
 #include "core/io/torchscript/views.h"
 #include "core/io/torchscript/write_overlap.h"
@@ -229,6 +231,16 @@ Var recordCall(const std::string& name, const std::vector<ScriptValue>& argument
         std::move(named));
 }
 
+ScriptValue asReceiver(const std::string& name, const std::vector<ScriptValue>& arguments) {
+    const ScriptValue& first = arguments.front();
+    if (!first.isProxy() || isSizeList(*first.plain()) || !overloadsOf(name)) return first;
+    const operators::Traits& traits = operators::traitsOf("aten", name);
+    if (!traits.memory.writes && !traits.memory.reforms && !mayBeView(name, arguments)) return first;
+    if (traits.memory.writes || traits.memory.reforms) return tensorOf(*first.plain());
+    const CellPtr tensor = findTensorOf(*first.plain());
+    return tensor ? ScriptValue(tensor) : first;
+}
+
 bool isViewInPlace(const std::string& name) {
     const operators::Traits& traits = operators::traitsOf("aten", name);
     return traits.memory.reforms && !traits.memory.writes && overloadsOf(name.substr(0, name.size() - 1)) &&
@@ -265,6 +277,7 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
     }
     ScriptValue result;
     if (keywords.empty() && callBuiltin(name, arguments, result)) return result;
+    if (!arguments.empty()) arguments.front() = asReceiver(name, arguments);
     const auto* receiver = arguments.empty() ? nullptr : arguments.front().as<std::shared_ptr<TensorCell>>();
     const bool writes = receiver && operators::traitsOf("aten", name).memory.writes;
     if (writes) {

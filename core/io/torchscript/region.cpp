@@ -14,14 +14,26 @@ auto find(std::vector<T>& list, Member member, const void* object) {
     return std::ranges::find_if(list, [&](const T& entry) { return (entry.*member).get() == object; });
 }
 
+/// What modules hold is older than everything else.
+void noteObject(std::uint64_t serial) {
+    if (serial == 0 && runState().changedObjects) *runState().changedObjects = true;
+}
+
 }  // namespace
 
-Region::Region() : m_start(nextSerial()), m_outer(std::exchange(runState().region, this)) {}
+Region::Region(Kind kind) : m_kind(kind), m_start(nextSerial()), m_outer(std::exchange(runState().region, this)) {}
 Region::~Region() {
     takeBack();  // nothing is left of it but after an error
     runState().region = m_outer;
 }
 Region* Region::current() { return runState().region; }
+
+bool Region::isInsideBody() {
+    for (const Region* region = current(); region; region = region->m_outer) {
+        if (region->m_kind == Kind::Body) return true;
+    }
+    return false;
+}
 
 void Region::noteChange(TensorCell& cell, bool derived) {
     Region* const region = current();
@@ -37,6 +49,7 @@ void Region::noteChange(TensorCell& cell, bool derived) {
 
 void Region::noteChange(const std::shared_ptr<ListValue>& list) {
     list->node = {};
+    noteObject(list->serial);
     Region* const region = current();
     if (!region || !region->isOlder(list->serial)) return;
     std::vector<List>& known = region->m_before.lists;
@@ -46,6 +59,7 @@ void Region::noteChange(const std::shared_ptr<ListValue>& list) {
 
 void Region::noteChange(const std::shared_ptr<DictValue>& dict) {
     dict->node = {};
+    noteObject(dict->serial);
     Region* const region = current();
     if (!region || !region->isOlder(dict->serial)) return;
     std::vector<Dict>& known = region->m_before.dicts;
@@ -53,6 +67,7 @@ void Region::noteChange(const std::shared_ptr<DictValue>& dict) {
 }
 
 void Region::noteChange(const std::shared_ptr<InstanceValue>& instance) {
+    noteObject(instance->serial);
     Region* const region = current();
     if (!region || !region->isOlder(instance->serial)) return;
     std::vector<Instance>& known = region->m_before.instances;
@@ -77,6 +92,31 @@ void Region::swap(Changes& changes) {
 Region::Changes Region::takeBack() {
     swap(m_before);
     return std::exchange(m_before, {});
+}
+
+void Region::commit() {
+    Changes changes = std::exchange(m_before, {});
+    if (m_outer) m_outer->adopt(std::move(changes));
+}
+
+/// The states from before are those from before this region as well, where it has none of its own.
+void Region::adopt(Changes changes) {
+    for (Cell& entry : changes.cells) {
+        if (!isOlder(entry.cell->serial)) continue;
+        const auto known = find(m_before.cells, &Cell::cell, entry.cell.get());
+        if (known != m_before.cells.end()) known->isWritten = known->isWritten || entry.isWritten;
+        else m_before.cells.push_back(std::move(entry));
+    }
+    const auto adoptAll = [this](auto& known, auto& entries, auto member) {
+        for (auto& entry : entries) {
+            const auto& object = entry.*member;
+            if (isOlder(object->serial) && find(known, member, object.get()) == known.end())
+                known.push_back(std::move(entry));
+        }
+    };
+    adoptAll(m_before.lists, changes.lists, &List::list);
+    adoptAll(m_before.dicts, changes.dicts, &Dict::dict);
+    adoptAll(m_before.instances, changes.instances, &Instance::instance);
 }
 
 }  // namespace sonde::io::script

@@ -14,7 +14,11 @@ namespace sonde::io::script {
 /// from the same state, and comes out as one more result, or goes around the loop as one more variable.
 class Region {
   public:
-    Region();
+    enum class Kind : std::uint8_t {
+        Body,  ///< recorded into a body or a graph of its own, where nodes of the program around mean something else
+        Call,  ///< of a module whose operations are the caller's own: it may fail, and is tried otherwise then
+    };
+    explicit Region(Kind kind = Kind::Body);
     ~Region();
     Region(const Region&) = delete;
     Region& operator=(const Region&) = delete;
@@ -61,8 +65,13 @@ class Region {
     const Changes& changes() const { return m_before; }
     /// Older than the region.
     bool isOlder(const TensorCell& cell) const { return isOlder(cell.serial); }
+    bool isOlder(std::uint64_t serial) const { return serial < m_start; }
     /// Restores what was there before; returns the state that the changed things had in the end.
     Changes takeBack();
+    /// What it has changed stays so, and counts as changed by the region around it.
+    void commit();
+    /// What is recorded now goes into a body of its own, which nobody outside of it can name nodes of.
+    static bool isInsideBody();
 
     /// Puts what a region has changed in place again for as long as it lives: what it left behind can be read.
     class Again {
@@ -78,8 +87,9 @@ class Region {
 
   private:
     static void swap(Changes& changes);
-    bool isOlder(std::uint64_t serial) const { return serial < m_start; }
+    void adopt(Changes changes);
 
+    Kind m_kind;
     std::uint64_t m_start;
     Region* m_outer;
     Changes m_before;

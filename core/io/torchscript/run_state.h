@@ -4,8 +4,8 @@
 
 namespace sonde::io::script {
 
-class ChangedArguments;
 class EagerRun;
+class ModuleCall;
 class ModuleState;
 class Region;
 class SourceFrame;
@@ -15,15 +15,16 @@ class SourceFrame;
 struct RunState {
     Region* region = nullptr;
     ModuleState* modules = nullptr;
-    ChangedArguments* call = nullptr;
+    ModuleCall* call = nullptr;
     SourceFrame* frame = nullptr;
     EagerRun* eager = nullptr;
-    bool objectsPass = false;     ///< see ObjectsPass
-    int depth = 0;                ///< of calls of functions
-    std::int64_t statements = 0;  ///< since the outermost call began
-    std::uint64_t serial = 0;     ///< see nextSerial()
-    std::uint64_t writes = 0;     ///< see writeCount()
-    int versions = 0;             ///< see nextVersion()
+    bool* changedObjects = nullptr;  ///< set by a change of a list or object that a module holds
+    bool objectsPass = false;        ///< see ObjectsPass
+    int depth = 0;                   ///< of calls of functions
+    std::int64_t statements = 0;     ///< since the outermost call began
+    std::uint64_t serial = 0;        ///< see nextSerial()
+    std::uint64_t writes = 0;        ///< see writeCount()
+    int versions = 0;                ///< see nextVersion()
 };
 
 /// Of the calling thread. Not passed along: between a call of a module and the called module's code are tracers and

@@ -1,6 +1,7 @@
 // Values of the language from those of traces and back, and what all of them can be asked.
 
 #include "core/io/torchscript/module_state.h"
+#include "core/io/torchscript/node_memory.h"
 #include "core/io/torchscript/part_count.h"
 #include "core/io/torchscript/python_index.h"
 #include "core/io/torchscript/region.h"
@@ -102,7 +103,7 @@ bool fits(const Var& node, const std::vector<Var>& parts) {
 }
 
 Var toVar(const ScriptValue& value, PartCount& parts) {
-    if (const Var* var = value.plain()) return *var;
+    if (const Var* var = value.plain()) return var->isProxy() ? currentOf(*var) : *var;
     if (TensorCell* cell = value.cell()) return cellVar(*cell);
     const PartCount::Level level(parts);
     std::vector<Var> items;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "core/io/torchscript/changed_arguments.h"
 #include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/module_call.h"
 #include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/views.h"
 #include "core/trace/at_once.h"
@@ -72,23 +72,29 @@ Var withNumberNodes(const Var& result, trace::Tracer& tracer) {
     return Var::dict(std::move(entries));
 }
 
+bool isProtected(const Value& value) {
+    if (value.isTensor()) return trace::WriteProtection::covers(value.tensor());
+    return (value.isListLike() && std::ranges::any_of(value.items(), isProtected)) ||
+           (value.kind() == ValueKind::Dict &&
+            std::ranges::any_of(value.dictItems(), [](const auto& entry) { return isProtected(entry.second); }));
+}
+
+bool isWritten(const CellPtr& cell) { return cell->isArgumentWritten; }
+
 /// A module that runs on values inside of a graph: nobody would see what it does to what it was given. (A trace does:
-/// ChangedArguments tells it.)
-void checkProtected(std::span<const Var> in, const std::vector<ScriptValue>& given) {
-    const auto isProtected = [](const Var& var) {
-        return var.kind() == Var::Kind::Value && var.value().isTensor() &&
-               trace::WriteProtection::covers(var.value().tensor());
-    };
-    const bool isPart = std::ranges::any_of(in, isProtected);
-    if (isPart && ModuleState::current()->hasWritten())
-        throw TraceError(
-            TraceErrorKind::Runtime,
-            "a tensor of a module is changed in place: a module that runs on values cannot do that in a graph");
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        if (!isProtected(in[i]) || !given[i].cell() || !given[i].cell()->isArgumentWritten) continue;
-        throw TraceError(TraceErrorKind::Runtime,
-                         "an argument is changed in place: a module that runs on values cannot do that in a graph");
-    }
+/// ModuleCall tells it.) `before`: the tensors in the arguments.
+void checkProtected(std::span<const Var> in, const std::vector<CellPtr>& before, const CalledModule& called) {
+    const bool isPart = std::ranges::any_of(
+        in, [](const Var& var) { return var.kind() == Var::Kind::Value && isProtected(var.value()); });
+    if (!isPart) return;
+    const std::string_view changed = ModuleState::current()->hasChanged()     ? "a tensor or attribute of a module"
+                                     : std::ranges::any_of(before, isWritten) ? "an argument"
+                                     : called.hasChangedContainers()          ? "a list that it is given"
+                                                                              : "";
+    if (changed.empty()) return;
+    throw TraceError(
+        TraceErrorKind::Runtime,
+        std::string(changed) + " is changed in place: a module that runs on values cannot do that in a graph");
 }
 
 }  // namespace
@@ -98,33 +104,40 @@ Var ScriptModule::forward(std::span<const Var> in) { return forwardFunction()(in
 std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
     const FunctionDef& function = method(m_method);
     auto self = std::static_pointer_cast<ScriptModule>(shared_from_this());
-    return [self, &function](std::span<const Var> in) {
+    // Made for a call that runs on values, although nobody could follow it.
+    const bool isOpaque = trace::Tracer::active() && trace::Tracer::active()->recorded();
+    return [self, &function, isOpaque](std::span<const Var> in) {
         const bool isOutermost = !ModuleState::current();
         const trace::WritesAsValues values;  // views.h follows what shares memory
         const ModuleState::Scope state;
         std::vector<ScriptValue> arguments{self};
         for (const Var& var : in) {
             const std::size_t i = arguments.size() - 1;
-            const bool isTensor = i < function.parameters.size() && function.parameters[i].type == "Tensor";
-            arguments.push_back(isTensor && var.isProxy() ? makeCell(var) : fromVar(var));
+            const std::string type = i < function.parameters.size() ? function.parameters[i].type : std::string();
+            arguments.push_back(type == "Tensor" && var.isProxy() ? makeCell(var) : fromVar(var));
+            if (arguments.back().isProxy() && mayHoldTensors(type)) tensorOf(var);  // one, whoever takes it for one
             // What a model is run on is in memory as it is read from files.
             if (TensorCell* cell = arguments.back().cell()) cell->isDense = isOutermost;
         }
         std::vector<ScriptValue> given(arguments.begin() + 1, arguments.end());
-        ChangedArguments::link(given);
+        std::vector<CellPtr> tensors;
+        for (const ScriptValue& each : given) std::ranges::copy(rootsIn(each), std::back_inserter(tensors));
+        CalledModule called(*self, given);
         std::ranges::copy(given, arguments.begin() + 1);
         const ScriptValue result = Interpreter(*self->m_archive).call(function, std::move(arguments), true);
         // What the model gives has its structure, whether or not a node makes it.
         trace::Tracer* tracer = trace::Tracer::active();
         // Library modules that work in place say so where they are traced.
-        if (!tracer && !ChangedArguments::isAwaited() && !self->isLibrary()) checkProtected(in, given);
-        if (!tracer || tracer->root() != self) {
+        if (!tracer && called.isAlone() && (isOpaque || !self->isLibrary())) checkProtected(in, tensors, called);
+        const bool isRoot = tracer && tracer->root() == self;
+        Var returned;
+        {
             const ObjectsPass pass;
-            const Var returned = toVar(result);
-            ChangedArguments::report(given, result, returned);
-            return returned;
+            if (!isRoot) returned = toVar(result);
         }
-        return withNumberNodes(toVar(withoutNodes(result)), *tracer);
+        if (isRoot) returned = withNumberNodes(toVar(withoutNodes(result)), *tracer);
+        called.returned(result);
+        return returned;
     };
 }
 
@@ -172,18 +185,28 @@ ScriptValue ScriptModule::callForward(const std::string& name, std::vector<Scrip
             std::ranges::find(keywords, function.parameters[i].name, &std::pair<std::string, ScriptValue>::first);
         given.push_back(entry == keywords.end() ? ScriptValue() : entry->second);
     }
-    ChangedArguments changed(given);
+    ModuleCall memory(*this, given);
     const Var result = call(std::move(vars), std::move(named));
-    ScriptValue made = changed.apply(result);
-    return made.isProxy() && function.result == "Tensor" ? makeUncertain(result, changed.roots()) : made;
+    ScriptValue made = memory.apply(result);
+    return made.isProxy() && function.result == "Tensor" ? ScriptValue(tensorOf(*made.plain())) : made;
 }
 
+namespace {
+
+/// Something that can be changed, or a tuple with such things.
+bool isObject(const ScriptValue& value) {
+    if (value.tuple()) return std::ranges::any_of(value.tuple()->items, isObject);
+    return value.cell() || value.list() || value.dict() || value.as<std::shared_ptr<InstanceValue>>();
+}
+
+}  // namespace
+
 ScriptValue ScriptModule::attribute(const std::string& name) const {
-    const ModuleState* state = ModuleState::current();
+    ModuleState* const state = ModuleState::current();
     if (const ScriptValue* assigned = state ? state->find(*this, name) : nullptr) return *assigned;
     EagerRun* const eager = EagerRun::current();
     if (const auto found = m_attributes.find(name); found != m_attributes.end()) {
-        if (!eager) return found->second;
+        if (!eager) return state ? state->ownCopy(found->second) : found->second;
         // One object for the whole run.
         ScriptValue own = eager->own(found->second);
         ModuleState::current()->assign(*this, name, own, found->second);
@@ -211,6 +234,10 @@ ScriptValue ScriptModule::attribute(const std::string& name) const {
 }
 
 void ScriptModule::setAttribute(const std::string& name, ScriptValue value) { m_attributes[name] = std::move(value); }
+
+bool ScriptModule::holdsObjects() const {
+    return std::ranges::any_of(m_attributes, [](const auto& entry) { return isObject(entry.second); });
+}
 
 namespace {
 

@@ -34,6 +34,8 @@ class ScriptModule final : public trace::Module {
     /// Child, tensor, constant or plain attribute. Throws AttributeError.
     ScriptValue attribute(const std::string& name) const;
     void setAttribute(const std::string& name, ScriptValue value);
+    /// Lists, dicts or objects are among the attributes.
+    bool holdsObjects() const;
 
   private:
     const FunctionDef& method(const std::string& name) const;

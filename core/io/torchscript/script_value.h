@@ -60,6 +60,7 @@ struct TensorState {
     std::vector<Sharer> sharers;                  ///< of a root
     Var lastWrite;                                ///< of a root: what the last operator in place gave
     bool isLost = false;                          ///< of a root: nobody knows what it holds
+    std::string lostTo;                           ///< of a lost root: who wrote to it, if that was no operator
     CellPtr form;                       ///< the view that it is since an operator gave it another shape in place
     std::shared_ptr<IndexChain> chain;  ///< null: no index, or one that cannot be extended
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/io/torchscript/module_state.h"
+#include "core/io/torchscript/node_memory.h"
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/run_state.h"
 #include "core/io/torchscript/source_stack.h"
@@ -39,8 +40,9 @@ std::string placeOf(const Var& var) {
 }
 
 /// The tensor is read, and its root cannot be known.
-[[noreturn]] void refuse(const TensorCell& cell, const Var& by) {
-    const std::string shown = placeOf(cell.var), writer = placeOf(by), here = SourceFrame::where();
+[[noreturn]] void refuse(const TensorCell& cell, const TensorCell& written) {
+    const std::string shown = placeOf(cell.var), here = SourceFrame::where();
+    const std::string writer = written.lostTo.empty() ? placeOf(written.lastWrite) : written.lostTo;
     std::string text = (shown.empty() ? "a tensor" : shown) + " is read";
     if (!here.empty()) text += " at " + here;
     text +=
@@ -60,8 +62,8 @@ const TensorCell* writtenSharer(const TensorCell& root) {
 }
 
 void checkRoot(const TensorCell& cell, const TensorCell& root) {
-    if (root.isLost) refuse(cell, root.lastWrite);
-    if (const TensorCell* written = writtenSharer(root)) refuse(cell, written->lastWrite);
+    if (root.isLost) refuse(cell, root);
+    if (const TensorCell* written = writtenSharer(root)) refuse(cell, *written);
 }
 
 /// A pending write put in level by level. The views on the way take it up.
@@ -191,6 +193,9 @@ void collectRoots(const ScriptValue& value, std::vector<CellPtr>& roots, int dep
     };
     if (TensorCell* cell = value.cell()) {
         add(rootOf(*cell));
+    } else if (value.isProxy()) {
+        if (const ListOfParts* parts = partsOf(*value.plain())) add(rootOf(*parts->cell));
+        if (const CellPtr tensor = knownTensorOf(*value.plain())) add(rootOf(*tensor));
     } else if (const ListValue* list = value.list()) {
         if (list->memory) add(*list->memory);
         for (const ScriptValue& item : list->items) collectRoots(item, roots, depth + 1);
@@ -207,6 +212,8 @@ void collectRoots(const ScriptValue& value, std::vector<CellPtr>& roots, int dep
 
 void noteOtherName(const ScriptValue& value) {
     if (TensorCell* cell = value.cell()) shown(*cell).mayBeOther = true;
+    if (const CellPtr tensor = value.isProxy() ? knownTensorOf(*value.plain()) : nullptr)
+        shown(*tensor).mayBeOther = true;
     if (!value.list()) return;
     for (const ScriptValue& item : value.list()->items) noteOtherName(item);
 }
@@ -315,7 +322,7 @@ void Region::settle() {
         if (!m_before.cells[i].isWritten || cell->isLost) continue;
         TensorCell& root = rawRoot(*cell);
         if (!root.isLost && !writtenSharer(root)) refreshRaw(*cell);
-        else lose(*cell, cell->lastWrite);
+        else lose(*cell, cell->lastWrite, cell->lostTo);
     }
 }
 
@@ -374,14 +381,16 @@ bool assignThrough(TensorCell& view, const Var& value, const ScriptValue& source
     return true;
 }
 
-void lose(TensorCell& root, const Var& by) {
-    Region::noteChange(root);
+void lose(TensorCell& root, const Var& by, const std::string& writer) {
     ModuleState::noteWritten(root);
+    Region::noteChange(root);
     root.isArgumentWritten = true;
-    root.isLost = true;
+    const bool wasLost = std::exchange(root.isLost, true);  // tensors of modules may share with each other
     root.lastWrite = by;
+    root.lostTo = writer;
     root.version = nextVersion();
-    for (const Sharer& sharer : std::vector<Sharer>(root.sharers)) lose(rawRoot(*sharer.root), by);
+    if (wasLost) return;
+    for (const Sharer& sharer : std::vector<Sharer>(root.sharers)) lose(rawRoot(*sharer.root), by, writer);
 }
 
 std::uint64_t writeCount() { return runState().writes; }

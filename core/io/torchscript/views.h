@@ -56,8 +56,9 @@ void reform(const CellPtr& cell, const std::string& name, const std::vector<Scri
 bool assignThrough(TensorCell& view, const Var& value, const ScriptValue& source = {});
 /// To be called before an operator in place is recorded: what has the tensor assigned to a part of it takes that up.
 void beforeWrite(TensorCell& cell);
-/// Nobody knows what the root holds any more, nor what may share its memory. `by`: what the write gave.
-void lose(TensorCell& root, const Var& by);
+/// Nobody knows what the root holds any more, nor what may share its memory. `by`: what the write gave. `writer`: whose
+/// it was, "module 'conv1' of class Conv2d", if not an operator's.
+void lose(TensorCell& root, const Var& by, const std::string& writer = {});
 /// Another one each time: what a branch did is taken back, and must not be taken for what comes after it.
 int nextVersion();
 /// How many writes there were on this thread.

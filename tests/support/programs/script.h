@@ -19,6 +19,7 @@ class Script {
         std::vector<std::string> inputs;
         for (std::size_t i = 0; i < program.inputs.size(); ++i) inputs.push_back("in" + std::to_string(i));
         m_hasCounts = m_loopsByValue;
+        m_seed = program.seed;
         m_body.str({});
         if (m_hasCounts) {
             for (const char* count : {"2", "3"})
@@ -36,7 +37,7 @@ class Script {
             attributes += pickle::text(name) + pickle::instance("__torch__", child, m_states[name]);
             children += "  " + name + " : __torch__." + child + '\n';
         }
-        writeScript(path, m_classes + classOf("M", children, inputs, type, body), attributes);
+        writeScript(path, m_classes + classOf("M", children, typed(inputs, "Tensor"), type, body), attributes);
     }
 
   private:
@@ -53,7 +54,7 @@ class Script {
                                const std::string& body) {
         std::string text = "class " + name + "(Module):\n  __parameters__ = []\n  __buffers__ = []\n" + attributes +
                            "  def forward(self: __torch__." + name;
-        for (const std::string& parameter : parameters) text += ",\n    " + parameter + ": Tensor";
+        for (const std::string& parameter : parameters) text += ",\n    " + parameter;
         return text + ") -> " + type + ":\n" + body;
     }
 
@@ -118,28 +119,92 @@ class Script {
         statements(each.functions.at(0).statements, margin + "  ");
     }
 
+    /// How a module gets its tensors, and how its result comes back.
+    enum class Passing : std::uint8_t {
+        Plain,     ///< each tensor is an argument, the result is returned
+        List,      ///< in one list
+        Tuple,     ///< in one tuple, and back in a tuple beside the first of them
+        Appended,  ///< in one list, at whose end the result is then
+        Replaced,  ///< in a list inside of a dict; the result takes the place of the first one
+        Kept,      ///< the module keeps the result as an attribute, which its caller reads
+    };
+    static constexpr int kPassings = 6;
+
     /// A module of its own.
     void call(const Statement& each, const std::string& margin) {
         const Function& inside = each.functions.front();
-        const std::string name = "call_" + each.result, type = "C_" + each.result;
+        const std::string name = "call_" + each.result, type = "C_" + each.result, child = "(self." + name + ')';
+        const auto passing = static_cast<Passing>((m_seed + m_calls++) % kPassings);
+        const bool isPlain = passing == Passing::Plain || passing == Passing::Kept;
         Script inner(false);
         inner.m_unnamed = m_unnamed;
+        inner.m_calls = m_calls;
+        inner.m_seed = m_seed;
+        const std::string given = passing == Passing::Replaced ? "given[\"all\"]" : "given";
+        for (std::size_t i = 0; i < inside.parameters.size() && !isPlain; ++i)
+            inner.line("    ", inside.parameters[i] + " = " + given + '[' + std::to_string(i) + ']');
         inner.statements(inside.statements, "    ");
-        inner.line("    ", "return " + inside.result);
+        const std::string effect = "_" + std::to_string(inner.m_unnamed++);
+        if (passing == Passing::Appended) inner.line("    ", effect + " = torch.append(given, " + inside.result + ')');
+        if (passing == Passing::Replaced)
+            inner.line("    ", effect + " = torch._set_item(" + given + ", 0, " + inside.result + ')');
+        if (passing == Passing::Kept) inner.line("    ", "self.kept = " + inside.result);
+        const bool returnsBoth = passing == Passing::Tuple;
+        inner.line("    ", "return " + (returnsBoth ? '(' + inside.result + ", given[0])" : inside.result));
         m_unnamed = inner.m_unnamed;
-        std::string children;
+        m_calls = inner.m_calls;
+
+        std::string children, state;
         m_classes += inner.m_classes;
-        std::string state;
-        for (const auto& [child, childType] : inner.m_children) {
-            children += "  " + child + " : __torch__." + childType + '\n';
-            state += pickle::text(child) + pickle::instance("__torch__", childType, inner.m_states[child]);
+        for (const auto& [below, belowType] : inner.m_children) {
+            children += "  " + below + " : __torch__." + belowType + '\n';
+            state += pickle::text(below) + pickle::instance("__torch__", belowType, inner.m_states[below]);
         }
-        m_classes += classOf(type, children, inside.parameters, "Tensor", inner.m_body.str());
+        if (passing == Passing::Kept) {
+            children += "  kept : Optional[Tensor]\n";
+            state += pickle::text("kept") + 'N';
+        }
+        std::string types;
+        for (std::size_t i = 0; i < inside.parameters.size(); ++i) types += i ? ", Tensor" : "Tensor";
+        const std::string parameterType = passing == Passing::Tuple      ? "Tuple[" + types + ']'
+                                          : passing == Passing::Replaced ? "Dict[str, List[Tensor]]"
+                                                                         : "List[Tensor]";
+        m_classes +=
+            classOf(type, children, isPlain ? typed(inside.parameters, "Tensor") : typed({"given"}, parameterType),
+                    returnsBoth ? "Tuple[Tensor, Tensor]" : "Tensor", inner.m_body.str());
         m_children[name] = type;
         m_states[name] = state;
+
         std::string operands;
         for (const std::string& operand : each.operands) operands += (operands.empty() ? "" : ", ") + operand;
-        line(margin, each.result + " = (self." + name + ").forward(" + operands + ", )");
+        const std::string call = child + ".forward(", list = "l_" + each.result;
+        const std::string unused = "_" + std::to_string(m_unnamed++);
+        switch (passing) {
+            case Passing::Plain: return line(margin, each.result + " = " + call + operands + ", )");
+            case Passing::List:
+                line(margin, list + " = annotate(List[Tensor], [" + operands + "])");
+                return line(margin, each.result + " = " + call + list + ", )");
+            case Passing::Tuple:
+                return line(margin, each.result + ", " + unused + ", = " + call + '(' + operands +
+                                        (each.operands.size() == 1 ? ",), )" : "), )"));
+            case Passing::Appended:
+                line(margin, list + " = annotate(List[Tensor], [" + operands + "])");
+                line(margin, unused + " = " + call + list + ", )");
+                return line(margin, each.result + " = " + list + "[-1]");
+            case Passing::Replaced:
+                line(margin, list + " = annotate(List[Tensor], [" + operands + "])");
+                line(margin, unused + " = " + call + "{\"all\": " + list + "}, )");
+                return line(margin, each.result + " = " + list + "[0]");
+            case Passing::Kept:
+                line(margin, unused + " = " + call + operands + ", )");
+                return line(margin, each.result + " = unchecked_cast(Tensor, " + child + ".kept)");
+        }
+    }
+
+    static std::vector<std::string> typed(const std::vector<std::string>& names, const std::string& type) {
+        std::vector<std::string> parameters;
+        for (const std::string& name : names) parameters.push_back(name + ": " + type);
+        return parameters;
     }
 
     static std::string number(double value) {
@@ -212,6 +277,7 @@ class Script {
     bool m_loopsByValue;
     bool m_hasCounts = false;
     int m_unnamed = 0;
+    std::uint64_t m_seed = 0, m_calls = 0;  ///< decide how modules get their tensors
     std::ostringstream m_body;
     std::string m_classes;
     std::map<std::string, std::string> m_children;  ///< attribute and class

@@ -1,8 +1,7 @@
-#include "core/io/torchscript/eager.h"
-
 #include <algorithm>
 #include <cstring>
 
+#include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/part_count.h"

@@ -1,0 +1,191 @@
+// What a called module shares with its caller: views in lists, lists and dicts that it changes, its buffers and
+// attributes. Whoever traces, the values are PyTorch's (worked out by hand), or it is an error that says where.
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cstring>
+
+#include "core/document/document.h"
+#include "core/exec/runner.h"
+#include "tests/support/script_archive.h"
+
+using namespace sonde;
+namespace pickle = sonde::test::pickle;
+
+namespace {
+
+/// A model M with a child c of class Ch.
+struct Model {
+    std::string parameter;   ///< of Ch.forward
+    std::string result;      ///< its type
+    std::string inside;      ///< its body
+    std::string body;        ///< of M.forward, whose argument is x
+    std::string attributes;  ///< of Ch: declarations
+    std::string state;       ///< and values
+
+    void write(const std::filesystem::path& path) const {
+        const auto method = [](const std::string& type, const std::string& parameters, const std::string& gives,
+                               const std::string& code) {
+            std::string text =
+                "  def forward(self: __torch__." + type + ",\n    " + parameters + ") -> " + gives + ":\n";
+            for (const QString& line : QString::fromStdString(code).split('\n'))
+                text += "    " + line.toStdString() + '\n';
+            return text;
+        };
+        const std::string head = "(Module):\n  __parameters__ = []\n";
+        const std::string source =
+            "class Ch" + head + "  __buffers__ = [\"b\", ]\n" + attributes + method("Ch", parameter, result, inside) +
+            "class M" + head + "  __buffers__ = []\n  c : __torch__.Ch\n" + method("M", "x: Tensor", "Tensor", body);
+        test::writeScript(path, source, pickle::text("c") + pickle::instance("__torch__", "Ch", state),
+                          {{"data/0", floats({1, 2, 3, 4})}, {"data/1", floats({0})}});
+    }
+
+  private:
+    static std::string floats(const std::vector<float>& values) {
+        std::string bytes(values.size() * sizeof(float), '\0');
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+        return bytes;
+    }
+};
+
+const std::string kBuffer = "  b : Tensor\n";
+const std::string kOneToFour = pickle::text("b") + pickle::tensor("0", "FloatStorage", 4, 0, {4}, {1});
+const std::string kZero = pickle::text("b") + pickle::tensor("1", "FloatStorage", 1, 0, {}, {});
+const std::string kCounts = "_0 = torch.add_(self.b, 1)\nreturn torch.mul(x, self.b)";
+
+struct Row {
+    const char* name;
+    Model model;
+    QString expected;       ///< for x = 1, 2, 3, 4
+    bool isLoop = false;    ///< on data: fx and runs on values go other ways
+    bool isTraced = false;  ///< traced-module follows it
+};
+
+// clang-format off
+const Row kRows[] = {
+    {"list of views, written", {"x: Tensor", "List[Tensor]", "return torch.chunk(x, 2)",
+        "a = torch.clone(x)\nl = (self.c).forward(a, )\n_0 = torch.mul_(l[1], 2)\nreturn a"}, "1 2 6 8", false, true},
+    {"list of views, base written", {"x: Tensor", "List[Tensor]", "return torch.chunk(x, 2)",
+        "a = torch.clone(x)\nl = (self.c).forward(a, )\n_0 = torch.add_(a, 50)\nreturn torch.cat(l)"}, "51 52 53 54", false, true},
+    {"view, written", {"x: Tensor", "Tensor", "return torch.slice(x, 0, 1, 3, 1)",
+        "a = torch.clone(x)\nb = (self.c).forward(a, )\n_0 = torch.mul_(b, 2)\nreturn a"}, "1 4 6 4", false, true},
+    {"list that is appended to and written", {"l: List[Tensor]", "Tensor",
+        "_0 = torch.add_(l[0], 10)\n_1 = torch.append(l, torch.mul(l[0], 2))\nreturn torch.mul(l[0], 1)",
+        "a = torch.clone(x)\nl = annotate(List[Tensor], [torch.slice(a, 0, 0, 2, 1)])\nb = (self.c).forward(l, )\n"
+        "return torch.cat([a, b, torch.cat(l)])"}, "11 12 3 4 11 12 11 12 22 24"},
+    {"list that keeps what is returned", {"l: List[Tensor]", "Tensor", "y = torch.neg(l[0])\n_0 = torch.append(l, y)\nreturn y",
+        "l = annotate(List[Tensor], [torch.clone(x)])\nb = (self.c).forward(l, )\n_0 = torch.add_(b, 1)\nreturn l[1]"}, "0 -1 -2 -3", false, true},
+    {"tuple, written", {"d: Tuple[Tensor, Tensor]", "Tensor", "p, q, = d\n_0 = torch.add_(q, 50)\nreturn torch.mul(p, 1)",
+        "a = torch.clone(x)\ny = (self.c).forward((a, torch.slice(a, 0, 1, 2, 1)), )\nreturn torch.cat([a, y])"}, "1 52 3 4 1 52 3 4"},
+    {"dict that gets a key", {"d: Dict[str, Tensor]", "Tensor",
+        "_0 = torch._set_item(d, \"v\", torch.mul(d[\"u\"], 2))\n_1 = torch.add_(d[\"u\"], 1)\nreturn torch.mul(d[\"u\"], 1)",
+        "a = torch.clone(x)\nd = annotate(Dict[str, Tensor], {\"u\": a})\ny = (self.c).forward(d, )\nreturn torch.cat([a, d[\"v\"]])"},
+        "2 3 4 5 2 4 6 8"},
+    {"optional view", {"x: Tensor", "Tensor", "return x",
+        "a = torch.clone(x)\nif bool(torch.gt(torch.sum(a), 100)):\n  b = annotate(Optional[Tensor], None)\nelse:\n  b = torch.slice(a, 0, 0, 2, 1)\n"
+        "if torch.__isnot__(b, None):\n  b0 = unchecked_cast(Tensor, b)\n  _0 = torch.add_(b0, 50)\nelse:\n  pass\nreturn a"},
+        "51 52 3 4", true, true},
+    {"buffer that counts", {"x: Tensor", "Tensor", kCounts,
+        "a = (self.c).forward(x, )\nb = (self.c).forward(a, )\nd = (self.c).forward(b, )\nreturn torch.cat([a, b, d])", kBuffer, kZero},
+        "1 2 3 4 2 4 6 8 6 12 18 24"},
+    {"buffer that counts in a loop", {"x: Tensor", "Tensor", kCounts,
+        "a = x\nfor i in range(int(torch.select(x, 0, 2))):\n  a = (self.c).forward(a, )\nreturn torch.add(a, self.c.b)", kBuffer, kZero},
+        "9 15 21 27", true},
+    {"buffer, read by its owner's caller", {"x: Tensor", "Tensor", kCounts,
+        "a = (self.c).forward(x, )\nreturn torch.add(a, self.c.b)", kBuffer, kZero}, "2 3 4 5"},
+    {"buffer that is given away", {"x: Tensor", "Tensor", "return self.b",
+        "b = (self.c).forward(x, )\n_0 = torch.mul_(b, 2)\nd = (self.c).forward(x, )\nreturn torch.add(d, x)", kBuffer, kOneToFour}, "3 6 9 12"},
+    {"buffer that a loop writes", {"x: Tensor", "Tensor",
+        "k = bool(torch.lt(torch.sum(self.b), 50))\nwhile k:\n  _0 = torch.add_(self.b, x)\n  k = bool(torch.lt(torch.sum(self.b), 50))\nreturn torch.mul(self.b, 1)",
+        "return (self.c).forward(x, )", kBuffer, kOneToFour}, "5 10 15 20", true, true},
+    {"attribute that is assigned", {"x: Tensor", "Tensor", "h = torch.add(torch.mul(self.b, 0.5), x)\nself.b = h\nreturn torch.mul(h, 1)",
+        "y = (self.c).forward(x, )\nz = (self.c).forward(x, )\nreturn torch.add(y, torch.mul(z, 100))", kBuffer, kZero}, "151 302 453 604"},
+    {"list that a module holds", {"x: Tensor", "Tensor", "_0 = torch.append(self.seen, x)\nreturn torch.sum(torch.stack(self.seen), [0])",
+        "y = (self.c).forward(x, )\nz = (self.c).forward(torch.mul(x, 2), )\nreturn torch.add(y, z)",
+        "  seen : List[Tensor]\n", pickle::text("seen") + "]"}, "4 8 12 16"},
+};
+// clang-format on
+
+QString numbersOf(const exec::Recording& recording) {
+    QStringList parts;
+    for (const tensor::Value& output : recording.outputs) {
+        for (std::int64_t i = 0; output.isTensor() && i < output.tensor().numel(); ++i)
+            parts << QString::number(output.tensor().toDouble(i));
+    }
+    return parts.join(' ');
+}
+
+/// The values, or "refused: …".
+QString given(const std::string& path, const document::OpenOptions& options) {
+    const auto opened = document::open(path, options);
+    if (!opened) return "refused: " + QString::fromStdString(opened.error().text());
+    const std::string& failure = (*opened)->modules->module(0).failure;
+    const auto plan = exec::Plan::make((*opened)->graph, {});
+    if (!plan) return "refused: " + QString::fromStdString(plan.error().text() + ' ' + failure);
+    exec::Runner runner(1);
+    const tensor::Tensor x = tensor::Tensor::of<float>({4}, {1, 2, 3, 4});
+    const exec::Recording recording = runner.run(**plan, std::vector<tensor::Value>{tensor::Value(x)}, {});
+    if (recording.error) return "refused: " + QString::fromStdString(recording.error->text() + ' ' + failure);
+    return numbersOf(recording);
+}
+
+}  // namespace
+
+class TestTorchScriptCalls : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void everyTracerFollowsOrRefuses_data() {
+        QTest::addColumn<int>("row");
+        QTest::addColumn<QString>("tracer");
+        QTest::addColumn<QString>("leaf");
+        for (int i = 0; i < static_cast<int>(std::size(kRows)); ++i) {
+            for (const char* tracer : {"", "module-path", "robust", "custom", "traced-module"}) {
+                for (const char* leaf : {"", "none", "Ch"})
+                    QTest::addRow("%s, %s, leaf %s", kRows[i].name, tracer, leaf) << i << tracer << leaf;
+            }
+        }
+    }
+    void everyTracerFollowsOrRefuses() {
+        QFETCH(int, row);
+        QFETCH(QString, tracer);
+        QFETCH(QString, leaf);
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("m.pt").toStdString();
+        const Row& chosen = kRows[row];
+        chosen.model.write(path);
+        document::OpenOptions options;
+        options.tracer = tracer.toStdString();
+        if (!leaf.isEmpty()) options.leaves = {leaf.toStdString()};
+        const bool isTraced = tracer == "traced-module";
+        if (isTraced) options.inputData = "x:[1.0,2.0,3.0,4.0]";
+        const QString got = given(path, options);
+        const bool isFollowed = leaf != "Ch" && (isTraced ? chosen.isTraced : !chosen.isLoop);
+        if (isFollowed || !got.startsWith("refused: ")) {
+            QCOMPARE(got, chosen.expected);
+            return;
+        }
+        QVERIFY2(got.contains("TraceError") || got.contains("RuntimeError") || got.contains("control flow") ||
+                     got.contains("cannot be interpreted"),
+                 qPrintable(got));
+        const bool saysWhere = got.contains("code/__torch__.py:") || got.contains("module 'c'") ||
+                               got.contains("(M)") || got.contains("class Ch") || got.contains("node '");
+        QVERIFY2(saysWhere, qPrintable(got));
+    }
+
+    /// What one trace does to a module's list, the next one does not find.
+    void eachTraceBeginsWithTheFile() {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("m.pt").toStdString();
+        const Row* row = std::ranges::find(kRows, std::string_view("list that a module holds"), &Row::name);
+        QVERIFY(row != std::end(kRows));
+        row->model.write(path);
+        const auto opened = document::open(path);
+        QVERIFY(opened);
+        for (int i = 0; i < 3; ++i) QCOMPARE(given(path, {}), row->expected);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTorchScriptCalls)
+#include "tst_torchscript_calls.moc"
