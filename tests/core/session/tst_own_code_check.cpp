@@ -52,9 +52,8 @@ class TestOwnCodeCheck : public QObject {
         QTest::addColumn<std::vector<Value>>("graph");
         QTest::addColumn<std::vector<Value>>("code");
         QTest::addColumn<QString>("text");  // empty: the same
-        const auto add = [](const char* name, std::vector<Value> graph, std::vector<Value> code, const char* text) {
-            QTest::newRow(name) << std::move(graph) << std::move(code) << QString(text);
-        };
+        const auto add = [](const char* name, const std::vector<Value>& graph, const std::vector<Value>& code,
+                            const char* text) { QTest::newRow(name) << graph << code << QString(text); };
         add("the same", {vectorOf({1, 2})}, {vectorOf({1, 2})}, "");
         add("rounded otherwise", {vectorOf({1, 2})}, {vectorOf({1, 2.0001F})}, "");
         add("an element", {vectorOf({1, 2})}, {vectorOf({1, 3})}, "the output differs by up to 1");
