@@ -4,6 +4,7 @@
 
 #include "app/interrupt.h"
 #include "app/verb.h"
+#include "core/base/exception_text.h"
 
 namespace {
 
@@ -36,7 +37,7 @@ int runVerb(const std::function<sonde::base::Result<int>()>& action) {
     } catch (const std::bad_alloc&) {
         return report(sonde::base::runError("out of memory"));
     } catch (const std::exception& exception) {
-        return report(sonde::base::runError(exception.what()));
+        return report(sonde::base::runError(sonde::base::exceptionText(exception)));
     }
 }
 
@@ -67,7 +68,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return parseError(app, error);
     } catch (const std::exception& exception) {
-        return report(sonde::base::usageError(exception.what()));
+        return report(sonde::base::usageError(sonde::base::exceptionText(exception)));
     }
     for (std::size_t i = 0; i < commands.size(); ++i) {
         if (commands[i]->parsed()) return runVerb(actions[i]);

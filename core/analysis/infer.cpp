@@ -7,6 +7,7 @@
 #include "core/analysis/inference.h"
 #include "core/analysis/known_values.h"
 #include "core/base/current_stop.h"
+#include "core/base/exception_text.h"
 #include "core/graph/traits.h"
 #include "core/operators/counts.h"
 
@@ -123,7 +124,7 @@ void Inference::inferOperator(const Expr& expr) {
     try {
         result = op->infer(context);
     } catch (const std::exception& exception) {
-        result = base::unreadable(exception.what());
+        result = base::unreadable(base::exceptionText(exception));
     }
     if (!result) {
         note(expr, result.error().what);

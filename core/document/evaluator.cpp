@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "core/base/exception_text.h"
 #include "core/ops/registry/registry.h"
 #include "core/trace/overloads.h"
 
@@ -29,7 +30,7 @@ class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTab
         try {
             return ops::call(*op, values, {}, outputCount, environment, key.version);
         } catch (const std::exception& exception) {
-            return base::runError(exception.what());
+            return base::runError(base::exceptionText(exception));
         }
     }
 

@@ -5,6 +5,7 @@
 
 #include "core/analysis/compare.h"
 #include "core/analysis/infer.h"
+#include "core/base/exception_text.h"
 #include "core/document/input_infos.h"
 #include "core/exec/runner.h"
 #include "core/ops/registry/registry.h"
@@ -141,7 +142,7 @@ passes::Evaluate passEvaluator() {
         try {
             return ops::call(*op, values, expr.attributes, expr.outputs.size(), environment, expr.op.version);
         } catch (const std::exception& exception) {
-            return base::runError(exception.what());
+            return base::runError(base::exceptionText(exception));
         }
     };
 }

@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "core/base/exception_text.h"
 #include "core/exec/clock.h"
 #include "core/exec/execution.h"
 
@@ -97,7 +98,7 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
     } catch (const std::bad_alloc&) {
         results = base::runError("out of memory");
     } catch (const std::exception& exception) {
-        results = base::runError(exception.what());
+        results = base::runError(base::exceptionText(exception));
     } catch (...) {  // of a model's own code, which fills weights when they are first read
         results = base::runError("the model's own code threw an exception that is not a std::exception");
     }

@@ -7,7 +7,9 @@
 #include <new>
 #include <typeinfo>
 
+#include "core/base/exception_text.h"
 #include "core/base/unicode.h"
+#include "core/base/visible_text.h"
 
 namespace sonde::trace {
 
@@ -66,11 +68,11 @@ TraceError described() {
     } catch (const std::bad_alloc&) {
         return {TraceErrorKind::Memory, "out of memory"};
     } catch (const std::exception& exception) {
-        text = exception.what();
+        text = base::exceptionText(exception, {});
     } catch (const std::string& thrown) {
-        text = thrown;
+        text = base::visibleText(thrown);
     } catch (const char* thrown) {
-        if (thrown) text = thrown;
+        if (thrown) text = base::visibleText(thrown);
     } catch (...) {
     }
     return TraceError::ofType(currentExceptionType(), text);

@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "core/base/exception_text.h"
 #include "core/ops/registry/registry.h"
 
 namespace sonde::ops {
@@ -147,7 +148,7 @@ base::Result<std::vector<Value>> runKernel(const OpDef& op, std::span<const Valu
     try {
         SONDE_TRY(op.kernel(context));
     } catch (const std::exception& exception) {
-        return base::runError(std::string(op.name) + ": " + exception.what());
+        return base::runError(std::string(op.name) + ": " + base::exceptionText(exception));
     }
     if (environment.stop.stop_requested()) return base::cancelled();
     return context.takeOutputs();
@@ -270,7 +271,7 @@ base::Result<Inferred> infer(const OpDef& op, std::span<const TypeInfo> inputs, 
     try {
         SONDE_TRY(op.infer(context));
     } catch (const std::exception& exception) {
-        return bad(op, exception.what());
+        return bad(op, base::exceptionText(exception));
     }
     return Inferred{context.outputs(), context.known()};
 }

@@ -1,5 +1,8 @@
 #include <QtTest>
 
+#include <stdexcept>
+
+#include "core/base/exception_text.h"
 #include "core/base/visible_text.h"
 
 using namespace sonde;
@@ -13,6 +16,22 @@ class TestVisibleText : public QObject {
         QCOMPARE(base::visibleText("a\nb\tc\r"), std::string("a\\nb\\tc\\r"));
         QCOMPARE(base::visibleText(std::string_view("n\0ul\x1b\x7f", 6)), std::string("n\\x00ul\\x1b\\x7f"));
         QCOMPARE(base::visibleText("größe"), std::string("größe"));
+        QCOMPARE(base::visibleText("a\xc2\x85z"), std::string("a\\xc2\\x85z"));  // U+0085, next line
+    }
+
+    void bytesThatAreNotUtf8AreWritten() {
+        QCOMPARE(base::visibleText("\xff\xfe ok"), std::string("\\xff\\xfe ok"));
+        QCOMPARE(base::visibleText("gr\xc3"), std::string("gr\\xc3"));
+    }
+
+    void exceptionsWithoutAMessage() {
+        struct Speechless : std::exception {
+            const char* what() const noexcept override { return nullptr; }
+        };
+        QCOMPARE(base::exceptionText(Speechless()), std::string("exception without a message"));
+        QCOMPARE(base::exceptionText(Speechless(), {}), std::string());
+        QCOMPARE(base::exceptionText(std::runtime_error("")), std::string("exception without a message"));
+        QCOMPARE(base::exceptionText(std::runtime_error("a\nb")), std::string("a\\nb"));
     }
 };
 

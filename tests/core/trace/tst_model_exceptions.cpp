@@ -31,11 +31,19 @@ struct Kind {
     std::string message;  ///< as a robust tracer keeps it
 };
 
+/// A class of a model's own that has nothing to say.
+struct Speechless : std::exception {
+    const char* what() const noexcept override { return nullptr; }
+};
+
 const std::vector<Kind>& kinds() {
     static const std::vector<Kind> all{
         {"logic_error", [] { throw std::logic_error("not today"); }, "std::logic_error: not today"},
         {"out_of_range", [] { std::vector<int>().at(3) = 1; }, "std::out_of_range: "},
         {"no text", [] { throw std::runtime_error(""); }, "std::runtime_error"},
+        {"null text", [] { throw Speechless(); }, "(anonymous namespace)::Speechless"},
+        {"control characters", [] { throw std::runtime_error("one\ntwo \xff\x1b[31m"); },
+         "std::runtime_error: one\\ntwo \\xff\\x1b[31m"},
         {"int", [] { throw 5; }, "int: thrown by the model's own code, not a std::exception"},
         {"text", [] { throw "a text"; }, "char const*: a text"},
         {"string", [] { throw std::string("a string"); }, "std::string: a string"},
