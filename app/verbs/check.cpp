@@ -23,19 +23,32 @@ struct CheckOptions {
     std::size_t threads = 0;
 };
 
-void print(const analysis::ComparedCase& result, std::size_t nameWidth, std::size_t qualnameWidth) {
+/// "1 value", "3 values".
+std::string counted(std::size_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// Of an output the name of the node that computes it.
+std::string nodeNameOf(const graph::InternalGraph& graph, const analysis::ComparedValue& value) {
+    return value.isOutput && value.node.valid() ? graph.node(value.node).name : value.name;
+}
+
+void print(const graph::InternalGraph& graph, const analysis::ComparedCase& result, std::size_t nameWidth,
+           std::size_t qualnameWidth) {
     for (const analysis::ComparedValue& value : result.values) {
         const std::string label = value.isOutput ? "out." + value.name : value.name;
         std::string notes;
-        for (const std::string& note : {value.note, value.typeText()}) notes += (note.empty() ? "" : "  ") + note;
-        fmt::print("{:8} {:{}}  {:{}}  {:>10.3g}  {:>10.3g}  {}{}\n", result.label, label, nameWidth,
-                   value.qualname.empty() ? "(root)" : value.qualname, qualnameWidth, value.maxAbsolute,
-                   value.maxRelative, value.ok ? "ok" : "FAIL", notes);
+        for (const std::string& note : {value.note, value.pairingText(), value.typeText()})
+            notes += (note.empty() ? "" : "  ") + note;
+        const auto number = [&value](double n) { return value.isMeasured() ? fmt::format("{:.3g}", n) : "-"; };
+        fmt::print("{:8} {:{}}  {:{}}  {:>10}  {:>10}  {}{}\n", result.label, label, nameWidth,
+                   value.qualname.empty() ? "(root)" : value.qualname, qualnameWidth, number(value.maxAbsolute),
+                   number(value.maxRelative), value.ok ? "ok" : "FAIL", notes);
     }
     if (!result.unmatched.empty()) fmt::print("{:8} {}\n", result.label, analysis::unmatchedText(result.unmatched));
     if (const analysis::ComparedValue* first = result.firstDiverging()) {
-        fmt::print("{:8} first diverging node: {} ({})\n", result.label, first->name,
-                   first->qualname.empty() ? "(root)" : first->qualname);
+        fmt::print("{:8} first diverging node: {} ({})\n", result.label, nodeNameOf(graph, *first),
+                   first->qualname.empty() ? "root" : first->qualname);
     }
 }
 
@@ -113,8 +126,8 @@ base::Result<int> check(CheckOptions& options) {
     }
     fmt::print("{:8} {:{}}  {:{}}  {:>10}  {:>10}\n", "case", "name", nameWidth, "qualname", qualnameWidth, "max abs",
                "max rel");
-    for (const analysis::ComparedCase& result : cases) print(result, nameWidth, qualnameWidth);
-    fmt::print("{} values in {} cases compared, {} failed ({})\n", compared, cases.size(), failed,
+    for (const analysis::ComparedCase& result : cases) print(*document->graph, result, nameWidth, qualnameWidth);
+    fmt::print("{} in {} compared, {} failed ({})\n", counted(compared, "value"), counted(cases.size(), "case"), failed,
                allowedText(cases, tolerances));
     for (const analysis::ComparedCase& result : cases) {
         if (result.error) return base::Error(*result.error).withNote(result.label);
@@ -139,7 +152,8 @@ Verb checkVerb() {
                 "--rtol", options->relative,
                 "Allow ATOL + RTOL * |reference| in every element of a float (not given: 0.001); integers and bools are "
                 "equal. Without --rtol and --atol each dtype has its tolerance: of the largest magnitude of a value "
-                "float32 1e-4, float16 1e-2, bfloat16 8e-2, float64 1e-10");
+                "float32 1e-4, float16 1e-2, bfloat16 8e-2, float64 1e-10; equal mask values (beyond 1/16 of the dtype's "
+                "maximum) do not count as largest");
             command.add_option("--atol", options->absolute,
                                "See --rtol (not given: 0.0001). Integers may also differ by this (not given: 0)");
             command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");

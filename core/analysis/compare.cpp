@@ -122,16 +122,37 @@ void addDifference(Difference& total, const Difference& part) {
     total.ok = total.ok && part.ok;
 }
 
-/// Of summaries: what the largest magnitude of the whole value allows holds for its first elements, too; the mean of
-/// integers is rounded.
-Tolerance toleranceOf(const Tensor& actual, const Expected& expected, const Tolerances& tolerances) {
+/// What summaries may be apart: the largest magnitude of the whole value allows it. Mask values dominate mean and
+/// deviation, but allow nothing to the other elements.
+struct SummaryTolerance {
+    Tolerance statistics, elements;
+};
+
+/// `own`: the model's mean, deviation, minimum, maximum. The mean of integers is rounded.
+SummaryTolerance summaryTolerance(const Tensor& actual, const Expected& expected, const std::array<double, 4>& own,
+                                  const Tolerances& tolerances) {
     Tolerance tolerance = tolerances.of(actual.dtype(), expected.whole ? expected.whole->dtype() : actual.dtype());
     const bool isExact = tolerances.integers && (tensor::isInteger(actual.dtype()) || actual.dtype() == DType::Bool);
-    if ((tolerances.fixed && !isExact) || !expected.stats || expected.stats->numel() != 4) return tolerance;
-    tolerance.absolute += std::exchange(tolerance.ofLargest, 0) *
-                          std::max(std::abs(expected.stats->toDouble(2)), std::abs(expected.stats->toDouble(3)));
+    if ((tolerances.fixed && !isExact) || !expected.stats || expected.stats->numel() != 4)
+        return {tolerance, tolerance};
+    const double maskFrom = maskMagnitude(actual.dtype(), actual.dtype());
+    double largest = 0, largestUnmasked = 0;
+    bool anyUnmasked = false;
+    for (const int i : {2, 3}) {
+        const double extreme = expected.stats->toDouble(i);
+        if (!std::isfinite(extreme)) continue;
+        largest = std::max(largest, std::abs(extreme));
+        if (std::abs(extreme) >= maskFrom && extreme == own[static_cast<std::size_t>(i)]) continue;
+        largestUnmasked = std::max(largestUnmasked, std::abs(extreme));
+        anyUnmasked = true;
+    }
+    const double ofLargest = std::exchange(tolerance.ofLargest, 0);
     tolerance.relative = std::max(tolerance.relative, 1e-9);
-    return tolerance;
+    SummaryTolerance result{tolerance, tolerance};
+    result.statistics.absolute += ofLargest * largest;
+    if (anyUnmasked) result.elements.absolute += ofLargest * largestUnmasked;
+    else result.elements.ofLargest = ofLargest;
+    return result;
 }
 
 /// A shape that is stored as a vector of its extents.
@@ -174,13 +195,16 @@ void compareValue(ComparedValue& row, const Value* value, const Expected& expect
     if (!actual) return fail("is " + value->typeText() + ", not a tensor");
     if (value->isTensor()) row.dtype = actual->dtype();
     if (value->isTensor() && expected.whole) row.expectedType = expected.whole->dtype();
-    const Tolerance tolerance = toleranceOf(*actual, expected, tolerances);
+    const bool hasStats = expected.stats && expected.stats->numel() == 4;
+    const auto stats = hasStats ? plainStats(*actual) : std::array<double, 4>{};
+    const auto [ofStatistics, ofElements] = summaryTolerance(*actual, expected, stats, tolerances);
     Difference total;
     if (expected.whole) {
         if (actual->shape() != expected.whole->shape()) {
             return fail("shape " + actual->shape().text() + " instead of " + expected.whole->shape().text());
         }
-        const Difference whole = difference(*actual, *expected.whole, tolerance);
+        const Difference whole =
+            difference(*actual, *expected.whole, tolerances.of(actual->dtype(), expected.whole->dtype()));
         addDifference(total, whole);
         row.cosine = whole.cosine;
         row.snr = whole.snr;
@@ -189,14 +213,15 @@ void compareValue(ComparedValue& row, const Value* value, const Expected& expect
         const Shape shape = shapeFrom(*expected.shape);
         if (actual->shape() != shape) return fail("shape " + actual->shape().text() + " instead of " + shape.text());
     }
-    if (expected.stats && expected.stats->numel() == 4) {
-        const std::array<double, 4> own = plainStats(*actual);
-        addDifference(total, difference(vectorOf(own), *expected.stats, tolerance));
+    if (hasStats) {
+        addDifference(total, difference(vectorOf(stats), *expected.stats, ofStatistics));
+        const std::array<double, 2> extremes{expected.stats->toDouble(2), expected.stats->toDouble(3)};
+        addDifference(total, difference(vectorOf(std::span(stats).subspan(2)), vectorOf(extremes), ofElements));
     }
     if (expected.head) {
         const Tensor own = headOf(*actual, expected.head->numel());
         if (own.numel() != expected.head->numel()) return fail("has " + std::to_string(actual->numel()) + " elements");
-        addDifference(total, difference(own, *expected.head, tolerance));
+        addDifference(total, difference(own, *expected.head, ofElements));
     }
     row.maxAbsolute = total.maxAbsolute;
     row.maxRelative = total.maxRelative;
@@ -227,6 +252,7 @@ class CaseComparison {
                    const Case& names)
         : m_model(model), m_reference(reference), m_tolerance(tolerance), m_case(names) {
         m_result.label = names.label;
+        for (std::size_t i = 0; i < model.outputs.size(); ++i) m_outputNamed.try_emplace(model.outputs[i].first, i);
         std::size_t position = 0;
         m_order.resize(model.graph->exprCount(), 0);
         for (graph::ExprId id : model.graph->recursiveOrder(model.graph->mainId())) m_order[id.index()] = position++;
@@ -367,40 +393,77 @@ class CaseComparison {
         m_result.values.push_back(std::move(row));
     }
 
-    /// Outputs go by name; a structure that the graph returns as one value goes by position.
-    base::Result<void> compareOutputs(const exec::Recording& recording) {
-        std::unordered_map<std::string_view, std::size_t> positions;  // the first output of each name
-        for (std::size_t i = 0; i < m_model.outputs.size(); ++i) positions.try_emplace(m_model.outputs[i].first, i);
-        std::vector<std::pair<std::string, Expected>> expected;
+    struct ExpectedOutput {
+        std::string name;
+        Expected value;
+    };
+
+    base::Result<std::vector<ExpectedOutput>> readExpectedOutputs() {
+        std::vector<ExpectedOutput> expected;
         std::unordered_map<std::string, std::size_t> placeOf;  // in expected
         for (const auto& [fullName, key] : m_case.outputs) {
             const auto [name, suffix] =
-                positions.contains(fullName) ? std::pair{fullName, std::string()} : summarySuffix(fullName);
+                outputNamed(fullName) ? std::pair{fullName, std::string()} : summarySuffix(fullName);
             const auto [known, isNew] = placeOf.try_emplace(name, expected.size());
             if (isNew) expected.push_back({name, {}});
-            SONDE_TRY(readInto(expected[known->second].second, suffix, key));
+            SONDE_TRY(readInto(expected[known->second].value, suffix, key));
         }
+        return expected;
+    }
+
+    std::optional<std::size_t> outputNamed(std::string_view name) const {
+        const auto found = m_outputNamed.find(name);
+        return found == m_outputNamed.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    /// What an expected output is compared with.
+    struct OutputPair {
+        const Value* value = nullptr;
+        std::optional<std::size_t> output;
+        bool isByPosition = false;
+    };
+
+    /// Outputs go by name. If there are as many expected ones as values, the others go by position: to the outputs that
+    /// no name has, or to the elements of the structure that the graph returns as one value.
+    std::vector<OutputPair> pairOutputs(const std::vector<ExpectedOutput>& expected,
+                                        const exec::Recording& recording) const {
+        const std::size_t count = std::min(m_model.outputs.size(), recording.outputs.size());
         std::vector<const Value*> leaves;
         for (const Value& output : recording.outputs) flatten(output, leaves);
+        const bool isComplete = leaves.size() == expected.size(), isStructure = leaves.size() != count;
+        std::vector<OutputPair> pairs(expected.size());
+        std::vector<bool> isTaken(count, false);
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            const auto output = outputNamed(expected[i].name);
+            if (!output || *output >= count) continue;
+            const bool isValue = asTensor(recording.outputs[*output]).has_value();
+            if (!isValue && (isStructure || !isComplete)) continue;
+            pairs[i] = {isValue ? &recording.outputs[*output] : leaves[*output], output};
+            isTaken[*output] = true;
+        }
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < pairs.size() && isComplete; ++i) {
+            if (pairs[i].output) continue;
+            while (!isStructure && next < count && isTaken[next]) ++next;
+            const std::size_t position = isStructure ? i : next++;
+            pairs[i].value = leaves[position];
+            if (position < m_model.outputs.size()) pairs[i].output = position;
+            pairs[i].isByPosition = !isStructure;
+        }
+        return pairs;
+    }
+
+    base::Result<void> compareOutputs(const exec::Recording& recording) {
+        SONDE_ASSIGN(const std::vector<ExpectedOutput> expected, readExpectedOutputs());
+        const std::vector<OutputPair> pairs = pairOutputs(expected, recording);
         for (std::size_t i = 0; i < expected.size(); ++i) {
-            const auto& outputs = m_model.outputs;
-            const auto named = positions.find(expected[i].first);
-            const std::size_t position = named == positions.end() ? outputs.size() : named->second;
-            const Value* value = nullptr;
-            NodeId node;
-            if (position < outputs.size() && position < recording.outputs.size() &&
-                asTensor(recording.outputs[position])) {
-                value = &recording.outputs[position];
-                node = outputs[position].second;
-            } else if (leaves.size() == expected.size()) {
-                value = leaves[i];
-                if (i < outputs.size()) node = outputs[i].second;
-            } else if (named == positions.end()) {
-                m_result.unmatched.push_back("out." + expected[i].first);
-            }
-            ComparedValue row = rowFor(expected[i].first, node);
+            const OutputPair& pair = pairs[i];
+            if (!pair.value && !outputNamed(expected[i].name)) m_result.unmatched.push_back("out." + expected[i].name);
+            ComparedValue row = rowFor(expected[i].name, pair.output ? m_model.outputs[*pair.output].second : NodeId());
             row.isOutput = true;
-            compareValue(row, value, expected[i].second, m_tolerance);
+            if (pair.output && pair.isByPosition && m_model.areOutputsNamed)
+                row.outputByPosition = m_model.outputs[*pair.output].first;
+            compareValue(row, pair.value, expected[i].value, m_tolerance);
             m_result.values.push_back(std::move(row));
         }
         return {};
@@ -410,6 +473,7 @@ class CaseComparison {
     const ReferenceValues& m_reference;
     const Tolerances& m_tolerance;
     const Case& m_case;
+    std::unordered_map<std::string_view, std::size_t> m_outputNamed;  ///< the first output of each name
     std::vector<std::size_t> m_order;
     std::vector<Wanted> m_wanted;
     ComparedCase m_result;

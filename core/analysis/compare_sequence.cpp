@@ -56,9 +56,15 @@ base::Result<Feed> feedOf(const ComparedModel& model, const ReferenceValues& ref
     return feed;
 }
 
+/// Of finite elements that are no mask values.
 double largestMagnitude(const Tensor& tensor) {
-    const TensorStats stats = tensorStats(tensor);
-    return std::max(std::abs(stats.minimum), std::abs(stats.maximum));
+    const double maskFrom = maskMagnitude(tensor.dtype(), tensor.dtype());
+    double largest = 0;
+    for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+        const double magnitude = std::abs(tensor.toDouble(i));
+        if (std::isfinite(magnitude) && magnitude < maskFrom) largest = std::max(largest, magnitude);
+    }
+    return largest;
 }
 
 base::Result<std::vector<Wanted>> wantedOf(const ComparedModel& model, const ReferenceValues& reference,

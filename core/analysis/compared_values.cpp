@@ -1,6 +1,7 @@
 #include "core/analysis/compared_values.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace sonde::analysis {
 
@@ -21,6 +22,10 @@ const ComparedValue* ComparedCase::firstDiverging() const {
     return found == values.end() ? nullptr : &*found;
 }
 
+std::string ComparedValue::pairingText() const {
+    return outputByPosition.empty() ? std::string() : "compared with output " + outputByPosition + " (by position)";
+}
+
 std::string ComparedValue::typeText() const { return differentTypes(dtype, expectedType); }
 
 std::string differentTypes(DType actual, DType expected) {
@@ -37,10 +42,35 @@ std::string listOfKeys(const std::vector<std::string>& keys) {
     return listed == keys.size() ? text : text + " and " + std::to_string(keys.size() - listed) + " more";
 }
 
+namespace {
+
+/// x.shape, x.stats and x.head say something of one value, x. One of these alone may be a name.
+std::vector<std::string> withoutSummarySuffixes(const std::vector<std::string>& keys) {
+    const auto valueOf = [](const std::string& key) {
+        for (const std::string_view suffix : {".shape", ".stats", ".head"})
+            if (key.ends_with(suffix)) return key.substr(0, key.size() - suffix.size());
+        return key;
+    };
+    std::unordered_map<std::string, std::size_t> count;
+    for (const std::string& key : keys) ++count[valueOf(key)];
+    std::vector<std::string> values;
+    for (const std::string& key : keys) {
+        const std::string value = valueOf(key);
+        const auto found = count.find(value);
+        if (found == count.end()) continue;  // counted
+        values.push_back(found->second == 1 ? key : value);
+        count.erase(found);
+    }
+    return values;
+}
+
+}  // namespace
+
 std::string unmatchedText(const std::vector<std::string>& keys) {
     if (keys.empty()) return {};
-    return std::to_string(keys.size()) + (keys.size() == 1 ? " reference value has" : " reference values have") +
-           " no counterpart in the model: " + listOfKeys(keys);
+    const std::vector<std::string> values = withoutSummarySuffixes(keys);
+    return std::to_string(values.size()) + (values.size() == 1 ? " reference value has" : " reference values have") +
+           " no counterpart in the model: " + listOfKeys(values);
 }
 
 std::optional<Tensor> asTensor(const Value& value) {

@@ -31,6 +31,9 @@ struct ComparedModel {
     /// outputs of a case are right, a node whose name was counted up ("add_1") and that differs counts as not matched
     /// instead of wrong. Calls of modules are compared strictly.
     bool looseNames = false;
+    /// The names of outputs are the model's own. If not ("out_0"), a reference may have others: they go by position
+    /// without a note.
+    bool areOutputsNamed = true;
 };
 
 /// One reference value and how far the model's own is from it. ok: within the tolerance everywhere (see Tolerance),
@@ -50,6 +53,12 @@ struct ComparedValue {
     /// The element types of the model's tensor and of the reference; undefined of what is no tensor, or only
     /// summarised.
     tensor::DType dtype = tensor::DType::Undefined, expectedType = tensor::DType::Undefined;
+    /// The model's output that an output of another name is compared with, because of its position; else empty.
+    std::string outputByPosition;
+    /// "compared with output p (by position)"; empty if the names agree.
+    std::string pairingText() const;
+    /// Whether maxAbsolute and maxRelative say anything: not where note says why nothing was compared.
+    bool isMeasured() const { return ok || note.empty(); }
     /// "float64 in the reference, float32 in the model"; empty if they agree or are not known.
     std::string typeText() const;
 };

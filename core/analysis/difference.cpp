@@ -24,6 +24,19 @@ double partOfLargest(DType dtype, double float32) {
     }
 }
 
+double finiteMaximum(DType dtype) {
+    constexpr double kFloat16 = 65504, kBFloat16 = 0x1.FEp127;
+    switch (dtype) {
+        case DType::Float16: return kFloat16;
+        case DType::BFloat16: return kBFloat16;
+        case DType::Float32:
+        case DType::Complex64: return std::numeric_limits<float>::max();
+        case DType::Float64:
+        case DType::Complex128: return std::numeric_limits<double>::max();
+        default: return std::numeric_limits<double>::infinity();
+    }
+}
+
 bool isExact(DType dtype) { return tensor::isInteger(dtype) || dtype == DType::Bool; }
 
 bool isFinite(double number) { return std::isfinite(number); }
@@ -37,7 +50,8 @@ double product(const std::complex<double>& a, const std::complex<double>& r) { r
 
 /// Elements of both tensors by a number, one after the other.
 template <typename At, typename ExpectedAt>
-Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& expectedAt, const Tolerance& tolerance) {
+Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& expectedAt, const Tolerance& tolerance,
+                   double maskFrom) {
     Difference result;
     double largest = 0, excess = -std::numeric_limits<double>::infinity();
     double dot = 0, ofActual = 0, ofExpected = 0, noise = 0;
@@ -47,7 +61,8 @@ Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& exp
         const auto r = expectedAt(i);
         const double magnitude = std::abs(r);
         const bool finite = isFinite(a) && isFinite(r);
-        if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+        const bool isMask = magnitude >= maskFrom && a == r;
+        if (std::isfinite(magnitude) && !isMask) largest = std::max(largest, magnitude);
         if (finite) {
             anyFinite = true;
             dot += product(a, r);
@@ -112,7 +127,10 @@ DType Tolerances::deciding(DType a, DType b) const {
     return partOfLargest(b, float32) > partOfLargest(a, float32) ? b : a;
 }
 
+double maskMagnitude(DType a, DType b) { return std::min(finiteMaximum(a), finiteMaximum(b)) / 16; }
+
 Difference difference(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
+    const double maskFrom = maskMagnitude(actual.dtype(), expected.dtype());
     if (expected.dtype() == DType::String || actual.dtype() == DType::String) {
         Difference result;
         result.ok = tensor::identical(actual, expected);
@@ -123,16 +141,16 @@ Difference difference(const Tensor& actual, const Tensor& expected, const Tolera
         const float *a = actual.data<float>(), *r = expected.data<float>();
         return compare(
             count, [a](std::int64_t i) -> double { return a[i]; }, [r](std::int64_t i) -> double { return r[i]; },
-            tolerance);
+            tolerance, maskFrom);
     }
     if (tensor::isComplex(actual.dtype()) || tensor::isComplex(expected.dtype())) {
         return compare(
             count, [&](std::int64_t i) { return complexAt(actual, i); },
-            [&](std::int64_t i) { return complexAt(expected, i); }, tolerance);
+            [&](std::int64_t i) { return complexAt(expected, i); }, tolerance, maskFrom);
     }
     Difference result = compare(
         count, [&](std::int64_t i) { return actual.toDouble(i); }, [&](std::int64_t i) { return expected.toDouble(i); },
-        tolerance);
+        tolerance, maskFrom);
     const bool exact = tolerance.absolute == 0 && tolerance.relative == 0 && tolerance.ofLargest == 0;
     if (exact && result.ok && tensor::isInteger(actual.dtype()) && tensor::isInteger(expected.dtype()))
         result.ok = equalIntegers(actual, expected);

@@ -9,7 +9,7 @@
 namespace sonde::analysis {
 
 /// What an element a may be apart from r: |a - r| <= absolute + relative * |r| + ofLargest * (largest finite |r| of the
-/// tensor).
+/// tensor). Mask values do not count as largest: elements that are equal in both and beyond maskMagnitude().
 struct Tolerance {
     double relative = 1e-3;
     double absolute = 1e-4;
@@ -39,6 +39,11 @@ struct Tolerances {
     /// Which of both decides.
     tensor::DType deciding(tensor::DType a, tensor::DType b) const;
 };
+
+/// Equal elements of at least this magnitude are taken for mask values, as finfo(dtype).min in attention: 1/16 of the
+/// largest finite number of the narrower of both element types. Infinite for types other than float16, bfloat16,
+/// float32, float64 and complex numbers of these.
+double maskMagnitude(tensor::DType a, tensor::DType b);
 
 /// How far a tensor is from what is expected of it.
 struct Difference {

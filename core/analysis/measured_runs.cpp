@@ -286,6 +286,10 @@ base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const Measur
 std::string remarksOn(const InternalGraph& graph, const RunDifferences& differences) {
     std::string text = unmatchedText(differences.unmatched);
     constexpr std::size_t kMaxListed = 3;
+    for (std::size_t i = 0; i < differences.pairings.size() && i < kMaxListed; ++i)
+        text += (text.empty() ? "" : "; ") + differences.pairings[i];
+    if (differences.pairings.size() > kMaxListed)
+        text += " and " + std::to_string(differences.pairings.size() - kMaxListed) + " more";
     std::size_t others = 0;
     std::string types;
     for (std::size_t i = 0; i < differences.ofNode.size() && i < graph.nodeCount(); ++i) {
@@ -306,10 +310,12 @@ RunDifferences differencesOf(const InternalGraph& graph, const ComparedCase& com
     result.unmatched = compared.unmatched;
     for (const ComparedValue& value : compared.values) {
         if (!value.node.valid() || value.node.index() >= result.ofNode.size()) continue;
+        if (!value.outputByPosition.empty())
+            result.pairings.push_back("out." + value.name + " is " + value.pairingText());
         // What a failed run did not come to is no difference: the failure is told for itself.
         if (compared.error && !value.hasValue) continue;
         NodeDifference one{value.maxAbsolute, value.maxRelative, value.ok, value.note, value.cosine, value.snr};
-        one.isMeasured = value.ok || value.note.empty();
+        one.isMeasured = value.isMeasured();
         if (!one.isMeasured) one.maxAbsolute = one.maxRelative = INFINITY;
         one.typeText = value.typeText();
         addWorse(result.ofNode[value.node.index()], std::move(one));

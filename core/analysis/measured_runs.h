@@ -53,6 +53,7 @@ struct RunDifferences {
     std::vector<graph::NodeId> diverging;        ///< all that are not ok, in order of execution
     std::vector<graph::NodeId> differingInputs;  ///< inputs of the model whose values are not those of the other run
     std::vector<std::string> unmatched;          ///< keys of a reference file that name nothing in the graph
+    std::vector<std::string> pairings;           ///< "out.b is compared with output p (by position)"
     std::optional<base::Error> error;            ///< why one of the runs ended early
 };
 
@@ -61,8 +62,9 @@ base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const Measur
                                          const Tolerances& tolerances, exec::Runner& runner,
                                          const base::WorkContext& work = {}, std::int64_t heldBytes = kHeldBytes);
 
-/// What the counts do not say: reference values that name no node, and values of another element type in the reference,
-/// by names; sentences without a full stop, joined by "; ". Empty if there is nothing.
+/// What the counts do not say: reference values that name no node, outputs that are compared by position, and values of
+/// another element type in the reference, by names; sentences without a full stop, joined by "; ". Empty if there is
+/// nothing.
 std::string remarksOn(const graph::InternalGraph& graph, const RunDifferences& differences);
 
 /// What one case of a reference file says of the nodes of `graph`.

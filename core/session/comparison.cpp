@@ -21,15 +21,15 @@ std::vector<InputSpec> Comparison::specs() const {
 
 std::string Comparison::summary() const {
     const auto count = [](std::size_t number) { return base::countText(static_cast<std::int64_t>(number)); };
+    const std::string differ = count(differing()) + " of " + count(compared()) +
+                               (compared() == 1 ? " value" : " values") + (differing() == 1 ? " differs" : " differ");
     std::string text;
     if (compared() == 0)
         text = m_known->error ? "Nothing was compared with " + m_title + ": the run failed first"
                               : "Nothing was compared: no node has a counterpart in " + m_title;
-    else if (m_known->error)
-        text = "Compared with " + m_title + " up to the end of the run: " + count(differing()) + " of " +
-               count(compared()) + " values differ";
-    else if (differing() > 0) text = count(differing()) + " of " + count(compared()) + " values differ from " + m_title;
-    else text = count(compared()) + " values agree with " + m_title;
+    else if (m_known->error) text = "Compared with " + m_title + " up to the end of the run: " + differ;
+    else if (differing() > 0) text = differ + " from " + m_title;
+    else text = count(compared()) + (compared() == 1 ? " value agrees with " : " values agree with ") + m_title;
     std::string inputs;
     for (const NodeId node : differingInputs())
         inputs += (inputs.empty() ? "" : ", ") + m_document->graph->node(node).name;

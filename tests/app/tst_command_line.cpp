@@ -135,7 +135,7 @@ void TestCommandLine::checkPassesOnReferenceModels() {
     const Outcome outcome = runSonde({"check", file, reference, "--rtol", "1e-3", "--atol", "1e-4"});
     QVERIFY2(outcome.status == 0, qPrintable(outcome.out.right(2000) + outcome.err));
     QVERIFY(!outcome.out.contains("FAIL"));
-    QVERIFY(outcome.out.contains(QString(" in %1 cases compared, 0 failed").arg(cases)));
+    QVERIFY(outcome.out.contains(QString(" in %1 case%2 compared, 0 failed").arg(cases).arg(cases == 1 ? "" : "s")));
     QVERIFY(outcome.out.count(" ok") >= atLeast);
 }
 
@@ -301,7 +301,7 @@ void TestCommandLine::weightsComeFromAFile() {
     QCOMPARE(runSonde(check).status, 1);
     const Outcome outcome = runSonde(check + QStringList{"--weights", model("squeezenet1_1.trace.pt")});
     QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
-    QVERIFY(outcome.out.contains("69 values in 1 cases compared, 0 failed"));
+    QVERIFY(outcome.out.contains("69 values in 1 case compared, 0 failed"));
 }
 
 void TestCommandLine::everyVerbHasHelpWithAnExample() {

@@ -270,7 +270,7 @@ void TestGivenInputs::integersOfAReferenceAreEqual() {
                                                 {"out.m", Tensor::scalar<std::int64_t>(100001)}});
     const Outcome strict = runSonde({"check", m_two, file});
     QCOMPARE(strict.status, 1);
-    QVERIFY2(strict.out.contains("1 values in 1 cases compared, 1 failed (int64: equal)"), qPrintable(strict.out));
+    QVERIFY2(strict.out.contains("1 value in 1 case compared, 1 failed (int64: equal)"), qPrintable(strict.out));
     QCOMPARE(runSonde({"check", m_two, file, "--atol", "1"}).status, 0);
     // A tolerance for floats is none for integers, however large.
     const Outcome relative = runSonde({"check", m_two, file, "--rtol", "0.5"});

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/analysis/compare.h"
+#include "core/analysis/measured_runs.h"
 
 using namespace sonde;
 using analysis::ComparedCase;
@@ -77,6 +78,10 @@ class TestCompare : public QObject {
     void integersHaveATolerance();
     void anotherNodeOfAnOutputsNameIsLeftOut();
     void manyNamesAreCompared();
+    void maskValuesAllowNothing();
+    void maskValuesOfSummariesAllowNothing();
+    void outputsOfOtherNamesGoByPosition();
+    void summariesOfOneValueAreOne();
 };
 
 void TestCompare::equalValuesPass() {
@@ -285,6 +290,70 @@ void TestCompare::manyNamesAreCompared() {
     QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
     QVERIFY((*cases)[0].ok());
     QCOMPARE((*cases)[0].values.size(), std::size_t{2 * kNodes});
+}
+
+/// −3.4e38 stands for "not this one", as does −65504 in float16; it is no measure for the other elements.
+void TestCompare::maskValuesAllowNothing() {
+    const analysis::Tolerances tolerances;
+    const auto ok = [&](const Tensor& a, const Tensor& r) {
+        return analysis::difference(a, r, tolerances.of(a.dtype(), r.dtype())).ok;
+    };
+    const float mask = -std::numeric_limits<float>::max();
+    QVERIFY(!ok(floats({mask, 4}), floats({mask, 400})));
+    QVERIFY(ok(floats({mask, 400.03F}), floats({mask, 400})));
+    QVERIFY(!ok(floats({mask, 400.05F}), floats({mask, 400})));
+    QVERIFY(!ok(floats({-3.4e38F, 1}), floats({-3.4e38F, 2})));
+    // The mask itself is compared.
+    QVERIFY(!ok(floats({0, 400}), floats({mask, 400})));
+    QVERIFY(!ok(floats({mask, 400}), floats({-mask, 400})));
+    QVERIFY(ok(floats({mask, mask}), floats({mask, mask})));
+    const auto halves = [](std::vector<float> values) {
+        return floats(std::move(values)).cast(tensor::DType::Float16).value();
+    };
+    QVERIFY(!ok(halves({-65504, 4}), halves({-65504, 40})));
+    // Of a float16 model a float32 reference has the mask of the model.
+    QVERIFY(!ok(halves({-65504, 4}), floats({-65504, 40})));
+    // Large, but not near the end of the range: 1e-4 of 1e30.
+    QVERIFY(ok(floats({1e30F, 4}), floats({1e30F, 400})));
+}
+
+/// y = (−2e38 · 2, 2) is −∞ and 2 in float32: an infinite minimum allows nothing to the first elements. A finite mask
+/// neither: y = (−3e38, 2).
+void TestCompare::maskValuesOfSummariesAllowNothing() {
+    for (const float x : {-2e38F, -1.5e38F}) {
+        const double y = 2 * x;
+        const double first =
+            std::isfinite(static_cast<float>(y)) ? static_cast<double>(static_cast<float>(y)) : -INFINITY;
+        const double mean = (first + 2) / 2, deviation = std::isfinite(first) ? (2 - first) / 2 : std::nan("");
+        const Values right{{"in.x", floats({x, 1})},
+                           {"node.y.stats", doubles({mean, deviation, first, 2})},
+                           {"node.y.head", doubles({first, 2})}};
+        const auto cases = comparedWithin({}, right);
+        QVERIFY((*cases)[0].ok());
+        Values wrong = right;
+        wrong.at("node.y.head") = doubles({first, 3});
+        QVERIFY(!(*comparedWithin({}, wrong))[0].ok());
+    }
+}
+
+/// The only output is called z.
+void TestCompare::outputsOfOtherNamesGoByPosition() {
+    const auto cases = compared({{"in.x", floats({1, 2})}, {"out.result", floats({3, 6})}});
+    const analysis::ComparedValue& row = (*cases)[0].values.front();
+    QVERIFY(row.ok);
+    QCOMPARE(row.outputByPosition, std::string("z"));
+    QCOMPARE(row.pairingText(), std::string("compared with output z (by position)"));
+    const auto named = compared({{"in.x", floats({1, 2})}, {"out.z", floats({3, 6})}});
+    QVERIFY((*named)[0].values.front().pairingText().empty());
+    const analysis::ComparedModel model = sums();
+    const analysis::RunDifferences found = analysis::differencesOf(*model.graph, (*cases)[0]);
+    QCOMPARE(analysis::remarksOn(*model.graph, found),
+             std::string("out.result is compared with output z (by position)"));
+}
+
+void TestCompare::summariesOfOneValueAreOne() {
+    QCOMPARE(analysis::unmatchedText({"node.q.shape", "node.q.stats", "node.q.head", "node.r", "out.s.shape"}),
+             std::string("3 reference values have no counterpart in the model: node.q, node.r, out.s.shape"));
 }
 
 QTEST_APPLESS_MAIN(TestCompare)

@@ -193,7 +193,7 @@ void TestChangedInputs::aChangedReferenceMakesTheComparisonStale() {
     Comparison& comparison = context().comparison();
     QVERIFY(writeReference({1, 2}, {2, 4}));
     compare(path("reference.npz"));
-    QCOMPARE(comparison.summary(), QStringLiteral("1 values agree with reference.npz"));
+    QCOMPARE(comparison.summary(), QStringLiteral("1 value agrees with reference.npz"));
     QVERIFY(!comparison.isStale());
     // Rewritten with another input and another value.
     QVERIFY(writeReference({3, 4}, {6, 9}));
@@ -204,12 +204,12 @@ void TestChangedInputs::aChangedReferenceMakesTheComparisonStale() {
     QVERIFY(comparison.isStale());
     key(Qt::Key_F7, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_VERIFY_WITH_TIMEOUT(!comparison.isActive() && !comparison.isStale(), 30000);
-    QCOMPARE(comparison.summary(), QStringLiteral("1 of 1 values differ from reference.npz"));
+    QCOMPARE(comparison.summary(), QStringLiteral("1 of 1 value differs from reference.npz"));
     QCOMPARE(comparison.of(named("twice"))->maxAbsolute, 1.0);
     // Again without a run between.
     QVERIFY(writeReference({5, 5}, {10, 10}));
     key(Qt::Key_F7, Qt::ControlModifier | Qt::ShiftModifier);
-    QTRY_COMPARE_WITH_TIMEOUT(comparison.summary(), QStringLiteral("1 values agree with reference.npz"), 30000);
+    QTRY_COMPARE_WITH_TIMEOUT(comparison.summary(), QStringLiteral("1 value agrees with reference.npz"), 30000);
     QVERIFY(!comparison.isStale());
     // Cut off: what was known is marked, and nothing waits for ever.
     QCOMPARE(::truncate(path("reference.npz").toLocal8Bit().constData(), 20), 0);
@@ -247,7 +247,7 @@ void TestChangedInputs::theToleranceIsTheModels() {
     QVERIFY(reset->isHidden());
     field->setText(QStringLiteral("0.5"));
     Q_EMIT field->editingFinished();
-    QTRY_COMPARE_WITH_TIMEOUT(comparison.summary(), QStringLiteral("1 values agree with reference.npz (tolerance 0.5)"),
+    QTRY_COMPARE_WITH_TIMEOUT(comparison.summary(), QStringLiteral("1 value agrees with reference.npz (tolerance 0.5)"),
                               30000);
     QVERIFY(!reset->isHidden());
     openDoubled({3}, "other.onnx");

@@ -115,8 +115,8 @@ void TestDivergences::keysWithoutADifferenceAreAnswered() {
     QVERIFY2(status().startsWith(u'a'), qPrintable(status()));
     compare("right.npz", {{"node.a", pair(1, 0)}});
     key(Qt::Key_F7);
-    QCOMPARE(context().messages().back().text, QStringLiteral("1 values agree with right.npz"));
-    QCOMPARE(status(), QStringLiteral("1 values agree with right.npz"));
+    QCOMPARE(context().messages().back().text, QStringLiteral("1 value agrees with right.npz"));
+    QCOMPARE(status(), QStringLiteral("1 value agrees with right.npz"));
 }
 
 void TestDivergences::whatHasNoCounterpartIsNamed() {
