@@ -67,9 +67,7 @@ class ReferenceReader {
         std::vector<bool> isOpen;
         for (const io::InputInfo& input : m_inputs) isOpen.push_back(!isGiven(prefix, input.name));
         SONDE_ASSIGN(const io::ArrayMatch match, io::matchArrays(*m_file, prefix, m_inputs, isOpen, m_hasDefault));
-        for (std::string& note : match.notes(m_inputs)) {
-            if (std::ranges::find(m_notes, note) == m_notes.end()) m_notes.push_back(std::move(note));
-        }
+        for (std::string& note : match.notes(m_inputs)) addNote(std::move(note));
         std::vector<Value> values(m_inputs.size());
         for (std::size_t i = 0; i < m_inputs.size(); ++i) {
             if (match.keys[i].empty()) {
@@ -85,9 +83,15 @@ class ReferenceReader {
         return {};
     }
 
+    /// Each once.
+    void addNote(std::string note) {
+        if (!note.empty() && std::ranges::find(m_notes, note) == m_notes.end()) m_notes.push_back(std::move(note));
+    }
+
     base::Result<void> readInput(const std::string& prefix, std::size_t input, const std::string& from, Value& value) {
         const std::string key = prefix + "in." + m_inputs[input].name;
         SONDE_ASSIGN(Tensor array, m_file->read(from));
+        addNote(io::conversionNote(from, array.dtype(), m_inputs[input]));
         SONDE_ASSIGN(Tensor fitting, arrayFor(m_inputs[input], std::move(array), m_path + ", array '" + from + "'"));
         value = Value(fitting);
         if (from != key) std::erase(m_keys, from);
@@ -156,6 +160,7 @@ base::Result<ReferenceComparison> compareWithReference(const Document& document,
     analysis::ComparedModel model;
     model.graph = document.graph;
     model.looseNames = document.format == "TorchScript";
+    model.areOutputsNamed = document.format == "ONNX";
     for (const NamedNode& input : document.inputs) model.inputs.emplace_back(input.name, input.node);
     for (const NamedNode& output : document.outputs) model.outputs.emplace_back(output.name, output.node);
     SONDE_ASSIGN(Reference reference, openReference(document, path, given));

@@ -169,13 +169,14 @@ Result<Tensor> repeated(const Tensor& tensor, int times) {
     return wide.reshaped(Shape(dims));
 }
 
-Result<Value> fileValue(std::string_view item, const InputInfo& input, const InputOptions& options) {
+Result<Value> fileValue(std::string_view item, const InputInfo& input, const InputOptions& options, std::string& note) {
     const std::string path(item);
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
     const std::span<const std::byte> head = file->window(0, std::min<std::size_t>(file->sizeBytes(), 16));
     Tensor tensor;
     if (looksLikeNpy(head)) {
         SONDE_ASSIGN(tensor, readNpy(file->bytes(), file, path));
+        note = conversionNote(path.substr(path.find_last_of("/\\") + 1), tensor.dtype(), input);
     } else {
         auto image = readImage(path);
         if (!image) {
@@ -220,7 +221,7 @@ Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t
                               ", which neither an image nor a .npy file can provide",
                           std::string(item), "write it as text: " + input.name + ":3");
     }
-    return kind == ItemKind::File ? fileValue(item, input, options) : generated(item, input, index, options);
+    return kind == ItemKind::File ? fileValue(item, input, options, note) : generated(item, input, index, options);
 }
 
 std::string namesOf(const std::vector<InputInfo>& inputs) {
@@ -308,9 +309,9 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
             if (isNamed && options.hasDefault && (options.hasDefault(name) || options.hasDefault(name + "_1"))) {
                 return usageError(
                     "the model has its own value for input '" + name + "'", "'" + std::string(item) + "'",
-                    "--concrete " + name +
-                        "=VALUE gives a parameter another value when the model is traced; required inputs: " +
-                        namesOf(inputs));
+                    "required inputs: " + namesOf(inputs) +
+                        "; initializers are part of the model; a parameter of a forward takes another value if the model is traced with --concrete " +
+                        name + "=VALUE");
             }
             return usageError(isNamed ? "the model has no input '" + name + "'"
                                       : "the model has no input for '" + std::string(item) + "'",

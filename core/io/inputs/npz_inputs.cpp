@@ -126,15 +126,27 @@ std::pair<std::string, std::string> splitArchiveItem(std::string_view item) {
     return {std::string(item.substr(0, hash)), std::string(item.substr(hash + 1))};
 }
 
+namespace {
+
+std::string useText(const std::string& key, const InputInfo& input) {
+    return "array '" + key + "' is used for input '" + input.name + "'";
+}
+
+}  // namespace
+
+std::string conversionNote(const std::string& key, tensor::DType given, const InputInfo& input) {
+    const tensor::DType wanted = input.type.dtype;
+    const bool isTensor = !input.type.kind || input.type.isTensor();
+    if (!isTensor || wanted == tensor::DType::Undefined || wanted == given) return {};
+    return useText(key, input) + ", converted from " + std::string(tensor::name(given)) + " to " +
+           std::string(tensor::name(wanted));
+}
+
 std::vector<std::string> ArrayMatch::notes(const std::vector<InputInfo>& inputs) const {
     std::vector<std::string> result;
     if (guessed) {
-        const tensor::DType wanted = inputs[*guessed].type.dtype;
-        const bool isConverted = wanted != tensor::DType::Undefined && wanted != guessedType;
-        result.push_back("array '" + keys[*guessed] + "' is used for input '" + inputs[*guessed].name + "'" +
-                         (isConverted ? ", converted from " + std::string(tensor::name(guessedType)) + " to " +
-                                            std::string(tensor::name(wanted))
-                                      : ""));
+        const std::string converted = conversionNote(keys[*guessed], guessedType, inputs[*guessed]);
+        result.push_back(converted.empty() ? useText(keys[*guessed], inputs[*guessed]) : converted);
     }
     for (const std::size_t input : doubled) {
         const std::string& key = keys[input];
@@ -292,6 +304,8 @@ Result<tensor::Value> archiveValue(std::string_view item, const InputInfo& input
         if (match.guessed || !match.doubled.empty()) note = match.notes(inputs).front();
     }
     SONDE_ASSIGN(Tensor tensor, file.read(key));
+    const std::string converted = conversionNote(key, tensor.dtype(), input);
+    if (note.find(converted) == std::string::npos) note += (note.empty() ? "" : "; ") + converted;
     return fitted(std::move(tensor), input, path + ", array '" + key + "'");
 }
 

@@ -32,6 +32,9 @@ struct ArrayMatch {
     /// "array 'in.image' is used for input 'input', converted from float64 to float32", "array 'in.z' is not used …".
     std::vector<std::string> notes(const std::vector<InputInfo>& inputs) const;
 };
+/// "array 'in.x' is used for input 'x', converted from int64 to float32"; empty if it has the dtype of the input.
+std::string conversionNote(const std::string& key, tensor::DType given, const InputInfo& input);
+
 /// `casePrefix`: "" or "case1.". `isOpen`: which inputs may get an array by rule 2; empty: all.
 base::Result<ArrayMatch> matchArrays(const NpzFile& file, const std::string& casePrefix,
                                      const std::vector<InputInfo>& inputs, const std::vector<bool>& isOpen = {},
@@ -59,7 +62,7 @@ struct FillOptions {
 base::Result<ArchiveFill> fillFromArchive(std::string_view item, const std::vector<InputInfo>& inputs,
                                           const FillOptions& options);
 
-/// The value of one input from an item of an archive; `note` says if the array has another name.
+/// The value of one input from an item of an archive; `note` says if the array has another name or is converted.
 base::Result<tensor::Value> archiveValue(std::string_view item, const InputInfo& input, const HasDefault& hasDefault,
                                          std::string& note);
 

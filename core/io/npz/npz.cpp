@@ -15,20 +15,26 @@ constexpr std::size_t kKeysShown = 8;
 base::Result<NpzFile> NpzFile::open(const std::filesystem::path& path) {
     NpzFile file;
     SONDE_ASSIGN(file.m_archive, ZipArchive::open(path));
-    for (const ZipEntry& entry : file.m_archive->entries()) {
-        std::string_view name = entry.name;
-        if (name.ends_with(kSuffix)) file.m_keys.emplace_back(name.substr(0, name.size() - kSuffix.size()));
+    const std::vector<ZipEntry>& entries = file.m_archive->entries();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const std::string_view name = entries[i].name;
+        if (!name.ends_with(kSuffix)) continue;
+        const std::string key(name.substr(0, name.size() - kSuffix.size()));
+        if (file.m_entryOf.insert_or_assign(key, i).second) file.m_keys.push_back(key);
     }
     return file;
 }
 
-bool NpzFile::has(std::string_view key) const {
-    return m_archive->find(std::string(key) + std::string(kSuffix)) != nullptr;
+const ZipEntry* NpzFile::entryOf(std::string_view key) const {
+    const auto found = m_entryOf.find(std::string(key));
+    return found == m_entryOf.end() ? nullptr : &m_archive->entries()[found->second];
 }
+
+bool NpzFile::has(std::string_view key) const { return entryOf(key) != nullptr; }
 
 base::Result<tensor::Tensor> NpzFile::read(std::string_view key) const {
     const std::string path = m_archive->file().path().string();
-    const ZipEntry* entry = m_archive->find(std::string(key) + std::string(kSuffix));
+    const ZipEntry* const entry = entryOf(key);
     if (!entry) {
         std::string known;
         for (std::size_t i = 0; i < m_keys.size() && i < kKeysShown; ++i) known += (i ? ", " : "") + m_keys[i];

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,8 +15,9 @@
 
 namespace sonde::io {
 
-/// A numpy .npz file: a zip archive of .npy arrays, stored or deflated. Keys are the entries' names without ".npy".
-/// Arrays are read when asked for; stored ones are in the mapped file. Thread-safe.
+/// A numpy .npz file: a zip archive of .npy arrays, stored or deflated. Keys are the entries' names without ".npy"; of
+/// entries of one name the last one counts, as for numpy. Arrays are read when asked for; stored ones are in the mapped
+/// file. Thread-safe.
 class NpzFile {
   public:
     static base::Result<NpzFile> open(const std::filesystem::path& path);
@@ -26,8 +28,11 @@ class NpzFile {
     base::Result<tensor::Tensor> read(std::string_view key) const;
 
   private:
+    const ZipEntry* entryOf(std::string_view key) const;
+
     std::shared_ptr<const ZipArchive> m_archive;
     std::vector<std::string> m_keys;
+    std::unordered_map<std::string, std::size_t> m_entryOf;  ///< by key: in the archive's entries
 };
 
 using NamedTensor = std::pair<std::string, tensor::Tensor>;

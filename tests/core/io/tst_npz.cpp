@@ -60,6 +60,7 @@ class TestNpz : public QObject {
     void writesWhatItReads();
     void sameArraysGiveSameBytes();
     void damagedFilesAreErrors();
+    void ofTwoEntriesOfAKeyTheLastCounts();
 };
 
 void TestNpz::readsEveryNumberType_data() {
@@ -284,6 +285,20 @@ void TestNpz::damagedFilesAreErrors() {
         damaged[at] = static_cast<char>(damaged[at] ^ (1 << (random >> 29)));
         tryIt(damaged);
     }
+}
+
+/// As Python's zipfile, and with it numpy.load, has it.
+void TestNpz::ofTwoEntriesOfAKeyTheLastCounts() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("twice.npz").toStdString();
+    const std::vector<io::NamedTensor> arrays{
+        {"x", Tensor::of<float>({1}, {1})}, {"y", Tensor::of<float>({1}, {2})}, {"x", Tensor::of<float>({1}, {3})}};
+    QVERIFY(io::writeNpz(path, arrays));
+    const auto npz = io::NpzFile::open(path);
+    QVERIFY2(npz.has_value(), npz ? "" : npz.error().text().c_str());
+    QCOMPARE(npz->keys(), (std::vector<std::string>{"x", "y"}));
+    QCOMPARE(npz->read("x")->toDouble(0), 3.0);
+    QCOMPARE(npz->read("y")->toDouble(0), 2.0);
 }
 
 QTEST_APPLESS_MAIN(TestNpz)

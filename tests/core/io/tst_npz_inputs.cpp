@@ -269,6 +269,15 @@ void TestNpzInputs::notesTellConversions() {
     };
     QCOMPARE(note(Tensor::of<double>({2}, {1, 2})),
              std::string("array 'in.image' is used for input 'x', converted from float64 to float32"));
+    // So are arrays that the name finds, or that were chosen by their key.
+    const std::string named = write({{"in.x", Tensor::of<std::int64_t>({2}, {1, 2})}});
+    for (const std::string& spec : {named, "x:" + named, "x:" + named + "#x"})
+        QCOMPARE((*io::makeInputs(spec, inputs))[0].notes,
+                 std::vector<std::string>{"array 'in.x' is used for input 'x', converted from int64 to float32"});
+    const auto ones = Tensor::of<float>({2}, {1, 1}).cast(DType::Bool);
+    QCOMPARE((*io::makeInputs(write({{"x", *ones}}), inputs))[0].notes,
+             std::vector<std::string>{"array 'x' is used for input 'x', converted from bool to float32"});
+    QVERIFY((*io::makeInputs(write({{"x", Tensor::of<float>({2}, {1, 2})}}), inputs))[0].notes.empty());
     // 1e39 is beyond float32
     const std::string refused = note(Tensor::of<double>({2}, {1, 1e39}));
     QVERIFY2(refused.find("element 1 is 1e+39, outside of the range of float32") != std::string::npos, refused.c_str());
