@@ -361,6 +361,7 @@ Result<void> GraphBuilder::buildOperator(const NodeProto& node, Place& place) {
     NameHint hint = hintOf(node, place);
     if (expr.op.domain.empty() && node.op == "Constant" && count == 1) {
         if (std::optional<Tensor> value = constantValue(expr.attributes)) {
+            if (place.call) value = sharedConstant(node, std::move(*value));
             const NodeId id =
                 addConstant(std::move(expr), place.prefix + std::string(node.outputs[0]), std::move(*value), place);
             hint.expr = m_graph.node(id).producer;
@@ -396,6 +397,13 @@ Result<void> GraphBuilder::buildOperator(const NodeProto& node, Place& place) {
         SONDE_TRY(define(node.outputs[i], output, node, place));
     }
     return {};
+}
+
+/// All calls of a function have its constant in one memory: it is one weight, as an initializer of several readers is.
+Tensor GraphBuilder::sharedConstant(const NodeProto& node, Tensor value) {
+    for (Bytes message : node.attributes)
+        if (!readAttribute(m_wire, message).reference.empty()) return value;  // the caller's, another one in each call
+    return m_functionConstants.try_emplace(node.attributes.front().data(), std::move(value)).first->second;
 }
 
 Result<void> GraphBuilder::buildAttributes(const NodeProto& node, const Place& place, Expr& expr,

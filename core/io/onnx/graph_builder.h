@@ -66,6 +66,7 @@ class GraphBuilder {
     base::Result<void> buildNodes(const std::vector<NodeProto>& nodes, Place& place);
     base::Result<void> buildNode(const NodeProto& node, Place& place);
     base::Result<void> buildOperator(const NodeProto& node, Place& place);
+    tensor::Tensor sharedConstant(const NodeProto& node, tensor::Tensor value);
     base::Result<void> buildAttributes(const NodeProto& node, const Place& place, graph::Expr& expr,
                                        std::vector<std::pair<Bytes, std::pair<Bytes, const Names*>>>& bodies);
     base::Result<void> buildSubgraph(graph::ExprId owner, Bytes label, Bytes message, const Names* names,
@@ -97,8 +98,9 @@ class GraphBuilder {
     std::vector<FunctionCall> m_calls;
     std::unordered_map<std::string, int> m_suffixes;
     std::unordered_map<std::string, const FunctionProto*> m_functions;
-    std::unordered_map<std::string, tensor::TypeInfo> m_declared;  ///< value_info of the graph being read
-    std::unordered_set<std::string> m_withoutVersion;              ///< domains that no import names
+    std::unordered_map<std::string, tensor::TypeInfo> m_declared;         ///< value_info of the graph being read
+    std::unordered_set<std::string> m_withoutVersion;                     ///< domains that no import names
+    std::unordered_map<const char*, tensor::Tensor> m_functionConstants;  ///< by their place in the file
     std::vector<const FunctionProto*> m_unfolding;
     std::size_t m_unfolded = 0;  ///< nodes made of functions' nodes so far
 };

@@ -74,6 +74,7 @@ class TestParameters : public QObject {
     void runningStatisticsAreBuffers();
     void whatIsNoWeight();
     void tiedOnesCountOnce();
+    void aFunctionCalledTwiceHasItsWeightOnce();
     void throughCastsAndTransposes();
     void quantizedOnes();
     void weightsOfFewBits();
@@ -89,9 +90,10 @@ class TestParameters : public QObject {
 
   private:
     std::shared_ptr<const document::Document> open(const Graph& graph,
-                                                   const std::vector<std::string>& opsets = {opset("", 16)}) {
+                                                   const std::vector<std::string>& opsets = {opset("", 16)},
+                                                   const std::vector<Function>& functions = {}) {
         const QString path = m_folder.filePath(QStringLiteral("model%1.onnx").arg(m_next++));
-        if (!write(path, model(graph, {}, opsets))) return nullptr;
+        if (!write(path, model(graph, functions, opsets))) return nullptr;
         auto opened = document::open(path.toStdString());
         if (!opened) qWarning("%s", opened.error().what.c_str());
         return opened ? *opened : nullptr;
@@ -181,6 +183,20 @@ void TestParameters::tiedOnesCountOnce() {
     QCOMPARE(tied.ofModule[0].tied, 6);
     QCOMPARE(tied.ofModule[a].parameters.elements, 6);
     QCOMPARE(tied.ofModule[*tree.find("head")].parameters.elements, 6);
+}
+
+/// A Constant node of a function is one tensor in the file, however many calls there are.
+void TestParameters::aFunctionCalledTwiceHasItsWeightOnce() {
+    const test::onnxfile::Function layer{
+        "Layer", "own", {"u"}, {"v"}, {storedNode("w", kFloat, {2, 2}), node("MatMul", {"u", "w"}, "v")}};
+    const Graph graph{.nodes = {node("Layer", {"x"}, "a", {}, "own"), node("Layer", {"a"}, "y", {}, "own")},
+                      .inputs = {valueInfo("x", 1, {1, 2})},
+                      .outputs = {valueInfo("y", 1, {1, 2})}};
+    const auto document = open(graph, {opset("", 16), opset("own", 1)}, {layer});
+    QVERIFY(document);
+    const ModelCounts counts = analysis::countParameters(*document->graph, *document->modules);
+    QCOMPARE(counts.parameters.elements, 4);
+    QCOMPARE(counts.parameters.tensors, 1);
 }
 
 void TestParameters::throughCastsAndTransposes() {
