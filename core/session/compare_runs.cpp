@@ -74,9 +74,13 @@ void Comparison::setBaseline() {
 void Comparison::withBaseline() {
     if (!hasBaseline()) return;
     m_again = [this] { withBaseline(); };
-    compareWith("the baseline", [baseline = m_baseline](const MeasuredRun&, const base::WorkContext&) {
-        return base::Result<MeasuredRun>(baseline);
-    });
+    compareWith("the baseline",
+                [baseline = m_baseline](const MeasuredRun&, const base::WorkContext&) -> base::Result<MeasuredRun> {
+                    if (const auto unchanged = graph::checkFiles(baseline.graph); !unchanged)
+                        return base::unreadable("the baseline is of the model file before it changed on disk",
+                                                unchanged.error().where, "Set the baseline again");
+                    return baseline;
+                });
 }
 
 void Comparison::withBeforePasses() {

@@ -66,6 +66,8 @@ class TestComparedRuns : public QObject {
     void toleranceDecides();
     void anotherFileMakesItStale();
     void whatCannotBeComparedIsTold();
+    void theBaselineOfAFormerFileIsRefused();
+    void outputsByPositionAreTold();
 };
 
 void TestComparedRuns::aReferenceGivesItsInputs() {
@@ -207,6 +209,38 @@ void TestComparedRuns::whatCannotBeComparedIsTold() {
     QVERIFY(session.comparison().canRepeat());
     session.comparison().clear();
     QVERIFY(!session.comparison().canRepeat());
+}
+
+void TestComparedRuns::theBaselineOfAFormerFileIsRefused() {
+    struct Errors : session::Observer {
+        std::vector<base::Error> all;
+        void failed(const base::Error& error) override { all.push_back(error); }
+    } errors;
+    const std::string path = write("changed.onnx", twoSteps("Add"));
+    Session session;
+    session.setObserver(&errors);
+    QVERIFY(session.open(path));
+    session.runs().giveValues({floats({1, 2})});
+    session.runs().run();
+    session.comparison().setBaseline();
+    write("changed.onnx", twoSteps("Mul"));
+    QVERIFY(session.open(path));
+    session.runs().giveValues({floats({1, 2})});
+    session.comparison().withBaseline();
+    QCOMPARE(errors.all.size(), std::size_t(1));
+    QCOMPARE(errors.all.front().what, "the baseline is of the model file before it changed on disk");
+    QCOMPARE(errors.all.front().hint, "Set the baseline again");
+    QVERIFY(!session.comparison().isKnown());
+}
+
+void TestComparedRuns::outputsByPositionAreTold() {
+    Session session;
+    QVERIFY(session.open(write("two.onnx", twoSteps("Add"))));
+    const std::string file = m_folder.filePath("named.npz").toStdString();
+    QVERIFY(writeArrays(file, {{"in.x", Tensor::of<float>({1}, {1})}, {"out.other", Tensor::of<float>({1}, {3})}}));
+    session.comparison().withFile(file);
+    QCOMPARE(session.comparison().summary(), "1 value agrees with named.npz");
+    QCOMPARE(session.comparison().remarks(), "out.other is compared with output w (by position)");
 }
 
 QTEST_MAIN(TestComparedRuns)
