@@ -21,6 +21,7 @@ struct AxisPart {
     bool isKnown = false;
     std::int64_t start = 0, stop = kEnd, step = 1;
     bool isBound = false;  ///< not all of it is taken: `stop` was counted from the other end
+    bool isIndex = false;  ///< one place, and the view lacks the axis
     bool isFromBack() const { return start < 0; }
     bool isWhole() const { return isKnown && start == 0 && stop == kEnd && step == 1 && !isBound; }
     bool isEmpty() const { return isKnown && start >= stop; }
@@ -50,7 +51,7 @@ AxisPart range(const ViewArgument& start, const ViewArgument& stop, const ViewAr
     const auto by = intOr(step, 1);
     auto from = intOr(start, 0), to = intOr(stop, from && *from < 0 && size < 0 ? 0 : kEnd);
     if (!from || !by || !to || *by < 1) return part;
-    part = {true, *from, *to, *by, false};
+    part = {true, *from, *to, *by};
     if (size >= 0) {
         const auto inside = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size); };
         part.start = inside(part.start);
@@ -65,7 +66,7 @@ AxisPart range(const ViewArgument& start, const ViewArgument& stop, const ViewAr
 }
 AxisPart single(std::int64_t index, std::int64_t size) {
     const std::int64_t at = index < 0 && size >= 0 ? index + size : index;
-    return {true, at, at + 1, 1, false};
+    return {true, at, at + 1, 1, false, true};
 }
 
 std::int64_t sizeOf(const ViewStep& step, std::size_t axis) { return axis < step.dims.size() ? step.dims[axis] : -1; }
@@ -106,19 +107,19 @@ std::optional<Region> regionOf(const ViewStep& step) {
         part = range(argumentOf(step, 2, "start"), argumentOf(step, 3, "end"), argumentOf(step, 4, "step"), size);
     } else if (step.form == ViewForm::Narrow) {
         const auto start = intOf(argumentOf(step, 2, "start")), length = intOf(argumentOf(step, 3, "length"));
-        if (start && length) part = {true, *start, *start + *length, 1, false};
+        if (start && length) part = {true, *start, *start + *length, 1};
     } else if (step.form == ViewForm::Unbind && step.item) {
         part = single(static_cast<std::int64_t>(*step.item), size);
     } else if (isSplit && step.item && intOf(argumentOf(step, 1, "split_size"))) {
         const std::int64_t length = *intOf(argumentOf(step, 1, "split_size")),
                            at = static_cast<std::int64_t>(*step.item);
-        part = {true, at * length, (at + 1) * length, 1, false};
+        part = {true, at * length, (at + 1) * length, 1};
     } else {
         return std::nullopt;
     }
     if (!axis || *axis < 0 || *axis > kMaxAxis) return std::nullopt;
     // The axes in front are taken whole.
-    Region region(static_cast<std::size_t>(*axis), AxisPart{true, 0, kEnd, 1, false});
+    Region region(static_cast<std::size_t>(*axis), AxisPart{true, 0, kEnd, 1});
     region.push_back(part);
     return region;
 }
@@ -135,6 +136,19 @@ bool surelyMeet(const AxisPart& a, const AxisPart& b) {
     if (a.isWhole() || b.isWhole()) return a.isKnown && b.isKnown;
     if (!a.isKnown || !b.isKnown || a.isBound || b.isBound || a.isFromBack() != b.isFromBack()) return false;
     return a == b || (a.step == 1 && b.step == 1);
+}
+
+/// One place of an axis, if the axis is so long.
+bool isSingle(const AxisPart& part) {
+    return part.isKnown && !part.isBound && part.step == 1 && part.stop - part.start == 1;
+}
+
+/// Where the parts have room they take the same places, but for axes of which each takes one place: x[-1] and x[0].
+bool areApartOrSame(const Region& a, const Region& b) {
+    return a.size() == b.size() && std::ranges::equal(a, b, [](const AxisPart& first, const AxisPart& second) {
+               return (first.isKnown && !first.isBound && first == second) ||
+                      (isSingle(first) && isSingle(second) && first.isIndex == second.isIndex);
+           });
 }
 
 bool isKnown(const ViewArgument& argument) {
@@ -162,6 +176,7 @@ Overlap overlapOf(const ViewStep& a, const ViewStep& b) {
         meet = meet && surelyMeet((*first)[i], (*second)[i]);
     }
     if (meet && *first == *second && a.form == b.form) return Overlap::Same;
+    if (a.form == b.form && areApartOrSame(*first, *second)) return Overlap::ApartOrSame;
     const Region& longer = first->size() > second->size() ? *first : *second;
     for (std::size_t i = std::min(first->size(), second->size()); i < longer.size(); ++i)
         meet = meet && longer[i].isKnown;
@@ -187,13 +202,20 @@ ViewArgument ViewArgument::of(const Value& value) {
 }
 
 Overlap overlapOf(std::span<const ViewStep> written, std::span<const ViewStep> read) {
+    bool perhapsApart = false;
     for (std::size_t i = 0; i < std::min(written.size(), read.size()); ++i) {
         const Overlap each = overlapOf(written[i], read[i]);
         if (each == Overlap::Same) continue;
+        if (each == Overlap::ApartOrSame) {
+            perhapsApart = true;
+            continue;
+        }
         const bool isLast = i + 1 == written.size() && i + 1 == read.size();
         // Parts that meet may be cut apart again.
-        return each == Overlap::Meet && !isLast ? Overlap::Unknown : each;
+        const bool isOpen = each == Overlap::Meet && (!isLast || perhapsApart);
+        return isOpen ? Overlap::Unknown : each;
     }
+    if (perhapsApart) return written.size() == read.size() ? Overlap::ApartOrSame : Overlap::Unknown;
     if (written.size() == read.size()) return Overlap::Same;
     // One is a part of the other; in another shape it may still be all of it.
     const ViewStep& further = written.size() > read.size() ? written[read.size()] : read[written.size()];

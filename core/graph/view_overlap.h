@@ -41,10 +41,11 @@ struct ViewStep {
 };
 
 enum class Overlap : std::uint8_t {
-    Apart,    ///< no element in common
-    Same,     ///< the same elements in the same shape
-    Meet,     ///< common elements wherever the dimensions have room for both
-    Unknown,  ///< depends on sizes or numbers that only a run knows
+    Apart,        ///< no element in common
+    Same,         ///< the same elements in the same shape
+    ApartOrSame,  ///< one or the other: each takes one place of an axis, x[-1] and x[0]
+    Meet,         ///< common elements wherever the dimensions have room for both
+    Unknown,      ///< depends on sizes or numbers that only a run knows
 };
 
 /// Of two views of one tensor, each by its calls from that tensor on; no call is the tensor itself.

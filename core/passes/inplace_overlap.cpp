@@ -145,8 +145,10 @@ base::Result<void> InplaceWalk::checkOverlap(Frame& frame, ExprId id, NodeId tar
         const std::vector<Steps> read = stepsOf(frame, frame.memory.placeOf(other));
         const Overlap overlap = graph::overlapOf(parts, viewSteps(read));
         const bool allowsSame = !gathers && !operators::refusesAnyOverlap(expr.op.name);
-        if (overlap == Overlap::Apart || (overlap == Overlap::Same && allowsSame)) continue;
-        if (overlap != Overlap::Unknown) return impossible({id, operators::kOverlapText, "write from a clone"});
+        const bool mayBeSame = overlap == Overlap::Same || overlap == Overlap::ApartOrSame;
+        if (overlap == Overlap::Apart || (mayBeSame && allowsSame)) continue;
+        if (overlap == Overlap::Same || overlap == Overlap::Meet)
+            return impossible({id, operators::kOverlapText, "write from a clone"});
         guardOverlap(frame, id, place, written, isItem && !gathers ? &expr.arguments[1] : nullptr, &read, allowsSame);
     }
     return {};

@@ -16,7 +16,6 @@ using tensor::Value;
 
 namespace {
 
-constexpr Function kAlias{"alias", "alias", "alias"};
 constexpr const char* kMayShare =
     "shares memory with a tensor that was changed in place, or not: that depends on layouts or types which only a run knows";
 
@@ -68,6 +67,12 @@ void Memory::clear() {
 
 void Memory::refuse(NodeId node, const std::string& what) const {
     throw TraceError(TraceErrorKind::Runtime, m_tracer.placeOf(node) + " " + what);
+}
+
+void Memory::refuse(const Cell& cell, const std::string& what) const {
+    const Cell* named = &cell;
+    while (!named->node.valid() && named->base) named = named->base.get();
+    refuse(named->node, what);
 }
 
 // --- cells ----------------------------------------------------------------------------------------------------------
@@ -206,16 +211,18 @@ bool Memory::isCurrent(const Cell& cell) {
 }
 
 NodeId Memory::refresh(const CellPtr& cell) {
-    if (!cell->stale.empty()) refuse(cell->node, cell->stale);
+    if (!cell->stale.empty()) refuse(*cell, cell->stale);
     const bool isChanged = std::ranges::any_of(cell->perhaps, [](const auto& entry) {
         return entry.first->version != entry.second || !isCurrent(*entry.first);
     });
-    if (isChanged) refuse(cell->node, kMayShare);
+    if (isChanged) refuse(*cell, kMayShare);
     if (cell->version > 0 && cell->node.valid() && !m_tracer.isReachable(cell->node))
         refuse(cell->node, "was changed in place by another module: not supported by this tracer");
     if (!cell->base) return cell->node;
+    if (cell->node.valid() && isCurrent(*cell) && m_tracer.isReachable(cell->node)) return cell->node;
     const NodeId base = refresh(cell->base);
-    if (cell->baseVersion == cell->base->version && cell->node.valid()) return cell->node;
+    const bool isUnchanged = cell->baseVersion == cell->base->version;
+    if (isUnchanged && cell->node.valid()) return cell->node;
     const Var made = cutAgain(*cell->cut, Var::proxy(m_tracer, base));
     if (!made.isProxy()) refuse(base, "cannot be cut again after it was changed in place");
     if (cell->node.valid() && isPacked(cell->node)) markPacked(made.node());
@@ -224,7 +231,7 @@ NodeId Memory::refresh(const CellPtr& cell) {
     m_undo.emplace_back(m_tracer.recordedExprs(), [cell, before = *cell] { *cell = before; });
     cell->node = made.node();
     cell->baseVersion = cell->base->version;
-    ++cell->version;
+    if (!isUnchanged) ++cell->version;  // else it is cut for the first time
     bind(made.node(), cell);
     return cell->node;
 }
@@ -238,11 +245,11 @@ NodeId Memory::current(NodeId node) {
 
 bool Memory::isWritten(const Slot& slot) const {
     const auto known = m_slots.find(&slot);
-    return known != m_slots.end() && known->second->version > 0;
+    return known != m_slots.end() && (known->second->version > 0 || !known->second->stale.empty());
 }
 
 bool Memory::isAnySlotWritten() const {
-    return std::ranges::any_of(m_slots, [](const auto& entry) { return entry.second->version > 0; });
+    return std::ranges::any_of(m_slots, [this](const auto& entry) { return isWritten(*entry.first); });
 }
 
 Var Memory::current(const Var& var) {
@@ -391,7 +398,7 @@ void Memory::checkReforms(const Mark& mark, const std::vector<NodeId>& inputs) c
 
 void Memory::checkWritable(const Cell& cell, const std::string& operation) const {
     if (!cell.overlaps) return;
-    refuse(cell.node,
+    refuse(cell,
            "is written by " + operation +
                ": unsupported operation: more than one element of the written-to tensor refers to a single memory "
                "location. Please clone() the tensor before performing the operation.");
@@ -413,6 +420,7 @@ void Memory::wrote(const CellPtr& target, NodeId node) {
         for (const auto& [other, version] : cell->perhaps) makeStale(other);
         const CellPtr base = cell->base;
         if (!base) return;
+        if (!base->node.valid()) refresh(base);
         const Var whole = putBack(*cell->cut, Var::proxy(m_tracer, base->node), Var::proxy(m_tracer, cell->node));
         if (!whole.isProxy()) refuse(node, "cannot be put into what it was cut out of");
         set(base, whole.node());
@@ -437,28 +445,13 @@ void Memory::assign(const Var& tensor, const Var& value) {
     wrote(cell, value.node());
 }
 
-void Memory::assignSlot(const std::shared_ptr<const Slot>& slot, const Var& value) {
+void Memory::assignSlot(const std::shared_ptr<const Slot>& slot, const Var& value) { takeOver(slotCell(slot), value); }
+
+Memory::CellPtr Memory::slotCell(const std::shared_ptr<const Slot>& slot) {
     CellPtr& cell = m_slots[slot.get()];
     if (!cell) cell = makeCell(NodeId());
     cell->slot = slot;
-    takeOver(cell, value);
-}
-
-void Memory::share(const Var& view, const Var& base, bool same) {
-    if (!view.isProxy() || !base.isProxy()) return;
-    const CellPtr known = cellOf(base);
-    CellPtr cell = findCell(view.node());
-    if (!cell) cell = makeCell(view.node());
-    if (same && !cell->base) {
-        cell->cut =
-            std::make_shared<const Cut>(Cut{OperatorCall(graph::ExprKind::CallFunction, kAlias, {base}, {}), {}, {}});
-        cell->base = known;
-        cell->baseVersion = known->version;
-        cell->overlaps = known->overlaps;
-    } else {
-        cell->perhaps.emplace_back(known, known->version);
-    }
-    bind(view.node(), cell);
+    return cell;
 }
 
 // --- what results share ---------------------------------------------------------------------------------------------
@@ -532,30 +525,43 @@ Memory::Effects Memory::effectsSince(const Mark& mark, const std::vector<NodeId>
     }
     for (const CellPtr& cell : changed) {
         const bool isOuter = cell->serial <= mark.serial || cell->slot;
-        if (!isOuter || std::ranges::find(cells, cell) != cells.end() || !m_tracer.isRecordedHere(cell->node)) continue;
+        if (!isOuter || std::ranges::find(cells, cell) != cells.end()) continue;
+        if (!cell->node.valid() || !m_tracer.isRecordedHere(cell->node)) continue;
         if (!cell->stale.empty()) refuse(cell->node, cell->stale);
         effects.outer.emplace_back(cell, cell->base ? Var() : Var::proxy(m_tracer, cell->node));
     }
-    const bool isOne = result.isProxy();
-    visitProxies(result, [&](const Var& proxy) {
-        const auto plain = std::ranges::find(inputs, proxy.node());
-        const CellPtr cell = findCell(proxy.node());
-        if (!cell) {
-            if (plain != inputs.end())
-                effects.shared.emplace_back(static_cast<std::size_t>(plain - inputs.begin()), isOne);
-            return;
-        }
-        std::vector<const Cell*> roots;
-        collectRoots(cell, roots);
-        const auto shows = [](const Cell& at) { return !at.cut->positions && !at.cut->item && keepsAll(at.cut->call); };
-        const Cell* whole = cell.get();
-        while (whole->base && shows(*whole)) whole = whole->base.get();
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            if (cells[i] && std::ranges::find(roots, cells[i].get()) != roots.end())
-                effects.shared.emplace_back(i, isOne && whole == cells[i].get());
-        }
-    });
+    std::size_t leaf = 0;
+    const std::function<void(const Var&)> visit = [&](const Var& var) {
+        if (var.isProxy()) noteShared(effects, inputs, leaf++, var);
+        else if (var.kind() != Var::Kind::Value) std::ranges::for_each(var.items(), visit);
+        else if (var.slot()) effects.shared.push_back({leaf++, 0, {true, {}, false}, var.slot()});
+        else if (var.value().isTensor()) ++leaf;
+    };
+    visit(result);
     return effects;
+}
+
+void Memory::noteShared(Effects& effects, const std::vector<NodeId>& inputs, std::size_t leaf, const Var& result) {
+    const CellPtr cell = findCell(result.node());
+    if (!cell) {
+        const Shown whole{true, {}, false};
+        const auto plain = std::ranges::find(inputs, result.node());
+        if (plain != inputs.end())
+            effects.shared.push_back({leaf, static_cast<std::size_t>(plain - inputs.begin()), whole, {}});
+        else if (const auto slot = m_slotOf.find(result.node()); slot != m_slotOf.end())
+            effects.shared.push_back({leaf, 0, whole, slot->second});
+        return;
+    }
+    std::vector<const Cell*> roots;
+    collectRoots(cell, roots);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const CellPtr input = findCell(inputs[i]);
+        if (input && std::ranges::find(roots, input.get()) != roots.end())
+            effects.shared.push_back({leaf, i, shownOf(*cell, *input), {}});
+    }
+    for (const Cell* root : roots) {
+        if (root->slot) effects.shared.push_back({leaf, 0, shownOf(*cell, *root), root->slot});
+    }
 }
 
 void Memory::takeOver(const CellPtr& cell, const Var& value) {

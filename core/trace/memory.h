@@ -23,10 +23,26 @@ struct Cut {
     std::optional<tensor::Tensor>
         positions;  ///< instead of a call: int64, which elements of the base in row-major order
 };
+/// What shows all of a tensor as it is.
+inline constexpr Function kAlias{"alias", "alias", "alias"};
+
 /// The view, cut again out of `base`.
 Var cutAgain(const Cut& cut, const Var& base);
 /// `base` with the view replaced by `value`. Throws TraceError if there is no operator for that.
 Var putBack(const Cut& cut, const Var& base, const Var& value);
+
+/// What a tensor shows of another one.
+struct Shown {
+    bool same = false;                             ///< all of it as it is
+    std::vector<std::shared_ptr<const Cut>> cuts;  ///< from the other one on; none, and not the same: it may be a part
+    bool overlaps = false;                         ///< see Memory::Cell
+};
+
+/// The dimensions of nodes, for tracers that run on values.
+struct KnownSizes {
+    std::function<std::vector<std::int64_t>(graph::NodeId)> of;  ///< none: they are not known
+    std::function<void(graph::NodeId, std::size_t)> keep;  ///< the trace holds for this dimension of the node only
+};
 
 /// The beginning of a body: of a called module, or a branch.
 struct MemoryMark {
@@ -47,6 +63,8 @@ class Memory {
   public:
     explicit Memory(Tracer& tracer) : m_tracer(tracer) {}
     void clear();
+    /// What layouts and sizes decide is asked of these, and refused where there are none.
+    void setSizes(KnownSizes sizes) { m_sizes = std::move(sizes); }
 
     /// Records the call; its arguments mean what they mean now. Later uses of what it writes mean what was written.
     Var call(OperatorCall call);
@@ -60,8 +78,9 @@ class Memory {
     void assign(const Var& tensor, const Var& value);
     /// A tensor of a module likewise.
     void assignSlot(const std::shared_ptr<const Slot>& slot, const Var& value);
-    /// `view` is `base` itself, or (if not `same`) may show a part of it.
-    void share(const Var& view, const Var& base, bool same);
+    /// `view` shows that of `base`.
+    void share(const Var& view, const Var& base, const Shown& shown);
+    void share(const Var& view, const std::shared_ptr<const Slot>& slot, const Shown& shown);
     /// A tensor of a module that was written in this trace.
     bool isWritten(const Slot& slot) const;
     bool isAnySlotWritten() const;
@@ -85,7 +104,13 @@ class Memory {
         std::vector<std::pair<std::size_t, Var>>
             inputs;                                  ///< index of an input that was written, and what it is at the end
         std::vector<std::pair<CellPtr, Var>> outer;  ///< captured tensors likewise; None: to be cut again
-        std::vector<std::pair<std::size_t, bool>> shared;  ///< inputs that the result is (true) or may show a part of
+        struct Shared {
+            std::size_t leaf = 0;   ///< which tensor of the result, counted through lists and tuples
+            std::size_t input = 0;  ///< which input it shows
+            Shown shown;
+            std::shared_ptr<const Slot> slot = {};  ///< instead of an input: a tensor of a module
+        };
+        std::vector<Shared> shared;
         bool anyWrite() const { return !inputs.empty() || !outer.empty(); }
     };
     Effects effectsSince(const Mark& mark, const std::vector<graph::NodeId>& inputs, const Var& result);
@@ -124,12 +149,16 @@ class Memory {
     CellPtr cellOf(const Var& var);
     CellPtr lift(const Var& var);
     CellPtr liftedCell(const tensor::Tensor& tensor);
+    CellPtr slotCell(const std::shared_ptr<const Slot>& slot);
+    void showPart(const Var& view, const CellPtr& known, const Shown& shown);
     void rememberSlot(const std::shared_ptr<const Slot>& slot, const CellPtr& cell);
     void bind(graph::NodeId node, CellPtr cell);
     void change(const CellPtr& cell);
     graph::NodeId refresh(const CellPtr& cell);
     static bool isCurrent(const Cell& cell);
     static void collectRoots(const CellPtr& cell, std::vector<const Cell*>& roots);
+    static Shown shownOf(const Cell& cell, const Cell& input);
+    void noteShared(Effects& effects, const std::vector<graph::NodeId>& inputs, std::size_t leaf, const Var& result);
     void makeStale(const CellPtr& cell);
     Var record(OperatorCall call);
     Var write(OperatorCall call, const CellPtr& target);
@@ -138,6 +167,7 @@ class Memory {
     bool mayBeSameObject(const CellPtr& cell) const;
     void checkReforms(const Mark& mark, const std::vector<graph::NodeId>& inputs) const;
     void checkOverlap(const OperatorCall& call, const CellPtr& target, const Var* written);
+    bool mayOverlapBySize(const OperatorCall& call, const CellPtr& target, const CellPtr& read, bool isItem);
     void checkWritable(const Cell& cell, const std::string& operation) const;
     void set(const CellPtr& cell, graph::NodeId node);
     void wrote(const CellPtr& target, graph::NodeId node);
@@ -146,8 +176,11 @@ class Memory {
                   bool packed, bool sure);
     bool allPacked(const OperatorCall& call) const;
     [[noreturn]] void refuse(graph::NodeId node, const std::string& what) const;
+    /// By the node that it has, or else by that of the nearest base.
+    [[noreturn]] void refuse(const Cell& cell, const std::string& what) const;
 
     Tracer& m_tracer;
+    KnownSizes m_sizes;
     std::unordered_map<graph::NodeId, CellPtr> m_cells;
     std::unordered_map<const Slot*, CellPtr> m_slots;
     std::unordered_map<graph::NodeId, std::shared_ptr<const Slot>> m_slotOf;

@@ -8,6 +8,7 @@
 
 namespace sonde::trace {
 
+using graph::NodeId;
 using tensor::Value;
 using tensor::ValueKind;
 
@@ -137,6 +138,63 @@ Var putBack(const Cut& cut, const Var& base, const Var& value) {
     }
     if (operators::keepsOrder(traits.form)) return aten("view_as", {value, base});
     throw TraceError(TraceErrorKind::Runtime, "a write in place through " + call.display + " is not supported");
+}
+
+void Memory::share(const Var& view, const Var& base, const Shown& shown) {
+    if (view.isProxy() && base.isProxy()) showPart(view, cellOf(base), shown);
+}
+
+void Memory::share(const Var& view, const std::shared_ptr<const Slot>& slot, const Shown& shown) {
+    // Parts of it are cut in the bodies that read it.
+    if (view.isProxy()) showPart(view, slotCell(slot), shown.same ? shown : Shown());
+}
+
+void Memory::showPart(const Var& view, const CellPtr& known, const Shown& shown) {
+    CellPtr cell = findCell(view.node());
+    if (!cell) cell = makeCell(view.node());
+    std::vector<std::shared_ptr<const Cut>> cuts = shown.cuts;
+    if (shown.same) {
+        const OperatorCall alias(graph::ExprKind::CallFunction, kAlias, {view}, {});
+        cuts = {std::make_shared<const Cut>(Cut{alias, {}, {}})};
+    }
+    if (!cuts.empty() && !cell->base) {
+        CellPtr at = known;
+        for (std::size_t i = 0; i < cuts.size(); ++i) {
+            // What is cut on the way has a node when it is needed.
+            const CellPtr next = i + 1 < cuts.size() ? makeCell(NodeId()) : cell;
+            next->cut = cuts[i];
+            next->base = at;
+            next->baseVersion = at->version;
+            next->overlaps = known->overlaps || shown.overlaps;
+            at = next;
+        }
+    } else {
+        cell->perhaps.emplace_back(known, known->version);
+    }
+    bind(view.node(), cell);
+}
+
+/// What a cell of a body shows of an input of it, as calls that can be made outside of it.
+Shown Memory::shownOf(const Cell& cell, const Cell& input) {
+    Shown shown;
+    const Cell* at = &cell;
+    for (; at != &input; at = at->base.get()) {
+        if (!at->base || !at->perhaps.empty()) return {};
+        const Cut& cut = *at->cut;
+        shown.overlaps = shown.overlaps || at->overlaps;
+        if (!cut.positions && !cut.item && keepsAll(cut.call)) continue;
+        const auto isOfBody = [](const Var& argument) { return argument.hasProxy(); };
+        const bool isFixed =
+            cut.positions ||
+            (std::none_of(cut.call.arguments.begin() + 1, cut.call.arguments.end(), isOfBody) &&
+             std::ranges::none_of(cut.call.keywords, [&](const auto& entry) { return isOfBody(entry.second); }));
+        if (!isFixed) return {};
+        shown.cuts.push_back(at->cut);
+    }
+    if (!input.perhaps.empty()) return {};
+    std::ranges::reverse(shown.cuts);
+    shown.same = shown.cuts.empty();
+    return shown;
 }
 
 }  // namespace sonde::trace

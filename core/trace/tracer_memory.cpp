@@ -151,12 +151,15 @@ std::function<void()> Tracer::finishCall(ExprId call, const MemoryMark& mark,
     for (const auto& [index, value] : effects.inputs) written.emplace_back(inputs[index].second, furtherOutput(call));
     for (const auto& [cell, value] : effects.outer)
         captured.emplace_back(cell, value.isProxy() ? furtherOutput(call) : Var());
-    std::vector<std::pair<Var, bool>> shared;
-    for (const auto& [index, same] : effects.shared) shared.emplace_back(inputs[index].second, same);
+    std::vector<std::pair<Var, Shown>> shared;
+    // The parts of a structure are one node here.
+    for (const Memory::Effects::Shared& each : effects.shared) {
+        if (!each.slot) shared.emplace_back(inputs[each.input].second, result.isProxy() ? each.shown : Shown());
+    }
     return [this, made, written = std::move(written), captured = std::move(captured), shared = std::move(shared)] {
         for (const auto& [tensor, value] : written) m_memory->assign(tensor, value);
         for (const auto& [cell, value] : captured) m_memory->takeOver(cell, value);
-        for (const auto& [base, same] : shared) m_memory->share(made, base, same);
+        for (const auto& [base, shown] : shared) m_memory->share(made, base, shown);
     };
 }
 

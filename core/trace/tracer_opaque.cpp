@@ -124,8 +124,8 @@ void Tracer::makeOpaque(Module& module, ExprId call, const std::vector<Var>& arg
     if (!followsInPlace()) return;
     // What it gives may be what it was given, or a part of it.
     const Var made = Var::proxy(*this, m_graph->expr(call).outputs.front());
-    for (const Var& argument : arguments) m_memory->share(made, argument, false);
-    for (const auto& [name, argument] : keywords) m_memory->share(made, argument, false);
+    for (const Var& argument : arguments) m_memory->share(made, argument, {});
+    for (const auto& [name, argument] : keywords) m_memory->share(made, argument, {});
 }
 
 }  // namespace sonde::trace

@@ -56,6 +56,20 @@ NodeId TracedModuleTracer::nodeOfValue(const Var& var) {
     return varOf(operand.node, var.value()).node();
 }
 
+std::vector<std::int64_t> TracedModuleTracer::dimsOf(NodeId node) const {
+    const std::optional<Value>& value = m_known[node.index()].value;
+    if (!value || !value->isTensor() || !isRecordedHere(node)) return {};
+    const tensor::Shape& shape = value->tensor().shape();
+    return {shape.begin(), shape.end()};
+}
+
+void TracedModuleTracer::keepSize(NodeId node, std::size_t axis) {
+    if (!m_guardedSizes.insert({m_known[node.index()].node, axis}).second) return;
+    const Var size = record(graph::ExprKind::Apply, {"aten", "size.int", 0}, "size", "size",
+                            {Var::proxy(*this, node), Var(static_cast<std::int64_t>(axis))}, {}, false, 1);
+    if (size.isProxy()) known(size.node(), KnownUse::Int);
+}
+
 TracedModuleTracer::GraphEffects TracedModuleTracer::takeEffects(const MemoryMark& mark, Var& returned) {
     const std::vector<std::pair<NodeId, Var>> inputs = frame().inputs;
     std::vector<NodeId> nodes;
@@ -109,10 +123,27 @@ Var TracedModuleTracer::applied(const GraphEffects& effects, const CallArguments
     std::size_t next = 1;
     for (const std::size_t index : effects.inputs) memory().assign(tensors.at(index), made.items().at(next++));
     for (const auto& slot : effects.slots) memory().assignSlot(slot, made.items().at(next++));
-    if (result.isProxy()) {
-        for (const auto& [index, same] : effects.shared) memory().share(result, tensors.at(index), same);
-    }
+    shareResults(effects, tensors, result);
     return result;
+}
+
+void TracedModuleTracer::shareResults(const GraphEffects& effects, const std::vector<Var>& tensors, const Var& result) {
+    bool hasDict = false;  // has another order outside
+    std::vector<Var> leaves;
+    const std::function<void(const Var&)> visit = [&](const Var& var) {
+        hasDict = hasDict || var.kind() == Var::Kind::Dict;
+        if (var.isProxy()) leaves.push_back(var);
+        else if (var.kind() != Var::Kind::Value) std::ranges::for_each(var.items(), visit);
+    };
+    visit(result);
+    for (const Memory::Effects::Shared& each : effects.shared) {
+        const auto share = [&](const Var& result, const Shown& shown) {
+            if (each.slot) memory().share(result, each.slot, shown);
+            else memory().share(result, tensors.at(each.input), shown);
+        };
+        if (!hasDict && each.leaf < leaves.size()) share(leaves[each.leaf], each.shown);
+        else std::ranges::for_each(leaves, [&](const Var& leaf) { share(leaf, {}); });
+    }
 }
 
 namespace {
@@ -173,7 +204,7 @@ void TracedModuleTracer::shareWithArguments(const Var& made, const CallArguments
         const bool same = result.tensor().shape() == value.tensor().shape() &&
                           result.tensor().strides() == value.tensor().strides() &&
                           result.tensor().offsetElements() == value.tensor().offsetElements();
-        memory().share(made, argument, same);
+        memory().share(made, argument, {same, {}, false});
     }
 }
 

@@ -28,6 +28,11 @@ bool isContainer(const Module& module) {
 
 }  // namespace
 
+TracedModuleTracer::TracedModuleTracer(const TraceModuleOptions& options) : m_options(options) {
+    memory().setSizes({[this](NodeId node) { return dimsOf(node); },
+                       [this](NodeId node, std::size_t axis) { keepSize(node, axis); }});
+}
+
 // --- frames ---------------------------------------------------------------------------------------------------------
 
 std::optional<std::string> TracedModuleTracer::Frame::pathOf(const Module& module) {

@@ -20,7 +20,7 @@ struct GuardText {
 /// in (traced-module.md). Proxies are numbers of entries of a table: which node a value is, and what it is worth.
 class TracedModuleTracer final : public Tracer {
   public:
-    explicit TracedModuleTracer(const TraceModuleOptions& options) : m_options(options) {}
+    explicit TracedModuleTracer(const TraceModuleOptions& options);
 
     /// What the first call of a module while this is the active tracer was made into; the call itself gives its result.
     const std::shared_ptr<TracedModule>& top() const { return m_top; }
@@ -78,9 +78,9 @@ class TracedModuleTracer final : public Tracer {
     };
     /// What a graph does to the tensors that it is given: they come out as further results.
     struct GraphEffects {
-        std::vector<std::size_t> inputs;                   ///< tensors that are written
-        std::vector<std::pair<std::size_t, bool>> shared;  ///< tensors that the result is (true) or may show a part of
-        std::vector<std::shared_ptr<const Slot>> slots;    ///< of the module: written
+        std::vector<std::size_t> inputs;                 ///< tensors that are written
+        std::vector<Memory::Effects::Shared> shared;     ///< what the result shows of the tensors
+        std::vector<std::shared_ptr<const Slot>> slots;  ///< of the module: written
         bool anyWrite() const { return !inputs.empty() || !slots.empty(); }
     };
     struct Known {
@@ -109,7 +109,11 @@ class TracedModuleTracer final : public Tracer {
     GraphEffects takeEffects(const MemoryMark& mark, Var& returned);
     /// The caller's tensors after a call: `made` without the further results.
     Var applied(const GraphEffects& effects, const CallArguments& arguments, const Var& made);
+    void shareResults(const GraphEffects& effects, const std::vector<Var>& tensors, const Var& result);
     void checkTensors(Module& module);
+    /// The tracer's nodes as Memory asks for them.
+    std::vector<std::int64_t> dimsOf(graph::NodeId node) const;
+    void keepSize(graph::NodeId node, std::size_t axis);
     void shareWithArguments(const Var& made, const CallArguments& arguments);
     void checkSameWrites(Module& module, const GraphEffects& effects, const CallArguments& arguments, const Var& made);
     Var external(Module& module, std::vector<Var> arguments, const Keywords& keywords);
@@ -149,6 +153,7 @@ class TracedModuleTracer final : public Tracer {
     std::vector<Known> m_known;
     std::set<std::pair<const TracedNode*, KnownUse>> m_guarded;
     std::set<const TracedNode*> m_guardedCaptures;
+    std::set<std::pair<const TracedNode*, std::size_t>> m_guardedSizes;
     std::set<const TracedNode*> m_read;  ///< numbers that are elements of tensors
     std::map<std::pair<const TracedModule*, std::string>, std::shared_ptr<TracedModule>> m_children;
     std::set<const Module*> m_shells;  ///< modules that this trace made

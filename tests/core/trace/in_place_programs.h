@@ -387,6 +387,75 @@ inline const std::vector<Program>& programs() {
              add_(c[Var::slice(0, 2)], c[Var::slice(2, 4)]);
              return c;
          }, {4, 6, 3, 4}},
+        {"the last row takes the first", tensor4(), [](Custom&, In in) {
+             const Var c = clone(in[0]), v = nn::view(c, {2, 2});
+             v.withItem(-1, v[0]);
+             v.withItem(Var::tuple({Var::ellipsis(), -1}), 0);
+             return c;
+         }, {1, 0, 1, 0}, kWithItems | kCustom},
+        {"the first row is added to the last", tensor4(), [](Custom&, In in) {
+             const Var c = clone(in[0]), v = nn::view(c, {2, 2});
+             add_(v[-1], v[0]);
+             return c;
+         }, {1, 2, 4, 6}, kAll | kCustom},
+        {"the end takes the beginning", tensor4(), [](Custom&, In in) {
+             const Var c = clone(in[0]);
+             c.withItem(Var::slice(-2, Var()), c[Var::slice(0, 2)]);
+             return c;
+         }, {1, 2, 1, 2}, kWithItems | kCustom},
+        {"a part that a module gives is written", tensor4(), [](Custom& self, In in) {
+             const Var c = clone(in[0]);
+             add_(self.at("part").call({c}, {}), 1);
+             return c;
+         }, {2, 3, 3, 4}, kAll | kCustom},
+        {"a part that a module gives is read", tensor4(), [](Custom& self, In in) {
+             const Var c = clone(in[0]), part = self.at("part").call({c}, {});
+             mul_(c, 10);
+             return part;
+         }, {10, 20}, kAll | kCustom},
+        {"a module gives the same part twice", tensor4(), [](Custom& self, In in) {
+             const Var c = clone(in[0]);
+             const Var first = self.at("part").call({c}, {}), second = self.at("part").call({c}, {});
+             add_(first, 1);
+             mul_(c, 10);
+             return first + second;
+         }, {40, 60}, kAll | kCustom},
+        {"a module gives a part of a part", tensor4(), [](Custom& self, In in) {
+             const Var c = clone(in[0]), corner = self.at("corner").call({c}, {});
+             add_(corner, 10);
+             mul_(c, 2);
+             return nn::cat({c, corner}, 0);
+         }, {2, 4, 26, 28, 26, 28}, kAll | kCustom},
+        {"parts of parts through two modules", tensor4(), [](Custom& self, In in) {
+             const Var c = clone(in[0]), part = self.at("part").call({self.at("corner").call({c}, {})}, {});
+             add_(part, 10);
+             return c;
+         }, {1, 2, 13, 14}, kAll | kCustom},
+        {"a module gives two parts", tensor4(), [](Custom& self, In in) {
+             const Var c = clone(in[0]), parts = self.at("halves").call({c}, {});
+             add_(parts[0], 10);
+             mul_(c, 2);
+             return nn::cat({c, parts[1]}, 0);
+         }, {22, 24, 6, 8, 6, 8}},
+        {"a module writes and gives a part", tensor4(), [](Custom& self, In in) {
+             const Var c = clone(in[0]), part = self.at("written part").call({c}, {});
+             mul_(part, 2);
+             return c;
+         }, {22, 24, 13, 14}},
+        {"parts by name", tensor4(), [](Custom& self, In in) {
+             const Var c = clone(in[0]), parts = self.at("named halves").call({c}, {});
+             mul_(parts[Var("b")], 10);
+             return c + parts[Var("b")][0];
+         }, {31, 32, 60, 70}, kEager},
+        {"a module gives its buffer", tensor4(), [](Custom& self, In in) {
+             const Var buffer = self.at("buffered").call({in[0]}, {});
+             mul_(buffer, 2);
+             return buffer + in[0];
+         }, {201, 202, 203, 204}, kEager | kTracedModule},
+        {"a module gives its buffer again, which was written", tensor4(), [](Custom& self, In in) {
+             mul_(self.at("buffered").call({in[0]}, {}), 2);
+             return self.at("buffered").call({in[0]}, {}) + in[0];
+         }, {201, 202, 203, 204}, kEager},
         {"elements of one list", tensor4(), [](Custom&, In in) {
              const Var c = clone(in[0]);
              const Var parts = nn::chunk(c, 4, 0);
@@ -408,6 +477,21 @@ inline std::shared_ptr<Custom> moduleOf(const Program& program) {
     net->addChild("turning", custom("Turning", [](Custom&, In in) {
                       in[0].method("t_");
                       return in[0] * 2;
+                  }));
+    net->addChild("part", custom("Part", [](Custom&, In in) { return in[0][Var::slice(0, 2)]; }));
+    net->addChild("corner", custom("Corner", [](Custom&, In in) { return nn::view(in[0], {2, 2})[1]; }));
+    net->addChild("halves", custom("Halves", [](Custom&, In in) {
+                      return Var::tuple({in[0][Var::slice(0, 2)], in[0][Var::slice(2, 4)]});
+                  }));
+    net->addChild("named halves", custom("NamedHalves", [](Custom&, In in) {
+                      return Var::dict({{Value("b"), in[0][Var::slice(2, 4)]}, {Value("a"), in[0][Var::slice(0, 2)]}});
+                  }));
+    const auto buffered = custom("Buffered", [](Custom& self, In) { return self.tensor("own"); });
+    buffered->addBuffer("own", tensor::Tensor::of<float>({4}, {100, 100, 100, 100}));
+    net->addChild("buffered", buffered);
+    net->addChild("written part", custom("WrittenPart", [](Custom&, In in) {
+                      add_(in[0], 10);
+                      return in[0][Var::slice(0, 2)];
                   }));
     net->addBuffer("buffer", tensor::Tensor::of<float>({4}, {100, 100, 100, 100}));
     return net;

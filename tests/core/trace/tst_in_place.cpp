@@ -185,6 +185,33 @@ class TestInPlace : public QObject {
         });
     }
 
+    /// Whether parts meet where the sizes decide it holds for the sizes of the trace; x[-1] and x[0] do so for all.
+    void partsThatOnlySizesTellApart() {
+        const trace::EvaluatorScope evaluator(document::kernelEvaluator());
+        const auto ends = test::custom("Ends", [](Custom&, In in) {
+            const Var c = clone(in[0]);
+            c.withItem(Var::slice(-2, Var()), c[Var::slice(0, 2)]);
+            return c;
+        });
+        const auto made = trace::traceModule(ends, {tensor4()});
+        QVERIFY2(made, made ? "" : made.error().text().c_str());
+        QCOMPARE(numbers(*(*made)->run({floats({4}, {5, 6, 7, 8})})), (Numbers{5, 6, 5, 6}));
+        // Of three numbers PyTorch would raise: the parts meet in the second one.
+        const auto shorter = (*made)->run({floats({3}, {1, 2, 3})});
+        QVERIFY(!shorter);
+        QVERIFY2(shorter.error().text().find("size(0) = 4 of clone_out, got 3") != std::string::npos,
+                 shorter.error().text().c_str());
+        const auto rows = test::custom("Rows", [](Custom&, In in) {
+            const Var c = clone(in[0]);
+            c.withItem(-1, c[0]);
+            return c;
+        });
+        const auto any = trace::traceModule(rows, {matrix()});
+        QVERIFY2(any, any ? "" : any.error().text().c_str());
+        QCOMPARE(numbers(*(*any)->run({floats({3, 1}, {1, 2, 3})})), (Numbers{1, 2, 1}));
+        QCOMPARE(numbers(*(*any)->run({floats({1, 2}, {1, 2})})), (Numbers{1, 2}));
+    }
+
     void expandedTensorsAreNotWritten() {
         const trace::EvaluatorScope evaluator(document::kernelEvaluator());
         const auto net = test::custom("Net", [](Custom&, In in) {

@@ -204,6 +204,15 @@ Traced archiveByCustom(const Program& program) {
     return keeping(root, std::move(graph));
 }
 
+/// With the cleanup that the tracer has for modules of C++.
+Traced archiveByCustomCleaned(const Program& program) {
+    trace::CustomTracer tracer;
+    tracer.setRecordsControlFlow(true);
+    const auto root = scriptOf(program);
+    SONDE_ASSIGN(GraphPtr graph, tracer.trace(root));
+    return keeping(root, std::move(graph));
+}
+
 Results runGraph(const GraphPtr& graph, const std::vector<Array>& inputs, bool watchAll = false) {
     SONDE_ASSIGN(const auto plan, exec::Plan::make(graph, {.watchAll = watchAll}));
     static exec::Runner runner(1);
@@ -284,6 +293,7 @@ const Way kWays[] = {
     {"archive robust", 65, archiveByRobust, false, true, true},
     {"archive traced-module", 30, archiveByTracedModule, false, true, true},
     {"archive custom", 65, archiveByCustom, false, true, true},
+    {"archive custom, cleaned", 65, archiveByCustomCleaned, false, true, true},
 };
 
 /// The same graph before and after each pass that keeps values. A pass must not fail, nor make a graph give values that
