@@ -33,6 +33,20 @@ std::vector<NodeId> boundNodes(const Expr& expr, const std::vector<NodeId>& inpu
     return bound;
 }
 
+/// The nodes that a loop begins with, for the `count` inputs of its body: carried values stand last among both. Its
+/// trip count, its condition and carried values may be constants, which no node stands for.
+std::vector<NodeId> carriedNodes(const Expr& expr, const std::vector<NodeId>& inputs, std::size_t count) {
+    std::vector<NodeId> bound(count);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < expr.arguments.size(); ++i) {
+        const std::size_t behind = expr.arguments.size() - i;
+        const bool isCarried = i >= 2 && behind <= count && expr.arguments[i].kind == Argument::Kind::Node;
+        if (isCarried) bound[count - behind] = inputs.at(next);
+        expr.arguments[i].forEachNode([&](NodeId) { ++next; });
+    }
+    return bound;
+}
+
 }  // namespace
 
 base::Result<void> InplaceWalk::walkBodies(Frame& frame, ExprId id, const std::vector<NodeId>& inputs) {
@@ -46,11 +60,7 @@ base::Result<void> InplaceWalk::walkBodies(Frame& frame, ExprId id, const std::v
         inner[i].outer = &frame;
         inner[i].repeats = repeats;
         if (repeats) {
-            // Carried values stand last, among the arguments and among the body's inputs.
-            const std::size_t count = m_graph.body(expr.bodies[i]).inputs.size();
-            bound.assign(count, NodeId{});
-            for (std::size_t k = 0; k + 2 < inputs.size() && k < count; ++k)
-                bound[count - 1 - k] = inputs[inputs.size() - 1 - k];
+            bound = carriedNodes(expr, inputs, m_graph.body(expr.bodies[i]).inputs.size());
         }
         SONDE_TRY(bindInputs(inner[i], bound));
         SONDE_TRY(walkBody(inner[i]));
@@ -282,9 +292,9 @@ void InplaceWalk::linkResult(Frame& frame, const Frame& inner, Id innerStorage, 
     }
 }
 
-/// What a loop carries to its next pass as two values must be two tensors if one of them is written, and must not be
-/// carried to another place: the next pass would write to what this one did not.
-base::Result<void> InplaceWalk::checkNextPass(Frame& body) {
+/// What a loop carries to its next iteration as two values must be two tensors if one of them is written, and must not
+/// change its position: the next iteration would write to what this one did not.
+base::Result<void> InplaceWalk::checkNextIteration(Frame& body) {
     const Entry* written = nullptr;
     for (const Entry& entry : body.entries) {
         if (body.memory.storage(body.memory.storageIdOfObject(entry.object)).version != entry.version) written = &entry;
@@ -296,15 +306,15 @@ base::Result<void> InplaceWalk::checkNextPass(Frame& body) {
     std::vector<NodeId> results;
     body.result.forEachNode([&](NodeId node) { results.push_back(node); });
     const std::vector<NodeId>& inputs = m_graph.body(body.body).inputs;
-    std::map<Id, std::size_t> places;  // of storages, counted from the last result
+    std::map<Id, std::size_t> positions;  // of storages, counted from the last result
     for (std::size_t i = 0; i < results.size(); ++i) {
-        const std::size_t place = results.size() - i;
+        const std::size_t position = results.size() - i;
         SONDE_ASSIGN(const Id object, objectOf(body, results[i]));
         const Id storage = body.memory.storageIdOfObject(object);
-        if (!places.emplace(storage, place).second) return impossible(trouble);
+        if (!positions.emplace(storage, position).second) return impossible(trouble);
         for (std::size_t k = 0; k < inputs.size(); ++k) {
             const Id input = body.memory.objectOf(inputs[k]);
-            if (input != kNone && body.memory.storageIdOfObject(input) == storage && inputs.size() - k != place)
+            if (input != kNone && body.memory.storageIdOfObject(input) == storage && inputs.size() - k != position)
                 return impossible(trouble);
         }
     }
@@ -315,7 +325,7 @@ base::Result<void> InplaceWalk::checkNextPass(Frame& body) {
 /// else it must not write: the next iteration would read it.
 base::Result<void> InplaceWalk::leaveLoop(Frame& frame, ExprId id, std::vector<Frame>& inner) {
     for (Frame& each : inner) {
-        SONDE_TRY(checkNextPass(each));
+        SONDE_TRY(checkNextIteration(each));
         const std::vector<NodeId>& inputs = m_graph.body(each.body).inputs;
         for (const Entry& entry : each.entries) {
             const TensorMemory::Storage& storage = each.memory.storage(each.memory.storageIdOfObject(entry.object));

@@ -119,7 +119,7 @@ class InplaceWalk {
     void addResults(Frame& inner, bool isCall, const std::vector<NodeId>& more);
     base::Result<void> takeBodyResults(Frame& frame, ExprId id, std::vector<Frame>& inner, std::size_t count);
     base::Result<void> takeBodyResult(Frame& frame, ExprId id, Frame& inner, NodeId result, NodeId output);
-    base::Result<void> checkNextPass(Frame& body);
+    base::Result<void> checkNextIteration(Frame& body);
     base::Result<void> leaveLoop(Frame& frame, ExprId id, std::vector<Frame>& inner);
     void linkResult(Frame& frame, const Frame& inner, Id innerStorage, Id object);
     const Entry* entryOf(const Frame& inner, Id storage) const;
