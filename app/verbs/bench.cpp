@@ -53,8 +53,8 @@ class Bench {
     base::Result<int> run(ModelOptions& model) {
         SONDE_ASSIGN(m_document, model.load(m_options.inputs.spec));
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
-        // Runs of no session: a session keeps the values of the last run during the next one, and the memory of two runs
-        // would be measured.
+        // Runs of no session: a session keeps the values of the last run during the next one, and the memory of two
+        // runs would be measured.
         session::RunTask task;
         task.graph = m_document->graph;
         task.points.watchAll = m_options.watchAll;
