@@ -9,6 +9,7 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "core/analysis/compare.h"
+#include "core/base/visible_text.h"
 #include "core/session/session.h"
 
 namespace sonde::app {
@@ -33,22 +34,32 @@ std::string nodeNameOf(const graph::InternalGraph& graph, const analysis::Compar
     return value.isOutput && value.node.valid() ? graph.node(value.node).name : value.name;
 }
 
+// Names are the model's, and may hold anything.
+
+std::string labelOf(const analysis::ComparedValue& value) {
+    return base::visibleText(value.isOutput ? "out." + value.name : value.name);
+}
+std::string qualnameOf(const analysis::ComparedValue& value) {
+    return value.qualname.empty() ? "(root)" : base::visibleText(value.qualname);
+}
+
 void print(const graph::InternalGraph& graph, const analysis::ComparedCase& result, std::size_t nameWidth,
            std::size_t qualnameWidth) {
+    const std::string label = base::visibleText(result.label);
     for (const analysis::ComparedValue& value : result.values) {
-        const std::string label = value.isOutput ? "out." + value.name : value.name;
         std::string notes;
         for (const std::string& note : {value.note, value.pairingText(), value.typeText()})
             notes += (note.empty() ? "" : "  ") + note;
         const auto number = [&value](double n) { return value.isMeasured() ? fmt::format("{:.3g}", n) : "-"; };
-        fmt::print("{:8} {:{}}  {:{}}  {:>10}  {:>10}  {}{}\n", result.label, label, nameWidth,
-                   value.qualname.empty() ? "(root)" : value.qualname, qualnameWidth, number(value.maxAbsolute),
-                   number(value.maxRelative), value.ok ? "ok" : "FAIL", notes);
+        fmt::print("{:8} {:{}}  {:{}}  {:>10}  {:>10}  {}{}\n", label, labelOf(value), nameWidth, qualnameOf(value),
+                   qualnameWidth, number(value.maxAbsolute), number(value.maxRelative), value.ok ? "ok" : "FAIL",
+                   base::visibleText(notes));
     }
-    if (!result.unmatched.empty()) fmt::print("{:8} {}\n", result.label, analysis::unmatchedText(result.unmatched));
+    if (!result.unmatched.empty())
+        fmt::print("{:8} {}\n", label, base::visibleText(analysis::unmatchedText(result.unmatched)));
     if (const analysis::ComparedValue* first = result.firstDiverging()) {
-        fmt::print("{:8} first diverging node: {} ({})\n", result.label, nodeNameOf(graph, *first),
-                   first->qualname.empty() ? "root" : first->qualname);
+        fmt::print("{:8} first diverging node: {} ({})\n", label, base::visibleText(nodeNameOf(graph, *first)),
+                   first->qualname.empty() ? "root" : base::visibleText(first->qualname));
     }
 }
 
@@ -118,8 +129,8 @@ base::Result<int> check(CheckOptions& options) {
     std::size_t nameWidth = 4, qualnameWidth = 6, compared = 0, failed = 0;
     for (const analysis::ComparedCase& result : cases) {
         for (const analysis::ComparedValue& value : result.values) {
-            nameWidth = std::max(nameWidth, value.name.size() + (value.isOutput ? 4 : 0));
-            qualnameWidth = std::max(qualnameWidth, value.qualname.size());
+            nameWidth = std::max(nameWidth, labelOf(value).size());
+            qualnameWidth = std::max(qualnameWidth, qualnameOf(value).size());
             ++compared;
             failed += value.ok ? 0 : 1;
         }

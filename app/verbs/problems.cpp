@@ -8,6 +8,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
+#include "core/base/visible_text.h"
 #include "core/session/session.h"
 
 namespace sonde::app {
@@ -27,17 +28,16 @@ std::string_view severityName(base::Severity severity) {
     return severity == base::Severity::Error ? "error" : severity == base::Severity::Warning ? "warning" : "info";
 }
 
-/// Text as an attribute of XML; control characters, which XML does not allow, are left out.
+/// Text as an attribute of XML; control characters, which XML does not allow, are written out.
 std::string xml(std::string_view text) {
     std::string escaped;
-    for (const char c : text) {
+    for (const char c : base::visibleText(text)) {
         switch (c) {
             case '&': escaped += "&amp;"; break;
             case '<': escaped += "&lt;"; break;
             case '>': escaped += "&gt;"; break;
             case '"': escaped += "&quot;"; break;
-            default:
-                if (static_cast<unsigned char>(c) >= 0x20) escaped += c;
+            default: escaped += c;
         }
     }
     return escaped;
@@ -83,11 +83,13 @@ class ProblemsVerb {
 
     void printTable() const {
         for (const analysis::Problem& problem : m_problems) {
-            fmt::print(
-                "{:7}  {:8}  {:7}  {}  {}: {}{}{}\n", severityName(problem.severity), name(problem.kind),
+            // Names are the model's, and may hold anything.
+            const std::string line = fmt::format(
+                "{:7}  {:8}  {:7}  {}  {}: {}{}{}", severityName(problem.severity), name(problem.kind),
                 name(problem.role), nameOf(problem),
                 problem.qualname.empty() ? problem.operatorName : problem.qualname + " (" + problem.operatorName + ")",
                 problem.message, problem.advice.empty() ? "" : "; ", problem.advice);
+            fmt::print("{}\n", base::visibleText(line));
         }
         fmt::print("{} {}, errors: {}\n", m_problems.size(), m_problems.size() == 1 ? "problem" : "problems",
                    errorCount());

@@ -43,6 +43,7 @@ class TestCommandLine : public QObject {
     void checkPassesOnReferenceModels_data();
     void checkPassesOnReferenceModels();
     void checkNamesTheFirstDivergingNode();
+    void controlCharactersOfNamesAreVisible();
     void runWritesWhatItWatched();
     void runStopsAtEndPoints();
     void runAnswersOnRealPictures();
@@ -160,6 +161,31 @@ void TestCommandLine::checkNamesTheFirstDivergingNode() {
     QCOMPARE(outcome.out.count("FAIL"), 2);
     // With tolerance for a difference of 1 it passes.
     QCOMPARE(runSonde({"check", file, reference, "--atol", "1.01"}).status, 0);
+}
+
+/// Names of a file may hold line ends and the escape sequences of terminals.
+void TestCommandLine::controlCharactersOfNamesAreVisible() {
+    using namespace test::onnxfile;
+    using tensor::Tensor;
+    const std::string inner = "a\nb", end = "z\x1b[2J";
+    const QString file = m_folder.filePath("names.onnx"), reference = m_folder.filePath("names.npz");
+    QVERIFY(write(file, test::onnxfile::model({{{"Log", {"x"}, {inner}}, {"Neg", {inner}, {end}}},
+                                               {valueInfo("x", 1, {2})},
+                                               {valueInfo(end, 1, {2})}})));
+    QVERIFY(io::writeNpz(reference.toStdString(),
+                         std::vector<io::NamedTensor>{{"in.x", Tensor::of<float>({2}, {-1, 1})},
+                                                      {"node." + inner, Tensor::of<float>({2}, {7, 7})},
+                                                      {"out." + end, Tensor::of<float>({2}, {7, 7})}}));
+    const QString report = m_folder.filePath("names.xml");
+    const Outcome check = runSonde({"check", file, reference});
+    const Outcome problems = runSonde({"problems", file, "--input-data", "x:[-1,1]", "--junit", report});
+    for (const Outcome& outcome : {check, problems}) {
+        QVERIFY2(outcome.out.contains("a\\nb") && outcome.out.contains("z\\x1b[2J"),
+                 qPrintable(outcome.out + outcome.err));
+        QVERIFY2(!outcome.out.contains("a\nb") && !outcome.out.contains(u'\x1b'), qPrintable(outcome.out));
+    }
+    QVERIFY2(check.out.contains("first diverging node: a\\nb ("), qPrintable(check.out));
+    QVERIFY2(contents(report).contains("name=\"a\\nb nan\""), qPrintable(contents(report)));
 }
 
 void TestCommandLine::runWritesWhatItWatched() {
