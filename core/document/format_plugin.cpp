@@ -94,9 +94,8 @@ bool recognisesPlugin(std::span<const std::byte> head, const fs::path& path) {
     return file && !readPluginNotes((*file)->bytes()).empty();
 }
 
-/// Parameters whose default is None, and that the model does not list among its inputs: C++ asks `isNone()` while it is
-/// traced, and a symbolic value is not. Without a tracer that was asked for they are None; else it is told how they
-/// are.
+/// Parameters whose default is None, and that the model does not list among its inputs: they are None, as C++ asks
+/// `isNone()` while it is traced, and a symbolic value is not. It is told, and how they take values.
 void settleOptional(const nn::PluginModel& model, OpenOptions& options, base::Diagnostics& diagnostics) {
     for (const trace::ForwardParameter& parameter : model.root->signature()) {
         const bool isListed =
@@ -104,20 +103,15 @@ void settleOptional(const nn::PluginModel& model, OpenOptions& options, base::Di
         const bool isFixed = std::ranges::find(options.concrete, parameter.name,
                                                &std::pair<std::string, std::string>::first) != options.concrete.end();
         if (!parameter.fallback || !parameter.fallback->isNone() || isListed || isFixed) continue;
-        const std::string input = "the input '" + parameter.name + "'";
+        const std::string what = "the input '" + parameter.name + "' is None, its default";
+        const std::string hint =
+            "list it in SONDE_MODEL (nn::input(\"" + parameter.name + "\", {…})) to accept values for it";
         if (options.tracer.empty()) {
             options.concrete.emplace_back(parameter.name, "None");
-            diagnostics.push_back(
-                {base::Severity::Info, input + " is None, its default", model.root->className(),
-                 "list it in SONDE_MODEL (nn::input(\"" + parameter.name + "\", {…})) to accept values for it"});
+            diagnostics.push_back({base::Severity::Info, what, model.root->className(), hint});
         } else if (options.tracer == "module-path" || options.tracer == "custom") {
-            // A custom trace only annotates with concrete values; an example settles defaults.
-            const std::string without =
-                options.tracer == "custom" ? "--example '#rand(0,1)'" : "--concrete " + parameter.name + "=None";
-            if (options.tracer == "custom" && !options.inputData.empty()) continue;
-            diagnostics.push_back({base::Severity::Warning,
-                                   input + " is None by default, but traced as if it was given",
-                                   model.root->className(), without + " traces the model without it"});
+            diagnostics.push_back({base::Severity::Warning, what, model.root->className(),
+                                   "traced as with --concrete " + parameter.name + "=None; " + hint});
         }
     }
 }

@@ -27,6 +27,15 @@ base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequ
     return examples;
 }
 
+trace::ConcreteArguments withAbsent(const TraceRequest& request) {
+    trace::ConcreteArguments fixed = request.concrete;
+    for (const trace::ForwardParameter& parameter : request.root->signature()) {
+        if (parameter.fallback && parameter.fallback->isNone() && !takesValue(parameter, request.inputs))
+            fixed.try_emplace(parameter.name);
+    }
+    return fixed;
+}
+
 base::Result<std::shared_ptr<trace::ConcreteRun>> followExample(trace::Tracer& tracer, const TraceRequest& request) {
     if (request.options.inputData.empty()) return std::shared_ptr<trace::ConcreteRun>();
     SONDE_ASSIGN(auto examples, exampleInputs(request));

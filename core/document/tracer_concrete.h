@@ -12,6 +12,10 @@ namespace sonde::document {
 /// fixes and those with a default need none. Empty if there is no inputData. Errors are those of the specification.
 base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequest& request);
 
+/// The values that parameters are fixed to: those of --concrete, and None for a parameter whose default it is and that
+/// takes no value of the user. A forward asks whether it is None, which a symbolic value is not.
+trace::ConcreteArguments withAbsent(const TraceRequest& request);
+
 /// Lets a tracer follow the request's example through decisions that depend on the data; null if there is no example.
 /// When the trace is over, ConcreteRun::finish gives the graph the types of the example.
 base::Result<std::shared_ptr<trace::ConcreteRun>> followExample(trace::Tracer& tracer, const TraceRequest& request);

@@ -51,10 +51,8 @@ base::Result<TracedGraph> traceCustom(const TraceRequest& request) {
     tracer.setRecordsControlFlow(true);  // of archives: branches and loops as exprs that own bodies
     trace::CustomTraceOptions how;
     SONDE_ASSIGN(how.concrete, annotations(request));
-    if (how.concrete && !coversAll(*how.concrete, *request.root)) {
-        how.concrete.reset();
-        how.fixed = request.concrete;
-    }
+    if (how.concrete && !coversAll(*how.concrete, *request.root)) how.concrete.reset();
+    if (!how.concrete) how.fixed = withAbsent(request);
     SONDE_ASSIGN(const auto example, followExample(tracer, request));
     SONDE_ASSIGN(auto graph, tracer.traceCustom(request.root, how));
     if (example) example->finish(*graph);

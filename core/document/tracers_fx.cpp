@@ -30,7 +30,7 @@ base::Result<TracedGraph> traceModulePath(const TraceRequest& request) {
     trace::ModulePathTracer tracer;
     setLeaves(tracer, request.options);
     SONDE_ASSIGN(const auto example, followExample(tracer, request));
-    SONDE_ASSIGN(auto graph, tracer.trace(request.root, request.concrete));
+    SONDE_ASSIGN(auto graph, tracer.trace(request.root, withAbsent(request)));
     if (example) example->finish(*graph);
     return tracedGraph(tracer, std::move(graph));
 }

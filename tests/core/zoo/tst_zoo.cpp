@@ -252,6 +252,32 @@ class TestZoo : public QObject {
         QCOMPARE(actual.join(' '), names);
     }
 
+    /// l(x) · scale with its default 2, and no mask: l(x) is what the node `l` has.
+    void defaultsOfParametersAreTaken_data() {
+        QTest::addColumn<QString>("tracer");
+        for (const char* tracer : {"", "module-path", "traced-module", "robust", "custom"})
+            QTest::newRow(tracer) << tracer;
+    }
+    void defaultsOfParametersAreTaken() {
+        QFETCH(QString, tracer);
+        document::OpenOptions options;
+        options.tracer = tracer.toStdString();
+        const auto opened = document::open("zoo:keywords", options);
+        QVERIFY2(opened, opened ? "" : opened.error().text().c_str());
+        const document::Document& document = **opened;
+        std::vector<tensor::Value> inputs(document.graph->inputs().size());
+        inputs.front() = tensor::Tensor::of<float>({2, 4}, {0, 1, -2, 3, 4, 5, 6, 7});
+        const auto l = document.findNode("l:");
+        QVERIFY2(l, l ? "" : l.error().text().c_str());
+        exec::Runner runner(1);
+        const exec::Recording recording =
+            runner.run(*exec::Plan::make(document.graph, {.watch = {*l}}).value(), inputs);
+        QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+        const tensor::Tensor& layer = recording.value(*l)->tensor();
+        const tensor::Tensor& result = recording.outputs.front().tensor();
+        for (std::int64_t i = 0; i < 8; ++i) QCOMPARE(result.toDouble(i), 2 * layer.toDouble(i));
+    }
+
     /// By hand.
     void examplesHaveTheirValues_data() {
         QTest::addColumn<QString>("model");
