@@ -103,6 +103,8 @@ base::Result<int> dump(DumpVerbOptions& options) {
                  options.model.load(options.inputData.empty() ? std::string() : options.inputData.front()));
     SONDE_ASSIGN(const io::dump::DumpFile file,
                  exporting::makeDump(*document, options.inputData, options.dump, commandLineWork()));
+    for (const base::Diagnostic& note : file.notes)
+        fmt::print(stderr, "sonde: warning: {} ({})\n", note.what, note.where);
     SONDE_ASSIGN(
         const io::dump::WriteInfo info,
         io::dump::writeDump(options.out, file, {options.dump.names, options.dump.modelVersion, options.append}));

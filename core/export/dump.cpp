@@ -266,6 +266,8 @@ base::Result<io::dump::DumpFile> makeDump(const Document& source, const std::vec
     if (options.optimize && needsStaticForm(options.inference)) {
         SONDE_ASSIGN(const std::vector<Value> example, exampleInputs(source, inputs, options, work));
         SONDE_ASSIGN(document, staticForm(source, example, work));
+        dump.notes.assign(document.diagnostics.begin() + static_cast<std::ptrdiff_t>(source.diagnostics.size()),
+                          document.diagnostics.end());
         if (document.inputs.size() != source.inputs.size() ||
             document.graph->outputs().size() != dump.outputNames.size()) {
             return base::usageError("layouts, float16 and fusions are for models whose inputs and outputs are tensors",

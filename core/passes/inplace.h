@@ -18,6 +18,8 @@ std::size_t removeUnnecessarySlices(InternalGraph& graph);
 base::Result<std::size_t> eraseChain(Rewrite& rewrite, ExprId id);
 base::Result<std::size_t> graphEraseNode(InternalGraph& graph, NodeId node);
 
+inline constexpr const char* kOverlapGuard = "overlap_guard";
+
 struct RemoveInplaceOptions {
     bool fail = true;       ///< false: -1 instead of an error, and the graph as it was
     bool recursive = true;  ///< dead code of bodies as well, counted too; writes are followed into bodies in any case
@@ -45,6 +47,9 @@ struct RemoveInplaceOptions {
 /// low-level `copy_` and `fill_` through views of anything but a clone or a new tensor; memory that may or may not be
 /// shared
 /// (`reshape`, `to`, opaque calls); a loop that writes to a tensor from outside of it.
+///
+/// Where only a run can tell whether a write is one that PyTorch refuses, an operator sonde::overlap_guard
+/// (kOverlapGuard) in front of it ends that run.
 base::Result<std::int64_t> removeInplace(InternalGraph& graph, const RemoveInplaceOptions& options = {},
                                          Notes* notes = nullptr);
 

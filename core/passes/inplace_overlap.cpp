@@ -7,6 +7,7 @@
 
 #include "core/graph/view_overlap.h"
 #include "core/operators/overlap.h"
+#include "core/passes/inplace.h"
 #include "core/passes/inplace_walk.h"
 #include "core/passes/vocabulary.h"
 
@@ -199,7 +200,7 @@ void InplaceWalk::guardOverlap(Frame& frame, ExprId id, Id place, const std::vec
         part.arguments = {Argument::of(target), *index};
         target = insert(std::move(part), name + "_positions");
     }
-    Expr check = checkOf("overlap_guard", {Argument::of(target)});
+    Expr check = checkOf(kOverlapGuard, {Argument::of(target)});
     if (read) check.arguments.push_back(Argument::of(cut(*read)));
     check.attributes.set("allows_same", std::int64_t{allowsSame});
     check.attributes.set("write", m_graph.node(m_rewrite.output(id)).name);

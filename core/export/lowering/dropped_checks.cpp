@@ -4,6 +4,7 @@
 
 #include "core/graph/guard.h"
 #include "core/ops/registry/effects.h"
+#include "core/passes/inplace.h"
 
 namespace sonde::exporting {
 
@@ -18,9 +19,15 @@ bool isCheck(const Expr& expr) {
     return graph::isGuard(expr) || (row && ops::hasEffect(*row));
 }
 
+bool isOverlapGuard(const Expr& expr) {
+    return expr.op.domain == graph::kGuardDomain && expr.op.name == passes::kOverlapGuard;
+}
+
 /// What it says when it fails, if it says something.
 std::string sentenceOf(const Expr& expr) {
     if (graph::isGuard(expr)) return expr.attributes.getString(graph::kGuardSentence, "");
+    if (isOverlapGuard(expr))
+        return "what '" + expr.attributes.getString("write", "") + "' writes to is apart from what it reads";
     const auto text = std::ranges::find_if(expr.arguments, [](const Argument& argument) {
         return argument.kind == Argument::Kind::Constant && argument.constant.kind() == tensor::ValueKind::String;
     });
@@ -39,7 +46,7 @@ base::Diagnostics droppedChecks(const graph::InternalGraph& graph) {
         std::string where = expr.outputs.empty() ? expr.target : "node '" + graph.node(expr.outputs.front()).name + "'";
         where += ", operation " + std::to_string(i);
         if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";
-        const std::string kind = graph::isGuard(expr) ? "guard" : "assertion";
+        const std::string kind = graph::isGuard(expr) || isOverlapGuard(expr) ? "guard" : "assertion";
         warnings.push_back({base::Severity::Warning,
                             kind + " is not in the file" + (sentence.empty() ? "" : ": " + sentence),
                             std::move(where),
@@ -54,6 +61,24 @@ base::Diagnostics droppedChecks(const graph::InternalGraph& graph) {
                         graph.name,
                         {}});
     return warnings;
+}
+
+std::set<graph::ExprId> overlapChecks(const graph::InternalGraph& graph) {
+    std::set<graph::ExprId> checks;
+    const std::vector<graph::ExprId> order = graph.recursiveOrder(graph.mainId());
+    // From the last one back: who uses a value comes behind it.
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const Expr& expr = graph.expr(order[i]);
+        if (isOverlapGuard(expr)) checks.insert(expr.id);
+        if (checks.empty() || expr.outputs.size() != 1 || !expr.bodies.empty()) continue;
+        const std::vector<graph::ExprId>& users = graph.node(expr.outputs.front()).users;
+        const bool isForThem =
+            !users.empty() && std::ranges::all_of(users, [&](graph::ExprId user) { return checks.contains(user); });
+        const std::vector<graph::NodeId>& results = graph.body(expr.body).outputs;
+        const bool isResult = std::ranges::find(results, expr.outputs.front()) != results.end();
+        if (isForThem && !isResult && expr.kind != graph::ExprKind::Input) checks.insert(expr.id);
+    }
+    return checks;
 }
 
 }  // namespace sonde::exporting

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "core/base/diagnostics.h"
 #include "core/graph/internal_graph.h"
 
@@ -9,5 +11,9 @@ namespace sonde::exporting {
 /// operator that ends a run, so a file in ONNX operators gives values where the model raises. The last warning counts
 /// them.
 base::Diagnostics droppedChecks(const graph::InternalGraph& graph);
+
+/// The checks in front of writes that remove-inplace has put into the graph (`sonde::overlap_guard`), and what is
+/// computed for them alone: the views that cut tensors of positions.
+std::set<graph::ExprId> overlapChecks(const graph::InternalGraph& graph);
 
 }  // namespace sonde::exporting

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/export/lowering/dropped_checks.h"
 #include "core/graph/guard.h"
 #include "core/operators/names.h"
 
@@ -50,7 +51,7 @@ std::vector<Value> computedBefore(const InternalGraph& target, const Expr& expr,
 }  // namespace
 
 Transcriber::Transcriber(const InternalGraph& source, std::shared_ptr<RunLog> log, BranchRunner branches)
-    : m_source(source), m_log(std::move(log)), m_branches(std::move(branches)) {
+    : m_source(source), m_checks(overlapChecks(source)), m_log(std::move(log)), m_branches(std::move(branches)) {
     m_s.body = m_s.target.mainId();
     m_s.target.name = source.name;
     for (std::size_t i = 1; i < source.scopeCount(); ++i) {
@@ -106,7 +107,7 @@ void Transcriber::walk(BodyId body) {
 
 void Transcriber::visit(ExprId id) {
     const Expr& expr = m_source.expr(id);
-    if (expr.kind == ExprKind::Input || graph::isGuard(expr) ||
+    if (expr.kind == ExprKind::Input || graph::isGuard(expr) || m_checks.contains(id) ||
         (!expr.outputs.empty() && m_source.node(expr.outputs[0]).constant))
         return;
     if (!expr.bodies.empty() && !isControl(expr)) {

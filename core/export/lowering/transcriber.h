@@ -123,6 +123,7 @@ class Transcriber {
     void nameResults(std::vector<Argument>& results);
 
     const InternalGraph& m_source;
+    const std::set<ExprId> m_checks;  ///< of writes in place: ONNX has no form of them
     std::shared_ptr<RunLog> m_log;
     BranchRunner m_branches;
     State m_s;

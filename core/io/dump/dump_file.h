@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/diagnostics.h"
 #include "core/base/result.h"
 #include "core/graph/internal_graph.h"
 #include "core/io/dump/name_options.h"
@@ -37,6 +38,8 @@ struct DumpFile {
     std::vector<std::string> outputNames;
     std::optional<Metadata> metadata;
     std::vector<TestCase> cases;
+    base::Diagnostics
+        notes;  ///< what the graph does otherwise than the model: checks that it has no form of; not written
 };
 
 struct WriteInfo {

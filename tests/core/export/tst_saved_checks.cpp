@@ -1,11 +1,14 @@
 // What an ONNX file cannot say is told when it is written: assertions and guards by name, opaque calls as an error; and
-// in-place operators keep the dtype of what they write to.
+// in-place operators keep the dtype of what they write to. Dumps keep assertions and guards.
 
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include "core/document/document.h"
+#include "core/export/dump.h"
 #include "core/export/lowering/onnx_graph.h"
 #include "core/nn/functional.h"
+#include "core/trace/custom_tracer.h"
 #include "core/trace/module_path_tracer.h"
 #include "core/trace/robust_tracer.h"
 #include "tests/core/trace/traced_text.h"
@@ -26,6 +29,34 @@ base::Result<exporting::OnnxGraph> written(const std::shared_ptr<const graph::In
     document.graph = graph;
     const std::vector<Value> inputs{input()};
     return exporting::onnxGraph(document, inputs);
+}
+
+/// x[-2:] = x[:2] of a clone: whether the parts meet a run decides. Of four numbers they do not, of three they do.
+document::Document endsDocument() {
+    const trace::EvaluatorScope evaluator(document::kernelEvaluator());
+    const auto net = custom("Net", [](Custom&, In in) {
+        const Var c = in[0].method("clone");
+        c.withItem(Var::slice(-2, Var()), c[Var::slice(0, 2)]);
+        return c;
+    });
+    document::Document document;
+    const auto graph = trace::CustomTracer().trace(net).value();
+    document.graph = graph;
+    document.inputs.push_back({"x", graph->inputs().front()});
+    document.outputs.push_back({"y", graph->outputs().front()});
+    return document;
+}
+
+/// A dump as it is read again from its file.
+io::dump::DumpFile readAgain(const io::dump::DumpFile& dump, const QTemporaryDir& folder, const char* name) {
+    const std::string path = folder.filePath(name).toStdString();
+    if (const auto info = io::dump::writeDump(path, dump); !info) qFatal("%s", info.error().text().c_str());
+    return io::dump::readDump(path).value();
+}
+
+std::string errorOf(const io::dump::DumpFile& dump, const Value& given) {
+    const exec::Recording recording = runGraph(dump.graph, {given});
+    return recording.error ? recording.error->text() : std::string();
 }
 
 }  // namespace
@@ -59,6 +90,58 @@ class TestSavedChecks : public QObject {
             made->notes[2].what,
             std::string(
                 "2 assertions and guards of the model are not in the file: it returns values where the model raises an error"));
+    }
+
+    /// Guards in front of writes, with the views that they alone need.
+    void guardsOfWritesAreNamed() {
+        const document::Document document = endsDocument();
+        const std::vector<Value> inputs{input()};
+        const auto made = exporting::onnxGraph(document, inputs);
+        QVERIFY2(made.has_value(), made ? "" : made.error().text().c_str());
+        QCOMPARE(made->notes.size(), std::size_t{2});
+        QCOMPARE(made->notes[0].what,
+                 std::string("guard is not in the file: what 'setitem' writes to is apart from what it reads"));
+        QVERIFY2(made->notes[0].where.starts_with("node 'setitem_guard', operation "), made->notes[0].where.c_str());
+        const exec::Recording recording = runGraph(made->graph, inputs);
+        QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+        QCOMPARE(numbers(recording.outputs.at(0)), (std::vector<double>{1, 2, 1, 2}));
+    }
+
+    void dumpsKeepGuards() {
+        const QTemporaryDir folder;
+        const auto writes = exporting::makeDump(endsDocument(), {}, {});
+        QVERIFY2(writes.has_value(), writes ? "" : writes.error().text().c_str());
+        QVERIFY(writes->notes.empty());
+        const io::dump::DumpFile again = readAgain(*writes, folder, "writes.dump");
+        QCOMPARE(errorOf(again, input()), std::string());
+        const std::string met = errorOf(again, floats({3}, {1, 2, 3}));
+        QVERIFY2(met.find("node 'setitem': unsupported operation: some elements") != std::string::npos, met.c_str());
+
+        document::OpenOptions options;
+        options.tracer = "traced-module";
+        const auto branching = document::open("zoo:branching", options);
+        QVERIFY2(branching.has_value(), branching ? "" : branching.error().text().c_str());
+        const auto branches = exporting::makeDump(**branching, {}, {});
+        QVERIFY2(branches.has_value(), branches ? "" : branches.error().text().c_str());
+        const std::string taken =
+            errorOf(readAgain(*branches, folder, "branches.dump"), floats({2, 4}, std::vector<float>(8, -9)));
+        QVERIFY2(taken.find("the guard does not hold") != std::string::npos, taken.c_str());
+    }
+
+    /// Their static form is one of ONNX operators, and has none.
+    void dumpsForInferenceNameTheGuardsThatTheyLose() {
+        document::OpenOptions options;
+        options.tracer = "traced-module";
+        const auto branching = document::open("zoo:branching", options);
+        QVERIFY2(branching.has_value(), branching ? "" : branching.error().text().c_str());
+        exporting::DumpOptions how;
+        QVERIFY(how.inference.set("enable_fuse_conv_bias_nonlinearity", true));
+        const auto dump = exporting::makeDump(**branching, {}, how);
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        QCOMPARE(dump->notes.size(), std::size_t{2});
+        QVERIFY2(dump->notes[0].what.starts_with("guard is not in the file: took the branch because"),
+                 dump->notes[0].what.c_str());
+        QVERIFY2(dump->notes[0].where.starts_with("node 'guard', operation "), dump->notes[0].where.c_str());
     }
 
     /// Nobody reads what it gives: it may raise all the same.
