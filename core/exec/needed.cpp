@@ -79,7 +79,7 @@ class Finder {
     bool hasOwnEffect(const Expr& expr) const {
         if (expr.op.name.empty()) return expr.bodies.empty() && expr.callable != nullptr;
         const ops::OpDef* op = m_registry.find(expr.op.domain, expr.op.name, expr.op.version);
-        return op && ops::hasEffect(*op);
+        return op ? ops::hasEffect(*op) : ops::mayWriteUnknown(expr.op.domain, expr.op.name);
     }
 
     void findEffects() {

@@ -11,6 +11,29 @@
 
 namespace sonde::io::script {
 
+namespace {
+
+/// The first and the last element of the tensor in its storage.
+std::pair<std::int64_t, std::int64_t> placeOf(const tensor::Tensor& tensor) {
+    std::int64_t first = tensor.offsetElements(), last = first;
+    for (std::size_t d = 0; d < tensor.shape().dims().size(); ++d) {
+        const std::int64_t way = (tensor.shape().dims()[d] - 1) * tensor.strides()[d];
+        (way < 0 ? first : last) += way;
+    }
+    return {first, last};
+}
+
+/// Elements of the two may be one place in memory.
+bool overlap(const tensor::Tensor& a, const tensor::Tensor& b) {
+    if (a.storage() != b.storage() || a.numel() == 0 || b.numel() == 0) return false;
+    if (a.dtype() != b.dtype()) return true;
+    const auto [firstOfA, lastOfA] = placeOf(a);
+    const auto [firstOfB, lastOfB] = placeOf(b);
+    return firstOfA <= lastOfB && firstOfB <= lastOfA;
+}
+
+}  // namespace
+
 ModuleState::Scope::Scope() : m_before(runState().modules), m_objectsBefore(runState().changedObjects) {
     if (runState().modules && runState().modules->m_tracer == trace::Tracer::active()) return;
     m_own = std::make_unique<ModuleState>();
@@ -111,6 +134,13 @@ CellPtr ModuleState::tensorOf(const std::shared_ptr<const trace::Slot>& slot) {
 void ModuleState::noteRead(const CellPtr& cell) {
     const tensor::Storage* storage = cell->slot ? cell->slot->value.storage().get() : nullptr;
     if (storage) m_read[storage].push_back(cell);
+    for (const auto& [slot, written] : m_written) {
+        if (!storage || slot == cell->slot.get() || !overlap(slot->value, cell->slot->value)) continue;
+        // What has become of this part of the other tensor is not known.
+        cell->isLost = true;
+        cell->lastWrite = written->lastWrite;
+        cell->lostTo = written->lostTo;
+    }
 }
 
 void ModuleState::noteWritten(TensorCell& root) {
@@ -132,7 +162,7 @@ void ModuleState::noteWritten(TensorCell& root) {
             other->step = std::make_shared<const ViewStep>();
             other->seen = root.version;
             state->m_joined.push_back(other);
-        } else {
+        } else if (overlap(other->slot->value, root.slot->value)) {
             root.sharers.push_back({other, other->version});
         }
     }

@@ -13,6 +13,7 @@
 #include "core/io/torchscript/number_nodes.h"
 #include "core/io/torchscript/views.h"
 #include "core/io/torchscript/write_overlap.h"
+#include "core/operators/names.h"
 #include "core/operators/same_tensor.h"
 #include "core/operators/traits.h"
 #include "core/ops/registry/registry.h"
@@ -83,10 +84,13 @@ bool fits(std::string_view type, const ScriptValue& value, bool lenient) {
     if (type == "str") return value.isString();
     if (type == "bool")
         return value.isProxy() || (value.isNumber() && (lenient || value.plain()->value().kind() == ValueKind::Bool));
+    const bool isBool = value.isNumber() && value.plain()->value().kind() == ValueKind::Bool;
     if (type == "int" || type == "SymInt")
-        return value.isProxy() || (value.isNumber() && value.plain()->value().kind() != ValueKind::Float);
+        return value.isProxy() ||
+               (value.isNumber() && value.plain()->value().kind() != ValueKind::Float && (lenient || !isBool));
+    if (type == "Device") return !value.cell() && !value.list() && !value.isNumber();
     if (type == "Scalar" || type == "float") return value.isProxy() || value.isNumber() || (lenient && value.cell());
-    return !value.cell() && !value.list();  // ScalarType, Layout, Device, MemoryFormat, Generator
+    return !value.cell() && !value.list() && !isBool;  // ScalarType, Layout, MemoryFormat, Generator
 }
 
 bool matches(const OpDef& row, const std::vector<ScriptValue>& arguments, const Named& keywords, bool lenient) {
@@ -164,6 +168,17 @@ void markViews(const ScriptValue& result, const std::shared_ptr<TensorCell>& bas
         if (item) item->item = i;
         markViews(result.list()->items[i], base, item);
     }
+}
+
+/// What is in the result may show the memory of the roots. `repeats`: elements of it may be one place.
+void shareParts(const ScriptValue& result, const std::vector<CellPtr>& roots, bool repeats) {
+    if (result.isProxy()) shareNode(*result.plain(), roots);
+    if (TensorCell* cell = result.cell()) {
+        mayShare(*cell, roots);
+        cell->repeats = repeats;
+    }
+    if (!result.list()) return;
+    for (const ScriptValue& item : result.list()->items) shareParts(item, roots, repeats);
 }
 
 std::string typesOf(const std::vector<ScriptValue>& arguments) {
@@ -287,7 +302,8 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
     // unsqueeze_ and the like are the views that they take, from now on under the tensor's own name.
     const std::string recorded = receiver && isViewInPlace(name) ? name.substr(0, name.size() - 1) : name;
     const Var made = recordCall(recorded, arguments, keywords);
-    if (receiver && name.size() > 1 && name.ends_with('_') && !name.ends_with("__")) {
+    const bool isInPlace = operators::isInPlaceName(name) || (name.ends_with('_') && !name.ends_with("__"));
+    if (receiver && isInPlace) {
         const operators::Traits& traits = operators::traitsOf("aten", name);
         if (traits.form == operators::ViewForm::Same) return arguments.front();
         // Changes how a tensor is seen, not what is in it.
@@ -296,12 +312,18 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
         return arguments.front();
     }
     result = fromVar(made);
+    const bool isOfList = !arguments.empty() && arguments.front().list() && mayBeView(name, arguments);
+    if (isOfList) shareParts(result, rootsIn(arguments.front()), true);
     const auto choosesFormat = [](const auto& entry) {
         return entry.first == "memory_format" && !entry.second.isNone();
     };
     if (std::ranges::none_of(keywords, choosesFormat) && givesDense(name, arguments)) markDense(result);
     if (receiver && mayBeView(name, arguments)) {
-        markViews(result, *receiver, viewStep(name, arguments));
+        const auto step = viewStep(name, arguments);
+        const CellPtr root = rootOf(**receiver).shared_from_this();
+        // Parts that only a run knows; those of chunk() are known as such (noteParts).
+        if (result.isProxy() && !step) shareParts(result, {root}, false);
+        markViews(result, *receiver, step);
         if (result.cell() && operators::mayReturnItsArgument("aten", name))
             result.cell()->mayBeOther = shown(**receiver).mayBeOther = true;
     }

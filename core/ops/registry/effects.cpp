@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "core/operators/names.h"
 #include "core/operators/traits.h"
 
 namespace sonde::ops {
@@ -29,6 +30,10 @@ std::string effectKey(std::string_view domain, std::string_view name) {
 void addEffect(std::string_view domain, std::string_view name) {
     const std::scoped_lock lock(table().mutex);
     table().names.insert(effectKey(domain, name));
+}
+
+bool mayWriteUnknown(std::string_view domain, std::string_view name) {
+    return domain == "aten" && (name.find('.') != std::string_view::npos || operators::isInPlaceName(name));
 }
 
 bool hasEffect(const OpDef& op) {

@@ -12,5 +12,8 @@ namespace sonde::ops {
 /// with the overload for ATen.
 void addEffect(std::string_view domain, std::string_view name);
 bool hasEffect(const OpDef& op);
+/// An operator of PyTorch that the registry lacks, and that may write to what it is given: by its name in place
+/// (`_foreach_add_`), or of a library of its own (`mylib.write`). A run must not go past it as if it were not there.
+bool mayWriteUnknown(std::string_view domain, std::string_view name);
 
 }  // namespace sonde::ops

@@ -104,6 +104,11 @@ class TestTorchScriptLanguage : public QObject {
             model(
                 "    a = torch.floordiv(-7, 2)\n    b = torch.remainder(-7, 2)\n    c = torch.pow(2, 10)\n    return torch.add(x, torch.add(torch.add(a, b), c))\n"),
             "1022 1023");
+        add("conversion that copies", model("    return torch.to(torch.mul(x, 1.5), 4, False, True)\n"), "1 3");
+        add("bools in place",
+            model(
+                "    a = torch.gt(x, 1)\n    _0 = torch.__iand__(a, torch.lt(x, 2))\n    return torch.mul(x, torch.to(a, 6))\n"),
+            "0 0");
         add("while",
             model(
                 "    i = 0\n    y = x\n    _0 = torch.lt(i, 3)\n    while _0:\n      y = torch.mul(y, 2)\n      i = torch.add(i, 1)\n      _0 = torch.lt(i, 3)\n    return y\n"),
