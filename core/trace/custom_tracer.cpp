@@ -233,6 +233,8 @@ base::Result<void> CustomTracer::finishGraph(const std::shared_ptr<Module>& root
     if (options.updateModel) {
         for (const auto& [name, function] : m_callables) root->addFunction(name, function.call);
     }
+    // Passes take a graph as it must be: one that uses what was taken back would end the program in them.
+    SONDE_TRY(graph().validate());
     const auto purify = m_options.purify ? m_options.purify : graph::purified;
     SONDE_ASSIGN(GraphPtr pure, purify(graph(), options.removeInPlace));
     setGraph(std::move(pure));

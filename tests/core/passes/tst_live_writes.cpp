@@ -253,6 +253,20 @@ class TestLiveWrites : public QObject {
         QCOMPARE(test::resultOf(changed->graph, oneTwo()), (Numbers{11, 12}));
     }
 
+    /// The cleanup follows the arguments of dead code: one that was taken back is an error, and no crash.
+    void whatWasTakenBackIsNotUsed() {
+        const auto net = test::custom("Net", [](Custom&, In in) {
+            const Var taken = in[0] + 1;
+            trace::Tracer::active()->eraseUnused(taken.node());
+            nn::abs(taken);  // dead
+            return cloned(in[0]);
+        });
+        const auto refused = CustomTracer().trace(net);
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().text().find("argument is not defined before its use") != std::string::npos,
+                 refused.error().text().c_str());
+    }
+
     void constantsThatAreWrittenAreNotFolded() {
         const auto net = test::custom("Net", [](Custom& self, In in) {
             const Var c = self.tensor("c");
