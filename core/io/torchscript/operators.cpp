@@ -265,6 +265,27 @@ bool isViewInPlace(const std::string& name) {
 
 namespace {
 
+/// Running statistics that batch_norm and the like update in training. Their new values are in no result.
+void loseStatistics(const std::string& name, const std::vector<ScriptValue>& arguments, const Var& made) {
+    const std::vector<const OpDef*>* rows = overloadsOf(name);
+    if (!rows) return;
+    const std::vector<Parameter>& parameters = rows->front()->parameters;
+    const auto given = [&](std::string_view parameter) -> const ScriptValue* {
+        const auto at = std::ranges::find_if(parameters, [&](const Parameter& each) { return each.name == parameter; });
+        const auto i = static_cast<std::size_t>(at - parameters.begin());
+        return at != parameters.end() && i < arguments.size() ? &arguments[i] : nullptr;
+    };
+    const auto isSet = [&](std::string_view flag) {
+        const ScriptValue* value = given(flag);
+        return value && !value->isNone() && (!value->isNumber() || truth(*value));
+    };
+    if (!given("running_mean") || (!isSet("training") && !isSet("train") && !isSet("use_input_stats"))) return;
+    for (const char* statistics : {"running_mean", "running_var"}) {
+        const ScriptValue* value = given(statistics);
+        if (value && value->cell()) lose(rootOf(*value->cell()), made);
+    }
+}
+
 /// f(…, out=c): c takes what f gives, in its own type.
 ScriptValue callInto(const std::string& name, std::vector<ScriptValue> arguments, Named keywords,
                      const ScriptValue& out) {
@@ -302,6 +323,7 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
     // unsqueeze_ and the like are the views that they take, from now on under the tensor's own name.
     const std::string recorded = receiver && isViewInPlace(name) ? name.substr(0, name.size() - 1) : name;
     const Var made = recordCall(recorded, arguments, keywords);
+    loseStatistics(name, arguments, made);
     const bool isInPlace = operators::isInPlaceName(name) || (name.ends_with('_') && !name.ends_with("__"));
     if (receiver && isInPlace) {
         const operators::Traits& traits = operators::traitsOf("aten", name);
