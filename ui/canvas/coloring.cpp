@@ -55,8 +55,6 @@ Coloring::Coloring(const models::NodeMeasures& measures, const QString& id, them
 void Coloring::gatherNumbers(const models::NodeMeasures& measures, int column) {
     const graph::InternalGraph& graph = measures.graph();
     const models::NodeColumn& info = models::nodeColumns()[static_cast<std::size_t>(column)];
-    // What is within the tolerance is as good as equal.
-    const bool isDifference = info.source == models::NodeColumn::Source::Comparison;
     m_numberOfExpr.assign(graph.exprCount(), kNone);
     m_numberOfScope.assign(graph.scopeCount(), kNone);
     const auto gather = [&info](double& total, double number) {
@@ -69,8 +67,7 @@ void Coloring::gatherNumbers(const models::NodeMeasures& measures, int column) {
         if (layout::Outline::isConstant(expr)) continue;
         double& own = m_numberOfExpr[id.index()];
         for (const graph::NodeId node : expr.outputs)
-            if (const auto number = measures.number(column, node); number && !std::isnan(*number))
-                gather(own, isDifference && !measures.isBad(column, node) ? 0 : *number);
+            if (const auto number = measures.number(column, node); number && !std::isnan(*number)) gather(own, *number);
         if (std::isnan(own)) continue;
         for (graph::BodyId body = expr.body; body != graph.mainId(); body = graph.expr(graph.body(body).owner).body)
             gather(m_numberOfExpr[graph.body(body).owner.index()], own);

@@ -9,7 +9,7 @@ Comparison::Comparison(session::Comparison& comparison) : m_of(comparison) {
 }
 
 QString Comparison::runText() const {
-    return isKnown() && !isStale() ? tr("compared with %1").arg(title()) : QString();
+    return isKnown() && !isStale() && compared() > 0 ? tr("compared with %1").arg(title()) : QString();
 }
 
 void Comparison::setTolerances(const analysis::Tolerances& tolerances) {

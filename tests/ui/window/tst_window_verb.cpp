@@ -81,9 +81,12 @@ void TestWindowVerb::aScriptComparesAndGoesToDifferences() {
     QVERIFY2(before.err.contains("nothing is compared"), qPrintable(before.err));
     const Outcome missing = run("zoo:seed", "compare nothere.npz\n");
     QVERIFY2(missing.err.contains("nothing was compared: no such file"), qPrintable(missing.err));
+    const Outcome stranger =
+        run(model("lstm_classifier.onnx"), "compare " + model("mlp_functional.onnx").toUtf8() + '\n');
+    QVERIFY2(stranger.err.contains("nothing was compared"), qPrintable(stranger.err));
     const Outcome unchanged = run("zoo:seed", "compare passes\n");
     QVERIFY2(unchanged.err.contains("no passes have run"), qPrintable(unchanged.err));
-    for (const Outcome& outcome : {same, before, missing, unchanged}) QCOMPARE(outcome.status, 2);
+    for (const Outcome& outcome : {same, before, missing, stranger, unchanged}) QCOMPARE(outcome.status, 2);
 }
 
 void TestWindowVerb::whatIsWrongIsOneLineAndAStatus_data() {
