@@ -2,6 +2,7 @@
 // with the run.
 
 #include <QLabel>
+#include <QSpinBox>
 #include <QStatusBar>
 #include <QToolButton>
 
@@ -45,6 +46,27 @@ std::string product() {
     return onnxfile::model(graph);
 }
 
+/// s = s − x, y = √s in three iterations on x of [3,1], from s = 1.5: with ones s is 0.5, −0.5, −1.5.
+std::string scan() {
+    onnxfile::Graph body;
+    body.nodes = {{"Sub", {"before", "item"}, {"after"}}, {"Sqrt", {"after"}, {"root"}}};
+    body.inputs = {onnxfile::valueInfo("before", 1, {1}), onnxfile::valueInfo("item", 1, {1})};
+    body.outputs = {onnxfile::valueInfo("after", 1, {1}), onnxfile::valueInfo("root", 1, {1})};
+    const float start = 1.5F;
+    onnxfile::Graph graph;
+    graph.nodes = {{"Scan",
+                    {"start", "x"},
+                    {"last", "roots"},
+                    "scan",
+                    "",
+                    {onnxfile::graphAttribute("body", body.bytes()), onnxfile::intAttribute("num_scan_inputs", 1)}}};
+    graph.inputs = {onnxfile::valueInfo("x", 1, {3, 1})};
+    graph.outputs = {onnxfile::valueInfo("roots", 1, {3, 1})};
+    graph.initializers = {
+        onnxfile::rawTensor("start", 1, {1}, std::string(reinterpret_cast<const char*>(&start), sizeof start))};
+    return onnxfile::model(graph);
+}
+
 }  // namespace
 
 class TestRunProblems : public WindowFixture {
@@ -55,6 +77,7 @@ class TestRunProblems : public WindowFixture {
     void init() { openWindow(); }
     void cleanup() { closeWindow(); }
     void badValuesAreToldAndVisited();
+    void theFirstBadIterationIsShown();
     void whatIsAcceptedIsRemembered();
     void aFailedNodeSaysWhy();
     void aRunThatCannotBeginLeavesNoValues();
@@ -117,6 +140,21 @@ void TestRunProblems::badValuesAreToldAndVisited() {
     key(Qt::Key_F8);
     QVERIFY(context().selection().isNone());
     QCOMPARE(context().messages().back().text, QStringLiteral("No node has a problem"));
+}
+
+void TestRunProblems::theFirstBadIterationIsShown() {
+    open(write("scan.onnx", scan()));
+    runOn(QStringLiteral("x"), QStringLiteral("[[1],[1],[1]]"));
+    context().clearSelection();
+    key(Qt::Key_F8);
+    QCOMPARE(context().selection().node, named("root"));
+    settle();
+    const auto* iteration = m_window->findChild<QSpinBox*>(QStringLiteral("iteration"));
+    QVERIFY(iteration);
+    QTRY_COMPARE(iteration->maximum(), 3);
+    QCOMPARE(iteration->value(), 2);
+    QVERIFY2(details().contains(QStringLiteral("produced here, in 3 iterations: 2 elements are NaN")),
+             qPrintable(details()));
 }
 
 void TestRunProblems::whatIsAcceptedIsRemembered() {

@@ -222,11 +222,14 @@ void NodeDetailsPanel::addBadValues(KeyValueGrid* grid, NodeId node) {
     else if (!problems.isBad(node)) grid->addRow(tr("Bad values"), tr("propagated from an accepted node"), true);
     else if (!problem || problem->role == analysis::ProblemRole::Carrier)
         grid->addRow(tr("Bad values"), tr("propagated from an input"));
-    else
-        grid->addRow(tr("Bad values"),
-                     tr("produced here: %1")
-                         .arg(shown(problem->message + (problem->advice.empty() ? "" : "; " + problem->advice))),
-                     true);
+    else {
+        // The count is of all iterations, unlike the statistics above.
+        const std::size_t iterations = m_context.iterations(node);
+        const QString where = iterations > 1 ? tr("produced here, in %1 iterations").arg(context::countText(iterations))
+                                             : tr("produced here");
+        const std::string what = problem->message + (problem->advice.empty() ? "" : "; " + problem->advice);
+        grid->addRow(tr("Bad values"), where + QStringLiteral(": ") + shown(what), true);
+    }
 }
 
 void NodeDetailsPanel::addFailure(KeyValueGrid* grid, ExprId expr, const exec::Failure& failure) {

@@ -99,7 +99,9 @@ struct PictureAxes {
 };
 PictureAxes pictureAxes(const tensor::Tensor& tensor, ChannelLayout layout);
 
-/// The layout that the shape speaks for: last if only the last axis has 1, 3 or 4 places and the third last has not.
+/// The layout that the shape speaks for: last if the last axis has 1, 3 or 4 elements, the third last has not, and the
+/// two before the last are height and width of an image: at most 4 times as high as wide, and the last two axes are no
+/// square.
 ChannelLayout likelyLayout(const tensor::Tensor& tensor);
 
 }  // namespace sonde::panels

@@ -7,6 +7,7 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include "core/analysis/bad_values.h"
 #include "ui/context/comparison.h"
 #include "ui/models/module_result.h"
 #include "ui/models/node_text.h"
@@ -97,10 +98,12 @@ void TensorViewerPanel::refresh() {
     if (passes > 1) {
         const QSignalBlocker quiet(m_iteration);
         const int count = static_cast<int>(std::min<std::size_t>(passes, 1'000'000'000));
-        // Another node of the loop shows the same pass; without one before, the last.
+        // Another node of the loop shows the same iteration, unless only others of it are bad; without one before, the
+        // first bad one, or the last.
         const bool chosen = m_iterationOf.valid() && m_iteration->value() <= count && m_iteration->maximum() == count;
         m_iteration->setMaximum(count);
-        if (!chosen) m_iteration->setValue(count);
+        if (!chosen || (m_iterationOf != m_node && !isBadIteration(m_iteration->value() - 1)))
+            m_iteration->setValue(firstBadIteration(count).value_or(chosen ? m_iteration->value() : count));
         m_iterationOf = m_node;
         m_iterationCount->setText(tr("of %1").arg(passes));
         if (const tensor::Value* one = m_inspector.value(m_node, static_cast<std::size_t>(m_iteration->value() - 1)))
@@ -126,6 +129,25 @@ void TensorViewerPanel::refresh() {
     m_viewer->setValue(name, *value);
     if (!m_inspector.checkFiles()) return explain();  // numbers of another file are not shown
     m_stack->setCurrentWidget(m_page);
+}
+
+bool TensorViewerPanel::isBadIteration(int iteration) const {
+    const tensor::Value* value = m_inspector.value(m_node, static_cast<std::size_t>(iteration));
+    return value && value->isTensor() && !analysis::badElements(value->tensor(), 1).empty();
+}
+
+/// From 1. Long loops are not searched to their end: the window must not wait.
+std::optional<int> TensorViewerPanel::firstBadIteration(int count) const {
+    constexpr std::int64_t kMaxSearched = 1 << 22;  // elements
+    const auto& recording = m_inspector.recording();
+    if (!recording || !recording->bad.contains(m_node)) return std::nullopt;
+    std::int64_t searched = 0;
+    for (int i = 0; i < count && searched < kMaxSearched; ++i) {
+        if (isBadIteration(i)) return i + 1;
+        const tensor::Value* value = m_inspector.value(m_node, static_cast<std::size_t>(i));
+        searched += value && value->isTensor() ? value->tensor().numel() + 1 : 1;
+    }
+    return std::nullopt;
 }
 
 void TensorViewerPanel::explain() {

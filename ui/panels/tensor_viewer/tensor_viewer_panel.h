@@ -35,6 +35,8 @@ class TensorViewerPanel : public QWidget {
     void follow();
     void refresh();
     void explain();
+    bool isBadIteration(int iteration) const;
+    std::optional<int> firstBadIteration(int count) const;
 
     context::InspectorContext& m_inspector;
     graph::NodeId m_node;

@@ -63,9 +63,12 @@ PictureAxes pictureAxes(const tensor::Tensor& tensor, ChannelLayout layout) {
 ChannelLayout likelyLayout(const tensor::Tensor& tensor) {
     const std::size_t rank = tensor.rank();
     if (rank < 3) return ChannelLayout::First;
-    const auto colours = [](std::int64_t extent) { return extent == 1 || extent == 3 || extent == 4; };
-    const bool last = colours(tensor.dim(rank - 1)), first = colours(tensor.dim(rank - 3));
-    return last && !first ? ChannelLayout::Last : ChannelLayout::First;
+    constexpr std::int64_t kMaxAspect = 4;
+    const auto areColours = [](std::int64_t count) { return count == 1 || count == 3 || count == 4; };
+    const std::int64_t height = tensor.dim(rank - 3), width = tensor.dim(rank - 2), channels = tensor.dim(rank - 1);
+    // [1, 64, 4, 4] is 64 square feature maps, and no image of 64 rows and 4 columns.
+    const bool isImage = width != channels && height <= kMaxAspect * width;
+    return areColours(channels) && !areColours(height) && isImage ? ChannelLayout::Last : ChannelLayout::First;
 }
 
 }  // namespace sonde::panels

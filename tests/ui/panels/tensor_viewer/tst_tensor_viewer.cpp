@@ -189,6 +189,18 @@ class TestTensorViewer : public QObject {
         QCOMPARE(image.pixel(map->cellRect(1, 0).center().toPoint()), qRgb(0, 128, 40));
     }
 
+    /// Channels are taken to be last in what has the shape of an image, not in feature maps of few columns.
+    void onlyImagesHaveTheirChannelsLast() {
+        for (const Shape& shape :
+             {Shape{1, 224, 224, 3}, Shape{480, 640, 3}, Shape{28, 28, 1}, Shape{1, 48, 320, 3}, Shape{2, 100, 40, 4}})
+            QVERIFY2(likelyLayout(Tensor::zeros(DType::Float32, shape).value()) == ChannelLayout::Last,
+                     shape.text().c_str());
+        for (const Shape& shape : {Shape{1, 64, 4, 4}, Shape{1, 512, 1, 1}, Shape{64, 3, 3}, Shape{1, 3, 224, 224},
+                                   Shape{1, 128, 8, 4}, Shape{1, 16, 6, 6}, Shape{1, 2048, 7, 1}, Shape{1, 3, 4, 4}})
+            QVERIFY2(likelyLayout(Tensor::zeros(DType::Float32, shape).value()) == ChannelLayout::First,
+                     shape.text().c_str());
+    }
+
     void openingAChannelShowsItAsHeatMap() {
         TensorViewer viewer;
         viewer.resize(400, 500);
