@@ -50,9 +50,9 @@ constexpr Allowed kAllowed[] = {
 /// Names of operators that other things have as well: arguments, attributes, overloads, columns, domains, methods of
 /// Python.
 const QSet<QString>& namesOfOtherThings() {
-    static const QSet<QString> names{"dim",    "ndim", "int",   "float", "bool", "real",       "slice",
-                                     "view",   "max",  "min",   "mean",  "std",  "sum",        "aten",
-                                     "Tensor", "prim", "sonde", "Shape", "T",    "__setitem__"};
+    static const QSet<QString> names{"dim",    "ndim", "int",   "float", "bool", "real",        "slice",
+                                     "view",   "max",  "min",   "mean",  "std",  "sum",         "aten",
+                                     "Tensor", "prim", "sonde", "Shape", "T",    "__setitem__", "torchvision"};
     return names;
 }
 

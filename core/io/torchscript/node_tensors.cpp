@@ -2,6 +2,7 @@
 #include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/node_memory.h"
 #include "core/io/torchscript/views.h"
+#include "core/operators/traits.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
 
@@ -73,7 +74,8 @@ ScriptValue partOf(const Var& list, std::size_t item, ScriptValue value) {
     if (!value.cell()) value = makeCell(toVar(value));
     auto step = std::make_shared<ViewStep>(known->step);
     step->item = item;
-    const std::size_t dimAt = step->name == "unbind" ? 0 : 1;
+    const bool isUnbind = operators::traitsOf("aten", step->name).form == operators::ViewForm::Unbind;
+    const std::size_t dimAt = isUnbind ? 0 : 1;
     const bool isAlongFirst = step->arguments.size() <= dimAt || (step->arguments[dimAt].kind() == Var::Kind::Value &&
                                                                   step->arguments[dimAt].toInt() == 0);
     value.cell()->isDense = known->cell->isDense && isAlongFirst;
