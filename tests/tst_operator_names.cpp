@@ -44,7 +44,7 @@ constexpr Allowed kAllowed[] = {
     {"core/trace/naming.cpp", "builtin names of Python, which no node may have"},
     {"app/verbs/trace.cpp", "formats of listings"},
     {"ui/canvas/card_labels.cpp", "fields of node labels"},
-    {"ui/window/script.cpp", "commands of the window's scripts"},
+    {"ui/window/script_verbs.cpp", "words of the window's scripts"},
 };
 
 /// Names of operators that other things have as well: arguments, attributes, overloads, columns, domains, methods of

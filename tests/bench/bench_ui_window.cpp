@@ -131,7 +131,7 @@ class Bench {
     void settle() {
         QElapsedTimer timer;
         timer.start();
-        while (!m_window.isIdle() || (context().hasModel() && !canvas()->scene())) {
+        while (!m_window.isIdle() || (context().model().isOpen() && !canvas()->scene())) {
             QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
             if (timer.elapsed() > 120'000) std::exit(3);
         }
@@ -152,9 +152,9 @@ class Bench {
     double open(const QString& file) {
         return timed([&] {
             m_window.open(file);
-            while (context().loadState() == context::LoadState::Loading || context().isBusy())
+            while (context().loader().state() == context::LoadState::Loading || context().isBusy())
                 QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
-            if (!context().hasModel()) std::exit(3);
+            if (!context().model().isOpen()) std::exit(3);
         });
     }
 
@@ -221,8 +221,8 @@ void measureOpening(Bench& bench, Application& application, const QString& file)
 /// Opens modules by double clicks: some of the top level's, and in each of them one more.
 void measureLevels(Bench& bench, Application& application, const QString& file, bool folds) {
     bench.open(file);
-    bench.context().setFolds(folds);
-    bench.context().expandToDepth(0);
+    bench.context().canvases().active().setFolds(folds);
+    bench.context().canvases().active().expandToDepth(0);
     bench.settle();
     const auto scope = [&](ItemId item) { return bench.canvas()->scene()->item(item).what.scope; };
     std::vector<graph::ScopeId> tops;
@@ -232,11 +232,11 @@ void measureLevels(Bench& bench, Application& application, const QString& file, 
     tops.resize(std::min<std::size_t>(tops.size(), 8));
     double slowest = 0, busy = 0;
     const auto openByClick = [&](graph::ScopeId module) {
-        bench.context().reveal(bench.context().selectionOf(module));
+        bench.context().navigation().reveal(bench.context().navigation().selectionOf(module));
         bench.settle();
         const QRectF rect = bench.canvas()->rectOf(module);
         const double ms = bench.timed([&] { bench.doubleClick({rect.center().x(), rect.center().y()}); });
-        if (!bench.context().isExpanded(module)) return;
+        if (!bench.context().canvases().active().isExpanded(module)) return;
         slowest = std::max(slowest, ms);
         busy = std::max(busy, application.longest);
     };
@@ -244,9 +244,9 @@ void measureLevels(Bench& bench, Application& application, const QString& file, 
         openByClick(top);
         std::vector<graph::ScopeId> inner;
         for (const ItemId item : bench.closedModules())
-            if (bench.context().graph().encloses(top, scope(item))) inner.push_back(scope(item));
+            if (bench.context().model().graph().encloses(top, scope(item))) inner.push_back(scope(item));
         if (!inner.empty()) openByClick(inner[inner.size() / 2]);
-        bench.context().expandToDepth(0);
+        bench.context().canvases().active().expandToDepth(0);
         bench.settle();
     }
     bench.report("time", slowest);
@@ -255,9 +255,9 @@ void measureLevels(Bench& bench, Application& application, const QString& file, 
 
 void measureAll(Bench& bench, Application& application, const QString& file) {
     bench.open(file);
-    bench.context().setFolds(false);
+    bench.context().canvases().active().setFolds(false);
     bench.settle();
-    bench.report("time", bench.timed([&] { bench.context().expandToDepth(1000); }));
+    bench.report("time", bench.timed([&] { bench.context().canvases().active().expandToDepth(1000); }));
     bench.report("busy", application.longest);
     bench.report("memory", peakMbWithHelpers());
 }
@@ -266,8 +266,8 @@ void measureAll(Bench& bench, Application& application, const QString& file) {
 void measureFrames(Bench& bench, Application& application, const QString& file, bool thousand, bool all) {
     bench.open(file);
     if (all) {
-        bench.context().setFolds(false);
-        bench.context().expandToDepth(1000);
+        bench.context().canvases().active().setFolds(false);
+        bench.context().canvases().active().expandToDepth(1000);
         bench.settle();
     }
     bench.canvas()->fit();
@@ -300,7 +300,7 @@ void measureFrames(Bench& bench, Application& application, const QString& file, 
 /// Cancels the opening of a file at nine moments, by the button in the status bar, then closes while it is laid out.
 void measureCancelling(Bench& bench, Application&, const QString& file) {
     const double whole = bench.open(file);
-    bench.context().close();
+    bench.context().loader().close();
     bench.settle();
     double slowest = 0, ended = 0;
     auto* strip = bench.window().findChild<widgets::ProgressStrip*>();
@@ -311,15 +311,15 @@ void measureCancelling(Bench& bench, Application&, const QString& file) {
         while (static_cast<double>(timer.elapsed()) < whole * i / 10)
             QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
         timer.restart();
-        if (bench.context().loadState() == context::LoadState::Loading) strip->findChild<QToolButton*>()->click();
-        else bench.context().close();
+        if (bench.context().loader().state() == context::LoadState::Loading) strip->findChild<QToolButton*>()->click();
+        else bench.context().loader().close();
         while (bench.context().isBusy())
             QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
         QApplication::processEvents();
         slowest = std::max(slowest, static_cast<double>(timer.nsecsElapsed()) / 1e6);
         context::Job::waitForAll();
         ended = std::max(ended, static_cast<double>(timer.nsecsElapsed()) / 1e6);
-        bench.context().close();
+        bench.context().loader().close();
         bench.settle();
     }
     bench.report("time", slowest);

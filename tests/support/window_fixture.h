@@ -46,7 +46,7 @@ class WindowFixture : public QObject {
     }
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 60000); }
     void open(const QString& model) {
-        QSignalSpy opened(&context(), &context::InspectorContext::documentOpened);
+        QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
         m_window->open(model);
         QVERIFY(opened.wait(30000));
         settle();
@@ -59,10 +59,10 @@ class WindowFixture : public QObject {
         settle();
     }
     void run() {
-        QSignalSpy finished(&context(), &context::InspectorContext::runFinished);
+        QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
         key(Qt::Key_F5);
         if (finished.isEmpty()) QVERIFY(finished.wait(60000));
-        QCOMPARE(context().runState(), context::RunState::Finished);
+        QCOMPARE(context().runs().state(), context::RunState::Finished);
         settle();
     }
     void click(QWidget* widget, QPointF place, Qt::KeyboardModifiers modifiers = {}) {
@@ -74,14 +74,14 @@ class WindowFixture : public QObject {
     context::InspectorContext& context() { return m_window->context(); }
     canvas::GraphCanvas* canvas() { return m_window->canvas(); }
     std::vector<graph::NodeId> find(const char* query) {
-        return models::searchNodes(context(), QLatin1String(query)).nodes;
+        return models::searchNodes(context().model(), context().runs(), context().points(), QLatin1String(query)).nodes;
     }
     graph::NodeId node(const char* query) {
         const auto found = find(query);
         return found.empty() ? graph::NodeId() : found.front();
     }
     QRectF rectOf(canvas::GraphCanvas* shown, graph::NodeId of) {
-        return shown->rectOf(context().graph().node(of).producer);
+        return shown->rectOf(context().model().graph().node(of).producer);
     }
     static QString file(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
 

@@ -17,9 +17,9 @@ namespace sonde::canvas {
 using layout::ItemId;
 
 std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
-    if (!m_painter || !m_context.hasModel()) return {};
+    if (!m_painter || !m_context.model().isOpen()) return {};
     const layout::SceneLayout& scene = *this->scene();
-    const graph::InternalGraph& graph = m_context.graph();
+    const graph::InternalGraph& graph = m_context.model().graph();
     std::vector<std::uint16_t> flags;
     const context::Problems& problems = m_context.problems();
     // Bad values that were counted in the run, and that the user accepted, or that carry what he accepted.
@@ -36,17 +36,17 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
                                 : what.kind == layout::ItemKind::Expr && what.expr != expr;
         flags[id.index()] = static_cast<std::uint16_t>(flags[id.index()] | flag | (inside ? kInside : 0));
     };
-    for (const graph::NodeId node : m_context.watched()) {
+    for (const graph::NodeId node : m_context.points().watched()) {
         const Preview* preview = m_marks.preview(node);
         const bool isBad = preview && preview->bad && !isMeant(node);
         mark(graph.node(node).producer, static_cast<std::uint16_t>(kWatched | (isBad ? kBadValue : 0)));
     }
-    for (const graph::NodeId node : m_context.ends()) mark(graph.node(node).producer, kEnd);
-    const std::vector<graph::NodeId>& hits = m_context.searchHits();
+    for (const graph::NodeId node : m_context.points().ends()) mark(graph.node(node).producer, kEnd);
+    const std::vector<graph::NodeId>& hits = m_context.navigation().searchHits();
     for (std::size_t i = 0; i < hits.size(); ++i)
         mark(graph.node(hits[i]).producer,
-             static_cast<int>(i) == m_context.currentHit() ? kMatch | kCurrentHit : kMatch);
-    for (const context::Selection& bookmark : m_context.bookmarks()) {
+             static_cast<int>(i) == m_context.navigation().currentHit() ? kMatch | kCurrentHit : kMatch);
+    for (const context::Selection& bookmark : m_context.navigation().bookmarks()) {
         if (bookmark.expr.valid()) {
             mark(bookmark.expr, kBookmarked);
         } else if (const ItemId id = itemOf(bookmark)) {
@@ -56,7 +56,7 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     }
     for (const graph::ExprId id : m_untraced) mark(id, kUntraced);
     for (const auto& [id, flag] : m_passFlags) mark(id, flag);
-    if (m_context.isRunning()) mark(m_context.runProgress().current, kRunning);
+    if (m_context.runs().isRunning()) mark(m_context.runs().progress().current, kRunning);
     // What is bad has a mark whatever gives the colours.
     const context::ValueMeasures& measures = m_context.valueMeasures();
     const context::Comparison& comparison = m_context.comparison();
@@ -68,14 +68,14 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
         if (difference && !difference->ok) mark(graph.node(node).producer, kDiffers);
     }
 
-    const auto& recording = m_context.recording();
-    if (!recording || m_context.isRunning()) return flags;
+    const auto& recording = m_context.runs().recording();
+    if (!recording || m_context.runs().isRunning()) return flags;
     for (const graph::NodeId node : problems.bad()) mark(graph.node(node).producer, kBadValue);
     if (recording->error && recording->failedAt.valid()) mark(recording->failedAt, kFailed);
     for (const exec::Failure& failure : recording->failures) mark(failure.expr, kFailed);
     for (std::size_t i = 0; i < scene.items.size(); ++i) {
         const layout::ItemDescription& what = scene.items[i].what;
-        if (what.kind != layout::ItemKind::Body || !m_context.wasTaken(what.body)) continue;
+        if (what.kind != layout::ItemKind::Body || !m_context.runs().wasTaken(what.body)) continue;
         if (flags.empty()) flags.resize(scene.items.size(), 0);
         flags[i] |= kTaken;
     }
@@ -104,23 +104,23 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
 }
 
 void GraphCanvas::findPassMarks() {
-    using PassMark = context::InspectorContext::PassMark;
+    using PassMark = context::OpenModel::PassMark;
     m_passFlags.clear();
-    for (const auto& [node, mark] : m_context.passMarks())
-        m_passFlags.emplace_back(m_context.graph().node(node).producer, mark == PassMark::Removed ? kRemoved
-                                                                        : mark == PassMark::Added ? kAdded
-                                                                                                  : kChanged);
+    for (const auto& [node, mark] : m_context.model().passMarks())
+        m_passFlags.emplace_back(m_context.model().graph().node(node).producer, mark == PassMark::Removed ? kRemoved
+                                                                                : mark == PassMark::Added ? kAdded
+                                                                                                          : kChanged);
 }
 
 void GraphCanvas::findUntraced() {
     m_untraced.clear();
-    if (!m_context.hasModel()) return;
+    if (!m_context.model().isOpen()) return;
     std::unordered_set<std::string_view> failed;
-    for (const graph::ModuleInfo& module : m_context.document()->modules->modules())
+    for (const graph::ModuleInfo& module : m_context.model().document()->modules->modules())
         if (!module.failure.empty()) failed.insert(module.qualname);
     if (failed.empty()) return;
-    for (const graph::ExprId id : m_context.graph().main().order) {
-        const graph::Expr& expr = m_context.graph().expr(id);
+    for (const graph::ExprId id : m_context.model().graph().main().order) {
+        const graph::Expr& expr = m_context.model().graph().expr(id);
         if (expr.kind == graph::ExprKind::CallModule && failed.contains(expr.target)) m_untraced.push_back(id);
     }
 }
@@ -149,14 +149,14 @@ void GraphCanvas::refreshMarks() {
 
 /// Modules whose value, their output, is watched: closed, they show it as the node would.
 std::unordered_set<graph::ScopeId> GraphCanvas::watchedModules() {
-    const graph::InternalGraph& graph = m_context.graph();
+    const graph::InternalGraph& graph = m_context.model().graph();
     std::unordered_set<graph::ScopeId> modules;
     m_marks.moduleValues.clear();
-    for (const graph::NodeId node : m_context.watched())
+    for (const graph::NodeId node : m_context.points().watched())
         for (graph::ScopeId scope = graph.expr(graph.node(node).producer).scope; scope.valid();
              scope = graph.scope(scope).parent) {
             const auto [found, isNew] = m_moduleOutputs.try_emplace(scope);
-            if (isNew) found->second = models::resultOf(m_context, m_context.selectionOf(scope));
+            if (isNew) found->second = models::resultOf(m_context.model(), m_context.navigation().selectionOf(scope));
             if (found->second != node) continue;
             m_marks.moduleValues[scope] = node;
             modules.insert(scope);
@@ -185,12 +185,12 @@ Preview faded(Preview preview) {
 }  // namespace
 
 void GraphCanvas::refreshPreviews() {
-    if (!m_context.hasModel()) return;
+    if (!m_context.model().isOpen()) return;
     std::vector<std::pair<graph::NodeId, tensor::Value>> values;
     std::set<graph::NodeId> stale;
-    for (const graph::NodeId node : m_context.watched()) {
-        if (const tensor::Value* value = m_context.value(node)) values.emplace_back(node, *value);
-        if (m_context.isStale(node)) stale.insert(node);
+    for (const graph::NodeId node : m_context.points().watched()) {
+        if (const tensor::Value* value = m_context.runs().value(node)) values.emplace_back(node, *value);
+        if (m_context.runs().isStale(node)) stale.insert(node);
     }
     m_previewJob.start(
         [values = std::move(values), stale = std::move(stale), scheme = style().scheme](const base::WorkContext& work) {
@@ -203,12 +203,12 @@ void GraphCanvas::refreshPreviews() {
             return made;
         },
         [this](const std::shared_ptr<Previews>& made) {
-            if (!m_context.checkFiles()) made->clear();  // they may show another file's bytes
+            if (!m_context.model().checkFiles()) made->clear();  // they may show another file's bytes
             m_marks.previews = made;
             refreshMarks();
             if (!m_painter) return;
-            for (const graph::NodeId node : m_context.watched())
-                if (const ItemId item = scene()->itemOf(m_context.graph().node(node).producer))
+            for (const graph::NodeId node : m_context.points().watched())
+                if (const ItemId item = scene()->itemOf(m_context.model().graph().node(node).producer))
                     m_tiles.invalidate(toQt(scene()->item(item).rect).adjusted(-14, -14, 14, 14));
             m_tilesComplete = false;
             update();

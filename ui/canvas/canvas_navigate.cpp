@@ -23,6 +23,10 @@ void GraphCanvas::setCamera(const Camera& camera) {
     update();
 }
 
+void GraphCanvas::stopFlight() {
+    if (m_flight) m_flight->stop();
+}
+
 void GraphCanvas::flyTo(const Camera& camera) {
     if (m_flight) m_flight->stop();
     const int duration = theme::Theme::instance().animationMs(160);
@@ -52,8 +56,8 @@ void GraphCanvas::fit() {
 void GraphCanvas::fitSelection() {
     if (!m_painter) return;
     QRectF area;
-    for (const graph::NodeId node : m_context.selectedNodes())
-        if (const ItemId item = scene()->itemOf(m_context.graph().node(node).producer))
+    for (const graph::NodeId node : m_context.navigation().selectedNodes())
+        if (const ItemId item = scene()->itemOf(m_context.model().graph().node(node).producer))
             area |= toQt(scene()->item(item).rect);
     if (const ItemId item = currentItem()) area |= toQt(scene()->item(item).rect);
     if (!area.isEmpty()) flyTo(Camera::fitting(area, size(), 48, 2.0));
@@ -164,20 +168,21 @@ ItemId GraphCanvas::itemOf(const Selection& selection) const {
 Selection GraphCanvas::selectionOf(ItemId id) const {
     const layout::ItemDescription& what = scene()->item(id).what;
     switch (what.kind) {
-        case ItemKind::Module: return m_context.selectionOf(what.scope);
+        case ItemKind::Module: return m_context.navigation().selectionOf(what.scope);
         case ItemKind::Body: {
-            const graph::ExprId owner = m_context.graph().body(what.body).owner;
-            return owner.valid() ? m_context.selectionOf(owner) : Selection{};
+            const graph::ExprId owner = m_context.model().graph().body(what.body).owner;
+            return owner.valid() ? m_context.navigation().selectionOf(owner) : Selection{};
         }
-        case ItemKind::Stub: return what.values.empty() ? Selection{} : m_context.selectionOf(what.values.front());
+        case ItemKind::Stub:
+            return what.values.empty() ? Selection{} : m_context.navigation().selectionOf(what.values.front());
         case ItemKind::Output:
             if (!what.expr.valid())
-                return what.values.empty() ? Selection{} : m_context.selectionOf(what.values.front());
+                return what.values.empty() ? Selection{} : m_context.navigation().selectionOf(what.values.front());
             break;
         case ItemKind::Expr:
         case ItemKind::Input: break;
     }
-    return what.expr.valid() ? m_context.selectionOf(what.expr) : Selection{};
+    return what.expr.valid() ? m_context.navigation().selectionOf(what.expr) : Selection{};
 }
 
 ItemId GraphCanvas::currentItem() const { return m_painter && m_current ? scene()->find(*m_current) : ItemId(); }
@@ -190,15 +195,17 @@ void GraphCanvas::setCurrent(ItemId item) {
 
 void GraphCanvas::selectItem(ItemId item) {
     setCurrent(item);
-    m_context.select(selectionOf(item));
+    m_context.navigation().select(selectionOf(item));
     announce();
 }
 
 graph::NodeId GraphCanvas::currentNode() const {
     // A module stands for what it returns.
-    if (const graph::NodeId node = models::resultOf(m_context, m_context.selection()); node.valid()) return node;
+    if (const graph::NodeId node = models::resultOf(m_context.model(), m_context.navigation().selection());
+        node.valid())
+        return node;
     const ItemId item = currentItem();
-    return item ? nodeOf(m_context.graph(), scene()->item(item).what) : graph::NodeId();
+    return item ? nodeOf(m_context.model().graph(), scene()->item(item).what) : graph::NodeId();
 }
 
 void GraphCanvas::walk(int dx, int dy) {
@@ -232,8 +239,8 @@ void GraphCanvas::toggleItem(ItemId id) {
     if (!item.what.expandable) return;
     activate();
     m_wantedAnchor = anchorOf(id);
-    if (item.what.kind == ItemKind::Module) m_context.setExpanded(item.what.scope, !item.what.open);
-    else if (item.what.expr.valid()) m_context.setExpanded(item.what.expr, !item.what.open);
+    if (item.what.kind == ItemKind::Module) state().setExpanded(item.what.scope, !item.what.open);
+    else if (item.what.expr.valid()) state().setExpanded(item.what.expr, !item.what.open);
 }
 
 void GraphCanvas::toggleCurrent() { toggleItem(currentItem()); }
@@ -242,14 +249,14 @@ void GraphCanvas::setAllInside(bool open) {
     activate();
     const ItemId id = currentItem();
     if (!id) {
-        if (m_context.outline())
-            m_context.expandToDepth(open ? static_cast<int>(layout::greatestDepth(*m_context.outline())) : 0);
+        if (m_context.model().outline())
+            state().expandToDepth(open ? static_cast<int>(layout::greatestDepth(*m_context.model().outline())) : 0);
         return;
     }
     const layout::ItemDescription& what = scene()->item(id).what;
     m_wantedAnchor = anchorOf(id);
-    if (what.kind == ItemKind::Module) m_context.setExpandedRecursively(what.scope, open);
-    else if (what.expandable) m_context.setExpanded(what.expr, open);
+    if (what.kind == ItemKind::Module) state().setExpandedRecursively(what.scope, open);
+    else if (what.expandable) state().setExpanded(what.expr, open);
     else m_wantedAnchor.reset();
 }
 
@@ -268,34 +275,35 @@ void GraphCanvas::selectAll() {
     std::vector<graph::NodeId> nodes;
     for (const layout::SceneItem& item : scene()->items)
         if (item.what.kind == ItemKind::Expr || item.what.kind == ItemKind::Input)
-            if (const graph::NodeId node = nodeOf(m_context.graph(), item.what)) nodes.push_back(node);
-    m_context.selectMany(nodes);
+            if (const graph::NodeId node = nodeOf(m_context.model().graph(), item.what)) nodes.push_back(node);
+    m_context.navigation().selectMany(nodes);
 }
 
 void GraphCanvas::clearSelection() {
     m_current.reset();
-    m_context.clearSelection();
+    m_context.navigation().clearSelection();
     update();
 }
 
 void GraphCanvas::copyName() {
-    if (!m_context.hasModel()) return;
+    if (!m_context.model().isOpen()) return;
     QStringList names;
-    for (const graph::NodeId node : m_context.selectedNodes())
-        names << QString::fromStdString(m_context.graph().node(node).name);
-    if (names.isEmpty() && !m_context.selection().isNone()) names << m_context.selection().qualname;
+    for (const graph::NodeId node : m_context.navigation().selectedNodes())
+        names << QString::fromStdString(m_context.model().graph().node(node).name);
+    if (names.isEmpty() && !m_context.navigation().selection().isNone())
+        names << m_context.navigation().selection().qualname;
     if (!names.isEmpty()) QApplication::clipboard()->setText(names.join(u'\n'));
 }
 
 void GraphCanvas::toggleWatch() {
     if (const graph::NodeId node = currentNode()) {
         m_wantedAnchor = anchorOf(currentItem());
-        m_context.toggleWatch(node);
+        m_context.points().toggleWatch(node);
     }
 }
 
 void GraphCanvas::toggleEnd() {
-    if (const graph::NodeId node = currentNode()) m_context.toggleEnd(node);
+    if (const graph::NodeId node = currentNode()) m_context.points().toggleEnd(node);
 }
 
 void GraphCanvas::jump(ItemId stub) {
@@ -307,7 +315,8 @@ void GraphCanvas::jump(ItemId stub) {
         showItem(item.source);
     }
     // The source may be a closed box: the value inside it is what was meant.
-    if (!item.source || scene()->item(item.source).what.kind == ItemKind::Module) m_context.navigateTo(value);
+    if (!item.source || scene()->item(item.source).what.kind == ItemKind::Module)
+        m_context.navigation().navigateTo(value);
 }
 
 void GraphCanvas::followCurrent() {
@@ -332,10 +341,11 @@ graph::ScopeId GraphCanvas::shownScope() const {
     if (!m_painter) return {};
     const QRectF view = m_camera.visible(size());
     const ItemId current = currentItem();
-    const Selection& selection = m_context.selection();
+    const Selection& selection = m_context.navigation().selection();
     if (selection.scope.valid()) {
         const ItemId item = current ? current : itemOf(selection);
-        if (m_context.activeCanvas() == m_number || (item && view.intersects(toQt(scene()->item(item).rect))))
+        if (m_context.canvases().activeNumber() == m_number ||
+            (item && view.intersects(toQt(scene()->item(item).rect))))
             return selection.scope;
     }
     for (ItemId at = m_painter->index().itemAt(view.center()); at; at = scene()->item(at).parent) {
@@ -349,8 +359,8 @@ graph::ScopeId GraphCanvas::shownScope() const {
 
 QStringList GraphCanvas::path() const {
     QStringList parts;
-    if (!m_context.hasModel()) return parts;
-    const graph::InternalGraph& graph = m_context.graph();
+    if (!m_context.model().isOpen()) return parts;
+    const graph::InternalGraph& graph = m_context.model().graph();
     for (graph::ScopeId scope = shownScope(); scope.valid(); scope = graph.scope(scope).parent)
         parts.prepend(QString::fromStdString(graph.scope(scope).qualname));
     return parts;
@@ -363,7 +373,7 @@ bool GraphCanvas::legendVisible() const { return m_overlays->legendVisible(); }
 
 QString GraphCanvas::spokenItem(ItemId id) const {
     if (!m_painter || !id) return {};
-    QString text = spokenText(m_context.graph(), scene()->item(id));
+    QString text = spokenText(m_context.model().graph(), scene()->item(id));
     const std::uint16_t flags = m_marks.of(id);
     if (flags & kWatched) text += tr(", watched");
     if (flags & kEnd) text += tr(", end point");
@@ -391,7 +401,7 @@ void GraphCanvas::announce() {
 }
 
 QString GraphCanvas::factsOf(ItemId item) const {
-    return m_painter && item ? itemFacts(m_context.graph(), scene()->item(item)) : QString();
+    return m_painter && item ? itemFacts(m_context.model().graph(), scene()->item(item)) : QString();
 }
 
 std::vector<ItemId> GraphCanvas::visibleItems() const {

@@ -57,9 +57,10 @@ void restyle(QLabel* label) {
 
 }  // namespace
 
-CanvasOverlays::CanvasOverlays(GraphCanvas& canvas)
-    : QObject(&canvas), m_canvas(canvas), m_map(new OverviewMap(canvas)), m_legend(new Legend(&canvas)),
-      m_path(overlayLabel(&canvas)), m_hidden(overlayLabel(&canvas)), m_close(new QToolButton(&canvas)) {
+CanvasOverlays::CanvasOverlays(GraphCanvas& canvas, context::OpenModel& opened, context::Navigation& navigation)
+    : QObject(&canvas), m_canvas(canvas), m_opened(opened), m_navigation(navigation), m_map(new OverviewMap(canvas)),
+      m_legend(new Legend(&canvas)), m_path(overlayLabel(&canvas)), m_hidden(overlayLabel(&canvas)),
+      m_close(new QToolButton(&canvas)) {
     m_close->setObjectName(QStringLiteral("closeCanvas"));
     m_close->setIcon(theme::icon(QStringLiteral("close")));
     m_close->setAutoFillBackground(true);
@@ -79,8 +80,8 @@ CanvasOverlays::CanvasOverlays(GraphCanvas& canvas)
     connect(m_path, &QLabel::linkActivated, this, [this](const QString& link) {
         bool ok = false;
         const uint scope = link.toUInt(&ok);
-        if (ok && m_canvas.m_context.hasModel() && scope < m_canvas.m_context.graph().scopeCount())
-            m_canvas.m_context.navigateTo(m_canvas.m_context.selectionOf(graph::ScopeId(std::size_t{scope})));
+        if (ok && m_opened.isOpen() && scope < m_opened.graph().scopeCount())
+            m_navigation.navigateTo(m_navigation.selectionOf(graph::ScopeId(std::size_t{scope})));
     });
 }
 
@@ -89,8 +90,7 @@ void CanvasOverlays::refresh() {
     m_map->setVisible(m_overviewWanted && scene != nullptr);
     m_legend->setVisible(m_legendWanted && scene != nullptr);
     m_map->sceneChanged();
-    m_legend->setScene(m_canvas.m_context.hasModel() ? &m_canvas.m_context.graph() : nullptr, scene.get(),
-                       m_canvas.m_marks.coloring);
+    m_legend->setScene(m_opened.isOpen() ? &m_opened.graph() : nullptr, scene.get(), m_canvas.marks().coloring);
     refreshLegend();
     restyle(m_hidden);
     m_hidden->setVisible(!m_canvas.hiddenText().isEmpty());
@@ -100,7 +100,7 @@ void CanvasOverlays::refresh() {
 
 void CanvasOverlays::refreshLegend() {
     std::uint16_t marks = 0;
-    for (const std::uint16_t flags : m_canvas.m_marks.flags) marks |= flags;
+    for (const std::uint16_t flags : m_canvas.marks().flags) marks |= flags;
     m_legend->setMarks(marks);
     arrange();
 }
@@ -108,8 +108,8 @@ void CanvasOverlays::refreshLegend() {
 void CanvasOverlays::refreshPath() {
     restyle(m_path);
     QStringList parts;
-    if (m_canvas.m_context.hasModel()) {
-        const graph::InternalGraph& graph = m_canvas.m_context.graph();
+    if (m_opened.isOpen()) {
+        const graph::InternalGraph& graph = m_opened.graph();
         graph::ScopeId scope = m_shownScope = m_canvas.shownScope();
         // A hostile file may nest modules thousands deep; the innermost ones tell where one is.
         constexpr qsizetype kMaxParts = 8;
@@ -166,14 +166,14 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     constexpr double kMargin = 24, kWorthIt = 0.7;
     const QRectF all(QPointF(), QSizeF(m_canvas.size()));
     // Without a selection the path says what the middle shows, which the camera is about to change.
-    const QWidget* path = m_canvas.m_context.selection().isNone() ? nullptr : m_path;
+    const QWidget* path = m_navigation.selection().isNone() ? nullptr : m_path;
     std::vector<QRectF> overlays;
     for (const QWidget* widget : std::initializer_list<const QWidget*>{m_map, m_legend, m_hidden, path})
         if (widget && !widget->isHidden())
             overlays.push_back(QRectF(widget->geometry()).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
     const auto isFree = [&](const Camera& camera) {
         return std::none_of(overlays.begin(), overlays.end(), [&](const QRectF& overlay) {
-            const auto under = m_canvas.m_painter->index().itemsWithin(
+            const auto under = m_canvas.painter()->index().itemsWithin(
                 {camera.toScene(overlay.topLeft(), all.size()), overlay.size() / camera.scale});
             return std::any_of(under.begin(), under.end(),
                                [&](std::uint32_t id) { return !m_canvas.scene()->items[id].what.open; });
@@ -225,7 +225,7 @@ void CanvasOverlays::setLegendVisible(bool visible) {
     m_legendWanted = visible;
     arrange();
     // It takes a place of its own in a picture that was fitted.
-    if (isNew) m_canvas.placeAgain();
+    if (isNew) Q_EMIT roomChanged();
 }
 
 }  // namespace sonde::canvas

@@ -9,6 +9,11 @@ class QLabel;
 class QToolButton;
 class QWidget;
 
+namespace sonde::context {
+class Navigation;
+class OpenModel;
+}  // namespace sonde::context
+
 namespace sonde::canvas {
 
 class GraphCanvas;
@@ -21,7 +26,7 @@ class OverviewMap;
 class CanvasOverlays : public QObject {
     Q_OBJECT
   public:
-    explicit CanvasOverlays(GraphCanvas& canvas);
+    CanvasOverlays(GraphCanvas& canvas, context::OpenModel& opened, context::Navigation& navigation);
 
     /// The scene or the colours are other than before.
     void refresh();
@@ -43,8 +48,14 @@ class CanvasOverlays : public QObject {
     bool overviewVisible() const { return m_overviewWanted; }
     bool legendVisible() const { return m_legendWanted; }
 
+  Q_SIGNALS:
+    /// The legend takes a place of its own, or leaves it: a fitted graph view is fitted anew.
+    void roomChanged();
+
   private:
     GraphCanvas& m_canvas;
+    context::OpenModel& m_opened;
+    context::Navigation& m_navigation;
     OverviewMap* m_map;
     Legend* m_legend;
     QLabel* m_path;

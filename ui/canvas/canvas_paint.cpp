@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ui/canvas/canvas_interaction.h"
 #include "ui/canvas/canvas_overlays.h"
 #include "ui/canvas/canvas_transition.h"
 #include "ui/canvas/graph_canvas.h"
@@ -35,7 +36,7 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
     }
     if (m_painter && !m_transition) paintOverlay(painter);
     paintNotice(painter);
-    if (m_beside && m_context.activeCanvas() == m_number) {
+    if (m_beside && m_context.canvases().activeNumber() == m_number) {
         painter.setRenderHint(QPainter::Antialiasing, false);
         painter.setPen(QPen(style().color(ColorRole::Accent), 2));
         painter.setBrush(Qt::NoBrush);
@@ -57,8 +58,8 @@ void GraphCanvas::paintScene(QPainter& painter, const QRegion& exposed) {
 /// are all taken.
 std::vector<ItemId> GraphCanvas::selectedWithin(const QRectF& area) const {
     std::vector<ItemId> items;
-    for (const graph::NodeId node : m_context.selectedNodes())
-        if (const ItemId item = scene()->itemOf(m_context.graph().node(node).producer)) items.push_back(item);
+    for (const graph::NodeId node : m_context.navigation().selectedNodes())
+        if (const ItemId item = scene()->itemOf(m_context.model().graph().node(node).producer)) items.push_back(item);
     std::sort(items.begin(), items.end());
     items.erase(std::unique(items.begin(), items.end()), items.end());
     if (items.size() > kMaxFollowed)
@@ -73,10 +74,12 @@ void GraphCanvas::paintOverlay(QPainter& painter) {
     const double scale = m_camera.scale;
     const QRectF seen = m_camera.visible(size()).adjusted(-20, -20, 20, 20);
     const ItemId current = currentItem();
-    if (m_hoverEdge >= 0) m_painter->paintEdgeHighlight(painter, m_hoverEdge, seen, scale);
-    if (m_hoverItem && m_hoverItem != current && !scene()->item(m_hoverItem).what.open)
-        m_painter->paintHighlight(painter, m_hoverItem, seen, scale, false);
-    if (m_context.selectedNodes().size() > 1) {
+    if (m_interaction->hoverEdge() >= 0)
+        m_painter->paintEdgeHighlight(painter, m_interaction->hoverEdge(), seen, scale);
+    if (m_interaction->hoverItem() && m_interaction->hoverItem() != current &&
+        !scene()->item(m_interaction->hoverItem()).what.open)
+        m_painter->paintHighlight(painter, m_interaction->hoverItem(), seen, scale, false);
+    if (m_context.navigation().selectedNodes().size() > 1) {
         const std::vector<ItemId> selected = selectedWithin(seen);
         for (const ItemId item : selected) {
             // Lines of very many are no longer followed by anyone, and looking for each takes time.
@@ -87,15 +90,14 @@ void GraphCanvas::paintOverlay(QPainter& painter) {
     }
     if (current) m_painter->paintHighlight(painter, current, seen, scale, true);
     painter.restore();
-    if (m_drag == Drag::SelectBox || m_drag == Drag::ZoomBox) {
+    if (const auto box = m_interaction->box()) {
         const QColor line = style().color(ColorRole::SelectionOutline);
         QColor fill = line;
         fill.setAlphaF(0.12F);
-        const QRect box = QRectF(m_pressPixel, m_lastPixel).normalized().toRect();
-        theme::fillVeil(painter, box.intersected(rect()), fill);
-        painter.setPen(QPen(line, 1, m_drag == Drag::ZoomBox ? Qt::DashLine : Qt::SolidLine));
+        theme::fillVeil(painter, box->rect.intersected(rect()), fill);
+        painter.setPen(QPen(line, 1, box->zooms ? Qt::DashLine : Qt::SolidLine));
         painter.setBrush(Qt::NoBrush);
-        painter.drawRect(box);
+        painter.drawRect(box->rect);
     }
 }
 

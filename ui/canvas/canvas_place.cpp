@@ -79,23 +79,23 @@ void GraphCanvas::putAt(ItemId item, QPointF offset, double scale) {
 /// from its beginning.
 void GraphCanvas::placeNew() {
     placeFirst();
-    if (m_keptPlace && m_keptPlace->location == m_context.location()) {
+    if (m_keptPlace && m_keptPlace->location == m_context.loader().location()) {
         const graph::NodeId node =
-            m_keptPlace->node.empty() ? graph::NodeId() : m_context.graph().findNode(m_keptPlace->node);
-        const context::Selection at = node.valid()
-                                          ? m_context.selectionOf(node)
-                                          : m_context.selectionOf(QString::fromStdString(m_keptPlace->qualname));
+            m_keptPlace->node.empty() ? graph::NodeId() : m_context.model().graph().findNode(m_keptPlace->node);
+        const context::Selection at =
+            node.valid() ? m_context.navigation().selectionOf(node)
+                         : m_context.navigation().selectionOf(QString::fromStdString(m_keptPlace->qualname));
         if (const ItemId item = itemOf(at))
             putAt(item, m_keptPlace->corner - QPointF(width(), height()) / 2.0, m_keptPlace->scale);
         return;
     }
-    const Place& last = m_context.place(m_number);
+    const Place& last = state().place();
     if (last.kind == Place::Kind::Fitted) {
         m_camera = m_overlays->fitted(toQt(scene()->bounds));
         m_home = Home{m_camera, true};
     } else if (last.kind == Place::Kind::Moved) {
-        const context::Selection at =
-            last.scope.valid() ? m_context.selectionOf(last.scope) : m_context.selectionOf(last.node);
+        const context::Selection at = last.scope.valid() ? m_context.navigation().selectionOf(last.scope)
+                                                         : m_context.navigation().selectionOf(last.node);
         if (const ItemId item = itemOf(at)) putAt(item, last.offset, last.scale);
     }
 }
@@ -112,7 +112,7 @@ void GraphCanvas::followPlace() {
 }
 
 void GraphCanvas::rememberPlace() {
-    if (!m_painter || m_firstLayout || !m_context.hasModel()) return;
+    if (!m_painter || m_firstLayout || !m_context.model().isOpen()) return;
     if (m_flight) return m_placeTimer.start();  // on its way
     Place place;
     if (!m_home || !(m_home->camera == m_camera)) {
@@ -121,7 +121,7 @@ void GraphCanvas::rememberPlace() {
         place.kind = Place::Kind::Moved;
         place.scope = anchor->scope;
         if (!anchor->scope.valid() && anchor->expr.valid())
-            if (const auto& outputs = m_context.graph().expr(anchor->expr).outputs; !outputs.empty())
+            if (const auto& outputs = m_context.model().graph().expr(anchor->expr).outputs; !outputs.empty())
                 place.node = outputs.front();
         place.offset = anchor->corner - QPointF(width(), height()) / 2.0;
         place.scale = anchor->scale;
@@ -129,7 +129,7 @@ void GraphCanvas::rememberPlace() {
     } else if (m_home->fitted) {
         place.kind = Place::Kind::Fitted;
     }
-    m_context.keepPlace(m_number, place);
+    state().keepPlace(place);
 }
 
 /// For the same document when it has been read again.

@@ -4,6 +4,7 @@
 #include <QVariantAnimation>
 
 #include "ui/canvas/canvas_accessible.h"
+#include "ui/canvas/canvas_interaction.h"
 #include "ui/canvas/canvas_overlays.h"
 #include "ui/canvas/canvas_transition.h"
 #include "ui/canvas/card_labels.h"
@@ -31,13 +32,16 @@ struct GraphCanvas::Composed {
 
 GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, int number)
     : QWidget(parent), m_context(context), m_number(number),
-      m_measure(std::make_shared<TextMeasure>(Theme::instance().textScale())), m_measures(context) {
+      m_measure(std::make_shared<TextMeasure>(Theme::instance().textScale())),
+      m_measures(context.model(), context.runs(), context.valueMeasures(), context.comparison()),
+      m_interaction(std::make_unique<CanvasInteraction>(*this, context)) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
     setAccessibleName(number == 0 ? tr("Graph") : tr("Graph, second canvas"));
     installCanvasAccessibility();
-    m_overlays = new CanvasOverlays(*this);
+    m_overlays = new CanvasOverlays(*this, context.model(), context.navigation());
+    connect(m_overlays, &CanvasOverlays::roomChanged, this, &GraphCanvas::placeAgain);
 
     m_noticeTimer.setSingleShot(true);
     m_noticeTimer.setInterval(1000);
@@ -48,7 +52,7 @@ GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, in
     m_idleTimer.setSingleShot(true);
     m_idleTimer.setInterval(30);
     connect(&m_idleTimer, &QTimer::timeout, this, [this] {
-        if (!m_painter || !m_tilesComplete || m_drag != Drag::None) return;
+        if (!m_painter || !m_tilesComplete || m_interaction->isDragging()) return;
         const auto render = [this](QPainter& p, const QRectF& area, double scale) {
             m_painter->paint(p, m_marks, area, scale);
         };
@@ -69,7 +73,7 @@ GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, in
     connectContext();
     followPlace();
     connect(&Theme::instance(), &Theme::changed, this, &GraphCanvas::restyle);
-    if (m_context.hasModel()) begin();
+    if (m_context.model().isOpen()) begin();
 }
 
 GraphCanvas::~GraphCanvas() {
@@ -78,45 +82,42 @@ GraphCanvas::~GraphCanvas() {
 }
 
 void GraphCanvas::connectContext() {
-    using Context = context::InspectorContext;
-    connect(&m_context, &Context::documentLeft, this, [this] {
+    connect(&m_context.model(), &context::OpenModel::documentLeft, this, [this] {
         keepPlace();
         clearScene();
     });
-    connect(&m_context, &Context::documentOpened, this, &GraphCanvas::begin);
-    connect(&m_context, &Context::documentClosed, this, [this] {
+    connect(&m_context.model(), &context::OpenModel::documentOpened, this, &GraphCanvas::begin);
+    connect(&m_context.model(), &context::OpenModel::documentClosed, this, [this] {
         m_keptPlace.reset();
         recolor();
         m_overlays->refresh();
         update();
     });
-    connect(&m_context, &Context::bookmarksChanged, this, &GraphCanvas::refreshMarks);
-    connect(&m_context, &Context::coloringChanged, this, [this] {
+    connect(&m_context.navigation(), &context::Navigation::bookmarksChanged, this, &GraphCanvas::refreshMarks);
+    connect(&m_context.settings(), &context::Settings::coloringChanged, this, [this] {
         recolor();
         restyle();
     });
-    connect(&m_context, &Context::viewChanged, this, [this] {
-        if (m_context.activeCanvas() == m_number) requestLayout();
-    });
-    connect(&m_context, &Context::activeCanvasChanged, this, [this] {
+    connect(&state(), &context::CanvasState::viewChanged, this, &GraphCanvas::requestLayout);
+    connect(&m_context.canvases(), &context::Canvases::activeCanvasChanged, this, [this] {
         m_overlays->refreshPath();
         update();
     });
-    connect(&m_context, &Context::labelsChanged, this, [this] {
-        m_labels = makeCardLabels(m_context.labelRules(), &m_context);
+    connect(&m_context.settings(), &context::Settings::labelsChanged, this, [this] {
+        m_labels = makeCardLabels(m_context.settings().labelRules(), &m_context);
         requestLayout();
     });
-    connect(&m_context, &Context::watchChanged, this, [this] {
+    connect(&m_context.points(), &context::Points::watchChanged, this, [this] {
         refreshMarks();
         refreshPreviews();
         requestLayout();  // a watched node's card has room for its value
     });
-    connect(&m_context, &Context::endChanged, this, &GraphCanvas::refreshMarks);
-    connect(&m_context, &Context::searchHitsChanged, this, &GraphCanvas::refreshMarks);
-    for (const auto signal : {&Context::runStarted, &Context::runProgressed})
-        connect(&m_context, signal, this, &GraphCanvas::refreshMarks);
-    connect(&m_context, &Context::typesChanged, this, &GraphCanvas::restyle);
-    connect(&m_context, &Context::runFinished, this, [this] {
+    connect(&m_context.points(), &context::Points::endChanged, this, &GraphCanvas::refreshMarks);
+    connect(&m_context.navigation(), &context::Navigation::searchHitsChanged, this, &GraphCanvas::refreshMarks);
+    for (const auto signal : {&context::Runs::runStarted, &context::Runs::runProgressed})
+        connect(&m_context.runs(), signal, this, &GraphCanvas::refreshMarks);
+    connect(&m_context.model(), &context::OpenModel::typesChanged, this, &GraphCanvas::restyle);
+    connect(&m_context.runs(), &context::Runs::runFinished, this, [this] {
         refreshMarks();
         refreshPreviews();
         relabel();
@@ -134,30 +135,32 @@ void GraphCanvas::connectContext() {
     connect(&m_context.valueMeasures(), &context::ValueMeasures::changed, this, measured);
     connect(&m_context.comparison(), &context::Comparison::changed, this, measured);
     connect(&m_context.problems(), &context::Problems::changed, this, &GraphCanvas::refreshMarks);
-    connect(&m_context, &Context::inputsChanged, this, &GraphCanvas::refreshPreviews);
-    connect(&m_context, &Context::valueArrived, this, &GraphCanvas::refreshPreviews);
-    connect(&m_context, &Context::selectionChanged, this, [this](const context::Selection& selection) {
-        const ItemId item = itemOf(selection);
-        // A stub that was clicked keeps the keyboard's place although its value is made elsewhere.
-        const ItemId current = currentItem();
-        const bool stays = current && selectionOf(current) == selection;
-        if (!stays) setCurrent(item);
-        announce();
-        m_overlays->refreshPath();
-        update();
-    });
-    connect(&m_context, &Context::revealRequested, this, [this](const context::Selection& selection) {
-        if (m_context.activeCanvas() != m_number) return;
-        if (m_layoutJob.isActive()) m_wantedView = selection;
-        else ensureVisible(selection);
-    });
+    connect(&m_context.inputs(), &context::Inputs::inputsChanged, this, &GraphCanvas::refreshPreviews);
+    connect(&m_context.runs(), &context::Runs::valueArrived, this, &GraphCanvas::refreshPreviews);
+    connect(&m_context.navigation(), &context::Navigation::selectionChanged, this,
+            [this](const context::Selection& selection) {
+                const ItemId item = itemOf(selection);
+                // A stub that was clicked keeps the keyboard's place although its value is made elsewhere.
+                const ItemId current = currentItem();
+                const bool stays = current && selectionOf(current) == selection;
+                if (!stays) setCurrent(item);
+                announce();
+                m_overlays->refreshPath();
+                update();
+            });
+    connect(&m_context.navigation(), &context::Navigation::revealRequested, this,
+            [this](const context::Selection& selection) {
+                if (m_context.canvases().activeNumber() != m_number) return;
+                if (m_layoutJob.isActive()) m_wantedView = selection;
+                else ensureVisible(selection);
+            });
 }
 
 /// With the document that is there now.
 void GraphCanvas::begin() {
     findUntraced();
     findPassMarks();
-    m_labels = makeCardLabels(m_context.labelRules(), &m_context);
+    m_labels = makeCardLabels(m_context.settings().labelRules(), &m_context);
     recolor();
     requestLayout();
 }
@@ -172,8 +175,7 @@ void GraphCanvas::clearScene() {
     m_marks.flags.clear();
     m_marks.previews.reset();
     m_current.reset();
-    m_hoverItem = {};
-    m_hoverEdge = -1;
+    m_interaction->forgetHover();
     m_wantedAnchor.reset();
     m_wantedView.reset();
     m_refits = false;
@@ -193,20 +195,21 @@ void GraphCanvas::clearScene() {
 void GraphCanvas::recolor() {
     m_measures.reset();
     m_marks.coloring.reset();
-    if (m_context.hasModel() && m_context.colorBy() != QLatin1String("category"))
+    if (m_context.model().isOpen() && m_context.settings().colorBy() != QLatin1String("category"))
         m_marks.coloring =
-            std::make_shared<const Coloring>(m_measures, m_context.colorBy(), Theme::instance().scheme());
+            std::make_shared<const Coloring>(m_measures, m_context.settings().colorBy(), Theme::instance().scheme());
 }
 
 void GraphCanvas::requestLayout() {
-    if (!m_context.hasModel() || !m_context.outline()) return;
+    if (!m_context.model().isOpen() || !m_context.model().outline()) return;
     const std::uint64_t number = ++m_layoutNumber;
     const CanvasStyle drawn = style();
-    const std::shared_ptr<const layout::Outline> outline = m_context.outline();
+    const std::shared_ptr<const layout::Outline> outline = m_context.model().outline();
     const std::shared_ptr<const graph::InternalGraph> graph = outline->sharedGraph();
     layout::SceneOptions options;
-    options.metrics = itemMetrics(graph, drawn, m_measure, {m_context.watched().begin(), m_context.watched().end()},
-                                  watchedModules());
+    options.metrics =
+        itemMetrics(graph, drawn, m_measure, {m_context.points().watched().begin(), m_context.points().watched().end()},
+                    watchedModules());
     const QPointer<GraphCanvas> self(this);
     options.onPartial = [self, number, graph, drawn](std::shared_ptr<const SceneLayout> scene) {
         auto index = std::make_shared<const SceneIndex>(std::move(scene));
@@ -219,7 +222,7 @@ void GraphCanvas::requestLayout() {
     };
     if (!m_noticeTimer.isActive() && !m_noticeShown) m_noticeTimer.start();
     m_layoutJob.start(
-        [outline, graph, drawn, view = m_context.view(m_number), options](const base::WorkContext& work) -> Composed {
+        [outline, graph, drawn, view = state().view(), options](const base::WorkContext& work) -> Composed {
             auto scene = layOut(*outline, view, options, work);
             if (!scene) return {nullptr, graph, drawn, std::move(scene).error()};
             return {std::make_shared<const SceneIndex>(std::move(scene).value()), graph, drawn, {}};
@@ -233,7 +236,8 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
         m_noticeShown = false;
     }
     if (!composed.index) {
-        if (composed.error && composed.error->kind != base::ErrorKind::Cancelled) m_context.report(*composed.error);
+        if (composed.error && composed.error->kind != base::ErrorKind::Cancelled)
+            m_context.messages().report(*composed.error);
         update();
         return;
     }
@@ -242,11 +246,10 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     const Camera cameraBefore = m_camera;
     const bool fitted = m_home && m_home->fitted && m_home->camera == (m_flight ? m_flightTarget : m_camera);
     // Drawn with what is known by now; measured was what the file says, so that nothing moves because of a run.
-    const bool isShown = m_context.hasModel() && m_context.document()->graph == composed.graph;
-    const auto graph = isShown ? m_context.sharedGraph() : composed.graph;
+    const bool isShown = m_context.model().isOpen() && m_context.model().document()->graph == composed.graph;
+    const auto graph = isShown ? m_context.model().sharedGraph() : composed.graph;
     m_painter = std::make_shared<ScenePainter>(composed.index, graph, m_measure, composed.style);
-    m_hoverItem = {};
-    m_hoverEdge = -1;
+    m_interaction->forgetHover();
     m_marks.flags = computeFlags();
     followSelectionInside();
     m_overlays->refresh();
@@ -264,12 +267,13 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     if (final) {
         m_firstLayout = false;
         m_keptPlace.reset();
-        m_shownLocation = m_context.location();
+        m_shownLocation = m_context.loader().location();
         m_wantedAnchor.reset();
         m_refits = false;
         for (const std::string& note : composed.index->scene().notes)
             if (m_toldNotes.insert(note).second)
-                m_context.report(context::Message{base::Severity::Info, QString::fromStdString(note), {}, {}, {}});
+                m_context.messages().report(
+                    context::Message{base::Severity::Info, QString::fromStdString(note), {}, {}, {}});
     }
     Q_EMIT sceneChanged();
     Q_EMIT cameraChanged();
@@ -280,7 +284,7 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
 
 /// What stood for the selected node may be open now, or what showed it closed.
 void GraphCanvas::followSelectionInside() {
-    const context::Selection& selection = m_context.selection();
+    const context::Selection& selection = m_context.navigation().selection();
     if (selection.isNone()) return;
     const ItemId current = currentItem();
     if (current && (selectionOf(current) == selection || !scene()->item(current).what.open)) return;
@@ -290,7 +294,7 @@ void GraphCanvas::followSelectionInside() {
 /// Cards that say what a run gave say something else now.
 void GraphCanvas::relabel() {
     if (!m_labels || m_labels->facts.empty()) return;
-    m_labels = makeCardLabels(m_context.labelRules(), &m_context);
+    m_labels = makeCardLabels(m_context.settings().labelRules(), &m_context);
     requestLayout();
 }
 
@@ -300,8 +304,8 @@ void GraphCanvas::restyle() {
     if (resized) m_measure = std::make_shared<TextMeasure>(textScale);
     if (m_marks.coloring) recolor();  // colours are those of the scheme
     if (m_painter)
-        m_painter =
-            std::make_shared<ScenePainter>(m_painter->sharedIndex(), m_context.sharedGraph(), m_measure, style());
+        m_painter = std::make_shared<ScenePainter>(m_painter->sharedIndex(), m_context.model().sharedGraph(), m_measure,
+                                                   style());
     m_tiles.invalidate(false);
     m_tilesComplete = false;
     if (resized) requestLayout();
@@ -313,14 +317,13 @@ void GraphCanvas::restyle() {
 void GraphCanvas::takeOver(const GraphCanvas& other) {
     m_overlays->setOverviewVisible(other.overviewVisible());
     m_overlays->setLegendVisible(other.legendVisible());
-    m_wheelZooms = other.m_wheelZooms;
+    m_interaction->setWheelZooms(other.wheelZooms());
     if (!other.m_painter) return requestLayout();
     m_layoutJob.abandon();
     ++m_layoutNumber;
     m_transition.reset();
     if (m_flight) m_flight->stop();
-    m_hoverItem = {};  // of the picture that goes
-    m_hoverEdge = -1;
+    m_interaction->forgetHover();  // of the picture that goes
     m_wantedAnchor.reset();
     m_painter = other.m_painter;
     m_measure = other.m_measure;

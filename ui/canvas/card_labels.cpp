@@ -3,6 +3,7 @@
 #include "core/analysis/node_measures.h"
 #include "core/analysis/weight_positions.h"
 #include "ui/canvas/operation_text.h"
+#include "ui/context/inspector_context.h"
 #include "ui/models/node_text.h"
 
 namespace sonde::canvas {
@@ -84,11 +85,12 @@ std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rule
         if ((!field.ofRun && !isCounted) || column < 0) continue;
         if (!isUsed(rules, field.name)) continue;
         std::vector<QString>& texts = labels->facts[field.name];
-        if (!context || !context->hasModel()) continue;
-        const models::NodeMeasures measures(*context);
-        texts.resize(context->graph().exprCount());
-        for (const graph::ExprId id : context->graph().recursiveOrder(context->graph().mainId()))
-            if (const auto& outputs = context->graph().expr(id).outputs; !outputs.empty())
+        if (!context || !context->model().isOpen()) continue;
+        const models::NodeMeasures measures(context->model(), context->runs(), context->valueMeasures(),
+                                            context->comparison());
+        texts.resize(context->model().graph().exprCount());
+        for (const graph::ExprId id : context->model().graph().recursiveOrder(context->model().graph().mainId()))
+            if (const auto& outputs = context->model().graph().expr(id).outputs; !outputs.empty())
                 texts[id.index()] = measures.text(column, outputs.front());
     }
     return labels;

@@ -10,6 +10,10 @@
 #include "ui/context/label_rules.h"
 #include "ui/models/node_columns.h"
 
+namespace sonde::context {
+class InspectorContext;
+}
+
 namespace sonde::canvas {
 
 /// What the user's rules write on the cards. Immutable once made, so that sizes can be measured on any thread.

@@ -21,10 +21,10 @@ using theme::Theme;
 CanvasStyle GraphCanvas::style() const {
     return {Theme::instance().scheme(),
             Theme::instance().textScale(),
-            m_context.showsNames(),
-            m_context.showsAttributes(),
+            m_context.settings().showsNames(),
+            m_context.settings().showsAttributes(),
             m_labels,
-            m_context.edgeWidths()};
+            m_context.settings().edgeWidths()};
 }
 
 std::shared_ptr<const SceneLayout> GraphCanvas::scene() const {
@@ -128,7 +128,8 @@ GraphCanvas::Snapshot GraphCanvas::snapshotForPaper(bool whole) const {
     CanvasStyle look = m_painter->items().style();
     SceneMarks marks = m_marks;
     if (marks.coloring && look.scheme != theme::Scheme::Light)
-        marks.coloring = std::make_shared<const Coloring>(m_measures, m_context.colorBy(), theme::Scheme::Light);
+        marks.coloring =
+            std::make_shared<const Coloring>(m_measures, m_context.settings().colorBy(), theme::Scheme::Light);
     look.scheme = theme::Scheme::Light;
     const QRectF all = pictureOf(*m_painter);
     return {m_painter->again(look), std::move(marks), whole ? all : m_camera.visible(size()).intersected(all)};

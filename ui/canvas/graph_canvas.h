@@ -25,9 +25,10 @@ class QVariantAnimation;
 
 namespace sonde::canvas {
 
+class CanvasInteraction;
 class CanvasOverlays;
 
-/// The picture of the model: shows what the context's view says, and turns mouse and keys into the context's verbs.
+/// The picture of the model: shows what its state says, and turns mouse and keys into verbs of that and of the context.
 /// Nothing here takes long on the UI thread: layouts and thumbnails are made by jobs, painting is cut into frames.
 class GraphCanvas : public QWidget {
     Q_OBJECT
@@ -49,7 +50,7 @@ class GraphCanvas : public QWidget {
 
     /// True when nothing is being laid out, animated, or left to be painted.
     bool isIdle() const;
-    bool wheelZooms() const { return m_wheelZooms; }
+    bool wheelZooms() const;
     bool overviewVisible() const;
     bool legendVisible() const;
     int number() const { return m_number; }
@@ -59,6 +60,34 @@ class GraphCanvas : public QWidget {
     void takeOver(const GraphCanvas& other);
     /// Whether there is a second canvas: the active one has a line around it, and both a button that closes.
     void setBeside(bool beside);
+
+    /// What draws the scene; null until the first layout is there.
+    const ScenePainter* painter() const { return m_painter.get(); }
+    const SceneMarks& marks() const { return m_marks; }
+    /// What the canvas shows of the model.
+    context::CanvasState& state() const { return m_context.canvases().at(m_number); }
+    /// While one scene turns into another, nothing can be pointed at.
+    bool isChanging() const { return m_transition != nullptr; }
+
+    // --- for its interaction ----------------------------------------------------------------------------------------
+    void activate() { m_context.canvases().setActive(m_number); }
+    void setCamera(const Camera& camera);
+    /// The same with a flight there, which anything stops that moves the camera.
+    void flyTo(const Camera& camera);
+    void stopFlight();
+    /// The item from which the keyboard goes on; without selecting it.
+    void setCurrent(layout::ItemId item);
+    void selectItem(layout::ItemId item);
+    void toggleItem(layout::ItemId item);
+    void showItem(layout::ItemId item);
+    /// From a stub to its producer.
+    void jump(layout::ItemId stub);
+    context::Selection selectionOf(layout::ItemId item) const;
+    /// The node that commands are about: of the selection, else of the current item.
+    graph::NodeId currentNode() const;
+
+    /// The module that is selected, or that the middle of the canvas shows.
+    graph::ScopeId shownScope() const;
 
     /// What is not drawn: operations in closed modules, constants; "" if nothing.
     QString hiddenText() const;
@@ -73,7 +102,8 @@ class GraphCanvas : public QWidget {
     QString factsOf(layout::ItemId item) const;
     /// The items in view in the order of execution, boxes before what is in them.
     std::vector<layout::ItemId> visibleItems() const;
-    layout::ItemId itemAt(QPointF pixel) const { return itemAtPixel(pixel); }
+    /// None while one scene turns into another.
+    layout::ItemId itemAt(QPointF pixel) const;
     /// Selects an item, as a click does.
     void setCurrentItem(layout::ItemId item);
 
@@ -99,11 +129,13 @@ class GraphCanvas : public QWidget {
     void zoomReset();
     void zoomBy(double factor);
     /// Scrolls (and zooms in if it would be too small to read) until it is seen; opens nothing. See
-    /// InspectorContext::reveal() for what also opens.
+    /// Navigation::reveal() for what also opens.
     void ensureVisible(const sonde::context::Selection& selection);
-    void reveal(sonde::graph::NodeId node) { m_context.reveal(m_context.selectionOf(node)); }
-    void reveal(sonde::graph::ExprId expr) { m_context.reveal(m_context.selectionOf(expr)); }
-    void reveal(sonde::graph::ScopeId scope) { m_context.reveal(m_context.selectionOf(scope)); }
+    void reveal(sonde::graph::NodeId node) { m_context.navigation().reveal(m_context.navigation().selectionOf(node)); }
+    void reveal(sonde::graph::ExprId expr) { m_context.navigation().reveal(m_context.navigation().selectionOf(expr)); }
+    void reveal(sonde::graph::ScopeId scope) {
+        m_context.navigation().reveal(m_context.navigation().selectionOf(scope));
+    }
     void centreOn(QPointF scenePlace);
 
     /// Steps along edges and among siblings; the direction is that of the picture.
@@ -125,8 +157,8 @@ class GraphCanvas : public QWidget {
     /// From a stub to what makes its value, or the reverse.
     void followCurrent();
 
-    void setDirection(sonde::layout::Direction direction) { m_context.setDirection(direction); }
-    void setWheelZooms(bool zooms) { m_wheelZooms = zooms; }
+    void setDirection(sonde::layout::Direction direction) { state().setDirection(direction); }
+    void setWheelZooms(bool zooms);
     void setOverviewVisible(bool visible);
     void setLegendVisible(bool visible);
 
@@ -141,8 +173,6 @@ class GraphCanvas : public QWidget {
     void marksChanged();
     /// The context menu is about to open: the window may add to it.
     void menuAboutToShow(QMenu* menu);
-    /// The menu's "Show in Module Tree".
-    void revealInTreeRequested(const sonde::context::Selection& selection);
     void closeRequested();
 
   protected:
@@ -160,9 +190,6 @@ class GraphCanvas : public QWidget {
     void contextMenuEvent(QContextMenuEvent* event) override;
 
   private:
-    friend class OverviewMap;
-    friend class CanvasOverlays;
-    enum class Drag { None, Pressed, Pan, SelectBox, ZoomBox };
     /// Something that is to stay where it is on the screen while the picture changes around it.
     struct Anchor {
         layout::ItemKey key;
@@ -196,7 +223,6 @@ class GraphCanvas : public QWidget {
     void findUntraced();
     void recolor();
     void findPassMarks();
-    QString failureText(graph::ExprId expr) const;
 
     // canvas_paint.cpp
     void paintScene(QPainter& painter, const QRegion& exposed);
@@ -217,32 +243,13 @@ class GraphCanvas : public QWidget {
     void rememberPlace();
 
     // canvas_navigate.cpp
-    void setCamera(const Camera& camera);
-    void flyTo(const Camera& camera);
     void walk(int dx, int dy);
-    void setCurrent(layout::ItemId item);
-    void selectItem(layout::ItemId item);
-    void toggleItem(layout::ItemId item);
     void setAllInside(bool open);
     layout::ItemId itemOf(const context::Selection& selection) const;
-    context::Selection selectionOf(layout::ItemId item) const;
-    graph::NodeId currentNode() const;
-    graph::ScopeId shownScope() const;
-    void activate() { m_context.setActiveCanvas(m_number); }
-    void showItem(layout::ItemId item);
     void announce();
-    void jump(layout::ItemId stub);
 
-    // canvas_mouse.cpp
-    void hoverAt(QPointF pixel);
-    void clickAt(QPointF pixel, Qt::KeyboardModifiers modifiers);
-    void finishBox(const QRectF& pixels, Drag drag);
+    // canvas_events.cpp
     QPointF scenePlace(QPointF pixel) const { return m_camera.toScene(pixel, size()); }
-    layout::ItemId itemAtPixel(QPointF pixel) const;
-    int edgeAtPixel(QPointF pixel) const;
-    bool onToggle(layout::ItemId item, QPointF pixel) const;
-    void buildMenu(QMenu& menu);
-    void addRunMenu(QMenu& menu);
     QRectF itemRectIn(layout::ItemId item, QSize size) const;
     void bringIntoView(const QRectF& rect);
     std::vector<QRectF> covers() const;
@@ -294,14 +301,8 @@ class GraphCanvas : public QWidget {
     QPointer<QVariantAnimation> m_flight;
     Camera m_flightTarget;  ///< while there is a flight
     std::optional<layout::ItemKey> m_current;
-    layout::ItemId m_hoverItem;
-    int m_hoverEdge = -1;
 
-    Drag m_drag = Drag::None;
-    QPointF m_pressPixel, m_lastPixel;
-    QPointF m_dragCentre;
-    Qt::MouseButton m_pressButton = Qt::NoButton;
-    bool m_wheelZooms = true;
+    std::unique_ptr<CanvasInteraction> m_interaction;
     CanvasOverlays* m_overlays = nullptr;
 };
 

@@ -91,8 +91,8 @@ void OverviewMap::renderMarks(QPainter& painter) const {
     painter.setPen(QPen(theme::color(ColorRole::MinimapGround), 1));
     for (const Mark& mark : kMapMarks) {
         painter.setBrush(theme::color(mark.role));
-        for (std::size_t i = 0; i < m_canvas.m_marks.flags.size(); ++i)
-            if (m_canvas.m_marks.flags[i] & mark.flag)
+        for (std::size_t i = 0; i < m_canvas.marks().flags.size(); ++i)
+            if (m_canvas.marks().flags[i] & mark.flag)
                 painter.drawEllipse(map.map(toQt(scene->items[i].rect).center()), 3.5, 3.5);
     }
 }
@@ -132,8 +132,8 @@ layout::ItemId OverviewMap::markAt(QPointF pixel) const {
     if (!scene) return best;
     double nearest = kMarkReach * kMarkReach;
     for (auto mark = std::rbegin(kMapMarks); mark != std::rend(kMapMarks) && !best; ++mark)
-        for (std::size_t i = 0; i < m_canvas.m_marks.flags.size() && i < scene->items.size(); ++i) {
-            if (!(m_canvas.m_marks.flags[i] & mark->flag)) continue;
+        for (std::size_t i = 0; i < m_canvas.marks().flags.size() && i < scene->items.size(); ++i) {
+            if (!(m_canvas.marks().flags[i] & mark->flag)) continue;
             const QPointF away = markPlace(layout::ItemId(i)) - pixel;
             if (const double distance = QPointF::dotProduct(away, away); distance <= nearest) {
                 nearest = distance;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ui/context/comparison.h"
+#include "ui/context/open_model.h"
 #include "ui/models/node_text.h"
 
 namespace sonde::models {
@@ -16,12 +17,12 @@ using graph::NodeId;
 namespace {
 
 /// In order of execution, but that what comes out of control flow precedes what is in it: good enough to be read.
-std::vector<NodeId> comparedNodes(const context::InspectorContext& context) {
+std::vector<NodeId> comparedNodes(const context::OpenModel& opened, const Comparison& comparison) {
     std::vector<NodeId> nodes;
-    const graph::InternalGraph& graph = context.graph();
+    const graph::InternalGraph& graph = opened.graph();
     for (const graph::ExprId id : graph.recursiveOrder(graph.mainId()))
         for (const NodeId node : graph.expr(id).outputs)
-            if (context.comparison().lastOf(node)) nodes.push_back(node);
+            if (comparison.lastOf(node)) nodes.push_back(node);
     return nodes;
 }
 
@@ -37,20 +38,20 @@ QString differenceText(int column, double number) {
     }
 }
 
-DifferenceTableModel::DifferenceTableModel(context::InspectorContext& context, QObject* parent)
-    : QAbstractTableModel(parent), m_context(context) {
-    connect(&context.comparison(), &Comparison::changed, this, &DifferenceTableModel::reset);
-    connect(&context, &context::InspectorContext::documentOpened, this, &DifferenceTableModel::reset);
-    connect(&context, &context::InspectorContext::documentClosed, this, &DifferenceTableModel::reset);
+DifferenceTableModel::DifferenceTableModel(context::OpenModel& opened, context::Comparison& comparison, QObject* parent)
+    : QAbstractTableModel(parent), m_opened(opened), m_comparison(comparison) {
+    connect(&comparison, &Comparison::changed, this, &DifferenceTableModel::reset);
+    connect(&opened, &context::OpenModel::documentOpened, this, &DifferenceTableModel::reset);
+    connect(&opened, &context::OpenModel::documentClosed, this, &DifferenceTableModel::reset);
     reset();
 }
 
 void DifferenceTableModel::reset() {
     beginResetModel();
     m_nodes.clear();
-    const Comparison& comparison = m_context.comparison();
-    if (m_context.hasModel() && comparison.isKnown())
-        m_nodes = m_showsAll ? comparedNodes(m_context) : comparison.diverging();
+    const Comparison& comparison = m_comparison;
+    if (m_opened.isOpen() && comparison.isKnown())
+        m_nodes = m_showsAll ? comparedNodes(m_opened, m_comparison) : comparison.diverging();
     endResetModel();
 }
 
@@ -70,7 +71,7 @@ int DifferenceTableModel::rowCount(const QModelIndex& parent) const {
 int DifferenceTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
 
 QVariant DifferenceTableModel::number(int column, NodeId node) const {
-    const NodeDifference* found = m_context.comparison().lastOf(node);
+    const NodeDifference* found = m_comparison.lastOf(node);
     if (!found) return {};
     const double unknown = std::numeric_limits<double>::quiet_NaN();
     if (!found->isMeasured) return unknown;
@@ -83,16 +84,16 @@ QVariant DifferenceTableModel::number(int column, NodeId node) const {
 }
 
 QVariant DifferenceTableModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid() || !m_context.hasModel()) return {};
+    if (!index.isValid() || !m_opened.isOpen()) return {};
     const NodeId id = m_nodes[static_cast<std::size_t>(index.row())];
-    const NodeDifference* found = m_context.comparison().lastOf(id);
+    const NodeDifference* found = m_comparison.lastOf(id);
     if (!found) return {};
-    const graph::Node& node = m_context.graph().node(id);
-    const graph::Expr& expr = m_context.graph().expr(node.producer);
+    const graph::Node& node = m_opened.graph().node(id);
+    const graph::Expr& expr = m_opened.graph().expr(node.producer);
     const int column = index.column();
     const bool isNumber = column >= MaxAbsolute && column <= Snr;
     if (role == NodeRole) return id.value;
-    const bool isStale = m_context.comparison().isStale();
+    const bool isStale = m_comparison.isStale();
     if (role == MutedRole) return isStale;
     if (role == SeverityRole && !found->ok && !isStale)
         return static_cast<int>(found->isInherited ? base::Severity::Warning : base::Severity::Error);

@@ -4,7 +4,8 @@
 
 #include <vector>
 
-#include "ui/context/inspector_context.h"
+#include "ui/context/comparison.h"
+#include "ui/context/open_model.h"
 #include "ui/models/roles.h"
 
 namespace sonde::models {
@@ -15,7 +16,7 @@ class DifferenceTableModel : public QAbstractTableModel {
   public:
     enum Column { Order, Node, Module, Operator, Result, MaxAbsolute, MaxRelative, Cosine, Snr, Note, ColumnCount };
 
-    explicit DifferenceTableModel(context::InspectorContext& context, QObject* parent = nullptr);
+    DifferenceTableModel(context::OpenModel& opened, context::Comparison& comparison, QObject* parent = nullptr);
 
     bool showsAll() const { return m_showsAll; }
     void setShowsAll(bool all);
@@ -30,7 +31,8 @@ class DifferenceTableModel : public QAbstractTableModel {
     void reset();
     QVariant number(int column, graph::NodeId node) const;
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Comparison& m_comparison;
     std::vector<graph::NodeId> m_nodes;
     bool m_showsAll = false;
 };

@@ -3,28 +3,33 @@
 #include <algorithm>
 
 #include "ui/context/count_text.h"
+#include "ui/context/inputs.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
 #include "ui/models/node_text.h"
 
 namespace sonde::models {
 
-using context::InspectorContext;
 using graph::NodeId;
 
-InstanceTableModel::InstanceTableModel(InspectorContext& context, QObject* parent)
-    : QAbstractTableModel(parent), m_context(context), m_stats(context) {
-    connect(&context, &InspectorContext::selectionChanged, this, &InstanceTableModel::follow);
-    connect(&context, &InspectorContext::documentOpened, this, &InstanceTableModel::follow);
-    connect(&context, &InspectorContext::documentClosed, this, &InstanceTableModel::follow);
-    connect(&context, &InspectorContext::runFinished, this, &InstanceTableModel::refresh);
-    connect(&context, &InspectorContext::valueArrived, this, &InstanceTableModel::refresh);
+InstanceTableModel::InstanceTableModel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
+                                       context::Inputs& inputs, QObject* parent)
+    : QAbstractTableModel(parent), m_opened(opened), m_navigation(navigation), m_runs(runs),
+      m_stats(opened, runs, inputs) {
+    connect(&navigation, &context::Navigation::selectionChanged, this, &InstanceTableModel::follow);
+    connect(&opened, &context::OpenModel::documentOpened, this, &InstanceTableModel::follow);
+    connect(&opened, &context::OpenModel::documentClosed, this, &InstanceTableModel::follow);
+    connect(&runs, &context::Runs::runFinished, this, &InstanceTableModel::refresh);
+    connect(&runs, &context::Runs::valueArrived, this, &InstanceTableModel::refresh);
     connect(&m_stats, &NodeStats::changed, this, &InstanceTableModel::refresh);
     follow();
 }
 
 void InstanceTableModel::follow() {
     std::vector<NodeId> nodes;
-    const NodeId selected = m_context.selection().node;
-    if (m_context.outline() && selected.valid()) nodes = m_context.outline()->counterparts(selected);
+    const NodeId selected = m_navigation.selection().node;
+    if (m_opened.outline() && selected.valid()) nodes = m_opened.outline()->counterparts(selected);
     if (nodes == m_nodes) return;
     beginResetModel();
     m_nodes = std::move(nodes);
@@ -42,12 +47,12 @@ int InstanceTableModel::rowOf(NodeId node) const {
 }
 
 void InstanceTableModel::requestValues() {
-    for (const NodeId node : m_nodes) m_context.requestValue(node);
+    for (const NodeId node : m_nodes) m_runs.requestValue(node);
 }
 
 bool InstanceTableModel::lacksValues() const {
     return std::any_of(m_nodes.begin(), m_nodes.end(), [this](NodeId node) {
-        return !m_context.value(node) && m_context.recording() && m_context.recording()->computed(node);
+        return !m_runs.value(node) && m_runs.recording() && m_runs.recording()->computed(node);
     });
 }
 
@@ -67,12 +72,12 @@ double InstanceTableModel::number(const analysis::TensorStats& stats, int column
 }
 
 QVariant InstanceTableModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid() || !m_context.hasModel()) return {};
+    if (!index.isValid() || !m_opened.isOpen()) return {};
     const NodeId id = m_nodes[static_cast<std::size_t>(index.row())];
-    const graph::Node& node = m_context.graph().node(id);
+    const graph::Node& node = m_opened.graph().node(id);
     const analysis::TensorStats* stats = m_stats.stats(id);
     if (role == NodeRole) return id.value;
-    if (role == MutedRole) return !m_context.wasReached(id);
+    if (role == MutedRole) return !m_runs.wasReached(id);
     if (role == SeverityRole && stats && stats->nanCount + stats->infCount > 0)
         return static_cast<int>(base::Severity::Warning);
     if (role == Qt::TextAlignmentRole) return alignment(index.column() >= Minimum);
@@ -80,9 +85,9 @@ QVariant InstanceTableModel::data(const QModelIndex& index, int role) const {
     switch (index.column()) {
         case Instance:
             return role == SortRole ? QVariant(index.row())
-                                    : QVariant(moduleText(m_context.graph().expr(node.producer)));
+                                    : QVariant(moduleText(m_opened.graph().expr(node.producer)));
         case Node: return shown(node.name);
-        case Shape: return shapeText(node, m_context.value(id));
+        case Shape: return shapeText(node, m_runs.value(id));
         default: break;
     }
     if (!stats || (index.column() != Bad && stats->finiteCount() == 0))

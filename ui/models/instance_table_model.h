@@ -4,6 +4,10 @@
 
 #include <vector>
 
+#include "ui/context/inputs.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
 #include "ui/models/node_stats.h"
 #include "ui/models/roles.h"
 
@@ -16,7 +20,8 @@ class InstanceTableModel : public QAbstractTableModel {
   public:
     enum Column { Instance, Node, Shape, Minimum, Maximum, Mean, Deviation, Bad, ColumnCount };
 
-    explicit InstanceTableModel(context::InspectorContext& context, QObject* parent = nullptr);
+    InstanceTableModel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
+                       context::Inputs& inputs, QObject* parent = nullptr);
 
     const std::vector<graph::NodeId>& nodes() const { return m_nodes; }
     int rowOf(graph::NodeId node) const;
@@ -35,7 +40,9 @@ class InstanceTableModel : public QAbstractTableModel {
     void refresh();
     static double number(const analysis::TensorStats& stats, int column);
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Navigation& m_navigation;
+    context::Runs& m_runs;
     NodeStats m_stats;
     std::vector<graph::NodeId> m_nodes;
 };

@@ -1,36 +1,37 @@
 #include "ui/models/message_model.h"
 
+#include "ui/context/messages.h"
+
 namespace sonde::models {
 
-using context::InspectorContext;
 using context::Message;
 
-MessageModel::MessageModel(InspectorContext& context, QObject* parent)
-    : QAbstractTableModel(parent), m_context(context), m_messages(context.messages()) {
-    connect(&context, &InspectorContext::messageReported, this, [this](const Message& message) {
-        if (m_messages.size() >= InspectorContext::kMaxMessages) {
+MessageModel::MessageModel(context::Messages& messages, QObject* parent)
+    : QAbstractTableModel(parent), m_messages(messages), m_rows(messages.all()) {
+    connect(&messages, &context::Messages::messageReported, this, [this](const Message& message) {
+        if (m_rows.size() >= context::Messages::kMaxCount) {
             beginRemoveRows({}, 0, 0);
-            m_messages.erase(m_messages.begin());
+            m_rows.erase(m_rows.begin());
             endRemoveRows();
         }
         const int row = rowCount();
         beginInsertRows({}, row, row);
-        m_messages.push_back(message);
+        m_rows.push_back(message);
         endInsertRows();
     });
 }
 
 int MessageModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_messages.size());
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
 }
 int MessageModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
 
 QVariant MessageModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
-    const Message& message = m_messages[static_cast<std::size_t>(index.row())];
+    const Message& message = m_rows[static_cast<std::size_t>(index.row())];
     if (role == SeverityRole) return static_cast<int>(message.severity);
     if (role == NodeRole) {
-        const graph::NodeId node = m_context.nodeOf(message);
+        const graph::NodeId node = m_messages.nodeOf(message);
         return node.valid() ? QVariant(node.value) : QVariant();
     }
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};

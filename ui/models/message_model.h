@@ -2,7 +2,7 @@
 
 #include <QAbstractTableModel>
 
-#include "ui/context/inspector_context.h"
+#include "ui/context/messages.h"
 #include "ui/models/roles.h"
 
 namespace sonde::models {
@@ -12,7 +12,7 @@ class MessageModel : public QAbstractTableModel {
     Q_OBJECT
   public:
     enum Column { TextColumn, WhereColumn, HintColumn, ColumnCount };
-    explicit MessageModel(context::InspectorContext& context, QObject* parent = nullptr);
+    explicit MessageModel(context::Messages& messages, QObject* parent = nullptr);
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -20,8 +20,8 @@ class MessageModel : public QAbstractTableModel {
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
   private:
-    context::InspectorContext& m_context;
-    std::vector<context::Message> m_messages;
+    context::Messages& m_messages;
+    std::vector<context::Message> m_rows;
 };
 
 }  // namespace sonde::models

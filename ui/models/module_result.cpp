@@ -1,6 +1,8 @@
 #include "ui/models/module_result.h"
 
 #include "core/graph/scope_output.h"
+#include "ui/context/open_model.h"
+#include "ui/context/selection.h"
 
 namespace sonde::models {
 namespace {
@@ -53,9 +55,9 @@ graph::NodeId outputOf(const layout::Outline& outline, graph::ScopeId scope) {
 
 }  // namespace
 
-graph::NodeId resultOf(const context::InspectorContext& context, const Selection& selection) {
-    if (!context.hasModel()) return {};
-    const graph::InternalGraph& graph = context.graph();
+graph::NodeId resultOf(const context::OpenModel& opened, const Selection& selection) {
+    if (!opened.isOpen()) return {};
+    const graph::InternalGraph& graph = opened.graph();
     switch (selection.kind) {
         case Selection::Kind::Node: return selection.node;
         case Selection::Kind::Expr: {
@@ -66,7 +68,7 @@ graph::NodeId resultOf(const context::InspectorContext& context, const Selection
         case Selection::Kind::Scope: {
             if (!graph.scope(selection.scope).parent.valid() && !graph.outputs().empty())
                 return graph.outputs().front();
-            return context.outline() ? outputOf(*context.outline(), selection.scope) : graph::NodeId();
+            return opened.outline() ? outputOf(*opened.outline(), selection.scope) : graph::NodeId();
         }
         case Selection::Kind::Module:
         case Selection::Kind::None: break;

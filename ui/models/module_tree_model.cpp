@@ -1,6 +1,7 @@
 #include "ui/models/module_tree_model.h"
 
 #include "ui/context/count_text.h"
+#include "ui/context/open_model.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
 
@@ -18,22 +19,20 @@ QString shortCount(std::int64_t count) {
 
 namespace sonde::models {
 
-using context::InspectorContext;
-
-ModuleTreeModel::ModuleTreeModel(InspectorContext& context, QObject* parent)
-    : QAbstractItemModel(parent), m_context(context) {
-    const auto take = [this, &context] {
+ModuleTreeModel::ModuleTreeModel(context::OpenModel& opened, QObject* parent)
+    : QAbstractItemModel(parent), m_opened(opened) {
+    const auto take = [this] {
         beginResetModel();
-        m_tree = context.hasModel() ? context.document()->modules : nullptr;
+        m_tree = m_opened.isOpen() ? m_opened.document()->modules : nullptr;
         // The tree is the whole model's, whichever of its graphs is shown.
         m_rootName.clear();
-        if (const auto& whole = context.wholeDocument())
+        if (const auto& whole = m_opened.whole())
             m_rootName = shown(whole->graph->name.empty() ? whole->title : whole->graph->name);
         reset();
         endResetModel();
     };
-    connect(&context, &InspectorContext::documentOpened, this, take);
-    connect(&context, &InspectorContext::documentClosed, this, take);
+    connect(&opened, &context::OpenModel::documentOpened, this, take);
+    connect(&opened, &context::OpenModel::documentClosed, this, take);
     take();
 }
 
@@ -41,7 +40,7 @@ void ModuleTreeModel::reset() {
     m_rows.clear();
     m_counts.reset();
     if (!m_tree) return;
-    m_counts = context::countsOf(m_context.wholeDocument() ? m_context.wholeDocument() : m_context.document());
+    m_counts = context::countsOf(m_opened.whole() ? m_opened.whole() : m_opened.document());
     const auto& modules = m_tree->modules();
     m_rows.assign(modules.size(), 0);
     for (std::size_t i = 0; i < modules.size(); ++i) {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "ui/context/inspector_context.h"
 #include "ui/context/model_counts.h"
+#include "ui/context/open_model.h"
 #include "ui/models/roles.h"
 
 namespace sonde::models {
@@ -17,7 +17,7 @@ class ModuleTreeModel : public QAbstractItemModel {
   public:
     enum Column { NameColumn, ClassColumn, ParametersColumn, ColumnCount };
 
-    explicit ModuleTreeModel(context::InspectorContext& context, QObject* parent = nullptr);
+    explicit ModuleTreeModel(context::OpenModel& opened, QObject* parent = nullptr);
 
     QModelIndex indexOf(const QString& qualname) const;
     QString qualname(const QModelIndex& index) const;
@@ -33,7 +33,7 @@ class ModuleTreeModel : public QAbstractItemModel {
     void reset();
     const analysis::ModuleSums& sums(std::size_t module) const;
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
     std::shared_ptr<const graph::ModuleTree> m_tree;
     std::vector<int> m_rows;  ///< of each module among its siblings
     std::shared_ptr<const analysis::ModelCounts> m_counts;

@@ -111,14 +111,14 @@ void NodeMeasures::reset() {
 }
 
 const std::vector<std::int64_t>& NodeMeasures::parameters() const {
-    if (m_parameters.empty()) m_parameters = context::countsOf(m_context.document())->ofExpr;
+    if (m_parameters.empty()) m_parameters = context::countsOf(m_opened.document())->ofExpr;
     return m_parameters;
 }
 
 /// Of every operation without what is inside of it: sums count nothing twice.
 const std::vector<std::int64_t>& NodeMeasures::times() const {
     if (!m_times.empty()) return m_times;
-    const exec::Recording& recording = *m_context.recording();
+    const exec::Recording& recording = *m_runs.recording();
     m_times.assign(graph().exprCount(), 0);
     for (const ExprId id : graph().recursiveOrder(graph().mainId())) {
         const Expr& expr = graph().expr(id);
@@ -132,7 +132,7 @@ const std::vector<std::int64_t>& NodeMeasures::times() const {
 
 /// Statistics are computed in a run of their own, which may get farther than the one that is shown.
 const analysis::TensorStats* NodeMeasures::measured(NodeId id) const {
-    return m_context.wasReached(id) ? m_context.valueMeasures().of(id) : nullptr;
+    return m_runs.wasReached(id) ? m_statistics.of(id) : nullptr;
 }
 
 std::optional<double> NodeMeasures::number(int column, NodeId id) const {
@@ -153,22 +153,22 @@ std::optional<double> NodeMeasures::number(int column, NodeId id) const {
         }
         case DifferenceColumn:
         case RelativeColumn: {
-            const analysis::NodeDifference* found = m_context.comparison().of(id);
+            const analysis::NodeDifference* found = m_comparison.of(id);
             if (!found) return std::nullopt;
             return column == DifferenceColumn ? found->maxAbsolute : found->maxRelative;
         }
         case ElementsColumn:
             if (isCountedElsewhere(graph(), node)) return std::nullopt;
-            return known(analysis::elementCount(node, m_context.value(id)));
+            return known(analysis::elementCount(node, m_runs.value(id)));
         case BytesColumn:
             if (isCountedElsewhere(graph(), node)) return std::nullopt;
-            return known(analysis::byteCount(node, m_context.value(id)));
+            return known(analysis::byteCount(node, m_runs.value(id)));
         case ReadersColumn: return static_cast<double>(node.users.size());
         case ParametersColumn:
             if (node.outputIndex > 0) return std::nullopt;
             return static_cast<double>(parameters()[node.producer.index()]);
         case TimeColumn:
-            if (node.outputIndex > 0 || !m_context.recording() || m_context.recording()->elapsedNs(node.producer) == 0)
+            if (node.outputIndex > 0 || !m_runs.recording() || m_runs.recording()->elapsedNs(node.producer) == 0)
                 return std::nullopt;
             return static_cast<double>(times()[node.producer.index()]) / 1e6;
         default: return std::nullopt;
@@ -189,8 +189,8 @@ QString NodeMeasures::text(int column, NodeId id) const {
                                         : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
             return def ? shown(ops::name(def->category)) : QString();
         }
-        case ShapeColumn: return shapeText(node, m_context.value(id));
-        case DTypeColumn: return dtypeText(node, m_context.value(id));
+        case ShapeColumn: return shapeText(node, m_runs.value(id));
+        case DTypeColumn: return dtypeText(node, m_runs.value(id));
         case AttributesColumn: {
             QStringList parts;
             for (const tensor::Attribute& attribute : expr.attributes.items())
@@ -209,7 +209,7 @@ QString NodeMeasures::text(int column, NodeId id) const {
 bool NodeMeasures::isBad(int column, NodeId id) const {
     const NodeColumn::Source source = nodeColumns()[static_cast<std::size_t>(column)].source;
     if (source == NodeColumn::Source::Comparison) {
-        const analysis::NodeDifference* found = m_context.comparison().of(id);
+        const analysis::NodeDifference* found = m_comparison.of(id);
         return found && !found->ok;
     }
     const analysis::TensorStats* stats = source == NodeColumn::Source::Values ? measured(id) : nullptr;
@@ -217,9 +217,9 @@ bool NodeMeasures::isBad(int column, NodeId id) const {
 }
 
 QString NodeMeasures::comparisonNote() const {
-    if (m_context.comparison().isStale()) return QStringLiteral("the comparison is stale");
-    return m_context.comparison().isKnown() ? QStringLiteral("nothing was compared")
-                                            : QStringLiteral("use Run \u203a Compare first");
+    if (m_comparison.isStale()) return QStringLiteral("the comparison is stale");
+    return m_comparison.isKnown() ? QStringLiteral("nothing was compared")
+                                  : QStringLiteral("use Run \u203a Compare first");
 }
 
 QString NodeMeasures::group(int column, NodeId id) const {

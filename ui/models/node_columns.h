@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "core/analysis/tensor_stats.h"
-#include "ui/context/inspector_context.h"
+#include "ui/context/comparison.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
+#include "ui/context/value_measures.h"
 
 namespace sonde::models {
 
@@ -41,9 +44,11 @@ QString nodeColumnText(int column, double number);
 /// What the columns say of the nodes of the open model. Cheap to make; what is dear is computed once when first asked.
 class NodeMeasures {
   public:
-    explicit NodeMeasures(const context::InspectorContext& context) : m_context(context) {}
+    NodeMeasures(const context::OpenModel& opened, const context::Runs& runs, const context::ValueMeasures& statistics,
+                 const context::Comparison& comparison)
+        : m_opened(opened), m_runs(runs), m_statistics(statistics), m_comparison(comparison) {}
 
-    const graph::InternalGraph& graph() const { return m_context.graph(); }
+    const graph::InternalGraph& graph() const { return m_opened.graph(); }
     QString text(int column, graph::NodeId node) const;
     /// Of numeric columns; nothing if it is not known. Numbers of an operation (time, parameters) are those of its
     /// first output, so that sums count them once; time is without that of operations inside. What a called module
@@ -65,7 +70,10 @@ class NodeMeasures {
     const std::vector<std::int64_t>& parameters() const;
     const std::vector<std::int64_t>& times() const;
 
-    const context::InspectorContext& m_context;
+    const context::OpenModel& m_opened;
+    const context::Runs& m_runs;
+    const context::ValueMeasures& m_statistics;
+    const context::Comparison& m_comparison;
     mutable std::vector<std::int64_t> m_parameters, m_times;  // by ExprId
 };
 

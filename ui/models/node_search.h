@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "core/analysis/query/query.h"
-#include "ui/context/inspector_context.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/context/points.h"
+#include "ui/context/runs.h"
 #include "ui/models/roles.h"
 
 namespace sonde::models {
@@ -16,20 +19,24 @@ struct SearchResult {
     std::optional<analysis::QueryProblem> problem;
 };
 
-/// Nodes that fit a query (see analysis::Query), with what the context knows of values, times and watches.
-SearchResult searchNodes(const context::InspectorContext& context, const QString& text);
+/// Nodes that fit a query (see analysis::Query), with what is known of values, times and watches.
+SearchResult searchNodes(const context::OpenModel& opened, const context::Runs& runs, const context::Points& points,
+                         const QString& text);
 
 /// The hits of the last search as a list: node and, second, where it is from.
 class SearchResultModel : public QAbstractListModel {
     Q_OBJECT
   public:
-    explicit SearchResultModel(context::InspectorContext& context, QObject* parent = nullptr);
+    SearchResultModel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
+                      QObject* parent = nullptr);
 
     int rowCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role) const override;
 
   private:
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Navigation& m_navigation;
+    context::Runs& m_runs;
     std::vector<graph::NodeId> m_hits;
 };
 

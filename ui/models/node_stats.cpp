@@ -2,19 +2,23 @@
 
 #include <cmath>
 
+#include "ui/context/inputs.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
+
 namespace sonde::models {
 
-using context::InspectorContext;
 using graph::NodeId;
 
-NodeStats::NodeStats(InspectorContext& context, QObject* parent) : QObject(parent), m_context(context) {
-    connect(&context, &InspectorContext::runFinished, this, [this] { forget(), compute(); });
-    connect(&context, &InspectorContext::inputsChanged, this, [this] {
-        if (!m_context.recording()) forget(), compute();
+NodeStats::NodeStats(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs, QObject* parent)
+    : QObject(parent), m_opened(opened), m_runs(runs) {
+    connect(&runs, &context::Runs::runFinished, this, [this] { forget(), compute(); });
+    connect(&inputs, &context::Inputs::inputsChanged, this, [this] {
+        if (!m_runs.recording()) forget(), compute();
     });
-    connect(&context, &InspectorContext::documentOpened, this, [this] { forget(), compute(); });
-    connect(&context, &InspectorContext::documentClosed, this, [this] { m_wanted.clear(), forget(); });
-    connect(&context, &InspectorContext::valueArrived, this, [this] { compute(); });
+    connect(&opened, &context::OpenModel::documentOpened, this, [this] { forget(), compute(); });
+    connect(&opened, &context::OpenModel::documentClosed, this, [this] { m_wanted.clear(), forget(); });
+    connect(&runs, &context::Runs::valueArrived, this, [this] { compute(); });
 }
 
 void NodeStats::want(std::vector<NodeId> nodes) {
@@ -34,11 +38,11 @@ void NodeStats::forget() {
 }
 
 void NodeStats::compute() {
-    if (!m_context.hasModel()) return;
+    if (!m_opened.isOpen()) return;
     std::vector<std::pair<NodeId, tensor::Tensor>> missing;
     for (const NodeId node : m_wanted) {
-        if (node.index() >= m_context.graph().nodeCount() || stats(node)) continue;
-        const tensor::Value* value = m_context.value(node);
+        if (node.index() >= m_opened.graph().nodeCount() || stats(node)) continue;
+        const tensor::Value* value = m_runs.value(node);
         if (value && value->isTensor() && value->tensor().dtype() != tensor::DType::String)
             missing.emplace_back(node, value->tensor());
     }
@@ -55,7 +59,7 @@ void NodeStats::compute() {
             return found;
         },
         [this](Found found) {
-            if (!m_context.checkFiles()) return;  // they may be of another file's bytes
+            if (!m_opened.checkFiles()) return;  // they may be of another file's bytes
             for (const auto& [node, stats] : found) m_stats[node] = stats;
             Q_EMIT changed();
         });

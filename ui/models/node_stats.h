@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "core/analysis/tensor_stats.h"
-#include "ui/context/inspector_context.h"
+#include "ui/context/inputs.h"
+#include "ui/context/job.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
 
 namespace sonde::models {
 
@@ -16,7 +19,7 @@ namespace sonde::models {
 class NodeStats : public QObject {
     Q_OBJECT
   public:
-    explicit NodeStats(context::InspectorContext& context, QObject* parent = nullptr);
+    NodeStats(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs, QObject* parent = nullptr);
 
     /// Which nodes are of interest; computes what is missing.
     void want(std::vector<graph::NodeId> nodes);
@@ -32,7 +35,8 @@ class NodeStats : public QObject {
     void forget();
     void compute();
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Runs& m_runs;
     context::Job m_job;
     std::vector<graph::NodeId> m_wanted;
     std::map<graph::NodeId, analysis::TensorStats> m_stats;

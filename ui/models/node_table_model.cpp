@@ -4,11 +4,12 @@
 #include <limits>
 
 #include "ui/context/comparison.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
 #include "ui/context/value_measures.h"
 
 namespace sonde::models {
 
-using context::InspectorContext;
 using graph::NodeId;
 
 namespace {
@@ -19,15 +20,16 @@ bool holdsNumbers(int column) {
 
 }  // namespace
 
-NodeTableModel::NodeTableModel(InspectorContext& context, QObject* parent)
-    : QAbstractTableModel(parent), m_context(context), m_measures(context) {
+NodeTableModel::NodeTableModel(context::OpenModel& opened, context::Runs& runs, context::ValueMeasures& statistics,
+                               context::Comparison& comparison, QObject* parent)
+    : QAbstractTableModel(parent), m_opened(opened), m_runs(runs), m_measures(opened, runs, statistics, comparison) {
     const auto take = [this] {
         beginResetModel();
         m_measures.reset();
         m_nodes.clear();
         m_rowOfNode.clear();
-        if (m_context.hasModel()) {
-            const graph::InternalGraph& graph = m_context.graph();
+        if (m_opened.isOpen()) {
+            const graph::InternalGraph& graph = m_opened.graph();
             m_rowOfNode.assign(graph.nodeCount(), -1);
             for (const graph::ExprId expr : graph.recursiveOrder(graph.mainId())) {
                 for (const NodeId output : graph.expr(expr).outputs) {
@@ -38,17 +40,17 @@ NodeTableModel::NodeTableModel(InspectorContext& context, QObject* parent)
         }
         endResetModel();
     };
-    connect(&context, &InspectorContext::documentOpened, this, take);
-    connect(&context, &InspectorContext::documentClosed, this, take);
-    connect(&context, &InspectorContext::runFinished, this, [this] {
+    connect(&opened, &context::OpenModel::documentOpened, this, take);
+    connect(&opened, &context::OpenModel::documentClosed, this, take);
+    connect(&runs, &context::Runs::runFinished, this, [this] {
         m_measures.reset();
         if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, ShapeColumn), index(rowCount() - 1, NodeColumnCount - 1));
     });
     const auto measured = [this] {
         if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, MeanColumn), index(rowCount() - 1, RelativeColumn));
     };
-    connect(&context.valueMeasures(), &context::ValueMeasures::changed, this, measured);
-    connect(&context.comparison(), &context::Comparison::changed, this, measured);
+    connect(&statistics, &context::ValueMeasures::changed, this, measured);
+    connect(&comparison, &context::Comparison::changed, this, measured);
     take();
 }
 
@@ -62,7 +64,7 @@ int NodeTableModel::rowCount(const QModelIndex& parent) const {
 int NodeTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : NodeColumnCount; }
 
 QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid() || !m_context.hasModel()) return {};
+    if (!index.isValid() || !m_opened.isOpen()) return {};
     const NodeId id = node(index.row());
     const int column = index.column();
     const bool numeric = holdsNumbers(column);
@@ -79,7 +81,7 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
         }
         case SeverityRole:
             return m_measures.isBad(column, id) ? QVariant(static_cast<int>(base::Severity::Error)) : QVariant();
-        case MutedRole: return !m_context.wasReached(id);
+        case MutedRole: return !m_runs.wasReached(id);
         case SortRole:
             return numeric ? QVariant(m_measures.number(column, id).value_or(-std::numeric_limits<double>::infinity()))
                            : QVariant(m_measures.text(column, id));

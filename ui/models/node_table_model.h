@@ -5,7 +5,10 @@
 
 #include <vector>
 
-#include "ui/context/inspector_context.h"
+#include "ui/context/comparison.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
+#include "ui/context/value_measures.h"
 #include "ui/models/node_columns.h"
 #include "ui/models/roles.h"
 
@@ -16,7 +19,8 @@ namespace sonde::models {
 class NodeTableModel : public QAbstractTableModel {
     Q_OBJECT
   public:
-    explicit NodeTableModel(context::InspectorContext& context, QObject* parent = nullptr);
+    NodeTableModel(context::OpenModel& opened, context::Runs& runs, context::ValueMeasures& statistics,
+                   context::Comparison& comparison, QObject* parent = nullptr);
 
     graph::NodeId node(int row) const { return m_nodes[static_cast<std::size_t>(row)]; }
     int rowOf(graph::NodeId node) const;
@@ -28,7 +32,8 @@ class NodeTableModel : public QAbstractTableModel {
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
   private:
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Runs& m_runs;
     NodeMeasures m_measures;
     std::vector<graph::NodeId> m_nodes;
     std::vector<int> m_rowOfNode;

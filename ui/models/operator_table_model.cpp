@@ -2,17 +2,21 @@
 
 #include <map>
 
+#include "ui/context/comparison.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
+#include "ui/context/value_measures.h"
 #include "ui/models/node_text.h"
 
 namespace sonde::models {
 
-using context::InspectorContext;
-
-OperatorTableModel::OperatorTableModel(InspectorContext& context, QObject* parent)
-    : QAbstractTableModel(parent), m_context(context) {
-    connect(&context, &InspectorContext::documentOpened, this, [this] { changed(true); });
-    connect(&context, &InspectorContext::documentClosed, this, [this] { changed(true); });
-    connect(&context, &InspectorContext::runFinished, this, [this] { changed(false); });
+OperatorTableModel::OperatorTableModel(context::OpenModel& opened, context::Runs& runs,
+                                       context::ValueMeasures& statistics, context::Comparison& comparison,
+                                       QObject* parent)
+    : QAbstractTableModel(parent), m_opened(opened), m_runs(runs), m_statistics(statistics), m_comparison(comparison) {
+    connect(&opened, &context::OpenModel::documentOpened, this, [this] { changed(true); });
+    connect(&opened, &context::OpenModel::documentClosed, this, [this] { changed(true); });
+    connect(&runs, &context::Runs::runFinished, this, [this] { changed(false); });
     take();
 }
 
@@ -37,9 +41,9 @@ void OperatorTableModel::take() {
     beginResetModel();
     m_rows.clear();
     m_totalTime = 0;
-    if (m_context.hasModel()) {
-        const graph::InternalGraph& graph = m_context.graph();
-        const NodeMeasures measures(m_context);
+    if (m_opened.isOpen()) {
+        const graph::InternalGraph& graph = m_opened.graph();
+        const NodeMeasures measures(m_opened, m_runs, m_statistics, m_comparison);
         std::map<std::pair<QString, QString>, std::size_t> rowOf;
         for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
             const graph::Expr& expr = graph.expr(id);

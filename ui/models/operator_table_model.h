@@ -4,6 +4,10 @@
 
 #include <vector>
 
+#include "ui/context/comparison.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
+#include "ui/context/value_measures.h"
 #include "ui/models/node_columns.h"
 #include "ui/models/roles.h"
 
@@ -15,7 +19,8 @@ class OperatorTableModel : public QAbstractTableModel {
   public:
     enum Column { OperatorName, DomainName, CategoryName, Count, Parameters, Memory, Time, Share, ColumnCount };
 
-    explicit OperatorTableModel(context::InspectorContext& context, QObject* parent = nullptr);
+    OperatorTableModel(context::OpenModel& opened, context::Runs& runs, context::ValueMeasures& statistics,
+                       context::Comparison& comparison, QObject* parent = nullptr);
 
     /// The nodes of a row, in the order of the program: the first output of each operation.
     const std::vector<graph::NodeId>& nodes(int row) const { return m_rows[static_cast<std::size_t>(row)].nodes; }
@@ -46,7 +51,10 @@ class OperatorTableModel : public QAbstractTableModel {
     void take();
     double number(const Row& row, int column) const;
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Runs& m_runs;
+    context::ValueMeasures& m_statistics;
+    context::Comparison& m_comparison;
     std::vector<Row> m_rows;
     double m_totalTime = 0;
     bool m_live = true, m_stale = false;

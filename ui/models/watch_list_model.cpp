@@ -4,28 +4,33 @@
 
 #include "core/tensor/mapped_source.h"
 #include "ui/context/count_text.h"
+#include "ui/context/inputs.h"
+#include "ui/context/open_model.h"
+#include "ui/context/points.h"
+#include "ui/context/runs.h"
 #include "ui/models/node_text.h"
 
 namespace sonde::models {
 
-using context::InspectorContext;
 using graph::NodeId;
 
-WatchListModel::WatchListModel(InspectorContext& context, Kind kind, QObject* parent)
-    : QAbstractTableModel(parent), m_context(context), m_kind(kind), m_stats(context) {
-    const auto signal = kind == Kind::Watches ? &InspectorContext::watchChanged : &InspectorContext::endChanged;
-    connect(&context, signal, this, &WatchListModel::update);
+WatchListModel::WatchListModel(context::OpenModel& opened, context::Points& points, context::Runs& runs,
+                               context::Inputs& inputs, Kind kind, QObject* parent)
+    : QAbstractTableModel(parent), m_opened(opened), m_points(points), m_runs(runs), m_kind(kind),
+      m_stats(opened, runs, inputs) {
+    const auto signal = kind == Kind::Watches ? &context::Points::watchChanged : &context::Points::endChanged;
+    connect(&points, signal, this, &WatchListModel::update);
     const auto reset = [this] {
         beginResetModel();
-        m_nodes = m_kind == Kind::Watches ? m_context.watched() : m_context.ends();
+        m_nodes = m_kind == Kind::Watches ? m_points.watched() : m_points.ends();
         endResetModel();
         m_stats.want(m_nodes);
     };
-    connect(&context, &InspectorContext::documentOpened, this, reset);
-    connect(&context, &InspectorContext::documentClosed, this, reset);
-    connect(&context, &InspectorContext::runFinished, this, &WatchListModel::refresh);
-    connect(&context, &InspectorContext::valueArrived, this, &WatchListModel::refresh);
-    connect(&context, &InspectorContext::inputsChanged, this, &WatchListModel::refresh);
+    connect(&opened, &context::OpenModel::documentOpened, this, reset);
+    connect(&opened, &context::OpenModel::documentClosed, this, reset);
+    connect(&runs, &context::Runs::runFinished, this, &WatchListModel::refresh);
+    connect(&runs, &context::Runs::valueArrived, this, &WatchListModel::refresh);
+    connect(&inputs, &context::Inputs::inputsChanged, this, &WatchListModel::refresh);
     connect(&m_stats, &NodeStats::changed, this, &WatchListModel::refresh);
     reset();
 }
@@ -37,7 +42,7 @@ int WatchListModel::rowOf(NodeId node) const {
 
 /// Row by row, so that views keep selection and place: nodes are only ever appended or taken out.
 void WatchListModel::update() {
-    const std::vector<NodeId>& now = m_kind == Kind::Watches ? m_context.watched() : m_context.ends();
+    const std::vector<NodeId>& now = m_kind == Kind::Watches ? m_points.watched() : m_points.ends();
     for (std::size_t row = m_nodes.size(); row-- > 0;) {
         if (std::find(now.begin(), now.end(), m_nodes[row]) != now.end()) continue;
         beginRemoveRows({}, static_cast<int>(row), static_cast<int>(row));
@@ -65,9 +70,9 @@ int WatchListModel::rowCount(const QModelIndex& parent) const {
 int WatchListModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
 
 QVariant WatchListModel::text(NodeId id, int column) const {
-    const graph::Node& node = m_context.graph().node(id);
-    const graph::Expr& producer = m_context.graph().expr(node.producer);
-    const tensor::Value* value = m_context.value(id);
+    const graph::Node& node = m_opened.graph().node(id);
+    const graph::Expr& producer = m_opened.graph().expr(node.producer);
+    const tensor::Value* value = m_runs.value(id);
     const analysis::TensorStats* stats = m_stats.stats(id);
     const bool finite = stats && stats->finiteCount() > 0;
     switch (column) {
@@ -87,11 +92,11 @@ QVariant WatchListModel::text(NodeId id, int column) const {
             if (value) {
                 const QString text = shown(value->text(120));
                 if (tensor::isSourceChanged(*value)) return {};
-                return m_context.isStale(id) ? tr("stale: %1").arg(text) : text;
+                return m_runs.isStale(id) ? tr("stale: %1").arg(text) : text;
             }
-            if (!m_context.recording()) return tr("not run yet");
-            if (m_context.failure(node.producer)) return tr("failed");
-            return m_context.wasReached(id) ? tr("…") : tr("not reached");
+            if (!m_runs.recording()) return tr("not run yet");
+            if (m_runs.failure(node.producer)) return tr("failed");
+            return m_runs.wasReached(id) ? tr("…") : tr("not reached");
         default: return {};
     }
 }
@@ -111,13 +116,13 @@ QVariant WatchListModel::sortKey(NodeId id, int column) const {
 }
 
 QVariant WatchListModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid() || !m_context.hasModel()) return {};
+    if (!index.isValid() || !m_opened.isOpen()) return {};
     const NodeId id = node(index.row());
     switch (role) {
         case Qt::DisplayRole: return text(id, index.column());
         case SortRole: return sortKey(id, index.column());
         case NodeRole: return id.value;
-        case MutedRole: return !m_context.wasReached(id) || m_context.isStale(id);
+        case MutedRole: return !m_runs.wasReached(id) || m_runs.isStale(id);
         case Qt::TextAlignmentRole: return alignment(index.column() >= MinColumn && index.column() <= ZeroColumn);
         case SeverityRole: {
             const analysis::TensorStats* stats = m_stats.stats(id);
@@ -126,8 +131,8 @@ QVariant WatchListModel::data(const QModelIndex& index, int role) const {
             return bad ? QVariant(static_cast<int>(base::Severity::Error)) : QVariant();
         }
         case Qt::ToolTipRole:
-            return m_context.isStale(id)
-                       ? tr("%1\nOf the last run: %2").arg(text(id, index.column()).toString(), m_context.staleReason())
+            return m_runs.isStale(id)
+                       ? tr("%1\nOf the last run: %2").arg(text(id, index.column()).toString(), m_runs.staleReason())
                        : QVariant(text(id, index.column()));
         default: return {};
     }

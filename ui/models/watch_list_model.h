@@ -4,7 +4,10 @@
 
 #include <vector>
 
-#include "ui/context/inspector_context.h"
+#include "ui/context/inputs.h"
+#include "ui/context/open_model.h"
+#include "ui/context/points.h"
+#include "ui/context/runs.h"
 #include "ui/models/node_stats.h"
 #include "ui/models/roles.h"
 
@@ -22,7 +25,8 @@ class WatchListModel : public QAbstractTableModel {
     };
     // clang-format on
 
-    WatchListModel(context::InspectorContext& context, Kind kind, QObject* parent = nullptr);
+    WatchListModel(context::OpenModel& opened, context::Points& points, context::Runs& runs, context::Inputs& inputs,
+                   Kind kind, QObject* parent = nullptr);
 
     graph::NodeId node(int row) const { return m_nodes[static_cast<std::size_t>(row)]; }
     int rowOf(graph::NodeId node) const;
@@ -39,7 +43,9 @@ class WatchListModel : public QAbstractTableModel {
     QVariant text(graph::NodeId node, int column) const;
     QVariant sortKey(graph::NodeId node, int column) const;
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Points& m_points;
+    context::Runs& m_runs;
     Kind m_kind;
     std::vector<graph::NodeId> m_nodes;
     NodeStats m_stats;

@@ -1,11 +1,18 @@
 #pragma once
 
+#include <QSize>
 #include <QString>
 
 #include <functional>
+#include <vector>
+
+#include "core/base/result.h"
 
 class QWidget;
 
+namespace sonde::actions {
+class ActionRegistry;
+}
 namespace sonde::context {
 class InspectorContext;
 }
@@ -14,6 +21,21 @@ namespace sonde::panels {
 
 /// Where a panel is docked at first.
 enum class PanelArea { Left, Right, Bottom };
+
+/// What the window does for one panel. May be copied and kept as long as the panel.
+struct PanelHost {
+    actions::ActionRegistry& actions;
+    std::function<void()> show;              ///< to the front, with the focus
+    std::function<void(bool)> setDisplayed;  ///< to the front, or away; the focus stays. Not on the start page
+};
+
+/// A command of window scripts that is about one panel.
+struct PanelCommand {
+    const char* name;
+    const char* arguments;  ///< as help writes them: "N"
+    const char* description;
+    std::function<base::Result<void>(QWidget& panel, const PanelHost& host, const QString& arguments)> perform;
+};
 
 /// One dock panel: everything that the window needs to build it. The list of all panels is in
 /// ui/window/panel_table.cpp. View menu, dock, shortcut and saved layout follow from it.
@@ -26,6 +48,10 @@ struct PanelInfo {
     /// Makes the panel's widget, without a parent.
     std::function<QWidget*(context::InspectorContext&)> factory;
     bool visibleAtFirst = true;
+    QSize size = {};  ///< at first, in device-independent pixels; a side of 0 is left to the others
+    /// Binds the actions that are the panel's, and says when it is to be shown. Called once; null: there are none.
+    std::function<void(QWidget& panel, const PanelHost& host)> join = {};
+    std::vector<PanelCommand> commands = {};
 };
 
 }  // namespace sonde::panels

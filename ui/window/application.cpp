@@ -113,7 +113,7 @@ base::Result<int> driveWindow(const DriveOptions& options) {
                                          ? theme::Theme::Mode::Light
                                          : theme::Theme::modeFromKey(QString::fromStdString(options.theme)));
     MainWindow window;
-    window.context().setAllowsNative(options.allowNative);
+    window.context().loader().setAllowsNative(options.allowNative);
     window.resize(size);
     window.show();
     window.activateWindow();

@@ -16,7 +16,6 @@
 namespace sonde::window {
 
 using context::Focus;
-using context::InspectorContext;
 
 namespace {
 
@@ -25,8 +24,8 @@ constexpr int kMaxTitle = 40;
 
 }  // namespace
 
-FocusBar::FocusBar(InspectorContext& context, QWidget* parent)
-    : QFrame(parent), m_context(context), m_title(new QLabel(this)),
+FocusBar::FocusBar(context::OpenModel& opened, context::Canvases& canvases, QWidget* parent)
+    : QFrame(parent), m_opened(opened), m_canvases(canvases), m_title(new QLabel(this)),
       m_up(widgets::makeToolButton(QStringLiteral("producer"), tr("Upstream"), this)),
       m_down(widgets::makeToolButton(QStringLiteral("consumer"), tr("Downstream"), this)),
       m_depth(new QSlider(Qt::Horizontal, this)), m_depthText(new QLabel(this)), m_count(new QLabel(this)) {
@@ -53,10 +52,10 @@ FocusBar::FocusBar(InspectorContext& context, QWidget* parent)
     connect(m_depth, &QSlider::valueChanged, this, [this] {
         if (!m_refreshing) cone();
     });
-    connect(all, &QToolButton::clicked, &context, &InspectorContext::showEverything);
-    connect(&context, &InspectorContext::focusChanged, this, &FocusBar::refresh);
-    connect(&context, &InspectorContext::documentOpened, this, &FocusBar::refresh);
-    connect(&context, &InspectorContext::documentClosed, this, &FocusBar::refresh);
+    connect(all, &QToolButton::clicked, this, [this] { m_canvases.active().showEverything(); });
+    connect(&m_canvases, &context::Canvases::focusChanged, this, &FocusBar::refresh);
+    connect(&m_opened, &context::OpenModel::documentOpened, this, &FocusBar::refresh);
+    connect(&m_opened, &context::OpenModel::documentClosed, this, &FocusBar::refresh);
     parent->installEventFilter(this);
     for (QWidget* part : std::initializer_list<QWidget*>{m_up, m_down, m_depth, all}) part->installEventFilter(this);
     refresh();
@@ -66,16 +65,16 @@ void FocusBar::cone() {
     const int depth = m_depth->value() >= m_depth->maximum() ? 0 : m_depth->value();
     // At least one direction: a cone without any would be nothing but its tip.
     const bool down = m_down->isChecked() || !m_up->isChecked();
-    m_context.focusCone(m_up->isChecked(), down, depth);
+    m_canvases.active().focusCone(m_up->isChecked(), down, depth);
 }
 
 QString FocusBar::title() const {
-    const Focus& focus = m_context.focus();
-    if (!m_context.hasModel() || focus.seeds.empty()) return tr("Some operations are hidden");
+    const Focus& focus = m_canvases.active().focus();
+    if (!m_opened.isOpen() || focus.seeds.empty()) return tr("Some operations are hidden");
     const auto name = [this](graph::ExprId id) {
-        const graph::Expr& expr = m_context.graph().expr(id);
+        const graph::Expr& expr = m_opened.graph().expr(id);
         const QString text = expr.outputs.empty() ? models::operatorText(expr)
-                                                  : models::shown(m_context.graph().node(expr.outputs.front()).name);
+                                                  : models::shown(m_opened.graph().node(expr.outputs.front()).name);
         return text.size() > kMaxTitle ? text.left(kMaxTitle / 2) + QChar(0x2026) + text.right(kMaxTitle / 2) : text;
     };
     const QString first = focus.seeds.size() == 1 ? name(focus.seeds.front())
@@ -95,8 +94,8 @@ QString FocusBar::title() const {
 
 void FocusBar::refresh() {
     const QScopedValueRollback guard(m_refreshing, true);
-    const Focus& focus = m_context.focus();
-    const bool shown = m_context.hasModel() && (focus.kind != Focus::Kind::None || m_context.hidesAny());
+    const Focus& focus = m_canvases.active().focus();
+    const bool shown = m_opened.isOpen() && (focus.kind != Focus::Kind::None || m_canvases.active().hidesAny());
     const bool cone = focus.kind == Focus::Kind::Cone;
     setVisible(shown);
     if (!shown) return;

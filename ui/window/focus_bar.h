@@ -2,7 +2,8 @@
 
 #include <QFrame>
 
-#include "ui/context/inspector_context.h"
+#include "ui/context/canvases.h"
+#include "ui/context/open_model.h"
 
 class QLabel;
 class QSlider;
@@ -15,7 +16,7 @@ namespace sonde::window {
 class FocusBar : public QFrame {
     Q_OBJECT
   public:
-    explicit FocusBar(context::InspectorContext& context, QWidget* parent);
+    FocusBar(context::OpenModel& opened, context::Canvases& canvases, QWidget* parent);
 
     /// Lies on another canvas from now on.
     void attachTo(QWidget* canvas);
@@ -33,7 +34,8 @@ class FocusBar : public QFrame {
     void cone();
     QString title() const;
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Canvases& m_canvases;
     QLabel* m_title;
     QToolButton* m_up;
     QToolButton* m_down;

@@ -87,7 +87,7 @@ MainWindow::~MainWindow() {
     // what the window looked like.
     m_saveTimer.stop();
     for (const auto& [id, dock] : m_docks) dock->disconnect(this);
-    m_context.disconnect(this);
+    for (QObject* part : m_context.parts()) part->disconnect(this);
 }
 
 void MainWindow::buildCentre() {
@@ -110,8 +110,9 @@ void MainWindow::buildCentre() {
     m_splitter->addWidget(m_canvas);
     m_pages->addWidget(m_start);
     m_pages->addWidget(m_graphPage);
-    m_focusBar = new FocusBar(m_context, m_canvas);
-    m_search = new SearchBar(m_context, m_graphPage);
+    m_focusBar = new FocusBar(m_context.model(), m_context.canvases(), m_canvas);
+    m_search =
+        new SearchBar(m_context.model(), m_context.navigation(), m_context.points(), m_context.runs(), m_graphPage);
     column->addWidget(m_banner);
     column->addWidget(m_pages, 1);
     setCentralWidget(centre);
@@ -125,7 +126,8 @@ void MainWindow::buildCentre() {
     });
     connect(m_banner, &widgets::Banner::actionTriggered, this, [this] {
         if (const auto action = m_bannerAction) action();  // a copy: it may show another message
-        else if (const graph::NodeId node = m_context.nodeOf(m_bannerMessage); node.valid()) m_context.navigateTo(node);
+        else if (const graph::NodeId node = m_context.messages().nodeOf(m_bannerMessage); node.valid())
+            m_context.navigation().navigateTo(node);
     });
 }
 
@@ -151,14 +153,14 @@ void MainWindow::buildToolBar() {
     m_graphs->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_graphsAction = bar->addWidget(m_graphs);
     m_graphsAction->setVisible(false);
-    connect(m_graphs, &QComboBox::activated, this, [this](int graph) { m_context.showGraph(graph); });
+    connect(m_graphs, &QComboBox::activated, this, [this](int graph) { m_context.loader().showGraph(graph); });
 }
 
 void MainWindow::refreshGraphs() {
-    const QStringList titles = m_context.graphTitles();
+    const QStringList titles = m_context.model().graphTitles();
     m_graphs->clear();
     m_graphs->addItems(titles);
-    m_graphs->setCurrentIndex(m_context.shownGraph());
+    m_graphs->setCurrentIndex(m_context.model().shownGraph());
     m_graphsAction->setVisible(titles.size() > 1);
 }
 
@@ -178,36 +180,37 @@ void MainWindow::buildStatusBar() {
     connect(m_problems, &QToolButton::clicked, this, [this] { goToProblem(1); });
     statusBar()->addPermanentWidget(m_problems);
     connect(m_progress, &widgets::ProgressStrip::cancelRequested, this,
-            [this] { m_context.isRunning() ? m_context.cancel() : m_context.cancelLoading(); });
+            [this] { m_context.runs().isRunning() ? m_context.runs().cancel() : m_context.loader().cancel(); });
 }
 
 void MainWindow::connectContext() {
     // Comes before what shows the status anew.
     const auto forgetSaid = [this] { m_said.clear(); };
-    for (const auto signal : {&InspectorContext::documentOpened, &InspectorContext::documentClosed,
-                              &InspectorContext::runStarted, &InspectorContext::inputsChanged})
-        connect(&m_context, signal, this, forgetSaid);
-    connect(&m_context, &InspectorContext::hoverChanged, this, forgetSaid);
-    connect(&m_context, &InspectorContext::selectionChanged, this, [this] {
+    connect(&m_context.model(), &context::OpenModel::documentOpened, this, forgetSaid);
+    connect(&m_context.model(), &context::OpenModel::documentClosed, this, forgetSaid);
+    connect(&m_context.runs(), &context::Runs::runStarted, this, forgetSaid);
+    connect(&m_context.inputs(), &context::Inputs::inputsChanged, this, forgetSaid);
+    connect(&m_context.navigation(), &context::Navigation::hoverChanged, this, forgetSaid);
+    connect(&m_context.navigation(), &context::Navigation::selectionChanged, this, [this] {
         m_said.clear();
         m_worst = {};
     });
-    connect(&m_context, &InspectorContext::loadStarted, this, [this](const QString& location) {
+    connect(&m_context.loader(), &context::Loader::loadStarted, this, [this](const QString& location) {
         m_progress->start(tr("Opening %1").arg(shortLocation(location)));
         refreshStatus();
     });
-    connect(&m_context, &InspectorContext::loadProgressed, this, [this](const base::Progress& progress) {
+    connect(&m_context.loader(), &context::Loader::loadProgressed, this, [this](const base::Progress& progress) {
         m_progress->setProgress(QString::fromStdString(progress.what), static_cast<qint64>(progress.done),
                                 static_cast<qint64>(progress.total));
     });
-    connect(&m_context, &InspectorContext::loadFailed, this, [this] {
+    connect(&m_context.loader(), &context::Loader::loadFailed, this, [this] {
         m_progress->finish();
         m_sampleLocation.clear();
         refreshActions();
     });
-    connect(&m_context, &InspectorContext::documentOpened, this, [this] {
+    connect(&m_context.model(), &context::OpenModel::documentOpened, this, [this] {
         m_progress->finish();
-        RecentFiles::add(m_context.location());
+        RecentFiles::add(m_context.loader().location());
         m_pages->setCurrentWidget(m_graphPage);
         setDocksShown(true);
         canvas()->setFocus();
@@ -217,7 +220,7 @@ void MainWindow::connectContext() {
         refreshActions();
         refreshStatus();
     });
-    connect(&m_context, &InspectorContext::documentClosed, this, [this] {
+    connect(&m_context.model(), &context::OpenModel::documentClosed, this, [this] {
         m_progress->finish();
         m_pages->setCurrentWidget(m_start);
         setDocksShown(false);
@@ -226,54 +229,56 @@ void MainWindow::connectContext() {
         refreshActions();
         refreshStatus();
     });
-    connect(&m_context, &InspectorContext::runStarted, this, [this] {
+    connect(&m_context.runs(), &context::Runs::runStarted, this, [this] {
         m_progress->start(tr("Running"));
         refreshActions();
         refreshStatus();
     });
-    connect(&m_context, &InspectorContext::runProgressed, this, [this] {
-        const context::RunProgress& progress = m_context.runProgress();
+    connect(&m_context.runs(), &context::Runs::runProgressed, this, [this] {
+        const context::RunProgress& progress = m_context.runs().progress();
         QString what = tr("Running");
-        if (progress.current.valid() && m_context.hasModel())
-            what = models::operatorText(m_context.graph().expr(progress.current)) + QStringLiteral("  ") +
-                   models::moduleText(m_context.graph().expr(progress.current));
+        if (progress.current.valid() && m_context.model().isOpen())
+            what = models::operatorText(m_context.model().graph().expr(progress.current)) + QStringLiteral("  ") +
+                   models::moduleText(m_context.model().graph().expr(progress.current));
         m_progress->setProgress(what, static_cast<qint64>(progress.done), static_cast<qint64>(progress.total));
     });
-    connect(&m_context, &InspectorContext::runFinished, this, [this] {
+    connect(&m_context.runs(), &context::Runs::runFinished, this, [this] {
         m_progress->finish();
         refreshActions();
         refreshStatus();
     });
-    for (const auto signal :
-         {&InspectorContext::watchChanged, &InspectorContext::endChanged, &InspectorContext::historyChanged,
-          &InspectorContext::searchHitsChanged, &InspectorContext::labelsChanged, &InspectorContext::viewChanged})
-        connect(&m_context, signal, this, &MainWindow::refreshActions);
-    for (const auto signal :
-         {&InspectorContext::focusChanged, &InspectorContext::coloringChanged, &InspectorContext::bookmarksChanged})
-        connect(&m_context, signal, this, &MainWindow::refreshActions);
-    connect(&m_context, &InspectorContext::fileChanged, this, &MainWindow::offerReload);
-    connect(&m_context, &InspectorContext::consentRequested, this, &MainWindow::askForConsent);
-    connect(&m_context, &InspectorContext::selectionChanged, this, &MainWindow::followSelection);
-    connect(&m_context, &InspectorContext::liveChanged, this, &MainWindow::refreshActions);
-    connect(&m_context, &InspectorContext::valueArrived, this, &MainWindow::refreshActions);
-    connect(&m_context, &InspectorContext::selectionChanged, this, [this] {
+    for (const auto signal : {&context::Points::watchChanged, &context::Points::endChanged})
+        connect(&m_context.points(), signal, this, &MainWindow::refreshActions);
+    for (const auto signal : {&context::Navigation::historyChanged, &context::Navigation::searchHitsChanged,
+                              &context::Navigation::bookmarksChanged})
+        connect(&m_context.navigation(), signal, this, &MainWindow::refreshActions);
+    for (const auto signal : {&context::Canvases::viewChanged, &context::Canvases::focusChanged})
+        connect(&m_context.canvases(), signal, this, &MainWindow::refreshActions);
+    for (const auto signal : {&context::Settings::labelsChanged, &context::Settings::coloringChanged})
+        connect(&m_context.settings(), signal, this, &MainWindow::refreshActions);
+    connect(&m_context.model(), &context::OpenModel::fileChanged, this, &MainWindow::offerReload);
+    connect(&m_context.loader(), &context::Loader::consentRequested, this, &MainWindow::askForConsent);
+    connect(&m_context.navigation(), &context::Navigation::selectionChanged, this, &MainWindow::followSelection);
+    connect(&m_context.runs(), &context::Runs::liveChanged, this, &MainWindow::refreshActions);
+    connect(&m_context.runs(), &context::Runs::valueArrived, this, &MainWindow::refreshActions);
+    connect(&m_context.navigation(), &context::Navigation::selectionChanged, this, [this] {
         // The status is about what was selected, until the mouse moves again.
-        if (m_context.hovered() != m_context.selection()) m_context.hover({});
+        if (m_context.navigation().hovered() != m_context.navigation().selection()) m_context.navigation().hover({});
         refreshActions();
         refreshStatus();
     });
-    connect(&m_context, &InspectorContext::hoverChanged, this, &MainWindow::refreshStatus);
-    connect(&m_context, &InspectorContext::inputsChanged, this, &MainWindow::refreshStatus);
-    connect(&m_context, &InspectorContext::bannerRequested, this, &MainWindow::showBanner);
-    connect(&m_context, &InspectorContext::bannerCleared, m_banner, &widgets::Banner::dismiss);
-    connect(&m_context, &InspectorContext::activeCanvasChanged, this, &MainWindow::useCanvas);
+    connect(&m_context.navigation(), &context::Navigation::hoverChanged, this, &MainWindow::refreshStatus);
+    connect(&m_context.inputs(), &context::Inputs::inputsChanged, this, &MainWindow::refreshStatus);
+    connect(&m_context.messages(), &context::Messages::bannerRequested, this, &MainWindow::showBanner);
+    connect(&m_context.messages(), &context::Messages::bannerCleared, m_banner, &widgets::Banner::dismiss);
+    connect(&m_context.canvases(), &context::Canvases::activeCanvasChanged, this, &MainWindow::useCanvas);
     connect(&m_context.problems(), &context::Problems::changed, this, &MainWindow::refreshStatus);
     for (QObject* source :
          std::initializer_list<QObject*>{&m_context.comparison(), &m_context.valueMeasures(), &m_context.problems()})
         connect(source, SIGNAL(changed()), this, SLOT(refreshActions()));
-    connect(&m_context, &InspectorContext::runFinished, this, &MainWindow::measureIfNeeded);
-    connect(&m_context, &InspectorContext::coloringChanged, this, &MainWindow::measureIfNeeded);
-    connect(&m_context, &InspectorContext::labelsChanged, this, &MainWindow::measureIfNeeded);
+    connect(&m_context.runs(), &context::Runs::runFinished, this, &MainWindow::measureIfNeeded);
+    connect(&m_context.settings(), &context::Settings::coloringChanged, this, &MainWindow::measureIfNeeded);
+    connect(&m_context.settings(), &context::Settings::labelsChanged, this, &MainWindow::measureIfNeeded);
     connectCanvas(m_canvas);
 }
 
@@ -292,44 +297,47 @@ void MainWindow::showBanner(const Message& message) {
     if (message.isOfRun && !message.where.isEmpty())
         hint.prepend(message.where + (hint.isEmpty() ? QString() : QStringLiteral("\n")));
     else if (!message.where.isEmpty()) text += QStringLiteral(" (%1)").arg(message.where);
-    m_banner->showMessage(severity, text, hint, m_context.nodeOf(message).valid() ? tr("Show Node") : QString());
+    m_banner->showMessage(severity, text, hint,
+                          m_context.messages().nodeOf(message).valid() ? tr("Show Node") : QString());
 }
 
 void MainWindow::refreshTitle() {
-    if (!m_context.hasModel()) return setWindowTitle(QStringLiteral("Sonde"));
-    setWindowTitle(QStringLiteral("%1 — Sonde").arg(QString::fromStdString(m_context.document()->title)));
-    setWindowFilePath(m_context.location());
+    if (!m_context.model().isOpen()) return setWindowTitle(QStringLiteral("Sonde"));
+    setWindowTitle(QStringLiteral("%1 — Sonde").arg(QString::fromStdString(m_context.model().document()->title)));
+    setWindowFilePath(m_context.loader().location());
 }
 
 void MainWindow::refreshStatus() {
     QString text;
-    const context::Selection& hovered = m_context.hovered();
-    const context::Selection& shown = hovered.isNone() ? m_context.selection() : hovered;
-    if (!m_context.hasModel()) {
+    const context::Selection& hovered = m_context.navigation().hovered();
+    const context::Selection& shown = hovered.isNone() ? m_context.navigation().selection() : hovered;
+    if (!m_context.model().isOpen()) {
         text = tr("No model is open");
     } else if (shown.node.valid()) {
-        const graph::Node& node = m_context.graph().node(shown.node);
+        const graph::Node& node = m_context.model().graph().node(shown.node);
         text = QStringLiteral("%1   %2   %3   %4")
-                   .arg(models::shown(node.name), models::operatorText(m_context.graph().expr(node.producer)),
-                        models::moduleText(m_context.graph().expr(node.producer)),
-                        models::typeText(node, m_context.value(shown.node)));
+                   .arg(models::shown(node.name), models::operatorText(m_context.model().graph().expr(node.producer)),
+                        models::moduleText(m_context.model().graph().expr(node.producer)),
+                        models::typeText(node, m_context.runs().value(shown.node)));
     } else if (!shown.isNone()) {
         text = models::qualnameText(shown.qualname);
-    } else if (m_context.recording() && m_context.runState() == RunState::Finished) {
-        text = tr("Run finished in %1 ms").arg(static_cast<double>(m_context.recording()->totalNs) / 1e6, 0, 'f', 1);
-    } else if (m_context.refusal()) {
-        text = tr("Not run: %1").arg(QString::fromStdString(m_context.refusal()->what));
-    } else if (m_context.fileHasChanged()) {
+    } else if (m_context.runs().recording() && m_context.runs().state() == RunState::Finished) {
+        text = tr("Run finished in %1 ms")
+                   .arg(static_cast<double>(m_context.runs().recording()->totalNs) / 1e6, 0, 'f', 1);
+    } else if (m_context.runs().refusal()) {
+        text = tr("Not run: %1").arg(QString::fromStdString(m_context.runs().refusal()->what));
+    } else if (m_context.model().fileHasChanged()) {
         text = tr("The model file changed on disk");
-    } else if (m_context.runState() == RunState::Failed) {
+    } else if (m_context.runs().state() == RunState::Failed) {
         text = tr("The run failed");
     }
-    if (const QString stale = m_context.hasModel() ? m_context.staleReason() : QString(); !stale.isEmpty()) {
-        const bool isStale = shown.node.valid() ? m_context.isStale(shown.node) : true;
+    if (const QString stale = m_context.model().isOpen() ? m_context.runs().staleReason() : QString();
+        !stale.isEmpty()) {
+        const bool isStale = shown.node.valid() ? m_context.runs().isStale(shown.node) : true;
         if (isStale) text = tr("Stale, %1").arg(stale) + QStringLiteral("   ") + text;
     }
     // All panels show one run: which, if it is that of a comparison. A remark on that counts for more than the time.
-    const QString run = m_context.hasModel() ? m_context.comparison().runText() : QString();
+    const QString run = m_context.model().isOpen() ? m_context.comparison().runText() : QString();
     const QString remarks = run.isEmpty() ? QString() : m_context.comparison().remarks();
     if (!remarks.isEmpty() && shown.isNone()) text.clear();
     if (!run.isEmpty()) text += (text.isEmpty() ? QString() : QStringLiteral("   ")) + run;
@@ -337,7 +345,7 @@ void MainWindow::refreshStatus() {
     m_status->setElideMode(remarks.isEmpty() ? Qt::ElideMiddle : Qt::ElideRight);
     if (!m_said.isEmpty()) text = m_said;
     m_status->setText(text);
-    const QString problems = m_context.isRunning() ? QString() : m_context.problems().summary();
+    const QString problems = m_context.runs().isRunning() ? QString() : m_context.problems().summary();
     // The window may be narrower than the sentence; what is about the selection needs less.
     const int room =
         std::max(kMinProblemsWidth, width() - m_status->fontMetrics().horizontalAdvance(text) - kStatusMargins);
@@ -353,68 +361,69 @@ void MainWindow::refreshStatus() {
 
 void MainWindow::refreshActions() {
     actions::Needs state = Need::Nothing;
-    const context::Selection& selection = m_context.selection();
-    state.setFlag(Need::Model, m_context.hasModel());
+    const context::Selection& selection = m_context.navigation().selection();
+    state.setFlag(Need::Model, m_context.model().isOpen());
     state.setFlag(Need::Selection, !selection.isNone());
     state.setFlag(Need::Module, selection.scope.valid());
-    state.setFlag(Need::Idle, !m_context.isRunning());
-    state.setFlag(Need::Running, m_context.isRunning() || !m_writers.empty());
-    state.setFlag(Need::Values, m_context.recording() != nullptr);
-    state.setFlag(Need::Value, selection.node.valid() && m_context.value(selection.node));
-    state.setFlag(Need::CanGoBack, m_context.canGoBack());
-    state.setFlag(Need::CanGoForward, m_context.canGoForward());
-    state.setFlag(Need::SearchHits, !m_context.searchHits().empty());
-    state.setFlag(Need::Watches, !m_context.watched().empty());
-    state.setFlag(Need::Ends, !m_context.ends().empty());
-    const int own = selection.isNone() ? -1 : m_context.graphOfModule(selection.qualname);
-    state.setFlag(Need::OwnGraph, own >= 0 && own != m_context.shownGraph());
-    state.setFlag(Need::Part, m_context.shownGraph() > 0);
-    state.setFlag(Need::Run, m_context.runOf(selection) != layout::Outline::kNoRun);
-    state.setFlag(Need::Several, m_context.selectedNodes().size() > 1);
-    state.setFlag(Need::LeftOut, m_context.focus().kind != context::Focus::Kind::None || m_context.hidesAny());
+    state.setFlag(Need::Idle, !m_context.runs().isRunning());
+    state.setFlag(Need::Running, m_context.runs().isRunning() || !m_writers.empty());
+    state.setFlag(Need::Values, m_context.runs().recording() != nullptr);
+    state.setFlag(Need::Value, selection.node.valid() && m_context.runs().value(selection.node));
+    state.setFlag(Need::CanGoBack, m_context.navigation().canGoBack());
+    state.setFlag(Need::CanGoForward, m_context.navigation().canGoForward());
+    state.setFlag(Need::SearchHits, !m_context.navigation().searchHits().empty());
+    state.setFlag(Need::Watches, !m_context.points().watched().empty());
+    state.setFlag(Need::Ends, !m_context.points().ends().empty());
+    const int own = selection.isNone() ? -1 : m_context.model().graphOfModule(selection.qualname);
+    state.setFlag(Need::OwnGraph, own >= 0 && own != m_context.model().shownGraph());
+    state.setFlag(Need::Part, m_context.model().shownGraph() > 0);
+    state.setFlag(Need::Run, m_context.canvases().active().runOf(selection) != layout::Outline::kNoRun);
+    state.setFlag(Need::Several, m_context.navigation().selectedNodes().size() > 1);
+    state.setFlag(Need::LeftOut, m_context.canvases().active().focus().kind != context::Focus::Kind::None ||
+                                     m_context.canvases().active().hidesAny());
     state.setFlag(Need::KeptRun, m_context.comparison().hasKeptRun());
-    state.setFlag(Need::Passes, m_context.wholeDocument() && m_context.wholeDocument()->original);
+    state.setFlag(Need::Passes, m_context.model().whole() && m_context.model().whole()->original);
     state.setFlag(Need::Compared, m_context.comparison().isKnown());
     state.setFlag(Need::TwoCanvases, isSplit());
-    state.setFlag(Need::Bookmarks, !m_context.bookmarks().empty());
+    state.setFlag(Need::Bookmarks, !m_context.navigation().bookmarks().empty());
     m_actions.setState(state);
     refreshBookmarks();
     m_actions.action(QStringLiteral("go.accept_bad"))->setChecked(m_context.problems().isAccepted(actedOn()));
-    m_actions.action(QStringLiteral("view.fold"))->setChecked(m_context.folds());
-    m_actions.action(QStringLiteral("view.edge_widths"))->setChecked(m_context.edgeWidths());
+    m_actions.action(QStringLiteral("view.fold"))->setChecked(m_context.canvases().active().folds());
+    m_actions.action(QStringLiteral("view.edge_widths"))->setChecked(m_context.settings().edgeWidths());
     for (const models::NodeColumn& column : models::nodeColumns())
         if (const QString id = QStringLiteral("view.color_") + column.id; m_actions.contains(id))
-            m_actions.action(id)->setChecked(m_context.colorBy() == column.id);
+            m_actions.action(id)->setChecked(m_context.settings().colorBy() == column.id);
     m_actions.action(QStringLiteral("view.split"))
         ->setChecked(isSplit() && m_splitter->orientation() == Qt::Horizontal);
     m_actions.action(QStringLiteral("view.split_stacked"))
         ->setChecked(isSplit() && m_splitter->orientation() == Qt::Vertical);
     const graph::NodeId node = actedOn();
-    m_actions.action(QStringLiteral("run.watch"))->setChecked(node.valid() && m_context.isWatched(node));
-    m_actions.action(QStringLiteral("run.end"))->setChecked(node.valid() && m_context.isEnd(node));
-    m_actions.action(QStringLiteral("run.live"))->setChecked(m_context.isLive());
+    m_actions.action(QStringLiteral("run.watch"))->setChecked(node.valid() && m_context.points().isWatched(node));
+    m_actions.action(QStringLiteral("run.end"))->setChecked(node.valid() && m_context.points().isEnd(node));
+    m_actions.action(QStringLiteral("run.live"))->setChecked(m_context.runs().isLive());
     m_actions.action(QStringLiteral("view.direction"))
-        ->setChecked(m_context.view().direction == layout::Direction::LeftRight);
-    m_actions.action(QStringLiteral("view.weights"))->setChecked(!m_context.view().hideConstants);
-    m_actions.action(QStringLiteral("view.fold_shapes"))->setChecked(m_context.view().foldShapes);
-    m_actions.action(QStringLiteral("view.attributes"))->setChecked(m_context.showsAttributes());
-    m_actions.action(QStringLiteral("view.names"))->setChecked(m_context.showsNames());
+        ->setChecked(m_context.canvases().active().view().direction == layout::Direction::LeftRight);
+    m_actions.action(QStringLiteral("view.weights"))->setChecked(!m_context.canvases().active().view().hideConstants);
+    m_actions.action(QStringLiteral("view.fold_shapes"))->setChecked(m_context.canvases().active().view().foldShapes);
+    m_actions.action(QStringLiteral("view.attributes"))->setChecked(m_context.settings().showsAttributes());
+    m_actions.action(QStringLiteral("view.names"))->setChecked(m_context.settings().showsNames());
 }
 
 // --- files ----------------------------------------------------------------------------------------------------------
 
 bool MainWindow::isIdle() const {
     return m_writers.empty() && !m_context.isBusy() &&
-           (!m_context.hasModel() || (m_canvas->isIdle() && (!m_second || m_second->isIdle())));
+           (!m_context.model().isOpen() || (m_canvas->isIdle() && (!m_second || m_second->isIdle())));
 }
 
 /// A sample has its own picture as input, also when it was opened by name; a file that the user chose before stays.
 void MainWindow::giveSamplePicture() {
-    const bool asked = std::exchange(m_sampleLocation, {}) == m_context.location();
-    if (m_context.inputs().empty() || (!asked && m_context.inputs().front().spec.isFile())) return;
+    const bool asked = std::exchange(m_sampleLocation, {}) == m_context.loader().location();
+    if (m_context.inputs().all().empty() || (!asked && m_context.inputs().all().front().spec.isFile())) return;
     for (const Sample& sample : samples()) {
-        if (sample.model == m_context.location())
-            m_context.setInputSpec(m_context.inputs().front().name, {sample.picture, {true, sample.preset}});
+        if (sample.model == m_context.loader().location())
+            m_context.inputs().setSpec(m_context.inputs().all().front().name, {sample.picture, {true, sample.preset}});
     }
 }
 
@@ -440,9 +449,8 @@ void MainWindow::dropEvent(QDropEvent* event) {
 
 /// An image or an array is an input if a model is open that has one; everything else is a model.
 void MainWindow::dropFile(const QString& path) {
-    if (m_context.hasModel() && isValueFile(path) && !m_context.inputs().empty()) {
-        m_context.giveFile(path);
-        showPanel(QStringLiteral("inputs"));
+    if (m_context.model().isOpen() && isValueFile(path) && !m_context.inputs().all().empty()) {
+        m_context.inputs().giveFile(path);
         return;
     }
     open(path);

@@ -9,6 +9,7 @@
 
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
+#include "ui/panels/panel_info.h"
 
 class QComboBox;
 class QToolButton;
@@ -61,8 +62,10 @@ class MainWindow : public QMainWindow {
     widgets::Banner* banner() const { return m_banner; }
     QDockWidget* dock(const QString& panel) const;
     QWidget* panel(const QString& panel) const;
+    /// What the window does for a panel.
+    panels::PanelHost hostOf(const QString& panel);
 
-    void open(const QString& location) { m_context.open(location); }
+    void open(const QString& location) { m_context.loader().open(location); }
     /// Offers to open again what a session had open that was killed: the first here, the others in windows of their
     /// own.
     void offerAgain(const QStringList& locations);
@@ -168,7 +171,7 @@ class MainWindow : public QMainWindow {
     /// Answers a command that has nothing to do: in the log, and in the status until something else happens.
     void say(const QString& text);
     graph::NodeId actedOn() const;
-    graph::NodeId counterpart(const context::InspectorContext& there);
+    graph::NodeId counterpart(const context::OpenModel& there);
     MainWindow* placeBeside();
 
     context::InspectorContext m_context;

@@ -14,8 +14,6 @@
 
 namespace sonde::window {
 
-using context::InspectorContext;
-
 namespace {
 
 constexpr int kWidth = 420;
@@ -63,9 +61,11 @@ class HitDelegate : public QStyledItemDelegate {
 
 }  // namespace
 
-SearchBar::SearchBar(InspectorContext& context, QWidget* parent)
-    : QFrame(parent), m_context(context), m_field(new widgets::SearchField(this)), m_results(context),
-      m_list(new QListView(this)), m_problemText(new QLabel(this)) {
+SearchBar::SearchBar(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
+                     context::Runs& runs, QWidget* parent)
+    : QFrame(parent), m_opened(opened), m_navigation(navigation), m_points(points), m_runs(runs),
+      m_field(new widgets::SearchField(this)), m_results(opened, navigation, runs), m_list(new QListView(this)),
+      m_problemText(new QLabel(this)) {
     setObjectName(QStringLiteral("searchBar"));
     setFrameShape(QFrame::StyledPanel);
     setAutoFillBackground(true);
@@ -92,8 +92,8 @@ SearchBar::SearchBar(InspectorContext& context, QWidget* parent)
     connect(m_field, &widgets::SearchField::left, this, &SearchBar::dismiss);
     connect(m_list, &QListView::clicked, this, [this](const QModelIndex& index) { go(index.row()); });
     connect(m_list, &QListView::activated, this, [this](const QModelIndex& index) { go(index.row()); });
-    connect(&context, &InspectorContext::searchHitsChanged, this, &SearchBar::refresh);
-    connect(&context, &InspectorContext::documentClosed, this, &SearchBar::dismiss);
+    connect(&m_navigation, &context::Navigation::searchHitsChanged, this, &SearchBar::refresh);
+    connect(&m_opened, &context::OpenModel::documentClosed, this, &SearchBar::dismiss);
     if (parent) parent->installEventFilter(this);
     m_field->lineEdit()->installEventFilter(this);
     refresh();
@@ -107,39 +107,39 @@ void SearchBar::activate(const QString& text) {
     raise();
     place();
     m_field->activate();
-    if (!m_field->text().isEmpty() && (isNew || m_context.searchHits().empty())) search(m_field->text());
+    if (!m_field->text().isEmpty() && (isNew || m_navigation.searchHits().empty())) search(m_field->text());
 }
 
 void SearchBar::dismiss() {
     if (isHidden()) return;
     hide();
-    m_context.setSearchHits({}, -1);
+    m_navigation.setSearchHits({}, -1);
     Q_EMIT dismissed();
 }
 
 int SearchBar::search(const QString& text) {
-    if (!m_context.hasModel()) return 0;
+    if (!m_opened.isOpen()) return 0;
     if (m_field->text() != text) m_field->setText(text);
-    models::SearchResult found = models::searchNodes(m_context, text);
+    models::SearchResult found = models::searchNodes(m_opened, m_runs, m_points, text);
     m_problem = found.problem;
     const int count = static_cast<int>(found.nodes.size());
-    m_context.setSearchHits(std::move(found.nodes), -1);
+    m_navigation.setSearchHits(std::move(found.nodes), -1);
     if (count > 0) go(0);
     return count;
 }
 
 void SearchBar::go(int hit) {
-    const std::vector<graph::NodeId>& hits = m_context.searchHits();
+    const std::vector<graph::NodeId>& hits = m_navigation.searchHits();
     if (hits.empty()) return;
     const int count = static_cast<int>(hits.size());
     const int at = ((hit % count) + count) % count;
     const graph::NodeId node = hits[static_cast<std::size_t>(at)];
-    m_context.setSearchHits(hits, at);
-    m_context.navigateTo(node);
+    m_navigation.setSearchHits(hits, at);
+    m_navigation.navigateTo(node);
 }
 
-void SearchBar::next() { go(m_context.currentHit() + 1); }
-void SearchBar::previous() { go(m_context.currentHit() < 0 ? -1 : m_context.currentHit() - 1); }
+void SearchBar::next() { go(m_navigation.currentHit() + 1); }
+void SearchBar::previous() { go(m_navigation.currentHit() < 0 ? -1 : m_navigation.currentHit() - 1); }
 
 /// The query as it was typed with the wrong part set off, then what is wrong with it.
 void SearchBar::showProblem() {
@@ -165,11 +165,12 @@ void SearchBar::showProblem() {
 }
 
 void SearchBar::refresh() {
-    const int count = static_cast<int>(m_context.searchHits().size());
-    m_field->setHits(m_context.currentHit(), m_field->text().isEmpty() || m_problem ? -1 : count);
+    const int count = static_cast<int>(m_navigation.searchHits().size());
+    m_field->setHits(m_navigation.currentHit(), m_field->text().isEmpty() || m_problem ? -1 : count);
     showProblem();
     m_list->setVisible(count > 0);
-    if (count > 0 && m_context.currentHit() >= 0) m_list->setCurrentIndex(m_results.index(m_context.currentHit()));
+    if (count > 0 && m_navigation.currentHit() >= 0)
+        m_list->setCurrentIndex(m_results.index(m_navigation.currentHit()));
     place();
 }
 

@@ -2,6 +2,10 @@
 
 #include <QFrame>
 
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/context/points.h"
+#include "ui/context/runs.h"
 #include "ui/models/node_search.h"
 
 class QLabel;
@@ -17,7 +21,8 @@ namespace sonde::window {
 class SearchBar : public QFrame {
     Q_OBJECT
   public:
-    explicit SearchBar(context::InspectorContext& context, QWidget* parent = nullptr);
+    SearchBar(context::OpenModel& opened, context::Navigation& navigation, context::Points& points, context::Runs& runs,
+              QWidget* parent = nullptr);
 
     /// Shows the bar with the cursor in it; `text` replaces what was typed unless it is null.
     void activate(const QString& text = {});
@@ -43,7 +48,10 @@ class SearchBar : public QFrame {
     void refresh();
     void showProblem();
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Navigation& m_navigation;
+    context::Points& m_points;
+    context::Runs& m_runs;
     widgets::SearchField* m_field;
     models::SearchResultModel m_results;
     QListView* m_list;

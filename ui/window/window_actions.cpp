@@ -12,9 +12,6 @@
 #include "ui/dialogs/about_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
 #include "ui/models/module_result.h"
-#include "ui/panels/node_table/node_table_panel.h"
-#include "ui/panels/tensor_viewer/tensor_viewer.h"
-#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/theme/theme.h"
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
@@ -27,7 +24,9 @@ using context::InspectorContext;
 using context::Selection;
 using theme::Theme;
 
-graph::NodeId MainWindow::actedOn() const { return models::resultOf(m_context, m_context.selection()); }
+graph::NodeId MainWindow::actedOn() const {
+    return models::resultOf(m_context.model(), m_context.navigation().selection());
+}
 
 void MainWindow::bindFileActions() {
     m_actions.bind("file.open", this, [this] { askForModel(); });
@@ -35,11 +34,8 @@ void MainWindow::bindFileActions() {
     m_actions.bind("file.new_window", this, [this] { newWindow(); });
     m_actions.bind("file.beside", this, [this] { openBeside(); });
     m_actions.bindToggle("file.link", this, [this](bool on) { setLinked(on); });
-    m_actions.bind("file.export_table", this, [this] {
-        if (auto* table = qobject_cast<panels::NodeTablePanel*>(panel(QStringLiteral("nodes")))) table->askForCsv();
-    });
-    m_actions.bind("file.reload", this, [this] { m_context.reload(); });
-    m_actions.bind("file.close", this, [this] { m_context.close(); });
+    m_actions.bind("file.reload", this, [this] { m_context.loader().reload(); });
+    m_actions.bind("file.close", this, [this] { m_context.loader().close(); });
     m_actions.bind("file.save_values", this, [this] { saveValues(); });
     for (const char* suffix : {"png", "svg", "pdf", "dot"})
         m_actions.bind(QStringLiteral("file.export_") + QLatin1String(suffix), this,
@@ -48,10 +44,6 @@ void MainWindow::bindFileActions() {
     m_actions.bind("file.export_pages", this, [this] { exportPages(); });
     m_actions.bind("file.open_beside", this, [this] { askForModel(true); });
     m_actions.bind("file.print", this, [this] { printPicture(); });
-    m_actions.bind("file.properties", this, [this] {
-        m_context.navigateTo(m_context.selectionOf(QLatin1String("")));
-        showPanel(QStringLiteral("details"));
-    });
     m_actions.bind("file.settings", this, [this] { showSettings(); });
     m_actions.bind("file.quit", this, [] { QApplication::closeAllWindows(); });
 }
@@ -65,7 +57,7 @@ void MainWindow::bindEditActions() {
     m_actions.bind("edit.select_all", m_canvas, [this] { canvas()->selectAll(); });
     m_actions.bind("edit.clear_selection", m_canvas, [this] {
         if (m_search->isVisible()) m_search->dismiss();
-        else if (m_context.selection().isNone()) m_context.showEverything();
+        else if (m_context.navigation().selection().isNone()) m_context.canvases().active().showEverything();
         else canvas()->clearSelection();
     });
 }
@@ -78,22 +70,26 @@ void MainWindow::bindViewActions() {
     m_actions.bind("view.zoom_reset", m_canvas, [this] { canvas()->zoomReset(); });
     m_actions.bind("view.toggle_expanded", m_canvas, [this] { canvas()->toggleCurrent(); });
     m_actions.bind("view.expand_all", m_canvas, [this] {
-        m_context.selection().isNone() ? m_context.setExpandedRecursively(m_context.graph().rootScope(), true)
-                                       : canvas()->expandAllInside();
+        m_context.navigation().selection().isNone()
+            ? m_context.canvases().active().setExpandedRecursively(m_context.model().graph().rootScope(), true)
+            : canvas()->expandAllInside();
     });
     m_actions.bind("view.collapse_all", m_canvas, [this] {
-        m_context.selection().isNone() ? m_context.expandToDepth(0) : canvas()->collapseAllInside();
+        m_context.navigation().selection().isNone() ? m_context.canvases().active().expandToDepth(0)
+                                                    : canvas()->collapseAllInside();
     });
     for (int depth = 0; depth <= 3; ++depth)
         m_actions.bind(QStringLiteral("view.depth_%1").arg(depth), this,
-                       [this, depth] { m_context.expandToDepth(depth); });
+                       [this, depth] { m_context.canvases().active().expandToDepth(depth); });
     m_actions.bindToggle("view.direction", this, [this](bool on) {
-        m_context.setDirection(on ? layout::Direction::LeftRight : layout::Direction::TopDown);
+        m_context.canvases().active().setDirection(on ? layout::Direction::LeftRight : layout::Direction::TopDown);
     });
-    m_actions.bindToggle("view.attributes", this, [this](bool on) { m_context.setShowsAttributes(on); });
-    m_actions.bindToggle("view.weights", this, [this](bool on) { m_context.setShowsConstants(on); });
-    m_actions.bindToggle("view.fold_shapes", this, [this](bool on) { m_context.setFoldsShapes(on); });
-    m_actions.bindToggle("view.names", this, [this](bool on) { m_context.setShowsNames(on); });
+    m_actions.bindToggle("view.attributes", this, [this](bool on) { m_context.settings().setShowsAttributes(on); });
+    m_actions.bindToggle("view.weights", this,
+                         [this](bool on) { m_context.canvases().active().setShowsConstants(on); });
+    m_actions.bindToggle("view.fold_shapes", this,
+                         [this](bool on) { m_context.canvases().active().setFoldsShapes(on); });
+    m_actions.bindToggle("view.names", this, [this](bool on) { m_context.settings().setShowsNames(on); });
     m_actions.bindToggle("view.wheel_zooms", this, [this](bool on) {
         for (const int number : {0, 1})
             if (canvas(number)) canvas(number)->setWheelZooms(on);
@@ -102,20 +98,21 @@ void MainWindow::bindViewActions() {
         for (const int number : {0, 1})
             if (canvas(number)) canvas(number)->setOverviewVisible(on);
     });
-    m_actions.bindToggle("view.fold", this, [this](bool on) { m_context.setFolds(on); });
-    m_actions.bindToggle("view.edge_widths", this, [this](bool on) { m_context.setEdgeWidths(on); });
+    m_actions.bindToggle("view.fold", this, [this](bool on) { m_context.canvases().active().setFolds(on); });
+    m_actions.bindToggle("view.edge_widths", this, [this](bool on) { m_context.settings().setEdgeWidths(on); });
     m_actions.bindToggle("view.legend", this, [this](bool on) {
         for (const int number : {0, 1})
             if (canvas(number)) canvas(number)->setLegendVisible(on);
     });
-    m_actions.bind("focus.upstream", this, [this] { m_context.focusConeOfSelection(true, false); });
-    m_actions.bind("focus.downstream", this, [this] { m_context.focusConeOfSelection(false, true); });
-    m_actions.bind("focus.around", this, [this] { m_context.focusConeOfSelection(true, true); });
-    m_actions.bind("focus.paths", this, [this] { m_context.focusPaths(); });
-    m_actions.bind("focus.isolate", this, [this] { m_context.isolateSelection(); });
-    m_actions.bind("focus.hide", this, [this] { m_context.hideSelection(); });
-    m_actions.bind("focus.hide_operator", this, [this] { m_context.hideOperator(); });
-    m_actions.bind("focus.everything", this, [this] { m_context.showEverything(); });
+    m_actions.bind("focus.upstream", this, [this] { m_context.canvases().active().focusConeOfSelection(true, false); });
+    m_actions.bind("focus.downstream", this,
+                   [this] { m_context.canvases().active().focusConeOfSelection(false, true); });
+    m_actions.bind("focus.around", this, [this] { m_context.canvases().active().focusConeOfSelection(true, true); });
+    m_actions.bind("focus.paths", this, [this] { m_context.canvases().active().focusPaths(); });
+    m_actions.bind("focus.isolate", this, [this] { m_context.canvases().active().isolateSelection(); });
+    m_actions.bind("focus.hide", this, [this] { m_context.canvases().active().hideSelection(); });
+    m_actions.bind("focus.hide_operator", this, [this] { m_context.canvases().active().hideOperator(); });
+    m_actions.bind("focus.everything", this, [this] { m_context.canvases().active().showEverything(); });
     m_actions.bind("view.theme", this, [] {
         Theme::instance().toggle();
         context::store(QStringLiteral("theme/mode"), Theme::modeKey(Theme::instance().mode()));
@@ -133,9 +130,9 @@ void MainWindow::bindViewActions() {
 }
 
 void MainWindow::bindGoActions() {
-    m_actions.bind("go.back", this, [this] { m_context.goBack(); });
-    m_actions.bind("go.forward", this, [this] { m_context.goForward(); });
-    m_actions.bind("go.parent", this, [this] { m_context.goToParent(); });
+    m_actions.bind("go.back", this, [this] { m_context.navigation().goBack(); });
+    m_actions.bind("go.forward", this, [this] { m_context.navigation().goForward(); });
+    m_actions.bind("go.parent", this, [this] { m_context.navigation().goToParent(); });
     m_actions.bind("go.leave", m_canvas, [this] { canvas()->leaveModule(); });
     m_actions.bind("go.producer", this, [this] { goToProducer(); });
     m_actions.bind("go.consumer", this, [this] { goToConsumer(); });
@@ -143,16 +140,19 @@ void MainWindow::bindGoActions() {
     m_actions.bind("go.walk_down", m_canvas, [this] { canvas()->walkDown(); });
     m_actions.bind("go.walk_left", m_canvas, [this] { canvas()->walkLeft(); });
     m_actions.bind("go.walk_right", m_canvas, [this] { canvas()->walkRight(); });
-    m_actions.bind("go.own_graph", this,
-                   [this] { m_context.showGraph(m_context.graphOfModule(m_context.selection().qualname)); });
-    m_actions.bind("go.whole", this, [this] { m_context.showGraph(0); });
-    m_actions.bind("go.next_instance", this, [this] { m_context.stepInstance(1); });
-    m_actions.bind("go.previous_instance", this, [this] { m_context.stepInstance(-1); });
+    m_actions.bind("go.own_graph", this, [this] {
+        m_context.loader().showGraph(m_context.model().graphOfModule(m_context.navigation().selection().qualname));
+    });
+    m_actions.bind("go.whole", this, [this] { m_context.loader().showGraph(0); });
+    m_actions.bind("go.next_instance", this, [this] { m_context.canvases().active().stepInstance(1); });
+    m_actions.bind("go.previous_instance", this, [this] { m_context.canvases().active().stepInstance(-1); });
     m_actions.bind("go.other_end", m_canvas, [this] { canvas()->followCurrent(); });
-    m_actions.bind("go.bookmark", this, [this] { m_context.toggleBookmark(m_context.selection()); });
-    m_actions.bind("go.next_bookmark", this, [this] { m_context.goToNextBookmark(); });
+    m_actions.bind("go.bookmark", this,
+                   [this] { m_context.navigation().toggleBookmark(m_context.navigation().selection()); });
+    m_actions.bind("go.next_bookmark", this, [this] { m_context.navigation().goToNextBookmark(); });
     for (int n = 1; n <= 9; ++n)
-        m_actions.bind(QStringLiteral("go.bookmark_%1").arg(n), this, [this, n] { m_context.goToBookmark(n - 1); });
+        m_actions.bind(QStringLiteral("go.bookmark_%1").arg(n), this,
+                       [this, n] { m_context.navigation().goToBookmark(n - 1); });
     m_actions.bind("go.next_problem", this, [this] { goToProblem(1); });
     m_actions.bind("go.previous_problem", this, [this] { goToProblem(-1); });
     m_actions.bind("go.accept_bad", this, [this] {
@@ -162,40 +162,26 @@ void MainWindow::bindGoActions() {
 }
 
 void MainWindow::bindRunActions() {
-    m_actions.bind("run.start", this, [this] { m_context.run(); });
+    m_actions.bind("run.start", this, [this] { m_context.runs().run(); });
     m_actions.bind("run.cancel", this, [this] { cancelWork(); });
-    m_actions.bindToggle("run.live", this, [this](bool on) { m_context.setLive(on); });
-    m_actions.bind("run.to_here", this, [this] { m_context.runTo(actedOn()); });
+    m_actions.bindToggle("run.live", this, [this](bool on) { m_context.runs().setLive(on); });
+    m_actions.bind("run.to_here", this, [this] { m_context.runs().runTo(actedOn()); });
     m_actions.bind("run.watch", this, [this] {
-        if (m_context.selectedNodes().size() < 2) return m_context.toggleWatch(actedOn());
-        const bool all = std::all_of(m_context.selectedNodes().begin(), m_context.selectedNodes().end(),
-                                     [this](graph::NodeId node) { return m_context.isWatched(node); });
-        const std::vector<graph::NodeId> nodes = m_context.selectedNodes();
-        for (const graph::NodeId node : nodes) m_context.setWatched(node, !all);
+        if (m_context.navigation().selectedNodes().size() < 2) return m_context.points().toggleWatch(actedOn());
+        const bool all =
+            std::all_of(m_context.navigation().selectedNodes().begin(), m_context.navigation().selectedNodes().end(),
+                        [this](graph::NodeId node) { return m_context.points().isWatched(node); });
+        const std::vector<graph::NodeId> nodes = m_context.navigation().selectedNodes();
+        for (const graph::NodeId node : nodes) m_context.points().setWatched(node, !all);
     });
-    m_actions.bind("run.end", this, [this] { m_context.toggleEnd(actedOn()); });
-    m_actions.bind("run.clear_watches", this, [this] { m_context.clearWatched(); });
-    m_actions.bind("run.clear_ends", this, [this] { m_context.clearEnds(); });
-    auto* values = qobject_cast<panels::TensorViewerPanel*>(panel(QStringLiteral("tensor_viewer")));
-    if (!values) return;
-    m_actions.bind("values.copy", values, [values] { values->viewer()->copy(); });
-    m_actions.bind("values.save", values, [values] { values->viewer()->save(); });
-    widgets::RangeControl* range = values->viewer()->rangeControl();
-    m_actions.bind("values.autofit", range, [range] { range->fitOnce(); });
-    m_actions.bindToggle("values.lock", range, [range](bool on) { range->setLocked(on); });
-    m_actions.bindToggle("values.log", range, [range](bool on) { range->setLogarithmic(on); });
-    m_actions.bindToggle("values.diverging", range, [range](bool on) { range->setDiverging(on); });
-    connect(values->viewer(), &panels::TensorViewer::shownChanged, this, [this, range] {
-        m_actions.action("values.lock")->setChecked(range->state().locked);
-        m_actions.action("values.log")->setChecked(range->state().logarithmic);
-        m_actions.action("values.diverging")->setChecked(range->state().diverging);
-    });
-    m_actions.addTo(values, actions::Scope::Values);
+    m_actions.bind("run.end", this, [this] { m_context.points().toggleEnd(actedOn()); });
+    m_actions.bind("run.clear_watches", this, [this] { m_context.points().clearWatched(); });
+    m_actions.bind("run.clear_ends", this, [this] { m_context.points().clearEnds(); });
 }
 
 void MainWindow::bindHelpActions() {
     m_actions.bind("help.contents", this, [this] {
-        m_context.selection().expr.valid() ? showOperatorHelp() : showHelp(QStringLiteral("start"));
+        m_context.navigation().selection().expr.valid() ? showOperatorHelp() : showHelp(QStringLiteral("start"));
     });
     m_actions.bind("help.operators", this, [this] { showOperatorHelp(); });
     m_actions.bind("help.shortcuts", this, [this] {

@@ -18,17 +18,15 @@ namespace sonde::window {
 
 using canvas::GraphCanvas;
 
-GraphCanvas* MainWindow::canvas() const { return m_second && m_context.activeCanvas() == 1 ? m_second : m_canvas; }
+GraphCanvas* MainWindow::canvas() const {
+    return m_second && m_context.canvases().activeNumber() == 1 ? m_second : m_canvas;
+}
 
 void MainWindow::connectCanvas(GraphCanvas* made) {
     m_actions.addTo(made, actions::Scope::Canvas);
     connect(made, &GraphCanvas::layoutFinished, this, &MainWindow::refreshStatus);
     connect(made, &GraphCanvas::sceneChanged, this, [this, made] {
         if (const auto scene = made->scene(); scene && made == canvas()) m_focusBar->setLeftOut(scene->filteredExprs);
-    });
-    connect(made, &GraphCanvas::revealInTreeRequested, this, [this](const context::Selection& selection) {
-        showPanel(QStringLiteral("modules"));
-        m_context.select(selection);
     });
     connect(
         made, &GraphCanvas::closeRequested, this, [this, made] { closeCanvas(made->number()); }, Qt::QueuedConnection);
@@ -42,8 +40,8 @@ void MainWindow::split(Qt::Orientation direction) {
         m_splitter->addWidget(m_second);
         connectCanvas(m_second);
         // With a model both begin with the same picture; before one, each comes back as it was left.
-        if (m_context.hasModel()) {
-            m_context.copyViewToOther();
+        if (m_context.model().isOpen()) {
+            m_context.canvases().copyToOther();
             m_second->takeOver(*m_canvas);
         } else {
             m_second->setWheelZooms(m_canvas->wheelZooms());
@@ -52,7 +50,7 @@ void MainWindow::split(Qt::Orientation direction) {
         m_splitter->setSizes({1000, 1000});
         m_canvas->setBeside(true);
         m_second->setBeside(true);
-        if (m_context.hasModel()) m_second->setFocus();
+        if (m_context.model().isOpen()) m_second->setFocus();
     }
     refreshActions();
 }
@@ -61,10 +59,10 @@ void MainWindow::closeCanvas(int number) {
     if (!m_second) return;
     if (number == 0) {
         // The second's view and place become the first's.
-        m_context.setActiveCanvas(1);
-        m_context.copyViewToOther();
+        m_context.canvases().setActive(1);
+        m_context.canvases().copyToOther();
     }
-    m_context.setActiveCanvas(0);
+    m_context.canvases().setActive(0);
     if (number == 0) m_canvas->takeOver(*m_second);
     GraphCanvas* closed = std::exchange(m_second, nullptr);
     m_focusBar->attachTo(m_canvas);
@@ -91,11 +89,11 @@ void MainWindow::bindCanvasActions() {
     };
     m_actions.bindToggle("view.split", this, [toggle](bool) { toggle(Qt::Horizontal); });
     m_actions.bindToggle("view.split_stacked", this, [toggle](bool) { toggle(Qt::Vertical); });
-    m_actions.bind("view.close_canvas", this, [this] { closeCanvas(m_context.activeCanvas()); });
+    m_actions.bind("view.close_canvas", this, [this] { closeCanvas(m_context.canvases().activeNumber()); });
     m_actions.bind("view.next_canvas", this, [this] {
         // From a panel to the canvas in use; from one canvas to the other.
         const bool there = canvas()->hasFocus();
-        GraphCanvas* next = there && isSplit() ? canvas(1 - m_context.activeCanvas()) : canvas();
+        GraphCanvas* next = there && isSplit() ? canvas(1 - m_context.canvases().activeNumber()) : canvas();
         next->setFocus(Qt::ShortcutFocusReason);
     });
 }
@@ -107,7 +105,7 @@ void MainWindow::bindColourActions() {
         const QString id = QStringLiteral("view.color_") + column.id;
         if (!m_actions.contains(id)) continue;
         m_actions.bindToggle(id, this, [this, column = column.id](bool) {
-            m_context.setColorBy(column);
+            m_context.settings().setColorBy(column);
             // A colour means nothing without its scale.
             for (const int number : {0, 1})
                 if (canvas(number)) canvas(number)->setLegendVisible(true);
@@ -124,8 +122,8 @@ void MainWindow::measureIfNeeded() {
         const int column = models::nodeColumnIndex(id);
         return column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source == Source::Values;
     };
-    bool needed = isOfValues(m_context.colorBy());
-    for (const context::LabelRule& rule : m_context.labelRules())
+    bool needed = isOfValues(m_context.settings().colorBy());
+    for (const context::LabelRule& rule : m_context.settings().labelRules())
         for (const QString& line : rule.lines)
             for (const QString& field : context::fieldsIn(line)) needed = needed || isOfValues(field);
     if (needed) m_context.valueMeasures().compute();
@@ -144,35 +142,26 @@ void MainWindow::bindCompareActions() {
     m_actions.bind("compare.previous", this, [this, &comparison] { goToDifference(comparison.diverging(), -1); });
     m_actions.bind("compare.worst", this, [this] { goToWorst(); });
     connect(&comparison, &context::Comparison::changed, this, &MainWindow::followComparison);
-    connect(&m_context, &context::InspectorContext::documentOpened, this, &MainWindow::followComparison);
+    connect(&m_context.model(), &context::OpenModel::documentOpened, this, &MainWindow::followComparison);
 }
 
-/// Differences are to be seen at once, as a list and as colours; both go with them.
+/// Differences are to be seen at once as colours, which go with them. The list of them is a panel.
 void MainWindow::followComparison() {
     using Source = models::NodeColumn::Source;
     const context::Comparison& comparison = m_context.comparison();
-    const int column = models::nodeColumnIndex(m_context.colorBy());
+    const int column = models::nodeColumnIndex(m_context.settings().colorBy());
     const bool colored =
         column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source == Source::Comparison;
     m_worst = {};
     m_said.clear();
     refreshStatus();
-    if (comparison.isKnown() == m_showsComparison) return;
-    m_showsComparison = comparison.isKnown();
-    QDockWidget* list = dock(QStringLiteral("comparison"));
-    if (m_showsComparison) {
-        if (!colored) {
-            m_colorBefore = m_context.colorBy();
-            m_actions.action(QStringLiteral("view.color_difference"))->trigger();
-        }
-        if (m_docksShown) {
-            list->show();
-            list->raise();
-        }
-    } else {
-        if (colored) m_context.setColorBy(m_colorBefore.isEmpty() ? QStringLiteral("category") : m_colorBefore);
-        list->hide();
+    if (comparison.isKnown() == std::exchange(m_showsComparison, comparison.isKnown())) return;
+    if (m_showsComparison && !colored) {
+        m_colorBefore = m_context.settings().colorBy();
+        m_actions.action(QStringLiteral("view.color_difference"))->trigger();
     }
+    if (!m_showsComparison && colored)
+        m_context.settings().setColorBy(m_colorBefore.isEmpty() ? QStringLiteral("category") : m_colorBefore);
 }
 
 void MainWindow::compareWithFile() {
@@ -205,7 +194,7 @@ void MainWindow::goToWorst() {
     const auto at = std::ranges::find(nodes, m_worst);
     const bool goesOn = m_worst.valid() && at != nodes.end() && at + 1 != nodes.end();
     const graph::NodeId next = goesOn ? *(at + 1) : nodes.front();
-    m_context.navigateTo(next);
+    m_context.navigation().navigateTo(next);
     m_worst = next;  // selecting has cleared it
 }
 
@@ -213,9 +202,9 @@ void MainWindow::goToDifference(const std::vector<graph::NodeId>& nodes, int ste
     m_worst = {};
     if (nodes.empty()) return say(noDifferenceText());
     const int count = static_cast<int>(nodes.size());
-    const auto found = std::find(nodes.begin(), nodes.end(), m_context.selection().node);
+    const auto found = std::find(nodes.begin(), nodes.end(), m_context.navigation().selection().node);
     const int at = found == nodes.end() ? (step > 0 ? -1 : 0) : static_cast<int>(found - nodes.begin());
-    m_context.navigateTo(nodes[static_cast<std::size_t>(((at + step) % count + count) % count)]);
+    m_context.navigation().navigateTo(nodes[static_cast<std::size_t>(((at + step) % count + count) % count)]);
 }
 
 }  // namespace sonde::window

@@ -2,10 +2,8 @@
 
 #include <QAction>
 #include <QDockWidget>
-#include <QMenu>
 #include <QResizeEvent>
 #include <QTimer>
-#include <QTreeView>
 
 #include <algorithm>
 
@@ -38,22 +36,6 @@ Qt::DockWidgetArea dockArea(panels::PanelArea area) {
     return Qt::BottomDockWidgetArea;
 }
 
-/// What can be done with the module under the mouse, which is selected with that; by the menu key, with the selected
-/// one.
-void showModuleMenu(QTreeView& tree, const QPoint& at, actions::ActionRegistry& actions) {
-    const QModelIndex under = tree.indexAt(at);
-    if (under.isValid()) tree.setCurrentIndex(under);
-    if (!tree.currentIndex().isValid()) return;
-    auto* menu = new QMenu(&tree);
-    menu->setObjectName(QStringLiteral("moduleMenu"));
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    static const QStringList ids{"run.watch",     "run.end",    "", "view.expand_all", "view.collapse_all",
-                                 "focus.isolate", "focus.hide", "", "go.bookmark",     "edit.copy_name"};
-    for (const QString& id : ids)
-        id.isEmpty() ? static_cast<void>(menu->addSeparator()) : menu->addAction(actions.action(id));
-    menu->popup(tree.viewport()->mapToGlobal(under.isValid() ? at : tree.visualRect(tree.currentIndex()).center()));
-}
-
 }  // namespace
 
 void MainWindow::buildDocks() {
@@ -75,12 +57,19 @@ void MainWindow::buildDocks() {
         connect(dock, &QDockWidget::visibilityChanged, action,
                 [action, dock] { action->setChecked(!dock->isHidden()); });
     }
-    if (auto* tree = panel(QStringLiteral("modules"))->findChild<QTreeView*>()) {
-        tree->setContextMenuPolicy(Qt::CustomContextMenu);
-        connect(tree, &QWidget::customContextMenuRequested, this,
-                [this, tree](const QPoint& at) { showModuleMenu(*tree, at, m_actions); });
-    }
+    for (const panels::PanelInfo& info : panelTable())
+        if (info.join) info.join(*panel(info.id), hostOf(info.id));
     arrangeDocks();
+}
+
+panels::PanelHost MainWindow::hostOf(const QString& panel) {
+    return {m_actions, [this, panel] { showPanel(panel); },
+            [this, found = dock(panel)](bool displayed) {
+                if (!displayed) found->hide();
+                if (!displayed || !m_docksShown) return;
+                found->show();
+                found->raise();
+            }};
 }
 
 /// Where panels are until the user moves them: tree and inputs left, details over values right, lists tabbed below.
@@ -100,10 +89,19 @@ void MainWindow::arrangeDocks() {
         dock->setVisible(info.visibleAtFirst);
     }
     for (const auto& [area, dock] : first) dock->raise();
-    resizeDocks({m_docks["modules"], m_docks["details"]}, {300, 330}, Qt::Horizontal);
-    resizeDocks({m_docks["modules"], m_docks["inputs"]}, {420, 200}, Qt::Vertical);
-    resizeDocks({m_docks["details"], m_docks["tensor_viewer"]}, {330, 420}, Qt::Vertical);
-    resizeDocks({m_docks["watches"]}, {190}, Qt::Vertical);
+    QList<QDockWidget*> columns;
+    QList<int> widths;
+    for (const panels::PanelInfo& info : panelTable())
+        if (first[info.area] == m_docks[info.id] && info.size.width() > 0)
+            columns << m_docks[info.id], widths << info.size.width();
+    resizeDocks(columns, widths, Qt::Horizontal);
+    for (const auto& [area, dock] : first) {
+        QList<QDockWidget*> rows;
+        QList<int> heights;
+        for (const panels::PanelInfo& info : panelTable())
+            if (info.area == area && info.size.height() > 0) rows << m_docks[info.id], heights << info.size.height();
+        resizeDocks(rows, heights, Qt::Vertical);
+    }
 }
 
 void MainWindow::setDocksShown(bool shown) {

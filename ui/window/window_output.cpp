@@ -76,16 +76,17 @@ void MainWindow::write(const QString& file, std::function<base::Result<void>(con
     progress->start(tr("Saving %1").arg(QFileInfo(file).fileName()));
     refreshActions();
     job->start(std::move(work), [this, file](const base::Result<void>& written) {
-        if (written) m_context.report(context::Message{base::Severity::Info, tr("Graph saved"), file, {}, {}});
+        if (written)
+            m_context.messages().report(context::Message{base::Severity::Info, tr("Graph saved"), file, {}, {}});
         else if (written.error().kind == base::ErrorKind::Cancelled)
-            m_context.report(
+            m_context.messages().report(
                 context::Message{base::Severity::Info, tr("Saving the graph was cancelled"), file, {}, {}});
-        else m_context.report(written.error());
+        else m_context.messages().report(written.error());
     });
 }
 
 void MainWindow::cancelWork() {
-    if (m_context.isRunning()) return m_context.cancel();
+    if (m_context.runs().isRunning()) return m_context.runs().cancel();
     for (context::Job* job : m_writers) job->cancel();
 }
 
@@ -113,7 +114,7 @@ void MainWindow::exportPages() {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("pdf"));
-    dialog->selectFile(QFileInfo(shortLocation(m_context.location())).completeBaseName() +
+    dialog->selectFile(QFileInfo(shortLocation(m_context.loader().location())).completeBaseName() +
                        QStringLiteral("-pages.pdf"));
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) { exportPagesTo(file); });
     dialog->open();
@@ -136,7 +137,7 @@ void MainWindow::showText() {
     // Of one canvas for as long as it is open, whichever is the active one by then.
     canvas::GraphCanvas* shown = canvas();
     const auto title = [this] {
-        return m_context.hasModel() ? QString::fromStdString(m_context.document()->title) : QString();
+        return m_context.model().isOpen() ? QString::fromStdString(m_context.model().document()->title) : QString();
     };
     auto* dialog = new dialogs::TextDialog(title(), shown->textTwin(), shown->currentLine(), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -151,10 +152,10 @@ void MainWindow::showText() {
 
 void MainWindow::showLabels() {
     const auto example = [this](const context::LabelRules& rules) -> QStringList {
-        if (!m_context.hasModel()) return {};
-        const graph::InternalGraph& graph = m_context.graph();
+        if (!m_context.model().isOpen()) return {};
+        const graph::InternalGraph& graph = m_context.model().graph();
         // The selected operation; else the first that does something.
-        graph::ExprId shown = m_context.selection().expr;
+        graph::ExprId shown = m_context.navigation().selection().expr;
         for (const graph::ExprId id : graph.main().order) {
             if (shown.valid()) break;
             const graph::Expr& expr = graph.expr(id);
@@ -175,11 +176,11 @@ void MainWindow::showLabels() {
         lines.removeAll(QString());
         return lines;
     };
-    auto* dialog = new dialogs::LabelsDialog(m_context.labelRules(), example, this);
+    auto* dialog = new dialogs::LabelsDialog(m_context.settings().labelRules(), example, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &dialogs::LabelsDialog::chosen, this, [this](const context::LabelRules& rules) {
         context::storeLater([rules](QSettings& settings) { context::writeLabelRules(settings, rules); });
-        m_context.setLabelRules(rules);
+        m_context.settings().setLabelRules(rules);
     });
     dialog->open();
 }

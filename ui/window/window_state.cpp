@@ -48,16 +48,17 @@ void MainWindow::restore() {
         if (inside != geometry()) setGeometry(inside);
     }
     restoreDocks(settings.value(QStringLiteral("window/state")).toByteArray());
-    m_context.setThreads(settings.value(QStringLiteral("run/threads"), 0).toInt());
-    m_context.setLive(settings.value(QStringLiteral("run/live"), false).toBool());
-    m_context.setShowsAttributes(settings.value(QStringLiteral("view/attributes"), false).toBool());
-    m_context.setShowsNames(settings.value(QStringLiteral("view/names"), true).toBool());
-    m_context.setColorBy(settings.value(QStringLiteral("view/colorBy"), QStringLiteral("category")).toString());
+    m_context.runs().setThreads(settings.value(QStringLiteral("run/threads"), 0).toInt());
+    m_context.runs().setLive(settings.value(QStringLiteral("run/live"), false).toBool());
+    m_context.settings().setShowsAttributes(settings.value(QStringLiteral("view/attributes"), false).toBool());
+    m_context.settings().setShowsNames(settings.value(QStringLiteral("view/names"), true).toBool());
+    m_context.settings().setColorBy(
+        settings.value(QStringLiteral("view/colorBy"), QStringLiteral("category")).toString());
     {
         QSettings stored;
-        m_context.setLabelRules(context::readLabelRules(stored));
+        m_context.settings().setLabelRules(context::readLabelRules(stored));
     }
-    m_context.setEdgeWidths(settings.value(QStringLiteral("view/edgeWidths"), false).toBool());
+    m_context.settings().setEdgeWidths(settings.value(QStringLiteral("view/edgeWidths"), false).toBool());
     m_canvas->setWheelZooms(settings.value(QStringLiteral("view/wheelZooms"), true).toBool());
     m_canvas->setOverviewVisible(settings.value(QStringLiteral("view/overview"), true).toBool());
     m_actions.action(QStringLiteral("view.wheel_zooms"))->setChecked(m_canvas->wheelZooms());
@@ -82,11 +83,11 @@ void MainWindow::followState() {
     connect(m_splitter, &QSplitter::splitterMoved, this, &MainWindow::saveSoon);
     for (const QString& id : m_actions.ids())
         connect(m_actions.action(id), &QAction::toggled, this, &MainWindow::saveSoon);
-    for (const auto signal : {&InspectorContext::labelsChanged, &InspectorContext::coloringChanged})
-        connect(&m_context, signal, this, &MainWindow::saveSoon);
-    connect(&m_context, &InspectorContext::liveChanged, this, &MainWindow::saveSoon);
-    for (const auto signal : {&InspectorContext::documentOpened, &InspectorContext::documentClosed})
-        connect(&m_context, signal, this, [this] { noteSession(); });
+    for (const auto signal : {&context::Settings::labelsChanged, &context::Settings::coloringChanged})
+        connect(&m_context.settings(), signal, this, &MainWindow::saveSoon);
+    connect(&m_context.runs(), &context::Runs::liveChanged, this, &MainWindow::saveSoon);
+    for (const auto signal : {&context::OpenModel::documentOpened, &context::OpenModel::documentClosed})
+        connect(&m_context.model(), signal, this, [this] { noteSession(); });
 }
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
@@ -111,7 +112,7 @@ void MainWindow::saveSoon() {
 
 std::map<QString, QVariant> MainWindow::state() const {
     // Differences colour as long as there is a comparison, which ends with the process.
-    const int column = models::nodeColumnIndex(m_context.colorBy());
+    const int column = models::nodeColumnIndex(m_context.settings().colorBy());
     const bool compared = column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source ==
                                              models::NodeColumn::Source::Comparison;
     const QString side =
@@ -119,11 +120,11 @@ std::map<QString, QVariant> MainWindow::state() const {
     return {{QStringLiteral("window/geometry"), saveGeometry()},
             {kScreen, screen() ? screen()->availableSize() : QSize()},
             {QStringLiteral("window/state"), docksState()},
-            {QStringLiteral("run/live"), m_context.isLive()},
-            {QStringLiteral("view/attributes"), m_context.showsAttributes()},
-            {QStringLiteral("view/names"), m_context.showsNames()},
-            {QStringLiteral("view/colorBy"), compared ? m_colorBefore : m_context.colorBy()},
-            {QStringLiteral("view/edgeWidths"), m_context.edgeWidths()},
+            {QStringLiteral("run/live"), m_context.runs().isLive()},
+            {QStringLiteral("view/attributes"), m_context.settings().showsAttributes()},
+            {QStringLiteral("view/names"), m_context.settings().showsNames()},
+            {QStringLiteral("view/colorBy"), compared ? m_colorBefore : m_context.settings().colorBy()},
+            {QStringLiteral("view/edgeWidths"), m_context.settings().edgeWidths()},
             {QStringLiteral("view/wheelZooms"), m_canvas->wheelZooms()},
             {QStringLiteral("view/overview"), m_canvas->overviewVisible()},
             {kSplit, isSplit() ? side : QString()},
@@ -144,7 +145,8 @@ void MainWindow::noteSession(const MainWindow* leaving) const {
     QStringList locations;
     for (QWidget* widget : QApplication::topLevelWidgets()) {
         const auto* window = qobject_cast<const MainWindow*>(widget);
-        if (window && window != leaving && window->m_context.hasModel()) locations << window->m_context.location();
+        if (window && window != leaving && window->m_context.model().isOpen())
+            locations << window->m_context.loader().location();
     }
     Session::note(locations);
 }
@@ -173,8 +175,8 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     save();
     m_saveTimer.stop();
     noteSession(this);
-    m_context.cancel();
-    m_context.cancelLoading();
+    m_context.runs().cancel();
+    m_context.loader().cancel();
     event->accept();
 }
 

@@ -60,7 +60,7 @@ class TestGraphCanvas : public QObject {
     void open(const QString& model);
     ItemId find(ItemKind kind, const std::string& qualname) const;
     QPoint centreOf(ItemId item) const { return m_canvas->itemRect(item).center().toPoint(); }
-    graph::NodeId node(const char* name) const { return m_context->graph().findNode(name); }
+    graph::NodeId node(const char* name) const { return m_context->model().graph().findNode(name); }
     void wheel(QPointF at, int delta, Qt::KeyboardModifiers modifiers = {});
 
     std::unique_ptr<InspectorContext> m_context;
@@ -90,13 +90,13 @@ void TestGraphCanvas::cleanup() {
 }
 
 void TestGraphCanvas::open(const QString& model) {
-    m_context->open(model);
-    QTRY_VERIFY_WITH_TIMEOUT(m_context->hasModel(), 20000);
-    m_context->expandToDepth(0);
-    layout::ViewState view = m_context->view();
+    m_context->loader().open(model);
+    QTRY_VERIFY_WITH_TIMEOUT(m_context->model().isOpen(), 20000);
+    m_context->canvases().active().expandToDepth(0);
+    layout::ViewState view = m_context->canvases().active().view();
     view.openScopes.clear();
     view.openExprs.clear();
-    m_context->setView(view);
+    m_context->canvases().active().setView(view);
     QTRY_VERIFY_WITH_TIMEOUT(m_canvas->scene() != nullptr, 20000);
     settle();
     m_canvas->fit();
@@ -108,8 +108,9 @@ ItemId TestGraphCanvas::find(ItemKind kind, const std::string& qualname) const {
     for (std::size_t i = 0; i < scene->items.size(); ++i) {
         const layout::ItemDescription& what = scene->items[i].what;
         if (what.kind != kind) continue;
-        if (kind == ItemKind::Module && m_context->graph().scope(what.scope).qualname == qualname) return ItemId(i);
-        if (kind == ItemKind::Expr && m_context->graph().expr(what.expr).qualname == qualname) return ItemId(i);
+        if (kind == ItemKind::Module && m_context->model().graph().scope(what.scope).qualname == qualname)
+            return ItemId(i);
+        if (kind == ItemKind::Expr && m_context->model().graph().expr(what.expr).qualname == qualname) return ItemId(i);
         if (kind == ItemKind::Input || kind == ItemKind::Output) return ItemId(i);
     }
     return {};
@@ -139,20 +140,20 @@ void TestGraphCanvas::clickSelectsAndGroundClears() {
     open("zoo:resnet18");
     const ItemId conv = find(ItemKind::Expr, "conv1");
     QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(conv));
-    QCOMPARE(m_context->selection().kind, Selection::Kind::Node);
-    QCOMPARE(m_context->selection().qualname, "conv1");
+    QCOMPARE(m_context->navigation().selection().kind, Selection::Kind::Node);
+    QCOMPARE(m_context->navigation().selection().qualname, "conv1");
     QCOMPARE(m_canvas->currentItem(), conv);
     QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(find(ItemKind::Module, "layer2")));
-    QCOMPARE(m_context->selection().kind, Selection::Kind::Scope);
-    QCOMPARE(m_context->selection().qualname, "layer2");
+    QCOMPARE(m_context->navigation().selection().kind, Selection::Kind::Scope);
+    QCOMPARE(m_context->navigation().selection().qualname, "layer2");
     QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, {6, 400});
-    QVERIFY(m_context->selection().isNone());
+    QVERIFY(m_context->navigation().selection().isNone());
 }
 
 void TestGraphCanvas::doubleClickOpensAModuleInPlace() {
     open("zoo:resnet18");
     m_canvas->zoomReset();
-    m_context->navigateTo(m_context->selectionOf(QStringLiteral("layer2")));
+    m_context->navigation().navigateTo(m_context->navigation().selectionOf(QStringLiteral("layer2")));
     settle();
     const ItemId closed = find(ItemKind::Module, "layer2");
     const QPointF corner = m_canvas->itemRect(closed).topLeft();
@@ -170,7 +171,7 @@ void TestGraphCanvas::doubleClickOpensAModuleInPlace() {
 void TestGraphCanvas::theButtonOpensAndCloses() {
     open("zoo:resnet18");
     m_canvas->zoomReset();
-    m_context->navigateTo(m_context->selectionOf(QStringLiteral("layer3")));
+    m_context->navigation().navigateTo(m_context->navigation().selectionOf(QStringLiteral("layer3")));
     settle();
     for (const bool open : {true, false}) {
         const ItemId item = find(ItemKind::Module, "layer3");
@@ -235,7 +236,7 @@ void TestGraphCanvas::shiftDragSelectsABox() {
     QTest::mousePress(m_canvas.get(), Qt::LeftButton, Qt::ShiftModifier, box.topLeft().toPoint());
     QTest::mouseMove(m_canvas.get(), box.center().toPoint());
     QTest::mouseRelease(m_canvas.get(), Qt::LeftButton, Qt::ShiftModifier, box.bottomRight().toPoint());
-    QCOMPARE(m_context->selectedNodes().size(), 4U);  // conv1, bn1, relu, maxpool
+    QCOMPARE(m_context->navigation().selectedNodes().size(), 4U);  // conv1, bn1, relu, maxpool
 }
 
 void TestGraphCanvas::controlDragZoomsToABox() {
@@ -254,11 +255,11 @@ void TestGraphCanvas::arrowsWalkAlongEdges() {
     open("zoo:resnet18");
     QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(find(ItemKind::Expr, "conv1")));
     QTest::keyClick(m_canvas.get(), Qt::Key_Down);
-    QCOMPARE(m_context->selection().qualname, "bn1");
+    QCOMPARE(m_context->navigation().selection().qualname, "bn1");
     QTest::keyClick(m_canvas.get(), Qt::Key_Down);
-    QCOMPARE(m_context->selection().qualname, "relu");
+    QCOMPARE(m_context->navigation().selection().qualname, "relu");
     QTest::keyClick(m_canvas.get(), Qt::Key_Up);
-    QCOMPARE(m_context->selection().qualname, "bn1");
+    QCOMPARE(m_context->navigation().selection().qualname, "bn1");
 }
 
 void TestGraphCanvas::arrowsTurnWithTheDirection() {
@@ -269,24 +270,24 @@ void TestGraphCanvas::arrowsTurnWithTheDirection() {
     settle();
     QVERIFY(m_canvas->itemRect(find(ItemKind::Expr, "conv1")).right() <
             m_canvas->itemRect(find(ItemKind::Expr, "bn1")).left());
-    m_context->select(m_context->selectionOf(node("conv1")));
+    m_context->navigation().select(m_context->navigation().selectionOf(node("conv1")));
     m_canvas->setFocus();
     QTest::keyClick(m_canvas.get(), Qt::Key_Right);
-    QCOMPARE(m_context->selection().qualname, "bn1");
+    QCOMPARE(m_context->navigation().selection().qualname, "bn1");
     QTest::keyClick(m_canvas.get(), Qt::Key_Left);
-    QCOMPARE(m_context->selection().qualname, "conv1");
+    QCOMPARE(m_context->navigation().selection().qualname, "conv1");
 }
 
 void TestGraphCanvas::watchPointWidensTheCardAndShowsTheValue() {
     open(QStringLiteral(SONDE_TEST_DATA "/models/squeezenet1_1.onnx"));
     graph::NodeId watched;
-    for (const graph::ExprId id : m_context->graph().main().order)
-        if (m_context->graph().expr(id).op.name == "Relu") {
-            watched = m_context->graph().expr(id).outputs.front();
+    for (const graph::ExprId id : m_context->model().graph().main().order)
+        if (m_context->model().graph().expr(id).op.name == "Relu") {
+            watched = m_context->model().graph().expr(id).outputs.front();
             break;
         }
     QVERIFY(watched.valid());
-    m_context->navigateTo(watched);
+    m_context->navigation().navigateTo(watched);
     m_canvas->zoomReset();
     settle();
     const ItemId before = m_canvas->currentItem();
@@ -294,15 +295,15 @@ void TestGraphCanvas::watchPointWidensTheCardAndShowsTheValue() {
     const QRectF narrow = m_canvas->itemRect(before);
     m_canvas->toggleWatch();
     settle();
-    QVERIFY(m_context->isWatched(watched));
+    QVERIFY(m_context->points().isWatched(watched));
     const QRectF wide = m_canvas->itemRect(m_canvas->currentItem());
     QVERIFY(wide.width() > narrow.width() + 40);
     QVERIFY((wide.topLeft() - narrow.topLeft()).manhattanLength() < 1.5);
     const QImage without = m_canvas->grab(wide.toRect()).toImage();
-    m_context->run();
+    m_context->runs().run();
     settle();
-    QCOMPARE(m_context->runState(), context::RunState::Finished);
-    QVERIFY(m_context->value(watched));
+    QCOMPARE(m_context->runs().state(), context::RunState::Finished);
+    QVERIFY(m_context->runs().value(watched));
     settle();
     const QRectF now = m_canvas->itemRect(m_canvas->currentItem());
     QVERIFY(m_canvas->grab(now.toRect()).toImage() != without);
@@ -310,25 +311,26 @@ void TestGraphCanvas::watchPointWidensTheCardAndShowsTheValue() {
 
 void TestGraphCanvas::endPointDimsWhatIsNotReached() {
     open(QStringLiteral(SONDE_TEST_DATA "/models/squeezenet1_1.onnx"));
-    m_context->expandToDepth(3);
+    m_context->canvases().active().expandToDepth(3);
     settle();
     graph::NodeId end;
-    for (const graph::ExprId id : m_context->graph().main().order)
-        if (m_context->graph().expr(id).op.name == "Relu") {
-            end = m_context->graph().expr(id).outputs.front();
+    for (const graph::ExprId id : m_context->model().graph().main().order)
+        if (m_context->model().graph().expr(id).op.name == "Relu") {
+            end = m_context->model().graph().expr(id).outputs.front();
             break;
         }
-    const auto last = m_context->graph().outputs().front();
-    m_context->navigateTo(m_context->graph().node(last).producer.valid() ? last : end);
+    const auto last = m_context->model().graph().outputs().front();
+    m_context->navigation().navigateTo(m_context->model().graph().node(last).producer.valid() ? last : end);
     m_canvas->zoomReset();
     settle();
-    const QRect place = m_canvas->rectOf(m_context->graph().node(last).producer).toRect().adjusted(4, 4, -4, -4);
+    const QRect place =
+        m_canvas->rectOf(m_context->model().graph().node(last).producer).toRect().adjusted(4, 4, -4, -4);
     const QImage bright = m_canvas->grab(place).toImage();
-    m_context->setEnd(end, true);
-    m_context->run();
+    m_context->points().setEnd(end, true);
+    m_context->runs().run();
     settle();
-    QCOMPARE(m_context->runState(), context::RunState::Finished);
-    m_context->clearSelection();
+    QCOMPARE(m_context->runs().state(), context::RunState::Finished);
+    m_context->navigation().clearSelection();
     settle();
     const QImage dim = m_canvas->grab(place).toImage();
     const auto ink = [](const QImage& image) {
@@ -343,15 +345,15 @@ void TestGraphCanvas::endPointDimsWhatIsNotReached() {
 void TestGraphCanvas::closedModulesBehindTheEndPointAreDimmed() {
     open("zoo:resnet18");
     m_canvas->zoomReset();
-    m_context->navigateTo(m_context->selectionOf(QStringLiteral("layer4")));
-    m_context->clearSelection();
+    m_context->navigation().navigateTo(m_context->navigation().selectionOf(QStringLiteral("layer4")));
+    m_context->navigation().clearSelection();
     settle();
     const QRect place = m_canvas->itemRect(find(ItemKind::Module, "layer4")).toRect().adjusted(3, 3, -8, -8);
     const QImage bright = m_canvas->grab(place).toImage();
-    m_context->setEnd(node("maxpool"), true);
-    m_context->run();
+    m_context->points().setEnd(node("maxpool"), true);
+    m_context->runs().run();
     settle();
-    QCOMPARE(m_context->runState(), context::RunState::Finished);
+    QCOMPARE(m_context->runs().state(), context::RunState::Finished);
     settle();
     const auto darkest = [](const QImage& image) {
         int least = 255;
@@ -365,17 +367,17 @@ void TestGraphCanvas::closedModulesBehindTheEndPointAreDimmed() {
 void TestGraphCanvas::clickOnAnEdgeSelectsItsValue() {
     open("zoo:resnet18");
     m_canvas->zoomReset();
-    m_context->navigateTo(node("conv1"));
+    m_context->navigation().navigateTo(node("conv1"));
     settle();
-    m_context->clearSelection();
+    m_context->navigation().clearSelection();
     const auto scene = m_canvas->scene();
     const ItemId conv = find(ItemKind::Expr, "conv1");
     for (const layout::SceneEdge& edge : scene->edges) {
         if (edge.from != conv) continue;
         const QPointF place = m_canvas->camera().toPixel(canvas::toQt(edge.path.middle()), m_canvas->size());
         QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, place.toPoint());
-        QCOMPARE(m_context->selection().node, edge.values.front());
-        QCOMPARE(m_context->selection().qualname, "conv1");
+        QCOMPARE(m_context->navigation().selection().node, edge.values.front());
+        QCOMPARE(m_context->navigation().selection().qualname, "conv1");
         return;
     }
     QFAIL("conv1 has no edge");
@@ -408,12 +410,12 @@ void TestGraphCanvas::menuOffersWhatTheItemCan() {
     for (const char* wanted :
          {"Set Watch Point", "Set End Point", "Run to Here", "Copy Name", "Show in Module Tree", "Fit"})
         QVERIFY2(texts.contains(QLatin1String(wanted)), wanted);
-    QCOMPARE(m_context->selection().qualname, "conv1");
+    QCOMPARE(m_context->navigation().selection().qualname, "conv1");
 }
 
 void TestGraphCanvas::revealOpensWhatHides() {
     open("zoo:resnet18");
-    m_context->navigateTo(m_context->selectionOf(QStringLiteral("layer4.1.conv2")));
+    m_context->navigation().navigateTo(m_context->navigation().selectionOf(QStringLiteral("layer4.1.conv2")));
     settle();
     const ItemId item = find(ItemKind::Expr, "layer4.1.conv2");
     QVERIFY(item);
@@ -462,7 +464,7 @@ void TestGraphCanvas::picturesDifferByTheme() {
 
 void TestGraphCanvas::closingTheModelEmptiesTheCanvas() {
     open("zoo:resnet18");
-    m_context->close();
+    m_context->loader().close();
     QVERIFY(!m_canvas->scene());
     QVERIFY(m_canvas->isIdle());
     QTest::keyClick(m_canvas.get(), Qt::Key_Down);
@@ -478,8 +480,8 @@ void TestGraphCanvas::hoverStaysWithItsPicture() {
     second.show();
     QVERIFY(QTest::qWaitForWindowExposed(&second));
     QTRY_VERIFY_WITH_TIMEOUT(second.scene() && second.isIdle(), 20000);
-    m_context->setActiveCanvas(0);
-    m_context->expandToDepth(4);
+    m_context->canvases().setActive(0);
+    m_context->canvases().active().expandToDepth(4);
     settle();
     m_canvas->fit();
     settle();
@@ -489,7 +491,7 @@ void TestGraphCanvas::hoverStaysWithItsPicture() {
     QCoreApplication::processEvents();
     m_canvas->takeOver(second);
     settle();
-    m_context->setActiveCanvas(1);
+    m_context->canvases().setActive(1);
     QCOMPARE(m_canvas->grab().toImage(), second.grab().toImage());
 }
 

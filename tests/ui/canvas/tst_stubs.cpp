@@ -31,12 +31,12 @@ class TestStubs : public QObject {
         m_canvas->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_canvas.get()));
         // Eight layers that read one mask.
-        m_context->open(QStringLiteral("zoo:gpt2?layers=8&dim=48&heads=4&vocab=100&positions=70"));
-        QTRY_VERIFY_WITH_TIMEOUT(m_context->hasModel(), 20000);
-        layout::ViewState view = m_context->view();
+        m_context->loader().open(QStringLiteral("zoo:gpt2?layers=8&dim=48&heads=4&vocab=100&positions=70"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_context->model().isOpen(), 20000);
+        layout::ViewState view = m_context->canvases().active().view();
         view.foldFrom = 0;
-        m_context->setView(view);
-        m_context->expandToDepth(2);
+        m_context->canvases().active().setView(view);
+        m_context->canvases().active().expandToDepth(2);
         QTRY_VERIFY_WITH_TIMEOUT(m_canvas->scene() != nullptr, 20000);
         settle();
         m_canvas->fit();
@@ -74,7 +74,7 @@ class TestStubs : public QObject {
     void clickSelectsTheValueAndDoubleClickGoesThere() {
         QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(m_stubs.back()));
         QCOMPARE(m_canvas->currentItem(), m_stubs.back());
-        QCOMPARE(m_context->selection().node, m_canvas->scene()->item(m_stubs.back()).what.values.front());
+        QCOMPARE(m_context->navigation().selection().node, m_canvas->scene()->item(m_stubs.back()).what.values.front());
         QTest::mouseDClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(m_stubs.back()));
         settle();
         QCOMPARE(m_canvas->currentItem(), m_canvas->scene()->find(m_canvas->scene()->item(m_source).key));

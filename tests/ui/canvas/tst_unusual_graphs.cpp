@@ -29,7 +29,7 @@ class TestUnusualGraphs : public QObject {
     void show(const std::string& location, std::shared_ptr<const graph::InternalGraph> graph);
     bool settled() const { return m_canvas->isIdle() && !m_context->isBusy(); }
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(settled(), 20000); }
-    graph::NodeId node(const char* name) const { return m_context->graph().findNode(name); }
+    graph::NodeId node(const char* name) const { return m_context->model().graph().findNode(name); }
 
     std::unique_ptr<InspectorContext> m_context;
     std::unique_ptr<GraphCanvas> m_canvas;
@@ -90,12 +90,12 @@ void TestUnusualGraphs::hostileGraphsAreDrawn() {
                            {graph::Argument::of(second), graph::Argument::of(x)});  // a cycle
     show(names[0], m.done({second}));
     for (const layout::Direction direction : {layout::Direction::TopDown, layout::Direction::LeftRight}) {
-        m_context->setDirection(direction);
-        m_context->expandToDepth(200);
+        m_context->canvases().active().setDirection(direction);
+        m_context->canvases().active().expandToDepth(200);
         settle();
-        QVERIFY(m_canvas->scene()->itemOf(m_context->graph().node(second).producer).valid());
+        QVERIFY(m_canvas->scene()->itemOf(m_context->model().graph().node(second).producer).valid());
         QCOMPARE(m_canvas->scene()
-                     ->item(m_canvas->scene()->itemOf(m_context->graph().node(node("deepest")).producer))
+                     ->item(m_canvas->scene()->itemOf(m_context->model().graph().node(node("deepest")).producer))
                      .what.kind,
                  ItemKind::Expr);
         for (int i = 0; i < 8; ++i) {
@@ -111,11 +111,11 @@ void TestUnusualGraphs::hostileGraphsAreDrawn() {
         settle();
         QVERIFY(!m_canvas->grab().isNull());
     }
-    m_context->navigateTo(second);
-    m_context->focusConeOfSelection(true, true);
+    m_context->navigation().navigateTo(second);
+    m_context->canvases().active().focusConeOfSelection(true, true);
     settle();
-    m_context->setColorBy(QStringLiteral("module"));
-    m_context->showEverything();
+    m_context->settings().setColorBy(QStringLiteral("module"));
+    m_context->canvases().active().showEverything();
     settle();
     QVERIFY(!m_canvas->grab().isNull());
 }
@@ -125,7 +125,7 @@ void TestUnusualGraphs::show(const std::string& location, std::shared_ptr<const 
     document->title = document->location = location;
     document->graph = std::move(graph);
     document->modules = std::make_shared<graph::ModuleTree>();
-    m_context->show(document);
+    m_context->loader().show(document);
     settle();
 }
 
@@ -140,13 +140,14 @@ void TestUnusualGraphs::tensOfThousandsAreSelectedAndMoved() {
     show("large", m.done({x}));
     m_canvas->selectAll();
     settle();
-    QCOMPARE(m_context->selectedNodes().size(), std::size_t{60'001});
+    QCOMPARE(m_context->navigation().selectedNodes().size(), std::size_t{60'001});
     QVERIFY(!m_canvas->grab().isNull());
     m_canvas->clearSelection();
     theme::Theme::instance().setReducedMotion(false);
-    m_context->setExpanded(m_context->graph().expr(m_context->graph().node(node("abs")).producer).scope, true);
+    m_context->canvases().active().setExpanded(
+        m_context->model().graph().expr(m_context->model().graph().node(node("abs")).producer).scope, true);
     settle();
-    m_context->expandToDepth(0);
+    m_context->canvases().active().expandToDepth(0);
     settle();
     theme::Theme::instance().setReducedMotion(true);
     QVERIFY(!m_canvas->grab().isNull());

@@ -84,10 +84,11 @@ void TestWindowHint::noHintOfCoreNamesACommand() {
 
 void TestWindowHint::reportedErrorsNameNoCommand() {
     context::InspectorContext inspector;
-    inspector.report(base::usageError("there is no tracer 'x'", "--tracer",
-                                      "`sonde trace MODEL` lists them; give an example: --example 'x:#rand(0,1)'"));
-    QCOMPARE(inspector.messages().size(), std::size_t{1});
-    const context::Message& message = inspector.messages().back();
+    inspector.messages().report(
+        base::usageError("there is no tracer 'x'", "--tracer",
+                         "`sonde trace MODEL` lists them; give an example: --example 'x:#rand(0,1)'"));
+    QCOMPARE(inspector.messages().all().size(), std::size_t{1});
+    const context::Message& message = inspector.messages().all().back();
     QCOMPARE(message.text, QStringLiteral("there is no tracer 'x'"));
     QVERIFY(message.where.isEmpty());
     QVERIFY2(message.hint.contains("Tracing panel") && !namesCommand(message.hint), qPrintable(message.hint));

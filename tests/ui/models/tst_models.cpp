@@ -47,14 +47,14 @@ class TestModels : public QObject {
   private:
     static QString modelFile() { return QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"); }
     static bool load(InspectorContext& context, const QString& file) {
-        QSignalSpy opened(&context, &InspectorContext::documentOpened);
-        context.open(file);
+        QSignalSpy opened(&context.model(), &context::OpenModel::documentOpened);
+        context.loader().open(file);
         return opened.wait(20000);
     }
     static bool run(InspectorContext& context) {
-        QSignalSpy finished(&context, &InspectorContext::runFinished);
-        context.run();
-        return finished.wait(60000) && context.runState() == RunState::Finished;
+        QSignalSpy finished(&context.runs(), &context::Runs::runFinished);
+        context.runs().run();
+        return finished.wait(60000) && context.runs().state() == RunState::Finished;
     }
     QTemporaryDir m_settings;
 };
@@ -69,14 +69,17 @@ void TestModels::init() { QSettings().clear(); }
 
 void TestModels::modelsAreConsistentThroughALife() {
     InspectorContext context;
-    models::ModuleTreeModel tree(context);
-    models::NodeTableModel table(context);
-    WatchListModel watches(context, WatchListModel::Kind::Watches);
-    WatchListModel ends(context, WatchListModel::Kind::Ends);
-    models::SearchResultModel results(context);
-    models::MessageModel log(context);
-    models::OperatorTableModel operators(context);
-    models::InstanceTableModel instances(context);
+    models::ModuleTreeModel tree(context.model());
+    models::NodeTableModel table(context.model(), context.runs(), context.valueMeasures(), context.comparison());
+    WatchListModel watches(context.model(), context.points(), context.runs(), context.inputs(),
+                           WatchListModel::Kind::Watches);
+    WatchListModel ends(context.model(), context.points(), context.runs(), context.inputs(),
+                        WatchListModel::Kind::Ends);
+    models::SearchResultModel results(context.model(), context.navigation(), context.runs());
+    models::MessageModel log(context.messages());
+    models::OperatorTableModel operators(context.model(), context.runs(), context.valueMeasures(),
+                                         context.comparison());
+    models::InstanceTableModel instances(context.model(), context.navigation(), context.runs(), context.inputs());
     std::vector<std::unique_ptr<QAbstractItemModelTester>> testers;
     for (QAbstractItemModel* model : std::initializer_list<QAbstractItemModel*>{&tree, &table, &watches, &ends,
                                                                                 &results, &log, &operators, &instances})
@@ -86,20 +89,21 @@ void TestModels::modelsAreConsistentThroughALife() {
     QVERIFY(table.rowCount() > 50);
     QVERIFY(operators.rowCount() > 3);
     QVERIFY(log.rowCount() > 0);
-    const graph::NodeId out = context.graph().outputs().front();
-    context.setWatched(out, true);
-    context.setWatched(context.graph().inputs().front(), true);
-    context.setEnd(out, true);
+    const graph::NodeId out = context.model().graph().outputs().front();
+    context.points().setWatched(out, true);
+    context.points().setWatched(context.model().graph().inputs().front(), true);
+    context.points().setEnd(out, true);
     QCOMPARE(watches.rowCount(), 2);
     QCOMPARE(ends.rowCount(), 1);
     QVERIFY(run(context));
-    context.setSearchHits(models::searchNodes(context, QStringLiteral("conv")).nodes, 0);
+    context.navigation().setSearchHits(
+        models::searchNodes(context.model(), context.runs(), context.points(), QStringLiteral("conv")).nodes, 0);
     QVERIFY(results.rowCount() > 5);
-    context.setWatched(out, false);
+    context.points().setWatched(out, false);
     QCOMPARE(watches.rowCount(), 1);
-    context.clearEnds();
+    context.points().clearEnds();
     QCOMPARE(ends.rowCount(), 0);
-    context.close();
+    context.loader().close();
     QCOMPARE(tree.rowCount(), 0);
     QCOMPARE(table.rowCount(), 0);
     QCOMPARE(watches.rowCount(), 0);
@@ -107,7 +111,7 @@ void TestModels::modelsAreConsistentThroughALife() {
 
 void TestModels::moduleTreeShowsTheHierarchy() {
     InspectorContext context;
-    models::ModuleTreeModel tree(context);
+    models::ModuleTreeModel tree(context.model());
     QVERIFY(load(context, modelFile()));
     const QModelIndex conv = tree.indexOf(QStringLiteral("layer1.0.conv1"));
     QVERIFY(conv.isValid());
@@ -119,7 +123,7 @@ void TestModels::moduleTreeShowsTheHierarchy() {
 
 void TestModels::moduleFilterKeepsAncestors() {
     InspectorContext context;
-    models::ModuleTreeModel tree(context);
+    models::ModuleTreeModel tree(context.model());
     models::ModuleFilter filter;
     filter.setSourceModel(&tree);
     QVERIFY(load(context, modelFile()));
@@ -134,12 +138,14 @@ void TestModels::moduleFilterKeepsAncestors() {
 
 void TestModels::watchListShowsTheReferenceValue() {
     InspectorContext context;
-    WatchListModel watches(context, WatchListModel::Kind::Watches);
+    WatchListModel watches(context.model(), context.points(), context.runs(), context.inputs(),
+                           WatchListModel::Kind::Watches);
     QVERIFY(load(context, modelFile()));
     const QString reference = QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.npz");
-    for (const context::ModelInput& input : context.inputs()) context.setInputSpec(input.name, {reference, {}});
-    const document::NamedNode output = context.document()->outputs.front();
-    context.setWatched(output.node, true);
+    for (const context::ModelInput& input : context.inputs().all())
+        context.inputs().setSpec(input.name, {reference, {}});
+    const document::NamedNode output = context.model().document()->outputs.front();
+    context.points().setWatched(output.node, true);
     QVERIFY(run(context));
     auto npz = io::NpzFile::open(reference.toStdString());
     QVERIFY(npz);
@@ -165,16 +171,22 @@ void TestModels::watchListShowsTheReferenceValue() {
 void TestModels::searchFindsByModuleAndOperator() {
     InspectorContext context;
     QVERIFY(load(context, modelFile()));
-    const auto& graph = context.graph();
-    const auto convs = models::searchNodes(context, QStringLiteral("op:Conv")).nodes;
+    const auto& graph = context.model().graph();
+    const auto convs =
+        models::searchNodes(context.model(), context.runs(), context.points(), QStringLiteral("op:Conv")).nodes;
     QVERIFY(!convs.empty());
     for (const graph::NodeId node : convs)
         QCOMPARE(QString::fromStdString(graph.expr(graph.node(node).producer).op.name), QStringLiteral("Conv"));
-    const auto inLayer = models::searchNodes(context, QStringLiteral("module:layer2.0 op:conv")).nodes;
+    const auto inLayer = models::searchNodes(context.model(), context.runs(), context.points(),
+                                             QStringLiteral("module:layer2.0 op:conv"))
+                             .nodes;
     QVERIFY(!inLayer.empty() && inLayer.size() < convs.size());
-    QVERIFY(models::searchNodes(context, QStringLiteral("nothing_like_this")).nodes.empty());
-    QVERIFY(models::searchNodes(context, QString()).nodes.empty());
-    const auto number = models::searchNodes(context, QStringLiteral("#%1").arg(convs.front().value)).nodes;
+    QVERIFY(models::searchNodes(context.model(), context.runs(), context.points(), QStringLiteral("nothing_like_this"))
+                .nodes.empty());
+    QVERIFY(models::searchNodes(context.model(), context.runs(), context.points(), QString()).nodes.empty());
+    const auto number = models::searchNodes(context.model(), context.runs(), context.points(),
+                                            QStringLiteral("#%1").arg(convs.front().value))
+                            .nodes;
     QCOMPARE(number.size(), std::size_t{1});
     QVERIFY(number.front() == convs.front());
 }
@@ -184,67 +196,71 @@ void TestModels::watchesSurviveReopening() {
     {
         InspectorContext context;
         QVERIFY(load(context, modelFile()));
-        const graph::NodeId node = models::searchNodes(context, QStringLiteral("op:Relu")).nodes.front();
-        name = context.graph().node(node).name;
-        context.setWatched(node, true);
-        context.setEnd(node, true);
-        context.setInputSpec(context.inputs().front().name, {QStringLiteral("#rand(2,3)"), {}});
-        context.expandToDepth(2);
+        const graph::NodeId node =
+            models::searchNodes(context.model(), context.runs(), context.points(), QStringLiteral("op:Relu"))
+                .nodes.front();
+        name = context.model().graph().node(node).name;
+        context.points().setWatched(node, true);
+        context.points().setEnd(node, true);
+        context.inputs().setSpec(context.inputs().all().front().name, {QStringLiteral("#rand(2,3)"), {}});
+        context.canvases().active().expandToDepth(2);
     }
     InspectorContext context;
     QVERIFY(load(context, modelFile()));
-    QCOMPARE(context.watched().size(), std::size_t{1});
-    QCOMPARE(context.graph().node(context.watched().front()).name, name);
-    QCOMPARE(context.ends().size(), std::size_t{1});
-    QCOMPARE(context.inputs().front().spec.source, QStringLiteral("#rand(2,3)"));
-    QVERIFY(context.isExpanded(context.selectionOf(QStringLiteral("layer1")).scope));
+    QCOMPARE(context.points().watched().size(), std::size_t{1});
+    QCOMPARE(context.model().graph().node(context.points().watched().front()).name, name);
+    QCOMPARE(context.points().ends().size(), std::size_t{1});
+    QCOMPARE(context.inputs().all().front().spec.source, QStringLiteral("#rand(2,3)"));
+    QVERIFY(context.canvases().active().isExpanded(context.navigation().selectionOf(QStringLiteral("layer1")).scope));
 }
 
 void TestModels::historyGoesBackAndForward() {
     InspectorContext context;
     QVERIFY(load(context, modelFile()));
-    const auto nodes = models::searchNodes(context, QStringLiteral("op:Conv")).nodes;
-    QVERIFY(!context.canGoBack());
-    for (int i = 0; i < 3; ++i) context.navigateTo(nodes[static_cast<std::size_t>(i)]);
-    QVERIFY(context.canGoBack() && !context.canGoForward());
-    context.goBack();
-    QVERIFY(context.selection().node == nodes[1]);
-    context.goBack();
-    QVERIFY(context.selection().node == nodes[0]);
-    context.goForward();
-    QVERIFY(context.selection().node == nodes[1]);
-    context.goToParent();
-    QVERIFY(context.selection().isModule());
+    const auto nodes =
+        models::searchNodes(context.model(), context.runs(), context.points(), QStringLiteral("op:Conv")).nodes;
+    QVERIFY(!context.navigation().canGoBack());
+    for (int i = 0; i < 3; ++i) context.navigation().navigateTo(nodes[static_cast<std::size_t>(i)]);
+    QVERIFY(context.navigation().canGoBack() && !context.navigation().canGoForward());
+    context.navigation().goBack();
+    QVERIFY(context.navigation().selection().node == nodes[1]);
+    context.navigation().goBack();
+    QVERIFY(context.navigation().selection().node == nodes[0]);
+    context.navigation().goForward();
+    QVERIFY(context.navigation().selection().node == nodes[1]);
+    context.navigation().goToParent();
+    QVERIFY(context.navigation().selection().isModule());
 }
 
 void TestModels::aFailedOpenKeepsTheModel() {
     InspectorContext context;
     QVERIFY(load(context, modelFile()));
-    QSignalSpy failed(&context, &InspectorContext::loadFailed);
-    QSignalSpy banner(&context, &InspectorContext::bannerRequested);
-    context.open(QStringLiteral("/nowhere/no.onnx"));
+    QSignalSpy failed(&context.loader(), &context::Loader::loadFailed);
+    QSignalSpy banner(&context.messages(), &context::Messages::bannerRequested);
+    context.loader().open(QStringLiteral("/nowhere/no.onnx"));
     QVERIFY(failed.wait(20000));
     QCOMPARE(banner.count(), 1);
-    QVERIFY(context.hasModel());
-    QVERIFY(context.loadState() == context::LoadState::Loaded);
+    QVERIFY(context.model().isOpen());
+    QVERIFY(context.loader().state() == context::LoadState::Loaded);
 }
 
 void TestModels::anUnreadableInputIsReported() {
     InspectorContext context;
     QVERIFY(load(context, modelFile()));
-    context.setInputSpec(context.inputs().front().name, {QStringLiteral("/nowhere/picture.png"), {}});
-    QSignalSpy finished(&context, &InspectorContext::runFinished);
-    QSignalSpy banner(&context, &InspectorContext::bannerRequested);
-    context.run();
+    context.inputs().setSpec(context.inputs().all().front().name, {QStringLiteral("/nowhere/picture.png"), {}});
+    QSignalSpy finished(&context.runs(), &context::Runs::runFinished);
+    QSignalSpy banner(&context.messages(), &context::Messages::bannerRequested);
+    context.runs().run();
     QVERIFY(finished.wait(20000));
-    QVERIFY(context.runState() == RunState::Failed);
+    QVERIFY(context.runs().state() == RunState::Failed);
     QVERIFY(banner.count() >= 1);
-    QVERIFY(context.inputs().front().error.has_value());
+    QVERIFY(context.inputs().all().front().error.has_value());
 }
 
 void TestModels::operatorsAreAddedUpWhenLookedAt() {
     InspectorContext context;
-    models::OperatorTableModel operators(context);
+    models::OperatorTableModel operators(context.model(), context.runs(), context.valueMeasures(),
+                                         context.comparison());
     operators.setLive(false);
     QVERIFY(load(context, modelFile()));
     QCOMPARE(operators.rowCount(), 0);
@@ -257,7 +273,7 @@ void TestModels::operatorsAreAddedUpWhenLookedAt() {
     QVERIFY(operators.rowCount() > 3);  // still those of before the run
     operators.refresh();
     QVERIFY(operators.index(0, models::OperatorTableModel::Time).data(models::SortRole).toDouble() > 0);
-    context.close();
+    context.loader().close();
     QCOMPARE(operators.rowCount(), 0);
 }
 

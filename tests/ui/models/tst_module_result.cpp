@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "ui/context/inspector_context.h"
 #include "ui/models/module_result.h"
 
 using namespace sonde;
@@ -24,9 +25,9 @@ class TestModuleResult : public QObject {
 
   private:
     static bool load(InspectorContext& context, const QString& model) {
-        QSignalSpy opened(&context, &InspectorContext::documentOpened);
-        context.open(model.startsWith(QLatin1String("zoo:")) ? model
-                                                             : QStringLiteral(SONDE_TEST_DATA "/models/") + model);
+        QSignalSpy opened(&context.model(), &context::OpenModel::documentOpened);
+        context.loader().open(
+            model.startsWith(QLatin1String("zoo:")) ? model : QStringLiteral(SONDE_TEST_DATA "/models/") + model);
         return opened.wait(20000);
     }
     QTemporaryDir m_settings;
@@ -50,14 +51,14 @@ void TestModuleResult::aModuleIsItsOutput() {
     InspectorContext context;
     QVERIFY(load(context, model));
     std::set<std::string> seen;
-    for (const graph::Scope& scope : context.graph().scopes()) {
+    for (const graph::Scope& scope : context.model().graph().scopes()) {
         if (scope.qualname.empty() || !seen.insert(scope.qualname).second) continue;
-        const auto named = context.document()->findNode(scope.qualname + ":");  // over the whole graph, by name
-        const graph::NodeId found = models::resultOf(context, context.selectionOf(scope.id));
+        const auto named = context.model().document()->findNode(scope.qualname + ":");  // over the whole graph, by name
+        const graph::NodeId found = models::resultOf(context.model(), context.navigation().selectionOf(scope.id));
         QVERIFY2(found.valid() == named.has_value(), scope.qualname.c_str());
         if (found.valid())
-            QVERIFY2(found == *named, (scope.qualname + ": " + context.graph().node(found).name + " for " +
-                                       context.graph().node(*named).name)
+            QVERIFY2(found == *named, (scope.qualname + ": " + context.model().graph().node(found).name + " for " +
+                                       context.model().graph().node(*named).name)
                                           .c_str());
     }
     QVERIFY(!seen.empty());
@@ -66,12 +67,12 @@ void TestModuleResult::aModuleIsItsOutput() {
 void TestModuleResult::eachCallHasItsOwn() {
     InspectorContext context;
     QVERIFY(load(context, QStringLiteral("shared_twice.trace.pt")));
-    const graph::InternalGraph& graph = context.graph();
+    const graph::InternalGraph& graph = context.model().graph();
     std::map<std::string, std::set<graph::NodeId>> results;
     std::map<std::string, std::size_t> calls;
     for (const graph::Scope& scope : graph.scopes()) {
         if (scope.qualname.empty()) continue;
-        const graph::NodeId node = models::resultOf(context, context.selectionOf(scope.id));
+        const graph::NodeId node = models::resultOf(context.model(), context.navigation().selectionOf(scope.id));
         QVERIFY2(node.valid(), scope.qualname.c_str());
         QVERIFY(graph.encloses(scope.id, graph.expr(graph.node(node).producer).scope));
         results[scope.qualname].insert(node);
@@ -84,8 +85,9 @@ void TestModuleResult::eachCallHasItsOwn() {
 void TestModuleResult::theRootIsTheFirstOutput() {
     InspectorContext context;
     QVERIFY(load(context, QStringLiteral("resnet18_slim.onnx")));
-    QCOMPARE(models::resultOf(context, context.selectionOf(QStringLiteral(""))), context.graph().outputs().front());
-    QVERIFY(!models::resultOf(context, context::Selection()).valid());
+    QCOMPARE(models::resultOf(context.model(), context.navigation().selectionOf(QStringLiteral(""))),
+             context.model().graph().outputs().front());
+    QVERIFY(!models::resultOf(context.model(), context::Selection()).valid());
 }
 
 QTEST_MAIN(TestModuleResult)

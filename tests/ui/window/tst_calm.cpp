@@ -43,7 +43,7 @@ class TestCalm : public test::WindowFixture {
         const auto outer = scene->item(scene->itemOf(module)).rect;
         for (const layout::SceneItem& item : scene->items) {
             if (item.what.kind != ItemKind::Expr && item.what.kind != ItemKind::Module) continue;
-            if (item.what.scope == module || context().graph().encloses(module, item.what.scope))
+            if (item.what.scope == module || context().model().graph().encloses(module, item.what.scope))
                 places[item.key] = {item.rect.x - outer.x, item.rect.y - outer.y};
         }
         return places;
@@ -55,7 +55,7 @@ void TestCalm::theLastPictureStaysWhileTheNextIsMade() {
     for (const int depth : {1, 9, 0, 9}) {
         const auto before = canvas()->scene();
         const QImage picture = canvas()->grab().toImage();
-        context().expandToDepth(depth);
+        context().canvases().active().expandToDepth(depth);
         QCOMPARE(canvas()->scene(), before);
         QCOMPARE(canvas()->grab().toImage(), picture);  // no blank, no half of it
         while (!m_window->isIdle()) {
@@ -79,9 +79,9 @@ void TestCalm::whatIsOpenedOrClosedStaysInPlace() {
     QFETCH(QString, model);
     QFETCH(bool, leftRight);
     open(model);
-    context().setFolds(false);
-    context().setDirection(leftRight ? layout::Direction::LeftRight : layout::Direction::TopDown);
-    context().expandToDepth(0);
+    context().canvases().active().setFolds(false);
+    context().canvases().active().setDirection(leftRight ? layout::Direction::LeftRight : layout::Direction::TopDown);
+    context().canvases().active().expandToDepth(0);
     settle();
     int toggled = 0;
     for (const double factor : {1.0, 0.5, 2.0}) {
@@ -89,20 +89,20 @@ void TestCalm::whatIsOpenedOrClosedStaysInPlace() {
             const auto found = modules(open);
             if (found.empty()) continue;
             const graph::ScopeId module = found[found.size() / 2];
-            context().reveal(context().selectionOf(module));
+            context().navigation().reveal(context().navigation().selectionOf(module));
             settle();
             canvas()->zoomReset();
             canvas()->zoomBy(factor);
             settle();
             const QPointF corner = canvas()->rectOf(module).topLeft();
             if (!QRectF(canvas()->rect()).contains(corner)) continue;  // not looked at
-            context().navigateTo(context().selectionOf(module));
+            context().navigation().navigateTo(context().navigation().selectionOf(module));
             canvas()->setFocus();
             settle();
             const QPointF before = canvas()->rectOf(module).topLeft();
             QTest::keyClick(canvas(), Qt::Key_Return);
             settle();
-            QCOMPARE(context().isExpanded(module), !open);
+            QCOMPARE(context().canvases().active().isExpanded(module), !open);
             QVERIFY2((canvas()->rectOf(module).topLeft() - before).manhattanLength() < 1.5, qPrintable(model));
             ++toggled;
         }
@@ -113,18 +113,20 @@ void TestCalm::whatIsOpenedOrClosedStaysInPlace() {
 /// Opening a module leaves the inside of the others as it is.
 void TestCalm::onlyWhatIsAroundMoves() {
     open(QStringLiteral("zoo:resnet50"));
-    context().setFolds(false);
-    context().expandToDepth(0);
-    const auto scope = [&](const char* name) { return context().selectionOf(QString::fromLatin1(name)).scope; };
+    context().canvases().active().setFolds(false);
+    context().canvases().active().expandToDepth(0);
+    const auto scope = [&](const char* name) {
+        return context().navigation().selectionOf(QString::fromLatin1(name)).scope;
+    };
     const graph::ScopeId first = scope("layer1"), second = scope("layer2"), inner = scope("layer2.1");
-    context().setExpanded(first, true);
-    context().setExpanded(second, true);
+    context().canvases().active().setExpanded(first, true);
+    context().canvases().active().setExpanded(second, true);
     settle();
     const auto before = inside(first);
     QVERIFY(before.size() > 2);
-    context().setExpanded(inner, true);
+    context().canvases().active().setExpanded(inner, true);
     settle();
-    QVERIFY(context().isExpanded(inner));
+    QVERIFY(context().canvases().active().isExpanded(inner));
     const auto after = inside(first);
     QCOMPARE(after.size(), before.size());
     for (const auto& [key, place] : before) QVERIFY((after.at(key) - place).manhattanLength() < 0.01);
@@ -170,7 +172,7 @@ void TestCalm::theLineStaysWhenManyAreOpened() {
 void TestCalm::theSelectionStaysWhenManyAreOpened() {
     open(QStringLiteral("zoo:resnet50"));
     const graph::NodeId pool = node("op:MaxPool2d");
-    context().navigateTo(pool);
+    context().navigation().navigateTo(pool);
     settle();
     for (const Qt::Key depth : {Qt::Key_2, Qt::Key_0, Qt::Key_3}) {
         const QPointF before = rectOf(canvas(), pool).topLeft();

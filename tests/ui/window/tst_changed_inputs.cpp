@@ -70,7 +70,7 @@ class TestChangedInputs : public test::WindowFixture {
         open(path(name));
     }
     void give(const QString& source) {
-        context().setInputSpec(QStringLiteral("x"), {source, {}});
+        context().inputs().setSpec(QStringLiteral("x"), {source, {}});
         settle();
     }
     bool writeArrays(const char* name, const std::vector<io::NamedTensor>& arrays) const {
@@ -84,8 +84,8 @@ class TestChangedInputs : public test::WindowFixture {
         QTRY_VERIFY_WITH_TIMEOUT(!context().comparison().isActive(), 30000);
         settle();
     }
-    graph::NodeId named(const char* name) { return context().graph().findNode(name); }
-    double last(int index = 0) { return context().value(named("last"))->tensor().toDouble(index); }
+    graph::NodeId named(const char* name) { return context().model().graph().findNode(name); }
+    double last(int index = 0) { return context().runs().value(named("last"))->tensor().toDouble(index); }
     QString statusText() {
         QStringList texts;
         for (const auto* label : m_window->statusBar()->findChildren<widgets::ElidedLabel*>()) texts << label->text();
@@ -124,20 +124,20 @@ void TestChangedInputs::aDecodedInputIsReadAnew() {
     QVERIFY(write(10));
     context::InputSpec spec{source, {}};
     spec.image.preset = QStringLiteral("rgb");
-    context().setInputSpec(QStringLiteral("x"), spec);
+    context().inputs().setSpec(QStringLiteral("x"), spec);
     settle();
     run();
     const double before = last();
     QVERIFY(write(200));
-    context().checkInputFiles();
-    QVERIFY2(context().staleReason().contains(name), qPrintable(context().staleReason()));
+    context().inputs().checkFiles();
+    QVERIFY2(context().runs().staleReason().contains(name), qPrintable(context().runs().staleReason()));
     run();
     QVERIFY(last() != before);
-    QVERIFY(context().staleReason().isEmpty());
+    QVERIFY(context().runs().staleReason().isEmpty());
     // What the file holds, as a window that never knew another content reads it.
     const double now = last();
     give(QStringLiteral("#zeros"));
-    context().setInputSpec(QStringLiteral("x"), spec);
+    context().inputs().setSpec(QStringLiteral("x"), spec);
     settle();
     run();
     QCOMPARE(last(), now);
@@ -150,15 +150,15 @@ void TestChangedInputs::aDeletedInputStopsTheRun() {
     run();
     QCOMPARE(last(), -2.0);
     QVERIFY(QFile::remove(path("x.npz")));
-    QSignalSpy finished(&context(), &context::InspectorContext::runFinished);
+    QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
     key(Qt::Key_F5);
     QTRY_VERIFY(!finished.isEmpty());
     settle();
-    QCOMPARE(context().runState(), RunState::Failed);
-    QVERIFY(!context().value(named("last")));
+    QCOMPARE(context().runs().state(), RunState::Failed);
+    QVERIFY(!context().runs().value(named("last")));
     QVERIFY2(m_window->banner()->text().contains(QStringLiteral("input file is gone")),
              qPrintable(m_window->banner()->text()));
-    context().clearSelection();
+    context().navigation().clearSelection();
     QVERIFY2(statusText().contains(QStringLiteral("Not run: input file is gone")), qPrintable(statusText()));
 }
 
@@ -166,10 +166,11 @@ void TestChangedInputs::aDeletedInputStopsTheRun() {
 void TestChangedInputs::valuesOfOtherInputsSaySo() {
     openDoubled();
     give(QStringLiteral("[1,2]"));
-    context().setWatched(named("twice"), true);
-    context().select(named("twice"));
+    context().points().setWatched(named("twice"), true);
+    context().navigation().select(named("twice"));
     run();
-    models::WatchListModel watches(context(), models::WatchListModel::Kind::Watches);
+    models::WatchListModel watches(context().model(), context().points(), context().runs(), context().inputs(),
+                                   models::WatchListModel::Kind::Watches);
     const auto watched = [&] { return watches.index(0, models::WatchListModel::ValueColumn).data().toString(); };
     auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
     const auto saysStale = [&] {
@@ -179,10 +180,10 @@ void TestChangedInputs::valuesOfOtherInputsSaySo() {
     };
     QCOMPARE(saysStale(), QList<bool>({false, false, false, false}));
     give(QStringLiteral("[3,4]"));
-    QCOMPARE(context().staleReason(), QStringLiteral("the inputs were changed"));
+    QCOMPARE(context().runs().staleReason(), QStringLiteral("the inputs were changed"));
     QCOMPARE(saysStale(), QList<bool>({true, true, true, true}));
     // The input itself is what was given, and a comparison would begin with a run.
-    QVERIFY(!context().isStale(named("x")));
+    QVERIFY(!context().runs().isStale(named("x")));
     run();
     QCOMPARE(saysStale(), QList<bool>({false, false, false, false}));
     QCOMPARE(last(), -6.0);
@@ -292,7 +293,7 @@ void TestChangedInputs::otherShapesAreTold() {
     openDoubled();
     QVERIFY(writeReference({1, 2}, {2, 4, 6}));
     compare(path("reference.npz"));
-    context().select(named("twice"));
+    context().navigation().select(named("twice"));
     settle();
     const QString text = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")))->text();
     QVERIFY2(text.contains(QStringLiteral("shape [2] instead of [3]")), qPrintable(text));
@@ -303,10 +304,10 @@ void TestChangedInputs::aComparisonSurvivesReloading() {
     openDoubled();
     Comparison& comparison = context().comparison();
     key(Qt::Key_F7, Qt::ControlModifier | Qt::ShiftModifier);
-    QCOMPARE(context().messages().back().text, QStringLiteral("Nothing was compared yet"));
+    QCOMPARE(context().messages().all().back().text, QStringLiteral("Nothing was compared yet"));
     QVERIFY(writeReference({1, 2}, {2, 4}));
     compare(path("reference.npz"));
-    QSignalSpy opened(&context(), &context::InspectorContext::documentOpened);
+    QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
     key(Qt::Key_R, Qt::ControlModifier);
     QTRY_VERIFY_WITH_TIMEOUT(!opened.isEmpty(), 30000);
     settle();

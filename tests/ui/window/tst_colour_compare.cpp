@@ -46,10 +46,14 @@ class TestColourCompare : public test::WindowFixture {
 
   private:
     double number(models::NodeColumnIndex column, graph::NodeId of) {
-        return models::NodeMeasures(context()).number(column, of).value_or(-12345);
+        return models::NodeMeasures(context().model(), context().runs(), context().valueMeasures(),
+                                    context().comparison())
+            .number(column, of)
+            .value_or(-12345);
     }
     std::uint16_t flags(graph::NodeId of) {
-        const QString spoken = canvas()->spokenItem(canvas()->scene()->itemOf(context().graph().node(of).producer));
+        const QString spoken =
+            canvas()->spokenItem(canvas()->scene()->itemOf(context().model().graph().node(of).producer));
         return static_cast<std::uint16_t>((spoken.contains(QStringLiteral("NaN")) ? canvas::kBadValue : 0) |
                                           (spoken.contains(QStringLiteral("differs")) ? canvas::kDiffers : 0));
     }
@@ -60,7 +64,7 @@ void TestColourCompare::valuesAreMeasuredWhenAColourAsks() {
     const graph::NodeId relu = node("op:Relu"), conv = node("op:Conv");
     QVERIFY(!context().valueMeasures().isKnown());
     key(Qt::Key_Z, Qt::ControlModifier | Qt::AltModifier | Qt::ShiftModifier);  // by zeros
-    QCOMPARE(context().colorBy(), QStringLiteral("zeros"));
+    QCOMPARE(context().settings().colorBy(), QStringLiteral("zeros"));
     QVERIFY(canvas()->legendVisible());
     run();
     QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
@@ -71,9 +75,9 @@ void TestColourCompare::valuesAreMeasuredWhenAColourAsks() {
     QVERIFY(number(models::ZerosColumn, conv) < 1);
     QVERIFY(number(models::MeanColumn, relu) > number(models::MeanColumn, conv));
     // The table and the value itself agree.
-    context().requestValue(relu);
-    QTRY_VERIFY(context().value(relu));
-    const analysis::TensorStats stats = analysis::tensorStats(context().value(relu)->tensor());
+    context().runs().requestValue(relu);
+    QTRY_VERIFY(context().runs().value(relu));
+    const analysis::TensorStats stats = analysis::tensorStats(context().runs().value(relu)->tensor());
     QCOMPARE(number(models::MeanColumn, relu), stats.mean);
     QCOMPARE(number(models::DeviationColumn, relu), stats.deviation);
     auto* table = qobject_cast<panels::NodeTablePanel*>(m_window->panel(QStringLiteral("nodes")));
@@ -88,13 +92,14 @@ void TestColourCompare::signedScalesGoBothWays() {
     run();
     context().valueMeasures().compute();
     QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
-    const models::NodeMeasures measures(context());
+    const models::NodeMeasures measures(context().model(), context().runs(), context().valueMeasures(),
+                                        context().comparison());
     const Coloring byMinimum(measures, QStringLiteral("minimum"), theme::Scheme::Light);
     QVERIFY(byMinimum.isKnown() && byMinimum.isSigned());
     QVERIFY(byMinimum.lowText().startsWith(u'-'));
     bool below = false;
-    for (const graph::ExprId id : context().graph().main().order) {
-        const graph::Expr& expr = context().graph().expr(id);
+    for (const graph::ExprId id : context().model().graph().main().order) {
+        const graph::Expr& expr = context().model().graph().expr(id);
         if (expr.outputs.empty() || layout::Outline::isConstant(expr)) continue;
         layout::ItemDescription what;
         what.kind = layout::ItemKind::Expr;
@@ -112,21 +117,21 @@ void TestColourCompare::signedScalesGoBothWays() {
 
 void TestColourCompare::badElementsHaveAMark() {
     open(file("resnet18_slim.onnx"));
-    const QString input = context().inputs().front().name;
+    const QString input = context().inputs().all().front().name;
     const auto zeros = QString(38, u'0');  // sums of such numbers are beyond float32, which ends at 3.4e38
-    context().setInputSpec(input, {QStringLiteral("#rand(1%1,3%1,1,3,64,64)").arg(zeros), {}});
+    context().inputs().setSpec(input, {QStringLiteral("#rand(1%1,3%1,1,3,64,64)").arg(zeros), {}});
     settle();
-    QSignalSpy finished(&context(), &InspectorContext::runFinished);
+    QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
     key(Qt::Key_F5);
     QTRY_VERIFY_WITH_TIMEOUT(!finished.isEmpty(), 30000);
-    QVERIFY2(context().runState() == context::RunState::Finished,
-             context().messages().empty() ? "" : qPrintable(context().messages().back().text));
+    QVERIFY2(context().runs().state() == context::RunState::Finished,
+             context().messages().all().empty() ? "" : qPrintable(context().messages().all().back().text));
     key(Qt::Key_V, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
     settle();
     int bad = 0;
-    for (const graph::ExprId id : context().graph().main().order)
-        for (const graph::NodeId output : context().graph().expr(id).outputs) {
+    for (const graph::ExprId id : context().model().graph().main().order)
+        for (const graph::NodeId output : context().model().graph().expr(id).outputs) {
             const analysis::TensorStats* stats = context().valueMeasures().of(output);
             if (!stats || stats->finiteCount() == stats->count) continue;
             ++bad;
@@ -137,7 +142,7 @@ void TestColourCompare::badElementsHaveAMark() {
 
 void TestColourCompare::twoRunsAreCompared() {
     open(file("resnet18_slim.onnx"));
-    const QString input = context().inputs().front().name;
+    const QString input = context().inputs().all().front().name;
     run();
     QVERIFY(!m_window->actions().action(QStringLiteral("compare.kept"))->isEnabled());
     key(Qt::Key_K, Qt::ControlModifier | Qt::ShiftModifier);
@@ -146,9 +151,9 @@ void TestColourCompare::twoRunsAreCompared() {
     QTRY_VERIFY_WITH_TIMEOUT(comparison.isKnown(), 60000);
     QCOMPARE(comparison.differing(), std::size_t{0});  // the same run
     QVERIFY(comparison.compared() > 40);
-    QCOMPARE(context().colorBy(), QStringLiteral("difference"));
+    QCOMPARE(context().settings().colorBy(), QStringLiteral("difference"));
     // So small a change is within the tolerance, and is shown as what it is.
-    context().setInputSpec(input, {QStringLiteral("#rand(0,1.000001,1,3,64,64)"), {}});
+    context().inputs().setSpec(input, {QStringLiteral("#rand(0,1.000001,1,3,64,64)"), {}});
     settle();
     run();
     QTRY_VERIFY_WITH_TIMEOUT(!comparison.isActive() && !comparison.isStale(), 60000);
@@ -156,12 +161,13 @@ void TestColourCompare::twoRunsAreCompared() {
     QCOMPARE(comparison.differing(), std::size_t{0});
     const double small = comparison.of(node("op:Conv"))->maxAbsolute;
     QVERIFY(small > 0);
-    const canvas::Coloring coloring(models::NodeMeasures(context()), QStringLiteral("difference"),
-                                    theme::Scheme::Light);
+    const canvas::Coloring coloring(
+        models::NodeMeasures(context().model(), context().runs(), context().valueMeasures(), context().comparison()),
+        QStringLiteral("difference"), theme::Scheme::Light);
     QVERIFY2(coloring.highText() != models::nodeColumnText(models::nodeColumnIndex(QStringLiteral("difference")), 0),
              qPrintable(coloring.highText()));
     // Another input: everything differs, and the comparison follows the run.
-    context().setInputSpec(input, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
+    context().inputs().setSpec(input, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
     settle();
     run();
     QTRY_VERIFY_WITH_TIMEOUT(comparison.differing() > 40, 60000);
@@ -170,14 +176,14 @@ void TestColourCompare::twoRunsAreCompared() {
     QVERIFY(flags(node("op:Conv")) & canvas::kDiffers);
     // F7 goes to the first in order of execution, then to the next; Ctrl+F7 to the worst.
     key(Qt::Key_F7);
-    QVERIFY(context().selection().node == comparison.firstDiverging());
+    QVERIFY(context().navigation().selection().node == comparison.firstDiverging());
     key(Qt::Key_F7);
-    QVERIFY(context().selection().node == comparison.diverging()[1]);
+    QVERIFY(context().navigation().selection().node == comparison.diverging()[1]);
     key(Qt::Key_F7, Qt::ShiftModifier);
-    QVERIFY(context().selection().node == comparison.firstDiverging());
-    context().clearSelection();
+    QVERIFY(context().navigation().selection().node == comparison.firstDiverging());
+    context().navigation().clearSelection();
     key(Qt::Key_F7, Qt::ControlModifier);
-    const graph::NodeId worst = context().selection().node;
+    const graph::NodeId worst = context().navigation().selection().node;
     for (const graph::NodeId node : comparison.diverging())
         QVERIFY(comparison.of(node)->maxAbsolute <= comparison.of(worst)->maxAbsolute);
     key(Qt::Key_X, Qt::ControlModifier | Qt::ShiftModifier);
@@ -211,12 +217,12 @@ void TestColourCompare::aComparisonIsARunOfItsOwn() {
     QVERIFY(!comparison.isStale());
     QVERIFY(!list->isHidden());
     // Its input is the window's, and the run that is shown was made on it.
-    QCOMPARE(context().inputs().front().spec.source, reference);
+    QCOMPARE(context().inputs().all().front().spec.source, reference);
     const auto npz = io::NpzFile::open(reference.toStdString());
     QVERIFY(npz);
-    const auto given = npz->read("in." + context().inputs().front().name.toStdString());
+    const auto given = npz->read("in." + context().inputs().all().front().name.toStdString());
     QVERIFY(given);
-    QVERIFY(tensor::identical(context().runInputs().front().tensor(), *given));
+    QVERIFY(tensor::identical(context().runs().lastInputs().front().tensor(), *given));
     // The list has what differs; a row leads to its node, whose value and difference are told.
     auto* panel = qobject_cast<panels::ComparisonPanel*>(list->widget());
     static const QRegularExpression differ(QStringLiteral("values? differs? from resnet18_slim.npz"));
@@ -225,8 +231,8 @@ void TestColourCompare::aComparisonIsARunOfItsOwn() {
     panel->view()->setCurrentIndex(panel->view()->model()->index(0, 0));
     settle();
     const graph::NodeId first = comparison.firstDiverging();
-    QVERIFY(context().selection().node == first);
-    QTRY_VERIFY(context().value(first));
+    QVERIFY(context().navigation().selection().node == first);
+    QTRY_VERIFY(context().runs().value(first));
     auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
     QVERIFY(details->text().contains(QStringLiteral("compared with resnet18_slim.npz")));
     QVERIFY(details->text().contains(QStringLiteral("differs first here")));
@@ -235,7 +241,7 @@ void TestColourCompare::aComparisonIsARunOfItsOwn() {
     run();
     QTRY_VERIFY(!comparison.isStale());
     QVERIFY(flags(first) & canvas::kDiffers);
-    context().setInputSpec(context().inputs().front().name, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
+    context().inputs().setSpec(context().inputs().all().front().name, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
     settle();
     QVERIFY(comparison.isStale());
     QVERIFY(!comparison.of(first));
@@ -248,14 +254,14 @@ void TestColourCompare::aComparisonIsARunOfItsOwn() {
     // Again: the reference's input comes back.
     key(Qt::Key_F7, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_VERIFY_WITH_TIMEOUT(comparison.isKnown() && !comparison.isStale(), 60000);
-    QCOMPARE(context().inputs().front().spec.source, reference);
+    QCOMPARE(context().inputs().all().front().spec.source, reference);
     // Another model has no differences, and no colours of them.
-    QCOMPARE(context().colorBy(), QStringLiteral("difference"));
+    QCOMPARE(context().settings().colorBy(), QStringLiteral("difference"));
     open(file("mlp_functional.onnx"));
     settle();
     QVERIFY(!comparison.isKnown());
     QVERIFY(list->isHidden());
-    QVERIFY(context().colorBy() != QStringLiteral("difference"));
+    QVERIFY(context().settings().colorBy() != QStringLiteral("difference"));
 }
 
 void TestColourCompare::theListIsSorted() {
@@ -292,8 +298,8 @@ void TestColourCompare::passesAreComparedWith() {
     open(file("resnet18_slim.onnx"));
     document::OpenOptions options;
     options.passes = {"remove-dead-code"};
-    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
-    context().retrace(options);
+    QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
+    context().loader().retrace(options);
     QVERIFY(opened.wait(30000));
     settle();
     run();
@@ -341,16 +347,18 @@ void TestColourCompare::calledModulesAreCountedOnce() {
     document->modules = std::make_shared<graph::ModuleTree>();
     document->inputs = {{"x", x}};
     document->outputs = {{"y", last}};
-    context().show(document);
+    context().loader().show(document);
     settle();
 
-    models::OperatorTableModel operators(context());
+    models::OperatorTableModel operators(context().model(), context().runs(), context().valueMeasures(),
+                                         context().comparison());
     QCOMPARE(operators.rowCount(), 1);  // Relu; the call of the block is no operator
     QCOMPARE(operators.nodes(0).size(), std::size_t{2});
     QCOMPARE(operators.index(0, models::OperatorTableModel::Memory).data(models::SortRole).toDouble(), 32.0);
     // x, the inner and the outer Relu: 16 bytes each; the call's result and the input inside are the same tensors again
     double bytes = 0;
-    const models::NodeMeasures measures(context());
+    const models::NodeMeasures measures(context().model(), context().runs(), context().valueMeasures(),
+                                        context().comparison());
     for (const graph::ExprId expr : graph->recursiveOrder(graph->mainId()))
         for (const graph::NodeId output : graph->expr(expr).outputs)
             bytes += measures.number(models::BytesColumn, output).value_or(0);

@@ -50,11 +50,11 @@ class TestConventions : public test::WindowFixture {
         }
     }
     void selectNode(const char* query) {
-        context().navigateTo(node(query));
+        context().navigation().navigateTo(node(query));
         settle();
     }
-    context::Selection of(const char* module) { return context().selectionOf(QLatin1String(module)); }
-    bool isSelected(const char* query) { return context().selection().node == node(query); }
+    context::Selection of(const char* module) { return context().navigation().selectionOf(QLatin1String(module)); }
+    bool isSelected(const char* query) { return context().navigation().selection().node == node(query); }
 
     double m_number = 0;
     QPointF m_point;
@@ -66,10 +66,10 @@ const std::vector<TestConventions::Row>& TestConventions::keyRows() {
     static const std::vector<Row> rows{
         {"Ctrl+F finds", "Ctrl+F", {}, [](T& t) { return t.m_window->searchBar()->isVisible(); }},
         {"Escape leaves the search", "Ctrl+F Esc", {}, [](T& t) { return !t.m_window->searchBar()->isVisible(); }},
-        {"F3 goes on", "F3", [](T& t) { t.m_window->searchBar()->activate(QStringLiteral("op:Relu")); t.m_number = t.context().currentHit(); },
-         [](T& t) { return t.context().currentHit() == t.m_number + 1; }},
-        {"Shift+F3 goes back", "F3 Shift+F3", [](T& t) { t.m_window->searchBar()->activate(QStringLiteral("op:Relu")); t.m_number = t.context().currentHit(); },
-         [](T& t) { return t.context().currentHit() == t.m_number; }},
+        {"F3 goes on", "F3", [](T& t) { t.m_window->searchBar()->activate(QStringLiteral("op:Relu")); t.m_number = t.context().navigation().currentHit(); },
+         [](T& t) { return t.context().navigation().currentHit() == t.m_number + 1; }},
+        {"Shift+F3 goes back", "F3 Shift+F3", [](T& t) { t.m_window->searchBar()->activate(QStringLiteral("op:Relu")); t.m_number = t.context().navigation().currentHit(); },
+         [](T& t) { return t.context().navigation().currentHit() == t.m_number; }},
         {"Ctrl+G goes to a node", "Ctrl+G", {}, [](T& t) { return t.m_window->searchBar()->isVisible(); }},
         {"Space fits", "Space", [](T& t) { t.canvas()->zoomReset(); t.canvas()->zoomBy(3); },
          [](T& t) { return t.canvas()->camera().visible(t.canvas()->size()).contains(canvas::toQt(t.canvas()->scene()->bounds)); }},
@@ -78,40 +78,40 @@ const std::vector<TestConventions::Row>& TestConventions::keyRows() {
         {"Ctrl+0 is the actual size", "Ctrl+0", [](T& t) { t.canvas()->zoomBy(2); }, [](T& t) { return t.canvas()->camera().scale == 1; }},
         {"Down follows an edge", "Down", [](T& t) { t.selectNode("qualname:conv1 op:Conv"); }, [](T& t) { return t.isSelected("qualname:relu op:Relu"); }},
         {"Up follows it back", "Up", [](T& t) { t.selectNode("qualname:relu op:Relu"); }, [](T& t) { return t.isSelected("qualname:conv1 op:Conv"); }},
-        {"arrows turn with the direction", "Right", [](T& t) { t.context().setDirection(layout::Direction::LeftRight); t.settle(); t.selectNode("qualname:conv1 op:Conv"); },
+        {"arrows turn with the direction", "Right", [](T& t) { t.context().canvases().active().setDirection(layout::Direction::LeftRight); t.settle(); t.selectNode("qualname:conv1 op:Conv"); },
          [](T& t) { return t.isSelected("qualname:relu op:Relu"); }},
-        {"arrows turn with the direction, back", "Left", [](T& t) { t.context().setDirection(layout::Direction::LeftRight); t.settle(); t.selectNode("qualname:relu op:Relu"); },
+        {"arrows turn with the direction, back", "Left", [](T& t) { t.context().canvases().active().setDirection(layout::Direction::LeftRight); t.settle(); t.selectNode("qualname:relu op:Relu"); },
          [](T& t) { return t.isSelected("qualname:conv1 op:Conv"); }},
-        {"Return opens", "Return", [](T& t) { t.context().navigateTo(t.of("layer1")); t.settle(); }, [](T& t) { return t.context().isExpanded(t.of("layer1").scope); }},
-        {"Return closes", "Return Return", [](T& t) { t.context().navigateTo(t.of("layer1")); t.settle(); }, [](T& t) { return !t.context().isExpanded(t.of("layer1").scope); }},
+        {"Return opens", "Return", [](T& t) { t.context().navigation().navigateTo(t.of("layer1")); t.settle(); }, [](T& t) { return t.context().canvases().active().isExpanded(t.of("layer1").scope); }},
+        {"Return closes", "Return Return", [](T& t) { t.context().navigation().navigateTo(t.of("layer1")); t.settle(); }, [](T& t) { return !t.context().canvases().active().isExpanded(t.of("layer1").scope); }},
         {"Alt+Left goes back", "Alt+Left", [](T& t) { t.selectNode("qualname:conv1 op:Conv"); t.selectNode("op:Gemm"); }, [](T& t) { return t.isSelected("qualname:conv1 op:Conv"); }},
         {"Alt+Right goes forward", "Alt+Left Alt+Right", [](T& t) { t.selectNode("qualname:conv1 op:Conv"); t.selectNode("op:Gemm"); }, [](T& t) { return t.isSelected("op:Gemm"); }},
-        {"Alt+Up goes to the module", "Alt+Up", [](T& t) { t.selectNode("qualname:layer1.0.conv1 op:Conv"); }, [](T& t) { return t.context().selection().qualname.startsWith(QStringLiteral("layer1.0")) && t.context().selection().isModule(); }},
-        {"Backspace leaves the module", "Backspace", [](T& t) { t.context().setExpanded(t.of("layer1").scope, true); t.settle(); t.context().navigateTo(t.of("layer1.0")); t.settle(); },
-         [](T& t) { return !t.context().isExpanded(t.of("layer1").scope); }},
-        {"F5 runs", "F5", {}, [](T& t) { return QTest::qWaitFor([&t] { return t.context().runState() == context::RunState::Finished; }, 30000); }},
-        {"F9 sets a watch point", "F9", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.context().isWatched(t.node("op:Gemm")); }},
-        {"F9 again clears it", "F9 F9", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.context().watched().empty(); }},
-        {"Shift+F9 sets an end point", "Shift+F9", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.context().isEnd(t.node("op:Gemm")); }},
+        {"Alt+Up goes to the module", "Alt+Up", [](T& t) { t.selectNode("qualname:layer1.0.conv1 op:Conv"); }, [](T& t) { return t.context().navigation().selection().qualname.startsWith(QStringLiteral("layer1.0")) && t.context().navigation().selection().isModule(); }},
+        {"Backspace leaves the module", "Backspace", [](T& t) { t.context().canvases().active().setExpanded(t.of("layer1").scope, true); t.settle(); t.context().navigation().navigateTo(t.of("layer1.0")); t.settle(); },
+         [](T& t) { return !t.context().canvases().active().isExpanded(t.of("layer1").scope); }},
+        {"F5 runs", "F5", {}, [](T& t) { return QTest::qWaitFor([&t] { return t.context().runs().state() == context::RunState::Finished; }, 30000); }},
+        {"F9 sets a watch point", "F9", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.context().points().isWatched(t.node("op:Gemm")); }},
+        {"F9 again clears it", "F9 F9", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.context().points().watched().empty(); }},
+        {"Shift+F9 sets an end point", "Shift+F9", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.context().points().isEnd(t.node("op:Gemm")); }},
         {"Ctrl+F10 runs to here", "Ctrl+F10", [](T& t) { t.selectNode("qualname:relu op:Relu"); },
-         [](T& t) { return QTest::qWaitFor([&t] { return t.context().recording() && !t.context().isRunning(); }, 30000) && !t.context().wasReached(t.node("op:Gemm")); }},
-        {"Ctrl+B bookmarks", "Ctrl+B", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.context().bookmarks().size() == 1; }},
+         [](T& t) { return QTest::qWaitFor([&t] { return t.context().runs().recording() && !t.context().runs().isRunning(); }, 30000) && !t.context().runs().wasReached(t.node("op:Gemm")); }},
+        {"Ctrl+B bookmarks", "Ctrl+B", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.context().navigation().bookmarks().size() == 1; }},
         {"F2 goes to the next bookmark", "Ctrl+B Esc F2", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.isSelected("op:Gemm"); }},
         {"Ctrl+1 goes to the first bookmark", "Ctrl+B Esc Ctrl+1", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.isSelected("op:Gemm"); }},
-        {"Ctrl+D shows attributes", "Ctrl+D", {}, [](T& t) { return t.context().showsAttributes(); }},
-        {"Ctrl+I shows weights", "Ctrl+I", {}, [](T& t) { return !t.context().view().hideConstants; }},
-        {"Ctrl+U hides names", "Ctrl+U", {}, [](T& t) { return !t.context().showsNames(); }},
+        {"Ctrl+D shows attributes", "Ctrl+D", {}, [](T& t) { return t.context().settings().showsAttributes(); }},
+        {"Ctrl+I shows weights", "Ctrl+I", {}, [](T& t) { return !t.context().canvases().active().view().hideConstants; }},
+        {"Ctrl+U hides names", "Ctrl+U", {}, [](T& t) { return !t.context().settings().showsNames(); }},
         {"Ctrl+K turns the direction", "Ctrl+K", {}, [](T& t) { return t.canvas()->scene()->direction == layout::Direction::LeftRight; }},
         {"Ctrl+M lets the wheel scroll", "Ctrl+M", {}, [](T& t) { return !t.canvas()->wheelZooms(); }},
-        {"Ctrl+Return shows the model", "Ctrl+Return", {}, [](T& t) { return t.context().selection().qualname.isEmpty() && t.context().selection().isModule(); }},
-        {"Escape clears the selection", "Esc", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.context().selection().isNone(); }},
+        {"Ctrl+Return shows the model", "Ctrl+Return", {}, [](T& t) { return t.context().navigation().selection().qualname.isEmpty() && t.context().navigation().selection().isModule(); }},
+        {"Escape clears the selection", "Esc", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.context().navigation().selection().isNone(); }},
         {"Ctrl+C copies the name", "Ctrl+C", [](T& t) { t.selectNode("op:Gemm"); },
-         [](T& t) { return QApplication::clipboard()->text() == QString::fromStdString(t.context().graph().node(t.node("op:Gemm")).name); }},
+         [](T& t) { return QApplication::clipboard()->text() == QString::fromStdString(t.context().model().graph().node(t.node("op:Gemm")).name); }},
         {"Ctrl+R reads again", "Ctrl+R", [](T& t) { t.selectNode("op:Gemm"); },
-         [](T& t) { return QTest::qWaitFor([&t] { return t.m_window->isIdle() && t.context().selection().node.valid(); }, 30000) && t.isSelected("op:Gemm"); }},
-        {"Ctrl+W closes", "Ctrl+W", {}, [](T& t) { return !t.context().hasModel(); }},
-        {"Ctrl+F4 closes", "Ctrl+F4", {}, [](T& t) { return !t.context().hasModel(); }},
-        {"Ctrl+H hides", "Ctrl+H", [](T& t) { t.selectNode("op:MaxPool"); }, [](T& t) { return t.canvas()->rectOf(t.context().graph().node(t.node("op:MaxPool")).producer).isEmpty(); }},
+         [](T& t) { return QTest::qWaitFor([&t] { return t.m_window->isIdle() && t.context().navigation().selection().node.valid(); }, 30000) && t.isSelected("op:Gemm"); }},
+        {"Ctrl+W closes", "Ctrl+W", {}, [](T& t) { return !t.context().model().isOpen(); }},
+        {"Ctrl+F4 closes", "Ctrl+F4", {}, [](T& t) { return !t.context().model().isOpen(); }},
+        {"Ctrl+H hides", "Ctrl+H", [](T& t) { t.selectNode("op:MaxPool"); }, [](T& t) { return t.canvas()->rectOf(t.context().model().graph().node(t.node("op:MaxPool")).producer).isEmpty(); }},
         {"Ctrl+Up goes to the producer", "Ctrl+Up", [](T& t) { t.selectNode("qualname:relu op:Relu"); }, [](T& t) { return t.isSelected("qualname:conv1 op:Conv"); }},
         {"Ctrl+Down goes to the consumer", "Ctrl+Down", [](T& t) { t.selectNode("qualname:conv1 op:Conv"); }, [](T& t) { return t.isSelected("qualname:relu op:Relu"); }},
     };
@@ -149,12 +149,12 @@ const std::vector<TestConventions::Row>& TestConventions::mouseRows() {
     // clang-format off
     static const std::vector<Row> rows{
         {"click selects", "", {}, [middle](T& t) { t.click(t.canvas(), middle(t, "qualname:conv1 op:Conv")); return t.isSelected("qualname:conv1 op:Conv"); }},
-        {"click on the ground clears", "", [](T& t) { t.selectNode("qualname:conv1 op:Conv"); }, [](T& t) { t.click(t.canvas(), {5, t.canvas()->height() / 2.0}); return t.context().selection().isNone(); }},
+        {"click on the ground clears", "", [](T& t) { t.selectNode("qualname:conv1 op:Conv"); }, [](T& t) { t.click(t.canvas(), {5, t.canvas()->height() / 2.0}); return t.context().navigation().selection().isNone(); }},
         {"double click opens a module", "", {}, [](T& t) {
              const QRectF box = t.canvas()->rectOf(t.of("layer1").scope);
              QTest::mouseDClick(t.canvas(), Qt::LeftButton, {}, QPointF(box.left() + box.width() * 0.35, box.top() + 3).toPoint());
              t.settle();
-             return t.context().isExpanded(t.of("layer1").scope);
+             return t.context().canvases().active().isExpanded(t.of("layer1").scope);
          }},
         {"drag on the ground pans", "", {}, [drag](T& t) {
              const QPointF before = t.canvas()->camera().centre;
@@ -169,7 +169,7 @@ const std::vector<TestConventions::Row>& TestConventions::mouseRows() {
         {"Shift+drag selects a box", "", {}, [drag](T& t) {
              t.canvas()->fit();
              drag(t, Qt::ShiftModifier, {2, 2}, {t.canvas()->width() - 3.0, t.canvas()->height() - 3.0});
-             return t.context().selectedNodes().size() > 5;
+             return t.context().navigation().selectedNodes().size() > 5;
          }},
         {"Ctrl+drag zooms to a box", "", {}, [drag](T& t) {
              t.canvas()->fit();
@@ -180,7 +180,7 @@ const std::vector<TestConventions::Row>& TestConventions::mouseRows() {
         {"Ctrl+click adds", "", {}, [middle](T& t) {
              t.click(t.canvas(), middle(t, "qualname:conv1 op:Conv"));
              t.click(t.canvas(), middle(t, "op:MaxPool"), Qt::ControlModifier);
-             return t.context().selectedNodes().size() == 2;
+             return t.context().navigation().selectedNodes().size() == 2;
          }},
         {"wheel zooms about the pointer", "", {}, [](T& t) {
              const QPointF at(300, 200);
@@ -200,7 +200,7 @@ const std::vector<TestConventions::Row>& TestConventions::mouseRows() {
          }},
         {"hover shows short facts", "", {}, [middle](T& t) {
              QTest::mouseMove(t.canvas(), middle(t, "qualname:conv1 op:Conv").toPoint());
-             return QTest::qWaitFor([&t] { return t.context().hovered().node == t.node("qualname:conv1 op:Conv"); });
+             return QTest::qWaitFor([&t] { return t.context().navigation().hovered().node == t.node("qualname:conv1 op:Conv"); });
          }},
         {"a dropped picture is the input", "", {}, [](T& t) {
              QMimeData data;
@@ -209,13 +209,13 @@ const std::vector<TestConventions::Row>& TestConventions::mouseRows() {
              QApplication::sendEvent(t.m_window.get(), &enter);
              QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
              QApplication::sendEvent(t.m_window.get(), &drop);
-             return t.context().inputs().front().spec.source.endsWith(QStringLiteral("chelsea.png"));
+             return t.context().inputs().all().front().spec.source.endsWith(QStringLiteral("chelsea.png"));
          }},
         {"a list of no files is dropped in vain", "", {}, [](T& t) {
              QMimeData data;
              data.setData(QStringLiteral("text/uri-list"), QByteArray("\r\n"));
              if (!data.hasUrls() || !data.urls().isEmpty()) return false;
-             for (QWidget* widget : std::initializer_list<QWidget*>{t.m_window.get(), t.m_window->findChild<QWidget*>(QStringLiteral("input.") + t.context().inputs().front().name)}) {
+             for (QWidget* widget : std::initializer_list<QWidget*>{t.m_window.get(), t.m_window->findChild<QWidget*>(QStringLiteral("input.") + t.context().inputs().all().front().name)}) {
                  if (!widget) return false;
                  QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &data, Qt::LeftButton, {});
                  enter.ignore();
@@ -223,7 +223,7 @@ const std::vector<TestConventions::Row>& TestConventions::mouseRows() {
                  QDropEvent drop(QPointF(5, 5), Qt::CopyAction, &data, Qt::LeftButton, {});
                  QApplication::sendEvent(widget, &drop);
              }
-             return t.context().hasModel();
+             return t.context().model().isOpen();
          }},
     };
     // clang-format on
@@ -272,21 +272,21 @@ void TestConventions::edgesAreFollowedByClickAndKey() {
     // The edge from the first convolution to its ReLU: a click in its middle selects what flows there, a double click
     // goes to the end that is farther from the click.
     const graph::NodeId conv = node("qualname:conv1 op:Conv"), relu = node("qualname:relu op:Relu");
-    context().navigateTo(relu);
+    context().navigation().navigateTo(relu);
     settle();
-    context().clearSelection();
+    context().navigation().clearSelection();
     const QRectF from = rectOf(canvas(), conv), to = rectOf(canvas(), relu);
     const QPointF nearStart(from.center().x(), from.bottom() + (to.top() - from.bottom()) * 0.3);
     click(canvas(), nearStart);
-    QVERIFY(context().selection().node == conv);
-    context().clearSelection();
+    QVERIFY(context().navigation().selection().node == conv);
+    context().navigation().clearSelection();
     QTest::mouseDClick(canvas(), Qt::LeftButton, {}, nearStart.toPoint());
     settle();
-    QVERIFY(context().selection().node == relu);
+    QVERIFY(context().navigation().selection().node == relu);
     click(canvas(), nearStart, Qt::AltModifier);
-    QVERIFY(context().selection().node == relu);
+    QVERIFY(context().navigation().selection().node == relu);
     key(Qt::Key_Up);
-    QVERIFY(context().selection().node == conv);
+    QVERIFY(context().navigation().selection().node == conv);
     // A smaller window: what is selected comes back into view.
     const int width = canvas()->width();
     m_window->resize(700, 420);

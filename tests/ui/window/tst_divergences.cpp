@@ -74,7 +74,7 @@ class TestDivergences : public WindowFixture {
             if (label->isVisible()) return label->text();
         return {};
     }
-    graph::NodeId named(const char* name) { return context().graph().findNode(name); }
+    graph::NodeId named(const char* name) { return context().model().graph().findNode(name); }
 
     QTemporaryDir m_files;
 };
@@ -84,7 +84,7 @@ void TestDivergences::theWorstComesFirst() {
     compare("far.npz", {{"node.a", pair(1.5, 0)}, {"node.b", pair(-1, 10)}, {"node.c", pair(3, 2)}});
     const auto goes = [this](Qt::Key which, Qt::KeyboardModifiers modifiers, const char* to) {
         key(which, modifiers);
-        return context().selection().node == named(to);
+        return context().navigation().selection().node == named(to);
     };
     QVERIFY(goes(Qt::Key_F7, Qt::NoModifier, "a"));
     QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "b"));
@@ -95,7 +95,7 @@ void TestDivergences::theWorstComesFirst() {
     QVERIFY(goes(Qt::Key_F7, Qt::NoModifier, "c"));
     QVERIFY(goes(Qt::Key_F7, Qt::ShiftModifier, "b"));
     QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "b"));
-    context().select(named("c"));
+    context().navigation().select(named("c"));
     QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "b"));
     compare("other.npz", {{"node.a", pair(9, 0)}, {"node.b", pair(-1, 3)}});
     QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "a"));
@@ -103,19 +103,19 @@ void TestDivergences::theWorstComesFirst() {
 
 void TestDivergences::keysWithoutADifferenceAreAnswered() {
     for (const Qt::KeyboardModifiers modifiers : {Qt::NoModifier, Qt::ShiftModifier, Qt::ControlModifier}) {
-        context().clearSelection();
-        const std::size_t before = context().messages().size();
+        context().navigation().clearSelection();
+        const std::size_t before = context().messages().all().size();
         key(Qt::Key_F7, modifiers);
-        QCOMPARE(context().messages().size(), before + 1);
-        QVERIFY(context().messages().back().text.startsWith(QStringLiteral("Nothing was compared yet")));
-        QVERIFY(context().messages().back().text.contains(QStringLiteral("Ctrl+Shift+F")));
-        QCOMPARE(status(), context().messages().back().text);
+        QCOMPARE(context().messages().all().size(), before + 1);
+        QVERIFY(context().messages().all().back().text.startsWith(QStringLiteral("Nothing was compared yet")));
+        QVERIFY(context().messages().all().back().text.contains(QStringLiteral("Ctrl+Shift+F")));
+        QCOMPARE(status(), context().messages().all().back().text);
     }
-    context().select(named("a"));
+    context().navigation().select(named("a"));
     QVERIFY2(status().startsWith(u'a'), qPrintable(status()));
     compare("right.npz", {{"node.a", pair(1, 0)}});
     key(Qt::Key_F7);
-    QCOMPARE(context().messages().back().text, QStringLiteral("1 value agrees with right.npz"));
+    QCOMPARE(context().messages().all().back().text, QStringLiteral("1 value agrees with right.npz"));
     QCOMPARE(status(), QStringLiteral("1 value agrees with right.npz"));
 }
 
@@ -127,12 +127,12 @@ void TestDivergences::whatHasNoCounterpartIsNamed() {
             {{"node.a", pair(1, 0)}, {"node.c", Tensor::of<double>({2}, {1, 2})}, {"node.zzz", pair(0, 0)}});
     QCOMPARE(comparison().differing(), std::size_t{0});
     QCOMPARE(comparison().remarks(), zzz + QStringLiteral("; ") + other);
-    QVERIFY(context().messages().back().text.endsWith(comparison().remarks()));
-    QCOMPARE(context().messages().back().severity, base::Severity::Warning);
+    QVERIFY(context().messages().all().back().text.endsWith(comparison().remarks()));
+    QCOMPARE(context().messages().all().back().severity, base::Severity::Warning);
     auto* panel = qobject_cast<panels::ComparisonPanel*>(m_window->panel(QStringLiteral("comparison")));
     QCOMPARE(panel->remarks(), comparison().remarks());
     QVERIFY2(status().endsWith(comparison().remarks()), qPrintable(status()));
-    context().select(named("c"));
+    context().navigation().select(named("c"));
     settle();
     auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
     QVERIFY2(details->text().contains(QStringLiteral("float64 in the reference")), qPrintable(details->text()));
@@ -156,7 +156,9 @@ void TestDivergences::onlyTheSameComparisonFailsAgain() {
 /// NaN against a number, and another shape, have no finite difference: they are painted like the top, which says so.
 void TestDivergences::theTopOfTheScaleIsNamed() {
     const auto high = [this] {
-        return canvas::Coloring(models::NodeMeasures(context()), QStringLiteral("difference"), theme::Scheme::Light)
+        return canvas::Coloring(models::NodeMeasures(context().model(), context().runs(), context().valueMeasures(),
+                                                     context().comparison()),
+                                QStringLiteral("difference"), theme::Scheme::Light)
             .highText();
     };
     compare("shape.npz", {{"node.a", Tensor::of<float>({3}, {1, 2, 3})}, {"node.b", pair(-1, 2)}});

@@ -45,7 +45,7 @@ class TestExportBeside : public test::WindowFixture {
     /// Some thousand items.
     void openLarge() {
         open(QStringLiteral("zoo:densenet121"));
-        context().expandToDepth(9);
+        context().canvases().active().expandToDepth(9);
         settle();
     }
     void save(const QString& name) {
@@ -61,7 +61,7 @@ class TestExportBeside : public test::WindowFixture {
         return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
     }
     bool isTold(const QString& text) {
-        const auto& messages = context().messages();
+        const auto& messages = context().messages().all();
         return std::any_of(messages.begin(), messages.end(),
                            [&](const context::Message& message) { return message.text.contains(text); });
     }
@@ -132,7 +132,7 @@ void TestExportBeside::theFileIsWhatWasShown() {
     save(QStringLiteral("calm.svg"));
     settle();
     save(QStringLiteral("stirred.svg"));
-    context().expandToDepth(0);
+    context().canvases().active().expandToDepth(0);
     theme::Theme::instance().setMode(theme::Theme::Mode::Dark);
     open(QStringLiteral("zoo:seed"));
     settle();

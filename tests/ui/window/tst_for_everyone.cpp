@@ -87,14 +87,14 @@ void TestForEveryone::highContrastIsChosenAndKept() {
 void TestForEveryone::textSizeIsThatOfTheGraphToo() {
     open(file("resnet18_slim.onnx"));
     const graph::NodeId conv = node("qualname:conv1 op:Conv");
-    const layout::ItemId item = canvas()->scene()->itemOf(context().graph().node(conv).producer);
+    const layout::ItemId item = canvas()->scene()->itemOf(context().model().graph().node(conv).producer);
     const double height = canvas()->scene()->item(item).rect.height;
     const int menu =
         m_window->font().pixelSize() > 0 ? m_window->font().pixelSize() : qRound(m_window->font().pointSizeF());
     auto* size = setting<QSpinBox>("textSize");
     size->setValue(150);
     leaveSettings();
-    const layout::ItemId larger = canvas()->scene()->itemOf(context().graph().node(conv).producer);
+    const layout::ItemId larger = canvas()->scene()->itemOf(context().model().graph().node(conv).producer);
     // Lines of a card are 1.5 times as high; its padding stays.
     QVERIFY(canvas()->scene()->item(larger).rect.height > 1.25 * height);
     QVERIFY(canvas()->scene()->item(larger).rect.height <= 1.5 * height);
@@ -136,27 +136,27 @@ void TestForEveryone::groupsAreFoundOrNot() {
             count += item.what.kind == layout::ItemKind::Module;
         return count;
     };
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     const std::size_t found = modules();
     QVERIFY(found > 0);
-    context().setWatched(node("op:Relu"), true);
-    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+    context().points().setWatched(node("op:Relu"), true);
+    QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
     auto* groups = setting<QCheckBox>("findsGroups");
     QVERIFY(groups->isChecked());
     QTest::mouseClick(groups, Qt::LeftButton, {}, QPoint(8, groups->height() / 2));
     QTRY_VERIFY_WITH_TIMEOUT(!opened.isEmpty(), 30000);
     leaveSettings();
     QCOMPARE(modules(), std::size_t{0});
-    QCOMPARE(context().watched().size(), std::size_t{1});  // kept
+    QCOMPARE(context().points().watched().size(), std::size_t{1});  // kept
     // Another window, another day
     closeWindow();
     openWindow();
     open(file("mlp_functional.onnx"));
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     QCOMPARE(modules(), std::size_t{0});
-    InspectorContext::setFindsGroups(true);
+    context::Settings::setFindsGroups(true);
     opened.clear();
     key(Qt::Key_R, Qt::ControlModifier);
     QTRY_VERIFY_WITH_TIMEOUT(modules() == found, 30000);
@@ -199,18 +199,18 @@ void TestForEveryone::longNamesAreCutInTheMiddle() {
 
 void TestForEveryone::foundNodesAreMarked() {
     open(file("resnet18_slim.onnx"));
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     key(Qt::Key_F, Qt::ControlModifier);
     QCOMPARE(m_window->searchBar()->search(QStringLiteral("op:MaxPool")), 1);
     settle();
-    const layout::ItemId pool = canvas()->scene()->itemOf(context().graph().node(node("op:MaxPool")).producer);
+    const layout::ItemId pool = canvas()->scene()->itemOf(context().model().graph().node(node("op:MaxPool")).producer);
     QVERIFY(canvas()->spokenItem(pool).contains(QStringLiteral("search match")));
-    const layout::ItemId conv = canvas()->scene()->itemOf(context().graph().node(node("op:Conv")).producer);
+    const layout::ItemId conv = canvas()->scene()->itemOf(context().model().graph().node(node("op:Conv")).producer);
     QVERIFY(!canvas()->spokenItem(conv).contains(QStringLiteral("search match")));
     key(Qt::Key_Escape);
     QVERIFY(!canvas()
-                 ->spokenItem(canvas()->scene()->itemOf(context().graph().node(node("op:MaxPool")).producer))
+                 ->spokenItem(canvas()->scene()->itemOf(context().model().graph().node(node("op:MaxPool")).producer))
                  .contains(QStringLiteral("search match")));
 }
 
@@ -252,8 +252,9 @@ void TestForEveryone::theGraphKeepsItsRoomInSmallWindows() {
 void TestForEveryone::weightsAreCalledWeights() {
     open(file("resnet18_slim.onnx"));
     int weights = 0;
-    for (std::size_t i = 0; i < context().graph().nodeCount(); ++i) {
-        const graph::Expr& expr = context().graph().expr(context().graph().node(graph::NodeId(i)).producer);
+    for (std::size_t i = 0; i < context().model().graph().nodeCount(); ++i) {
+        const graph::Expr& expr =
+            context().model().graph().expr(context().model().graph().node(graph::NodeId(i)).producer);
         if (!expr.isParameter) continue;
         ++weights;
         QCOMPARE(models::operatorText(expr), QStringLiteral("Weight"));

@@ -64,7 +64,7 @@ class TestGivingInputs : public test::WindowFixture {
             if (label->isVisible() && label->wordWrap()) text = label->text();
         return text;
     }
-    const ModelInput& given(const char* input) { return *context().input(QLatin1String(input)); }
+    const ModelInput& given(const char* input) { return *context().inputs().find(QLatin1String(input)); }
     void choose(const char* input, const char* mode) {
         auto* box = editor(input)->findChild<QComboBox*>();
         box->setFocus();
@@ -140,7 +140,7 @@ void TestGivingInputs::aDroppedArchiveFillsAllInputs() {
         QVERIFY2(stateOf(name).contains("Given: "), qPrintable(stateOf(name)));
     }
     run();
-    QCOMPARE(context().recording()->outputs.front().tensor().toDouble(1), 116.0);
+    QCOMPARE(context().runs().recording()->outputs.front().tensor().toDouble(1), 116.0);
 }
 
 void TestGivingInputs::anArchiveForOneInputFillsTheOthers() {
@@ -168,7 +168,7 @@ void TestGivingInputs::theOneArrayLeftIsTakenWithANote() {
     QVERIFY2(stateOf("input").contains("Note: array 'in.image' is used for input 'input'"),
              qPrintable(stateOf("input")));
     run();
-    QCOMPARE(context().recording()->outputs.front().tensor().toDouble(5), 12.0);
+    QCOMPARE(context().runs().recording()->outputs.front().tensor().toDouble(5), 12.0);
 }
 
 void TestGivingInputs::undecidedArraysAreToldAtTheInput() {
@@ -181,20 +181,20 @@ void TestGivingInputs::undecidedArraysAreToldAtTheInput() {
     QVERIFY2(text.contains("arrays without an input: in.image float32[1,3,1,2], in.photo float32[1,3,1,2]"),
              qPrintable(text));
     key(Qt::Key_F5);
-    QCOMPARE(context().runState(), context::RunState::Failed);
-    QVERIFY(!context().recording());
+    QCOMPARE(context().runs().state(), context::RunState::Failed);
+    QVERIFY(!context().runs().recording());
 }
 
 void TestGivingInputs::aDroppedArchiveThatFitsNothingChangesNothing() {
     open(m_several);
-    QSignalSpy told(&context(), &context::InspectorContext::bannerRequested);
+    QSignalSpy told(&context().messages(), &context::Messages::bannerRequested);
     drop(m_window.get(), write("nothing.npz", {{"in.z", Tensor::scalar<float>(1)}}));
     QCOMPARE(told.count(), 1);
     QVERIFY(given("a").spec.source.startsWith("#rand"));
-    QVERIFY2(context().messages().back().text.contains("the file has no array for input 'a'"),
-             qPrintable(context().messages().back().text));
-    QVERIFY2(context().messages().back().hint.contains("arrays without an input: in.z float32[]"),
-             qPrintable(context().messages().back().hint));
+    QVERIFY2(context().messages().all().back().text.contains("the file has no array for input 'a'"),
+             qPrintable(context().messages().all().back().text));
+    QVERIFY2(context().messages().all().back().hint.contains("arrays without an input: in.z float32[]"),
+             qPrintable(context().messages().all().back().hint));
 }
 
 void TestGivingInputs::oneNumberIsTypedAndStepped() {
@@ -263,7 +263,7 @@ void TestGivingInputs::listsAreTypedWithOrWithoutBrackets() {
 void TestGivingInputs::numbersAreRememberedAndFollowed() {
     open(m_several);
     type(editor("n")->findChild<widgets::NumberField*>(), "8000");
-    QVERIFY(context().inputData().contains("n:8000"));
+    QVERIFY(context().inputs().inputData().contains("n:8000"));
     closeWindow();
     openWindow();
     open(m_several);
@@ -278,9 +278,9 @@ void TestGivingInputs::contradictionsStandAtTheInputAndStopTheRun() {
         "input 'input' expects float32[N,3,1,2], got float32[1,4,1,2] (dimension 1: 3 declared, 4 given)";
     QVERIFY2(stateOf("input").contains(expected), qPrintable(stateOf("input")));
     key(Qt::Key_F5);
-    QCOMPARE(context().runState(), context::RunState::Failed);
-    QCOMPARE(context().messages().back().text, expected);
-    QVERIFY(!context().recording());
+    QCOMPARE(context().runs().state(), context::RunState::Failed);
+    QCOMPARE(context().messages().all().back().text, expected);
+    QVERIFY(!context().runs().recording());
     type(sourceOf("input"), "#rand(0,1,5,3,1,2)");
     run();
 }
@@ -292,7 +292,7 @@ void TestGivingInputs::oneSymbolHasOneSize() {
     type(sourceOf("b"), "#rand(0,1,3,2)");
     QVERIFY2(stateOf("b").contains("dimension 0: N is 2 in input 'a', 3 given"), qPrintable(stateOf("b")));
     key(Qt::Key_F5);
-    QCOMPARE(context().runState(), context::RunState::Failed);
+    QCOMPARE(context().runs().state(), context::RunState::Failed);
     // What was wrong of b is mended at a.
     type(sourceOf("a"), "#rand(0,1,3,2)");
     QVERIFY2(!stateOf("b").contains("expects"), qPrintable(stateOf("b")));
@@ -303,8 +303,8 @@ void TestGivingInputs::anInputThatWasSetLaterIsNotFilled() {
     open(m_several);
     const Tensor row = Tensor::of<float>({1, 2}, {3, 4});
     const QString file = write("late.npz", {{"in.a", row}, {"in.b", row}});
-    context().setInputSpec("a", {file, {}});
-    context().setInputSpec("b", {QStringLiteral("[[9,9]]"), {}});
+    context().inputs().setSpec("a", {file, {}});
+    context().inputs().setSpec("b", {QStringLiteral("[[9,9]]"), {}});
     settle();
     QCOMPARE(given("a").value->tensor().toDouble(0), 3.0);
     QCOMPARE(given("b").value->tensor().toDouble(0), 9.0);
@@ -316,7 +316,7 @@ void TestGivingInputs::whatNobodyChoseFollowsTheData() {
         type(sourceOf("a"), qPrintable(QStringLiteral("#rand(0,1,%1,2)").arg(batch)));
         QCOMPARE(given("b").spec.source, QStringLiteral("#rand(0,1,%1,2)").arg(batch));
         run();
-        QCOMPARE(context().recording()->outputs.front().tensor().dim(0), std::int64_t{batch});
+        QCOMPARE(context().runs().recording()->outputs.front().tensor().dim(0), std::int64_t{batch});
     }
 }
 

@@ -135,18 +135,18 @@ void TestHostile::drawn_data() {
 void TestHostile::drawn() {
     QFETCH(QByteArray, bytes);
     QFETCH(int, operations);
-    QSignalSpy opened(&context(), &context::InspectorContext::documentOpened);
+    QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
     m_window->open(made(bytes.toStdString()));
-    QTRY_VERIFY_WITH_TIMEOUT(context().loadState() != context::LoadState::Loading && !context().isBusy(), 60000);
-    QVERIFY2(context().hasModel(), qPrintable(m_window->banner()->text()));
+    QTRY_VERIFY_WITH_TIMEOUT(context().loader().state() != context::LoadState::Loading && !context().isBusy(), 60000);
+    QVERIFY2(context().model().isOpen(), qPrintable(m_window->banner()->text()));
     settle();
     QVERIFY(canvas()->scene());
     QVERIFY(!canvas()->scene()->items.empty());
     QVERIFY(rowsOfTree() > 0);
     QVERIFY(rowsOfTable() > operations);
     for (const layout::Direction direction : {layout::Direction::TopDown, layout::Direction::LeftRight}) {
-        context().setDirection(direction);
-        context().expandToDepth(1000);
+        context().canvases().active().setDirection(direction);
+        context().canvases().active().expandToDepth(1000);
         settle();
         const auto& items = canvas()->scene()->items;
         const auto shown = std::count_if(items.begin(), items.end(), [](const layout::SceneItem& item) {
@@ -160,14 +160,15 @@ void TestHostile::drawn() {
         }
     }
     // Everything that shows a name: details, watch list, search, the text of the picture.
-    const auto& graph = context().graph();
+    const auto& graph = context().model().graph();
     for (const char* query : {"op:Neg", "op:Sum"})
         for (const graph::NodeId found : find(query)) {
-            context().navigateTo(found);
-            context().setWatched(found, true);
+            context().navigation().navigateTo(found);
+            context().points().setWatched(found, true);
             settle();
         }
-    if (auto* more = m_window->findChild<QPushButton*>(QStringLiteral("moreInputs")); context().inputs().size() > 32) {
+    if (auto* more = m_window->findChild<QPushButton*>(QStringLiteral("moreInputs"));
+        context().inputs().all().size() > 32) {
         QVERIFY(more && more->isVisibleTo(more->parentWidget()));
         QCOMPARE(more->text(), QStringLiteral("9,968 more inputs"));
         more->click();
@@ -213,7 +214,7 @@ void TestHostile::toldWhyNot() {
     QFETCH(QString, word);
     m_window->open(made(bytes.toStdString()));
     QTRY_VERIFY_WITH_TIMEOUT(m_window->banner()->isVisible(), 30000);
-    QVERIFY(!context().hasModel());
+    QVERIFY(!context().model().isOpen());
     QCOMPARE(m_window->banner()->severity(), widgets::Banner::Severity::Error);
     QVERIFY2(m_window->banner()->text().contains(word), qPrintable(m_window->banner()->text()));
     QVERIFY(m_window->banner()->height() < m_window->height() / 3);
@@ -228,7 +229,7 @@ void TestHostile::theLastPictureStaysWhenAFileCannotBeRead() {
     m_window->open(made(cycle()));
     QTRY_VERIFY_WITH_TIMEOUT(m_window->banner()->isVisible(), 30000);
     settle();
-    QVERIFY(context().hasModel());
+    QVERIFY(context().model().isOpen());
     QCOMPARE(canvas()->scene(), before);
 }
 

@@ -46,7 +46,7 @@ struct Child {
         if (!size.isEmpty()) window.resize(size);
         window.show();
         if (!QTest::qWaitForWindowExposed(&window)) return false;
-        QSignalSpy opened(&context(), &context::InspectorContext::documentOpened);
+        QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
         window.open(model());
         return opened.wait(60000) && settle();
     }
@@ -61,18 +61,21 @@ struct Child {
         QTest::keyClick(window.canvas(), keys[0].key(), keys[0].keyboardModifiers());
         settle();
     }
-    graph::NodeId node(const char* query) { return models::searchNodes(context(), QLatin1String(query)).nodes.front(); }
+    graph::NodeId node(const char* query) {
+        return models::searchNodes(context().model(), context().runs(), context().points(), QLatin1String(query))
+            .nodes.front();
+    }
 
     /// What the user would look at.
     QJsonObject state() {
-        const graph::InternalGraph& graph = context().graph();
+        const graph::InternalGraph& graph = context().model().graph();
         const auto names = [&](const std::vector<graph::NodeId>& nodes) {
             QJsonArray list;
             for (const graph::NodeId id : nodes) list << QString::fromStdString(graph.node(id).name);
             return list;
         };
         QJsonArray open, docks;
-        for (const graph::ScopeId scope : context().view().openScopes)
+        for (const graph::ScopeId scope : context().canvases().active().view().openScopes)
             open << QString::fromStdString(graph.scope(scope).qualname);
         for (const char* id :
              {"modules", "inputs", "details", "tensor_viewer", "watches", "nodes", "operators", "log", "tracing"}) {
@@ -84,17 +87,17 @@ struct Child {
         }
         const QRectF gemm = window.canvas()->rectOf(graph.node(node("qualname:layer2.0.conv1 op:Conv")).producer);
         const QPointF from = gemm.center() - QPointF(window.canvas()->width(), window.canvas()->height()) / 2;
-        return {{"watched", names(context().watched())},
-                {"ends", names(context().ends())},
+        return {{"watched", names(context().points().watched())},
+                {"ends", names(context().points().ends())},
                 {"open", open},
-                {"input", context().inputs().front().spec.source},
-                {"leftRight", context().view().direction == layout::Direction::LeftRight},
+                {"input", context().inputs().all().front().spec.source},
+                {"leftRight", context().canvases().active().view().direction == layout::Direction::LeftRight},
                 {"scale", std::round(window.canvas()->camera().scale * 1000) / 1000},
                 {"place", QJsonArray{qRound(from.x()), qRound(from.y())}},
-                {"bookmarks", static_cast<int>(context().bookmarks().size())},
+                {"bookmarks", static_cast<int>(context().navigation().bookmarks().size())},
                 {"docks", docks},
-                {"colour", context().colorBy()},
-                {"names", context().showsNames()},
+                {"colour", context().settings().colorBy()},
+                {"names", context().settings().showsNames()},
                 {"split", window.isSplit()},
                 {"size", QJsonArray{window.width(), window.height()}}};
     }
@@ -105,28 +108,28 @@ int work() {
     Child child;
     if (!child.start({1180, 780})) return 1;
     auto& context = child.context();
-    context.setExpanded(context.selectionOf(QStringLiteral("layer2")).scope, true);
+    context.canvases().active().setExpanded(context.navigation().selectionOf(QStringLiteral("layer2")).scope, true);
     child.settle();
-    context.setExpanded(context.selectionOf(QStringLiteral("layer2.0")).scope, true);
+    context.canvases().active().setExpanded(context.navigation().selectionOf(QStringLiteral("layer2.0")).scope, true);
     child.settle();
-    context.navigateTo(child.node("qualname:layer2.0.conv1 op:Conv"));
+    context.navigation().navigateTo(child.node("qualname:layer2.0.conv1 op:Conv"));
     child.settle();
     child.press(QKeySequence("F9"));
-    context.navigateTo(child.node("op:Gemm"));
+    context.navigation().navigateTo(child.node("op:Gemm"));
     child.settle();
     child.press(QKeySequence("Shift+F9"));
     child.press(QKeySequence("Ctrl+B"));
     child.press(QKeySequence("Ctrl+U"));
-    context.setColorBy(QStringLiteral("op"));
-    context.setInputSpec(context.inputs().front().name, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
+    context.settings().setColorBy(QStringLiteral("op"));
+    context.inputs().setSpec(context.inputs().all().front().name, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
     child.press(QKeySequence("Alt+2"));                                                                // the inputs go,
     child.press(QKeySequence("Alt+7"));                                                                // the log comes,
     child.window.addDockWidget(Qt::LeftDockWidgetArea, child.window.dock(QStringLiteral("details")));  // and one moves
     child.press(QKeySequence("Ctrl+\\"));
     child.window.resize(1200, 800);
     child.settle();
-    context.setActiveCanvas(0);
-    context.navigateTo(child.node("qualname:layer2.0.conv1 op:Conv"));
+    context.canvases().setActive(0);
+    context.navigation().navigateTo(child.node("qualname:layer2.0.conv1 op:Conv"));
     child.settle();
     child.window.canvas(0)->zoomBy(1.37);
     child.settle();
@@ -144,7 +147,7 @@ int look() {
     if (!child.start({})) return 1;
     QCoreApplication::processEvents();  // what the window puts off until it is shown
     child.settle();
-    child.context().setActiveCanvas(0);
+    child.context().canvases().setActive(0);
     say("STATE " + QJsonDocument(child.state()).toJson(QJsonDocument::Compact));
     child.window.close();
     return 0;
@@ -155,12 +158,13 @@ int churn() {
     Child child;
     if (!child.start({})) return 1;
     auto& context = child.context();
-    const std::vector<graph::NodeId> convs = models::searchNodes(context, QStringLiteral("op:Conv")).nodes;
+    const std::vector<graph::NodeId> convs =
+        models::searchNodes(context.model(), context.runs(), context.points(), QStringLiteral("op:Conv")).nodes;
     context::waitUntilStored();  // that it is open; what comes now is in the middle of being written
     say("STATE {}");
     for (std::size_t turn = 0;; ++turn) {
-        context.toggleWatch(convs[turn % convs.size()]);
-        context.expandToDepth(static_cast<int>(turn % 4));
+        context.points().toggleWatch(convs[turn % convs.size()]);
+        context.canvases().active().expandToDepth(static_cast<int>(turn % 4));
         context::store(QStringLiteral("view/colorBy"), turn % 2 ? QStringLiteral("op") : QStringLiteral("dtype"));
         if (turn % 8 == 0) QCoreApplication::processEvents();
     }
@@ -273,10 +277,10 @@ void TestKilled::whatWasOpenIsOfferedAgain() {
     window.offerAgain(lost);
     QVERIFY(window.banner()->isVisible());
     QVERIFY(window.banner()->text().contains(QStringLiteral("resnet18_slim.onnx")));
-    QSignalSpy opened(&window.context(), &context::InspectorContext::documentOpened);
+    QSignalSpy opened(&window.context().model(), &context::OpenModel::documentOpened);
     QTest::mouseClick(window.banner()->findChild<QPushButton*>(), Qt::LeftButton);
     QVERIFY(opened.wait(60000));
-    QCOMPARE(window.context().location(), model());
+    QCOMPARE(window.context().loader().location(), model());
     QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 60000);
     QVERIFY2(window::Session::lost().isEmpty(), "it was answered");
     // A process that ends by itself leaves nothing behind.

@@ -34,7 +34,7 @@ class TestLayoutNotice : public test::WindowFixture {
 
   private:
     std::ptrdiff_t told(const QString& what) {
-        const auto& messages = context().messages();
+        const auto& messages = context().messages().all();
         return std::count_if(messages.begin(), messages.end(),
                              [&](const context::Message& message) { return message.text.contains(what); });
     }
@@ -68,11 +68,11 @@ void TestLayoutNotice::whoTookOverIsToldOnce() {
     QVERIFY(!canvas()->scene()->items.empty());
     const QString why = QStringLiteral("laid out by the layered engine: Graphviz did not end within");
     QCOMPARE(told(why), 1);
-    context().expandToDepth(1);
+    context().canvases().active().expandToDepth(1);
     settle();
-    context().expandToDepth(0);
+    context().canvases().active().expandToDepth(0);
     settle();
-    const auto& messages = context().messages();
+    const auto& messages = context().messages().all();
     for (const context::Message& message : messages) QCOMPARE(told(message.text), 1);
 }
 
@@ -95,14 +95,14 @@ void TestLayoutNotice::theNoticeLeavesThePathFree() {
     QFETCH(bool, isNarrow);
     m_window->resize(size);
     open(model);
-    context().select(context().selectionOf(module));
+    context().navigation().select(context().navigation().selectionOf(module));
     settle();
     QVERIFY(path() && path()->isVisible());
     QRect plate = place();
     QCOMPARE(plate.intersects(path()->geometry()), isNarrow);
     if (isNarrow) plate.moveTop(path()->geometry().bottom() + 8);
     QVERIFY(!isPlateAt(plate));
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle() || isPlateAt(plate), 30000);
     QVERIFY(!m_window->isIdle());
     settle();

@@ -51,7 +51,7 @@ void TestLeaving::coloursOfValuesGoWithTheModel() {
     QFETCH(QString, next);
     open(QStringLiteral("zoo:unet_small"));
     run();
-    context().setColorBy(column);
+    context().settings().setColorBy(column);
     if (column == QStringLiteral("difference")) {
         context().comparison().keepRun();
         context().comparison().withKeptRun();
@@ -60,10 +60,10 @@ void TestLeaving::coloursOfValuesGoWithTheModel() {
         QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
     }
     settle();
-    if (next.isEmpty()) context().close();
+    if (next.isEmpty()) context().loader().close();
     else open(next);
     settle();
-    QCOMPARE(context().hasModel(), !next.isEmpty());
+    QCOMPARE(context().model().isOpen(), !next.isEmpty());
     QVERIFY(!context().valueMeasures().isKnown());
     QVERIFY(!context().comparison().isKnown());
     QCOMPARE(canvas()->scene() != nullptr, !next.isEmpty());
@@ -72,10 +72,10 @@ void TestLeaving::coloursOfValuesGoWithTheModel() {
 void TestLeaving::theSecondCanvasGoesWithTheModel() {
     open(file("gpt_mini.onnx"));
     m_window->split(Qt::Horizontal);
-    context().expandToDepth(4);
+    context().canvases().active().expandToDepth(4);
     settle();
     const auto all = find("op:MatMul");
-    context().navigateTo(all.back());
+    context().navigation().navigateTo(all.back());
     settle();
     m_window->canvas(0)->setFocus();
     // The sample's picture is given while the model is being opened, and panels come and go.
@@ -86,59 +86,61 @@ void TestLeaving::theSecondCanvasGoesWithTheModel() {
 
 void TestLeaving::whatCouldNotBeOpenedIsForgotten() {
     open(QStringLiteral("zoo:unet_small"));
-    document::OpenOptions options = context().traceOptions();
+    document::OpenOptions options = context().loader().options();
     options.leaves = {"Conv2d"};
-    QSignalSpy failed(&context(), &InspectorContext::loadFailed), opened(&context(), &InspectorContext::documentOpened);
-    context().retrace(options);
+    QSignalSpy failed(&context().loader(), &context::Loader::loadFailed),
+        opened(&context().model(), &context::OpenModel::documentOpened);
+    context().loader().retrace(options);
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
     m_window->open(QStringLiteral("/nowhere/model.onnx"));
     QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, 30000);
-    QCOMPARE(context().location(), QStringLiteral("zoo:unet_small"));
-    QCOMPARE(context().traceOptions().leaves.size(), std::size_t{1});
-    context().reload();
+    QCOMPARE(context().loader().location(), QStringLiteral("zoo:unet_small"));
+    QCOMPARE(context().loader().options().leaves.size(), std::size_t{1});
+    context().loader().reload();
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, 30000);
     QCOMPARE(failed.count(), 1);
     // The same of what was given up.
     m_window->open(QStringLiteral("zoo:resnet50"));
-    context().cancelLoading();
-    QCOMPARE(context().location(), QStringLiteral("zoo:unet_small"));
+    context().loader().cancel();
+    QCOMPARE(context().loader().location(), QStringLiteral("zoo:unet_small"));
 }
 
 void TestLeaving::closingEndsWhatIsBeingOpened() {
-    QSignalSpy failed(&context(), &InspectorContext::loadFailed);
+    QSignalSpy failed(&context().loader(), &context::Loader::loadFailed);
     m_window->open(QStringLiteral("zoo:resnet50"));
-    context().close();
+    context().loader().close();
     QCOMPARE(failed.count(), 1);
-    QVERIFY(context().location().isEmpty());
-    QCOMPARE(context().loadState(), context::LoadState::Empty);
+    QVERIFY(context().loader().location().isEmpty());
+    QCOMPARE(context().loader().state(), context::LoadState::Empty);
     settle();
-    QVERIFY(!context().hasModel());
+    QVERIFY(!context().model().isOpen());
 }
 
 void TestLeaving::closingLetsGoOfTheModel() {
     open(file("resnet18_slim.onnx"));
     run();
-    context().requestValue(node("op:Relu"));
-    QTRY_VERIFY(context().value(node("op:Relu")));
+    context().runs().requestValue(node("op:Relu"));
+    QTRY_VERIFY(context().runs().value(node("op:Relu")));
     settle();
-    const std::weak_ptr<const graph::InternalGraph> graph = context().document()->graph;
-    context().close();
+    const std::weak_ptr<const graph::InternalGraph> graph = context().model().document()->graph;
+    context().loader().close();
     // Runners hold packed weights; what is freed is freed on other threads.
     QTRY_VERIFY_WITH_TIMEOUT(graph.expired(), 10000);
 }
 
 void TestLeaving::valuesLookedUpLaterAreOfTheRun() {
     open(QStringLiteral("zoo:mlp_functional"));
-    const QString input = context().inputs().front().name;
-    QSignalSpy read(&context(), &InspectorContext::inputsChanged);
-    context().setInputSpec(input, {QStringLiteral("#rand(0,0,3,12)"), {}});
+    const QString input = context().inputs().all().front().name;
+    QSignalSpy read(&context().inputs(), &context::Inputs::inputsChanged);
+    context().inputs().setSpec(input, {QStringLiteral("#rand(0,0,3,12)"), {}});
     settle();
     run();
     graph::NodeId late;
-    for (const graph::ExprId id : context().graph().main().order) {
-        const graph::Expr& expr = context().graph().expr(id);
+    for (const graph::ExprId id : context().model().graph().main().order) {
+        const graph::Expr& expr = context().model().graph().expr(id);
         if (!expr.outputs.empty() && !layout::Outline::isConstant(expr) && expr.kind != graph::ExprKind::Input &&
-            !context().value(expr.outputs.front()) && context().recording()->computed(expr.outputs.front())) {
+            !context().runs().value(expr.outputs.front()) &&
+            context().runs().recording()->computed(expr.outputs.front())) {
             late = expr.outputs.front();
             break;
         }
@@ -146,14 +148,14 @@ void TestLeaving::valuesLookedUpLaterAreOfTheRun() {
     QVERIFY(late.valid());
     // The value for zeros, from a run of its own.
     exec::Runner runner(1);
-    const auto plan = exec::Plan::make(context().document()->graph, {.watch = {late}}).value();
-    const exec::Recording expected = runner.run(*plan, context().inputValues());
+    const auto plan = exec::Plan::make(context().model().document()->graph, {.watch = {late}}).value();
+    const exec::Recording expected = runner.run(*plan, context().inputs().values());
     QVERIFY(!expected.error);
-    context().setInputSpec(input, {QStringLiteral("#rand(5,6,3,12)"), {}});
+    context().inputs().setSpec(input, {QStringLiteral("#rand(5,6,3,12)"), {}});
     settle();
-    context().requestValue(late);
-    QTRY_VERIFY(context().value(late));
-    QVERIFY(tensor::identical(*context().value(late), *expected.value(late)));
+    context().runs().requestValue(late);
+    QTRY_VERIFY(context().runs().value(late));
+    QVERIFY(tensor::identical(*context().runs().value(late), *expected.value(late)));
     // So are the measures of all values.
     context().valueMeasures().compute();
     QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
@@ -163,38 +165,39 @@ void TestLeaving::valuesLookedUpLaterAreOfTheRun() {
 void TestLeaving::messagesKnowTheirModel() {
     open(QStringLiteral("zoo:unet_small"));
     const graph::NodeId there = find("not is:weight").back();
-    context().report(context::Message{base::Severity::Error, QStringLiteral("something is wrong here"), {}, {}, there});
-    context().clearSelection();
+    context().messages().report(
+        context::Message{base::Severity::Error, QStringLiteral("something is wrong here"), {}, {}, there});
+    context().navigation().clearSelection();
     action("go.next_problem")->trigger();
-    QCOMPARE(context().selection().node, there);
+    QCOMPARE(context().navigation().selection().node, there);
     open(QStringLiteral("zoo:resnet18"));
-    context().clearSelection();
+    context().navigation().clearSelection();
     action("go.next_problem")->trigger();
-    QVERIFY(context().selection().isNone());
-    const models::MessageModel log(context());
+    QVERIFY(context().navigation().selection().isNone());
+    const models::MessageModel log(context().messages());
     for (int row = 0; row < log.rowCount(); ++row) QVERIFY(!log.index(row, 0).data(models::NodeRole).isValid());
 }
 
 void TestLeaving::theLogHoldsNoMoreThanTheContext() {
-    models::MessageModel log(context());
+    models::MessageModel log(context().messages());
     for (int i = 0; i < 2100; ++i)
-        context().report(context::Message{base::Severity::Info, QString::number(i), {}, {}, {}});
-    QCOMPARE(context().messages().size(), InspectorContext::kMaxMessages);
-    QCOMPARE(log.rowCount(), static_cast<int>(InspectorContext::kMaxMessages));
+        context().messages().report(context::Message{base::Severity::Info, QString::number(i), {}, {}, {}});
+    QCOMPARE(context().messages().all().size(), context::Messages::kMaxCount);
+    QCOMPARE(log.rowCount(), static_cast<int>(context::Messages::kMaxCount));
     QCOMPARE(log.index(log.rowCount() - 1, 0).data().toString(), QStringLiteral("2099"));
 }
 
 void TestLeaving::aSecondCanvasShowsWhatTheFirstIsAboutTo() {
     open(file("gpt_mini.onnx"));
-    context().expandToDepth(0);
+    context().canvases().active().expandToDepth(0);
     settle();
-    context().expandToDepth(4);
+    context().canvases().active().expandToDepth(4);
     m_window->split(Qt::Horizontal);
     settle();
     QCOMPARE(m_window->canvas(1)->scene()->items.size(), m_window->canvas(0)->scene()->items.size());
     // The reverse: the first takes the place of the second.
-    context().setActiveCanvas(1);
-    context().expandToDepth(0);
+    context().canvases().setActive(1);
+    context().canvases().active().expandToDepth(0);
     const std::size_t before = m_window->canvas(1)->scene()->items.size();
     m_window->closeCanvas(0);
     settle();
@@ -204,28 +207,28 @@ void TestLeaving::aSecondCanvasShowsWhatTheFirstIsAboutTo() {
 void TestLeaving::theTextIsOfOneCanvas() {
     open(file("gpt_mini.onnx"));
     m_window->split(Qt::Horizontal);
-    context().expandToDepth(4);
+    context().canvases().active().expandToDepth(4);
     settle();
-    context().setActiveCanvas(0);
-    context().expandToDepth(0);
+    context().canvases().setActive(0);
+    context().canvases().active().expandToDepth(0);
     settle();
     action("view.text")->trigger();
     auto* dialog = m_window->findChild<dialogs::TextDialog*>();
     QVERIFY(dialog);
     const QString text = dialog->text()->toPlainText();
-    context().setActiveCanvas(1);
-    context().expandToDepth(1);  // another picture beside
+    context().canvases().setActive(1);
+    context().canvases().active().expandToDepth(1);  // another picture beside
     settle();
     QCOMPARE(dialog->text()->toPlainText(), text);
     Q_EMIT dialog->lineChosen(1);
     settle();
-    QCOMPARE(context().activeCanvas(), 0);
+    QCOMPARE(context().canvases().activeNumber(), 0);
     QCOMPARE(m_window->canvas(0)->currentLine(), 1);
     open(QStringLiteral("zoo:seed"));
     QVERIFY2(!dialog->windowTitle().contains(QStringLiteral("gpt_mini")), qPrintable(dialog->windowTitle()));
     QCOMPARE(dialog->text()->toPlainText(), m_window->canvas(0)->textTwin());
     const QPointer<dialogs::TextDialog> kept(dialog);
-    context().close();
+    context().loader().close();
     QVERIFY(kept && kept->text()->toPlainText().isEmpty());
 }
 

@@ -66,7 +66,9 @@ class TestMainWindow : public QObject {
     void openModel();
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 60000); }
     graph::NodeId firstOf(const char* op) {
-        return models::searchNodes(context(), QStringLiteral("op:") + QLatin1String(op)).nodes.front();
+        return models::searchNodes(context().model(), context().runs(), context().points(),
+                                   QStringLiteral("op:") + QLatin1String(op))
+            .nodes.front();
     }
     /// A place on a box that is its title if it is open, beside the edge that comes in at the middle.
     static QPoint middle(const QRectF& rect) {
@@ -104,7 +106,7 @@ void TestMainWindow::makeWindow() {
 }
 
 void TestMainWindow::openModel() {
-    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+    QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
     m_window->open(modelFile());
     QVERIFY(opened.wait(30000));
     settle();
@@ -131,37 +133,37 @@ void TestMainWindow::startPageOffersSamples() {
     QVERIFY(page->isVisible());
     auto* sample = page->findChild<QAbstractButton*>(QStringLiteral("sample0"));
     QVERIFY2(sample, "the samples of resources/samples are offered");
-    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+    QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
     QTest::mouseClick(sample, Qt::LeftButton);
     QVERIFY(opened.wait(30000));
     settle();
     QVERIFY(!page->isVisible());
-    QVERIFY(context().inputs().front().spec.source.endsWith(QLatin1String("chelsea.png")));
-    QVERIFY(context().inputs().front().value.has_value());
+    QVERIFY(context().inputs().all().front().spec.source.endsWith(QLatin1String("chelsea.png")));
+    QVERIFY(context().inputs().all().front().value.has_value());
 }
 
 void TestMainWindow::clickSelectsAndF9Watches() {
     openModel();
     const graph::NodeId conv = firstOf("Conv");
-    const QRectF box = canvas()->rectOf(context().graph().node(conv).producer);
+    const QRectF box = canvas()->rectOf(context().model().graph().node(conv).producer);
     QVERIFY(!box.isEmpty());
     QTest::mouseClick(canvas(), Qt::LeftButton, {}, middle(box));
-    QVERIFY(!context().selection().isNone());
+    QVERIFY(!context().navigation().selection().isNone());
     QTest::keyClick(canvas(), Qt::Key_F9);
-    QCOMPARE(context().watched().size(), std::size_t{1});
+    QCOMPARE(context().points().watched().size(), std::size_t{1});
     QTest::keyClick(canvas(), Qt::Key_F9);
-    QVERIFY(context().watched().empty());
+    QVERIFY(context().points().watched().empty());
     auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
     QVERIFY2(details->text().contains(QStringLiteral("conv1")), qPrintable(details->text()));
 }
 
 void TestMainWindow::f5RunsAndTheWatchListShowsValues() {
     openModel();
-    context().setWatched(firstOf("Relu"), true);
-    QSignalSpy finished(&context(), &InspectorContext::runFinished);
+    context().points().setWatched(firstOf("Relu"), true);
+    QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
     QTest::keyClick(canvas(), Qt::Key_F5);
     QVERIFY(finished.wait(60000));
-    QVERIFY(context().runState() == RunState::Finished);
+    QVERIFY(context().runs().state() == RunState::Finished);
     auto* list = qobject_cast<panels::WatchListPanel*>(m_window->panel(QStringLiteral("watches")));
     const QAbstractItemModel* shown = list->watches()->view()->model();
     QCOMPARE(shown->rowCount(), 1);
@@ -174,52 +176,52 @@ void TestMainWindow::f5RunsAndTheWatchListShowsValues() {
 
 void TestMainWindow::aLiveInputRunsByItself() {
     openModel();
-    const graph::NodeId input = context().inputs().front().node;
-    context().setWatched(input, true);
-    context().setLive(true);
+    const graph::NodeId input = context().inputs().all().front().node;
+    context().points().setWatched(input, true);
+    context().runs().setLive(true);
     context::InputSpec spec;
     for (const double value : {2.0, 5.0}) {
-        QSignalSpy finished(&context(), &InspectorContext::runFinished);
+        QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
         spec.source = QStringLiteral("#rand(%1,%1,1,3,64,64)").arg(value);  // an interval of one number
-        context().setInputSpec(context().inputs().front().name, spec);
+        context().inputs().setSpec(context().inputs().all().front().name, spec);
         QVERIFY(finished.wait(60000));
-        const tensor::Value* kept = context().recording()->value(input);
+        const tensor::Value* kept = context().runs().recording()->value(input);
         QVERIFY(kept);
         QCOMPARE(kept->tensor().toDouble(0), value);
     }
-    context().setLive(false);
+    context().runs().setLive(false);
     settle();
 }
 
 void TestMainWindow::endPointStopsTheRun() {
     openModel();
     const graph::NodeId relu = firstOf("Relu");
-    context().navigateTo(relu);
+    context().navigation().navigateTo(relu);
     settle();
     QTest::keyClick(canvas(), Qt::Key_F9, Qt::ShiftModifier);
-    QVERIFY(context().isEnd(relu));
-    QSignalSpy finished(&context(), &InspectorContext::runFinished);
+    QVERIFY(context().points().isEnd(relu));
+    QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
     QTest::keyClick(canvas(), Qt::Key_F5);
     QVERIFY(finished.wait(60000));
-    QVERIFY(context().wasReached(relu));
-    QVERIFY(context().value(relu));
-    QVERIFY(!context().wasReached(context().graph().outputs().front()));
+    QVERIFY(context().runs().wasReached(relu));
+    QVERIFY(context().runs().value(relu));
+    QVERIFY(!context().runs().wasReached(context().model().graph().outputs().front()));
     settle();
 }
 
 void TestMainWindow::doubleClickExpandsAndCollapses() {
     openModel();
-    const graph::ScopeId layer = context().selectionOf(QStringLiteral("layer1")).scope;
-    QVERIFY(!context().isExpanded(layer));
+    const graph::ScopeId layer = context().navigation().selectionOf(QStringLiteral("layer1")).scope;
+    QVERIFY(!context().canvases().active().isExpanded(layer));
     QTest::mouseDClick(canvas(), Qt::LeftButton, {}, middle(canvas()->rectOf(layer)));
-    QVERIFY(context().isExpanded(layer));
+    QVERIFY(context().canvases().active().isExpanded(layer));
     settle();
     canvas()->fit();
     settle();
     // Time itself is meant: clicks that follow sooner belong to the first double click.
     QTest::qWait(QApplication::doubleClickInterval() + 50);
     QTest::mouseDClick(canvas(), Qt::LeftButton, {}, middle(canvas()->rectOf(layer)));
-    QVERIFY(!context().isExpanded(layer));
+    QVERIFY(!context().canvases().active().isExpanded(layer));
     settle();
 }
 
@@ -229,10 +231,11 @@ void TestMainWindow::searchJumpsAndExpands() {
     QVERIFY(m_window->searchBar()->isVisible());
     auto* edit = m_window->searchBar()->findChild<QLineEdit*>();
     QTest::keyClicks(edit, QStringLiteral("layer2.0.conv1"));
-    QTRY_COMPARE(context().selection().qualname, QStringLiteral("layer2.0.conv1"));
-    QVERIFY(context().isExpanded(context().selectionOf(QStringLiteral("layer2.0")).scope));
+    QTRY_COMPARE(context().navigation().selection().qualname, QStringLiteral("layer2.0.conv1"));
+    QVERIFY(
+        context().canvases().active().isExpanded(context().navigation().selectionOf(QStringLiteral("layer2.0")).scope));
     settle();
-    QVERIFY(!canvas()->rectOf(context().selection().expr).isEmpty());
+    QVERIFY(!canvas()->rectOf(context().navigation().selection().expr).isEmpty());
     QTest::keyClick(edit, Qt::Key_Escape);
     QTest::keyClick(edit, Qt::Key_Escape);
     QVERIFY(!m_window->searchBar()->isVisible());
@@ -241,12 +244,13 @@ void TestMainWindow::searchJumpsAndExpands() {
 void TestMainWindow::treeAndCanvasAreInStep() {
     openModel();
     auto* tree = qobject_cast<panels::ModuleTreePanel*>(m_window->panel(QStringLiteral("modules")));
-    context().select(context().selectionOf(QStringLiteral("layer3")));
+    context().navigation().select(context().navigation().selectionOf(QStringLiteral("layer3")));
     QCOMPARE(tree->view()->currentIndex().data(models::QualnameRole).toString(), QStringLiteral("layer3"));
     tree->view()->setFocus();
     QTest::keyClick(tree->view(), Qt::Key_Down);
-    QVERIFY(context().selection().isModule());
-    QCOMPARE(context().selection().qualname, tree->view()->currentIndex().data(models::QualnameRole).toString());
+    QVERIFY(context().navigation().selection().isModule());
+    QCOMPARE(context().navigation().selection().qualname,
+             tree->view()->currentIndex().data(models::QualnameRole).toString());
     settle();
 }
 
@@ -273,12 +277,12 @@ void TestMainWindow::aBrokenFileShowsABanner() {
 
 void TestMainWindow::stateIsRestored() {
     openModel();
-    context().setWatched(firstOf("Relu"), true);
+    context().points().setWatched(firstOf("Relu"), true);
     m_window->dock(QStringLiteral("log"))->hide();
     m_window->close();
     makeWindow();
     openModel();
-    QCOMPARE(context().watched().size(), std::size_t{1});
+    QCOMPARE(context().points().watched().size(), std::size_t{1});
     QVERIFY(m_window->dock(QStringLiteral("log"))->isHidden());
     QVERIFY(!m_window->dock(QStringLiteral("modules"))->isHidden());
 }
@@ -329,9 +333,9 @@ void TestMainWindow::theWindowAnswersWhileItWorks() {
     beat.start(0);
     openModel();
     const double opening = std::exchange(longest, 0);
-    QSignalSpy finished(&context(), &InspectorContext::runFinished);
-    context().setWatched(firstOf("Relu"), true);
-    context().run();
+    QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
+    context().points().setWatched(firstOf("Relu"), true);
+    context().runs().run();
     QVERIFY(finished.wait(60000));
     settle();
     qInfo("longest absence of the UI thread: %.1f ms while opening, %.1f ms while running", opening, longest);
@@ -341,8 +345,8 @@ void TestMainWindow::theWindowAnswersWhileItWorks() {
 /// Heads of numbers at the right, as the numbers are.
 void TestMainWindow::headsStandOverTheirCells() {
     openModel();
-    context().setWatched(firstOf("Conv"), true);
-    context().run();
+    context().points().setWatched(firstOf("Conv"), true);
+    context().runs().run();
     settle();
     int numbers = 0;
     const auto sideOf = [](const QVariant& alignment) { return Qt::Alignment(alignment.toInt()) & Qt::AlignRight; };
@@ -365,9 +369,9 @@ void TestMainWindow::headsStandOverTheirCells() {
 void TestMainWindow::controlsOfTheViewerAreWholeInSmallWindows() {
     openModel();
     m_window->resize(800, 600);
-    context().run();
+    context().runs().run();
     settle();
-    context().navigateTo(firstOf("MaxPool"));
+    context().navigation().navigateTo(firstOf("MaxPool"));
     settle();
     auto* panel = qobject_cast<panels::TensorViewerPanel*>(m_window->panel(QStringLiteral("tensor_viewer")));
     panel->viewer()->setCurrentView(QStringLiteral("heat_map"));

@@ -67,11 +67,12 @@ void TestModelFiles::aChangedModelShowsNoValues() {
     QVERIFY(test::replaceFile(path, whole));
     open(path);
     const graph::NodeId conv = node("op:Conv");
-    const graph::NodeId weight = context().graph().expr(context().graph().node(conv).producer).inputs.at(1);
-    context().select(context().selectionOf(conv));
-    context().setWatched(weight, true);
+    const graph::NodeId weight =
+        context().model().graph().expr(context().model().graph().node(conv).producer).inputs.at(1);
+    context().navigation().select(context().navigation().selectionOf(conv));
+    context().points().setWatched(weight, true);
     run();
-    QVERIFY(context().value(conv) && context().value(weight));
+    QVERIFY(context().runs().value(conv) && context().runs().value(weight));
 
     const QByteArray name = path.toLocal8Bit();
     switch (change) {
@@ -81,35 +82,35 @@ void TestModelFiles::aChangedModelShowsNoValues() {
         default: QCOMPARE(::unlink(name.constData()), 0); break;
     }
     // Who looks at a value now sees none, before anybody was told of the change.
-    context().select(context().selectionOf(weight));
-    QVERIFY(!context().value(weight) && !context().value(conv));
+    context().navigation().select(context().navigation().selectionOf(weight));
+    QVERIFY(!context().runs().value(weight) && !context().runs().value(conv));
     QTRY_VERIFY(m_window->banner()->isVisible());
     QCOMPARE(m_window->banner()->text(), QStringLiteral("model file changed on disk; reload (Ctrl+R)"));
-    QVERIFY(!context().recording());
+    QVERIFY(!context().runs().recording());
 
-    QSignalSpy finished(&context(), &InspectorContext::runFinished);
+    QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
     key(Qt::Key_F5);
     QTRY_VERIFY(!finished.isEmpty());
-    QCOMPARE(context().runState(), RunState::Failed);
+    QCOMPARE(context().runs().state(), RunState::Failed);
     QVERIFY(m_window->banner()->text().contains("model file changed on disk"));
-    QVERIFY(!context().value(conv));
+    QVERIFY(!context().runs().value(conv));
 
     QVERIFY(test::replaceFile(path, whole));
-    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+    QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
     key(Qt::Key_R, Qt::ControlModifier);
     QTRY_VERIFY_WITH_TIMEOUT(!opened.isEmpty(), 30000);
     settle();
     run();
-    QVERIFY(context().value(context().watched().front()));
+    QVERIFY(context().runs().value(context().points().watched().front()));
 }
 
 void TestModelFiles::aChangedInputIsReadAnew() {
     open(file("mlp_functional.onnx"));
-    const context::ModelInput& input = context().inputs().front();
+    const context::ModelInput& input = context().inputs().all().front();
     const QString path = m_folder->filePath("x.npy");
     const auto write = [&](float value) {
         const tensor::Shape shape =
-            context().graph().node(input.node).type.staticShape().value_or(tensor::Shape{1, 12});
+            context().model().graph().node(input.node).type.staticShape().value_or(tensor::Shape{1, 12});
         const auto x = tensor::Tensor::of<float>(
             shape, std::vector<float>(static_cast<std::size_t>(*shape.checkedNumel()), value));
         return io::writeNpyFile(path.toStdString(), x).has_value();
@@ -117,25 +118,25 @@ void TestModelFiles::aChangedInputIsReadAnew() {
     QVERIFY(write(1));
     context::InputSpec spec = input.spec;
     spec.source = path;
-    context().setInputSpec(input.name, spec);
+    context().inputs().setSpec(input.name, spec);
     settle();
     run();
     QVERIFY(write(2));
     run();
-    QCOMPARE(context().runInputs().front().tensor().toDouble(0), 2.0);
+    QCOMPARE(context().runs().lastInputs().front().tensor().toDouble(0), 2.0);
 }
 
 void TestModelFiles::aLibraryAsksFirst() {
     const QString path = m_folder->filePath("own.so");
     QVERIFY(QFile::copy(QStringLiteral(SONDE_BINARY_DIR "/../tests/plugins/leaves_trace.so"), path));
-    QSignalSpy asked(&context(), &InspectorContext::consentRequested);
+    QSignalSpy asked(&context().loader(), &context::Loader::consentRequested);
     drop(path);
     QTRY_VERIFY_WITH_TIMEOUT(!asked.isEmpty(), 30000);
     settle();
     QVERIFY(m_window->banner()->isVisible());
     QVERIFY2(m_window->banner()->text().contains("own.so is a shared library"), qPrintable(m_window->banner()->text()));
     QVERIFY(m_window->banner()->hint().contains("SHA-256"));
-    QVERIFY(!QFile::exists(m_trace) && !context().hasModel());
+    QVERIFY(!QFile::exists(m_trace) && !context().model().isOpen());
     // No: closing the banner leaves everything as it is.
     m_window->banner()->dismiss();
     QVERIFY(!QFile::exists(m_trace));
@@ -165,8 +166,8 @@ void TestModelFiles::aLibraryAsksFirst() {
 void TestModelFiles::aLibraryUnderAnotherNameIsRefused() {
     const QString path = m_folder->filePath("cute.onnx");
     QVERIFY(QFile::copy(QStringLiteral(SONDE_BINARY_DIR "/../tests/plugins/leaves_trace.so"), path));
-    QSignalSpy asked(&context(), &InspectorContext::consentRequested),
-        failed(&context(), &InspectorContext::loadFailed);
+    QSignalSpy asked(&context().loader(), &context::Loader::consentRequested),
+        failed(&context().loader(), &context::Loader::loadFailed);
     drop(path);
     QTRY_VERIFY_WITH_TIMEOUT(!failed.isEmpty(), 30000);
     settle();

@@ -31,7 +31,7 @@ void TestModuleMenu::aModuleHasWatchAndEndPoints() {
     QContextMenuEvent event(QContextMenuEvent::Mouse, at, tree->viewport()->mapToGlobal(at));
     QCoreApplication::sendEvent(tree->viewport(), &event);
     settle();
-    QCOMPARE(context().selection().qualname, QStringLiteral("layer2"));
+    QCOMPARE(context().navigation().selection().qualname, QStringLiteral("layer2"));
     auto* menu = tree->findChild<QMenu*>(QStringLiteral("moduleMenu"));
     QVERIFY(menu && menu->isVisible());
     const QList<QAction*> actions = menu->actions();
@@ -43,9 +43,10 @@ void TestModuleMenu::aModuleHasWatchAndEndPoints() {
     menu->close();
     settle();
     // The output of the module: what its last operation computes.
-    QCOMPARE(context().watched().size(), std::size_t{1});
-    QCOMPARE(context().ends(), context().watched());
-    const graph::Expr& expr = context().graph().expr(context().graph().node(context().watched().front()).producer);
+    QCOMPARE(context().points().watched().size(), std::size_t{1});
+    QCOMPARE(context().points().ends(), context().points().watched());
+    const graph::Expr& expr =
+        context().model().graph().expr(context().model().graph().node(context().points().watched().front()).producer);
     QVERIFY(expr.qualname && expr.qualname->starts_with("layer2"));
 }
 

@@ -75,7 +75,7 @@ class TestNavigation : public QObject {
         settle();
     }
     std::vector<graph::NodeId> find(const char* query) {
-        return models::searchNodes(context(), QLatin1String(query)).nodes;
+        return models::searchNodes(context().model(), context().runs(), context().points(), QLatin1String(query)).nodes;
     }
     std::size_t shownExprs() {
         std::size_t count = 0;
@@ -111,37 +111,37 @@ void TestNavigation::cleanup() {
 }
 
 void TestNavigation::open(const QString& model) {
-    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+    QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
     m_window->open(model);
     QVERIFY(opened.wait(30000));
     settle();
 }
 
 void TestNavigation::run() {
-    QSignalSpy finished(&context(), &InspectorContext::runFinished);
+    QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
     key(Qt::Key_F5);
     if (finished.isEmpty()) QVERIFY(finished.wait(60000));
-    QCOMPARE(context().runState(), RunState::Finished);
+    QCOMPARE(context().runs().state(), RunState::Finished);
     settle();
 }
 
 void TestNavigation::blocksFoldAndKeysShowTheOthers() {
     open(transformer());
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     QCOMPARE(canvas()->scene()->foldedBlocks, 4u);
     QVERIFY2(canvas()->hiddenText().contains("in 4 repeated blocks"), qPrintable(canvas()->hiddenText()));
     QVERIFY2(canvas()->textTwin().contains(QStringLiteral("\u00d7 5")), qPrintable(canvas()->textTwin()));
     const std::vector<graph::NodeId> norms = find("class:LayerNorm name:/ln_1$/");
     QCOMPARE(norms.size(), std::size_t{5});
-    context().navigateTo(norms[0]);
+    context().navigation().navigateTo(norms[0]);
     settle();
     key(Qt::Key_PageDown, Qt::ControlModifier);
-    QVERIFY(context().selection().node == norms[1]);
-    QVERIFY(canvas()->rectOf(context().selection().expr).isValid());
+    QVERIFY(context().navigation().selection().node == norms[1]);
+    QVERIFY(canvas()->rectOf(context().navigation().selection().expr).isValid());
     key(Qt::Key_PageUp, Qt::ControlModifier);
     key(Qt::Key_PageUp, Qt::ControlModifier);
-    QVERIFY(context().selection().node == norms[4]);
+    QVERIFY(context().navigation().selection().node == norms[4]);
     const std::size_t folded = shownExprs();
     key(Qt::Key_F, Qt::ControlModifier | Qt::AltModifier);
     QCOMPARE(canvas()->scene()->foldedBlocks, 0u);
@@ -154,7 +154,7 @@ void TestNavigation::valuesOfBlocksStandSideBySide() {
     open(transformer());
     run();
     const std::vector<graph::NodeId> norms = find("class:LayerNorm name:/ln_1$/");
-    context().navigateTo(norms[2]);
+    context().navigation().navigateTo(norms[2]);
     settle();
     m_window->showPanel(QStringLiteral("instances"));
     auto* panel = qobject_cast<panels::InstancesPanel*>(m_window->panel(QStringLiteral("instances")));
@@ -175,16 +175,16 @@ void TestNavigation::valuesOfBlocksStandSideBySide() {
     QTest::mouseClick(panel->view()->viewport(), Qt::LeftButton, {},
                       panel->view()->visualRect(panel->view()->model()->index(4, 0)).center());
     settle();
-    QVERIFY(context().selection().node == norms[4]);
+    QVERIFY(context().navigation().selection().node == norms[4]);
 }
 
 void TestNavigation::conesHaveADepthSlider() {
     open(file("resnet18_slim.onnx"));
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     const std::size_t all = shownExprs();
     const std::vector<graph::NodeId> convs = find("op:Conv");
-    context().select(convs[3]);
+    context().navigation().select(convs[3]);
     key(Qt::Key_Up, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(m_window->focusBar()->isVisible());
     const std::size_t needed = shownExprs();
@@ -208,11 +208,11 @@ void TestNavigation::conesHaveADepthSlider() {
 
 void TestNavigation::hidingIsCountedAndUndone() {
     open(file("resnet18_slim.onnx"));
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     const std::size_t all = shownExprs();
     const std::size_t relus = find("op:Relu").size();
-    context().select(find("op:Relu").front());
+    context().navigation().select(find("op:Relu").front());
     key(Qt::Key_H, Qt::ControlModifier | Qt::AltModifier);
     QCOMPARE(shownExprs(), all - relus);
     QCOMPARE(canvas()->scene()->filteredExprs, static_cast<std::uint32_t>(relus));
@@ -223,11 +223,11 @@ void TestNavigation::hidingIsCountedAndUndone() {
 
 void TestNavigation::pathsBetweenTwoNodes() {
     open(file("resnet18_slim.onnx"));
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     // From the first addition to the next one: both convolutions' way and the short cut.
     const std::vector<graph::NodeId> adds = find("op:Add");
-    context().selectMany({adds[0], adds[1]});
+    context().navigation().selectMany({adds[0], adds[1]});
     key(Qt::Key_J, Qt::ControlModifier | Qt::AltModifier);
     // Add, Relu, Conv, Relu, Conv, Add (normalisation is folded into the convolutions of this file)
     QCOMPARE(shownExprs(), std::size_t{6});
@@ -236,22 +236,22 @@ void TestNavigation::pathsBetweenTwoNodes() {
 void TestNavigation::whatOneIsLedToIsShown() {
     open(file("resnet18_slim.onnx"));
     const std::vector<graph::NodeId> convs = find("op:Conv");
-    context().select(convs[0]);
+    context().navigation().select(convs[0]);
     key(Qt::Key_I, Qt::ControlModifier | Qt::AltModifier);
     QVERIFY(canvas()->scene()->filteredExprs > 0);
-    context().navigateTo(convs[5]);
+    context().navigation().navigateTo(convs[5]);
     settle();
     QCOMPARE(canvas()->scene()->filteredExprs, 0u);
-    QVERIFY(canvas()->rectOf(context().selection().expr).isValid());
+    QVERIFY(canvas()->rectOf(context().navigation().selection().expr).isValid());
     // In a module that was closed: once it is open the place is at the node and not at its box, and goes back when it
     // closes.
-    context().expandToDepth(0);
+    context().canvases().active().expandToDepth(0);
     settle();
-    context().navigateTo(convs[5]);
+    context().navigation().navigateTo(convs[5]);
     settle();
     const auto current = [this] { return canvas()->scene()->item(canvas()->currentItem()).what; };
-    QCOMPARE(current().expr, context().selection().expr);
-    context().expandToDepth(0);
+    QCOMPARE(current().expr, context().navigation().selection().expr);
+    context().canvases().active().expandToDepth(0);
     settle();
     QVERIFY(current().kind == layout::ItemKind::Module && !current().open);
 }
@@ -259,33 +259,33 @@ void TestNavigation::whatOneIsLedToIsShown() {
 void TestNavigation::bookmarksSurviveReopening() {
     open(file("resnet18_slim.onnx"));
     const std::vector<graph::NodeId> convs = find("op:Conv");
-    context().navigateTo(convs[4]);
+    context().navigation().navigateTo(convs[4]);
     key(Qt::Key_B, Qt::ControlModifier);
-    context().navigateTo(context().selectionOf(QStringLiteral("layer2")));
+    context().navigation().navigateTo(context().navigation().selectionOf(QStringLiteral("layer2")));
     key(Qt::Key_B, Qt::ControlModifier);
-    const std::string name = context().graph().node(convs[4]).name;
-    context().close();
+    const std::string name = context().model().graph().node(convs[4]).name;
+    context().loader().close();
     open(file("resnet18_slim.onnx"));
-    QCOMPARE(context().bookmarks().size(), std::size_t{2});
+    QCOMPARE(context().navigation().bookmarks().size(), std::size_t{2});
     key(Qt::Key_1, Qt::ControlModifier);
-    QCOMPARE(context().graph().node(context().selection().node).name, name);
+    QCOMPARE(context().model().graph().node(context().navigation().selection().node).name, name);
     key(Qt::Key_F2);
-    QCOMPARE(context().selection().qualname, QStringLiteral("layer2"));
+    QCOMPARE(context().navigation().selection().qualname, QStringLiteral("layer2"));
     QVERIFY(m_window->actions().action(QStringLiteral("go.bookmark_2"))->text().contains("layer2"));
     QVERIFY(!m_window->actions().action(QStringLiteral("go.bookmark_3"))->isEnabled());
 }
 
 void TestNavigation::coloursByTime() {
     open(file("resnet18_slim.onnx"));
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     run();
     const QImage before = canvas()->grab().toImage();
     key(Qt::Key_5, Qt::ControlModifier | Qt::AltModifier);
-    QCOMPARE(context().colorBy(), QStringLiteral("time"));
+    QCOMPARE(context().settings().colorBy(), QStringLiteral("time"));
     QVERIFY(canvas()->legendVisible());
     QVERIFY(canvas()->grab().toImage() != before);
     key(Qt::Key_1, Qt::ControlModifier | Qt::AltModifier);
-    QCOMPARE(context().colorBy(), QStringLiteral("category"));
+    QCOMPARE(context().settings().colorBy(), QStringLiteral("category"));
 }
 
 void TestNavigation::operatorTableSelects() {
@@ -300,7 +300,7 @@ void TestNavigation::operatorTableSelects() {
         panel->view()->scrollTo(name);
         QTest::mouseClick(panel->view()->viewport(), Qt::LeftButton, {}, panel->view()->visualRect(name).center());
         settle();
-        QCOMPARE(context().selectedNodes().size(), std::size_t{20});  // ResNet-18 has 20 convolutions
+        QCOMPARE(context().navigation().selectedNodes().size(), std::size_t{20});  // ResNet-18 has 20 convolutions
         return;
     }
     QFAIL("there is no row for Conv");
@@ -318,9 +318,9 @@ void TestNavigation::tableTotalsEqualTheirSums() {
     QCOMPARE(lines.size(), panel->view()->model()->rowCount() + 1);
     QCOMPARE(lines.front().section(u',', 0, 1), QStringLiteral("#,Node"));
     std::int64_t parameters = 0;
-    for (std::size_t i = 0; i < context().graph().nodeCount(); ++i) {
-        const graph::Node& node = context().graph().node(graph::NodeId(i));
-        if (context().graph().expr(node.producer).isParameter && !node.users.empty())
+    for (std::size_t i = 0; i < context().model().graph().nodeCount(); ++i) {
+        const graph::Node& node = context().model().graph().node(graph::NodeId(i));
+        if (context().model().graph().expr(node.producer).isParameter && !node.users.empty())
             parameters += node.constant->tensor().shape().numel();
     }
     double sum = 0;
@@ -332,7 +332,7 @@ void TestNavigation::tableTotalsEqualTheirSums() {
 
 void TestNavigation::f1ShowsTheOperator() {
     open(file("resnet18_slim.onnx"));
-    context().navigateTo(find("op:Conv").front());
+    context().navigation().navigateTo(find("op:Conv").front());
     key(Qt::Key_F1);
     auto* help = m_window->findChild<dialogs::HelpViewer*>();
     QVERIFY(help && help->isVisible());
@@ -375,12 +375,12 @@ void TestNavigation::aChangedFileIsOfferedForReloading() {
     QVERIFY(QFile::copy(file("resnet18_slim.onnx"), copy));
     open(copy);
     const graph::NodeId conv = find("op:Conv")[6];
-    const std::string name = context().graph().node(conv).name;
-    context().setWatched(conv, true);
-    context().navigateTo(conv);
+    const std::string name = context().model().graph().node(conv).name;
+    context().points().setWatched(conv, true);
+    context().navigation().navigateTo(conv);
     settle();
-    const QRectF place = canvas()->rectOf(context().selection().expr);
-    QSignalSpy changed(&context(), &InspectorContext::fileChanged);
+    const QRectF place = canvas()->rectOf(context().navigation().selection().expr);
+    QSignalSpy changed(&context().model(), &context::OpenModel::fileChanged);
     // As exporters do: another file takes its place.
     const QString other = folder.filePath(QStringLiteral("new.onnx"));
     QVERIFY(QFile::copy(file("resnet18_slim.onnx"), other));
@@ -394,13 +394,13 @@ void TestNavigation::aChangedFileIsOfferedForReloading() {
 
     auto* reload = m_window->banner()->findChild<QPushButton*>();
     QVERIFY(reload && reload->isVisible());
-    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+    QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
     QTest::mouseClick(reload, Qt::LeftButton);
     QVERIFY(opened.wait(30000));
     settle();
-    QCOMPARE(context().graph().node(context().selection().node).name, name);
-    QCOMPARE(context().watched().size(), std::size_t{1});
-    const QRectF again = canvas()->rectOf(context().selection().expr);
+    QCOMPARE(context().model().graph().node(context().navigation().selection().node).name, name);
+    QCOMPARE(context().points().watched().size(), std::size_t{1});
+    const QRectF again = canvas()->rectOf(context().navigation().selection().expr);
     QVERIFY2((again.topLeft() - place.topLeft()).manhattanLength() < 4,
              qPrintable(QStringLiteral("%1 %2").arg(again.x() - place.x()).arg(again.y() - place.y())));
 }
@@ -409,45 +409,45 @@ void TestNavigation::linkedWindowsSelectTheSame() {
     open(file("resnet18_slim.onnx"));
     std::unique_ptr<MainWindow> other(m_window->openBeside());
     other->setAttribute(Qt::WA_DeleteOnClose, false);
-    QTRY_VERIFY(other->context().hasModel());
+    QTRY_VERIFY(other->context().model().isOpen());
     const graph::NodeId conv = find("op:Conv")[7];
-    context().navigateTo(conv);
-    QCOMPARE(other->context().selection().node, conv);
+    context().navigation().navigateTo(conv);
+    QCOMPARE(other->context().navigation().selection().node, conv);
     QTRY_VERIFY_WITH_TIMEOUT(other->isIdle(), 60000);
     // Another model in it: what has the same path.
-    QSignalSpy opened(&other->context(), &InspectorContext::documentOpened);
+    QSignalSpy opened(&other->context().model(), &context::OpenModel::documentOpened);
     other->open(QStringLiteral("zoo:resnet18_slim"));
     QVERIFY(opened.wait(30000));
-    context().navigateTo(context().selectionOf(QStringLiteral("layer3")));
-    QCOMPARE(other->context().selection().qualname, QStringLiteral("layer3"));
+    context().navigation().navigateTo(context().navigation().selectionOf(QStringLiteral("layer3")));
+    QCOMPARE(other->context().navigation().selection().qualname, QStringLiteral("layer3"));
     m_window->setLinked(false);
-    context().navigateTo(context().selectionOf(QStringLiteral("layer1")));
-    QCOMPARE(other->context().selection().qualname, QStringLiteral("layer3"));
+    context().navigation().navigateTo(context().navigation().selectionOf(QStringLiteral("layer1")));
+    QCOMPARE(other->context().navigation().selection().qualname, QStringLiteral("layer3"));
 }
 
 void TestNavigation::everyPassOfALoopCanBeChosen() {
     open(file("control_flow.onnx"));
     // A value in the body of a loop that runs more than once.
     run();
-    const graph::InternalGraph& graph = context().graph();
+    const graph::InternalGraph& graph = context().model().graph();
     graph::NodeId inside;
     for (std::size_t i = 1; i < graph.bodyCount() && !inside.valid(); ++i) {
         const graph::Body& body = graph.body(graph::BodyId(i));
         if (!body.owner.valid() || graph.expr(body.owner).op.name != "Loop") continue;
         for (const graph::ExprId expr : body.order)
             if (graph.expr(expr).kind == graph::ExprKind::Apply &&
-                context().recording()->computed(graph.expr(expr).outputs.front()))
+                context().runs().recording()->computed(graph.expr(expr).outputs.front()))
                 inside = graph.expr(expr).outputs.front();
     }
     QVERIFY(inside.valid());
-    context().navigateTo(inside);
+    context().navigation().navigateTo(inside);
     settle();
-    QTRY_VERIFY_WITH_TIMEOUT(context().iterations(inside) > 1, 10000);
+    QTRY_VERIFY_WITH_TIMEOUT(context().runs().iterations(inside) > 1, 10000);
     auto* values = qobject_cast<panels::TensorViewerPanel*>(m_window->panel(QStringLiteral("tensor_viewer")));
     QTRY_VERIFY(values->iterationBox()->isVisibleTo(values));
-    QCOMPARE(values->iterationBox()->maximum(), static_cast<int>(context().iterations(inside)));
+    QCOMPARE(values->iterationBox()->maximum(), static_cast<int>(context().runs().iterations(inside)));
     QCOMPARE(values->iterationBox()->value(), values->iterationBox()->maximum());
-    QVERIFY(context().value(inside, 0) && context().value(inside, 1));
+    QVERIFY(context().runs().value(inside, 0) && context().runs().value(inside, 1));
     values->iterationBox()->setFocus();
     QTest::keyClick(values->iterationBox(), Qt::Key_Down);
     QCOMPARE(values->iterationBox()->value(), values->iterationBox()->maximum() - 1);
@@ -455,21 +455,21 @@ void TestNavigation::everyPassOfALoopCanBeChosen() {
 
 void TestNavigation::theTakenBranchIsMarked() {
     open(file("control_flow.onnx"));
-    const graph::InternalGraph& graph = context().graph();
+    const graph::InternalGraph& graph = context().model().graph();
     graph::ExprId branch;
     for (const graph::ExprId id : graph.main().order)
         if (graph.expr(id).op.name == "If") branch = id;
     QVERIFY(branch.valid());
     const auto& bodies = graph.expr(branch).bodies;
-    QVERIFY(!context().wasTaken(bodies[0]) && !context().wasTaken(bodies[1]));
+    QVERIFY(!context().runs().wasTaken(bodies[0]) && !context().runs().wasTaken(bodies[1]));
     run();
-    QVERIFY(context().wasTaken(bodies[0]) != context().wasTaken(bodies[1]));
-    const graph::BodyId taken = context().wasTaken(bodies[0]) ? bodies[0] : bodies[1];
+    QVERIFY(context().runs().wasTaken(bodies[0]) != context().runs().wasTaken(bodies[1]));
+    const graph::BodyId taken = context().runs().wasTaken(bodies[0]) ? bodies[0] : bodies[1];
     const graph::BodyId other = bodies[0] == taken ? bodies[1] : bodies[0];
     const auto ran = [&](graph::BodyId body) {
         for (const graph::ExprId id : graph.body(body).order)
             if (!layout::Outline::isConstant(graph.expr(id)) &&
-                context().recording()->state(id) == exec::ExprState::Done)
+                context().runs().recording()->state(id) == exec::ExprState::Done)
                 return true;
         return false;
     };
@@ -478,7 +478,7 @@ void TestNavigation::theTakenBranchIsMarked() {
 
 void TestNavigation::selectionStaysInViewInASmallerWindow() {
     open(file("resnet18_slim.onnx"));
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     canvas()->fit();
     settle();
@@ -494,7 +494,7 @@ void TestNavigation::selectionStaysInViewInASmallerWindow() {
             corner = item.what.expr;
     }
     QVERIFY(corner.valid());
-    context().select(corner);
+    context().navigation().select(corner);
     settle();
     const int width = canvas()->width();
     m_window->resize(1000, 620);

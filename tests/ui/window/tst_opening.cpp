@@ -101,7 +101,7 @@ void TestOpening::theLastPictureStaysWhilePiecesAreLaidOut() {
     const QRect part = canvas()->rect().adjusted(0, 80, 0, 0);
     const QImage picture = canvas()->grab(part).toImage();
     useHelper("hangs");
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     int seen = 0, partial = 0;
     auto last = before;
     while (!m_window->isIdle()) {

@@ -89,16 +89,16 @@ void TestOverlays::whatIsFoundIsNotUnderTheList() {
 
 void TestOverlays::thePathNamesModulesInside() {
     open(file("gpt_mini.script.pt"));  // calls blocks.0, and never blocks itself
-    context().navigateTo(context().selectionOf(QStringLiteral("blocks.0.attn")));
+    context().navigation().navigateTo(context().navigation().selectionOf(QStringLiteral("blocks.0.attn")));
     settle();
     QCOMPARE(path(), QStringLiteral("GPT › blocks.0 › attn"));
 }
 
 void TestOverlays::thePathIsThatOfWhatFillsTheView() {
     open(QStringLiteral("zoo:resnet18"));
-    context().expandToDepth(1);
+    context().canvases().active().expandToDepth(1);
     settle();
-    const auto layer = context().selectionOf(QStringLiteral("layer3"));
+    const auto layer = context().navigation().selectionOf(QStringLiteral("layer3"));
     key(Qt::Key_Space);
     QCOMPARE(path(), QString());  // all is in view, none of the boxes by itself
     canvas()->ensureVisible(layer);
@@ -112,9 +112,9 @@ void TestOverlays::thePathIsThatOfWhatFillsTheView() {
 
 void TestOverlays::linesIntoAnOpenModuleAreTold() {
     open(QStringLiteral("zoo:resnet18"));
-    const auto module = context().selectionOf(QStringLiteral("layer2"));
-    context().setExpanded(module.scope, true);
-    context().navigateTo(module);
+    const auto module = context().navigation().selectionOf(QStringLiteral("layer2"));
+    context().canvases().active().setExpanded(module.scope, true);
+    context().navigation().navigateTo(module);
     canvas()->zoomReset();
     settle();
     const QRectF box = canvas()->rectOf(module.scope);

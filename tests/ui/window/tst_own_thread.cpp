@@ -113,7 +113,7 @@ void TestOwnThread::framesNeedNoOtherThread_data() {
 void TestOwnThread::framesNeedNoOtherThread() {
     QFETCH(QString, model);
     open(model);
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     canvas()->fit();
     settle();

@@ -41,7 +41,7 @@ class TestPassesPanel : public QObject {
     InspectorContext& context() { return m_window->context(); }
     QWidget* panel() { return m_window->panel(QStringLiteral("passes")); }
     void waitForModel(const std::function<void()>& act) {
-        QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+        QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
         act();
         QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 60000);
         QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 60000);
@@ -54,8 +54,8 @@ class TestPassesPanel : public QObject {
     }
     int normCalls() {
         int count = 0;
-        for (const graph::ExprId id : context().graph().main().order) {
-            const graph::Expr& expr = context().graph().expr(id);
+        for (const graph::ExprId id : context().model().graph().main().order) {
+            const graph::Expr& expr = context().model().graph().expr(id);
             count += expr.moduleClass.ends_with("BatchNorm2d") || expr.op.name == "BatchNormalization" ? 1 : 0;
         }
         return count;
@@ -102,33 +102,34 @@ void TestPassesPanel::beforeAndAfter() {
     }
     QVERIFY(removed && changed);
     waitForModel([&] { report->setCurrentItem(removed); });
-    QCOMPARE(context().shownGraph(), context().graphBeforePasses());
+    QCOMPARE(context().model().shownGraph(), context().model().graphBeforePasses());
     QCOMPARE(normCalls(), before);
-    QCOMPARE(QString::fromStdString(context().graph().node(context().selection().node).name), removed->text(1));
-    QVERIFY(!context().passMarks().empty());
+    QCOMPARE(QString::fromStdString(context().model().graph().node(context().navigation().selection().node).name),
+             removed->text(1));
+    QVERIFY(!context().model().passMarks().empty());
     waitForModel([&] { report->setCurrentItem(changed); });
-    QCOMPARE(context().shownGraph(), 0);
+    QCOMPARE(context().model().shownGraph(), 0);
     waitForModel([&] { press<QToolButton>("Before"); });
     QCOMPARE(normCalls(), before);
     QCOMPARE(report->currentItem(), changed);
     // Both can be run.
     for (int graph : {1, 0}) {
-        if (context().shownGraph() != graph) waitForModel([&] { context().showGraph(graph); });
+        if (context().model().shownGraph() != graph) waitForModel([&] { context().loader().showGraph(graph); });
         // An archive does not say what its input looks like.
-        context().setInputSpec(context().inputs().front().name, {QStringLiteral("#rand(0,1,1,3,64,64)"), {}});
-        QSignalSpy finished(&context(), &InspectorContext::runFinished);
-        context().run();
+        context().inputs().setSpec(context().inputs().all().front().name, {QStringLiteral("#rand(0,1,1,3,64,64)"), {}});
+        QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
+        context().runs().run();
         QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, 60000);
-        QCOMPARE(context().runState(), context::RunState::Finished);
+        QCOMPARE(context().runs().state(), context::RunState::Finished);
     }
 }
 
 void TestPassesPanel::withoutPassesThereIsNothingBefore() {
     waitForModel([&] { m_window->open(QStringLiteral("zoo:resnet18_slim")); });
-    QCOMPARE(context().graphBeforePasses(), -1);
+    QCOMPARE(context().model().graphBeforePasses(), -1);
     for (QToolButton* button : panel()->findChildren<QToolButton*>())
         if (button->text() == QLatin1String("Before")) QVERIFY(!button->isEnabled());
-    QVERIFY(context().passMarks().empty());
+    QVERIFY(context().model().passMarks().empty());
 }
 
 QTEST_MAIN(TestPassesPanel)

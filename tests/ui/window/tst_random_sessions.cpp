@@ -24,9 +24,9 @@ class TestRandomSessions : public test::WindowFixture {
   private:
     std::size_t any(std::size_t count) { return static_cast<std::size_t>(m_random() % count); }
     graph::NodeId anyNode() {
-        for (int tries = 0; context().hasModel() && tries < 20; ++tries) {
-            const graph::NodeId node(any(context().graph().nodeCount()));
-            if (!context().graph().isErased(context().graph().node(node).producer)) return node;
+        for (int tries = 0; context().model().isOpen() && tries < 20; ++tries) {
+            const graph::NodeId node(any(context().model().graph().nodeCount()));
+            if (!context().model().graph().isErased(context().model().graph().node(node).producer)) return node;
         }
         return {};
     }
@@ -44,19 +44,19 @@ void TestRandomSessions::actOnModels() {
         "zoo:robust_nested", file("control_flow.onnx"), file("gpt_mini.onnx"), "/nowhere/model.onnx"};
     switch (any(8)) {
         case 0:
-        case 1: context().open(models[static_cast<qsizetype>(any(9))]); break;
-        case 2: context().reload(); break;
-        case 3: context().close(); break;
-        case 4: context().cancelLoading(); break;
-        case 5: context().showGraph(static_cast<int>(any(3))); break;
+        case 1: context().loader().open(models[static_cast<qsizetype>(any(9))]); break;
+        case 2: context().loader().reload(); break;
+        case 3: context().loader().close(); break;
+        case 4: context().loader().cancel(); break;
+        case 5: context().loader().showGraph(static_cast<int>(any(3))); break;
         case 6: {
-            document::OpenOptions options = context().traceOptions();
+            document::OpenOptions options = context().loader().options();
             options.passes = any(2) ? std::vector<std::string>{"fold-constants"} : std::vector<std::string>{};
-            context().retrace(options);
+            context().loader().retrace(options);
             break;
         }
         default:
-            if (context().wholeDocument()) context().show(context().wholeDocument());
+            if (context().model().whole()) context().loader().show(context().model().whole());
             break;
     }
 }
@@ -65,23 +65,23 @@ void TestRandomSessions::actOnRuns() {
     context::Comparison& comparison = context().comparison();
     switch (any(14)) {
         case 0:
-        case 1: context().run(); break;
-        case 2: context().cancel(); break;
-        case 3: context().runTo(anyNode()); break;
-        case 4: context().setLive(any(4) == 0); break;
+        case 1: context().runs().run(); break;
+        case 2: context().runs().cancel(); break;
+        case 3: context().runs().runTo(anyNode()); break;
+        case 4: context().runs().setLive(any(4) == 0); break;
         case 5: comparison.keepRun(); break;
         case 6: comparison.withKeptRun(); break;
         case 7: comparison.withBeforePasses(); break;
         case 8: comparison.withFile(any(2) ? file("gpt_mini.npz") : QStringLiteral("zoo:seed")); break;
         case 9: comparison.clear(); break;
         case 10: context().valueMeasures().compute(); break;
-        case 11: context().requestValue(anyNode()); break;
-        case 12: context().setThreads(static_cast<int>(any(3))); break;
+        case 11: context().runs().requestValue(anyNode()); break;
+        case 12: context().runs().setThreads(static_cast<int>(any(3))); break;
         default:
-            if (!context().inputs().empty()) {
+            if (!context().inputs().all().empty()) {
                 const QStringList sources{"#rand(0,1)", "#rand(0,0)", "/nowhere/picture.png", ""};
-                context().setInputSpec(context().inputs()[any(context().inputs().size())].name,
-                                       {sources[static_cast<qsizetype>(any(4))], {}});
+                context().inputs().setSpec(context().inputs().all()[any(context().inputs().all().size())].name,
+                                           {sources[static_cast<qsizetype>(any(4))], {}});
             }
     }
 }
@@ -89,21 +89,21 @@ void TestRandomSessions::actOnRuns() {
 void TestRandomSessions::actOnView() {
     static const QStringList columns{"category", "mean", "difference", "time", "op", "bad"};
     switch (any(15)) {
-        case 0: context().navigateTo(anyNode()); break;
-        case 1: context().toggleWatch(anyNode()); break;
-        case 2: context().toggleEnd(anyNode()); break;
+        case 0: context().navigation().navigateTo(anyNode()); break;
+        case 1: context().points().toggleWatch(anyNode()); break;
+        case 2: context().points().toggleEnd(anyNode()); break;
         case 3: m_window->split(any(2) ? Qt::Horizontal : Qt::Vertical); break;
         case 4: m_window->closeCanvas(static_cast<int>(any(2))); break;
         case 5:
-            if (m_window->isSplit()) context().setActiveCanvas(static_cast<int>(any(2)));
+            if (m_window->isSplit()) context().canvases().setActive(static_cast<int>(any(2)));
             break;
         case 6:
-        case 7: context().setColorBy(columns[static_cast<qsizetype>(any(6))]); break;
-        case 8: context().expandToDepth(static_cast<int>(any(5))); break;
-        case 9: context().focusConeOfSelection(any(2), true); break;
-        case 10: context().hideSelection(); break;
-        case 11: context().goBack(); break;
-        case 12: context().toggleBookmark(context().selection()); break;
+        case 7: context().settings().setColorBy(columns[static_cast<qsizetype>(any(6))]); break;
+        case 8: context().canvases().active().expandToDepth(static_cast<int>(any(5))); break;
+        case 9: context().canvases().active().focusConeOfSelection(any(2), true); break;
+        case 10: context().canvases().active().hideSelection(); break;
+        case 11: context().navigation().goBack(); break;
+        case 12: context().navigation().toggleBookmark(context().navigation().selection()); break;
         case 13:
             QTest::mouseClick(canvas(), Qt::LeftButton, {}, {static_cast<int>(any(600)), static_cast<int>(any(400))});
             break;
@@ -111,7 +111,7 @@ void TestRandomSessions::actOnView() {
             context::LabelRules rules;
             if (any(2))
                 rules = {{QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{mean} {time} {difference}")}}};
-            context().setLabelRules(rules);
+            context().settings().setLabelRules(rules);
         }
     }
 }
@@ -156,21 +156,21 @@ void TestRandomSessions::anyOrder() {
         if (i % 100 == 99) settle();
     }
     for (QDialog* dialog : m_window->findChildren<QDialog*>()) dialog->close();
-    context().setLive(false);
+    context().runs().setLive(false);
     settle();
     // What is shown is what is open.
     open(QStringLiteral("zoo:unet_small"));
-    context().clearEnds();
-    context().showEverything();
-    context().setInputSpec(context().inputs().front().name,
-                           {QStringLiteral("#rand(0,1)"), {}});  // what was given before is remembered
+    context().points().clearEnds();
+    context().canvases().active().showEverything();
+    context().inputs().setSpec(context().inputs().all().front().name,
+                               {QStringLiteral("#rand(0,1)"), {}});  // what was given before is remembered
     settle();
     run();
     settle();
     for (int number = 0; number < (m_window->isSplit() ? 2 : 1); ++number) {
         QVERIFY(m_window->canvas(number)->scene());
         for (const layout::SceneItem& item : m_window->canvas(number)->scene()->items)
-            if (item.what.expr.valid()) QVERIFY(item.what.expr.index() < context().graph().exprCount());
+            if (item.what.expr.valid()) QVERIFY(item.what.expr.index() < context().model().graph().exprCount());
     }
     QVERIFY(!context().comparison().isKnown());
 }

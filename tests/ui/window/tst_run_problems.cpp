@@ -92,17 +92,17 @@ class TestRunProblems : public WindowFixture {
         return path;
     }
     void runOn(const QString& input, const QString& spec) {
-        QSignalSpy finished(&context(), &context::InspectorContext::runFinished);
-        context().setInputSpec(input, {spec, {}});
-        context().run();
+        QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
+        context().inputs().setSpec(input, {spec, {}});
+        context().runs().run();
         if (finished.isEmpty()) QVERIFY(finished.wait(30000));
         settle();
     }
     void setInput(const QString& input, const QString& spec) {
-        context().setInputSpec(input, {spec, {}});
+        context().inputs().setSpec(input, {spec, {}});
         settle();
     }
-    graph::NodeId named(const char* name) { return context().graph().findNode(name); }
+    graph::NodeId named(const char* name) { return context().model().graph().findNode(name); }
     QToolButton* button() { return m_window->findChild<QToolButton*>(QStringLiteral("problems")); }
     QString details() { return m_window->findChild<panels::NodeDetailsPanel*>()->text(); }
     QString tensorText() {
@@ -119,35 +119,35 @@ class TestRunProblems : public WindowFixture {
 void TestRunProblems::badValuesAreToldAndVisited() {
     open(write("chain.onnx", chain()));
     runOn(QStringLiteral("x"), QStringLiteral("#rand(-1,-1,3)"));
-    QCOMPARE(context().runState(), RunState::Finished);
+    QCOMPARE(context().runs().state(), RunState::Finished);
     QCOMPARE(context().problems().summary(), QStringLiteral("NaN in 4 nodes, first produced by root (Sqrt)"));
     QVERIFY(button()->isVisible());
     QCOMPARE(button()->text(), context().problems().summary());
     // Origins first, in execution order; then carriers.
-    context().clearSelection();
+    context().navigation().clearSelection();
     for (const char* name : {"root", "scores", "sum", "last", "root"}) {
         key(Qt::Key_F8);
-        QCOMPARE(context().selection().node, named(name));
+        QCOMPARE(context().navigation().selection().node, named(name));
     }
     QVERIFY(details().contains(QStringLiteral("produced here")));
     key(Qt::Key_F8, Qt::ShiftModifier);
-    QCOMPARE(context().selection().node, named("last"));
+    QCOMPARE(context().navigation().selection().node, named("last"));
     QVERIFY(details().contains(QStringLiteral("propagated from an input")));
     // A run without them: nothing is left.
     runOn(QStringLiteral("x"), QStringLiteral("#rand(1,1,3)"));
     QVERIFY(!button()->isVisible());
-    context().clearSelection();
+    context().navigation().clearSelection();
     key(Qt::Key_F8);
-    QVERIFY(context().selection().isNone());
-    QCOMPARE(context().messages().back().text, QStringLiteral("No node has a problem"));
+    QVERIFY(context().navigation().selection().isNone());
+    QCOMPARE(context().messages().all().back().text, QStringLiteral("No node has a problem"));
 }
 
 void TestRunProblems::theFirstBadIterationIsShown() {
     open(write("scan.onnx", scan()));
     runOn(QStringLiteral("x"), QStringLiteral("[[1],[1],[1]]"));
-    context().clearSelection();
+    context().navigation().clearSelection();
     key(Qt::Key_F8);
-    QCOMPARE(context().selection().node, named("root"));
+    QCOMPARE(context().navigation().selection().node, named("root"));
     settle();
     const auto* iteration = m_window->findChild<QSpinBox*>(QStringLiteral("iteration"));
     QVERIFY(iteration);
@@ -162,7 +162,7 @@ void TestRunProblems::whatIsAcceptedIsRemembered() {
     open(path);
     runOn(QStringLiteral("x"), QStringLiteral("#zeros"));
     QCOMPARE(context().problems().summary(), QStringLiteral("Inf in 3 nodes, first produced by scores (Log)"));
-    context().select(named("scores"));
+    context().navigation().select(named("scores"));
     key(Qt::Key_F8, Qt::ControlModifier);
     QTRY_VERIFY(context().problems().summary().isEmpty());
     QVERIFY(!button()->isVisible());
@@ -174,7 +174,7 @@ void TestRunProblems::whatIsAcceptedIsRemembered() {
     QVERIFY(context().problems().isAccepted(named("scores")));
     runOn(QStringLiteral("x"), QStringLiteral("#zeros"));
     QVERIFY(context().problems().summary().isEmpty());
-    context().select(named("scores"));
+    context().navigation().select(named("scores"));
     key(Qt::Key_F8, Qt::ControlModifier);
     QTRY_COMPARE(context().problems().summary(), QStringLiteral("Inf in 3 nodes, first produced by scores (Log)"));
 }
@@ -183,48 +183,48 @@ void TestRunProblems::aFailedNodeSaysWhy() {
     open(write("product.onnx", product()));
     setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,1,3)"));
     runOn(QStringLiteral("x"), QStringLiteral("#rand(0,1,3)"));
-    QCOMPARE(context().runState(), RunState::Failed);
-    context().clearSelection();
+    QCOMPARE(context().runs().state(), RunState::Failed);
+    context().navigation().clearSelection();
     key(Qt::Key_F8);
-    QCOMPARE(context().selection().node, named("failing"));
+    QCOMPARE(context().navigation().selection().node, named("failing"));
     for (const char* part : {"Failed", "float32[3]", "float32[1,3]"}) {
         QVERIFY2(details().contains(QLatin1String(part)), qPrintable(details()));
         QVERIFY2(tensorText().contains(QLatin1String(part)), qPrintable(tensorText()));
     }
     QVERIFY(!details().contains(QStringLiteral("not reached")));
     QVERIFY(!details().contains(QStringLiteral("Time")));
-    context().select(named("last"));
+    context().navigation().select(named("last"));
     QVERIFY(tensorText().contains(QStringLiteral("failed at failing")));
     // What fits runs, and the failure is gone.
     setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,1,1)"));
     setInput(QStringLiteral("x"), QStringLiteral("#rand(0,1,1)"));
     run();
-    QVERIFY(!context().failure(context().graph().node(named("failing")).producer));
-    context().clearSelection();
+    QVERIFY(!context().runs().failure(context().model().graph().node(named("failing")).producer));
+    context().navigation().clearSelection();
     key(Qt::Key_F8);
-    QVERIFY(context().selection().isNone());
+    QVERIFY(context().navigation().selection().isNone());
 }
 
 void TestRunProblems::aRunThatCannotBeginLeavesNoValues() {
     open(write("again.onnx", product()));
     setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,1,1)"));
     runOn(QStringLiteral("x"), QStringLiteral("#rand(0,1,1)"));
-    QCOMPARE(context().runState(), RunState::Finished);
-    QVERIFY(context().value(named("last")));
+    QCOMPARE(context().runs().state(), RunState::Finished);
+    QVERIFY(context().runs().value(named("last")));
     runOn(QStringLiteral("x"), m_files.filePath(QStringLiteral("missing.npy")));
-    QCOMPARE(context().runState(), RunState::Failed);
-    QVERIFY(!context().recording());
-    for (const char* name : {"early", "failing", "last"}) QVERIFY2(!context().value(named(name)), name);
+    QCOMPARE(context().runs().state(), RunState::Failed);
+    QVERIFY(!context().runs().recording());
+    for (const char* name : {"early", "failing", "last"}) QVERIFY2(!context().runs().value(named(name)), name);
 }
 
 void TestRunProblems::whereNothingWasRunNothingIsRight() {
     open(write("told.onnx", product()));
     const auto says = [this](const char* start) {
-        context().clearSelection();
+        context().navigation().clearSelection();
         key(Qt::Key_F8);
         const QString status = m_window->statusBar()->findChild<widgets::ElidedLabel*>()->text();
-        return context().messages().back().text.startsWith(QLatin1String(start)) &&
-               status == context().messages().back().text;
+        return context().messages().all().back().text.startsWith(QLatin1String(start)) &&
+               status == context().messages().all().back().text;
     };
     QVERIFY(says("Nothing was run yet: F5 runs the model"));
     setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,1,1)"));
@@ -240,14 +240,14 @@ void TestRunProblems::whereNothingWasRunNothingIsRight() {
 void TestRunProblems::aRefusedRunLeavesNoShapes() {
     open(write("shapes.onnx", product()));
     setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,1,1)"));
-    const std::string declared = context().graph().node(named("early")).type.text();
+    const std::string declared = context().model().graph().node(named("early")).type.text();
     runOn(QStringLiteral("x"), QStringLiteral("#rand(0,1,1)"));
-    QCOMPARE(context().graph().node(named("early")).type.text(), std::string("float32[1]"));
-    QSignalSpy types(&context(), &context::InspectorContext::typesChanged);
+    QCOMPARE(context().model().graph().node(named("early")).type.text(), std::string("float32[1]"));
+    QSignalSpy types(&context().model(), &context::OpenModel::typesChanged);
     runOn(QStringLiteral("x"), m_files.filePath(QStringLiteral("missing.npy")));
     QCOMPARE(types.size(), 1);
-    QCOMPARE(context().graph().node(named("early")).type.text(), declared);
-    context().select(named("early"));
+    QCOMPARE(context().model().graph().node(named("early")).type.text(), declared);
+    context().navigation().select(named("early"));
     QVERIFY2(!details().contains(QStringLiteral("float32[1]")), qPrintable(details()));
 }
 
@@ -260,15 +260,16 @@ void TestRunProblems::whatWasNotReachedIsNotMeasured() {
     open(write("beside.onnx", onnxfile::model(graph)));
     setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,1,3)"));
     runOn(QStringLiteral("x"), QStringLiteral("#rand(0,1,3)"));
-    QCOMPARE(context().runState(), RunState::Failed);
+    QCOMPARE(context().runs().state(), RunState::Failed);
     context().valueMeasures().compute();
     QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
-    const models::NodeMeasures measures(context());
+    const models::NodeMeasures measures(context().model(), context().runs(), context().valueMeasures(),
+                                        context().comparison());
     for (const char* name : {"failing", "s", "t"}) {
         const graph::NodeId node = named(name);
-        QVERIFY2(context().wasReached(node) || !measures.number(models::ZerosColumn, node), name);
+        QVERIFY2(context().runs().wasReached(node) || !measures.number(models::ZerosColumn, node), name);
     }
-    QVERIFY(!context().wasReached(named("t")));
+    QVERIFY(!context().runs().wasReached(named("t")));
 }
 
 QTEST_MAIN(TestRunProblems)

@@ -38,25 +38,25 @@ class TestRunTypes : public QObject {
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         InspectorContext& context = window.context();
-        QSignalSpy opened(&context, &InspectorContext::documentOpened),
-            changed(&context, &InspectorContext::typesChanged);
+        QSignalSpy opened(&context.model(), &context::OpenModel::documentOpened),
+            changed(&context.model(), &context::OpenModel::typesChanged);
         window.open(QStringLiteral(SONDE_TEST_DATA "/models/shared_twice.trace.pt"));
         QVERIFY(opened.wait(30000));
         QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 30000);
-        const graph::NodeId norm = context.graph().findNode("norm");
+        const graph::NodeId norm = context.model().graph().findNode("norm");
         QVERIFY(norm.valid());
-        QVERIFY(!context.graph().node(norm).type.staticShape());
+        QVERIFY(!context.model().graph().node(norm).type.staticShape());
         const std::vector<layout::SceneItem> before = window.canvas()->scene()->items;
 
         run(window, QStringLiteral("#rand(0,1,7,12)"));
         QCOMPARE(changed.count(), 1);
-        QCOMPARE(context.graph().node(norm).type.text(), std::string("float32[7,12]"));
-        QVERIFY(!context.document()->graph->node(norm).type.staticShape());
+        QCOMPARE(context.model().graph().node(norm).type.text(), std::string("float32[7,12]"));
+        QVERIFY(!context.model().document()->graph->node(norm).type.staticShape());
         QVERIFY2(labels(window).contains(QStringLiteral("float32[7,12]")), qPrintable(labels(window).join(u'\n')));
         QVERIFY(!labels(window).contains(QStringLiteral("float32")));
         QVERIFY2(window.canvas()->textTwin().contains(QStringLiteral("float32[7,12]")),
                  qPrintable(window.canvas()->textTwin()));
-        context.select(context.selectionOf(norm));
+        context.navigation().select(context.navigation().selectionOf(norm));
         QTRY_VERIFY(window.findChild<panels::NodeDetailsPanel*>()->text().contains(QStringLiteral("7×12")));
         const std::vector<layout::SceneItem>& after = window.canvas()->scene()->items;
         QCOMPARE(after.size(), before.size());
@@ -66,7 +66,7 @@ class TestRunTypes : public QObject {
         QCOMPARE(changed.count(), 1);
         run(window, QStringLiteral("#rand(0,1,2,3,12)"));
         QCOMPARE(changed.count(), 2);
-        QCOMPARE(context.graph().node(norm).type.text(), std::string("float32[2,3,12]"));
+        QCOMPARE(context.model().graph().node(norm).type.text(), std::string("float32[2,3,12]"));
         QTRY_VERIFY(window.findChild<panels::NodeDetailsPanel*>()->text().contains(QStringLiteral("2×3×12")));
     }
 
@@ -87,16 +87,16 @@ class TestRunTypes : public QObject {
         QFETCH(QString, type);
         MainWindow window;
         InspectorContext& context = window.context();
-        QSignalSpy opened(&context, &InspectorContext::documentOpened),
-            changed(&context, &InspectorContext::typesChanged);
+        QSignalSpy opened(&context.model(), &context::OpenModel::documentOpened),
+            changed(&context.model(), &context::OpenModel::typesChanged);
         window.open(QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(QTest::currentDataTag()));
         QVERIFY(opened.wait(30000));
         QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 30000);
-        const graph::NodeId node = context.graph().findNode(name.toStdString());
+        const graph::NodeId node = context.model().graph().findNode(name.toStdString());
         QVERIFY(node.valid());
-        QVERIFY(context.graph().node(node).type.text() != type.toStdString());
+        QVERIFY(context.model().graph().node(node).type.text() != type.toStdString());
         run(window, source);
-        QCOMPARE(QString::fromStdString(context.graph().node(node).type.text()), type);
+        QCOMPARE(QString::fromStdString(context.model().graph().node(node).type.text()), type);
         // The same once more: nothing new is known.
         QCOMPARE(changed.count(), 1);
         run(window, source);
@@ -120,7 +120,7 @@ class TestRunTypes : public QObject {
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         InspectorContext& context = window.context();
-        QSignalSpy opened(&context, &InspectorContext::documentOpened);
+        QSignalSpy opened(&context.model(), &context::OpenModel::documentOpened);
         const QString sample =
             QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/") + QLatin1String(QTest::currentDataTag());
         window.open(QFile::exists(sample)
@@ -128,13 +128,14 @@ class TestRunTypes : public QObject {
                         : QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(QTest::currentDataTag()));
         QVERIFY(opened.wait(30000));
         QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 30000);
-        run(window, source.isEmpty() ? context.inputs().front().spec.source : source);
+        run(window, source.isEmpty() ? context.inputs().all().front().spec.source : source);
         std::vector<tensor::Value> inputs;
-        for (const context::ModelInput& input : context.inputs()) inputs.push_back(*input.value);
+        for (const context::ModelInput& input : context.inputs().all()) inputs.push_back(*input.value);
         exec::PlanOptions options;
         options.watchAll = true;
         exec::Runner runner(1);
-        const exec::Recording recording = runner.run(**exec::Plan::make(context.document()->graph, options), inputs);
+        const exec::Recording recording =
+            runner.run(**exec::Plan::make(context.model().document()->graph, options), inputs);
         QVERIFY(!recording.error);
 
         const QAbstractItemModel* table = window.findChild<QTableView*>(QStringLiteral("nodeTable"))->model();
@@ -144,9 +145,9 @@ class TestRunTypes : public QObject {
                 return table->index(row, column).data(models::ExportRole).toString();
             };
             const graph::NodeId node(table->index(row, models::NumberColumn).data(models::NodeRole).toUInt());
-            const graph::Expr& producer = context.graph().expr(context.graph().node(node).producer);
+            const graph::Expr& producer = context.model().graph().expr(context.model().graph().node(node).producer);
             const bool isCounted =
-                producer.kind != graph::ExprKind::CallModule && producer.body == context.graph().mainId();
+                producer.kind != graph::ExprKind::CallModule && producer.body == context.model().graph().mainId();
             const tensor::Value* value = recording.value(node);
             if (!isCounted || !value || !value->isTensor()) continue;
             const std::int64_t elements = value->tensor().numel(),
@@ -154,8 +155,8 @@ class TestRunTypes : public QObject {
             if (number(models::ElementsColumn) == QString::number(elements) &&
                 number(models::BytesColumn) == QString::number(bytes))
                 continue;
-            wrong << QString::fromStdString(context.graph().node(node).name) + u' ' + number(models::BytesColumn) +
-                         u' ' + QString::number(bytes);
+            wrong << QString::fromStdString(context.model().graph().node(node).name) + u' ' +
+                         number(models::BytesColumn) + u' ' + QString::number(bytes);
         }
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join(u'\n')));
     }
@@ -163,18 +164,18 @@ class TestRunTypes : public QObject {
   private:
     void run(MainWindow& window, const QString& source) {
         InspectorContext& context = window.context();
-        context.setInputSpec(context.inputs().front().name, {source, {}});
-        QSignalSpy finished(&context, &InspectorContext::runFinished);
-        context.run();
+        context.inputs().setSpec(context.inputs().all().front().name, {source, {}});
+        QSignalSpy finished(&context.runs(), &context::Runs::runFinished);
+        context.runs().run();
         QVERIFY(finished.wait(30000));
-        QCOMPARE(context.runState(), context::RunState::Finished);
+        QCOMPARE(context.runs().state(), context::RunState::Finished);
         QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 30000);
     }
 
     static QStringList labels(MainWindow& window) {
         QStringList texts;
         for (const layout::SceneEdge& edge : window.canvas()->scene()->edges)
-            texts << canvas::edgeText(window.context().graph(), edge);
+            texts << canvas::edgeText(window.context().model().graph(), edge);
         return texts;
     }
 

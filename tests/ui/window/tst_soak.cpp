@@ -58,41 +58,47 @@ void TestSoak::act(std::mt19937& random, const std::vector<graph::NodeId>& nodes
     static const QStringList columns{"category", "module", "time", "parameters", "dtype"};
     static constexpr std::array keys{Qt::Key_Up, Qt::Key_Down, Qt::Key_Left, Qt::Key_Right, Qt::Key_Return};
     switch (any(24)) {
-        case 0: context().navigateTo(nodes[any(nodes.size())]); break;
-        case 1: context().setExpanded(graph::ScopeId(any(context().graph().scopeCount())), any(2)); break;
-        case 2: context().expandToDepth(static_cast<int>(any(4))); break;
+        case 0: context().navigation().navigateTo(nodes[any(nodes.size())]); break;
+        case 1:
+            context().canvases().active().setExpanded(graph::ScopeId(any(context().model().graph().scopeCount())),
+                                                      any(2));
+            break;
+        case 2: context().canvases().active().expandToDepth(static_cast<int>(any(4))); break;
         case 3: m_window->searchBar()->search(queries[static_cast<qsizetype>(any(6))]); break;
         case 4: m_window->searchBar()->next(); break;
-        case 5: context().goBack(); break;
-        case 6: context().goForward(); break;
+        case 5: context().navigation().goBack(); break;
+        case 6: context().navigation().goForward(); break;
         case 7: canvas()->zoomBy(any(2) ? 1.6 : 0.6); break;
         case 8: canvas()->fit(); break;
-        case 9: context().setFolds(any(2)); break;
-        case 10: context().stepInstance(any(2) ? 1 : -1); break;
-        case 11: context().focusConeOfSelection(any(2), true); break;
-        case 12: context().focusCone(true, any(2), static_cast<int>(1 + any(6))); break;
-        case 13: context().hideSelection(); break;
-        case 14: context().showEverything(); break;
-        case 15: context().toggleBookmark(context().selection()); break;
-        case 16: context().setDirection(any(2) ? layout::Direction::LeftRight : layout::Direction::TopDown); break;
-        case 17: context().setShowsConstants(any(2)); break;
-        case 18: context().setColorBy(columns[static_cast<qsizetype>(any(5))]); break;
-        case 19: context().isolateSelection(); break;
+        case 9: context().canvases().active().setFolds(any(2)); break;
+        case 10: context().canvases().active().stepInstance(any(2) ? 1 : -1); break;
+        case 11: context().canvases().active().focusConeOfSelection(any(2), true); break;
+        case 12: context().canvases().active().focusCone(true, any(2), static_cast<int>(1 + any(6))); break;
+        case 13: context().canvases().active().hideSelection(); break;
+        case 14: context().canvases().active().showEverything(); break;
+        case 15: context().navigation().toggleBookmark(context().navigation().selection()); break;
+        case 16:
+            context().canvases().active().setDirection(any(2) ? layout::Direction::LeftRight
+                                                              : layout::Direction::TopDown);
+            break;
+        case 17: context().canvases().active().setShowsConstants(any(2)); break;
+        case 18: context().settings().setColorBy(columns[static_cast<qsizetype>(any(5))]); break;
+        case 19: context().canvases().active().isolateSelection(); break;
         case 20: QTest::keyClick(canvas(), keys[any(5)]); break;
         case 21:
             QTest::mouseDClick(canvas(), Qt::LeftButton, {}, {static_cast<int>(any(1200)), static_cast<int>(any(700))});
             break;
         case 22: theme::Theme::instance().setMode(any(2) ? theme::Theme::Mode::Dark : theme::Theme::Mode::Light); break;
         default:
-            context().selectMany({nodes[any(nodes.size())], nodes[any(nodes.size())]});
-            context().focusPaths();
+            context().navigation().selectMany({nodes[any(nodes.size())], nodes[any(nodes.size())]});
+            context().canvases().active().focusPaths();
             break;
     }
 }
 
 qint64 TestSoak::atRest() {
-    context().showEverything();
-    context().expandToDepth(0);
+    context().canvases().active().showEverything();
+    context().canvases().active().expandToDepth(0);
     canvas()->fit();
     settle();
     return livingKiB();
@@ -126,9 +132,9 @@ void TestSoak::openingAndClosingAgainAndAgain() {
     qint64 warm = 0;
     for (int i = 0; i < 20; ++i) {
         open(i % 2 ? QStringLiteral("zoo:resnet18") : file("control_flow.onnx"));
-        context().expandToDepth(1);
+        context().canvases().active().expandToDepth(1);
         settle();
-        context().close();
+        context().loader().close();
         settle();
         if (i == 5) warm = livingKiB();
     }

@@ -71,7 +71,7 @@ void TestTakingAway::sheetsCoverThePicture() {
 
 void TestTakingAway::printHasAPreviewAndMakesPages() {
     open(file("resnet18_slim.onnx"));
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     key(Qt::Key_P, Qt::ControlModifier);
     auto* print = dialog<dialogs::PrintDialog>();
@@ -102,7 +102,7 @@ void TestTakingAway::printHasAPreviewAndMakesPages() {
 
 void TestTakingAway::theVerbWritesTheSameFiles() {
     open(file("resnet18_slim.onnx"));
-    context().expandToDepth(1);
+    context().canvases().active().expandToDepth(1);
     settle();
     QTemporaryDir folder;
     const auto verb = [&](const QString& name, const QStringList& more) {
@@ -132,7 +132,7 @@ void TestTakingAway::theVerbWritesTheSameFiles() {
     const QByteArray pages = window(QStringLiteral("pages.pdf"));
     QVERIFY(pagesOf(pages) >= 1);
     QVERIFY(pages == verb(QStringLiteral("verb-pages.pdf"), {QStringLiteral("--pages"), QStringLiteral("A4")}));
-    context().setLabelRules({{QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{shape}")}}});
+    context().settings().setLabelRules({{QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{shape}")}}});
     settle();
     m_window->exportTo(folder.filePath(QStringLiteral("labels.svg")));
     settle();
@@ -165,9 +165,9 @@ void TestTakingAway::labelsFollowRules() {
         QCOMPARE(context::unknownFields(preset.rules), QStringList());
 
     open(file("resnet18_slim.onnx"));
-    context().setLabelRules({{QStringLiteral("Conv"),
-                              {QStringLiteral("{op} {attr:strides}"), QStringLiteral("{last}"),
-                               QStringLiteral("{none}{attr:nothing}"), QStringLiteral("{parameters}")}}});
+    context().settings().setLabelRules({{QStringLiteral("Conv"),
+                                         {QStringLiteral("{op} {attr:strides}"), QStringLiteral("{last}"),
+                                          QStringLiteral("{none}{attr:nothing}"), QStringLiteral("{parameters}")}}});
     settle();
     QTemporaryDir folder;
     m_window->exportTo(folder.filePath(QStringLiteral("l.svg")));
@@ -185,7 +185,7 @@ void TestTakingAway::labelsFollowRules() {
 
 void TestTakingAway::labelsAreChosenInTheDialog() {
     open(file("resnet18_slim.onnx"));
-    context().select(node("op:Conv"));
+    context().navigation().select(node("op:Conv"));
     key(Qt::Key_N, Qt::ControlModifier | Qt::ShiftModifier);
     auto* labels = dialog<dialogs::LabelsDialog>();
     auto* example = labels->findChild<QLabel*>(QStringLiteral("example"));
@@ -200,12 +200,12 @@ void TestTakingAway::labelsAreChosenInTheDialog() {
     QVERIFY(labels->findChild<QLabel*>(QStringLiteral("problem"))->text().contains(QStringLiteral("wrong")));
     QTest::mouseClick(labels->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok), Qt::LeftButton);
     settle();
-    QCOMPARE(context().labelRules().size(), std::size_t{1});
-    QCOMPARE(context().labelRules().front().operators, QStringLiteral("*"));
+    QCOMPARE(context().settings().labelRules().size(), std::size_t{1});
+    QCOMPARE(context().settings().labelRules().front().operators, QStringLiteral("*"));
     // Kept for the next window
     closeWindow();
     openWindow();
-    QCOMPARE(context().labelRules().size(), std::size_t{1});
+    QCOMPARE(context().settings().labelRules().size(), std::size_t{1});
 }
 
 void TestTakingAway::theGraphCanBeReadAsText() {
@@ -221,10 +221,10 @@ void TestTakingAway::theGraphCanBeReadAsText() {
     for (qsizetype i = 0; i < conv; ++i) QTest::keyClick(text->text(), Qt::Key_Down);
     QTest::keyClick(text->text(), Qt::Key_Return);
     settle();
-    QVERIFY(context().selection().node == node("qualname:conv1 op:Conv"));
+    QVERIFY(context().navigation().selection().node == node("qualname:conv1 op:Conv"));
     QCOMPARE(canvas()->currentLine(), static_cast<int>(conv));
     // What opens on the canvas opens in the text.
-    context().expandToDepth(2);
+    context().canvases().active().expandToDepth(2);
     settle();
     QVERIFY(text->text()->toPlainText().count(u'\n') > lines.size());
     text->close();
@@ -277,26 +277,27 @@ void TestTakingAway::everyItemInViewSpeaks() {
         break;
     }
     settle();
-    QVERIFY(context().isExpanded(context().selectionOf(QStringLiteral("layer1")).scope));
+    QVERIFY(
+        context().canvases().active().isExpanded(context().navigation().selectionOf(QStringLiteral("layer1")).scope));
 }
 
 void TestTakingAway::marksOnTheMapCanBeClicked() {
     open(file("resnet18_slim.onnx"));
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     canvas()->zoomReset();
     const graph::NodeId last = find("op:Conv").back();
-    context().navigateTo(
+    context().navigation().navigateTo(
         find("op:Conv").front());  // at the other end of the graph, wherever the expansion has left the view
-    context().setWatched(last, true);
+    context().points().setWatched(last, true);
     settle();
     auto* map = canvas()->findChild<canvas::OverviewMap*>();
     QVERIFY(map && map->isVisible());
-    const layout::ItemId item = canvas()->scene()->itemOf(context().graph().node(last).producer);
+    const layout::ItemId item = canvas()->scene()->itemOf(context().model().graph().node(last).producer);
     QVERIFY(!QRectF(canvas()->rect()).intersects(canvas()->itemRect(item)));
     QTest::mouseClick(map, Qt::LeftButton, {}, map->markPlace(item).toPoint());
     settle();
-    QVERIFY(context().selection().node == last);
+    QVERIFY(context().navigation().selection().node == last);
     QVERIFY(QRectF(canvas()->rect()).contains(canvas()->itemRect(item).center()));
 }
 

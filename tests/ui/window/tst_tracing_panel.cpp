@@ -48,7 +48,7 @@ class TestTracingPanel : public QObject {
     InspectorContext& context() { return m_window->context(); }
     QWidget* panel() { return m_window->panel(QStringLiteral("tracing")); }
     void open(const QString& model) {
-        QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+        QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
         m_window->open(model);
         QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
         m_window->showPanel(QStringLiteral("tracing"));
@@ -56,8 +56,8 @@ class TestTracingPanel : public QObject {
     }
     static QString model(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
     void pressRetrace(bool succeeds = true) {
-        QSignalSpy opened(&context(), &InspectorContext::documentOpened),
-            failed(&context(), &InspectorContext::loadFailed);
+        QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened),
+            failed(&context().loader(), &context::Loader::loadFailed);
         for (QPushButton* button : panel()->findChildren<QPushButton*>())
             if (button->text() == QLatin1String("Trace Again")) QTest::mouseClick(button, Qt::LeftButton);
         if (succeeds) QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
@@ -72,8 +72,8 @@ class TestTracingPanel : public QObject {
     }
     int calls(const QString& name) {
         int count = 0;
-        for (const graph::ExprId id : context().graph().main().order) {
-            const graph::Expr& expr = context().graph().expr(id);
+        for (const graph::ExprId id : context().model().graph().main().order) {
+            const graph::Expr& expr = context().model().graph().expr(id);
             if (expr.kind == graph::ExprKind::CallModule && QString::fromStdString(expr.moduleClass).endsWith(name))
                 ++count;
         }
@@ -104,8 +104,8 @@ void TestTracingPanel::aClassThatIsTickedBecomesOneNode() {
     QCOMPARE(calls(QStringLiteral("Conv2d")), 1);
     QCOMPARE(leaf(QStringLiteral("BasicBlock"))->checkState(), Qt::Checked);
     // Reading the model again keeps the choice; another model begins with the usual one.
-    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
-    context().reload();
+    QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
+    context().loader().reload();
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
     QCOMPARE(calls(QStringLiteral("BasicBlock")), 8);
     open(QStringLiteral("zoo:resnet34"));
@@ -119,24 +119,25 @@ void TestTracingPanel::fixedValuesAreGiven() {
     QTest::keyClicks(edit, QStringLiteral("None"));
     pressRetrace();
     // The value is built in, and the graph checks that it is given just that (robust-trace.md, "Fixed parameters").
-    QVERIFY(context().graph().findNode("x_1").valid());
-    QVERIFY(context().graph().findNode("_assert_is_none").valid());
-    QVERIFY(!context().graph().findNode("x").valid());
+    QVERIFY(context().model().graph().findNode("x_1").valid());
+    QVERIFY(context().model().graph().findNode("_assert_is_none").valid());
+    QVERIFY(!context().model().graph().findNode("x").valid());
 }
 
 void TestTracingPanel::anImpossibleTraceLeavesTheModel() {
     open(model("control_flow.script.pt"));
-    const QString location = context().location();
+    const QString location = context().loader().location();
     auto* tracer = panel()->findChild<QComboBox*>();
     tracer->setCurrentIndex(tracer->findData(QStringLiteral("module-path")));
     pressRetrace(false);
-    QVERIFY(context().hasModel());
-    QCOMPARE(context().location(), location);
-    QCOMPARE(context().messages().back().severity, base::Severity::Error);
-    QVERIFY(context().messages().back().text.contains(QStringLiteral("cannot be used as inputs to control flow")));
+    QVERIFY(context().model().isOpen());
+    QCOMPARE(context().loader().location(), location);
+    QCOMPARE(context().messages().all().back().severity, base::Severity::Error);
+    QVERIFY(
+        context().messages().all().back().text.contains(QStringLiteral("cannot be used as inputs to control flow")));
     // The way that worked is still the one for reloading.
-    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
-    context().reload();
+    QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
+    context().loader().reload();
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
 }
 
@@ -153,7 +154,7 @@ void TestTracingPanel::registeredLeavesAreRemembered() {
     QCOMPARE(calls(QStringLiteral("BasicBlock")), 16);
     // An ONNX file holds a graph already and opens as ever.
     open(model("resnet18_slim.onnx"));
-    QVERIFY(context().hasModel());
+    QVERIFY(context().model().isOpen());
 }
 
 void TestTracingPanel::modulesThatWereNotReachedSayWhy() {
@@ -162,7 +163,7 @@ void TestTracingPanel::modulesThatWereNotReachedSayWhy() {
     auto* tracer = panel()->findChild<QComboBox*>();
     tracer->setCurrentIndex(tracer->findData(QStringLiteral("robust")));
     pressRetrace();
-    for (const graph::ModuleInfo& module : context().document()->modules->modules()) {
+    for (const graph::ModuleInfo& module : context().model().document()->modules->modules()) {
         QVERIFY2(module.visited == (module.qualname != "unused"), module.qualname.c_str());
         QCOMPARE(module.note.empty(), module.visited);
     }
@@ -174,7 +175,7 @@ void TestTracingPanel::failedModulesHaveGraphsOfTheirOwn() {
     tracer->setCurrentIndex(tracer->findData(QStringLiteral("robust")));
     pressRetrace();
     // robust_nested.robust.txt: the two gates fail, and what is in them is traced alone.
-    const graph::ModuleTree& tree = *context().document()->modules;
+    const graph::ModuleTree& tree = *context().model().document()->modules;
     for (const char* gate : {"body.0.gate", "body.1.gate"})
         QVERIFY(tree.module(*tree.find(gate)).failure.starts_with("TypeError"));
     QVERIFY(tree.module(*tree.find("body.0.pre")).failure.empty());
@@ -182,16 +183,16 @@ void TestTracingPanel::failedModulesHaveGraphsOfTheirOwn() {
     QVERIFY(graphs->isVisible());
     const int act = graphs->findText(QStringLiteral("body.0.gate.act"));
     QVERIFY(act > 0);
-    context().navigateTo(context().selectionOf(QStringLiteral("body.0.gate.act")));
+    context().navigation().navigateTo(context().navigation().selectionOf(QStringLiteral("body.0.gate.act")));
     m_window->actions().action(QStringLiteral("go.own_graph"))->trigger();
     QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 30000);
-    QCOMPARE(context().shownGraph(), act);
-    QVERIFY(context().graph().findNode("input_1").valid());
-    QVERIFY(context().graph().findNode("_1").valid());
+    QCOMPARE(context().model().shownGraph(), act);
+    QVERIFY(context().model().graph().findNode("input_1").valid());
+    QVERIFY(context().model().graph().findNode("_1").valid());
     m_window->canvas()->setFocus();
     QTest::keyClick(m_window->canvas(), Qt::Key_W, Qt::ControlModifier | Qt::ShiftModifier);
-    QTRY_COMPARE(context().shownGraph(), 0);
-    QVERIFY(context().graph().findNode("body_0_gate").valid());
+    QTRY_COMPARE(context().model().shownGraph(), 0);
+    QVERIFY(context().model().graph().findNode("body_0_gate").valid());
 }
 
 QTEST_MAIN(TestTracingPanel)

@@ -98,8 +98,8 @@ void TestTwoCanvases::eachHasItsOwnView() {
     key(Qt::Key_Space);
     QVERIFY(first()->camera() == camera);
     // A double click opens in the first alone.
-    const graph::ScopeId layer1 = context().selectionOf(QStringLiteral("layer1")).scope;
-    first()->ensureVisible(context().selectionOf(layer1));
+    const graph::ScopeId layer1 = context().navigation().selectionOf(QStringLiteral("layer1")).scope;
+    first()->ensureVisible(context().navigation().selectionOf(layer1));
     const QRectF box = first()->rectOf(layer1);
     QVERIFY(QRectF(first()->rect()).contains(box.center()));
     const std::size_t others = second()->scene()->items.size();
@@ -136,21 +136,21 @@ void TestTwoCanvases::selectionIsShared() {
     key(Qt::Key_3, Qt::ControlModifier | Qt::ShiftModifier);
     key(Qt::Key_F6);
     const graph::NodeId pool = node("op:MaxPool");
-    context().navigateTo(pool);
+    context().navigation().navigateTo(pool);
     settle();
     const QRectF there = rectOf(first(), pool);
     click(first(), there.center());
-    QVERIFY(context().selection().node == pool);
+    QVERIFY(context().navigation().selection().node == pool);
     QVERIFY(second()->currentItem() &&
-            second()->scene()->item(second()->currentItem()).what.expr == context().selection().expr);
+            second()->scene()->item(second()->currentItem()).what.expr == context().navigation().selection().expr);
     // F9 sets a watch point that both show.
     key(Qt::Key_F9);
-    QVERIFY(context().isWatched(pool));
+    QVERIFY(context().points().isWatched(pool));
     settle();
     // Linked, the other canvas follows with its camera.
     key(Qt::Key_S, Qt::ControlModifier | Qt::AltModifier);
     const graph::NodeId last = node("op:Gemm");
-    context().navigateTo(last);
+    context().navigation().navigateTo(last);
     settle();
     QVERIFY(QRectF(second()->rect()).intersects(rectOf(second(), last)));
 }
@@ -159,10 +159,10 @@ void TestTwoCanvases::eachHasItsOwnPath() {
     open(file("resnet18_slim.onnx"));
     split();
     key(Qt::Key_3, Qt::ControlModifier | Qt::ShiftModifier);
-    const auto scope = [&](const char* name) { return context().selectionOf(QLatin1String(name)).scope; };
+    const auto scope = [&](const char* name) { return context().navigation().selectionOf(QLatin1String(name)).scope; };
     second()->zoomReset();
     settle();
-    second()->ensureVisible(context().selectionOf(scope("layer4.1")));
+    second()->ensureVisible(context().navigation().selectionOf(scope("layer4.1")));
     settle();
     const layout::ItemId box = second()->scene()->itemOf(scope("layer4.1"));
     const layout::Rect& rect = second()->scene()->item(box).rect;
@@ -171,7 +171,7 @@ void TestTwoCanvases::eachHasItsOwnPath() {
     QCOMPARE(second()->path().value(1), QStringLiteral("layer4"));
     // What is selected in the first changes the first's path; the second still says what it shows.
     key(Qt::Key_F6);
-    context().navigateTo(node("qualname:layer1.0.conv1 op:Conv"));
+    context().navigation().navigateTo(node("qualname:layer1.0.conv1 op:Conv"));
     settle();
     QCOMPARE(first()->path().last(), QStringLiteral("layer1.0.conv1"));
     QCOMPARE(second()->path().value(1), QStringLiteral("layer4"));
@@ -179,11 +179,11 @@ void TestTwoCanvases::eachHasItsOwnPath() {
 
 void TestTwoCanvases::conesAreOfOneCanvas() {
     open(file("resnet18_slim.onnx"));
-    context().expandToDepth(9);
+    context().canvases().active().expandToDepth(9);
     settle();
     split();
     const std::size_t all = first()->scene()->items.size();
-    context().select(find("op:Conv")[3]);
+    context().navigation().select(find("op:Conv")[3]);
     key(Qt::Key_Up, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(second()->scene()->items.size() < all);
     QCOMPARE(first()->scene()->items.size(), all);
@@ -228,21 +228,21 @@ void TestTwoCanvases::theSplitIsRemembered() {
 void TestTwoCanvases::anotherModelStandsBeside() {
     open(file("unet_small.onnx"));
     MainWindow* other = m_window->openBeside(file("unet_small.trace.pt"));
-    QTRY_VERIFY_WITH_TIMEOUT(other->context().hasModel() && other->isIdle(), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(other->context().model().isOpen() && other->isIdle(), 60000);
     QVERIFY(m_window->isLinked() && other->isLinked());
     // The exporters gave other names: the module and the operator's place in it tell.
     const std::vector<graph::NodeId> convs = find("op:Conv");
     QVERIFY(convs.size() > 3);
     int found = 0;
     for (const graph::NodeId conv : convs) {
-        context().select(conv);
-        const context::Selection& there = other->context().selection();
+        context().navigation().select(conv);
+        const context::Selection& there = other->context().navigation().selection();
         if (there.isNone()) continue;
         ++found;
         // The one exporter folded batch normalisations into the convolutions before them.
-        QString folded = context().selection().qualname;
+        QString folded = context().navigation().selection().qualname;
         folded.replace(QRegularExpression(QStringLiteral("conv(\\d)$")), QStringLiteral("bn\\1"));
-        QVERIFY2(there.qualname == context().selection().qualname || there.qualname == folded,
+        QVERIFY2(there.qualname == context().navigation().selection().qualname || there.qualname == folded,
                  qPrintable(there.qualname));
     }
     QVERIFY2(found > static_cast<int>(convs.size()) / 2, qPrintable(QString::number(found)));
@@ -252,14 +252,14 @@ void TestTwoCanvases::anotherModelStandsBeside() {
 void TestTwoCanvases::pairsLetGoOfClosedModels() {
     open(file("unet_small.onnx"));
     MainWindow* other = m_window->openBeside(file("unet_small.trace.pt"));
-    QTRY_VERIFY_WITH_TIMEOUT(other->context().hasModel() && other->isIdle(), 60000);
-    context().select(find("op:Conv").front());
-    QVERIFY(!other->context().selection().isNone());
-    const std::weak_ptr<const graph::InternalGraph> there = other->context().document()->graph,
-                                                    here = context().document()->graph;
-    other->context().close();
+    QTRY_VERIFY_WITH_TIMEOUT(other->context().model().isOpen() && other->isIdle(), 60000);
+    context().navigation().select(find("op:Conv").front());
+    QVERIFY(!other->context().navigation().selection().isNone());
+    const std::weak_ptr<const graph::InternalGraph> there = other->context().model().document()->graph,
+                                                    here = context().model().document()->graph;
+    other->context().loader().close();
     QTRY_VERIFY_WITH_TIMEOUT(there.expired(), 10000);
-    context().close();
+    context().loader().close();
     QTRY_VERIFY_WITH_TIMEOUT(here.expired(), 10000);
 }
 

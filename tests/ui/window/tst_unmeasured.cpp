@@ -35,9 +35,9 @@ class TestUnmeasured : public test::WindowFixture {
         run();
         context().valueMeasures().compute();
         QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
-        context().setExpandedRecursively(context().graph().rootScope(), true);
-        for (const graph::ExprId id : context().graph().main().order)
-            if (!context().graph().expr(id).bodies.empty()) context().setExpanded(id, true);
+        context().canvases().active().setExpandedRecursively(context().model().graph().rootScope(), true);
+        for (const graph::ExprId id : context().model().graph().main().order)
+            if (!context().model().graph().expr(id).bodies.empty()) context().canvases().active().setExpanded(id, true);
         settle();
     }
     layout::ItemDescription itemOf(graph::ExprId id) const {
@@ -49,10 +49,10 @@ class TestUnmeasured : public test::WindowFixture {
     /// The operations that something can be known of.
     std::vector<graph::ExprId> operations() {
         std::vector<graph::ExprId> found;
-        for (const graph::ExprId id : context().graph().recursiveOrder(context().graph().mainId()))
-            if (const graph::Expr& expr = context().graph().expr(id); !layout::Outline::isConstant(expr) &&
-                                                                      expr.bodies.empty() && expr.outputs.size() == 1 &&
-                                                                      expr.kind != graph::ExprKind::Input)
+        for (const graph::ExprId id : context().model().graph().recursiveOrder(context().model().graph().mainId()))
+            if (const graph::Expr& expr = context().model().graph().expr(id);
+                !layout::Outline::isConstant(expr) && expr.bodies.empty() && expr.outputs.size() == 1 &&
+                expr.kind != graph::ExprKind::Input)
                 found.push_back(id);
         return found;
     }
@@ -60,7 +60,8 @@ class TestUnmeasured : public test::WindowFixture {
 
 void TestUnmeasured::everyColouringTellsWhatIsUnknown() {
     openAndMeasure();
-    const models::NodeMeasures measures(context());
+    const models::NodeMeasures measures(context().model(), context().runs(), context().valueMeasures(),
+                                        context().comparison());
     const auto& columns = models::nodeColumns();
     int unknown = 0, known = 0;
     for (int column = 0; column < static_cast<int>(columns.size()); ++column) {
@@ -71,13 +72,14 @@ void TestUnmeasured::everyColouringTellsWhatIsUnknown() {
             for (const auto& [text, tint] : coloring.rows())
                 QVERIFY2(tint.fill != coloring.unknownTint().fill && !tint.unknown, qPrintable(coloring.title()));
             for (const graph::ExprId id : operations()) {
-                const graph::NodeId node = context().graph().expr(id).outputs.front();
+                const graph::NodeId node = context().model().graph().expr(id).outputs.front();
                 const bool is = coloring.isNumeric() ? measures.number(column, node).has_value()
                                                      : !measures.group(column, node).isEmpty();
                 const Tint* tint = coloring.of(itemOf(id));
                 QVERIFY(tint);
-                QVERIFY2(tint->unknown != is, qPrintable(coloring.title() + ' ' +
-                                                         QString::fromStdString(context().graph().node(node).name)));
+                QVERIFY2(tint->unknown != is,
+                         qPrintable(coloring.title() + ' ' +
+                                    QString::fromStdString(context().model().graph().node(node).name)));
                 ++(is ? known : unknown);
             }
         }
@@ -88,11 +90,12 @@ void TestUnmeasured::everyColouringTellsWhatIsUnknown() {
 /// A share of 0 % is the lowest of the scale, not unknown.
 void TestUnmeasured::zeroIsKnown() {
     openAndMeasure();
-    const models::NodeMeasures measures(context());
+    const models::NodeMeasures measures(context().model(), context().runs(), context().valueMeasures(),
+                                        context().comparison());
     const Coloring coloring(measures, QStringLiteral("zeros"), theme::Scheme::Light);
     int zeros = 0;
     for (const graph::ExprId id : operations()) {
-        const auto number = measures.number(models::ZerosColumn, context().graph().expr(id).outputs.front());
+        const auto number = measures.number(models::ZerosColumn, context().model().graph().expr(id).outputs.front());
         if (!number || *number != 0) continue;
         ++zeros;
         const Tint* tint = coloring.of(itemOf(id));
@@ -115,7 +118,7 @@ void TestUnmeasured::farOutTheUnknownIsHollow() {
     QFETCH(int, mode);
     theme::Theme::instance().setMode(static_cast<theme::Theme::Mode>(mode));
     openAndMeasure();
-    context().setColorBy(QStringLiteral("zeros"));
+    context().settings().setColorBy(QStringLiteral("zeros"));
     canvas()->zoomReset();
     canvas()->zoomBy(0.19);
     settle();
@@ -147,13 +150,13 @@ void TestUnmeasured::theLegendSaysIt() {
     canvas()->setLegendVisible(true);
     auto* legend = canvas()->findChild<canvas::Legend*>();
     QVERIFY(legend);
-    context().setColorBy(QStringLiteral("zeros"));
+    context().settings().setColorBy(QStringLiteral("zeros"));
     settle();
     QVERIFY(legend->lines().contains(QStringLiteral("no statistics")));
-    context().setColorBy(QStringLiteral("readers"));  // known of everything
+    context().settings().setColorBy(QStringLiteral("readers"));  // known of everything
     settle();
     QVERIFY(!legend->lines().contains(QStringLiteral("unknown")));
-    context().setColorBy(QStringLiteral("difference"));
+    context().settings().setColorBy(QStringLiteral("difference"));
     settle();
     QVERIFY(legend->lines().join(' ').contains(QStringLiteral("use Run")));
 }

@@ -68,7 +68,7 @@ class TestWindowManners : public test::WindowFixture {
             if (action->text().remove(u'&') == text) return action;
         return nullptr;
     }
-    graph::ScopeId scope(const char* module) { return context().selectionOf(QLatin1String(module)).scope; }
+    graph::ScopeId scope(const char* module) { return context().navigation().selectionOf(QLatin1String(module)).scope; }
 };
 
 void TestWindowManners::aKeyRaisesAPanelAndClosesOneThatIsSeen_data() {
@@ -247,28 +247,29 @@ void TestWindowManners::escapeClosesTheHelp() {
 
 void TestWindowManners::aModulesMenuHasWatchAndEndPoints() {
     open(file("resnet18_slim.onnx"));
-    const graph::NodeId output = models::resultOf(context(), context().selectionOf(scope("layer1")));
+    const graph::NodeId output =
+        models::resultOf(context().model(), context().navigation().selectionOf(scope("layer1")));
     QVERIFY(output.valid());
     for (const bool isOpen : {false, true}) {
-        context().setExpanded(scope("layer1"), isOpen);
+        context().canvases().active().setExpanded(scope("layer1"), isOpen);
         settle();
-        context().clearSelection();
+        context().navigation().clearSelection();
         QRectF title = canvas()->rectOf(scope("layer1"));
         if (isOpen) title = QRectF(title.left() + title.width() * 0.35, title.top() + 2, 4, 4);
-        for (const auto& [what, is] : {std::pair<QString, bool (context::InspectorContext::*)(graph::NodeId) const>{
-                                           "Watch Point", &context::InspectorContext::isWatched},
-                                       {"End Point", &context::InspectorContext::isEnd}}) {
+        for (const auto& [what, is] : {std::pair<QString, bool (context::Points::*)(graph::NodeId) const>{
+                                           "Watch Point", &context::Points::isWatched},
+                                       {"End Point", &context::Points::isEnd}}) {
             for (const bool sets : {true, false}) {
                 QMenu* menu = menuAt(title);
                 QVERIFY(menu);
-                QCOMPARE(context().selection().scope, scope("layer1"));
+                QCOMPARE(context().navigation().selection().scope, scope("layer1"));
                 QAction* action = actionOf(menu, (sets ? QStringLiteral("Set ") : QStringLiteral("Clear ")) + what);
                 QVERIFY2(action, qPrintable(what));
                 QVERIFY(actionOf(menu, QStringLiteral("Run to Here")));
                 action->trigger();
                 delete menu;
                 settle();
-                QCOMPARE((context().*is)(output), sets);
+                QCOMPARE((context().points().*is)(output), sets);
             }
         }
     }
@@ -277,14 +278,14 @@ void TestWindowManners::aModulesMenuHasWatchAndEndPoints() {
 void TestWindowManners::aClosedModuleShowsItsWatchedValue() {
     open(file("resnet18_slim.onnx"));
     const graph::ScopeId layer = scope("layer1");
-    context().setExpanded(layer, false);
+    context().canvases().active().setExpanded(layer, false);
     settle();
     const QSizeF without = canvas()->rectOf(layer).size() / canvas()->camera().scale;
-    context().navigateTo(context().selectionOf(layer));
+    context().navigation().navigateTo(context().navigation().selectionOf(layer));
     press(QKeySequence("F9"));
     run();
-    const graph::NodeId output = models::resultOf(context(), context().selectionOf(layer));
-    QVERIFY(context().isWatched(output));
+    const graph::NodeId output = models::resultOf(context().model(), context().navigation().selectionOf(layer));
+    QVERIFY(context().points().isWatched(output));
     QVERIFY2(canvas()->rectOf(layer).width() / canvas()->camera().scale > without.width() + 40,
              "its card has room for the value");
     const canvas::SceneMarks marks = canvas()->snapshot().marks;
@@ -302,8 +303,8 @@ void TestWindowManners::aClosedModuleShowsItsWatchedValue() {
             drawn += shot.rect().contains(x, y) && shot.pixel(x, y) == preview->image.pixel(0, 0);
     QVERIFY2(drawn > 4, "the preview is on the card");
     // A node inside that is not the module's value shows nothing on it but its mark.
-    context().clearWatched();
-    context().setWatched(node("qualname:layer1.0.conv1 op:Conv"), true);
+    context().points().clearWatched();
+    context().points().setWatched(node("qualname:layer1.0.conv1 op:Conv"), true);
     settle();
     QVERIFY(!canvas()->snapshot().marks.moduleValue(layer).valid());
     QVERIFY(canvas()->snapshot().marks.of(canvas()->scene()->itemOf(layer)) & canvas::kWatched);

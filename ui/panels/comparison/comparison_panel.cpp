@@ -10,7 +10,10 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include <utility>
+
 #include "ui/context/comparison.h"
+#include "ui/context/inspector_context.h"
 #include "ui/panels/table_view.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
@@ -22,10 +25,11 @@ using context::Comparison;
 using context::InspectorContext;
 using models::DifferenceTableModel;
 
-ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_model(context), m_stack(new QStackedWidget(this)),
-      m_view(makeTableView(tr("Differences"), m_stack)), m_summary(new widgets::ElidedLabel),
-      m_remarks(new widgets::ElidedLabel),
+ComparisonPanel::ComparisonPanel(context::OpenModel& opened, context::Navigation& navigation,
+                                 context::Comparison& comparison, QWidget* parent)
+    : QWidget(parent), m_opened(opened), m_navigation(navigation), m_comparison(comparison),
+      m_model(opened, comparison), m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Differences"), m_stack)),
+      m_summary(new widgets::ElidedLabel), m_remarks(new widgets::ElidedLabel),
       m_empty(new widgets::EmptyState(QStringLiteral("compare"), {}, {}, {}, m_stack)),
       m_all(new QCheckBox(tr("All values"))), m_tolerance(new QLineEdit), m_reset(new QPushButton(tr("Use 1e-4"))),
       m_again(new QPushButton(tr("Compare Again"))) {
@@ -90,18 +94,18 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
 
     connect(m_all, &QCheckBox::toggled, this, [this](bool all) { m_model.setShowsAll(all); });
     connect(m_tolerance, &QLineEdit::editingFinished, this, &ComparisonPanel::takeTolerance);
-    connect(m_reset, &QPushButton::clicked, this, [this] { m_context.comparison().setTolerances({}); });
-    connect(&context.comparison(), &Comparison::changed, this, &ComparisonPanel::showTolerance);
-    connect(&context, &InspectorContext::documentOpened, this, &ComparisonPanel::showTolerance);
-    connect(m_again, &QPushButton::clicked, &context.comparison(), &Comparison::again);
+    connect(m_reset, &QPushButton::clicked, this, [this] { m_comparison.setTolerances({}); });
+    connect(&comparison, &Comparison::changed, this, &ComparisonPanel::showTolerance);
+    connect(&opened, &context::OpenModel::documentOpened, this, &ComparisonPanel::showTolerance);
+    connect(m_again, &QPushButton::clicked, &comparison, &Comparison::again);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &ComparisonPanel::refresh);
-    connect(&context, &InspectorContext::selectionChanged, this, &ComparisonPanel::follow);
+    connect(&navigation, &context::Navigation::selectionChanged, this, &ComparisonPanel::follow);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) {
-                if (m_following || !current.isValid() || !m_context.hasModel()) return;
+                if (m_following || !current.isValid() || !m_opened.isOpen()) return;
                 graph::NodeId node;
                 node.value = current.data(models::NodeRole).toUInt();
-                m_context.navigateTo(node);
+                m_navigation.navigateTo(node);
             });
     showTolerance();
     refresh();
@@ -119,8 +123,8 @@ QString ComparisonPanel::summary() const { return m_summary->text(); }
 QString ComparisonPanel::remarks() const { return m_remarks->isHidden() ? QString() : m_remarks->text(); }
 
 void ComparisonPanel::refresh() {
-    const Comparison& comparison = m_context.comparison();
-    const bool known = m_context.hasModel() && comparison.isKnown();
+    const Comparison& comparison = m_comparison;
+    const bool known = m_opened.isOpen() && comparison.isKnown();
     m_stack->setCurrentIndex(known ? 1 : 0);
     if (!known) return;
     QString text = comparison.summary();
@@ -135,7 +139,7 @@ void ComparisonPanel::refresh() {
 }
 
 void ComparisonPanel::follow() {
-    const int row = m_context.hasModel() ? m_model.rowOf(m_context.selection().node) : -1;
+    const int row = m_opened.isOpen() ? m_model.rowOf(m_navigation.selection().node) : -1;
     m_following = true;
     if (row < 0) m_view->clearSelection();
     else m_view->selectRow(m_proxy.mapFromSource(m_model.index(row, 0)).row());
@@ -144,7 +148,7 @@ void ComparisonPanel::follow() {
 
 /// One that is not the usual one is seen to be so, and can be given up.
 void ComparisonPanel::showTolerance() {
-    const Comparison& comparison = m_context.comparison();
+    const Comparison& comparison = m_comparison;
     if (!m_tolerance->hasFocus() || !m_tolerance->isModified())
         m_tolerance->setText(QString::number(comparison.tolerances().float32, 'g', 6));
     const bool isUsual = comparison.hasUsualTolerances();
@@ -164,17 +168,30 @@ void ComparisonPanel::takeTolerance() {
     m_tolerance->setModified(false);
     analysis::Tolerances tolerances;
     tolerances.float32 = number;
-    m_context.comparison().setTolerances(tolerances);
+    m_comparison.setTolerances(tolerances);
+}
+
+/// The list comes with differences and goes with them.
+void ComparisonPanel::join(const PanelHost& host) {
+    const auto follow = [this, display = host.setDisplayed] {
+        if (m_comparison.isKnown() != std::exchange(m_wasKnown, m_comparison.isKnown())) display(m_wasKnown);
+    };
+    connect(&m_comparison, &Comparison::changed, this, follow);
+    connect(&m_opened, &context::OpenModel::documentOpened, this, follow);
 }
 
 PanelInfo comparisonPanel() {
-    return {QStringLiteral("comparison"),
-            QObject::tr("Comparison"),
-            QStringLiteral("compare"),
-            PanelArea::Bottom,
-            QStringLiteral("Alt+Shift+8"),
-            [](InspectorContext& context) -> QWidget* { return new ComparisonPanel(context); },
-            false};
+    PanelInfo info{QStringLiteral("comparison"),
+                   QObject::tr("Comparison"),
+                   QStringLiteral("compare"),
+                   PanelArea::Bottom,
+                   QStringLiteral("Alt+Shift+8"),
+                   [](InspectorContext& context) -> QWidget* {
+                       return new ComparisonPanel(context.model(), context.navigation(), context.comparison());
+                   },
+                   false};
+    info.join = [](QWidget& panel, const PanelHost& host) { static_cast<ComparisonPanel&>(panel).join(host); };
+    return info;
 }
 
 }  // namespace sonde::panels

@@ -2,6 +2,9 @@
 
 #include <QWidget>
 
+#include "ui/context/comparison.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
 #include "ui/models/difference_table_model.h"
 #include "ui/models/node_table_model.h"
 #include "ui/panels/panel_info.h"
@@ -25,7 +28,10 @@ namespace sonde::panels {
 class ComparisonPanel : public QWidget {
     Q_OBJECT
   public:
-    explicit ComparisonPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    ComparisonPanel(context::OpenModel& opened, context::Navigation& navigation, context::Comparison& comparison,
+                    QWidget* parent = nullptr);
+    /// Binds what the window does for the panel.
+    void join(const PanelHost& host);
     QTableView* view() const { return m_view; }
     const models::DifferenceTableModel& model() const { return m_model; }
     /// What is above the list.
@@ -42,7 +48,10 @@ class ComparisonPanel : public QWidget {
     void takeTolerance();
     void showTolerance();
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Navigation& m_navigation;
+    context::Comparison& m_comparison;
+    bool m_wasKnown = false;  ///< when it was last shown or hidden for that
     models::DifferenceTableModel m_model;
     models::TableFilter m_proxy;
     QStackedWidget* m_stack;

@@ -15,6 +15,9 @@
 
 #include "core/document/input_infos.h"
 #include "core/io/image/image.h"
+#include "ui/context/input_spec.h"
+#include "ui/context/inputs.h"
+#include "ui/context/open_model.h"
 #include "ui/context/text.h"
 #include "ui/context/window_hint.h"
 #include "ui/models/node_text.h"
@@ -27,7 +30,6 @@
 namespace sonde::panels {
 
 using context::InputSpec;
-using context::InspectorContext;
 using context::ModelInput;
 
 namespace {
@@ -39,8 +41,8 @@ bool isArrayFile(const QString& source) {
 
 }  // namespace
 
-InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QWidget* parent)
-    : QFrame(parent), m_context(context), m_name(inputName), m_grid(new QGridLayout(this)),
+InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, const QString& inputName, QWidget* parent)
+    : QFrame(parent), m_opened(opened), m_inputs(inputs), m_name(inputName), m_grid(new QGridLayout(this)),
       m_type(new widgets::ElidedLabel), m_mode(new QComboBox), m_source(new QLineEdit),
       m_browse(widgets::makeToolButton(QStringLiteral("open"), tr("Choose a file"), this)),
       m_number(new widgets::NumberField), m_flag(new QCheckBox), m_imageRow(new QWidget),
@@ -52,7 +54,7 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     bold.setBold(true);
     name->setFont(bold);
     m_type->setColorRole(theme::ColorRole::MutedText);
-    if (const ModelInput* input = context.input(inputName)) m_field = context::numberFieldOf(input->type);
+    if (const ModelInput* input = m_inputs.find(inputName)) m_field = context::numberFieldOf(input->type);
     const QString numbers = m_field == context::NumberField::Number ? tr("Number")
                             : m_field == context::NumberField::Flag ? tr("Bool")
                                                                     : tr("Numbers");
@@ -126,7 +128,7 @@ void InputEditor::resizeEvent(QResizeEvent* event) {
 }
 
 void InputEditor::refresh() {
-    const ModelInput* input = m_context.input(m_name);
+    const ModelInput* input = m_inputs.find(m_name);
     if (!input) return;
     const QString type = QString::fromStdString(input->type.text());
     m_type->setText(type);
@@ -165,7 +167,7 @@ InputEditor::Mode InputEditor::modeOf(const ModelInput& input) const {
 /// Text that the control of the type cannot show, such as "[3]" or "{}", is shown as text.
 QWidget* InputEditor::fieldOf(Mode mode) const {
     if (mode != Numbers || m_field == context::NumberField::List) return m_source;
-    QString source = m_context.input(m_name)->spec.source;
+    QString source = m_inputs.find(m_name)->spec.source;
     if (m_field == context::NumberField::Flag) {
         static const QStringList words{QStringLiteral("true"), QStringLiteral("false"), QStringLiteral("0"),
                                        QStringLiteral("1")};
@@ -196,11 +198,11 @@ void InputEditor::showState(const ModelInput& input) {
 }
 
 void InputEditor::chooseMode(int mode) {
-    const ModelInput* input = m_context.input(m_name);
+    const ModelInput* input = m_inputs.find(m_name);
     if (!input) return;
     InputSpec spec = input->spec;
     tensor::TypeInfo type = input->type;
-    for (const io::InputInfo& info : document::inputInfos(*m_context.document()))
+    for (const io::InputInfo& info : document::inputInfos(*m_opened.document()))
         if (info.name == m_name.toStdString()) type = document::usualType(info);
     switch (mode) {
         case Random: spec.source = context::randomSource(type, 0, 1); break;
@@ -209,20 +211,20 @@ void InputEditor::chooseMode(int mode) {
         case None: spec.source.clear(); break;
         default: browse(); return;
     }
-    m_context.setInputSpec(m_name, spec);
-    if (QWidget* field = fieldOf(modeOf(*input)); mode == Numbers) field->setFocus();
+    m_inputs.setSpec(m_name, spec);  // after which there are other inputs
+    if (const ModelInput* given = m_inputs.find(m_name); given && mode == Numbers) fieldOf(modeOf(*given))->setFocus();
 }
 
 void InputEditor::give(const QString& source) {
-    const ModelInput* input = m_context.input(m_name);
+    const ModelInput* input = m_inputs.find(m_name);
     if (!input || input->spec.source == source) return;
     InputSpec spec = input->spec;
     spec.source = source;
-    m_context.setInputSpec(m_name, spec);
+    m_inputs.setSpec(m_name, spec);
 }
 
 void InputEditor::commit() {
-    const ModelInput* input = m_context.input(m_name);
+    const ModelInput* input = m_inputs.find(m_name);
     if (!input) return;
     InputSpec spec;
     const bool isField = fieldOf(modeOf(*input)) != m_source;
@@ -231,7 +233,7 @@ void InputEditor::commit() {
     spec.image.resize = m_resize->isChecked();
     spec.image.preset = m_preset->currentData().toString();
     m_source->setModified(false);
-    if (spec != input->spec) m_context.setInputSpec(m_name, spec);
+    if (spec != input->spec) m_inputs.setSpec(m_name, spec);
 }
 
 void InputEditor::browse() {
@@ -240,7 +242,7 @@ void InputEditor::browse() {
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilters(
         {tr("Values and images (*.npy *.npz *.png *.jpg *.jpeg *.bmp *.ppm *.pgm *.gif *.tga)"), tr("All files (*)")});
-    const ModelInput* input = m_context.input(m_name);
+    const ModelInput* input = m_inputs.find(m_name);
     if (input && input->spec.isFile()) dialog->setDirectory(QFileInfo(input->spec.source).absolutePath());
     connect(dialog, &QFileDialog::fileSelected, this, &InputEditor::showFile);
     connect(dialog, &QFileDialog::finished, this, &InputEditor::refresh);
@@ -248,11 +250,11 @@ void InputEditor::browse() {
 }
 
 void InputEditor::showFile(const QString& path) {
-    const ModelInput* input = m_context.input(m_name);
+    const ModelInput* input = m_inputs.find(m_name);
     if (!input) return;
     InputSpec spec = input->spec;
     spec.source = path;
-    m_context.setInputSpec(m_name, spec);  // chosen again, an archive fills the other inputs again
+    m_inputs.setSpec(m_name, spec);  // chosen again, an archive fills the other inputs again
 }
 
 void InputEditor::dragEnterEvent(QDragEnterEvent* event) {

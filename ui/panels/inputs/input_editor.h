@@ -2,7 +2,9 @@
 
 #include <QFrame>
 
-#include "ui/context/inspector_context.h"
+#include "ui/context/input_spec.h"
+#include "ui/context/inputs.h"
+#include "ui/context/open_model.h"
 
 class QCheckBox;
 class QComboBox;
@@ -23,7 +25,8 @@ namespace sonde::panels {
 class InputEditor : public QFrame {
     Q_OBJECT
   public:
-    InputEditor(context::InspectorContext& context, const QString& inputName, QWidget* parent = nullptr);
+    InputEditor(context::OpenModel& opened, context::Inputs& inputs, const QString& inputName,
+                QWidget* parent = nullptr);
 
     /// Shows what the context has for the input now.
     void refresh();
@@ -46,7 +49,8 @@ class InputEditor : public QFrame {
     void showFile(const QString& path);
     void arrange(bool isNarrow);
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Inputs& m_inputs;
     QString m_name;
     QGridLayout* m_grid;
     bool m_isNarrow = false;

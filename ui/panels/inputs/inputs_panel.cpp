@@ -9,6 +9,8 @@
 #include <algorithm>
 
 #include "ui/context/count_text.h"
+#include "ui/context/input_spec.h"
+#include "ui/context/inspector_context.h"
 #include "ui/panels/inputs/input_editor.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -25,8 +27,9 @@ constexpr std::size_t kAtOnce = 32;
 
 }  // namespace
 
-InputsPanel::InputsPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_area(new QScrollArea(this)), m_live(new QCheckBox(tr("Live"), this)),
+InputsPanel::InputsPanel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs, QWidget* parent)
+    : QWidget(parent), m_opened(opened), m_inputs(inputs), m_area(new QScrollArea(this)),
+      m_live(new QCheckBox(tr("Live"), this)),
       m_run(new QPushButton(theme::icon(QStringLiteral("run")), tr("Run"), this)) {
     m_area->setWidgetResizable(true);
     m_area->setFrameShape(QFrame::NoFrame);
@@ -44,12 +47,12 @@ InputsPanel::InputsPanel(InspectorContext& context, QWidget* parent)
     column->addLayout(top);
     column->addWidget(m_area);
 
-    connect(m_run, &QPushButton::clicked, &context, &InspectorContext::run);
-    connect(m_live, &QCheckBox::clicked, &context, &InspectorContext::setLive);
-    connect(&context, &InspectorContext::liveChanged, m_live, &QCheckBox::setChecked);
-    connect(&context, &InspectorContext::documentOpened, this, &InputsPanel::rebuild);
-    connect(&context, &InspectorContext::documentClosed, this, &InputsPanel::rebuild);
-    connect(&context, &InspectorContext::inputsChanged, this, &InputsPanel::refresh);
+    connect(m_run, &QPushButton::clicked, &runs, &context::Runs::run);
+    connect(m_live, &QCheckBox::clicked, &runs, &context::Runs::setLive);
+    connect(&runs, &context::Runs::liveChanged, m_live, &QCheckBox::setChecked);
+    connect(&opened, &context::OpenModel::documentOpened, this, &InputsPanel::rebuild);
+    connect(&opened, &context::OpenModel::documentClosed, this, &InputsPanel::rebuild);
+    connect(&inputs, &context::Inputs::inputsChanged, this, &InputsPanel::refresh);
     connect(&theme::Theme::instance(), &theme::Theme::changed, this, &InputsPanel::refresh);
     rebuild();
 }
@@ -58,10 +61,10 @@ void InputsPanel::rebuild() {
     m_editors.clear();
     m_column = nullptr;
     m_more = nullptr;
-    const bool model = m_context.hasModel();
+    const bool model = m_opened.isOpen();
     m_run->setEnabled(model);
     m_live->setEnabled(model);
-    if (!model || m_context.inputs().empty()) {
+    if (!model || m_inputs.all().empty()) {
         m_area->setWidget(new widgets::EmptyState(QStringLiteral("input"),
                                                   model ? tr("The model has no inputs") : tr("No model is open"),
                                                   model ? QString() : tr("The inputs of the model appear here.")));
@@ -82,10 +85,10 @@ void InputsPanel::rebuild() {
 }
 
 void InputsPanel::addEditors() {
-    const std::vector<context::ModelInput>& inputs = m_context.inputs();
+    const std::vector<context::ModelInput>& inputs = m_inputs.all();
     const std::size_t wanted = std::min(inputs.size(), m_editors.size() + kAtOnce);
     while (m_editors.size() < wanted) {
-        auto* editor = new InputEditor(m_context, inputs[m_editors.size()].name);
+        auto* editor = new InputEditor(m_opened, m_inputs, inputs[m_editors.size()].name);
         m_column->insertWidget(static_cast<int>(m_editors.size()), editor);
         m_editors.push_back(editor);
     }
@@ -97,10 +100,20 @@ void InputsPanel::refresh() {
     for (InputEditor* editor : m_editors) editor->refresh();
 }
 
+void InputsPanel::join(const PanelHost& host) { connect(&m_inputs, &context::Inputs::fileGiven, this, host.show); }
+
 PanelInfo inputsPanel() {
-    return {QStringLiteral("inputs"), QObject::tr("Inputs"),
-            QStringLiteral("input"),  PanelArea::Left,
-            QStringLiteral("Alt+2"),  [](InspectorContext& context) -> QWidget* { return new InputsPanel(context); }};
+    PanelInfo info{QStringLiteral("inputs"),
+                   QObject::tr("Inputs"),
+                   QStringLiteral("input"),
+                   PanelArea::Left,
+                   QStringLiteral("Alt+2"),
+                   [](InspectorContext& context) -> QWidget* {
+                       return new InputsPanel(context.model(), context.runs(), context.inputs());
+                   }};
+    info.size = {0, 200};
+    info.join = [](QWidget& panel, const PanelHost& host) { static_cast<InputsPanel&>(panel).join(host); };
+    return info;
 }
 
 }  // namespace sonde::panels

@@ -4,7 +4,9 @@
 
 #include <vector>
 
-#include "ui/context/inspector_context.h"
+#include "ui/context/inputs.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
 #include "ui/panels/panel_info.h"
 
 class QVBoxLayout;
@@ -20,14 +22,17 @@ class InputEditor;
 class InputsPanel : public QWidget {
     Q_OBJECT
   public:
-    explicit InputsPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    InputsPanel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs, QWidget* parent = nullptr);
+    /// Binds what the window does for the panel.
+    void join(const PanelHost& host);
 
   private:
     void rebuild();
     void refresh();
     void addEditors();
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Inputs& m_inputs;
     QScrollArea* m_area;
     QCheckBox* m_live;
     QPushButton* m_run;

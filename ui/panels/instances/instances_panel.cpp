@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 
 #include "ui/context/count_text.h"
+#include "ui/context/inspector_context.h"
 #include "ui/models/node_text.h"
 #include "ui/panels/table_view.h"
 #include "ui/theme/theme.h"
@@ -18,10 +19,11 @@ namespace sonde::panels {
 using context::InspectorContext;
 using models::InstanceTableModel;
 
-InstancesPanel::InstancesPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_model(context), m_stack(new QStackedWidget(this)),
-      m_view(makeTableView(tr("The same value in every block"), m_stack)), m_title(new QLabel),
-      m_compute(new QPushButton(tr("Compute Values"))) {
+InstancesPanel::InstancesPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
+                               context::Inputs& inputs, QWidget* parent)
+    : QWidget(parent), m_opened(opened), m_navigation(navigation), m_model(opened, navigation, runs, inputs),
+      m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("The same value in every block"), m_stack)),
+      m_title(new QLabel), m_compute(new QPushButton(tr("Compute Values"))) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("instanceTable"));
@@ -50,11 +52,11 @@ InstancesPanel::InstancesPanel(InspectorContext& context, QWidget* parent)
     connect(m_compute, &QPushButton::clicked, this, [this] { m_model.requestValues(); });
     connect(&m_model, &QAbstractItemModel::modelReset, this, &InstancesPanel::follow);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &InstancesPanel::follow);
-    connect(&context, &InspectorContext::selectionChanged, this, &InstancesPanel::follow);
+    connect(&navigation, &context::Navigation::selectionChanged, this, &InstancesPanel::follow);
     const auto go = [this](const QModelIndex& index) {
         graph::NodeId node;
         node.value = index.data(models::NodeRole).toUInt();
-        if (m_context.hasModel()) m_context.navigateTo(node);
+        if (m_opened.isOpen()) m_navigation.navigateTo(node);
     };
     connect(m_view, &QTableView::clicked, this, go);
     connect(m_view, &QTableView::activated, this, go);
@@ -65,10 +67,10 @@ void InstancesPanel::follow() {
     m_stack->setCurrentIndex(m_model.rowCount() > 0 ? 1 : 0);
     m_compute->setVisible(m_model.lacksValues());
     if (m_model.rowCount() == 0) return;
-    const graph::NodeId selected = m_context.selection().node;
+    const graph::NodeId selected = m_navigation.selection().node;
     m_title->setText(tr("%1 in %2 repeated blocks")
                          .arg(selected.valid() ? models::operatorText(
-                                                     m_context.graph().expr(m_context.graph().node(selected).producer))
+                                                     m_opened.graph().expr(m_opened.graph().node(selected).producer))
                                                : QString())
                          .arg(context::countText(m_model.rowCount())));
     const int row = m_model.rowOf(selected);
@@ -81,7 +83,9 @@ PanelInfo instancesPanel() {
             QStringLiteral("compare"),
             PanelArea::Bottom,
             QStringLiteral("Alt+Shift+7"),
-            [](InspectorContext& context) -> QWidget* { return new InstancesPanel(context); },
+            [](InspectorContext& context) -> QWidget* {
+                return new InstancesPanel(context.model(), context.navigation(), context.runs(), context.inputs());
+            },
             true};
 }
 

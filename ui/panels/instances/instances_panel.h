@@ -2,6 +2,10 @@
 
 #include <QWidget>
 
+#include "ui/context/inputs.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
 #include "ui/models/instance_table_model.h"
 #include "ui/models/node_table_model.h"
 #include "ui/panels/panel_info.h"
@@ -17,14 +21,16 @@ namespace sonde::panels {
 class InstancesPanel : public QWidget {
     Q_OBJECT
   public:
-    explicit InstancesPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    InstancesPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
+                   context::Inputs& inputs, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     const models::InstanceTableModel& model() const { return m_model; }
 
   private:
     void follow();
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Navigation& m_navigation;
     models::InstanceTableModel m_model;
     models::TableFilter m_proxy;
     QStackedWidget* m_stack;

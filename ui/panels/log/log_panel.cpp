@@ -4,6 +4,7 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 
+#include "ui/context/inspector_context.h"
 #include "ui/panels/copy_rows.h"
 #include "ui/panels/row_delegate.h"
 
@@ -11,8 +12,9 @@ namespace sonde::panels {
 
 using context::InspectorContext;
 
-LogPanel::LogPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_model(context), m_view(new QTreeView(this)) {
+LogPanel::LogPanel(context::OpenModel& opened, context::Navigation& navigation, context::Messages& messages,
+                   QWidget* parent)
+    : QWidget(parent), m_model(messages), m_view(new QTreeView(this)) {
     m_view->setModel(&m_model);
     m_view->setItemDelegate(new RowDelegate(m_view));
     m_view->setAccessibleName(tr("Messages"));
@@ -28,20 +30,25 @@ LogPanel::LogPanel(InspectorContext& context, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_view);
     connect(&m_model, &QAbstractItemModel::rowsInserted, m_view, &QTreeView::scrollToBottom, Qt::QueuedConnection);
-    const auto jump = [&context](const QModelIndex& index) {
+    const auto jump = [&opened, &navigation](const QModelIndex& index) {
         const QVariant number = index.data(models::NodeRole);
         graph::NodeId node;
         if (number.isValid()) node.value = number.toUInt();
-        if (node.valid() && context.hasModel()) context.navigateTo(node);
+        if (node.valid() && opened.isOpen()) navigation.navigateTo(node);
     };
     connect(m_view, &QTreeView::clicked, this, jump);
     connect(m_view, &QTreeView::activated, this, jump);
 }
 
 PanelInfo logPanel() {
-    return {QStringLiteral("log"),   QObject::tr("Log"),
-            QStringLiteral("log"),   PanelArea::Bottom,
-            QStringLiteral("Alt+7"), [](InspectorContext& context) -> QWidget* { return new LogPanel(context); }};
+    return {QStringLiteral("log"),
+            QObject::tr("Log"),
+            QStringLiteral("log"),
+            PanelArea::Bottom,
+            QStringLiteral("Alt+7"),
+            [](InspectorContext& context) -> QWidget* {
+                return new LogPanel(context.model(), context.navigation(), context.messages());
+            }};
 }
 
 }  // namespace sonde::panels

@@ -2,6 +2,9 @@
 
 #include <QWidget>
 
+#include "ui/context/messages.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
 #include "ui/models/message_model.h"
 #include "ui/panels/panel_info.h"
 
@@ -13,7 +16,8 @@ namespace sonde::panels {
 class LogPanel : public QWidget {
     Q_OBJECT
   public:
-    explicit LogPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    LogPanel(context::OpenModel& opened, context::Navigation& navigation, context::Messages& messages,
+             QWidget* parent = nullptr);
 
   private:
     models::MessageModel m_model;

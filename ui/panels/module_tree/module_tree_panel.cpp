@@ -1,10 +1,14 @@
 #include "ui/panels/module_tree/module_tree_panel.h"
 
 #include <QHeaderView>
+#include <QMenu>
 #include <QScopedValueRollback>
 #include <QTreeView>
 #include <QVBoxLayout>
 
+#include "ui/actions/action_registry.h"
+#include "ui/context/inspector_context.h"
+#include "ui/context/selection.h"
 #include "ui/panels/copy_rows.h"
 #include "ui/panels/row_delegate.h"
 #include "ui/theme/theme.h"
@@ -21,9 +25,10 @@ using context::InspectorContext;
 using context::Selection;
 using models::ModuleTreeModel;
 
-ModuleTreePanel::ModuleTreePanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_model(context), m_filter(new widgets::SearchField(this)),
-      m_view(new QTreeView(this)) {
+ModuleTreePanel::ModuleTreePanel(context::OpenModel& opened, context::Navigation& navigation,
+                                 context::Canvases& canvases, QWidget* parent)
+    : QWidget(parent), m_navigation(navigation), m_canvases(canvases), m_model(opened),
+      m_filter(new widgets::SearchField(this)), m_view(new QTreeView(this)) {
     m_filter->setNavigable(false);
     m_filter->setPlaceholderText(tr("Filter modules"));
     m_proxy.setSourceModel(&m_model);
@@ -56,14 +61,14 @@ ModuleTreePanel::ModuleTreePanel(InspectorContext& context, QWidget* parent)
     connect(m_filter, &widgets::SearchField::textChanged, this, [this](const QString& text) {
         m_proxy.setFilter(text);
         text.isEmpty() ? m_view->expandToDepth(0) : m_view->expandAll();
-        follow(m_context.selection());
+        follow(m_navigation.selection());
     });
     connect(m_filter, &widgets::SearchField::left, m_view, [this] { m_view->setFocus(); });
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, &ModuleTreePanel::choose);
     connect(m_view, &QTreeView::clicked, this, &ModuleTreePanel::choose);
     connect(m_view, &QTreeView::activated, this, &ModuleTreePanel::toggleInCanvas);
-    connect(&context, &InspectorContext::selectionChanged, this, &ModuleTreePanel::follow);
-    connect(&context, &InspectorContext::documentOpened, this, [this] { m_view->expandToDepth(0); });
+    connect(&navigation, &context::Navigation::selectionChanged, this, &ModuleTreePanel::follow);
+    connect(&opened, &context::OpenModel::documentOpened, this, [this] { m_view->expandToDepth(0); });
     m_view->expandToDepth(0);
     setFocusProxy(m_view);
 }
@@ -82,9 +87,9 @@ void ModuleTreePanel::follow(const Selection& selection) {
 
 void ModuleTreePanel::choose(const QModelIndex& index) {
     if (m_following || !index.isValid()) return;
-    const Selection selection = m_context.selectionOf(index.data(models::QualnameRole).toString());
-    if (selection == m_context.selection()) return;
-    m_context.navigateTo(selection);
+    const Selection selection = m_navigation.selectionOf(index.data(models::QualnameRole).toString());
+    if (selection == m_navigation.selection()) return;
+    m_navigation.navigateTo(selection);
 }
 
 /// In a narrow panel the names need the room; the class is in the tool tip and in the details.
@@ -96,17 +101,48 @@ void ModuleTreePanel::resizeEvent(QResizeEvent* event) {
 }
 
 void ModuleTreePanel::toggleInCanvas(const QModelIndex& index) {
-    const Selection selection = m_context.selectionOf(index.data(models::QualnameRole).toString());
+    const Selection selection = m_navigation.selectionOf(index.data(models::QualnameRole).toString());
     if (selection.kind != Selection::Kind::Scope) return;
-    m_context.setExpanded(selection.scope, !m_context.isExpanded(selection.scope));
-    m_context.reveal(selection);
+    m_canvases.active().setExpanded(selection.scope, !m_canvases.active().isExpanded(selection.scope));
+    m_navigation.reveal(selection);
+}
+
+void ModuleTreePanel::join(const PanelHost& host) {
+    connect(&m_navigation, &context::Navigation::treeRequested, this, host.show);
+    m_view->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_view, &QWidget::customContextMenuRequested, this,
+            [this, &actions = host.actions](const QPoint& at) { showMenu(at, actions); });
+}
+
+/// What can be done with the module under the mouse, which is selected with that; by the menu key, with the selected
+/// one.
+void ModuleTreePanel::showMenu(const QPoint& at, actions::ActionRegistry& actions) {
+    const QModelIndex under = m_view->indexAt(at);
+    if (under.isValid()) m_view->setCurrentIndex(under);
+    if (!m_view->currentIndex().isValid()) return;
+    auto* menu = new QMenu(m_view);
+    menu->setObjectName(QStringLiteral("moduleMenu"));
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    static const QStringList ids{"run.watch",     "run.end",    "", "view.expand_all", "view.collapse_all",
+                                 "focus.isolate", "focus.hide", "", "go.bookmark",     "edit.copy_name"};
+    for (const QString& id : ids)
+        id.isEmpty() ? static_cast<void>(menu->addSeparator()) : menu->addAction(actions.action(id));
+    const QRect current = m_view->visualRect(m_view->currentIndex());
+    menu->popup(m_view->viewport()->mapToGlobal(under.isValid() ? at : current.center()));
 }
 
 PanelInfo moduleTreePanel() {
-    return {
-        QStringLiteral("modules"), QObject::tr("Modules"),
-        QStringLiteral("tree"),    PanelArea::Left,
-        QStringLiteral("Alt+1"),   [](InspectorContext& context) -> QWidget* { return new ModuleTreePanel(context); }};
+    PanelInfo info{QStringLiteral("modules"),
+                   QObject::tr("Modules"),
+                   QStringLiteral("tree"),
+                   PanelArea::Left,
+                   QStringLiteral("Alt+1"),
+                   [](InspectorContext& context) -> QWidget* {
+                       return new ModuleTreePanel(context.model(), context.navigation(), context.canvases());
+                   }};
+    info.size = {300, 420};
+    info.join = [](QWidget& panel, const PanelHost& host) { static_cast<ModuleTreePanel&>(panel).join(host); };
+    return info;
 }
 
 }  // namespace sonde::panels

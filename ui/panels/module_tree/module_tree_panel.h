@@ -2,6 +2,9 @@
 
 #include <QWidget>
 
+#include "ui/context/canvases.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
 #include "ui/models/module_tree_model.h"
 #include "ui/panels/panel_info.h"
 
@@ -18,19 +21,25 @@ namespace sonde::panels {
 class ModuleTreePanel : public QWidget {
     Q_OBJECT
   public:
-    explicit ModuleTreePanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    ModuleTreePanel(context::OpenModel& opened, context::Navigation& navigation, context::Canvases& canvases,
+                    QWidget* parent = nullptr);
     QTreeView* view() const { return m_view; }
     widgets::SearchField* filter() const { return m_filter; }
+
+    /// Binds what the window does for the panel, and the menu of the tree.
+    void join(const PanelHost& host);
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
 
   private:
+    void showMenu(const QPoint& at, actions::ActionRegistry& actions);
     void follow(const context::Selection& selection);
     void choose(const QModelIndex& index);
     void toggleInCanvas(const QModelIndex& index);
 
-    context::InspectorContext& m_context;
+    context::Navigation& m_navigation;
+    context::Canvases& m_canvases;
     models::ModuleTreeModel m_model;
     models::ModuleFilter m_proxy;
     widgets::SearchField* m_filter;

@@ -9,10 +9,13 @@
 #include <set>
 
 #include "core/ops/registry/registry.h"
+#include "ui/actions/action_registry.h"
 #include "ui/context/comparison.h"
 #include "ui/context/count_text.h"
+#include "ui/context/inspector_context.h"
 #include "ui/context/model_counts.h"
 #include "ui/context/problems.h"
+#include "ui/context/selection.h"
 #include "ui/context/stored.h"
 #include "ui/context/window_hint.h"
 #include "ui/models/difference_table_model.h"
@@ -42,8 +45,11 @@ constexpr std::size_t kMaxRows =
 
 }  // namespace
 
-NodeDetailsPanel::NodeDetailsPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_stats(context), m_title(new widgets::ElidedLabel),
+NodeDetailsPanel::NodeDetailsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
+                                   context::Runs& runs, context::Inputs& inputs, context::Problems& problems,
+                                   context::Comparison& comparison, QWidget* parent)
+    : QWidget(parent), m_opened(opened), m_navigation(navigation), m_points(points), m_runs(runs), m_problems(problems),
+      m_comparison(comparison), m_stats(opened, runs, inputs), m_title(new widgets::ElidedLabel),
       m_subtitle(new widgets::ElidedLabel),
       m_watch(widgets::makeToolButton(QStringLiteral("watch"), tr("Watch point (F9)"), this)),
       m_end(widgets::makeToolButton(QStringLiteral("end"), tr("End point (Shift+F9)"), this)), m_header(new QWidget),
@@ -70,21 +76,21 @@ NodeDetailsPanel::NodeDetailsPanel(InspectorContext& context, QWidget* parent)
     column->addWidget(m_header);
     column->addWidget(m_area, 1);
 
-    connect(m_watch, &QToolButton::clicked, this, [this] { m_context.toggleWatch(m_context.selection().node); });
-    connect(m_end, &QToolButton::clicked, this, [this] { m_context.toggleEnd(m_context.selection().node); });
-    connect(&context, &InspectorContext::selectionChanged, this, &NodeDetailsPanel::rebuild);
-    connect(&context, &InspectorContext::documentOpened, this, &NodeDetailsPanel::rebuild);
-    connect(&context, &InspectorContext::documentClosed, this, &NodeDetailsPanel::rebuild);
-    connect(&context, &InspectorContext::watchChanged, this, &NodeDetailsPanel::refreshMarks);
-    connect(&context, &InspectorContext::endChanged, this, &NodeDetailsPanel::refreshMarks);
-    connect(&context, &InspectorContext::typesChanged, this, &NodeDetailsPanel::rebuild);
-    connect(&context, &InspectorContext::runFinished, this, &NodeDetailsPanel::refreshValue);
-    connect(&context, &InspectorContext::inputsChanged, this, &NodeDetailsPanel::refreshValue);
-    connect(&context, &InspectorContext::runStarted, this, &NodeDetailsPanel::refreshValue);
-    connect(&context.problems(), &context::Problems::changed, this, &NodeDetailsPanel::refreshValue);
-    connect(&context, &InspectorContext::valueArrived, this, &NodeDetailsPanel::refreshValue);
+    connect(m_watch, &QToolButton::clicked, this, [this] { m_points.toggleWatch(m_navigation.selection().node); });
+    connect(m_end, &QToolButton::clicked, this, [this] { m_points.toggleEnd(m_navigation.selection().node); });
+    connect(&navigation, &context::Navigation::selectionChanged, this, &NodeDetailsPanel::rebuild);
+    connect(&opened, &context::OpenModel::documentOpened, this, &NodeDetailsPanel::rebuild);
+    connect(&opened, &context::OpenModel::documentClosed, this, &NodeDetailsPanel::rebuild);
+    connect(&points, &context::Points::watchChanged, this, &NodeDetailsPanel::refreshMarks);
+    connect(&points, &context::Points::endChanged, this, &NodeDetailsPanel::refreshMarks);
+    connect(&opened, &context::OpenModel::typesChanged, this, &NodeDetailsPanel::rebuild);
+    connect(&runs, &context::Runs::runFinished, this, &NodeDetailsPanel::refreshValue);
+    connect(&inputs, &context::Inputs::inputsChanged, this, &NodeDetailsPanel::refreshValue);
+    connect(&runs, &context::Runs::runStarted, this, &NodeDetailsPanel::refreshValue);
+    connect(&problems, &context::Problems::changed, this, &NodeDetailsPanel::refreshValue);
+    connect(&runs, &context::Runs::valueArrived, this, &NodeDetailsPanel::refreshValue);
     connect(&m_stats, &models::NodeStats::changed, this, &NodeDetailsPanel::refreshValue);
-    connect(&context.comparison(), &context::Comparison::changed, this, &NodeDetailsPanel::refreshValue);
+    connect(&comparison, &context::Comparison::changed, this, &NodeDetailsPanel::refreshValue);
     connect(&theme::Theme::instance(), &theme::Theme::changed, this, &NodeDetailsPanel::rebuild);
     rebuild();
 }
@@ -98,9 +104,9 @@ QString NodeDetailsPanel::text() const {
 void NodeDetailsPanel::rebuild() {
     m_valueSection = nullptr;
     m_grids.clear();
-    const Selection& selection = m_context.selection();
-    m_header->setVisible(m_context.hasModel() && !selection.isNone());
-    if (!m_context.hasModel() || selection.isNone()) {
+    const Selection& selection = m_navigation.selection();
+    m_header->setVisible(m_opened.isOpen() && !selection.isNone());
+    if (!m_opened.isOpen() || selection.isNone()) {
         m_area->setWidget(new widgets::EmptyState(QStringLiteral("details"), tr("Nothing is selected"),
                                                   tr("Click a node or a module in the graph to see its details.")));
         return;
@@ -121,7 +127,7 @@ KeyValueGrid* NodeDetailsPanel::makeGrid() {
     connect(grid, &KeyValueGrid::linkActivated, this, [this](const QVariant& target) {
         // Queued: the click's own widget is deleted by what it causes.
         QMetaObject::invokeMethod(
-            this, [this, selection = target.value<Selection>()] { m_context.navigateTo(selection); },
+            this, [this, selection = target.value<Selection>()] { m_navigation.navigateTo(selection); },
             Qt::QueuedConnection);
     });
     return grid;
@@ -146,14 +152,14 @@ KeyValueGrid* NodeDetailsPanel::section(const QString& title, const QString& key
 }
 
 void NodeDetailsPanel::addNodeLink(KeyValueGrid* grid, const QString& key, NodeId id) {
-    const graph::Node& node = m_context.graph().node(id);
-    grid->addLink(key, shown(node.name), QVariant::fromValue(m_context.selectionOf(id)),
-                  models::typeText(node, m_context.value(id)));
+    const graph::Node& node = m_opened.graph().node(id);
+    grid->addLink(key, shown(node.name), QVariant::fromValue(m_navigation.selectionOf(id)),
+                  models::typeText(node, m_runs.value(id)));
 }
 
 void NodeDetailsPanel::showNode(const Selection& selection) {
-    const graph::Expr& expr = m_context.graph().expr(selection.expr);
-    m_title->setText(selection.node.valid() ? shown(m_context.graph().node(selection.node).name)
+    const graph::Expr& expr = m_opened.graph().expr(selection.expr);
+    m_title->setText(selection.node.valid() ? shown(m_opened.graph().node(selection.node).name)
                                             : models::operatorText(expr));
     m_subtitle->setText(models::operatorText(expr) + QStringLiteral("  ·  ") + models::moduleText(expr));
     m_title->setToolTip(m_title->text());
@@ -168,19 +174,19 @@ void NodeDetailsPanel::showNode(const Selection& selection) {
     addAttributes(expr);
     addInputs(expr);
     addOutputs(expr);
-    if (selection.node.valid()) addConsumers(m_context.graph().node(selection.node));
+    if (selection.node.valid()) addConsumers(m_opened.graph().node(selection.node));
     addOrigin(expr);
 }
 
 void NodeDetailsPanel::refreshValue() {
-    const NodeId id = m_context.selection().node;
+    const NodeId id = m_navigation.selection().node;
     if (!m_valueSection || !id.valid()) return;
     // A new grid: rows of an old one would keep their heights.
     KeyValueGrid* grid = makeGrid();
     m_grids.first() = grid;
     m_valueSection->setContent(grid);
-    const graph::Node& node = m_context.graph().node(id);
-    const tensor::Value* value = m_context.value(id);
+    const graph::Node& node = m_opened.graph().node(id);
+    const tensor::Value* value = m_runs.value(id);
     const QString shape = models::shapeText(node, value);
     const QString dtype = models::dtypeText(node, value);
     grid->addRow(tr("Number"), QStringLiteral("#%1").arg(id.value));
@@ -198,19 +204,19 @@ void NodeDetailsPanel::refreshValue() {
     addDifference(grid, id);
     if (value && (!value->isTensor() || value->tensor().numel() <= 8))
         grid->addRow(tr("Value"), shown(value->text(160)), true);
-    if (m_context.isStale(id)) grid->addRow(tr("Value is"), tr("stale: %1").arg(m_context.staleReason()), true);
-    const exec::Failure* failure = m_context.failure(node.producer);
+    if (m_runs.isStale(id)) grid->addRow(tr("Value is"), tr("stale: %1").arg(m_runs.staleReason()), true);
+    const exec::Failure* failure = m_runs.failure(node.producer);
     if (failure) addFailure(grid, node.producer, *failure);
-    else if (!value && m_context.recording() && !m_context.wasReached(id))
+    else if (!value && m_runs.recording() && !m_runs.wasReached(id))
         grid->addRow(tr("Run"), tr("not reached by the last run"));
-    if (const auto& recording = m_context.recording(); recording && !failure && recording->elapsedNs(node.producer) > 0)
+    if (const auto& recording = m_runs.recording(); recording && !failure && recording->elapsedNs(node.producer) > 0)
         grid->addRow(tr("Time"), QStringLiteral("%1 ms").arg(
                                      static_cast<double>(recording->elapsedNs(node.producer)) / 1e6, 0, 'f', 3));
 }
 
 void NodeDetailsPanel::addBadValues(KeyValueGrid* grid, NodeId node) {
     const analysis::TensorStats* stats = m_stats.stats(node);
-    const context::Problems& problems = m_context.problems();
+    const context::Problems& problems = m_problems;
     const exec::BadValues* counted = problems.counted(node);
     const std::int64_t nan = stats ? stats->nanCount : counted ? counted->nan : 0;
     const std::int64_t inf = stats ? stats->infCount : counted ? counted->inf : 0;
@@ -224,7 +230,7 @@ void NodeDetailsPanel::addBadValues(KeyValueGrid* grid, NodeId node) {
         grid->addRow(tr("Bad values"), tr("propagated from an input"));
     else {
         // The count is of all iterations, unlike the statistics above.
-        const std::size_t iterations = m_context.iterations(node);
+        const std::size_t iterations = m_runs.iterations(node);
         const QString where = iterations > 1 ? tr("produced here, in %1 iterations").arg(context::countText(iterations))
                                              : tr("produced here");
         const std::string what = problem->message + (problem->advice.empty() ? "" : "; " + problem->advice);
@@ -233,12 +239,12 @@ void NodeDetailsPanel::addBadValues(KeyValueGrid* grid, NodeId node) {
 }
 
 void NodeDetailsPanel::addFailure(KeyValueGrid* grid, ExprId expr, const exec::Failure& failure) {
-    const graph::InternalGraph& graph = m_context.graph();
+    const graph::InternalGraph& graph = m_opened.graph();
     const graph::Expr& failed = graph.expr(failure.expr);
     if (failure.expr != expr) {
         const QString name =
             failed.outputs.empty() ? models::operatorText(failed) : shown(graph.node(failed.outputs.front()).name);
-        grid->addLink(tr("Failed at"), name, QVariant::fromValue(m_context.selectionOf(failure.expr)),
+        grid->addLink(tr("Failed at"), name, QVariant::fromValue(m_navigation.selectionOf(failure.expr)),
                       models::moduleText(failed));
     }
     grid->addRow(tr("Failed"), shown(failure.error.what), true);
@@ -250,14 +256,14 @@ void NodeDetailsPanel::addFailure(KeyValueGrid* grid, ExprId expr, const exec::F
 
 /// Which run the value is of, if it is one of a comparison, and how far it is from what it was compared with.
 void NodeDetailsPanel::addDifference(KeyValueGrid* grid, NodeId id) {
-    const context::Comparison& comparison = m_context.comparison();
+    const context::Comparison& comparison = m_comparison;
     if (comparison.isStale()) grid->addRow(tr("Comparison"), tr("stale: %1").arg(comparison.staleReason()));
     if (!comparison.isKnown() || comparison.isStale()) return;
     grid->addRow(tr("Run"), comparison.runText());
     const analysis::NodeDifference* found = comparison.of(id);
     if (!found)
         return grid->addRow(tr("Difference"),
-                            m_context.wasReached(id) ? tr("no reference value") : tr("not computed in this run"));
+                            m_runs.wasReached(id) ? tr("no reference value") : tr("not computed in this run"));
     const auto number = [](models::DifferenceTableModel::Column column, double of) {
         return models::differenceText(column, of);
     };
@@ -291,14 +297,15 @@ void NodeDetailsPanel::addOperation(const graph::Expr& expr) {
     }
     if (!expr.target.empty() && expr.target != expr.op.name) grid->addRow(tr("Target"), shown(expr.target));
     if (expr.qualname)
-        grid->addLink(tr("Module"), models::moduleText(expr), QVariant::fromValue(m_context.selectionOf(expr.scope)));
+        grid->addLink(tr("Module"), models::moduleText(expr),
+                      QVariant::fromValue(m_navigation.selectionOf(expr.scope)));
     if (!expr.moduleClass.empty()) grid->addRow(tr("Class"), shown(expr.moduleClass));
     if (expr.kind == graph::ExprKind::CallModule) {
-        const graph::ModuleTree& tree = *m_context.document()->modules;
+        const graph::ModuleTree& tree = *m_opened.document()->modules;
         if (const auto module = tree.find(expr.target); module && !tree.module(*module).failure.empty())
             grid->addRow(tr("Not traced"), shown(tree.module(*module).failure));
     }
-    if (const graph::Scope& scope = m_context.graph().scope(expr.scope); scope.call > 0)
+    if (const graph::Scope& scope = m_opened.graph().scope(expr.scope); scope.call > 0)
         grid->addRow(tr("Call"), tr("call %1 of the module").arg(scope.call + 1));
 }
 
@@ -347,10 +354,10 @@ void NodeDetailsPanel::addConsumers(const graph::Node& node) {
     std::size_t shownUsers = 0;
     for (const ExprId user : users) {
         if (shownUsers++ == kMaxLinks) break;
-        const graph::Expr& expr = m_context.graph().expr(user);
-        const QString name = expr.outputs.empty() ? models::operatorText(expr)
-                                                  : shown(m_context.graph().node(expr.outputs.front()).name);
-        grid->addLink(models::operatorText(expr), name, QVariant::fromValue(m_context.selectionOf(user)),
+        const graph::Expr& expr = m_opened.graph().expr(user);
+        const QString name =
+            expr.outputs.empty() ? models::operatorText(expr) : shown(m_opened.graph().node(expr.outputs.front()).name);
+        grid->addLink(models::operatorText(expr), name, QVariant::fromValue(m_navigation.selectionOf(user)),
                       models::moduleText(expr));
     }
     if (users.size() > kMaxLinks)
@@ -374,40 +381,40 @@ void NodeDetailsPanel::addOrigin(const graph::Expr& expr) {
 }
 
 void NodeDetailsPanel::showModule(const Selection& selection) {
-    const graph::ModuleTree& tree = *m_context.document()->modules;
+    const graph::ModuleTree& tree = *m_opened.document()->modules;
     const auto index = tree.find(selection.qualname.toStdString());
-    m_title->setText(selection.qualname.isEmpty() ? shown(m_context.document()->title)
+    m_title->setText(selection.qualname.isEmpty() ? shown(m_opened.document()->title)
                                                   : models::oneLine(selection.qualname));
     m_subtitle->setText(index ? models::shortClass(tree.module(*index).moduleClass) : tr("module"));
     KeyValueGrid* grid = section(tr("Module"), QStringLiteral("module"));
     grid->addRow(tr("Qualname"), models::qualnameText(selection.qualname));
     if (selection.qualname.isEmpty()) {
-        grid->addRow(tr("Format"), shown(m_context.document()->format));
-        const auto& properties = m_context.document()->properties;
+        grid->addRow(tr("Format"), shown(m_opened.document()->format));
+        const auto& properties = m_opened.document()->properties;
         for (std::size_t i = 0; i < std::min(properties.size(), kMaxRows); ++i)
             grid->addRow(shown(properties[i].first), shown(properties[i].second));
         if (properties.size() > kMaxRows) grid->addRow(QString(), tr("+%1 more").arg(properties.size() - kMaxRows));
     }
     if (selection.scope.valid()) {
-        const graph::Scope& scope = m_context.graph().scope(selection.scope);
+        const graph::Scope& scope = m_opened.graph().scope(selection.scope);
         if (!scope.moduleClass.empty()) grid->addRow(tr("Class"), shown(scope.moduleClass));
         if (scope.parent.valid()) {
-            const QString parent = shown(m_context.graph().scope(scope.parent).qualname);
+            const QString parent = shown(m_opened.graph().scope(scope.parent).qualname);
             grid->addLink(tr("Called in"), parent.isEmpty() ? tr("(root)") : parent,
-                          QVariant::fromValue(m_context.selectionOf(scope.parent)));
+                          QVariant::fromValue(m_navigation.selectionOf(scope.parent)));
         }
-        if (m_context.outline()) {
-            const layout::GroupId group = m_context.outline()->groupOf(selection.scope);
+        if (m_opened.outline()) {
+            const layout::GroupId group = m_opened.outline()->groupOf(selection.scope);
             if (group.valid())
-                grid->addRow(tr("Operations"), context::countText(m_context.outline()->group(group).exprs -
-                                                                  m_context.outline()->group(group).constants));
+                grid->addRow(tr("Operations"), context::countText(m_opened.outline()->group(group).exprs -
+                                                                  m_opened.outline()->group(group).constants));
         }
         QList<Selection> calls;
-        for (const graph::Scope& other : m_context.graph().scopes())
+        for (const graph::Scope& other : m_opened.graph().scopes())
             if (other.qualname == scope.qualname && other.id != scope.id && calls.size() < 20)
-                calls << m_context.selectionOf(other.id);
+                calls << m_navigation.selectionOf(other.id);
         for (const Selection& call : calls)
-            grid->addLink(tr("Also"), tr("call %1").arg(m_context.graph().scope(call.scope).call + 1),
+            grid->addLink(tr("Also"), tr("call %1").arg(m_opened.graph().scope(call.scope).call + 1),
                           QVariant::fromValue(call));
     }
     if (!index) return;
@@ -429,7 +436,7 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
             const graph::ModuleInfo& child = tree.module(module.children[i]);
             const QString qualname = QString::fromStdString(child.qualname);
             children->addLink(models::shortClass(child.moduleClass), models::oneLine(qualname),
-                              QVariant::fromValue(m_context.selectionOf(qualname)));
+                              QVariant::fromValue(m_navigation.selectionOf(qualname)));
         }
         if (module.children.size() > kMaxLinks)
             children->addRow(QString(), tr("+%1 more").arg(context::countText(module.children.size() - kMaxLinks)));
@@ -439,7 +446,7 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
 /// What the module and those in it store; of the root everything, and what is not a parameter of the model that is
 /// drawn.
 void NodeDetailsPanel::addStored(KeyValueGrid* grid, std::size_t module) {
-    const auto counts = context::countsOf(m_context.wholeDocument() ? m_context.wholeDocument() : m_context.document());
+    const auto counts = context::countsOf(m_opened.whole() ? m_opened.whole() : m_opened.document());
     if (module >= counts->ofModule.size()) return;
     const analysis::ModuleSums& sums = counts->ofModule[module];
     grid->addRow(tr("Parameters"), context::storedText(sums.parameters));
@@ -454,18 +461,34 @@ void NodeDetailsPanel::addStored(KeyValueGrid* grid, std::size_t module) {
 }
 
 void NodeDetailsPanel::refreshMarks() {
-    const NodeId node = m_context.selection().node;
+    const NodeId node = m_navigation.selection().node;
     m_watch->setVisible(node.valid());
     m_end->setVisible(node.valid());
-    m_watch->setChecked(node.valid() && m_context.isWatched(node));
-    m_end->setChecked(node.valid() && m_context.isEnd(node));
+    m_watch->setChecked(node.valid() && m_points.isWatched(node));
+    m_end->setChecked(node.valid() && m_points.isEnd(node));
+}
+
+void NodeDetailsPanel::join(const PanelHost& host) {
+    host.actions.bind(QStringLiteral("file.properties"), this, [this, show = host.show] {
+        m_navigation.navigateTo(m_navigation.selectionOf(QLatin1String("")));
+        show();
+    });
 }
 
 PanelInfo nodeDetailsPanel() {
-    return {
-        QStringLiteral("details"), QObject::tr("Details"),
-        QStringLiteral("details"), PanelArea::Right,
-        QStringLiteral("Alt+3"),   [](InspectorContext& context) -> QWidget* { return new NodeDetailsPanel(context); }};
+    PanelInfo info{QStringLiteral("details"),
+                   QObject::tr("Details"),
+                   QStringLiteral("details"),
+                   PanelArea::Right,
+                   QStringLiteral("Alt+3"),
+                   [](InspectorContext& context) -> QWidget* {
+                       return new NodeDetailsPanel(context.model(), context.navigation(), context.points(),
+                                                   context.runs(), context.inputs(), context.problems(),
+                                                   context.comparison());
+                   }};
+    info.size = {330, 330};
+    info.join = [](QWidget& panel, const PanelHost& host) { static_cast<NodeDetailsPanel&>(panel).join(host); };
+    return info;
 }
 
 }  // namespace sonde::panels

@@ -3,7 +3,13 @@
 #include <QMap>
 #include <QWidget>
 
-#include "ui/context/inspector_context.h"
+#include "ui/context/comparison.h"
+#include "ui/context/inputs.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/context/points.h"
+#include "ui/context/problems.h"
+#include "ui/context/runs.h"
 #include "ui/models/node_stats.h"
 #include "ui/panels/panel_info.h"
 
@@ -23,7 +29,11 @@ namespace sonde::panels {
 class NodeDetailsPanel : public QWidget {
     Q_OBJECT
   public:
-    explicit NodeDetailsPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    NodeDetailsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
+                     context::Runs& runs, context::Inputs& inputs, context::Problems& problems,
+                     context::Comparison& comparison, QWidget* parent = nullptr);
+    /// Binds what the window does for the panel.
+    void join(const PanelHost& host);
     /// Everything that the panel says, "key<TAB>value" lines.
     QString text() const;
 
@@ -47,7 +57,12 @@ class NodeDetailsPanel : public QWidget {
     void addOrigin(const graph::Expr& expr);
     void addNodeLink(widgets::KeyValueGrid* grid, const QString& key, graph::NodeId node);
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Navigation& m_navigation;
+    context::Points& m_points;
+    context::Runs& m_runs;
+    context::Problems& m_problems;
+    context::Comparison& m_comparison;
     models::NodeStats m_stats;
     widgets::ElidedLabel* m_title;
     widgets::ElidedLabel* m_subtitle;

@@ -7,7 +7,10 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include "ui/actions/action_registry.h"
 #include "ui/context/count_text.h"
+#include "ui/context/inspector_context.h"
+#include "ui/context/selection.h"
 #include "ui/context/stored.h"
 #include "ui/context/value_measures.h"
 #include "ui/panels/table_view.h"
@@ -21,9 +24,12 @@ namespace sonde::panels {
 using context::InspectorContext;
 using context::Selection;
 
-NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("All nodes"), this)),
-      m_count(new widgets::ElidedLabel({}, this)) {
+NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
+                               context::Messages& messages, context::ValueMeasures& statistics,
+                               context::Comparison& comparison, QWidget* parent)
+    : QWidget(parent), m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages),
+      m_statistics(statistics), m_model(opened, runs, statistics, comparison),
+      m_view(makeTableView(tr("All nodes"), this)), m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("nodeTable"));
@@ -36,14 +42,14 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
                                         tr("Compute statistics for all nodes (Ctrl+Shift+V)"), this);
     m_measure->setObjectName(QStringLiteral("measure"));
     top->addWidget(m_measure);
-    connect(m_measure, &QToolButton::clicked, &context.valueMeasures(), &context::ValueMeasures::compute);
+    connect(m_measure, &QToolButton::clicked, &statistics, &context::ValueMeasures::compute);
     const auto offer = [this] {
-        m_measure->setEnabled(m_context.recording() && !m_context.isRunning() && !m_context.valueMeasures().isKnown());
+        m_measure->setEnabled(m_runs.recording() && !m_runs.isRunning() && !m_statistics.isKnown());
     };
-    connect(&context.valueMeasures(), &context::ValueMeasures::changed, this, offer);
-    connect(&context, &InspectorContext::runFinished, this, offer);
-    connect(&context, &InspectorContext::runStarted, this, offer);
-    connect(&context, &InspectorContext::documentOpened, this, offer);
+    connect(&statistics, &context::ValueMeasures::changed, this, offer);
+    connect(&runs, &context::Runs::runFinished, this, offer);
+    connect(&runs, &context::Runs::runStarted, this, offer);
+    connect(&opened, &context::OpenModel::documentOpened, this, offer);
     offer();
     auto* csv = widgets::makeToolButton(QStringLiteral("export"), tr("Save these rows as CSV"), this);
     csv->setObjectName(QStringLiteral("exportCsv"));
@@ -57,14 +63,14 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
     m_soon.setSingleShot(true);
     connect(&m_soon, &QTimer::timeout, this, &NodeTablePanel::count);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &NodeTablePanel::countSoon);
-    connect(&context, &InspectorContext::runFinished, this, &NodeTablePanel::countSoon);
-    connect(&context, &InspectorContext::selectionChanged, this, &NodeTablePanel::follow);
+    connect(&runs, &context::Runs::runFinished, this, &NodeTablePanel::countSoon);
+    connect(&navigation, &context::Navigation::selectionChanged, this, &NodeTablePanel::follow);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) {
                 if (m_following || !current.isValid()) return;
                 graph::NodeId node;
                 node.value = current.data(models::NodeRole).toUInt();
-                m_context.navigateTo(node);
+                m_navigation.navigateTo(node);
             });
     countSoon();
 }
@@ -112,7 +118,7 @@ base::Result<void> NodeTablePanel::writeCsv(const QString& path) const {
 }
 
 void NodeTablePanel::askForCsv() {
-    if (!m_context.hasModel()) return;
+    if (!m_opened.isOpen()) return;
     auto* dialog = new QFileDialog(this, tr("Save the Table"),
                                    context::stored(QStringLiteral("files/folder")).toString(), tr("CSV file (*.csv)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -120,8 +126,8 @@ void NodeTablePanel::askForCsv() {
     dialog->setDefaultSuffix(QStringLiteral("csv"));
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
         const base::Result<void> written = writeCsv(path);
-        if (!written) return m_context.report(written.error());
-        m_context.report(context::Message{base::Severity::Info, tr("Table saved"), path, {}, {}});
+        if (!written) return m_messages.report(written.error());
+        m_messages.report(context::Message{base::Severity::Info, tr("Table saved"), path, {}, {}});
     });
     dialog->open();
 }
@@ -139,9 +145,20 @@ void NodeTablePanel::follow(const Selection& selection) {
 }
 
 PanelInfo nodeTablePanel() {
-    return {QStringLiteral("nodes"), QObject::tr("Node Table"),
-            QStringLiteral("table"), PanelArea::Bottom,
-            QStringLiteral("Alt+6"), [](InspectorContext& context) -> QWidget* { return new NodeTablePanel(context); }};
+    PanelInfo info{QStringLiteral("nodes"),
+                   QObject::tr("Node Table"),
+                   QStringLiteral("table"),
+                   PanelArea::Bottom,
+                   QStringLiteral("Alt+6"),
+                   [](InspectorContext& context) -> QWidget* {
+                       return new NodeTablePanel(context.model(), context.navigation(), context.runs(),
+                                                 context.messages(), context.valueMeasures(), context.comparison());
+                   }};
+    info.join = [](QWidget& panel, const PanelHost& host) {
+        auto* table = static_cast<NodeTablePanel*>(&panel);
+        host.actions.bind(QStringLiteral("file.export_table"), table, [table] { table->askForCsv(); });
+    };
+    return info;
 }
 
 }  // namespace sonde::panels

@@ -3,6 +3,12 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "ui/context/comparison.h"
+#include "ui/context/messages.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
+#include "ui/context/value_measures.h"
 #include "ui/models/node_table_model.h"
 #include "ui/panels/panel_info.h"
 
@@ -19,7 +25,9 @@ namespace sonde::panels {
 class NodeTablePanel : public QWidget {
     Q_OBJECT
   public:
-    explicit NodeTablePanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    NodeTablePanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
+                   context::Messages& messages, context::ValueMeasures& statistics, context::Comparison& comparison,
+                   QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     /// Writes the rows that are shown, in their order, with all columns.
     base::Result<void> writeCsv(const QString& path) const;
@@ -35,7 +43,11 @@ class NodeTablePanel : public QWidget {
     void countSoon();
     void count();
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Navigation& m_navigation;
+    context::Runs& m_runs;
+    context::Messages& m_messages;
+    context::ValueMeasures& m_statistics;
     models::NodeTableModel m_model;
     models::TableFilter m_proxy;
     QTableView* m_view;

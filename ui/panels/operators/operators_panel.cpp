@@ -4,6 +4,7 @@
 #include <QTimer>
 
 #include "ui/context/count_text.h"
+#include "ui/context/inspector_context.h"
 #include "ui/panels/table_view.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/search_field.h"
@@ -13,9 +14,10 @@ namespace sonde::panels {
 using context::InspectorContext;
 using models::OperatorTableModel;
 
-OperatorsPanel::OperatorsPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("Operators"), this)),
-      m_count(new widgets::ElidedLabel({}, this)) {
+OperatorsPanel::OperatorsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
+                               context::ValueMeasures& statistics, context::Comparison& comparison, QWidget* parent)
+    : QWidget(parent), m_navigation(navigation), m_model(opened, runs, statistics, comparison),
+      m_view(makeTableView(tr("Operators"), this)), m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("operatorTable"));
@@ -71,9 +73,9 @@ void OperatorsPanel::count() {
 void OperatorsPanel::choose(const QModelIndex& row) {
     if (!row.isValid()) return;
     const std::vector<graph::NodeId> nodes = m_model.nodes(m_proxy.mapToSource(row).row());
-    m_context.selectMany(nodes);
-    m_context.setSearchHits(nodes, 0);
-    m_context.reveal(m_context.selectionOf(nodes.front()));
+    m_navigation.selectMany(nodes);
+    m_navigation.setSearchHits(nodes, 0);
+    m_navigation.reveal(m_navigation.selectionOf(nodes.front()));
 }
 
 PanelInfo operatorsPanel() {
@@ -82,7 +84,10 @@ PanelInfo operatorsPanel() {
             QStringLiteral("list"),
             PanelArea::Bottom,
             QStringLiteral("Alt+Shift+6"),
-            [](InspectorContext& context) -> QWidget* { return new OperatorsPanel(context); },
+            [](InspectorContext& context) -> QWidget* {
+                return new OperatorsPanel(context.model(), context.navigation(), context.runs(),
+                                          context.valueMeasures(), context.comparison());
+            },
             true};
 }
 

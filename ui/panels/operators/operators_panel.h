@@ -2,6 +2,11 @@
 
 #include <QWidget>
 
+#include "ui/context/comparison.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
+#include "ui/context/value_measures.h"
 #include "ui/models/node_table_model.h"
 #include "ui/models/operator_table_model.h"
 #include "ui/panels/panel_info.h"
@@ -18,7 +23,8 @@ namespace sonde::panels {
 class OperatorsPanel : public QWidget {
     Q_OBJECT
   public:
-    explicit OperatorsPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    OperatorsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
+                   context::ValueMeasures& statistics, context::Comparison& comparison, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     const models::OperatorTableModel& model() const { return m_model; }
 
@@ -29,7 +35,7 @@ class OperatorsPanel : public QWidget {
     void choose(const QModelIndex& row);
     void count();
 
-    context::InspectorContext& m_context;
+    context::Navigation& m_navigation;
     models::OperatorTableModel m_model;
     models::TableFilter m_proxy;
     QTableView* m_view;

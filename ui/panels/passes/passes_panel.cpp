@@ -13,6 +13,7 @@
 
 #include "core/passes/pass.h"
 #include "ui/context/count_text.h"
+#include "ui/context/inspector_context.h"
 #include "ui/context/text.h"
 #include "ui/models/node_text.h"
 #include "ui/models/roles.h"
@@ -43,8 +44,9 @@ QToolButton* choice(const QString& title, const QString& toolTip) {
 
 }  // namespace
 
-PassesPanel::PassesPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_passes(new QListWidget(this)),
+PassesPanel::PassesPanel(context::OpenModel& opened, context::Loader& loader, context::Navigation& navigation,
+                         QWidget* parent)
+    : QWidget(parent), m_opened(opened), m_loader(loader), m_navigation(navigation), m_passes(new QListWidget(this)),
       m_apply(new QPushButton(theme::icon(QStringLiteral("run")), tr("Apply"), this)),
       m_clear(new QPushButton(tr("None"), this)),
       m_before(choice(tr("Before"), tr("Show the graph as it was before the passes"))),
@@ -107,22 +109,22 @@ PassesPanel::PassesPanel(InspectorContext& context, QWidget* parent)
         for (int i = 0; i < m_passes->count(); ++i) m_passes->item(i)->setCheckState(Qt::Unchecked);
         apply();
     });
-    connect(m_before, &QToolButton::clicked, this, [this] { m_context.showGraph(m_context.graphBeforePasses()); });
-    connect(m_after, &QToolButton::clicked, this, [this] { m_context.showGraph(0); });
+    connect(m_before, &QToolButton::clicked, this, [this] { m_loader.showGraph(m_opened.graphBeforePasses()); });
+    connect(m_after, &QToolButton::clicked, this, [this] { m_loader.showGraph(0); });
     connect(m_report, &QTreeWidget::currentItemChanged, this, &PassesPanel::choose);
-    connect(&context, &InspectorContext::documentOpened, this, &PassesPanel::rebuild);
-    connect(&context, &InspectorContext::documentClosed, this, &PassesPanel::rebuild);
+    connect(&opened, &context::OpenModel::documentOpened, this, &PassesPanel::rebuild);
+    connect(&opened, &context::OpenModel::documentClosed, this, &PassesPanel::rebuild);
     connect(&theme::Theme::instance(), &theme::Theme::changed, this, &PassesPanel::fillReport);
     rebuild();
 }
 
 void PassesPanel::rebuild() {
-    const auto& whole = m_context.wholeDocument();
+    const auto& whole = m_opened.whole();
     setEnabled(whole != nullptr);
     const bool changed = whole && whole->original;
     m_before->setEnabled(changed);
     m_after->setEnabled(changed);
-    m_before->setChecked(changed && m_context.shownGraph() == m_context.graphBeforePasses());
+    m_before->setChecked(changed && m_opened.shownGraph() == m_opened.graphBeforePasses());
     m_after->setChecked(!m_before->isChecked());
     if (whole == m_shown) return;  // another graph of the same model: the report stays as it is, with its place
     m_shown = whole;
@@ -138,7 +140,7 @@ void PassesPanel::rebuild() {
 void PassesPanel::fillReport() {
     const QScopedValueRollback guard(m_filling, true);
     m_report->clear();
-    const auto& whole = m_context.wholeDocument();
+    const auto& whole = m_opened.whole();
     std::size_t removed = 0, added = 0, changed = 0;
     if (whole) {
         for (const passes::PassReport& report : whole->passReports) {
@@ -171,7 +173,7 @@ void PassesPanel::fillReport() {
                     item->setToolTip(WhyColumn, why);
                 }
             };
-            add(report.went, tr("−  removed"), theme::ColorRole::DiffRemoved, m_context.graphBeforePasses());
+            add(report.went, tr("−  removed"), theme::ColorRole::DiffRemoved, m_opened.graphBeforePasses());
             add(report.came, tr("+  added"), theme::ColorRole::DiffAdded, 0);
             add(report.changed, tr("~  changed"), theme::ColorRole::DiffChanged, 0);
             removed += report.went.size(), added += report.came.size(), changed += report.changed.size();
@@ -186,22 +188,22 @@ void PassesPanel::fillReport() {
 void PassesPanel::choose(QTreeWidgetItem* item) {
     if (m_filling || !item || !item->parent() || !item->data(0, models::NodeRole).isValid()) return;
     const QScopedValueRollback guard(m_filling, true);
-    m_context.showGraph(item->data(0, kGraphRole).toInt());
+    m_loader.showGraph(item->data(0, kGraphRole).toInt());
     graph::NodeId node;
     node.value = item->data(0, models::NodeRole).toUInt();
-    const graph::InternalGraph& graph = m_context.graph();
+    const graph::InternalGraph& graph = m_opened.graph();
     if (!node.valid() || node.index() >= graph.nodeCount() || graph.isErased(graph.node(node).producer)) return;
-    m_context.navigateTo(node);
+    m_navigation.navigateTo(node);
 }
 
 void PassesPanel::apply() {
-    if (!m_context.wholeDocument()) return;
-    document::OpenOptions options = m_context.wholeDocument()->options;
+    if (!m_opened.whole()) return;
+    document::OpenOptions options = m_opened.whole()->options;
     options.passes.clear();
     for (int i = 0; i < m_passes->count(); ++i)
         if (m_passes->item(i)->checkState() == Qt::Checked)
             options.passes.push_back(m_passes->item(i)->data(Qt::UserRole).toString().toStdString());
-    m_context.retrace(options);
+    m_loader.retrace(options);
 }
 
 PanelInfo passesPanel() {
@@ -210,7 +212,9 @@ PanelInfo passesPanel() {
             QStringLiteral("compare"),
             PanelArea::Bottom,
             QStringLiteral("Alt+9"),
-            [](InspectorContext& context) -> QWidget* { return new PassesPanel(context); },
+            [](InspectorContext& context) -> QWidget* {
+                return new PassesPanel(context.model(), context.loader(), context.navigation());
+            },
             false};
 }
 

@@ -2,7 +2,9 @@
 
 #include <QWidget>
 
-#include "ui/context/inspector_context.h"
+#include "ui/context/loader.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
 #include "ui/panels/panel_info.h"
 
 class QLabel;
@@ -19,7 +21,8 @@ namespace sonde::panels {
 class PassesPanel : public QWidget {
     Q_OBJECT
   public:
-    explicit PassesPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    PassesPanel(context::OpenModel& opened, context::Loader& loader, context::Navigation& navigation,
+                QWidget* parent = nullptr);
 
   private:
     void rebuild();
@@ -27,7 +30,9 @@ class PassesPanel : public QWidget {
     void apply();
     void choose(QTreeWidgetItem* item);
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Loader& m_loader;
+    context::Navigation& m_navigation;
     QListWidget* m_passes;
     QPushButton* m_apply;
     QPushButton* m_clear;

@@ -1,6 +1,8 @@
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 
+#include <QAction>
 #include <QHBoxLayout>
+#include <QHash>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -8,7 +10,10 @@
 #include <QVBoxLayout>
 
 #include "core/analysis/bad_values.h"
+#include "ui/actions/action_registry.h"
 #include "ui/context/comparison.h"
+#include "ui/context/inspector_context.h"
+#include "ui/context/selection.h"
 #include "ui/models/module_result.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
@@ -22,11 +27,13 @@ namespace sonde::panels {
 using context::InspectorContext;
 using context::Selection;
 
-TensorViewerPanel::TensorViewerPanel(InspectorContext& inspector)
-    : m_inspector(inspector), m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)),
-      m_title(new widgets::ElidedLabel({}, m_page)), m_iterations(new QWidget(m_page)),
-      m_iteration(new QSpinBox(m_iterations)), m_iterationCount(new QLabel(m_iterations)),
-      m_viewer(new TensorViewer(m_page)),
+TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
+                                     context::Inputs& inputs, context::Messages& messages,
+                                     context::Comparison& comparison)
+    : m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages), m_comparison(comparison),
+      m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)), m_title(new widgets::ElidedLabel({}, m_page)),
+      m_iterations(new QWidget(m_page)), m_iteration(new QSpinBox(m_iterations)),
+      m_iterationCount(new QLabel(m_iterations)), m_viewer(new TensorViewer(m_page)),
       m_empty(new widgets::EmptyState(QStringLiteral("tensor"), {}, {}, {}, m_stack)) {
     auto* header = new QHBoxLayout;
     header->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
@@ -55,45 +62,45 @@ TensorViewerPanel::TensorViewerPanel(InspectorContext& inspector)
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_stack);
 
-    connect(&inspector, &InspectorContext::selectionChanged, this, &TensorViewerPanel::follow);
-    connect(&inspector, &InspectorContext::documentOpened, this, &TensorViewerPanel::follow);
-    connect(&inspector, &InspectorContext::documentClosed, this, &TensorViewerPanel::follow);
-    connect(&inspector, &InspectorContext::runStarted, this, [this] {
+    connect(&navigation, &context::Navigation::selectionChanged, this, &TensorViewerPanel::follow);
+    connect(&opened, &context::OpenModel::documentOpened, this, &TensorViewerPanel::follow);
+    connect(&opened, &context::OpenModel::documentClosed, this, &TensorViewerPanel::follow);
+    connect(&runs, &context::Runs::runStarted, this, [this] {
         m_asked = {};
         if (!m_viewer->hasValue()) explain();
     });
-    connect(&inspector, &InspectorContext::runFinished, this, [this] {
+    connect(&runs, &context::Runs::runFinished, this, [this] {
         m_asked = {};
         m_iterationOf = {};
         refresh();
     });
-    connect(&inspector, &InspectorContext::inputsChanged, this, &TensorViewerPanel::refresh);
-    connect(&inspector.comparison(), &context::Comparison::changed, this, &TensorViewerPanel::refresh);
-    connect(&inspector, &InspectorContext::valueArrived, this, [this](graph::NodeId node) {
+    connect(&inputs, &context::Inputs::inputsChanged, this, &TensorViewerPanel::refresh);
+    connect(&comparison, &context::Comparison::changed, this, &TensorViewerPanel::refresh);
+    connect(&runs, &context::Runs::valueArrived, this, [this](graph::NodeId node) {
         if (node == m_node) refresh();
     });
     connect(m_empty, &widgets::EmptyState::actionTriggered, this, [this] {
-        if (m_node.valid()) m_inspector.runTo(m_node);
+        if (m_node.valid()) m_runs.runTo(m_node);
     });
     connect(m_viewer, &TensorViewer::saved, this, [this](const QString& path) {
-        m_inspector.report(context::Message{base::Severity::Info, tr("Saved %1").arg(path), {}, {}, m_node});
+        m_messages.report(context::Message{base::Severity::Info, tr("Saved %1").arg(path), {}, {}, m_node});
     });
     connect(m_viewer, &TensorViewer::saveFailed, this, [this](const QString& what, const QString& hint) {
-        m_inspector.report(context::Message{base::Severity::Error, what, {}, hint, m_node});
+        m_messages.report(context::Message{base::Severity::Error, what, {}, hint, m_node});
     });
     follow();
 }
 
 void TensorViewerPanel::follow() {
-    m_node = models::resultOf(m_inspector, m_inspector.selection());
+    m_node = models::resultOf(m_opened, m_navigation.selection());
     m_asked = {};
     refresh();
 }
 
 void TensorViewerPanel::refresh() {
-    const tensor::Value* value = m_node.valid() && m_inspector.hasModel() ? m_inspector.value(m_node) : nullptr;
+    const tensor::Value* value = m_node.valid() && m_opened.isOpen() ? m_runs.value(m_node) : nullptr;
     if (!value) return explain();
-    const std::size_t passes = m_inspector.iterations(m_node);
+    const std::size_t passes = m_runs.iterations(m_node);
     m_iterations->setVisible(passes > 1);
     if (passes > 1) {
         const QSignalBlocker quiet(m_iteration);
@@ -106,14 +113,14 @@ void TensorViewerPanel::refresh() {
             m_iteration->setValue(firstBadIteration(count).value_or(chosen ? m_iteration->value() : count));
         m_iterationOf = m_node;
         m_iterationCount->setText(tr("of %1").arg(passes));
-        if (const tensor::Value* one = m_inspector.value(m_node, static_cast<std::size_t>(m_iteration->value() - 1)))
+        if (const tensor::Value* one = m_runs.value(m_node, static_cast<std::size_t>(m_iteration->value() - 1)))
             value = one;
     }
-    const graph::InternalGraph& graph = m_inspector.graph();
+    const graph::InternalGraph& graph = m_opened.graph();
     const QString name = models::shown(graph.node(m_node).name);
-    const QString qualname = models::oneLine(m_inspector.selection().qualname);
+    const QString qualname = models::oneLine(m_navigation.selection().qualname);
     QString title = qualname.isEmpty() || qualname == name ? name : qualname + QStringLiteral("  ·  ") + name;
-    const context::Comparison& comparison = m_inspector.comparison();
+    const context::Comparison& comparison = m_comparison;
     if (const QString run = comparison.runText(); !run.isEmpty()) {
         title += QStringLiteral("  ·  ") + run;
         const analysis::NodeDifference* found = comparison.of(m_node);
@@ -122,29 +129,29 @@ void TensorViewerPanel::refresh() {
                 QStringLiteral(": ") +
                 (found->ok ? tr("agrees") : tr("differs by up to %1").arg(QString::number(found->maxAbsolute, 'g', 3)));
     }
-    const bool isStale = m_inspector.isStale(m_node);
-    if (isStale) title.prepend(tr("Stale, %1  \u00b7  ").arg(m_inspector.staleReason()));
+    const bool isStale = m_runs.isStale(m_node);
+    if (isStale) title.prepend(tr("Stale, %1  \u00b7  ").arg(m_runs.staleReason()));
     m_title->setText(title);
     m_title->setColorRole(isStale ? theme::ColorRole::Warning : theme::ColorRole::Text);
     m_viewer->setValue(name, *value);
-    if (!m_inspector.checkFiles()) return explain();  // numbers of another file are not shown
+    if (!m_opened.checkFiles()) return explain();  // numbers of another file are not shown
     m_stack->setCurrentWidget(m_page);
 }
 
 bool TensorViewerPanel::isBadIteration(int iteration) const {
-    const tensor::Value* value = m_inspector.value(m_node, static_cast<std::size_t>(iteration));
+    const tensor::Value* value = m_runs.value(m_node, static_cast<std::size_t>(iteration));
     return value && value->isTensor() && !analysis::badElements(value->tensor(), 1).empty();
 }
 
 /// From 1. Long loops are not searched to their end: the window must not wait.
 std::optional<int> TensorViewerPanel::firstBadIteration(int count) const {
     constexpr std::int64_t kMaxSearched = 1 << 22;  // elements
-    const auto& recording = m_inspector.recording();
+    const auto& recording = m_runs.recording();
     if (!recording || !recording->bad.contains(m_node)) return std::nullopt;
     std::int64_t searched = 0;
     for (int i = 0; i < count && searched < kMaxSearched; ++i) {
         if (isBadIteration(i)) return i + 1;
-        const tensor::Value* value = m_inspector.value(m_node, static_cast<std::size_t>(i));
+        const tensor::Value* value = m_runs.value(m_node, static_cast<std::size_t>(i));
         searched += value && value->isTensor() ? value->tensor().numel() + 1 : 1;
     }
     return std::nullopt;
@@ -156,34 +163,72 @@ void TensorViewerPanel::explain() {
     const auto say = [this](const QString& title, const QString& text, const QString& action = {}) {
         m_empty->setContent(QStringLiteral("tensor"), title, text, action);
     };
-    if (!m_inspector.hasModel()) return say(tr("No model"), tr("Open a model to see its values"));
+    if (!m_opened.isOpen()) return say(tr("No model"), tr("Open a model to see its values"));
     if (!m_node.valid()) return say(tr("Nothing selected"), tr("Click a node to see its value"));
-    const QString name = models::brief(m_inspector.graph().node(m_node).name);
-    if (m_inspector.isRunning()) return say(tr("Running"), tr("The value of %1 is shown after the run").arg(name));
-    if (m_inspector.fileHasChanged())
+    const QString name = models::brief(m_opened.graph().node(m_node).name);
+    if (m_runs.isRunning()) return say(tr("Running"), tr("The value of %1 is shown after the run").arg(name));
+    if (m_opened.fileHasChanged())
         return say(tr("The model file changed"), tr("Its values are shown again once it is reloaded"));
-    const auto& recording = m_inspector.recording();
+    const auto& recording = m_runs.recording();
     if (recording && recording->computed(m_node)) {
         // Asked for once; should it not come, the button remains.
         if (m_asked != m_node) {
             m_asked = m_node;
-            m_inspector.requestValue(m_node);
+            m_runs.requestValue(m_node);
         }
         return say(tr("Computing"), tr("%1 was computed but not kept; computing it again").arg(name),
                    tr("Run to here"));
     }
     if (!recording)
         return say(tr("No value yet"), tr("Run the model to see the value of %1").arg(name), tr("Run to here"));
-    const graph::InternalGraph& graph = m_inspector.graph();
-    if (const exec::Failure* failure = m_inspector.failure(graph.node(m_node).producer))
+    const graph::InternalGraph& graph = m_opened.graph();
+    if (const exec::Failure* failure = m_runs.failure(graph.node(m_node).producer))
         return say(tr("Failed"), models::failureText(graph, graph.node(m_node).producer, *failure));
-    if (m_inspector.runState() != context::RunState::Failed || recording->failures.empty())
+    if (m_runs.state() != context::RunState::Failed || recording->failures.empty())
         return say(tr("Not reached"), tr("The last run stopped before %1").arg(name), tr("Run to here"));
     const graph::Expr& failed = graph.expr(recording->failures.front().expr);
     const QString at =
         failed.outputs.empty() ? models::operatorText(failed) : models::brief(graph.node(failed.outputs.front()).name);
     say(tr("Not reached"), tr("The last run failed at %1, before %2").arg(at, name), tr("Run to here"));
 }
+
+void TensorViewerPanel::join(const PanelHost& host) {
+    actions::ActionRegistry& actions = host.actions;
+    actions.bind(QStringLiteral("values.copy"), this, [this] { m_viewer->copy(); });
+    actions.bind(QStringLiteral("values.save"), this, [this] { m_viewer->save(); });
+    widgets::RangeControl* range = m_viewer->rangeControl();
+    actions.bind(QStringLiteral("values.autofit"), range, [range] { range->fitOnce(); });
+    actions.bindToggle(QStringLiteral("values.lock"), range, [range](bool on) { range->setLocked(on); });
+    actions.bindToggle(QStringLiteral("values.log"), range, [range](bool on) { range->setLogarithmic(on); });
+    actions.bindToggle(QStringLiteral("values.diverging"), range, [range](bool on) { range->setDiverging(on); });
+    connect(m_viewer, &TensorViewer::shownChanged, this, [&actions, range] {
+        actions.action(QStringLiteral("values.lock"))->setChecked(range->state().locked);
+        actions.action(QStringLiteral("values.log"))->setChecked(range->state().logarithmic);
+        actions.action(QStringLiteral("values.diverging"))->setChecked(range->state().diverging);
+    });
+    actions.addTo(this, actions::Scope::Values);
+}
+
+namespace {
+
+/// Command `view`: words as users know them, and the ids of views.
+base::Result<void> showView(QWidget& panel, const PanelHost& host, const QString& view) {
+    static const QHash<QString, QString> ids{{"heatmap", "heat_map"}, {"histogram", "histogram"}, {"table", "table"},
+                                             {"image", "image"},      {"channels", "channels"},   {"line", "line"}};
+    if (!ids.contains(view))
+        return base::usageError("no such view", view.toStdString(),
+                                "heatmap, histogram, table, image, channels or line");
+    host.show();
+    static_cast<TensorViewerPanel&>(panel).viewer()->setCurrentView(ids[view]);
+    return {};
+}
+
+base::Result<void> showIteration(QWidget& panel, const PanelHost&, const QString& number) {
+    static_cast<TensorViewerPanel&>(panel).iterationBox()->setValue(number.toInt());
+    return {};
+}
+
+}  // namespace
 
 PanelInfo tensorViewerPanel() {
     PanelInfo info;
@@ -192,7 +237,15 @@ PanelInfo tensorViewerPanel() {
     info.icon = QStringLiteral("tensor");
     info.area = PanelArea::Right;
     info.shortcut = QStringLiteral("Alt+4");
-    info.factory = [](InspectorContext& inspector) -> QWidget* { return new TensorViewerPanel(inspector); };
+    info.factory = [](InspectorContext& inspector) -> QWidget* {
+        return new TensorViewerPanel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
+                                     inspector.messages(), inspector.comparison());
+    };
+    info.size = {330, 420};
+    info.join = [](QWidget& panel, const PanelHost& host) { static_cast<TensorViewerPanel&>(panel).join(host); };
+    info.commands = {
+        {"view", "heatmap|histogram|table|image|channels|line", "show the selected tensor like that", showView},
+        {"iteration", "N", "show the value of iteration N of a loop", showIteration}};
     return info;
 }
 

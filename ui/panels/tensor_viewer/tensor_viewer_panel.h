@@ -2,7 +2,12 @@
 
 #include <QWidget>
 
-#include "ui/context/inspector_context.h"
+#include "ui/context/comparison.h"
+#include "ui/context/inputs.h"
+#include "ui/context/messages.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
 #include "ui/panels/panel_info.h"
 
 class QLabel;
@@ -23,13 +28,16 @@ class TensorViewer;
 class TensorViewerPanel : public QWidget {
     Q_OBJECT
   public:
-    explicit TensorViewerPanel(context::InspectorContext& inspector);
+    TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
+                      context::Inputs& inputs, context::Messages& messages, context::Comparison& comparison);
 
     TensorViewer* viewer() const { return m_viewer; }
     /// The node whose value is meant: the selected one, a module's result, or what the Output expr returns.
     graph::NodeId node() const { return m_node; }
     /// Chooses the pass of the loop that the node is in; there only if there were several.
     QSpinBox* iterationBox() const { return m_iteration; }
+    /// Binds what the menus do with values.
+    void join(const PanelHost& host);
 
   private:
     void follow();
@@ -38,7 +46,11 @@ class TensorViewerPanel : public QWidget {
     bool isBadIteration(int iteration) const;
     std::optional<int> firstBadIteration(int count) const;
 
-    context::InspectorContext& m_inspector;
+    context::OpenModel& m_opened;
+    context::Navigation& m_navigation;
+    context::Runs& m_runs;
+    context::Messages& m_messages;
+    context::Comparison& m_comparison;
     graph::NodeId m_node;
     graph::NodeId m_asked;  ///< requested from the context and not yet arrived
     QStackedWidget* m_stack;

@@ -17,6 +17,7 @@
 #include "core/document/tracers.h"
 #include "core/graph/guard.h"
 #include "ui/context/count_text.h"
+#include "ui/context/inspector_context.h"
 #include "ui/context/text.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/icon.h"
@@ -49,11 +50,13 @@ QLabel* note(const QString& words = {}) {
 
 }  // namespace
 
-TracingPanel::TracingPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_pages(new QStackedWidget(this)), m_tracer(new QComboBox),
-      m_description(note()), m_noLeaves(new QCheckBox(tr("Trace into every module"))), m_leaves(new QListWidget),
-      m_register(new QCheckBox(tr("Use these leaf classes for every model"))), m_concrete(new QFormLayout),
-      m_follow(new QCheckBox(tr("Follow the input values"))), m_flatten(new QCheckBox(tr("Flatten"))),
+TracingPanel::TracingPanel(context::OpenModel& opened, context::Loader& loader, context::Inputs& inputs,
+                           QWidget* parent)
+    : QWidget(parent), m_opened(opened), m_loader(loader), m_inputs(inputs), m_pages(new QStackedWidget(this)),
+      m_tracer(new QComboBox), m_description(note()), m_noLeaves(new QCheckBox(tr("Trace into every module"))),
+      m_leaves(new QListWidget), m_register(new QCheckBox(tr("Use these leaf classes for every model"))),
+      m_concrete(new QFormLayout), m_follow(new QCheckBox(tr("Follow the input values"))),
+      m_flatten(new QCheckBox(tr("Flatten"))),
       m_retrace(new QPushButton(theme::icon(QStringLiteral("reload")), tr("Trace Again"))),
       m_defaults(new QPushButton(tr("Defaults"))), m_result(note()) {
     auto* area = new QScrollArea;
@@ -74,8 +77,8 @@ TracingPanel::TracingPanel(InspectorContext& context, QWidget* parent)
     connect(m_noLeaves, &QCheckBox::toggled, m_leaves, &QWidget::setDisabled);
     connect(m_retrace, &QPushButton::clicked, this, &TracingPanel::retrace);
     connect(m_defaults, &QPushButton::clicked, this, &TracingPanel::setToDefaults);
-    connect(&context, &InspectorContext::documentOpened, this, &TracingPanel::rebuild);
-    connect(&context, &InspectorContext::documentClosed, this, &TracingPanel::rebuild);
+    connect(&opened, &context::OpenModel::documentOpened, this, &TracingPanel::rebuild);
+    connect(&opened, &context::OpenModel::documentClosed, this, &TracingPanel::rebuild);
     rebuild();
 }
 
@@ -126,7 +129,7 @@ QWidget* TracingPanel::buildForm() {
 }
 
 void TracingPanel::rebuild() {
-    const auto& whole = m_context.wholeDocument();
+    const auto& whole = m_opened.whole();
     const bool traced = whole && whole->traced;
     m_pages->setCurrentIndex(traced ? 0 : 1);
     if (!traced) return;
@@ -143,7 +146,7 @@ void TracingPanel::rebuild() {
 }
 
 void TracingPanel::fillLeaves() {
-    const document::Document& whole = *m_context.wholeDocument();
+    const document::Document& whole = *m_opened.whole();
     std::map<std::string, int> classes;
     for (const graph::ModuleInfo& module : whole.modules->modules())
         if (!module.moduleClass.empty() && !module.qualname.empty()) ++classes[module.moduleClass];
@@ -164,7 +167,7 @@ void TracingPanel::fillLeaves() {
 
 void TracingPanel::fillConcrete() {
     while (m_concrete->rowCount() > 0) m_concrete->removeRow(0);
-    const document::Document& whole = *m_context.wholeDocument();
+    const document::Document& whole = *m_opened.whole();
     for (const graph::NodeId node : whole.graph->inputs()) {
         const std::string& name = whole.graph->expr(whole.graph->node(node).producer).target;
         if (name.empty()) continue;
@@ -189,7 +192,7 @@ void TracingPanel::showSentence() {
 }
 
 void TracingPanel::showResult() {
-    const document::Document& whole = *m_context.wholeDocument();
+    const document::Document& whole = *m_opened.whole();
     int failed = 0, unvisited = 0, guards = 0;
     for (const graph::ModuleInfo& module : whole.modules->modules()) {
         failed += module.failure.empty() ? 0 : 1;
@@ -208,7 +211,7 @@ void TracingPanel::setToDefaults() {
     m_follow->setChecked(false);
     m_flatten->setChecked(false);
     m_noLeaves->setChecked(false);
-    const QStringList registered = InspectorContext::registeredLeaves();
+    const QStringList registered = context::Settings::registeredLeaves();
     for (int i = 0; i < m_leaves->count(); ++i)
         m_leaves->item(i)->setCheckState(
             registered.contains(m_leaves->item(i)->data(Qt::UserRole).toString()) ? Qt::Checked : Qt::Unchecked);
@@ -216,10 +219,10 @@ void TracingPanel::setToDefaults() {
 }
 
 document::OpenOptions TracingPanel::chosen() const {
-    document::OpenOptions options = m_context.wholeDocument()->options;
+    document::OpenOptions options = m_opened.whole()->options;
     options.tracer = m_tracer->currentData().toString().toStdString();
     options.flatten = m_flatten->isChecked();
-    options.inputData = m_follow->isChecked() ? m_context.inputData().toStdString() : std::string();
+    options.inputData = m_follow->isChecked() ? m_inputs.inputData().toStdString() : std::string();
     options.leaves.clear();
     if (m_noLeaves->isChecked()) options.leaves.push_back("none");
     for (int i = 0; i < m_leaves->count() && !m_noLeaves->isChecked(); ++i)
@@ -235,14 +238,14 @@ document::OpenOptions TracingPanel::chosen() const {
 
 void TracingPanel::retrace() {
     const document::OpenOptions options = chosen();
-    QStringList registered = InspectorContext::registeredLeaves();
+    QStringList registered = context::Settings::registeredLeaves();
     for (int i = 0; i < m_leaves->count(); ++i) {
         const QString name = m_leaves->item(i)->data(Qt::UserRole).toString();
         registered.removeAll(name);
         if (m_register->isChecked() && m_leaves->item(i)->checkState() == Qt::Checked) registered << name;
     }
-    InspectorContext::setRegisteredLeaves(registered);
-    m_context.retrace(options);
+    context::Settings::setRegisteredLeaves(registered);
+    m_loader.retrace(options);
 }
 
 PanelInfo tracingPanel() {
@@ -251,7 +254,9 @@ PanelInfo tracingPanel() {
             QStringLiteral("graph"),
             PanelArea::Left,
             QStringLiteral("Alt+8"),
-            [](InspectorContext& context) -> QWidget* { return new TracingPanel(context); },
+            [](InspectorContext& context) -> QWidget* {
+                return new TracingPanel(context.model(), context.loader(), context.inputs());
+            },
             false};
 }
 

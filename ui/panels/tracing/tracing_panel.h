@@ -2,7 +2,9 @@
 
 #include <QWidget>
 
-#include "ui/context/inspector_context.h"
+#include "ui/context/inputs.h"
+#include "ui/context/loader.h"
+#include "ui/context/open_model.h"
 #include "ui/panels/panel_info.h"
 
 class QCheckBox;
@@ -21,7 +23,8 @@ namespace sonde::panels {
 class TracingPanel : public QWidget {
     Q_OBJECT
   public:
-    explicit TracingPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    TracingPanel(context::OpenModel& opened, context::Loader& loader, context::Inputs& inputs,
+                 QWidget* parent = nullptr);
 
   private:
     QWidget* buildForm();
@@ -34,7 +37,9 @@ class TracingPanel : public QWidget {
     document::OpenOptions chosen() const;
     void retrace();
 
-    context::InspectorContext& m_context;
+    context::OpenModel& m_opened;
+    context::Loader& m_loader;
+    context::Inputs& m_inputs;
     QStackedWidget* m_pages;
     QComboBox* m_tracer;
     QLabel* m_description;

@@ -11,6 +11,8 @@
 #include <QVBoxLayout>
 
 #include "ui/context/count_text.h"
+#include "ui/context/inspector_context.h"
+#include "ui/context/selection.h"
 #include "ui/panels/copy_rows.h"
 #include "ui/panels/row_delegate.h"
 #include "ui/theme/icon.h"
@@ -36,9 +38,10 @@ NodeId nodeAt(const QModelIndex& index) {
 
 }  // namespace
 
-NodeValueTable::NodeValueTable(InspectorContext& context, WatchListModel::Kind kind, QWidget* parent)
-    : QWidget(parent), m_context(context), m_kind(kind), m_model(context, kind), m_stack(new QStackedWidget(this)),
-      m_view(new QTableView) {
+NodeValueTable::NodeValueTable(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
+                               context::Runs& runs, context::Inputs& inputs, WatchListModel::Kind kind, QWidget* parent)
+    : QWidget(parent), m_navigation(navigation), m_points(points), m_kind(kind),
+      m_model(opened, points, runs, inputs, kind), m_stack(new QStackedWidget(this)), m_view(new QTableView) {
     const bool watches = kind == WatchListModel::Kind::Watches;
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
@@ -83,13 +86,13 @@ NodeValueTable::NodeValueTable(InspectorContext& context, WatchListModel::Kind k
     connect(&m_model, &QAbstractItemModel::rowsInserted, this, showFilled);
     connect(&m_model, &QAbstractItemModel::rowsRemoved, this, showFilled);
     connect(&m_model, &QAbstractItemModel::modelReset, this, showFilled);
-    connect(&context, &InspectorContext::selectionChanged, this, &NodeValueTable::follow);
+    connect(&navigation, &context::Navigation::selectionChanged, this, &NodeValueTable::follow);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) {
-                if (!m_following && current.isValid()) m_context.navigateTo(nodeAt(current));
+                if (!m_following && current.isValid()) m_navigation.navigateTo(nodeAt(current));
             });
     connect(m_view, &QTableView::clicked, this, [this](const QModelIndex& index) {
-        if (nodeAt(index) != m_context.selection().node) m_context.navigateTo(nodeAt(index));
+        if (nodeAt(index) != m_navigation.selection().node) m_navigation.navigateTo(nodeAt(index));
     });
     showFilled();
 }
@@ -98,8 +101,8 @@ void NodeValueTable::removeSelected() {
     std::vector<NodeId> nodes;
     for (const QModelIndex& index : m_view->selectionModel()->selectedRows()) nodes.push_back(nodeAt(index));
     for (const NodeId node : nodes) {
-        if (m_kind == WatchListModel::Kind::Watches) m_context.setWatched(node, false);
-        else m_context.setEnd(node, false);
+        if (m_kind == WatchListModel::Kind::Watches) m_points.setWatched(node, false);
+        else m_points.setEnd(node, false);
     }
 }
 
@@ -115,17 +118,18 @@ void NodeValueTable::follow(const Selection& selection) {
     m_view->selectRow(index.row());
 }
 
-WatchListPanel::WatchListPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_tabs(new QTabWidget(this)),
-      m_watches(new NodeValueTable(context, WatchListModel::Kind::Watches)),
-      m_ends(new NodeValueTable(context, WatchListModel::Kind::Ends)) {
+WatchListPanel::WatchListPanel(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
+                               context::Runs& runs, context::Inputs& inputs, QWidget* parent)
+    : QWidget(parent), m_points(points), m_tabs(new QTabWidget(this)),
+      m_watches(new NodeValueTable(opened, navigation, points, runs, inputs, WatchListModel::Kind::Watches)),
+      m_ends(new NodeValueTable(opened, navigation, points, runs, inputs, WatchListModel::Kind::Ends)) {
     m_tabs->setDocumentMode(true);
     m_tabs->addTab(m_watches, theme::icon(QStringLiteral("watch")), QString());
     m_tabs->addTab(m_ends, theme::icon(QStringLiteral("end")), QString());
     auto* clear = widgets::makeToolButton(QStringLiteral("delete"), tr("Clear this list"), m_tabs);
     m_tabs->setCornerWidget(clear);
     connect(clear, &QToolButton::clicked, this,
-            [this] { m_tabs->currentWidget() == m_watches ? m_context.clearWatched() : m_context.clearEnds(); });
+            [this] { m_tabs->currentWidget() == m_watches ? m_points.clearWatched() : m_points.clearEnds(); });
     const auto count = [this, clear] {
         const int watches = m_watches->model().rowCount();
         const int ends = m_ends->model().rowCount();
@@ -133,10 +137,10 @@ WatchListPanel::WatchListPanel(InspectorContext& context, QWidget* parent)
         m_tabs->setTabText(1, tr("End points  %1").arg(context::countText(ends)));
         clear->setEnabled((m_tabs->currentIndex() == 0 ? watches : ends) > 0);
     };
-    connect(&context, &InspectorContext::watchChanged, this, count);
-    connect(&context, &InspectorContext::endChanged, this, count);
-    connect(&context, &InspectorContext::documentOpened, this, count);
-    connect(&context, &InspectorContext::documentClosed, this, count);
+    connect(&points, &context::Points::watchChanged, this, count);
+    connect(&points, &context::Points::endChanged, this, count);
+    connect(&opened, &context::OpenModel::documentOpened, this, count);
+    connect(&opened, &context::OpenModel::documentClosed, this, count);
     connect(m_tabs, &QTabWidget::currentChanged, this, count);
     count();
     auto* column = new QVBoxLayout(this);
@@ -145,10 +149,17 @@ WatchListPanel::WatchListPanel(InspectorContext& context, QWidget* parent)
 }
 
 PanelInfo watchListPanel() {
-    return {
-        QStringLiteral("watches"), QObject::tr("Watch List"),
-        QStringLiteral("watch"),   PanelArea::Bottom,
-        QStringLiteral("Alt+5"),   [](InspectorContext& context) -> QWidget* { return new WatchListPanel(context); }};
+    PanelInfo info{QStringLiteral("watches"),
+                   QObject::tr("Watch List"),
+                   QStringLiteral("watch"),
+                   PanelArea::Bottom,
+                   QStringLiteral("Alt+5"),
+                   [](InspectorContext& context) -> QWidget* {
+                       return new WatchListPanel(context.model(), context.navigation(), context.points(),
+                                                 context.runs(), context.inputs());
+                   }};
+    info.size = {0, 190};
+    return info;
 }
 
 }  // namespace sonde::panels

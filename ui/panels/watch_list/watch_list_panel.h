@@ -2,6 +2,11 @@
 
 #include <QWidget>
 
+#include "ui/context/inputs.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/context/points.h"
+#include "ui/context/runs.h"
 #include "ui/models/node_table_model.h"
 #include "ui/models/watch_list_model.h"
 #include "ui/panels/panel_info.h"
@@ -16,7 +21,9 @@ namespace sonde::panels {
 class NodeValueTable : public QWidget {
     Q_OBJECT
   public:
-    NodeValueTable(context::InspectorContext& context, models::WatchListModel::Kind kind, QWidget* parent = nullptr);
+    NodeValueTable(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
+                   context::Runs& runs, context::Inputs& inputs, models::WatchListModel::Kind kind,
+                   QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     models::WatchListModel& model() { return m_model; }
 
@@ -24,7 +31,8 @@ class NodeValueTable : public QWidget {
     void removeSelected();
     void follow(const context::Selection& selection);
 
-    context::InspectorContext& m_context;
+    context::Navigation& m_navigation;
+    context::Points& m_points;
     models::WatchListModel::Kind m_kind;
     models::WatchListModel m_model;
     models::TableFilter m_proxy;
@@ -37,12 +45,13 @@ class NodeValueTable : public QWidget {
 class WatchListPanel : public QWidget {
     Q_OBJECT
   public:
-    explicit WatchListPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    WatchListPanel(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
+                   context::Runs& runs, context::Inputs& inputs, QWidget* parent = nullptr);
     NodeValueTable* watches() const { return m_watches; }
     NodeValueTable* ends() const { return m_ends; }
 
   private:
-    context::InspectorContext& m_context;
+    context::Points& m_points;
     QTabWidget* m_tabs;
     NodeValueTable* m_watches;
     NodeValueTable* m_ends;

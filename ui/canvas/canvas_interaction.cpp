@@ -1,0 +1,289 @@
+#include "ui/canvas/canvas_interaction.h"
+
+#include <QApplication>
+#include <QContextMenuEvent>
+#include <QHelpEvent>
+#include <QMenu>
+#include <QMouseEvent>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ui/canvas/canvas_menu.h"
+#include "ui/canvas/graph_canvas.h"
+
+namespace sonde::canvas {
+
+using layout::ItemId;
+using layout::ItemKind;
+
+namespace {
+
+constexpr double kEdgeReach = 5;  ///< pixels beside an edge that still hit it
+
+}  // namespace
+
+QPointF CanvasInteraction::scenePlace(QPointF pixel) const { return m_canvas.camera().toScene(pixel, m_canvas.size()); }
+
+void CanvasInteraction::forgetHover() {
+    m_hoverItem = {};
+    m_hoverEdge = -1;
+}
+
+std::optional<CanvasInteraction::Box> CanvasInteraction::box() const {
+    if (m_drag != Drag::SelectBox && m_drag != Drag::ZoomBox) return {};
+    return Box{QRectF(m_pressPixel, m_lastPixel).normalized().toRect(), m_drag == Drag::ZoomBox};
+}
+
+int CanvasInteraction::edgeAtPixel(QPointF pixel) const {
+    if (!m_canvas.painter() || m_canvas.isChanging() || detailAt(m_canvas.camera().scale) == Detail::Block) return -1;
+    return m_canvas.painter()->index().edgeAt(scenePlace(pixel), kEdgeReach / m_canvas.camera().scale);
+}
+
+bool CanvasInteraction::onToggle(ItemId id, QPointF pixel) const {
+    const layout::SceneItem& item = m_canvas.scene()->item(id);
+    if (!Card::hasToggle(item.what) || detailAt(m_canvas.camera().scale) < Detail::Full) return false;
+    return Card::toggleRect(item.rect).adjusted(-3, -3, 3, 3).contains(scenePlace(pixel));
+}
+
+void CanvasInteraction::press(QMouseEvent* event) {
+    m_canvas.stopFlight();
+    m_pressPixel = m_lastPixel = event->position();
+    m_pressButton = event->button();
+    m_dragCentre = m_canvas.camera().centre;
+    if (!m_canvas.painter()) return;
+    if (event->button() == Qt::MiddleButton) {
+        m_drag = Drag::Pan;
+        m_canvas.setCursor(Qt::ClosedHandCursor);
+    } else if (event->button() == Qt::LeftButton) {
+        if (event->modifiers() & Qt::ShiftModifier) m_drag = Drag::SelectBox;
+        else if (event->modifiers() & Qt::ControlModifier) m_drag = Drag::ZoomBox;
+        else m_drag = Drag::Pressed;
+    }
+}
+
+void CanvasInteraction::move(QMouseEvent* event) {
+    const QPointF pixel = event->position();
+    switch (m_drag) {
+        case Drag::None: hoverAt(pixel); break;
+        case Drag::Pressed:
+            if ((pixel - m_pressPixel).manhattanLength() < QApplication::startDragDistance()) break;
+            m_drag = Drag::Pan;
+            m_canvas.setCursor(Qt::ClosedHandCursor);
+            [[fallthrough]];
+        case Drag::Pan: m_canvas.centreOn(m_dragCentre - (pixel - m_pressPixel) / m_canvas.camera().scale); break;
+        case Drag::SelectBox:
+        case Drag::ZoomBox: m_canvas.update(); break;
+    }
+    m_lastPixel = pixel;
+}
+
+void CanvasInteraction::release(QMouseEvent* event) {
+    if (event->button() != m_pressButton) return;
+    const Drag drag = std::exchange(m_drag, Drag::None);
+    m_lastPixel = event->position();
+    m_canvas.unsetCursor();
+    m_canvas.update();
+    if (!m_canvas.painter() || drag == Drag::Pan || drag == Drag::None) return;
+    const QRectF box = QRectF(m_pressPixel, m_lastPixel).normalized();
+    const bool dragged = (m_lastPixel - m_pressPixel).manhattanLength() >= QApplication::startDragDistance();
+    if (drag != Drag::Pressed && dragged) finishBox(box, drag);
+    else clickAt(m_lastPixel, event->modifiers());
+}
+
+void CanvasInteraction::finishBox(const QRectF& pixels, Drag drag) {
+    const QRectF area(scenePlace(pixels.topLeft()), scenePlace(pixels.bottomRight()));
+    if (drag == Drag::ZoomBox) {
+        m_canvas.flyTo(Camera::fitting(area, m_canvas.size(), 0, Camera::kMaxScale));
+        return;
+    }
+    std::vector<graph::NodeId> nodes;
+    for (const std::uint32_t id : m_canvas.painter()->index().within(area).items) {
+        const layout::SceneItem& item = m_canvas.scene()->items[id];
+        if (item.what.open || item.what.kind == ItemKind::Stub) continue;
+        if (const graph::NodeId node = nodeOf(m_context.model().graph(), item.what)) nodes.push_back(node);
+    }
+    m_context.navigation().selectMany(nodes);
+}
+
+void CanvasInteraction::clickAt(QPointF pixel, Qt::KeyboardModifiers modifiers) {
+    const ItemId item = m_canvas.itemAt(pixel);
+    const bool ground = !item || m_canvas.scene()->item(item).what.open;
+    if (item && onToggle(item, pixel)) {
+        m_canvas.setCurrent(item);
+        m_canvas.toggleItem(item);
+        return;
+    }
+    const int edge = ground ? edgeAtPixel(pixel) : -1;
+    if (edge >= 0) {
+        const layout::SceneEdge& hit = m_canvas.scene()->edges[static_cast<std::size_t>(edge)];
+        if (modifiers & Qt::AltModifier) {
+            // To the end that is farther from here: the other one is likely on the screen.
+            const auto far = [&](const layout::Point& end) {
+                return (toQt(end) - scenePlace(pixel)).manhattanLength();
+            };
+            const ItemId other = far(hit.path.start()) > far(hit.path.end()) ? hit.from : hit.to;
+            m_canvas.selectItem(other);
+            m_canvas.showItem(other);
+        } else if (!hit.values.empty()) {
+            m_context.navigation().select(hit.values.front());
+        }
+        return;
+    }
+    if (!item) {
+        m_canvas.clearSelection();
+        return;
+    }
+    if (m_canvas.scene()->item(item).what.kind == ItemKind::Stub && (modifiers & Qt::AltModifier)) {
+        m_canvas.jump(item);
+        return;
+    }
+    if (modifiers & Qt::ControlModifier) {
+        // One more node, or one less.
+        std::vector<graph::NodeId> nodes = m_context.navigation().selectedNodes();
+        const graph::NodeId node = nodeOf(m_context.model().graph(), m_canvas.scene()->item(item).what);
+        if (node && std::erase(nodes, node) == 0) nodes.push_back(node);
+        if (node) m_context.navigation().selectMany(nodes);
+        return;
+    }
+    m_canvas.selectItem(item);
+}
+
+void CanvasInteraction::doubleClick(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton || !m_canvas.painter()) return;
+    const ItemId item = m_canvas.itemAt(event->position());
+    const bool ground = !item || m_canvas.scene()->item(item).what.open;
+    const int edge = ground ? edgeAtPixel(event->position()) : -1;
+    if (edge >= 0) {
+        clickAt(event->position(), Qt::AltModifier);
+    } else if (item && onToggle(item, event->position())) {
+        clickAt(event->position(), Qt::NoModifier);  // a quick second click on the button is a second click
+    } else if (item && m_canvas.scene()->item(item).what.kind == ItemKind::Stub) {
+        m_canvas.jump(item);
+    } else if (item) {
+        m_canvas.selectItem(item);
+        m_canvas.toggleItem(item);
+    }
+}
+
+void CanvasInteraction::wheel(QWheelEvent* event) {
+    if (!m_canvas.painter()) return;
+    m_canvas.stopFlight();
+    const bool zoom = m_wheelZooms != bool(event->modifiers() & Qt::ControlModifier);
+    Camera camera = m_canvas.camera();
+    if (zoom) {
+        const double delta = event->pixelDelta().isNull() ? event->angleDelta().y() : 2.0 * event->pixelDelta().y();
+        camera.zoomAbout(event->position(), m_canvas.size(), std::pow(1.0018, std::clamp(delta, -480.0, 480.0)));
+    } else {
+        QPointF delta =
+            event->pixelDelta().isNull() ? QPointF(event->angleDelta()) / 120.0 * 60.0 : QPointF(event->pixelDelta());
+        if (event->modifiers() & Qt::ShiftModifier && delta.x() == 0) delta = {delta.y(), 0};
+        camera.centre -= delta / camera.scale;
+    }
+    m_canvas.setCamera(camera);
+    event->accept();
+}
+
+void CanvasInteraction::hoverAt(QPointF pixel) {
+    const ItemId item = m_canvas.itemAt(pixel);
+    const bool ground = !item || m_canvas.scene()->item(item).what.open;
+    const int edge = ground ? edgeAtPixel(pixel) : -1;
+    const bool hand =
+        edge >= 0 || (item && (onToggle(item, pixel) || m_canvas.scene()->item(item).what.kind == ItemKind::Stub));
+    m_canvas.setCursor(hand ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    if (item == m_hoverItem && edge == m_hoverEdge) return;
+    m_hoverItem = item;
+    m_hoverEdge = edge;
+    m_context.navigation().hover(item && !ground ? m_canvas.selectionOf(item) : context::Selection{});
+    m_canvas.update();
+}
+
+void CanvasInteraction::leave() {
+    m_hoverItem = {};
+    m_hoverEdge = -1;
+    m_context.navigation().hover({});
+    m_canvas.update();
+}
+
+QString CanvasInteraction::failureText(graph::ExprId expr) const {
+    if (!expr.valid()) return {};
+    const graph::ModuleTree& tree = *m_context.model().document()->modules;
+    const auto module = tree.find(m_context.model().graph().expr(expr).target);
+    return module ? GraphCanvas::tr("Could not be traced: %1").arg(QString::fromStdString(tree.module(*module).failure))
+                  : QString();
+}
+
+void CanvasInteraction::showToolTip(const QHelpEvent* help) {
+    const ItemId item = m_canvas.itemAt(help->pos());
+    const bool ground = !item || m_canvas.scene()->item(item).what.open;
+    const int edge = ground ? edgeAtPixel(help->pos()) : -1;
+    QString text;
+    if (edge >= 0) {
+        const layout::SceneEdge& hit = m_canvas.scene()->edges[static_cast<std::size_t>(edge)];
+        for (std::size_t i = 0; i < std::min<std::size_t>(hit.values.size(), 8); ++i) {
+            const graph::Node& node = m_context.model().graph().node(hit.values[i]);
+            text += (i ? QStringLiteral("\n") : QString()) + QString::fromStdString(node.name).left(200) + u' ' +
+                    typeText(node);
+        }
+    } else if (item && !ground) {
+        text = itemFacts(m_context.model().graph(), m_canvas.scene()->item(item));
+        if (m_canvas.marks().of(item) & kUntraced)
+            text += QLatin1Char('\n') + failureText(m_canvas.scene()->item(item).what.expr);
+    }
+    // Names of a file are text, never markup.
+    if (text.isEmpty()) QToolTip::hideText();
+    else
+        QToolTip::showText(
+            help->globalPos(),
+            QStringLiteral("<p style='white-space:pre'>") + text.toHtmlEscaped() + QStringLiteral("</p>"), &m_canvas);
+}
+
+/// Whether the key was the canvas's.
+bool CanvasInteraction::key(const QKeyEvent* event) {
+    const Qt::KeyboardModifiers modifiers = event->modifiers() & ~Qt::KeypadModifier;
+    if (modifiers == Qt::NoModifier) {
+        switch (event->key()) {
+            case Qt::Key_Up: m_canvas.walkUp(); return true;
+            case Qt::Key_Down: m_canvas.walkDown(); return true;
+            case Qt::Key_Left: m_canvas.walkLeft(); return true;
+            case Qt::Key_Right: m_canvas.walkRight(); return true;
+            case Qt::Key_Return:
+            case Qt::Key_Enter: {
+                const ItemId item = m_canvas.currentItem();
+                if (item && m_canvas.scene()->item(item).what.kind == ItemKind::Stub) m_canvas.jump(item);
+                else m_canvas.toggleCurrent();
+                return true;
+            }
+            case Qt::Key_Space: m_canvas.fit(); return true;
+            case Qt::Key_Escape:
+                m_context.navigation().selection().isNone() ? m_canvas.state().showEverything()
+                                                            : m_canvas.clearSelection();
+                return true;
+            default: break;
+        }
+    }
+    return false;
+}
+
+void CanvasInteraction::openMenu(const QContextMenuEvent* event) {
+    if (!m_canvas.painter()) return;
+    m_canvas.activate();
+    if (event->reason() == QContextMenuEvent::Mouse) {
+        const ItemId item = m_canvas.itemAt(event->pos());
+        const bool ground = !item || m_canvas.scene()->item(item).what.open;
+        const int edge = ground ? edgeAtPixel(event->pos()) : -1;
+        if (edge >= 0) clickAt(event->pos(), Qt::NoModifier);
+        else if (item && item != m_canvas.currentItem()) m_canvas.selectItem(item);
+    }
+    auto* menu = new QMenu(&m_canvas);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    CanvasMenu(m_canvas, m_context).fill(*menu);
+    Q_EMIT m_canvas.menuAboutToShow(menu);
+    const ItemId current = m_canvas.currentItem();
+    const bool byKey = event->reason() != QContextMenuEvent::Mouse && current;
+    menu->popup(byKey ? m_canvas.mapToGlobal(m_canvas.itemRect(current).center().toPoint()) : event->globalPos());
+}
+
+}  // namespace sonde::canvas

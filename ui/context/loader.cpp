@@ -1,0 +1,219 @@
+#include "ui/context/loader.h"
+
+#include <algorithm>
+
+#include "ui/context/count_text.h"
+#include "ui/context/messages.h"
+#include "ui/context/model_memory.h"
+#include "ui/context/navigation.h"
+#include "ui/context/remembered.h"
+#include "ui/context/settings.h"
+#include "ui/context/window_hint.h"
+
+namespace sonde::context {
+
+struct Loader::Loaded {
+    std::shared_ptr<const document::Document> document;
+    std::shared_ptr<const layout::Outline> outline;
+    std::optional<base::Error> error;
+    std::optional<document::NativeRequest> request;  ///< what the user must agree to first
+};
+
+namespace {
+
+/// So many findings of a file are listed one by one: nobody reads more, and each takes time in every list that shows
+/// it.
+constexpr std::size_t kFindingsTold = 300;
+
+QString textOf(const std::string& text) { return QString::fromStdString(text); }
+
+/// What a run computes: without inputs, constants and the output, as `sonde info` and `sonde run` count.
+std::size_t operationCount(const graph::InternalGraph& graph, const layout::Outline::Group& root) {
+    const auto isOutput = [&graph](graph::ExprId id) { return graph.expr(id).kind == graph::ExprKind::Output; };
+    const auto outputs = static_cast<std::size_t>(std::ranges::count_if(graph.main().order, isOutput));
+    const std::size_t others = root.constants + graph.inputs().size() + outputs;
+    return root.exprs > others ? root.exprs - others : 0;
+}
+
+}  // namespace
+
+Loader::Loader(session::Session& session, OpenModel& model, Navigation& navigation, ModelMemory& memory,
+               Messages& messages)
+    : m_session(session), m_model(model), m_navigation(navigation), m_memory(memory), m_messages(messages) {
+    connect(&m_load, &Job::progressed, this, &Loader::loadProgressed);
+}
+
+void Loader::open(const QString& model) {
+    if (model != m_location) m_options = {};
+    m_location = model;
+    load();
+}
+
+void Loader::reload() {
+    if (!m_location.isEmpty()) open(QString(m_location));
+}
+
+void Loader::retrace(const document::OpenOptions& options) {
+    if (!m_model.whole() || m_location.isEmpty()) return;
+    m_memory.keep();
+    m_options = options;
+    load();
+}
+
+void Loader::load() {
+    m_state = LoadState::Loading;
+    m_options.groups = Settings::findsGroups();
+    m_options.allowNative = m_allowsNative;
+    m_options.registeredLeaves.clear();
+    for (const QString& leaf : Settings::registeredLeaves()) m_options.registeredLeaves.push_back(leaf.toStdString());
+    m_messages.clearBanner();
+    Q_EMIT loadStarted(m_location);
+    m_load.start(
+        [path = m_location.toStdString(), options = m_options](const base::WorkContext& work) {
+            Loaded loaded;
+            auto opened = document::open(path, options, work);
+            if (!opened) {
+                loaded.error = std::move(opened).error();
+                if (!options.allowNative) loaded.request = document::nativeRequest(path);
+                return loaded;
+            }
+            if (work.cancelled()) {
+                loaded.error = base::cancelled("opening the model");
+                return loaded;
+            }
+            loaded.document = *opened;
+            loaded.outline = std::make_shared<layout::Outline>(loaded.document->graph);
+            fetchRemembered(*loaded.document);
+            return loaded;
+        },
+        [this](Loaded loaded) {
+            loaded.request ? askForConsent(*loaded.error, *loaded.request)
+            : loaded.error ? fail(*loaded.error)
+                           : adopt(std::move(loaded));
+        });
+}
+
+/// Not an error but a question, which stands until it is answered.
+void Loader::askForConsent(const base::Error& error, const document::NativeRequest& request) {
+    leaveLoading();
+    Q_EMIT loadFailed(error);
+    Q_EMIT consentRequested(request);
+}
+
+void Loader::agreeToNative(const document::NativeRequest& request) {
+    if (const auto remembered = document::agreeToNative(request.hash, request.path); !remembered)
+        return m_messages.report(remembered.error());
+    m_messages.report(Message{base::Severity::Info,
+                              tr("Agreed to run %1").arg(textOf(request.path.filename().string())),
+                              tr("SHA-256 %1").arg(textOf(request.hash)),
+                              {},
+                              {}});
+    // The file is read again: should it have another content by now, that is asked about.
+    open(textOf(request.location));
+}
+
+/// What was open stays: a typing mistake must not take the user's model away, nor be what is reloaded or traced again.
+void Loader::fail(const base::Error& error) {
+    leaveLoading();
+    if (error.kind != base::ErrorKind::Cancelled) m_messages.report(error);
+    Q_EMIT loadFailed(error);
+}
+
+void Loader::leaveLoading() {
+    m_state = m_model.isOpen() ? LoadState::Loaded : LoadState::Failed;
+    if (m_model.whole()) {
+        m_location = textOf(m_model.whole()->location);
+        m_options = m_model.whole()->options;
+    }
+}
+
+/// At once for who asked: the work itself ends where it next looks.
+void Loader::cancel() {
+    if (m_state != LoadState::Loading) return;
+    m_load.abandon();
+    fail(base::cancelled("opening the model"));
+}
+
+void Loader::show(std::shared_ptr<const document::Document> document) {
+    m_load.abandon();
+    auto outline = std::make_shared<const layout::Outline>(document->graph);
+    m_location = textOf(document->location);
+    adopt({std::move(document), std::move(outline), {}, {}});
+}
+
+void Loader::showGraph(int graph) {
+    if (graph == m_model.shownGraph()) return;
+    std::shared_ptr<const document::Document> chosen = m_model.documentOfGraph(graph);
+    if (!chosen) return;
+    m_memory.keep();
+    auto outline = std::make_shared<const layout::Outline>(chosen->graph);
+    display(std::move(chosen), std::move(outline), m_model.whole(), graph);
+    Q_EMIT m_model.documentOpened();
+    Q_EMIT m_navigation.historyChanged();
+}
+
+void Loader::close() {
+    cancel();
+    m_state = LoadState::Empty;
+    m_location.clear();
+    if (!m_model.isOpen()) return;
+    m_memory.keep();
+    m_session.close();
+    m_model.setShown({}, 0);
+    m_model.followFile();
+    m_memory.recallAll();
+    m_options = {};
+    m_messages.clearBanner();
+    Q_EMIT m_model.documentClosed();
+}
+
+/// Shows a graph in place of the one that is shown, with what is remembered of it.
+void Loader::display(std::shared_ptr<const document::Document> document, std::shared_ptr<const layout::Outline> outline,
+                     std::shared_ptr<const document::Document> whole, int graph) {
+    m_session.show(std::move(document), std::move(whole));
+    m_model.setShown(std::move(outline), graph);
+    m_memory.recallAll();
+    m_memory.keep();
+}
+
+void Loader::adopt(Loaded loaded) {
+    // Reloading keeps the selection, by name.
+    const NodeId before = m_navigation.selection().node;
+    const bool same = m_model.isOpen() && m_model.document()->location == loaded.document->location;
+    const std::string selected = same && before.valid() ? m_model.graph().node(before).name : std::string();
+    m_memory.keep();
+    m_state = LoadState::Loaded;
+    display(loaded.document, std::move(loaded.outline), loaded.document, 0);
+    m_model.followFile();
+    reportOpened();
+    Q_EMIT m_model.documentOpened();
+    Q_EMIT m_navigation.historyChanged();
+    const NodeId again = selected.empty() ? NodeId() : m_model.graph().findNode(selected);
+    if (again.valid()) m_navigation.select(again);
+}
+
+void Loader::reportOpened() {
+    const document::Document& document = *m_model.document();
+    const layout::Outline& outline = *m_model.outline();
+    m_messages.report(Message{base::Severity::Info,
+                              tr("Opened %1: %2, %3 operations")
+                                  .arg(textOf(document.title), textOf(document.format),
+                                       countText(operationCount(*document.graph, outline.group(outline.root())))),
+                              textOf(document.location),
+                              {},
+                              {}});
+    std::size_t told = 0;
+    for (const base::Diagnostic& found : document.diagnostics) {
+        if (told++ == kFindingsTold) break;
+        m_messages.report(Message{found.severity, textOf(found.what), windowPlace(found.where), windowHint(found.hint),
+                                  document.graph->findNode(found.where)});
+    }
+    if (const std::size_t all = document.diagnostics.size(); all > kFindingsTold)
+        m_messages.report(Message{base::Severity::Info,
+                                  tr("%1 more messages are not listed").arg(countText(all - kFindingsTold)),
+                                  textOf(document.location),
+                                  {},
+                                  {}});
+}
+
+}  // namespace sonde::context

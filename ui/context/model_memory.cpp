@@ -1,0 +1,50 @@
+#include "ui/context/model_memory.h"
+
+#include "ui/context/canvases.h"
+#include "ui/context/comparison.h"
+#include "ui/context/inputs.h"
+#include "ui/context/remembered.h"
+#include "ui/context/runs.h"
+
+namespace sonde::context {
+
+void ModelMemory::recallAll() {
+    const auto& [session, model, navigation, canvases, inputs, runs, comparison] = m_parts;
+    runs.reset();
+    navigation.reset();
+    for (const int canvas : {0, 1}) canvases.at(canvas).reset();
+    if (!model.isOpen()) return inputs.reset();
+    Remembered state = recall(*model.document());
+    session.restorePoints(state.watched, state.ends);
+    session.problems().restoreAccepted(std::move(state.accepted));
+    comparison.restoreTolerance(state.tolerance);
+    std::vector<Selection> bookmarks;
+    for (const NodeId node : state.bookmarkedNodes) bookmarks.push_back(navigation.selectionOf(node));
+    for (const ScopeId scope : state.bookmarkedScopes) bookmarks.push_back(navigation.selectionOf(scope));
+    navigation.reset(std::move(bookmarks));
+    const layout::ViewState view = state.view ? *state.view : CanvasState::firstView(*model.outline());
+    canvases.at(0).reset(view, state.place);
+    canvases.at(1).reset(state.secondView ? *state.secondView : view, state.secondPlace);
+    for (const auto& [name, spec] : state.inputs) session.inputs().restore(name.toStdString(), spec.plain());
+    inputs.reset();
+}
+
+void ModelMemory::keep() {
+    const auto& [session, model, navigation, canvases, inputs, runs, comparison] = m_parts;
+    if (!model.isOpen()) return;
+    Remembered state;
+    state.watched = session.points().watched.nodes();
+    state.ends = session.points().ends.nodes();
+    state.view = canvases.at(0).view();
+    state.secondView = canvases.at(1).view();
+    state.accepted = session.problems().accepted();
+    state.tolerance = comparison.keptTolerance();
+    for (const Selection& bookmark : navigation.bookmarks()) {
+        if (bookmark.node.valid()) state.bookmarkedNodes.push_back(bookmark.node);
+        else if (bookmark.scope.valid()) state.bookmarkedScopes.push_back(bookmark.scope);
+    }
+    for (const ModelInput& input : inputs.all()) state.inputs.emplace_back(input.name, input.spec);
+    remember(model.document(), std::move(state));
+}
+
+}  // namespace sonde::context

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <QObject>
+
+#include "core/session/session.h"
+
+namespace sonde::context {
+
+class Canvases;
+class Comparison;
+class Inputs;
+class Navigation;
+class OpenModel;
+class Runs;
+
+/// Keeps what belongs to a model for the next time that it is opened (see remembered.h), and brings it back. Belongs to
+/// the UI thread.
+class ModelMemory : public QObject {
+    Q_OBJECT
+  public:
+    /// The parts of a window whose state is kept.
+    struct Parts {
+        session::Session& session;
+        OpenModel& model;
+        Navigation& navigation;
+        Canvases& canvases;
+        Inputs& inputs;
+        Runs& runs;
+        Comparison& comparison;
+    };
+    explicit ModelMemory(const Parts& parts) : m_parts(parts) {}
+
+    /// In place of what the parts have, which is of the document before: what is remembered of the one that is shown,
+    /// or nothing if there is none. Tells nobody.
+    void recallAll();
+
+  public Q_SLOTS:
+    /// Remembers what belongs to the model.
+    void keep();
+
+  private:
+    const Parts m_parts;
+};
+
+}  // namespace sonde::context

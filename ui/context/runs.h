@@ -1,0 +1,109 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QTimer>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/session/session.h"
+
+namespace sonde::context {
+
+class Messages;
+class Problems;
+using graph::ExprId;
+using graph::NodeId;
+using session::RunProgress;
+using session::RunState;
+
+/// The session's runs and the values that they left, for views; tells of each run in messages. Belongs to the UI
+/// thread; no verb blocks.
+class Runs : public QObject {
+    Q_OBJECT
+  public:
+    Runs(session::Session& session, const Problems& problems, Messages& messages);
+
+    RunState state() const { return m_session.runs().state(); }
+    bool isRunning() const { return m_session.runs().isRunning(); }
+    const RunProgress& progress() const { return m_progress; }
+    /// What the last run left; null before the first. Kept while a new run goes on.
+    const std::shared_ptr<const exec::Recording>& recording() const { return m_session.runs().last().recording; }
+    /// What the last run was given, which may have changed since. Only with a recording.
+    const std::vector<tensor::Value>& lastInputs() const { return m_session.runs().last().inputs; }
+    /// Why the last run did not begin: what was given cannot be read or contradicts the model. Empty of a run that
+    /// began.
+    const std::optional<base::Error>& refusal() const { return m_session.runs().refusal(); }
+    /// Why the last run's values are not those of the present inputs: "the inputs were changed", "x.npz changed on
+    /// disk". Empty if they are, and while there is no run. Changes with inputsChanged() and with runs.
+    QString staleReason() const;
+
+    /// The node's value: of the last run, looked up afterwards (see requestValue), a weight, or a given input; else
+    /// null. Valid until the next signal.
+    const tensor::Value* value(NodeId node) const { return m_session.values().of(node); }
+    /// The value of one iteration of the loop that the node is in; null if there is none.
+    const tensor::Value* value(NodeId node, std::size_t iteration) const {
+        return m_session.values().of(node, iteration);
+    }
+    /// How many values of a node the last run kept: more than one inside loops.
+    std::size_t iterations(NodeId node) const { return m_session.values().iterations(node); }
+    /// Whether a value of the node is one of the last run, which is stale: weights and what is given never are.
+    bool isStale(NodeId node) const { return m_session.values().isStale(node); }
+
+    /// Whether a body is a branch that the last run took, at least once.
+    bool wasTaken(graph::BodyId body) const { return m_session.runs().wasTaken(body); }
+    /// Whether the node was computed in the last run. True for everything before the first run.
+    bool wasReached(NodeId node) const { return m_session.runs().wasReached(node); }
+    /// Of the run that goes on, else of the last one.
+    exec::ExprState exprState(ExprId expr) const { return m_session.runs().exprState(expr); }
+    /// Why an operation failed in the last run: it, or one inside of it. Null if it did not, and while another run goes
+    /// on.
+    const exec::Failure* failure(ExprId expr) const { return m_session.runs().failure(expr); }
+
+    bool isLive() const { return m_session.runs().isLive(); }
+    int threads() const { return static_cast<int>(m_session.runs().settings().threads); }
+
+    /// By the context: the document has gone.
+    void reset();
+    /// By the context: the session's run has begun, or ended.
+    void begin();
+    void end();
+
+  public Q_SLOTS:
+    /// Runs as far as watch and end points need; a run under way is superseded.
+    void run();
+    /// Runs until the node is computed, once, without setting an end point.
+    void runTo(sonde::graph::NodeId node);
+    void cancel() { m_session.runs().cancel(); }
+    void setLive(bool live);
+    /// 0: one per processor. Counts from the next run on.
+    void setThreads(int threads);
+    /// Computes the value of a node that the last run passed but did not keep, with the same inputs, in the background.
+    void requestValue(sonde::graph::NodeId node) { m_session.values().request(node); }
+
+  Q_SIGNALS:
+    void runStarted();
+    /// At most about 30 times a second.
+    void runProgressed();
+    /// However it ended: see state() and recording().
+    void runFinished();
+    /// requestValue() has brought it.
+    void valueArrived(sonde::graph::NodeId node);
+    void liveChanged(bool live);
+
+  private:
+    void poll();
+    void report(const session::Run& run);
+    void reportFailure(const base::Error& error);
+    void reportProblems();
+
+    session::Session& m_session;
+    const Problems& m_problems;
+    Messages& m_messages;
+    QTimer m_timer;  ///< looks at the run that goes on, so that the worker need not post for each node
+    RunProgress m_progress;
+};
+
+}  // namespace sonde::context

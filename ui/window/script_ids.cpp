@@ -1,0 +1,34 @@
+#include "ui/window/script_ids.h"
+
+#include <QString>
+
+#include <vector>
+
+#include "ui/models/node_columns.h"
+#include "ui/window/panel_table.h"
+
+namespace sonde::window {
+
+namespace {
+
+std::string listed(const std::vector<QString>& ids) {
+    std::string text;
+    for (const QString& id : ids) text += (text.empty() ? "" : ", ") + id.toStdString();
+    return text;
+}
+
+}  // namespace
+
+std::string panelIds() {
+    std::vector<QString> ids;
+    for (const panels::PanelInfo& panel : panelTable()) ids.push_back(panel.id);
+    return listed(ids);
+}
+
+std::string colorIds() {
+    std::vector<QString> ids;
+    for (const models::NodeColumn& column : models::nodeColumns()) ids.push_back(column.id);
+    return listed(ids);
+}
+
+}  // namespace sonde::window

@@ -1,0 +1,395 @@
+#include "ui/window/script_verbs.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QDir>
+#include <QHash>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QRegularExpression>
+
+#include <algorithm>
+
+#include "core/io/image/image.h"
+#include "ui/canvas/graph_canvas.h"
+#include "ui/models/node_columns.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/banner.h"
+#include "ui/window/main_window.h"
+#include "ui/window/script_ids.h"
+#include "ui/window/search_bar.h"
+
+namespace sonde::window {
+
+using base::Error;
+using base::Result;
+using base::usageError;
+using context::Selection;
+
+namespace {
+
+QString firstWord(const QString& text) { return text.section(QRegularExpression(QStringLiteral("\\s+")), 0, 0); }
+QString afterFirstWord(const QString& text) { return text.mid(firstWord(text).size()).trimmed(); }
+
+void sendMouse(QWidget* widget, QEvent::Type type, QPointF place, Qt::MouseButton button, Qt::MouseButtons buttons) {
+    QMouseEvent event(type, place, widget->mapToGlobal(place), button, buttons, Qt::NoModifier);
+    QApplication::sendEvent(widget, &event);
+}
+
+}  // namespace
+
+ScriptVerbs::ScriptVerbs(MainWindow& window, const QString& folder, QObject* parent)
+    : QObject(parent), m_window(window), m_folder(folder) {
+    connect(&window.context().loader(), &context::Loader::loadFailed, this,
+            [this](const Error& error) { m_loadError = error; });
+    // A line that opens a library shows the question of the window, which can be photographed; nothing has run.
+    connect(&window.context().loader(), &context::Loader::consentRequested, this, [this] {
+        if (!m_opensFirst) m_loadError.reset();
+    });
+}
+
+std::optional<Error> ScriptVerbs::takeFailure() {
+    m_opensFirst = false;
+    if (m_loadError) return std::exchange(m_loadError, {});
+    // Files of inputs are read before it is known whether the model can run on them.
+    const auto& refusal = m_window.context().runs().refusal();
+    if (!std::exchange(m_awaitsRun, false) || !refusal) return {};
+    return usageError("not run: " + refusal->what, refusal->where, refusal->hint);
+}
+
+void ScriptVerbs::trigger(const QString& action) {
+    // The action of one that is disabled does nothing, nor does the command.
+    m_window.actions().action(action)->trigger();
+}
+
+void ScriptVerbs::setChecked(const QString& action, bool checked) {
+    if (m_window.actions().action(action)->isChecked() != checked) trigger(action);
+}
+
+QString ScriptVerbs::inFolder(const QString& file) const { return QDir(m_folder).absoluteFilePath(file); }
+
+Result<void> ScriptVerbs::openFirst(const QString& model) {
+    m_opensFirst = true;
+    return open(model);
+}
+
+// --- the model ------------------------------------------------------------------------------------------------------
+
+Result<void> ScriptVerbs::open(const QString& model) {
+    if (model.isEmpty()) return usageError("open needs a model");
+    m_loadError.reset();
+    m_window.open(model.startsWith(QLatin1String("zoo:")) ? model : inFolder(model));
+    return {};
+}
+
+/// Words: tracer=ID, leaf=CLASS, concrete=NAME=VALUE, pass=ID, follow, flatten.
+Result<void> ScriptVerbs::traceAgain(const QString& words) {
+    document::OpenOptions options;
+    for (const QString& word : words.split(u' ', Qt::SkipEmptyParts)) {
+        const QString key = word.section(u'=', 0, 0);
+        const std::string value = word.section(u'=', 1).toStdString();
+        if (key == u"tracer") options.tracer = value;
+        else if (key == u"leaf") options.leaves.push_back(value);
+        else if (key == u"concrete")
+            options.concrete.emplace_back(word.section(u'=', 1, 1).toStdString(), word.section(u'=', 2).toStdString());
+        else if (key == u"follow") options.inputData = m_window.context().inputs().inputData().toStdString();
+        else if (key == u"flatten") options.flatten = true;
+        else if (key == u"pass") options.passes.push_back(value);
+        else
+            return usageError("unknown trace option", word.toStdString(),
+                              "tracer=ID leaf=CLASS concrete=NAME=VALUE pass=ID follow flatten");
+    }
+    m_window.context().loader().retrace(options);
+    return {};
+}
+
+Result<void> ScriptVerbs::showGraph(const QString& module) {
+    const int graph = m_window.context().model().graphOfModule(module);
+    if (graph < 0)
+        return usageError("there is no separate graph of that module", module.toStdString(),
+                          "trace tracer=robust comes first");
+    m_window.context().loader().showGraph(graph);
+    return {};
+}
+
+Result<void> ScriptVerbs::giveInput(const QString& rest) {
+    const QString name = firstWord(rest);
+    const context::ModelInput* input = m_window.context().inputs().find(name);
+    if (!input) return usageError("the model has no such input", name.toStdString());
+    context::InputSpec spec = input->spec;
+    spec.source = afterFirstWord(rest);
+    if (const QString preset = spec.source.section(QLatin1Char(' '), -1);
+        spec.source.contains(QLatin1Char(' ')) && io::findImagePreset(preset.toStdString())) {
+        spec.image.preset = preset;
+        spec.source = spec.source.section(QLatin1Char(' '), 0, -2).trimmed();
+    }
+    if (spec.isFile()) spec.source = inFolder(spec.source);
+    m_window.context().inputs().setSpec(name, spec);
+    return {};
+}
+
+// --- runs -----------------------------------------------------------------------------------------------------------
+
+Result<void> ScriptVerbs::run(const QString&) {
+    trigger(QStringLiteral("run.start"));
+    m_awaitsRun = true;
+    return {};
+}
+
+Result<void> ScriptVerbs::watch(const QString& text) {
+    SONDE_ASSIGN(const graph::NodeId node, m_window.context().model().document()->findNode(text.toStdString()));
+    m_window.context().points().setWatched(node, true);
+    return {};
+}
+
+Result<void> ScriptVerbs::end(const QString& text) {
+    SONDE_ASSIGN(const graph::NodeId node, m_window.context().model().document()->findNode(text.toStdString()));
+    m_window.context().points().setEnd(node, true);
+    return {};
+}
+
+Result<void> ScriptVerbs::clear(const QString&) {
+    trigger(QStringLiteral("run.clear_watches"));
+    trigger(QStringLiteral("run.clear_ends"));
+    return {};
+}
+
+Result<void> ScriptVerbs::compare(const QString& with) {
+    if (with.isEmpty()) return usageError("compare needs a file, zoo:NAME or passes");
+    if (with == u"passes" && !m_window.actions().action(QStringLiteral("compare.passes"))->isEnabled())
+        return usageError("no passes have run on this model");
+    context::Comparison& comparison = m_window.context().comparison();
+    comparison.clear();
+    // What came of it is known when it has ended.
+    auto* ending = new QObject(this);
+    connect(&comparison, &context::Comparison::changed, ending, [this, &comparison, ending] {
+        if (comparison.isActive()) return;
+        if (!comparison.isKnown()) {
+            const std::string why = m_window.banner()->isVisible() ? m_window.banner()->text().toStdString() : "";
+            m_loadError = usageError("nothing was compared" + (why.empty() ? "" : ": " + why));
+        } else if (comparison.compared() == 0) {
+            m_loadError = usageError("nothing was compared", {}, comparison.summary().toStdString());
+        }
+        ending->deleteLater();
+    });
+    const bool isFile = with != u"passes" && !with.startsWith(QLatin1String("zoo:"));
+    if (with == u"passes") trigger(QStringLiteral("compare.passes"));
+    else comparison.withFile(isFile ? inFolder(with) : with);
+    return {};
+}
+
+Result<void> ScriptVerbs::goToDifference(const QString& which) {
+    static const QHash<QString, QString> actions{{QString(), QStringLiteral("compare.next")},
+                                                 {QStringLiteral("next"), QStringLiteral("compare.next")},
+                                                 {QStringLiteral("previous"), QStringLiteral("compare.previous")},
+                                                 {QStringLiteral("worst"), QStringLiteral("compare.worst")}};
+    if (!actions.contains(which))
+        return usageError("no such difference", which.toStdString(), "next, previous or worst");
+    if (!m_window.context().comparison().isKnown())
+        return usageError("nothing is compared", {}, "compare FILE comes first");
+    if (m_window.context().comparison().differing() == 0)
+        return usageError("no value differs by more than the tolerance");
+    trigger(actions[which]);
+    return {};
+}
+
+// --- the graph view -------------------------------------------------------------------------------------------------
+
+Result<void> ScriptVerbs::select(const QString& what) {
+    context::Navigation& navigation = m_window.context().navigation();
+    const document::Document& document = *m_window.context().model().document();
+    if (document.modules->find(what.toStdString())) {
+        navigation.navigateTo(navigation.selectionOf(what));
+        return {};
+    }
+    SONDE_ASSIGN(const graph::NodeId node, document.findNode(what.toStdString()));
+    navigation.navigateTo(node);
+    return {};
+}
+
+Result<void> ScriptVerbs::search(const QString& text) {
+    m_window.searchBar()->activate(text);
+    if (m_window.searchBar()->search(text) == 0) return usageError("no node matches", text.toStdString());
+    return {};
+}
+
+Result<void> ScriptVerbs::focus(const QString& how) {
+    const QString kind = firstWord(how);
+    const int depth = afterFirstWord(how).toInt();
+    context::CanvasState& canvas = m_window.context().canvases().active();
+    if (kind == u"up" || kind == u"down" || kind == u"around") {
+        canvas.focusConeOfSelection(kind != u"down", kind != u"up");
+        if (depth > 0) canvas.focusCone(kind != u"down", kind != u"up", depth);
+        return {};
+    }
+    if (kind == u"paths" && canvas.focusPaths()) return {};
+    if (kind == u"paths") return usageError("no paths", {}, "select two nodes between which data flows");
+    return usageError("no such focus", how.toStdString(), "up, down, around, paths, only, hide, operator or all");
+}
+
+Result<void> ScriptVerbs::showInstance(const QString& number) {
+    context::CanvasState& canvas = m_window.context().canvases().active();
+    const std::uint32_t run = canvas.runOf(m_window.context().navigation().selection());
+    if (run == layout::Outline::kNoRun) return usageError("the selection is not in a repeated block");
+    canvas.showInstance(run, number.toUInt());
+    return {};
+}
+
+Result<void> ScriptVerbs::colorBy(const QString& column) {
+    const int index = models::nodeColumnIndex(column);
+    if (index < 0 && column != u"category") return usageError("no such column", column.toStdString(), colorIds());
+    const QString id = index < 0 ? column : models::nodeColumns()[static_cast<std::size_t>(index)].id;
+    if (const QString action = QStringLiteral("view.color_") + id; m_window.actions().contains(action)) {
+        trigger(action);
+        return {};
+    }
+    m_window.context().settings().setColorBy(id);
+    setChecked(QStringLiteral("view.legend"), true);
+    return {};
+}
+
+Result<void> ScriptVerbs::setExpanded(const QString& what, bool open) {
+    context::InspectorContext& context = m_window.context();
+    if (what == u"all") {
+        open ? context.canvases().active().setExpandedRecursively(context.model().graph().rootScope(), true)
+             : context.canvases().active().expandToDepth(0);
+    } else if (firstWord(what) == u"depth") {
+        bool ok = false;
+        const int depth = afterFirstWord(what).toInt(&ok);
+        if (!ok || depth < 0) return usageError("depth needs a number", what.toStdString());
+        context.canvases().active().expandToDepth(depth);
+    } else {
+        const Selection module = context.navigation().selectionOf(what);
+        if (module.kind != Selection::Kind::Scope) return usageError("no such module", what.toStdString());
+        context.canvases().active().setExpanded(module.scope, open);
+        context.navigation().reveal(module);
+    }
+    return {};
+}
+
+/// In words it is an action.
+Result<void> ScriptVerbs::zoom(const QString& how) {
+    bool ok = false;
+    const double factor = how.toDouble(&ok);
+    if (!ok || factor <= 0) return usageError("zoom needs fit, in, out or a factor", how.toStdString());
+    m_window.canvas()->zoomReset();
+    m_window.canvas()->zoomBy(factor);
+    return {};
+}
+
+Result<void> ScriptVerbs::clickNode(const QString& text, bool twice) {
+    context::InspectorContext& context = m_window.context();
+    canvas::GraphCanvas* canvas = m_window.canvas();
+    QRectF rect;
+    const Selection module = context.model().document()->modules->find(text.toStdString())
+                                 ? context.navigation().selectionOf(text)
+                                 : Selection{};
+    if (module.scope.valid()) {
+        rect = canvas->rectOf(module.scope);
+    } else {
+        SONDE_ASSIGN(const graph::NodeId node, context.model().document()->findNode(text.toStdString()));
+        rect = canvas->rectOf(context.model().graph().node(node).producer);
+    }
+    if (rect.isEmpty() || !QRectF(canvas->rect()).intersects(rect))
+        return usageError("not visible on the canvas", text.toStdString(),
+                          "select it first, which brings it into view");
+    // Of a box the title can be clicked whether it is open or closed, beside the edge that comes in at the middle.
+    const QPointF place(rect.left() + rect.width() * 0.35, rect.top() + std::min(rect.height() / 2, 4.0));
+    sendMouse(canvas, QEvent::MouseButtonPress, place, Qt::LeftButton, Qt::LeftButton);
+    sendMouse(canvas, QEvent::MouseButtonRelease, place, Qt::LeftButton, Qt::NoButton);
+    if (twice) {
+        sendMouse(canvas, QEvent::MouseButtonDblClick, place, Qt::LeftButton, Qt::LeftButton);
+        sendMouse(canvas, QEvent::MouseButtonRelease, place, Qt::LeftButton, Qt::NoButton);
+    }
+    return {};
+}
+
+// --- the window -----------------------------------------------------------------------------------------------------
+
+Result<void> ScriptVerbs::showPanel(const QString& panel) {
+    if (!m_window.dock(panel)) return usageError("no such panel", panel.toStdString(), panelIds());
+    m_window.showPanel(panel);
+    return {};
+}
+
+Result<void> ScriptVerbs::setTheme(const QString& mode) {
+    static const QHash<QString, theme::Theme::Mode> modes{{"light", theme::Theme::Mode::Light},
+                                                          {"dark", theme::Theme::Mode::Dark},
+                                                          {"contrast", theme::Theme::Mode::HighContrast}};
+    if (!modes.contains(mode)) return usageError("no such theme", mode.toStdString(), "light, dark or contrast");
+    theme::Theme::instance().setMode(modes[mode]);
+    return {};
+}
+
+Result<void> ScriptVerbs::setSize(const QString& text) {
+    SONDE_ASSIGN(const QSize size, parseSize(text));
+    m_window.resize(size);
+    return {};
+}
+
+Result<void> ScriptVerbs::triggerAction(const QString& id) {
+    if (!m_window.actions().contains(id))
+        return usageError("no such action", id.toStdString(), "for example view.split or go.next_problem");
+    if (!m_window.actions().action(id)->isEnabled())
+        return usageError("the action is not possible now", id.toStdString());
+    trigger(id);
+    return {};
+}
+
+Result<void> ScriptVerbs::wait(const QString& seconds) {
+    if (!seconds.isEmpty()) m_waitSeconds = std::max(1, seconds.toInt());
+    return {};
+}
+
+Result<void> ScriptVerbs::pressKeys(const QString& keys) {
+    const QKeySequence sequence = QKeySequence::fromString(keys, QKeySequence::PortableText);
+    if (sequence.isEmpty()) return usageError("no such key", keys.toStdString());
+    QWidget* target = QApplication::focusWidget() ? QApplication::focusWidget() : m_window.focusWidget();
+    if (!target) target = m_window.canvas();
+    for (int i = 0; i < sequence.count(); ++i) {
+        const QKeyCombination key = sequence[static_cast<uint>(i)];
+        // Shortcuts are looked for by the event of the same name, which a real key press causes first.
+        QKeyEvent shortcut(QEvent::ShortcutOverride, key.key(), key.keyboardModifiers());
+        QApplication::sendEvent(target, &shortcut);
+        QAction* action = nullptr;
+        for (const QString& id : m_window.actions().ids())
+            if (m_window.actions().shortcuts(id).contains(QKeySequence(key)) &&
+                m_window.actions().action(id)->isEnabled())
+                action = m_window.actions().action(id);
+        if (action && !shortcut.isAccepted()) {
+            action->trigger();
+            continue;
+        }
+        QKeyEvent press(QEvent::KeyPress, key.key(), key.keyboardModifiers());
+        QKeyEvent release(QEvent::KeyRelease, key.key(), key.keyboardModifiers());
+        QApplication::sendEvent(target, &press);
+        QApplication::sendEvent(target, &release);
+    }
+    return {};
+}
+
+Result<void> ScriptVerbs::takeScreenshot(const QString& file) {
+    if (file.isEmpty()) return usageError("screenshot needs a file");
+    return saveScreenshot(m_window, inFolder(file));
+}
+
+Result<void> saveScreenshot(MainWindow& window, const QString& file) {
+    const QPixmap picture = window.grab();
+    if (!picture.save(file))
+        return usageError("the screenshot cannot be written", file.toStdString(),
+                          "the name must end in .png and its folder exist");
+    return {};
+}
+
+Result<QSize> parseSize(const QString& text) {
+    static const QRegularExpression form(QStringLiteral("^(\\d{2,5})[xX](\\d{2,5})$"));
+    const QRegularExpressionMatch match = form.match(text.trimmed());
+    if (!match.hasMatch()) return usageError("not a size", text.toStdString(), "for example 1280x800");
+    const QSize size(match.captured(1).toInt(), match.captured(2).toInt());
+    constexpr qint64 kMaxPixels = 100'000'000;  // 400 MB, and the window's parts besides
+    if (qint64{size.width()} * size.height() > kMaxPixels)
+        return usageError("too large a window", text.toStdString(), "at most 10000x10000");
+    return size;
+}
+
+}  // namespace sonde::window

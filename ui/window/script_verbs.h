@@ -1,0 +1,89 @@
+#pragma once
+
+#include <QObject>
+#include <QSize>
+#include <QString>
+
+#include <optional>
+#include <utility>
+
+#include "core/base/result.h"
+
+namespace sonde::window {
+
+class MainWindow;
+
+/// What the commands of a window script do that no single action of the menus does: one function for each, which gets
+/// the rest of the line. Background work goes on when they return. See script_commands.cpp for the table.
+class ScriptVerbs : public QObject {
+    Q_OBJECT
+  public:
+    using Done = base::Result<void>;
+
+    /// Relative file names stand for files in `folder`.
+    ScriptVerbs(MainWindow& window, const QString& folder, QObject* parent = nullptr);
+
+    Done open(const QString& model);
+    /// The model that the script begins with: a question of the window is an error then.
+    Done openFirst(const QString& model);
+    Done giveInput(const QString& rest);
+    Done run(const QString& rest);
+    Done compare(const QString& with);
+    Done goToDifference(const QString& which);
+    Done watch(const QString& node);
+    Done end(const QString& node);
+    Done clear(const QString& rest);
+    Done select(const QString& what);
+    Done click(const QString& node) { return clickNode(node, false); }
+    Done doubleClick(const QString& node) { return clickNode(node, true); }
+    Done expand(const QString& what) { return setExpanded(what, true); }
+    Done collapse(const QString& what) { return setExpanded(what, false); }
+    Done search(const QString& text);
+    Done focus(const QString& how);
+    Done showInstance(const QString& number);
+    Done showGraph(const QString& module);
+    Done traceAgain(const QString& words);
+    Done colorBy(const QString& column);
+    Done zoom(const QString& how);
+    Done showPanel(const QString& panel);
+    Done setTheme(const QString& mode);
+    Done setSize(const QString& size);
+    Done pressKeys(const QString& keys);
+    Done triggerAction(const QString& id);
+    Done wait(const QString& seconds);
+    Done takeScreenshot(const QString& file);
+
+    /// Does what the menu item does, if it is enabled.
+    void trigger(const QString& action);
+    /// The same of one that can be checked, unless it is.
+    void setChecked(const QString& action, bool checked);
+
+    /// How long the last command lets the window work: `wait SECONDS`.
+    int waitSeconds() const { return m_waitSeconds; }
+    /// Before each command.
+    void begin() { m_waitSeconds = kDefaultWaitSeconds; }
+    /// What has become of the last command now that nothing is at work any more: why the model could not be opened,
+    /// nothing was compared, or no run began. Known once.
+    std::optional<base::Error> takeFailure();
+
+    static constexpr int kDefaultWaitSeconds = 60;
+
+  private:
+    Done setExpanded(const QString& what, bool open);
+    Done clickNode(const QString& text, bool twice);
+    QString inFolder(const QString& file) const;
+
+    MainWindow& m_window;
+    QString m_folder;
+    int m_waitSeconds = kDefaultWaitSeconds;
+    bool m_opensFirst = false;
+    std::optional<base::Error> m_loadError;  ///< of the model that is being opened
+    bool m_awaitsRun = false;                ///< whether it was refused is seen when all is idle
+};
+
+/// Saves what the window shows.
+base::Result<void> saveScreenshot(MainWindow& window, const QString& file);
+/// "1280x800".
+base::Result<QSize> parseSize(const QString& text);
+
+}  // namespace sonde::window
