@@ -153,6 +153,8 @@ void printText(const Info& info) {
     }
     printStored("buffers", info.counts.buffers);
     printStored("constants", info.counts.constants);
+    const auto all = info.counts.parameters.elements + info.counts.buffers.elements + info.counts.constants.elements;
+    if (all != info.counts.parameters.elements) fmt::print("{:12} {} elements in all of these\n", "stored", all);
     std::int64_t tied = 0;
     for (const analysis::StoredTensor& tensor : info.counts.tensors) {
         if (tensor.kind != analysis::StoredKind::Parameter || !tensor.isTied()) continue;
