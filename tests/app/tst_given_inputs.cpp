@@ -228,7 +228,8 @@ void TestGivenInputs::slipsAreToldAsWhatTheyAre_data() {
                              << "error: 'hello' is neither numbers nor a file that exists (input 'a')";
     QTest::newRow("fixed value")
         << QStringList{"zoo:flag", "test_flag:True"}
-        << "error: the model has its own value for input 'test_flag' ('test_flag:True')\nhint: --concrete test_flag=VALUE";
+        << "error: the model has its own value for input 'test_flag' ('test_flag:True')\nhint: required inputs: x; initializers are part of the "
+           "model; a parameter of a forward takes another value if the model is traced with --concrete test_flag=VALUE";
     QTest::newRow("limits") << QStringList{m_double, "#rand(5,1)"} << "error: min 5 is above max 1 (#rand(5,1))";
 }
 

@@ -93,7 +93,7 @@ void TestOnnxUntrusted::readingTellsWhatIsWrong_data() {
     row("element type 200", model(relu({rawTensor("w", 200, {1}, "abcd")})), "element type 200", "tensor 'w'");
     row("element type of an input", model({{{"Relu", {"x"}, {"y"}}}, {valueInfo("x", 99, {2})}, kY}), "element type 99",
         "byte");
-    row("text as raw data", model(relu({rawTensor("w", 8, {1}, "abcd")})), "text", "tensor 'w'");
+    row("text as raw data", model(relu({rawTensor("w", 8, {1}, "abcd")})), "strings", "tensor 'w'");
     row("two initializers", model(relu({int64s("w", {1}), int64s("w", {2})})), "two initializers have the name 'w'",
         "graph 'graph'");
     row("one node produces a value twice", model({{{"Split", {"x"}, {"y", "y"}, "cut"}}, kX, kY}), "produces 'y' twice",
