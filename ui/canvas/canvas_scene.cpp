@@ -177,6 +177,7 @@ void GraphCanvas::clearScene() {
     m_current.reset();
     m_interaction->forgetHover();
     m_wantedAnchor.reset();
+    m_beforePartial.reset();
     m_wantedView.reset();
     m_refits = false;
     m_moduleOutputs.clear();
@@ -203,6 +204,7 @@ void GraphCanvas::recolor() {
 void GraphCanvas::requestLayout() {
     if (!m_context.model().isOpen() || !m_context.model().outline()) return;
     const std::uint64_t number = ++m_layoutNumber;
+    m_beforePartial.reset();
     const CanvasStyle drawn = style();
     const std::shared_ptr<const layout::Outline> outline = m_context.model().outline();
     const std::shared_ptr<const graph::InternalGraph> graph = outline->sharedGraph();
@@ -260,6 +262,7 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
             putAt(item, anchor->corner - QPointF(width(), height()) / 2.0, m_camera.scale);
     }
     if (fitted && before && !m_firstLayout && !m_wantedAnchor && !m_wantedView) fitWhatOpened(before->index().scene());
+    if (before && !m_firstLayout) keepPicture({before->sharedIndex(), cameraBefore}, final);
     m_tiles.invalidate(false);
     m_tilesComplete = false;
     if (before && !m_firstLayout && final) startTransition(before, cameraBefore);

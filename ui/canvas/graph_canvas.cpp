@@ -31,29 +31,37 @@ std::shared_ptr<const SceneLayout> GraphCanvas::scene() const {
     return m_painter ? m_painter->index().sharedScene() : nullptr;
 }
 
-std::optional<GraphCanvas::Anchor> GraphCanvas::anchorOf(ItemId id) const {
-    if (!m_painter || !id) return std::nullopt;
-    const layout::SceneItem& item = scene()->item(id);
+GraphCanvas::Anchor GraphCanvas::anchorIn(const Picture& picture, ItemId id) const {
+    const layout::SceneItem& item = picture.index->scene().item(id);
     Anchor anchor;
     anchor.key = item.key;
     anchor.expr = item.what.expr;
     if (item.what.kind == layout::ItemKind::Module) anchor.scope = item.what.scope;
-    anchor.corner = m_camera.toPixel(toQt(item.rect).topLeft(), size());
-    anchor.scale = m_camera.scale;
+    anchor.corner = picture.camera.toPixel(toQt(item.rect).topLeft(), size());
+    anchor.scale = picture.camera.scale;
     return anchor;
+}
+
+std::optional<GraphCanvas::Anchor> GraphCanvas::anchorOf(ItemId id) const {
+    if (!m_painter || !id) return std::nullopt;
+    return anchorIn({m_painter->sharedIndex(), m_camera}, id);
 }
 
 std::optional<GraphCanvas::Anchor> GraphCanvas::chooseAnchor(const SceneLayout* next) const {
     if (!m_painter) return std::nullopt;
     // What is selected is what one looks at, if it is on the screen; else what stands nearest to the middle.
-    const QRectF view = m_camera.visible(size());
     const ItemId current = currentItem();
-    if (current && view.intersects(toQt(scene()->item(current).rect))) return anchorOf(current);
+    if (current && m_camera.visible(size()).intersects(toQt(scene()->item(current).rect))) return anchorOf(current);
+    // Parts of the next layout came first: what was in the middle before them stays, unless the view was moved since.
+    const bool isPartial = m_beforePartial && m_camera == m_partialCamera;
+    const Picture picture = isPartial ? *m_beforePartial : Picture{m_painter->sharedIndex(), m_camera};
+    const SceneLayout& shown = picture.index->scene();
+    const QRectF view = picture.camera.visible(size());
     // A box that opens grows to both sides of its line, and constants stand where there is room: neither tells where
     // the line of operations goes on, so others come first, as long as there are any.
-    const SceneIndex::Found found = m_painter->index().within(view);
-    std::vector<bool> read(scene()->items.size(), false);
-    for (const std::uint32_t edge : found.edges) read[scene()->edges[edge].to.index()] = true;
+    const SceneIndex::Found found = picture.index->within(view);
+    std::vector<bool> read(shown.items.size(), false);
+    for (const std::uint32_t edge : found.edges) read[shown.edges[edge].to.index()] = true;
     const auto stays = [next](const layout::SceneItem& item) {
         if (!next) return true;
         const ItemId then = item.what.kind == layout::ItemKind::Module ? next->itemOf(item.what.scope)
@@ -64,7 +72,7 @@ std::optional<GraphCanvas::Anchor> GraphCanvas::chooseAnchor(const SceneLayout* 
     ItemId best;
     std::pair<int, double> nearest{3, 0};
     for (const std::uint32_t id : found.items) {
-        const layout::SceneItem& item = scene()->items[id];
+        const layout::SceneItem& item = shown.items[id];
         if (item.what.open || item.what.kind == layout::ItemKind::Stub) continue;
         const bool aside = item.what.kind != layout::ItemKind::Input && !read[id];
         const QPointF d = toQt(item.rect).center() - view.center();
@@ -74,7 +82,14 @@ std::optional<GraphCanvas::Anchor> GraphCanvas::chooseAnchor(const SceneLayout* 
             best = ItemId(std::size_t{id});
         }
     }
-    return anchorOf(best);
+    return best ? std::optional(anchorIn(picture, best)) : std::nullopt;
+}
+
+/// Until the layout is complete, the picture before its first part says what stays in place.
+void GraphCanvas::keepPicture(const Picture& before, bool final) {
+    if (final) return m_beforePartial.reset();
+    if (!m_beforePartial || before.camera != m_partialCamera) m_beforePartial = before;
+    m_partialCamera = m_camera;
 }
 
 ItemId GraphCanvas::findAnchor(const Anchor& anchor) const {

@@ -198,6 +198,11 @@ class GraphCanvas : public QWidget {
         QPointF corner;  ///< of the item, in pixels
         double scale = 1;
     };
+    /// A scene and how it stands on the screen.
+    struct Picture {
+        std::shared_ptr<const SceneIndex> index;
+        Camera camera;
+    };
     struct Transition;
     struct Composed;
 
@@ -210,6 +215,8 @@ class GraphCanvas : public QWidget {
     /// `next`: the picture that is about to be shown; what it leaves as it is comes first.
     std::optional<Anchor> chooseAnchor(const layout::SceneLayout* next = nullptr) const;
     std::optional<Anchor> anchorOf(layout::ItemId item) const;
+    Anchor anchorIn(const Picture& picture, layout::ItemId item) const;
+    void keepPicture(const Picture& before, bool final);
     layout::ItemId findAnchor(const Anchor& anchor) const;
     void restyle();
     void relabel();
@@ -283,6 +290,8 @@ class GraphCanvas : public QWidget {
     QString m_shownLocation;  ///< of the model that the picture is of
     models::NodeMeasures m_measures;
     std::optional<Anchor> m_wantedAnchor;            ///< of the item that was just opened or closed
+    std::optional<Picture> m_beforePartial;          ///< while parts of a layout are shown: the picture before them
+    Camera m_partialCamera;                          ///< as these parts were placed
     std::optional<context::Selection> m_wantedView;  ///< to be shown once the layout is there
     bool m_refits = false;  ///< the layout that is under way opens or closes something of a fitted picture
     QTimer m_noticeTimer, m_idleTimer;
