@@ -137,7 +137,9 @@ void TestCalm::theLineStaysWhenManyAreOpened_data() {
     for (const char* model :
          {"gpt_mini.onnx", "gpt_mini.script.pt", "control_flow.onnx", "unet_small.onnx", "mobilenet_v3_small.onnx"})
         QTest::addRow("%s", model) << file(model);
-    for (const char* model : {"zoo:resnet50", "zoo:unet", "zoo:densenet121"})
+    // With other classes than elsewhere: a model that was open before comes back enlarged to some part of it, where
+    // little of the line is on the screen.
+    for (const char* model : {"zoo:resnet50?classes=7", "zoo:unet", "zoo:densenet121?classes=7"})
         QTest::addRow("%s", model) << QString::fromLatin1(model);
     for (const char* model : {"light_vgg19.onnx", "light_shufflenet.onnx"})  // constants beside the line of operations
         QTest::addRow("%s", model) << test::referenceSets() + QStringLiteral("/onnx-light/") + QLatin1String(model);
