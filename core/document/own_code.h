@@ -13,7 +13,7 @@ namespace sonde::document {
 
 /// What a model's own code gives, to be compared with what its graph gives.
 struct OwnOutputs {
-    std::vector<tensor::Value> values;  ///< tensors and numbers, in order, out of all containers
+    std::vector<tensor::Value> values;  ///< in order, out of all of the code's containers
     std::string reason;                 ///< why there are none: what the code raised, or what is not supported
     bool isRandom = false;              ///< there are none because random numbers decide
 };

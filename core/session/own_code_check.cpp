@@ -13,6 +13,7 @@ using tensor::ValueKind;
 
 namespace {
 
+/// The tensors and numbers in a value, in order; what is neither (None, text) is left out.
 void collectLeaves(const Value& value, std::vector<Value>& leaves) {
     if (value.isTensor() || value.isNumber()) {
         leaves.push_back(value);
@@ -68,14 +69,14 @@ OwnCodeCheck checkWithOwnCode(const document::OwnCode& code, std::span<const Val
     if (!own) return {own.error(), {}};
     if (own->isRandom) return {};
     if (!own->reason.empty()) return {{}, own->reason};
-    std::vector<Value> leaves;
+    std::vector<Value> leaves, expected;
     for (const Value& output : outputs) collectLeaves(output, leaves);
-    if (leaves.size() != own->values.size()) {
-        return {differs(std::to_string(leaves.size()) + " values instead of " + std::to_string(own->values.size())),
-                {}};
+    for (const Value& output : own->values) collectLeaves(output, expected);
+    if (leaves.size() != expected.size()) {
+        return {differs(std::to_string(leaves.size()) + " values instead of " + std::to_string(expected.size())), {}};
     }
     for (std::size_t i = 0; i < leaves.size(); ++i) {
-        const std::string how = differenceOf(leaves[i], own->values[i]);
+        const std::string how = differenceOf(leaves[i], expected[i]);
         if (how.empty()) continue;
         return {differs((leaves.size() > 1 ? "output " + std::to_string(i) + " " : "the output ") +
                         (how.starts_with("by ") ? "differs " + how : "is " + how)),

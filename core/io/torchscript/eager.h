@@ -49,7 +49,7 @@ ScriptValue callEagerly(const std::string& name, std::vector<ScriptValue> argume
 using NamedInput = std::pair<std::string, tensor::Value>;
 
 struct EagerOutputs {
-    std::vector<tensor::Value> values;  ///< tensors and numbers, in order, out of all containers
+    std::vector<tensor::Value> values;  ///< in order, out of all of the code's containers
     std::string reason;                 ///< why there are none: what the code raised, or what is not supported
     bool isRandom = false;              ///< there are none because random numbers decide
 };
@@ -57,8 +57,5 @@ struct EagerOutputs {
 /// What forward returns for inputs by the names of its parameters; these stay as they are. Run error: an operator that
 /// is not known. Needs an evaluator (trace::EvaluatorScope).
 base::Result<EagerOutputs> runEagerly(const std::shared_ptr<trace::Module>& root, std::span<const NamedInput> inputs);
-
-/// The tensors and numbers in a value, in order; what is neither (None, text) is left out.
-void collectLeaves(const tensor::Value& value, std::vector<tensor::Value>& leaves);
 
 }  // namespace sonde::io::script

@@ -60,16 +60,16 @@ Value withOwnTensors(const Value& value) {
     return value.kind() == ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items));
 }
 
-void collectResults(const ScriptValue& value, std::vector<Value>& leaves, PartCount& parts) {
+void collectResults(const ScriptValue& value, std::vector<Value>& values, PartCount& parts) {
     const PartCount::Level level(parts);
     if (const ListValue* list = value.list()) {
-        for (const ScriptValue& item : list->items) collectResults(item, leaves, parts);
+        for (const ScriptValue& item : list->items) collectResults(item, values, parts);
     } else if (const TupleValue* tuple = value.tuple()) {
-        for (const ScriptValue& item : tuple->items) collectResults(item, leaves, parts);
+        for (const ScriptValue& item : tuple->items) collectResults(item, values, parts);
     } else if (const DictValue* dict = value.dict()) {
-        for (const auto& [key, item] : dict->items) collectResults(item, leaves, parts);
+        for (const auto& [key, item] : dict->items) collectResults(item, values, parts);
     } else if (value.cell() || value.plain()) {
-        collectLeaves(toVar(value).toValue(), leaves);
+        values.push_back(toVar(value).toValue());
     } else {
         failEagerly("a model that returns a " + typeName(value));
     }
@@ -87,10 +87,10 @@ std::vector<Value> outputsOf(ScriptModule& root, std::span<const NamedInput> inp
         given.emplace_back(name, fromVar(Var(withOwnTensors(value))));
     }
     const ScriptValue result = root.callForward("forward", {}, std::move(given));
-    std::vector<Value> leaves;
+    std::vector<Value> values;
     PartCount parts;
-    collectResults(result, leaves, parts);
-    return leaves;
+    collectResults(result, values, parts);
+    return values;
 }
 
 }  // namespace
@@ -175,16 +175,6 @@ ScriptValue callEagerly(const std::string& name, std::vector<ScriptValue> argume
         recordCall(name, arguments, keywords);
     }
     return arguments.front();
-}
-
-void collectLeaves(const Value& value, std::vector<Value>& leaves) {
-    if (value.isTensor() || value.isNumber()) {
-        leaves.push_back(value);
-    } else if (value.isListLike()) {
-        for (const Value& item : value.items()) collectLeaves(item, leaves);
-    } else if (value.kind() == ValueKind::Dict) {
-        for (const auto& [key, item] : value.dictItems()) collectLeaves(item, leaves);
-    }
 }
 
 base::Result<EagerOutputs> runEagerly(const std::shared_ptr<trace::Module>& root, std::span<const NamedInput> inputs) {
