@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/graph/traits.h"
+#include "core/operators/same_tensor.h"
 
 namespace sonde::graph {
 
@@ -77,11 +78,29 @@ MemoryEffect attributeEffect(const InternalGraph& graph, const Expr& expr) {
     return read.empty() ? MemoryEffect{} : operators::traitsOf("aten", read).memory;
 }
 
-/// A dropout that does not train gives its input.
+std::optional<double> numberOf(const InternalGraph& graph, const Argument* argument) {
+    const tensor::Value* known = constantOf(graph, argument);
+    return known && known->isNumber() ? std::optional(known->number()) : std::nullopt;
+}
+
 MemoryEffect dropoutEffect(const InternalGraph& graph, const Expr& expr) {
-    const tensor::Value* trains = constantOf(graph, given(expr, 2, "train"));
-    if (!trains || !trains->isNumber()) return kMaybe;
-    return trains->number() != 0 ? MemoryEffect{} : kView;
+    const auto trains = numberOf(graph, given(expr, 2, "train"));
+    return {operators::sharingOfDropout(numberOf(graph, given(expr, 1, "p")),
+                                        trains ? std::optional(*trains != 0) : std::nullopt)};
+}
+
+/// cartesian_prod([x]) is x, einsum("ij->ji", [x]) shows it; of several tensors they make a new one.
+MemoryEffect onlyTensorEffect(const InternalGraph& graph, const Expr& expr) {
+    for (const Argument& argument : expr.arguments) {
+        if (argument.kind == Argument::Kind::Node && graph.node(argument.node).type.isTensor()) continue;
+        if (argument.kind == Argument::Kind::Node) return kMaybe;
+        const bool isList = argument.kind == Argument::Kind::List || argument.kind == Argument::Kind::Tuple;
+        if (isList) return argument.items.size() == 1 ? kMaybe : MemoryEffect{};
+        const bool isEquation =
+            argument.kind == Argument::Kind::Constant && argument.constant.kind() == ValueKind::String;
+        if (isEquation && operators::sumsLetters(argument.constant.toString())) return {};
+    }
+    return {};
 }
 
 const Argument* outArgument(const Expr& expr) {
@@ -131,6 +150,7 @@ MemoryEffect memoryEffect(const InternalGraph& graph, const Expr& expr) {
     if (traits.form == operators::ViewForm::Index) return getItemEffect(graph, expr);
     if (traits.opClass == operators::OpClass::GetAttr) return attributeEffect(graph, expr);
     if (traits.opClass == operators::OpClass::Dropout && traits.mayBeView()) return dropoutEffect(graph, expr);
+    if (operators::returnsItsOnlyTensor(expr.op.domain, expr.op.name)) return onlyTensorEffect(graph, expr);
     return outArgument(expr) ? kWrite : traits.memory;
 }
 

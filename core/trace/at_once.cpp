@@ -8,6 +8,7 @@
 
 #include "core/graph/memory.h"
 #include "core/operators/overlap.h"
+#include "core/operators/same_tensor.h"
 #include "core/tensor/casting.h"
 #include "core/trace/error.h"
 #include "core/trace/memory_rules.h"
@@ -124,6 +125,19 @@ Value withOwnMemory(const Value& result, const CallValues& call) {
     return result.kind() == tensor::ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items));
 }
 
+/// Numbers for the elements of a tensor, and of all tensors in a list.
+Value numbered(const Value& value) {
+    if (value.isTensor()) {
+        Tensor numbers = Tensor::zeros(tensor::DType::Int64, value.tensor().shape()).value();
+        std::iota(numbers.mutableData<std::int64_t>(), numbers.mutableData<std::int64_t>() + numbers.numel(), 0);
+        return Value(std::move(numbers));
+    }
+    if (!value.isListLike()) return value;
+    tensor::ValueList items;
+    for (const Value& item : value.items()) items.push_back(numbered(item));
+    return value.kind() == tensor::ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items));
+}
+
 /// A view as the kernel gave it shows a copy: the same part of the base itself.
 Value asView(const Value& result, const Tensor& base, const Function& function, const CallValues& call,
              std::optional<std::size_t> item) {
@@ -139,7 +153,8 @@ Value asView(const Value& result, const Tensor& base, const Function& function, 
     const Tensor& copy = result.tensor();
     if (copy.dtype() != base.dtype()) return result;
     const operators::ViewForm form = operators::traitsOf(function.domain, function.op).form;
-    if (form == operators::ViewForm::Contiguous) return result;
+    const bool conjugates = form == operators::ViewForm::Conjugate || form == operators::ViewForm::Adjoint;
+    if (form == operators::ViewForm::Contiguous || (conjugates && tensor::isComplex(base.dtype()))) return result;
     if (operators::keepsOrder(form)) {
         if (const auto strides = stridesFor(base, copy.shape())) {
             return Value(
@@ -147,15 +162,78 @@ Value asView(const Value& result, const Tensor& base, const Function& function, 
         }
         return result;
     }
-    Tensor numbers = Tensor::zeros(tensor::DType::Int64, base.shape()).value();
-    std::iota(numbers.mutableData<std::int64_t>(), numbers.mutableData<std::int64_t>() + numbers.numel(), 0);
     std::vector<Value> arguments = call.arguments;
-    arguments.front() = Value(std::move(numbers));
+    arguments.front() = numbered(arguments.front());
     const Value part = evaluated(function, arguments, call.keywords);
     const Value& own = item ? part.items().at(*item) : part;
     if (!own.isTensor() || own.tensor().dtype() != tensor::DType::Int64) return result;
     const auto view = partOf(base, own.tensor());
     return view ? Value(*view) : result;
+}
+
+bool showsAllOf(const Value& value, const Tensor& tensor) {
+    return value.isTensor() && value.tensor().storage() == tensor.storage() &&
+           value.tensor().offsetElements() == tensor.offsetElements() && value.tensor().dtype() == tensor.dtype() &&
+           value.tensor().shape() == tensor.shape() && value.tensor().strides() == tensor.strides();
+}
+
+/// The operator takes tensors in a list, and each of its results may show the one at its position.
+bool takesList(const OperatorCall& called) {
+    const operators::ViewForm form = operators::traitsOf(called.domain, called.op).form;
+    const bool isOne = operators::returnsItsOnlyTensor(called.domain, called.op);
+    if (!isOne && form != operators::ViewForm::Broadcast && form != operators::ViewForm::AtLeast) return false;
+    return std::ranges::any_of(called.arguments, [](const Var& argument) {
+        return argument.kind() == Var::Kind::Value ? argument.value().isListLike()
+                                                   : argument.kind() != Var::Kind::Slice;
+    });
+}
+
+/// What an operator makes of tensors in a list that it may return, or views of them: broadcast_tensors, meshgrid,
+/// cartesian_prod of one. Each result shows the tensor at its position.
+Var viewsOfList(const Function& function, const OperatorCall& called, const CallValues& call, const Value& result) {
+    const auto list = std::ranges::find_if(call.arguments, &Value::isListLike);
+    const Var& held = called.arguments[static_cast<std::size_t>(list - call.arguments.begin())];
+    std::vector<Value> arguments = call.arguments;
+    arguments[static_cast<std::size_t>(list - call.arguments.begin())] = numbered(*list);
+    const Value parts = evaluated(function, arguments, call.keywords);
+    const auto shown = [&](const Value& made, const Value& part, std::size_t i) {
+        if (i >= list->items().size() || !list->items()[i].isTensor() || !made.isTensor()) return Var(made);
+        const Tensor& base = list->items()[i].tensor();
+        const auto view = part.isTensor() && part.tensor().dtype() == tensor::DType::Int64 && part.tensor().numel() > 0
+                              ? partOf(base, part.tensor())
+                              : std::nullopt;
+        if (!view) return Var(made);
+        const bool isItself = mayGiveItself(called) && showsAllOf(Value(*view), base);
+        return isItself && held.kind() != Var::Kind::Value ? held.items()[i] : Var(Value(*view));
+    };
+    if (!result.isListLike()) return shown(result, parts, 0);
+    std::vector<Var> items;
+    for (std::size_t i = 0; i < result.items().size(); ++i)
+        items.push_back(shown(result.items()[i], parts.items()[i], i));
+    return Var::list(std::move(items));
+}
+
+/// as_strided counts in the tensor's storage.
+Value strided(const OperatorCall& called, const Tensor& base) {
+    const Var *size = called.argument(1, "size"), *stride = called.argument(2, "stride"),
+              *offset = called.argument(3, "storage_offset");
+    if (!size || !stride) fail(called.display + ": size and stride are missing");
+    std::vector<std::int64_t> dims, strides;
+    for (const Var& dim : size->iterate()) dims.push_back(dim.toInt());
+    for (const Var& step : stride->iterate()) strides.push_back(step.toInt());
+    const std::int64_t first = offset && !offset->isNone() ? offset->toInt() : base.offsetElements();
+    const auto count = static_cast<std::int64_t>(base.storage()->sizeBytes() / tensor::itemSize(base.dtype()));
+    std::int64_t last = first;
+    bool isInside = dims.size() == strides.size() && first >= 0, isEmpty = false;
+    for (std::size_t i = 0; i < dims.size() && isInside; ++i) {
+        isInside = dims[i] >= 0 && strides[i] >= 0 && (dims[i] <= 1 || strides[i] <= (count - last) / (dims[i] - 1));
+        isEmpty = isEmpty || dims[i] == 0;
+        if (isInside && dims[i] > 0) last += (dims[i] - 1) * strides[i];
+    }
+    if (!isInside || (!isEmpty && last >= count))
+        fail(called.display + ": the strides lead out of the tensor's storage of " + std::to_string(count) +
+             " elements");
+    return Value(Tensor::onStorage(base.dtype(), Shape(dims), strides, base.storage(), first));
 }
 
 void copyInto(const Tensor& source, Tensor target) {
@@ -303,16 +381,22 @@ Var evaluateAtOnce(const Function& function, const std::vector<Var>& arguments, 
 
 Var callAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
     const CallValues call(arguments, keywords);
-    const Value result = evaluated(function, call.arguments, call.keywords);
     const Tensor* base =
         call.arguments.empty() || !call.arguments.front().isTensor() ? nullptr : &call.arguments.front().tensor();
-    if (!base) return Var(result);
     const OperatorCall called(graph::ExprKind::CallFunction, function, arguments, keywords);
-    switch (linkOf(called, nullptr, base->isContiguous())) {
+    if (base && operators::readsWholeStorage(function.domain, function.op)) return Var(strided(called, *base));
+    const Value result = evaluated(function, call.arguments, call.keywords);
+    const auto itselfOr = [&](Value made) {
+        return mayGiveItself(called) && showsAllOf(made, *base) ? arguments.front() : Var(std::move(made));
+    };
+    const Link link = linkOf(called, nullptr, base && base->isContiguous());
+    if (!base)
+        return link != Link::None && takesList(called) ? viewsOfList(function, called, call, result) : Var(result);
+    switch (link) {
         case Link::None: return Var(withOwnMemory(result, call));
         case Link::Same: return mayGiveItself(called) ? arguments.front() : Var(Value(*base));
         case Link::View:
-        case Link::Parts: return Var(asView(result, *base, function, call, std::nullopt));
+        case Link::Parts: return itselfOr(asView(result, *base, function, call, std::nullopt));
         default: break;
     }
     const Var* copies = called.argument(3, "copy");
@@ -322,9 +406,9 @@ Var callAtOnce(const Function& function, const std::vector<Var>& arguments, cons
         return Var(withOwnMemory(result, call));
     }
     const bool isItself = mayGiveItself(called) && result.isTensor() && result.tensor().storage() == base->storage() &&
-                          result.tensor().dtype() == base->dtype();
+                          result.tensor().dtype() == base->dtype() && result.tensor().shape() == base->shape();
     if (isItself) return arguments.front();
-    return Var(operators::keepsOrder(form) ? asView(result, *base, function, call, std::nullopt) : result);
+    return itselfOr(operators::keepsOrder(form) ? asView(result, *base, function, call, std::nullopt) : result);
 }
 
 Var writeAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {

@@ -172,6 +172,7 @@ class Memory {
     void set(const CellPtr& cell, graph::NodeId node);
     void wrote(const CellPtr& target, graph::NodeId node);
     void noteResult(const OperatorCall& call, Link link, const Var& result);
+    bool noteResultOfList(const OperatorCall& call, const Var& result);
     void noteView(const OperatorCall& call, const CellPtr& base, const Var& result, std::optional<std::size_t> item,
                   bool packed, bool sure);
     bool allPacked(const OperatorCall& call) const;

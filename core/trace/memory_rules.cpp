@@ -78,11 +78,31 @@ Link linkOfAttribute(const OperatorCall& call) {
     return traits.mayBeView() ? Link::View : Link::None;
 }
 
-/// A dropout that does not train gives its input.
+const tensor::Value* numberOf(const Var* var) {
+    return var && var->kind() == Var::Kind::Value && var->value().isNumber() ? &var->value() : nullptr;
+}
+
 Link linkOfDropout(const OperatorCall& call) {
-    const Var* train = call.argument(2, "train");
-    if (!train || train->kind() != Var::Kind::Value || !train->value().isNumber()) return Link::Conditional;
-    return train->toBool() ? Link::None : Link::Same;
+    const tensor::Value *p = numberOf(call.argument(1, "p")), *trains = numberOf(call.argument(2, "train"));
+    switch (operators::sharingOfDropout(p ? std::optional(p->number()) : std::nullopt,
+                                        trains ? std::optional(trains->number() != 0) : std::nullopt)) {
+        case graph::Sharing::View: return Link::Same;
+        case graph::Sharing::Fresh: return Link::None;
+        default: return Link::Conditional;
+    }
+}
+
+/// cartesian_prod([x]) is x, einsum("ij->ji", [x]) shows it; of several tensors they make a new one.
+Link linkOfOnlyTensor(const OperatorCall& call) {
+    for (const Var& argument : call.arguments) {
+        if (argument.isProxy()) return Link::Conditional;
+        if (argument.kind() == Var::Kind::List || argument.kind() == Var::Kind::Tuple)
+            return argument.items().size() == 1 ? Link::Conditional : Link::None;
+        const tensor::Value& value = argument.value();
+        if (value.isListLike()) return value.items().size() == 1 ? Link::Conditional : Link::None;
+        if (value.kind() == ValueKind::String && operators::sumsLetters(value.toString())) return Link::None;
+    }
+    return Link::None;
 }
 
 }  // namespace
@@ -102,6 +122,7 @@ Link linkOf(const OperatorCall& call, const Tracer* tracer, bool isPacked) {
         return call.arguments.size() > 1 ? linkOfIndex(call.arguments[1], tracer) : Link::Conditional;
     if (traits.opClass == OpClass::GetAttr) return linkOfAttribute(call);
     if (traits.opClass == OpClass::Dropout && traits.mayBeView()) return linkOfDropout(call);
+    if (operators::returnsItsOnlyTensor(call.domain, call.op)) return linkOfOnlyTensor(call);
     if (traits.form == ViewForm::Same) return Link::Same;
     const graph::MemoryEffect& effect = traits.memory;
     if (effect.reforms) return Link::Reform;

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <functional>
 
+#include "core/io/torchscript/eager.h"
+#include "core/io/torchscript/views.h"
+
 namespace sonde::io::script {
 
 using tensor::Value;
@@ -279,6 +282,22 @@ bool constant(ScriptValue& out, T value) {
     return true;
 }
 
+/// x.data: another tensor that shows all of x.
+bool dataOf(Arguments& in, ScriptValue& out) {
+    if (in.size() != 1) return false;
+    out = in[0];
+    if (!in[0].cell()) return true;
+    const Var var = toVar(in[0]);
+    if (EagerRun::current()) {
+        out = makeCell(Var(var.value()));
+        return true;
+    }
+    out = makeCell(var);
+    out.cell()->isDense = in[0].cell()->isDense;
+    setBase(*out.cell(), *in[0].as<CellPtr>(), std::make_shared<const ViewStep>());
+    return true;
+}
+
 bool pass(Arguments& in, ScriptValue& out) {
     if (in.size() != 1 || in[0].cell()) return false;
     out = in[0];
@@ -374,7 +393,7 @@ const BuiltinTable& table() {
         {"prim.layout", [](Arguments&, ScriptValue& out) { return constant(out, std::int64_t{0}); }},
         {"prim.type", [](Arguments& in, ScriptValue& out) { return !in.empty() && in[0].isString() && constant(out, stringOf(in[0]).substr(0, stringOf(in[0]).find(':'))); }},
         {"prim.ndim", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(t.rank()); }); }},
-        {"prim.data", [](Arguments& in, ScriptValue& out) { out = in.empty() ? ScriptValue() : in[0]; return in.size() == 1; }},
+        {"prim.data", dataOf},
         {"prim.itemsize", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(tensor::itemSize(t.dtype())); }); }},
         {"element_size", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(tensor::itemSize(t.dtype())); }); }},
         {"is_complex", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(tensor::isComplex(t.dtype())); }); }},

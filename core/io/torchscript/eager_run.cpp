@@ -7,6 +7,7 @@
 #include "core/io/torchscript/part_count.h"
 #include "core/io/torchscript/run_state.h"
 #include "core/io/torchscript/script_module.h"
+#include "core/io/torchscript/view_steps.h"
 #include "core/operators/traits.h"
 #include "core/trace/at_once.h"
 #include "core/trace/error.h"
@@ -32,9 +33,12 @@ T valueOf(base::Result<T> result) {
 }
 
 /// Dropout and the like draw only while a model trains, which a flag says.
-bool drawsNumbers(const operators::Traits& traits, const std::vector<ScriptValue>& arguments) {
+bool drawsNumbers(const std::string& name, const std::vector<ScriptValue>& arguments) {
+    const operators::Traits& traits = operators::traitsOf("aten", name);
     if (!traits.is(operators::Trait::Random)) return false;
     if (traits.opClass == operators::OpClass::Random) return true;
+    if (traits.opClass == operators::OpClass::Dropout && sharingOf(name, arguments) == operators::Sharing::View)
+        return false;
     return std::ranges::none_of(arguments, [](const ScriptValue& argument) {
         return argument.isNumber() && argument.plain()->value().kind() == ValueKind::Bool &&
                !argument.plain()->toBool();
@@ -161,7 +165,7 @@ ScriptValue callEagerly(const std::string& name, std::vector<ScriptValue> argume
     ScriptValue result;
     if (keywords.empty() && callBuiltin(name, arguments, result)) return result;
     const operators::Traits& traits = operators::traitsOf("aten", name);
-    if (drawsNumbers(traits, arguments)) {
+    if (drawsNumbers(name, arguments)) {
         EagerRun::current()->noteDraw();
         failEagerly(name + " draws random numbers");
     }

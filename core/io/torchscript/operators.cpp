@@ -181,6 +181,12 @@ void shareParts(const ScriptValue& result, const std::vector<CellPtr>& roots, bo
     for (const ScriptValue& item : result.list()->items) shareParts(item, roots, repeats);
 }
 
+/// The tensor that an operator returns of a list of one.
+const CellPtr* onlyTensor(const std::string& name, const ScriptValue& list) {
+    const std::vector<ScriptValue>& items = list.list()->items;
+    return operators::returnsItsOnlyTensor("aten", name) && items.size() == 1 ? items.front().as<CellPtr>() : nullptr;
+}
+
 std::string typesOf(const std::vector<ScriptValue>& arguments) {
     std::string text;
     for (const ScriptValue& argument : arguments) text += (text.empty() ? "" : ", ") + typeName(argument);
@@ -251,9 +257,7 @@ ScriptValue asReceiver(const std::string& name, const std::vector<ScriptValue>& 
     if (!first.isProxy() || isSizeList(*first.plain()) || !overloadsOf(name)) return first;
     const operators::Traits& traits = operators::traitsOf("aten", name);
     if (!traits.memory.writes && !traits.memory.reforms && !mayBeView(name, arguments)) return first;
-    if (traits.memory.writes || traits.memory.reforms) return tensorOf(*first.plain());
-    const CellPtr tensor = findTensorOf(*first.plain());
-    return tensor ? ScriptValue(tensor) : first;
+    return tensorOf(*first.plain());
 }
 
 bool isViewInPlace(const std::string& name) {
@@ -314,6 +318,12 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
     ScriptValue result;
     if (keywords.empty() && callBuiltin(name, arguments, result)) return result;
     if (!arguments.empty()) arguments.front() = asReceiver(name, arguments);
+    if (operators::readsWholeStorage("aten", name) && !arguments.empty() && arguments.front().cell()) {
+        const ScriptValue whole = storageOf(arguments.front(), arguments.size() > 3 && !arguments[3].isNone());
+        if (!operators::isInPlaceName(name)) arguments.front() = whole;
+        else if (whole.cell() != arguments.front().cell())
+            throw TraceError(TraceErrorKind::Runtime, name + " of a view: not supported; take a view by as_strided");
+    }
     const auto* receiver = arguments.empty() ? nullptr : arguments.front().as<std::shared_ptr<TensorCell>>();
     const bool writes = receiver && operators::traitsOf("aten", name).memory.writes;
     if (writes) {
@@ -334,8 +344,19 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
         return arguments.front();
     }
     result = fromVar(made);
-    const bool isOfList = !arguments.empty() && arguments.front().list() && mayBeView(name, arguments);
-    if (isOfList) shareParts(result, rootsIn(arguments.front()), true);
+    const auto list = std::ranges::find_if(arguments, [](const ScriptValue& each) { return each.list() != nullptr; });
+    if (!receiver && list != arguments.end() && mayBeView(name, arguments)) {
+        const bool repeats = operators::traitsOf("aten", name).is(operators::Trait::Overlaps);
+        const bool mayBeItself = operators::mayReturnItsArgument("aten", name);
+        const CellPtr* const only = mayBeItself ? onlyTensor(name, *list) : nullptr;
+        if (only && result.cell()) {
+            setBase(*result.cell(), *only, std::make_shared<const ViewStep>());
+            noteOtherName(result);
+        } else {
+            shareParts(result, rootsIn(*list), repeats);
+        }
+        if (mayBeItself) noteOtherName(*list);
+    }
     const auto choosesFormat = [](const auto& entry) {
         return entry.first == "memory_format" && !entry.second.isNone();
     };

@@ -8,6 +8,7 @@
 #include "core/io/torchscript/dense.h"
 #include "core/io/torchscript/language.h"
 #include "core/io/torchscript/python_index.h"
+#include "core/operators/same_tensor.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
 
@@ -98,6 +99,19 @@ std::optional<std::vector<Var>> composed(const std::vector<Var>& first, const st
         ++at;
     }
     return result;
+}
+
+/// cartesian_prod([x]) is x, einsum("ij->ji", [x]) shows it; of several tensors they make a new one.
+operators::Sharing sharingOfOnlyTensor(const std::vector<ScriptValue>& arguments) {
+    for (const ScriptValue& argument : arguments) {
+        if (argument.isString() && operators::sumsLetters(argument.plain()->value().toString())) break;
+        if (argument.isProxy() || argument.isSymbolicList()) return operators::Sharing::MaybeView;
+        if (argument.list() || argument.tuple()) {
+            const std::size_t count = argument.list() ? argument.list()->items.size() : argument.tuple()->items.size();
+            return count == 1 ? operators::Sharing::MaybeView : operators::Sharing::Fresh;
+        }
+    }
+    return operators::Sharing::Fresh;
 }
 
 Var call(const std::string& name, std::vector<Var> arguments) {
@@ -203,18 +217,26 @@ Step merged(const ViewStep& first, const Step& second) {
     return parts ? makeStep(ViewStep::Kind::Index, {}, std::move(*parts)) : nullptr;
 }
 
-bool mayBeView(const std::string& op, const std::vector<ScriptValue>& arguments) {
+operators::Sharing sharingOf(const std::string& op, const std::vector<ScriptValue>& arguments) {
     const operators::Traits& traits = operators::traitsOf("aten", op);
-    const bool trains =
-        traits.is(operators::Trait::Random) && arguments.size() >= 3 && arguments[2].isNumber() && truth(arguments[2]);
-    return !trains && traits.mayBeView();
+    if (operators::returnsItsOnlyTensor("aten", op)) return sharingOfOnlyTensor(arguments);
+    if (!traits.mayBeView() || traits.opClass != operators::OpClass::Dropout) return traits.memory.sharing;
+    const auto known = [&](std::size_t i) { return i < arguments.size() && arguments[i].isNumber(); };
+    return operators::sharingOfDropout(known(1) ? std::optional(arguments[1].plain()->toFloat()) : std::nullopt,
+                                       known(2) ? std::optional(truth(arguments[2])) : std::nullopt);
+}
+
+bool mayBeView(const std::string& op, const std::vector<ScriptValue>& arguments) {
+    const operators::Sharing sharing = sharingOf(op, arguments);
+    return sharing == operators::Sharing::View || sharing == operators::Sharing::MaybeView;
 }
 
 Step viewStep(const std::string& op, const std::vector<ScriptValue>& arguments) {
     const operators::Traits& traits = operators::traitsOf("aten", op);
     const ViewForm form = traits.form;
-    if (form == ViewForm::Same || (traits.is(operators::Trait::Random) && traits.mayBeView()))
-        return makeStep(ViewStep::Kind::Same);
+    const bool isSame =
+        traits.opClass == operators::OpClass::Dropout && sharingOf(op, arguments) == operators::Sharing::View;
+    if (form == ViewForm::Same || isSame) return makeStep(ViewStep::Kind::Same);
     const bool dense = !arguments.empty() && isDense(arguments[0]);
     if (form == ViewForm::Contiguous && dense && givesDense(op, arguments)) return makeStep(ViewStep::Kind::Same);
     const bool isItem = operators::cutsList(form);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/io/torchscript/script_value.h"
+#include "core/operators/traits.h"
 
 namespace sonde::io::script {
 
@@ -26,7 +27,9 @@ using Step = std::shared_ptr<const ViewStep>;
 /// The step of an operator's result, `arguments` being all of its arguments. Null: it does not say (a conversion copies
 /// if it changes anything, a reshape of a tensor that is not known to be dense if it has to).
 Step viewStep(const std::string& op, const std::vector<ScriptValue>& arguments);
-/// The result of the operator may share its first argument's memory.
+/// How the result of the operator stands to the memory of its first argument, or of the tensors in a list of them.
+operators::Sharing sharingOf(const std::string& op, const std::vector<ScriptValue>& arguments);
+/// The same: it may show it.
 bool mayBeView(const std::string& op, const std::vector<ScriptValue>& arguments);
 /// The step that takes what `second` takes of what `first` takes. Null: there is no single one.
 Step merged(const ViewStep& first, const Step& second);

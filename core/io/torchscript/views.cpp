@@ -186,6 +186,30 @@ TensorCell& rootOf(TensorCell& cell) { return rawRoot(shown(cell)); }
 
 namespace {
 
+/// The view begins where its base begins in memory.
+bool keepsStart(const ViewStep& step) {
+    if (step.kind == ViewStep::Kind::Same) return true;
+    if (step.kind != ViewStep::Kind::Call) return false;
+    using operators::ViewForm;
+    const ViewForm form = operators::traitsOf("aten", step.name).form;
+    return operators::keepsOrder(form) || form == ViewForm::Transpose || form == ViewForm::Permute ||
+           form == ViewForm::MoveDim || form == ViewForm::Expand;
+}
+
+}  // namespace
+
+ScriptValue storageOf(const ScriptValue& tensor, bool isStartGiven) {
+    TensorCell* at = &shown(*tensor.cell());
+    bool isKnown = true;
+    for (; at->base; at = at->base.get()) isKnown = isKnown && (isStartGiven || keepsStart(*at->step));
+    if (isKnown && at->sharers.empty()) return at->shared_from_this();
+    throw TraceError(TraceErrorKind::Runtime,
+                     "a tensor is seen through other strides, and where it begins in the memory that it shows is not "
+                     "known: not supported; call clone() on it before, or say where in its storage to begin");
+}
+
+namespace {
+
 void collectRoots(const ScriptValue& value, std::vector<CellPtr>& roots, int depth) {
     if (depth > 20) return;  // objects may hold each other
     const auto add = [&](TensorCell& root) {
@@ -347,8 +371,9 @@ void reform(const CellPtr& cell, const std::string& name, const std::vector<Scri
     refresh(*cell);
     const CellPtr before = shown(*cell).shared_from_this();
     if (before->mayBeOther || !rawRoot(*before).sharers.empty()) {
+        const std::string place = placeOf(result);
         throw TraceError(TraceErrorKind::ControlFlow,
-                         placeOf(result) +
+                         (place.empty() ? name : place) +
                              " gives a tensor another shape that may be the same one as another name of it "
                              "means: not supported; take a view");
     }

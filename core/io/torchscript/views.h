@@ -15,6 +15,9 @@ namespace sonde::io::script {
 TensorCell& shown(TensorCell& cell);
 /// What has the memory that the tensor shows.
 TensorCell& rootOf(TensorCell& cell);
+/// The tensor that shows all of the memory of which `tensor` shows a part, for as_strided, which counts there.
+/// `isStartGiven`: as_strided says where it begins; else it is where the tensor begins. Throws TraceError: not known.
+ScriptValue storageOf(const ScriptValue& tensor, bool isStartGiven);
 /// Roots of all tensors in a value; a list whose elements only a run knows has one that stands for them.
 std::vector<CellPtr> rootsIn(const ScriptValue& value);
 

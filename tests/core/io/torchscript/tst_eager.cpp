@@ -91,6 +91,12 @@ class TestEager : public QObject {
             "    y = torch.gt(x, 1)\n    _0 = torch.__iand__(y, torch.lt(x, 4))\n    return torch.mul(x, y)\n",
             "0 2 3 0");
         add("the input", "    _0 = torch.add_(x, 1)\n    return x\n", "2 3 4 5");
+        add("strides over the storage of a part",
+            "    y = torch.clone(x)\n    v = torch.as_strided(torch.slice(y, 0, 1, 3), [2], [1], 2)\n    _0 = torch.add_(v, 10)\n    return y\n",
+            "1 2 13 14");
+        add("tensors that are broadcast",
+            "    y = torch.clone(x)\n    l = torch.broadcast_tensors([y, torch.ones([2, 1])])\n    _0 = torch.add_(y, 10)\n    return torch.select(l[0], 0, 1)\n",
+            "11 12 13 14");
     }
     void memoryIsReal() {
         QFETCH(QByteArray, body);
@@ -99,6 +105,86 @@ class TestEager : public QObject {
         QVERIFY(stored.archive->mayWrite());
         QCOMPARE(numbersOf(stored.run({1, 2, 3, 4})), expected);
         QCOMPARE(numbersOf(stored.run({1, 2, 3, 4})), expected);  // a run leaves nothing behind
+    }
+
+    /// A view that nobody names gets another shape in place; PyTorch's page "In-place operations" has no exception.
+    void viewsWithoutNamesAreReshaped_data() {
+        QTest::addColumn<QString>("view");
+        QTest::addColumn<QString>("expected");  // 10 is added to the first row of it; y = 1 2 3 4
+        const auto add = [](const char* view, const char* expected) { QTest::newRow(view) << view << expected; };
+        add("torch.swapdims_(torch.view(y, [2, 2]), 0, 1)", "11 2 13 4");
+        add("torch.swapaxes_(torch.view(y, [2, 2]), 0, 1)", "11 2 13 4");
+        add("torch.transpose_(torch.view(y, [2, 2]), 0, 1)", "11 2 13 4");
+        add("torch.t_(torch.view(y, [2, 2]))", "11 2 13 4");
+        add("torch.unsqueeze_(torch.view(y, [2, 2]), 0)", "11 12 13 14");
+        add("torch.squeeze_(torch.view(y, [1, 2, 2]), 0)", "11 12 3 4");
+        add("torch.squeeze_(torch.view(y, [1, 2, 1, 2]))", "11 12 3 4");
+        add("torch.detach_(torch.view(y, [2, 2]))", "11 12 3 4");
+    }
+    void viewsWithoutNamesAreReshaped() {
+        QFETCH(QString, view);
+        QFETCH(QString, expected);
+        const std::string body = "    y = torch.clone(x)\n    v = " + view.toStdString() +
+                                 "\n    _0 = torch.add_(torch.select(v, 0, 0), 10)\n    return y\n";
+        QCOMPARE(numbersOf(Stored(model(body)).run({1, 2, 3, 4})), expected);
+        const std::string dead = "    y = torch.clone(x)\n    _0 = " + view.toStdString() + "\n    return y\n";
+        QCOMPARE(numbersOf(Stored(model(dead)).run({1, 2, 3, 4})), QStringLiteral("1 2 3 4"));
+    }
+
+    /// What an operator that changes nothing returns: the tensor itself, another one that shows it, or a copy. Sources:
+    /// core/operators/same_tensor.cpp.
+    void whatOperatorsReturnOfTheirInput_data() {
+        QTest::addColumn<QString>("call");
+        QTest::addColumn<bool>("isShown");
+        QTest::addColumn<bool>("isItself");
+        const auto add = [](std::initializer_list<const char*> calls, bool isShown, bool isItself) {
+            for (const char* call : calls) QTest::newRow(call) << call << isShown << isItself;
+        };
+        add({"contiguous(y)", "to(y, 6)", "type_as(y, x)", "flatten(y)", "atleast_1d(y)", "positive(y)",
+             "lift_fresh(y)", "dropout(y, 0.5, False)", "dropout(y, 0., True)", "alpha_dropout(y, 0., True)",
+             "broadcast_tensors([y])[0]", "broadcast_tensors([y, x])[0]", "atleast_1d([y])[0]", "cartesian_prod([y])",
+             "conj(y)", "resolve_conj(y)", "as_tensor(y)", "real(y)"},
+            true, true);
+        add({"view(y, [4])",
+             "reshape(y, [4])",
+             "ravel(y)",
+             "expand(y, [4])",
+             "expand_as(y, x)",
+             "squeeze(y)",
+             "permute(y, [0])",
+             "transpose(y, 0, 0)",
+             "t(y)",
+             "chunk(y, 1)[0]",
+             "split(y, 4)[0]",
+             "tensor_split(y, 1)[0]",
+             "detach(y)",
+             "view_as(y, x)",
+             "alias(y)",
+             "narrow(y, 0, 0, 4)",
+             "slice(y)",
+             "meshgrid([y])[0]",
+             "einsum(\"i->i\", [y])",
+             "as_strided(y, [4], [1])"},
+            true, false);
+        add({"clone(y)", "cat([y])", "select(torch.stack([y]), 0, 0)", "hstack([y])", "repeat(y, [1])",
+             "to(y, 6, False, True)", "einsum(\"i,i->i\", [y, y])", "cartesian_prod([y, y])", "relu(y)",
+             "select(torch.block_diag([y]), 0, 0)"},
+            false, false);
+    }
+    void whatOperatorsReturnOfTheirInput() {
+        QFETCH(QString, call);
+        QFETCH(bool, isShown);
+        QFETCH(bool, isItself);
+        const std::string head = "    y = torch.clone(x)\n    v = torch." + call.toStdString() + '\n';
+        const Stored writes(model(head + "    _0 = torch.fill_(v, 7)\n    return y\n"));
+        QCOMPARE(numbersOf(writes.run({1, 2, 3, 4})), isShown ? QStringLiteral("7 7 7 7") : QStringLiteral("1 2 3 4"));
+        const Stored reforms(model(head + "    _0 = torch.unsqueeze_(v, 0)\n    return torch.select(y, 0, 0)\n"));
+        QCOMPARE(numbersOf(reforms.run({1, 2, 3, 4})), isItself ? QStringLiteral("1 2 3 4") : QStringLiteral("1"));
+    }
+    void dataIsAnotherTensor() {
+        const Stored reforms(model(
+            "    y = torch.clone(x)\n    v = ops.prim.data(y)\n    _0 = torch.fill_(torch.unsqueeze_(v, 0), 7)\n    return torch.select(y, 0, 1)\n"));
+        QCOMPARE(numbersOf(reforms.run({1, 2})), QStringLiteral("7"));
     }
 
     void whatIsRandomHasNoOutputs() {
