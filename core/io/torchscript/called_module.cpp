@@ -76,7 +76,7 @@ void CalledModule::pairNode(ScriptValue& inner, const Var& outer, std::size_t pa
     const FunctionDef* const function = m_call->m_module.type().method(m_call->m_module.forwardName());
     const bool isNumber =
         function && parameter < function->parameters.size() && !mayHoldTensors(function->parameters[parameter].type);
-    const CellPtr whole = isNumber ? nullptr : findTensorOf(outer);
+    const CellPtr whole = isNumber ? nullptr : tensorOf(outer);
     if (!whole) return;
     if (!isOwn(m_way)) {
         if (inner.cell()) inner = whole;

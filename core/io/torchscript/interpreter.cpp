@@ -108,7 +108,11 @@ ScriptValue Interpreter::call(const FunctionDef& function, std::vector<ScriptVal
     if (next < arguments.size()) fail(TraceErrorKind::Type, function.name + "() got too many arguments");
     ScriptValue result;
     const std::size_t firstNumber = m_numberTensors.size();
-    run(function.body, env, result);
+    try {
+        run(function.body, env, result);
+    } catch (...) {
+        SourceFrame::rethrow();
+    }
     for (; m_numberTensors.size() > firstNumber; m_numberTensors.pop_back()) {
         m_numberTensors.back().tracer().eraseUnused(m_numberTensors.back().node());
     }

@@ -235,8 +235,7 @@ ScriptValue Interpreter::callNamed(const std::string& name, const Expression& ex
         if (value.cell() && (type == "int" || type == "float" || type == "bool"))
             return converted(type, value, recordsAll());
         if (!value.isProxy() || type != "Tensor") return value;
-        const CellPtr tensor = findTensorOf(*value.plain());
-        return tensor ? ScriptValue(tensor) : makeCell(*value.plain());
+        return tensorOf(*value.plain());
     }
     if (name == "uninitialized") return GlobalValue{kUninitialized};
     if (name == "unchecked_unwrap_optional") return argument(0);

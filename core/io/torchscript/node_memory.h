@@ -25,11 +25,8 @@ struct NodeMemory {
     std::unordered_map<graph::NodeId, ListOfParts> parts;
 };
 
-/// The tensor that a node is. Throws TraceError if it belongs to a branch, loop or module around the one that is
-/// recorded, and was not known for a tensor there.
+/// The tensor that a node is, as old as the node: a branch that first takes it for one writes to what is around it.
 CellPtr tensorOf(const Var& node);
-/// The same, or null instead of an error.
-CellPtr findTensorOf(const Var& node);
 /// The same, or null if nobody has taken it for one.
 CellPtr knownTensorOf(const Var& node);
 /// What is in the node, or the node itself, may show the memory of these roots.

@@ -1,6 +1,7 @@
 #include "core/io/torchscript/language.h"
 #include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/node_memory.h"
+#include "core/io/torchscript/region.h"
 #include "core/io/torchscript/views.h"
 #include "core/operators/traits.h"
 #include "core/trace/error.h"
@@ -15,11 +16,6 @@ namespace {
 
 NodeMemory* memory() { return ModuleState::current() ? &ModuleState::current()->nodes() : nullptr; }
 
-bool isOfMainBody(const Var& node) {
-    const graph::InternalGraph* graph = node.tracer().recorded();
-    return graph && graph->expr(graph->node(node.node()).producer).body == graph->mainId();
-}
-
 }  // namespace
 
 CellPtr knownTensorOf(const Var& node) {
@@ -29,25 +25,14 @@ CellPtr knownTensorOf(const Var& node) {
     return found == nodes->tensors.end() ? nullptr : found->second;
 }
 
-CellPtr findTensorOf(const Var& node) {
+CellPtr tensorOf(const Var& node) {
     if (CellPtr known = knownTensorOf(node)) return known;
     const ScriptValue made = makeCell(node);
     const CellPtr cell = *made.as<CellPtr>();
     if (!node.isProxy() || !memory()) return cell;
-    if (!node.tracer().isRecordedHere(node.node())) {
-        if (!isOfMainBody(node)) return nullptr;
-        cell->serial = 0;  // older than any branch
-    }
+    cell->serial = Region::serialOf(node);
     memory()->tensors[node.node()] = cell;
     return cell;
-}
-
-CellPtr tensorOf(const Var& node) {
-    if (CellPtr found = findTensorOf(node)) return found;
-    throw TraceError(TraceErrorKind::ControlFlow,
-                     node.tracer().placeOf(node.node()) +
-                         ", which may be None, is used as a tensor inside of a branch or loop that is further in: not "
-                         "supported");
 }
 
 void shareNode(const Var& node, std::span<const CellPtr> roots) {

@@ -30,10 +30,8 @@ bool isKnownNode(const TensorCell& cell) {
 /// other on one tensor are one index, if the source has them at the same place or (as traced code does not say) could
 /// have.
 std::optional<ScriptValue> indexed(bool isSlice, const std::vector<ScriptValue>& arguments, std::string_view text) {
-    const CellPtr known = arguments.front().cell() ? nullptr : findTensorOf(*arguments.front().plain());
-    const ScriptValue tensor = arguments.front().cell() ? arguments.front()
-                               : known                  ? ScriptValue(known)
-                                                        : makeCell(toVar(arguments.front()));
+    const ScriptValue tensor =
+        arguments.front().cell() ? arguments.front() : ScriptValue(tensorOf(*arguments.front().plain()));
     const CellPtr cell = shown(*tensor.cell()).shared_from_this();
     refresh(*cell);
     const Var dimension = arguments.size() > 1 ? toVar(arguments[1]) : Var(0);

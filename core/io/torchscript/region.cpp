@@ -1,9 +1,11 @@
 #include "core/io/torchscript/region.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/io/torchscript/run_state.h"
+#include "core/trace/tracer.h"
 
 namespace sonde::io::script {
 
@@ -14,6 +16,10 @@ auto find(std::vector<T>& list, Member member, const void* object) {
     return std::ranges::find_if(list, [&](const T& entry) { return (entry.*member).get() == object; });
 }
 
+const graph::InternalGraph* recordedGraph() {
+    return trace::Tracer::active() ? trace::Tracer::active()->recorded() : nullptr;
+}
+
 /// What modules hold is older than everything else.
 void noteObject(std::uint64_t serial) {
     if (serial == 0 && runState().changedObjects) *runState().changedObjects = true;
@@ -21,12 +27,23 @@ void noteObject(std::uint64_t serial) {
 
 }  // namespace
 
-Region::Region(Kind kind) : m_kind(kind), m_start(nextSerial()), m_outer(std::exchange(runState().region, this)) {}
+Region::Region(Kind kind)
+    : m_kind(kind), m_start(nextSerial()), m_graph(recordedGraph()), m_firstNode(m_graph ? m_graph->nodeCount() : 0),
+      m_outer(std::exchange(runState().region, this)) {}
 Region::~Region() {
     takeBack();  // nothing is left of it but after an error
     runState().region = m_outer;
 }
 Region* Region::current() { return runState().region; }
+
+std::uint64_t Region::serialOf(const Var& node) {
+    const graph::InternalGraph* const graph = node.tracer().recorded();
+    std::optional<std::uint64_t> serial;
+    for (const Region* region = current(); region; region = region->m_outer) {
+        if (region->m_graph == graph && node.node().index() < region->m_firstNode) serial = region->m_start - 1;
+    }
+    return serial ? *serial : nextSerial();
+}
 
 bool Region::isInsideBody() {
     for (const Region* region = current(); region; region = region->m_outer) {

@@ -7,6 +7,10 @@
 
 #include "core/io/torchscript/script_value.h"
 
+namespace sonde::graph {
+class InternalGraph;
+}
+
 namespace sonde::io::script {
 
 /// A branch or the body of a loop while it is recorded. What is older than it belongs to the program around it: a
@@ -70,6 +74,8 @@ class Region {
     Changes takeBack();
     /// What it has changed stays so, and counts as changed by the region around it.
     void commit();
+    /// A serial for a tensor that is as old as the node: older than the regions that began after it was recorded.
+    static std::uint64_t serialOf(const Var& node);
     /// What is recorded now goes into a body of its own, which nobody outside of it can name nodes of.
     static bool isInsideBody();
 
@@ -91,6 +97,8 @@ class Region {
 
     Kind m_kind;
     std::uint64_t m_start;
+    const graph::InternalGraph* m_graph;  ///< that is recorded; null: none
+    std::size_t m_firstNode;              ///< of those that are recorded into it
     Region* m_outer;
     Changes m_before;
 };

@@ -7,6 +7,7 @@
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/module_call.h"
 #include "core/io/torchscript/module_state.h"
+#include "core/io/torchscript/source_stack.h"
 #include "core/io/torchscript/views.h"
 #include "core/trace/at_once.h"
 #include "core/trace/tracer.h"
@@ -97,6 +98,12 @@ void checkProtected(std::span<const Var> in, const std::vector<CellPtr>& before,
         std::string(changed) + " is changed in place: a module that runs on values cannot do that in a graph");
 }
 
+/// Objects leave the script as they are: between modules of it.
+Var withObjects(const ScriptValue& result) {
+    const ObjectsPass pass;
+    return toVar(result);
+}
+
 }  // namespace
 
 Var ScriptModule::forward(std::span<const Var> in) { return forwardFunction()(in); }
@@ -130,14 +137,15 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
         // Library modules that work in place say so where they are traced.
         if (!tracer && called.isAlone() && (isOpaque || !self->isLibrary())) checkProtected(in, tensors, called);
         const bool isRoot = tracer && tracer->root() == self;
-        Var returned;
-        {
-            const ObjectsPass pass;
-            if (!isRoot) returned = toVar(result);
+        const SourceFrame frame(function);
+        SourceFrame::atEnd();
+        try {
+            const Var returned = isRoot ? withNumberNodes(toVar(withoutNodes(result)), *tracer) : withObjects(result);
+            called.returned(result);
+            return returned;
+        } catch (...) {
+            SourceFrame::rethrow();
         }
-        if (isRoot) returned = withNumberNodes(toVar(withoutNodes(result)), *tracer);
-        called.returned(result);
-        return returned;
     };
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/io/torchscript/run_state.h"
+#include "core/trace/error.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::io::script {
@@ -27,6 +28,12 @@ std::string turned(std::string_view stack) {
     for (std::size_t i = lines.size(); i-- > 0;) result += lines[i] + (i ? "\n" : "");
     return result;
 }
+
+/// Its text says where in the source it was thrown.
+class PlacedError final : public trace::TraceError {
+  public:
+    using TraceError::TraceError;
+};
 
 /// "<string>" is the prelude of torch's scripting language.
 bool isModel(const SourceRanges::Place& place) { return !place.file.empty() && place.file != "<string>"; }
@@ -121,6 +128,28 @@ void SourceFrame::at(const Expression& expression) {
     if (!frame) return;
     frame->m_expression = expression.offset;
     frame->m_line = expression.line;
+}
+
+void SourceFrame::atEnd() {
+    SourceFrame* const frame = runState().frame;
+    if (!frame) return;
+    const std::vector<Statement>& body = frame->m_function.body;
+    const auto last = std::find_if(body.rbegin(), body.rend(),
+                                   [](const Statement& each) { return each.kind == Statement::Kind::Return; });
+    if (last != body.rend()) at(*last);
+}
+
+void SourceFrame::rethrow() {
+    try {
+        throw;
+    } catch (const PlacedError&) {
+        throw;
+    } catch (const trace::TraceError& error) {
+        const std::string here = where(), text = error.what();
+        const bool saysMore = error.isOwnException() || !error.module().empty();
+        if (saysMore || here.empty() || text.find(here) != std::string::npos) throw;
+        throw PlacedError(error.kind(), text + " (" + here + ')');
+    }
 }
 
 const std::shared_ptr<const CallPlace>& SourceFrame::place() {

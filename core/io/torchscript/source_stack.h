@@ -21,8 +21,13 @@ class SourceFrame {
     /// Where the innermost call is now.
     static void at(const Statement& statement);
     static void at(const Expression& expression);
+    /// The innermost call is at the end of its function, where its result is read.
+    static void atEnd();
     /// "file:line" of where the innermost call is; empty: not known.
     static std::string where();
+    /// To be called in a catch block: throws the exception again, a TraceError that says nothing of the source with the
+    /// place of the innermost call.
+    [[noreturn]] static void rethrow();
     /// What is known of the source after an expression of the innermost call.
     static SourceRanges::Place placeOf(const Expression& expression);
     /// The innermost call's function; null outside of any.

@@ -111,6 +111,17 @@ const Row kRows[] = {
     {"buffers that overlap", {"x: Tensor", "Tensor", "_0 = torch.add_(self.part, 1)\nreturn torch.mul(self.b, 1)",
         "return (self.c).forward(x, )", kBuffer + "  part : Tensor\n",
         kOneToFour + pickle::text("part") + pickle::tensor("0", "FloatStorage", 4, 1, {2}, {1})}, "1 3 4 4", true},
+    {"optional that is first a tensor two branches deep", {"x: Tensor", "Tensor",
+        "if bool(torch.gt(torch.sum(x), 100)):\n  b = annotate(Optional[Tensor], None)\nelse:\n  b = torch.slice(x, 0, 0, 2, 1)\n"
+        "if bool(torch.gt(torch.sum(x), 1)):\n  if torch.__isnot__(b, None):\n    b0 = unchecked_cast(Tensor, b)\n    _0 = torch.add_(b0, 50)\n"
+        "  else:\n    pass\nelse:\n  pass\nreturn torch.mul(x, 1)",
+        "a = torch.clone(x)\ny = (self.c).forward(a, )\nreturn torch.cat([a, y])"}, "51 52 3 4 51 52 3 4", true},
+    {"optional that is no view, two branches deep", {"x: Tensor", "Tensor",
+        "if bool(torch.gt(torch.sum(x), 100)):\n  b = annotate(Optional[Tensor], None)\nelse:\n  b = torch.mul(x, 2)\n"
+        "if bool(torch.gt(torch.sum(x), 1)):\n  if torch.__isnot__(b, None):\n    b0 = unchecked_cast(Tensor, b)\n    _0 = torch.add_(b0, 50)\n"
+        "  else:\n    pass\nelse:\n  pass\nif torch.__isnot__(b, None):\n  b1 = unchecked_cast(Tensor, b)\n  r = torch.mul(b1, 1)\n"
+        "else:\n  r = x\nreturn r",
+        "return (self.c).forward(torch.clone(x), )"}, "52 54 56 58", true, true},
     {"list that a module holds", {"x: Tensor", "Tensor", "_0 = torch.append(self.seen, x)\nreturn torch.sum(torch.stack(self.seen), [0])",
         "y = (self.c).forward(x, )\nz = (self.c).forward(torch.mul(x, 2), )\nreturn torch.add(y, z)",
         "  seen : List[Tensor]\n", pickle::text("seen") + "]"}, "4 8 12 16"},
@@ -139,6 +150,19 @@ QString given(const std::string& path, const document::OpenOptions& options) {
     if (recording.error) return "refused: " + QString::fromStdString(recording.error->text() + ' ' + failure);
     return numbersOf(recording);
 }
+
+/// Of a model whose child does nothing.
+QString ran(const std::string& body, const QString& tracer) {
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("m.pt").toStdString();
+    Model{"x: Tensor", "Tensor", "return x", body}.write(path);
+    document::OpenOptions options;
+    options.tracer = tracer.toStdString();
+    if (tracer == "traced-module") options.inputData = "x:[1.0,2.0,3.0,4.0]";
+    return given(path, options);
+}
+/// Of the archive's code, in front of the body of M in `ran`.
+constexpr int kLinesBefore = 12;
 
 }  // namespace
 
@@ -200,6 +224,125 @@ class TestTorchScriptCalls : public QObject {
         model.write(path);
         const QString got = given(path, {});
         QVERIFY2(got.startsWith("refused: ") && got.contains("not known"), qPrintable(got));
+    }
+
+    /// Operators that may return their argument, or a view of it: each way to trace gives PyTorch's values or refuses.
+    void specialCasesOfOperators_data() {
+        QTest::addColumn<QString>("call");
+        QTest::addColumn<bool>("isShown");
+        QTest::addColumn<bool>("isItself");
+        QTest::addColumn<QString>("tracer");
+        const auto add = [](std::initializer_list<const char*> calls, bool isShown, bool isItself) {
+            for (const char* call : calls) {
+                for (const char* tracer : {"", "module-path", "robust", "custom", "traced-module"})
+                    QTest::addRow("%s, %s", call, tracer) << call << isShown << isItself << tracer;
+            }
+        };
+        add({"torch.contiguous(a)", "torch.to(a, 6)", "torch.flatten(a)", "torch.flatten(a, 0, 0)",
+             "torch.atleast_1d(a)", "torch.positive(a)", "torch.lift_fresh(a)", "torch.dropout(a, 0.5, False)",
+             "torch.dropout(a, 0., True)", "torch.feature_dropout(a, 0., True)", "torch.broadcast_tensors([a, x])[0]",
+             "torch.atleast_1d([a])[0]", "torch.cartesian_prod([a])", "torch.conj(a)", "torch.as_tensor(a)"},
+            true, true);
+        add({"torch.reshape(a, [4])", "torch.ravel(a)", "torch.squeeze(a)", "torch.chunk(a, 1)[0]",
+             "torch.tensor_split(a, 1)[0]", "torch.einsum(\"i->i\", [a])", "torch.detach(a)", "ops.prim.data(a)",
+             "torch.meshgrid([a])[0]"},
+            true, false);
+        add({"torch.cat([a])", "torch.repeat(a, [1])", "torch.cartesian_prod([a, a])",
+             "torch.einsum(\"i,i->i\", [a, a])", "torch.relu(a)"},
+            false, false);
+    }
+    void specialCasesOfOperators() {
+        QFETCH(QString, call);
+        QFETCH(bool, isShown);
+        QFETCH(bool, isItself);
+        QFETCH(QString, tracer);
+        const std::string head = "a = torch.clone(x)\nv = " + call.toStdString() + '\n';
+        const QString written = ran(head + "_0 = torch.add_(v, 50)\nreturn a", tracer);
+        QVERIFY2(written.startsWith("refused: ") || written == (isShown ? "51 52 53 54" : "1 2 3 4"),
+                 qPrintable(written));
+        const QString base = ran(head + "_0 = torch.add_(a, 50)\nreturn torch.mul(v, 1)", tracer);
+        const bool isAll = !call.contains("[a, a]");
+        QVERIFY2(!isAll || base.startsWith("refused: ") || base == (isShown ? "51 52 53 54" : "1 2 3 4"),
+                 qPrintable(base));
+        const QString shape =
+            ran(head + "_0 = torch.unsqueeze_(v, 0)\nreturn torch.mul(torch.select(a, 0, 0), 1)", tracer);
+        QVERIFY2(shape.startsWith("refused: ") || shape == (isItself ? "1 2 3 4" : "1"), qPrintable(shape));
+    }
+    /// The commonest of them are followed.
+    void specialCasesThatAreFollowed_data() {
+        QTest::addColumn<QString>("call");
+        for (const char* call : {"torch.contiguous(a)", "torch.flatten(a)", "torch.positive(a)",
+                                 "torch.dropout(a, 0., True)", "torch.cartesian_prod([a])", "ops.prim.data(a)"})
+            QTest::newRow(call) << call;
+    }
+    void specialCasesThatAreFollowed() {
+        QFETCH(QString, call);
+        const std::string head = "a = torch.clone(x)\nv = " + call.toStdString() + '\n';
+        for (const char* tracer : {"", "module-path", "robust", "custom", "traced-module"}) {
+            QCOMPARE(ran(head + "_0 = torch.add_(v, 50)\nreturn a", tracer), QStringLiteral("51 52 53 54"));
+            QCOMPARE(ran(head + "_0 = torch.add_(a, 50)\nreturn torch.mul(v, 1)", tracer),
+                     QStringLiteral("51 52 53 54"));
+        }
+    }
+
+    /// as_strided counts in the storage, whatever its argument shows of it.
+    void stridesCountInTheStorage_data() {
+        QTest::addColumn<QString>("view");
+        QTest::addColumn<QString>("expected");
+        QTest::newRow("transposed") << "torch.as_strided(torch.t(torch.view(a, [2, 2])), [4], [1])"
+                                    << "1 2 3 4";
+        QTest::newRow("a part, from the start") << "torch.as_strided(torch.slice(a, 0, 1, 3, 1), [2], [1], 0)"
+                                                << "1 2";
+        QTest::newRow("a part") << "torch.as_strided(torch.slice(a, 0, 1, 3, 1), [3], [1])"
+                                << "2 3 4";
+        QTest::newRow("every second one") << "torch.as_strided(torch.slice(a, 0, 0, 4, 2), [2], [1])"
+                                          << "1 2";
+        QTest::newRow("repeated") << "torch.as_strided(torch.expand(torch.slice(a, 0, 1, 2, 1), [3]), [3], [1])"
+                                  << "2 3 4";
+        QTest::newRow("all of it") << "torch.as_strided(a, [2, 2], [1, 2])"
+                                   << "1 3 2 4";
+    }
+    void stridesCountInTheStorage() {
+        QFETCH(QString, view);
+        QFETCH(QString, expected);
+        for (const char* tracer : {"", "module-path", "robust", "custom", "traced-module"}) {
+            const QString got = ran("a = torch.clone(x)\nreturn torch.mul(" + view.toStdString() + ", 1)", tracer);
+            QVERIFY2(got == expected || (got.startsWith("refused: ") && got.contains("code/__torch__.py:")),
+                     qPrintable(tracer + (": " + got)));
+        }
+        QVERIFY(!ran("a = torch.clone(x)\nreturn torch.as_strided(torch.t(torch.view(a, [2, 2])), [4], [1])", "")
+                     .startsWith("refused"));
+    }
+
+    /// Where the archive says the place, an error has it.
+    void refusalsSayWhere_data() {
+        QTest::addColumn<QString>("body");
+        QTest::addColumn<QString>("tracer");
+        QTest::addColumn<int>("line");  // of the body
+        const auto add = [](const char* body, int line) {
+            for (const char* tracer : {"", "custom", "traced-module"})
+                QTest::addRow("%s, %s", body, tracer) << body << tracer << line;
+        };
+        add("l = torch.meshgrid([a, x])\n_0 = torch.add_(a, 1)\nreturn l[0]", 4);
+        add("l = torch.tensor_split(a, 2)\n_0 = torch.add_(l[0], 1)\nreturn a", 4);
+        add("l = torch.hsplit(a, 2)\n_0 = torch.add_(l[0], 1)\nreturn a", 4);
+        add("l = torch.vsplit(torch.view(a, [2, 2]), 2)\n_0 = torch.add_(l[0], 1)\nreturn a", 4);
+        add("l = torch.dsplit(torch.view(a, [1, 2, 2]), 2)\n_0 = torch.add_(a, 1)\nreturn l[1]", 4);
+        add("l = torch.broadcast_tensors([a, x])\n_0 = torch.add_(a, 1)\nreturn l[0]", 4);
+        add("v = torch.to(a, 6)\n_0 = torch.add_(v, 1)\nreturn a", 4);
+        add("v = torch.contiguous(a)\n_0 = torch.unsqueeze_(v, 0)\nreturn a", 3);
+        add("l = [a]\nreturn l[3]", 3);
+        add("v = torch.add(a, \"x\")\nreturn v", 2);
+    }
+    void refusalsSayWhere() {
+        QFETCH(QString, body);
+        QFETCH(QString, tracer);
+        QFETCH(int, line);
+        const QString got = ran("a = torch.clone(x)\n" + body.toStdString(), tracer);
+        QVERIFY2(got.startsWith("refused: "), qPrintable(got));
+        const QString place = "code/__torch__.py:" + QString::number(kLinesBefore + line);
+        QVERIFY2(got.contains(place), qPrintable(got));
+        QVERIFY2(!got.contains(":  "), qPrintable(got));
     }
 
     /// What one trace does to a module's list, the next one does not find.
