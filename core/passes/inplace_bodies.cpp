@@ -292,30 +292,40 @@ void InplaceWalk::linkResult(Frame& frame, const Frame& inner, Id innerStorage, 
     }
 }
 
-/// What a loop carries to its next iteration as two values must be two tensors if one of them is written, and must not
-/// change its position: the next iteration would write to what this one did not.
+/// Where a loop writes to a tensor that it carries, its next iteration must have that tensor or a new one, and under no
+/// other name: it would write to what this one did not. What nobody writes may be carried twice and in other positions.
 base::Result<void> InplaceWalk::checkNextIteration(Frame& body) {
-    const Entry* written = nullptr;
-    for (const Entry& entry : body.entries) {
-        if (body.memory.storage(body.memory.storageIdOfObject(entry.object)).version != entry.version) written = &entry;
-    }
-    if (!written) return {};
-    const ExprId by = body.memory.storage(body.memory.storageIdOfObject(written->object)).lastWrite;
-    const Trouble trouble{by, "a loop writes to a tensor that its next iteration has under another name",
-                          "write to a clone"};
-    std::vector<NodeId> results;
-    body.result.forEachNode([&](NodeId node) { results.push_back(node); });
     const std::vector<NodeId>& inputs = m_graph.body(body.body).inputs;
-    std::map<Id, std::size_t> positions;  // of storages, counted from the last result
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        const std::size_t position = results.size() - i;
-        SONDE_ASSIGN(const Id object, objectOf(body, results[i]));
-        const Id storage = body.memory.storageIdOfObject(object);
-        if (!positions.emplace(storage, position).second) return impossible(trouble);
-        for (std::size_t k = 0; k < inputs.size(); ++k) {
-            const Id input = body.memory.objectOf(inputs[k]);
-            if (input != kNone && body.memory.storageIdOfObject(input) == storage && inputs.size() - k != position)
-                return impossible(trouble);
+    const bool isOne = body.result.kind == Argument::Kind::Node;
+    const std::vector<Argument> items = isOne ? std::vector{body.result} : body.result.items;
+    struct Carried {
+        std::size_t position;  ///< counted from the last one, as that of the input
+        Id storage;
+    };
+    std::vector<Carried> carried;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        std::vector<NodeId> nodes;
+        items[i].forEachNode([&](NodeId node) { nodes.push_back(node); });
+        for (const NodeId node : nodes) {
+            SONDE_ASSIGN(const Id object, objectOf(body, node));
+            carried.push_back({items.size() - i, body.memory.storageIdOfObject(object)});
+        }
+    }
+    for (const Carried& next : carried) {
+        if (next.position > inputs.size()) continue;
+        const Id input = body.memory.objectOf(inputs[inputs.size() - next.position]);
+        const Id own = input == kNone ? kNone : body.memory.storageIdOfObject(input);
+        const Entry* entry = own == kNone ? nullptr : entryOf(body, own);
+        if (!entry || body.memory.storage(own).version == entry->version) continue;
+        const bool isKnown = std::ranges::any_of(body.memory.mayBeSame(next.storage), [&](Id storage) {
+            return (storage != own && entryOf(body, storage)) || std::ranges::any_of(carried, [&](const Carried& each) {
+                       return &each != &next && each.storage == storage;
+                   });
+        });
+        if (isKnown) {
+            return impossible({body.memory.storage(own).lastWrite,
+                               "a loop writes to a tensor that its next iteration has under another name",
+                               "write to a clone"});
         }
     }
     return {};

@@ -1,7 +1,6 @@
 #include "core/passes/tensor_memory.h"
 
 #include <algorithm>
-#include <set>
 
 namespace sonde::passes {
 
@@ -65,15 +64,19 @@ void TensorMemory::lose(Id storage, const Trouble& trouble) {
     m_storages[storage].lastWrite = trouble.write;
 }
 
+std::vector<TensorMemory::Id> TensorMemory::mayBeSame(Id storage) const {
+    std::vector<Id> all{storage};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        for (const Id linked : m_storages[all[i]].perhapsSame) {
+            if (std::ranges::find(all, linked) == all.end()) all.push_back(linked);
+        }
+    }
+    return all;
+}
+
 void TensorMemory::loseOthers(Id storage, const Trouble& trouble) {
-    std::set<Id> seen{storage};
-    std::vector<Id> next = m_storages[storage].perhapsSame;
-    while (!next.empty()) {
-        const Id each = next.back();
-        next.pop_back();
-        if (!seen.insert(each).second) continue;
-        lose(each, trouble);
-        next.insert(next.end(), m_storages[each].perhapsSame.begin(), m_storages[each].perhapsSame.end());
+    for (const Id each : mayBeSame(storage)) {
+        if (each != storage) lose(each, trouble);
     }
 }
 

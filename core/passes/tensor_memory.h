@@ -83,6 +83,8 @@ class TensorMemory {
     /// told.
     void wrote(Id place, NodeId node, ExprId write);
     void setCurrent(Id place, NodeId node);
+    /// The storage and all that may be the same memory.
+    std::vector<Id> mayBeSame(Id storage) const;
     /// Nobody knows what the storage holds, nor any that may be the same.
     void lose(Id storage, const Trouble& trouble);
     /// After a write to the storage: what may be the same memory is not known.

@@ -48,9 +48,21 @@ bool makesView(const Expr& expr) {
     return !mutates(expr) && (readsPart || (sharing != graph::Sharing::Fresh && sharing != graph::Sharing::Written));
 }
 
+namespace {
+
+/// `mylib.write` of PyTorch: what looks like an overload is a name in a library of the user's own. Tracers record such
+/// a call under its whole name, and one whose overload is known without that.
+bool isOfOwnLibrary(const Expr& expr) {
+    return expr.op.domain == "aten" && expr.op.name.find('.') != std::string::npos &&
+           expr.target == "torch." + expr.op.name;
+}
+
+}  // namespace
+
 bool isOpaque(const Expr& expr) {
     const bool isCall = expr.kind == ExprKind::CallModule || expr.kind == ExprKind::CallFunction ||
                         expr.kind == ExprKind::CallMethod || expr.kind == ExprKind::Apply;
+    if (isOfOwnLibrary(expr)) return true;
     return expr.callable || (isCall && expr.op.name.empty() && expr.bodies.empty() && !mutates(expr));
 }
 

@@ -415,6 +415,22 @@ class TestFusionPasses : public QObject {
         QCOMPARE(result.reports[2].went.size(), std::size_t(2));
     }
 
+    /// ops.mylib.write(x): nobody knows what it does, so it is no dead code, although nobody reads its result.
+    void operatorsOfALibraryStay() {
+        Maker m;
+        const NodeId x = m.floats("x", {3});
+        const NodeId own = m.call("own", "aten::mylib.write", m.call("a", "aten::neg", x));
+        m.graph.mutableExpr(m.graph.node(own).producer).target = "torch.mylib.write";
+        m.call("dead", "aten::amax", x, 0);
+        m.call("dead_1", "aten::add.Scalar", x, 1);
+        m.result(x);
+        const std::vector<std::string> ids{"remove-dead-code"};
+        const auto result = passes::runPasses(m.graph, ids, {});
+        QVERIFY(result.has_value());
+        QVERIFY(result->graph->findNode("own").valid() && result->graph->findNode("a").valid());
+        QVERIFY(!result->graph->findNode("dead").valid() && !result->graph->findNode("dead_1").valid());
+    }
+
     void passesThatAreDisabledOrUnknown() {
         Program p(false);
         const NodeId in = p.floats("in", {1, 1, 2, 2});

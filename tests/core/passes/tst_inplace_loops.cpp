@@ -103,6 +103,41 @@ class TestInplaceLoops : public QObject {
         m.result(loop.end({loop.carried[0], loop.carried[0], read})[2]);
         checkRefused(m.graph);
     }
+
+    /// a.add_(1); b, c = c, b: what nobody writes may change its position, be carried twice, or come from outside.
+    void loopsMayCarryWhatNobodyWritesAnyhow() {
+        Maker m;
+        const NodeId x = m.floats("x", {1});
+        const NodeId a = m.call("a", "aten::clone", x), b = m.call("b", "aten::mul.Scalar", x, 10);
+        const NodeId c = m.call("c", "aten::mul.Scalar", x, 100);
+        LoopMaker loop(m, {a, b, c, b});
+        loop.call("add_", "add_.Scalar", loop.carried[0], 1);
+        const std::vector<NodeId> results =
+            loop.end({loop.carried[0], loop.carried[2], loop.carried[2], loop.carried[1]});
+        m.result(tuple({arg(results[0]), arg(results[1]), arg(results[2]), arg(results[3])}));
+        QVERIFY(m.graph.validate());
+        const auto count = removeInplace(m.graph);
+        QVERIFY2(count.has_value() && *count > 0, count ? "0" : count.error().text().c_str());
+        QVERIFY(m.graph.validate());
+        // After the first iteration (2, 100, 100, 10), after the second (3, 100, 100, 100).
+        const std::vector<Value> values = run(m.graph, {tensorOf({1}, {1})});
+        QCOMPARE(numbers(values.at(0)), (std::vector<double>{3}));
+        QCOMPARE(numbers(values.at(1)), (std::vector<double>{100}));
+        QCOMPARE(numbers(values.at(2)), (std::vector<double>{100}));
+        QCOMPARE(numbers(values.at(3)), (std::vector<double>{100}));
+    }
+
+    /// a.add_(1); a = b, a tensor from outside: the second iteration writes to it (11, not 10).
+    void loopsThatGoOnWithATensorFromOutsideAreRefused() {
+        Maker m;
+        const NodeId x = m.floats("x", {1});
+        const NodeId a = m.call("a", "aten::clone", x), b = m.call("b", "aten::mul.Scalar", x, 10);
+        LoopMaker loop(m, {a});
+        loop.call("add_", "add_.Scalar", loop.carried[0], 1);
+        loop.end({b});
+        m.result(b);
+        checkRefused(m.graph);
+    }
 };
 
 QTEST_GUILESS_MAIN(TestInplaceLoops)
