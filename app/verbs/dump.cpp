@@ -9,6 +9,7 @@
 
 #include "app/interrupt.h"
 #include "app/verb.h"
+#include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "core/graph/traits.h"
 #include "core/session/run.h"
@@ -95,7 +96,7 @@ base::Result<int> dump(DumpVerbOptions& options) {
         // As in MegEngine, options of an optimisation that is off are taken and left aside.
         const auto set = options.dump.inference.set(option.substr(0, equals), value == "true");
         if (!set && !options.noOptimize) return set.error();
-        if (!set) fmt::print(stderr, "sonde: warning: {}\n", set.error().what);
+        if (!set) printWarning(set.error().what);
     }
     options.dump.optimize = !options.noOptimize;
     options.dump.metadata = !options.noMetadata;
@@ -103,8 +104,7 @@ base::Result<int> dump(DumpVerbOptions& options) {
                  options.model.load(options.inputData.empty() ? std::string() : options.inputData.front()));
     SONDE_ASSIGN(const io::dump::DumpFile file,
                  exporting::makeDump(*document, options.inputData, options.dump, commandLineWork()));
-    for (const base::Diagnostic& note : file.notes)
-        fmt::print(stderr, "sonde: warning: {} ({})\n", note.what, note.where);
+    for (const base::Diagnostic& note : file.notes) printWarning(note.what, note.where);
     SONDE_ASSIGN(
         const io::dump::WriteInfo info,
         io::dump::writeDump(options.out, file, {options.dump.names, options.dump.modelVersion, options.append}));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/interrupt.h"
+#include "core/base/visible_text.h"
 #include "core/session/read_inputs.h"
 
 namespace sonde::app {
@@ -21,8 +22,13 @@ void InputChoice::addTo(CLI::App& command) {
     command.add_option("--image", image, help)->check(CLI::IsMember(names))->capture_default_str();
 }
 
+void printWarning(const std::string& what, const std::string& where) {
+    const std::string place = where.empty() ? std::string() : " (" + base::visibleText(where) + ')';
+    fmt::print(stderr, "sonde: warning: {}{}\n", base::visibleText(what), place);
+}
+
 void printNotes(const std::vector<std::string>& notes) {
-    for (const std::string& note : notes) fmt::print(stderr, "sonde: note: {}\n", note);
+    for (const std::string& note : notes) fmt::print(stderr, "sonde: note: {}\n", base::visibleText(note));
 }
 
 base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice) {

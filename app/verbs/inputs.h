@@ -22,7 +22,9 @@ struct InputChoice {
     void addTo(CLI::App& command);
 };
 
-/// "sonde: note: …" on standard error, a line for each.
+/// "sonde: warning: WHAT (WHERE)" on standard error, with control characters made visible.
+void printWarning(const std::string& what, const std::string& where = {});
+/// "sonde: note: …" likewise, a line for each.
 void printNotes(const std::vector<std::string>& notes);
 
 /// The values that a choice gives for a document's inputs, in the order of the graph's.

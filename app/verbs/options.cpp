@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/interrupt.h"
+#include "core/base/visible_text.h"
 #include "core/passes/report.h"
 
 namespace sonde::app {
@@ -58,9 +59,9 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const
     for (const base::Diagnostic& finding : (*document)->diagnostics) {
         if (finding.severity == base::Severity::Info) continue;
         const char* kind = finding.severity == base::Severity::Error ? "problem" : "warning";
-        std::fprintf(stderr, "sonde: %s: %s%s%s%s\n", kind, finding.what.c_str(), finding.where.empty() ? "" : " (",
-                     finding.where.c_str(), finding.where.empty() ? "" : ")");
-        if (!finding.hint.empty()) std::fprintf(stderr, "hint: %s\n", finding.hint.c_str());
+        const std::string where = finding.where.empty() ? std::string() : " (" + finding.where + ')';
+        std::fprintf(stderr, "sonde: %s: %s\n", kind, base::visibleText(finding.what + where).c_str());
+        if (!finding.hint.empty()) std::fprintf(stderr, "hint: %s\n", base::visibleText(finding.hint).c_str());
     }
     for (const passes::PassReport& report : (*document)->passReports)
         std::fprintf(stderr, "sonde: pass %s", report.text().c_str());

@@ -140,7 +140,7 @@ class RunVerb {
         if (run.plan) fmt::print("{}", m_title);
         if (!run.recording) return *run.error;
         SONDE_TRY(report(run));
-        if (!run.doubt.empty()) fmt::print(stderr, "sonde: warning: {}\n", session::doubtText(run.doubt));
+        if (!run.doubt.empty()) printWarning(session::doubtText(run.doubt));
         // Dim sizes that the file leaves open are known by now: so are bytes.
         if (!m_options.profile.empty())
             SONDE_TRY(analysis::writeProfile(m_options.profile, *m_session.runs().graph(), *run.recording));
@@ -253,14 +253,14 @@ class RunVerb {
         const session::Problems& problems = m_session.problems();
         std::fflush(stdout);
         if (const std::string bad = problems.summary().text(graph); !bad.empty()) {
-            fmt::print(stderr, "sonde: warning: {}\n", bad);
+            printWarning(bad);
         }
         for (const analysis::Problem& problem : problems.all()) {
             const bool wentOn =
                 problem.kind == analysis::ProblemKind::Failure && problem.severity == base::Severity::Warning;
             if (wentOn)
-                fmt::print(stderr, "sonde: warning: {} ({}, watched only: the run continued without it)\n",
-                           problem.message, analysis::placeText(graph, problem.node));
+                printWarning(problem.message,
+                             analysis::placeText(graph, problem.node) + ", watched only: the run continued without it");
         }
     }
 

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
@@ -28,8 +27,7 @@ base::Result<int> save(SaveOptions& options) {
         values = cases.front().values;
     }
     SONDE_ASSIGN(const exporting::OnnxGraph made, exporting::onnxGraph(*document, values, commandLineWork()));
-    for (const base::Diagnostic& note : made.notes)
-        fmt::print(stderr, "sonde: warning: {} ({})\n", note.what, note.where);
+    for (const base::Diagnostic& note : made.notes) printWarning(note.what, note.where);
     io::OnnxWriteOptions write;
     write.sources = graph::filesOf(document->graph);
     SONDE_TRY(io::writeOnnx(options.output, *made.graph, write, commandLineWork()));

@@ -51,14 +51,16 @@ std::vector<KnownInput> inputsForExamples(const std::shared_ptr<trace::Module>& 
 }
 
 /// A parameter with a fixed value is an input that is checked to be just that: a run that is given nothing else takes
-/// it.
+/// it. The tracers of fx name such an input NAME_1, the others by the parameter.
 void settleFixed(graph::InternalGraph& graph, const OpenOptions& options) {
+    const auto inputNamed = [&graph](const std::string& name) {
+        const auto found = std::ranges::find_if(
+            graph.inputs(), [&](graph::NodeId input) { return graph.expr(graph.node(input).producer).target == name; });
+        return found == graph.inputs().end() ? graph::NodeId() : *found;
+    };
     for (const auto& [name, text] : options.concrete) {
-        for (const graph::NodeId input : graph.inputs()) {
-            const graph::ExprId expr = graph.node(input).producer;
-            if (graph.expr(expr).target == name + "_1")
-                graph.setArguments(expr, {graph::Argument::of(valueFromText(text))});
-        }
+        const graph::NodeId own = inputNamed(name), input = own.valid() ? own : inputNamed(name + "_1");
+        if (input.valid()) graph.setArguments(graph.node(input).producer, {graph::Argument::of(valueFromText(text))});
     }
 }
 

@@ -20,7 +20,9 @@ base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequ
         if (known != request.inputs.end()) info = {parameter.name, known->type, known->isGuide, known->usual};
         infos.push_back(std::move(info));
     }
-    SONDE_ASSIGN(const auto cases, io::makeInputs(request.options.inputData, infos, {}, request.work));
+    io::InputOptions options;
+    options.hasDefault = [&request](const std::string& name) { return request.concrete.contains(name); };
+    SONDE_ASSIGN(const auto cases, io::makeInputs(request.options.inputData, infos, options, request.work));
     if (cases.empty()) return base::usageError("the example has no inputs", request.options.inputData);
     for (std::size_t i = 0; i < infos.size() && i < cases.front().values.size(); ++i)
         examples.emplace(infos[i].name, cases.front().values[i]);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +23,8 @@ OwnCodeCheck checkWithOwnCode(const document::OwnCode& code, std::span<const ten
                               std::span<const tensor::Value> outputs, const base::WorkContext& work);
 
 /// What is to be told of a doubt.
-inline std::string doubtText(const std::string& doubt) {
+inline std::string doubtText(std::string doubt) {
+    std::ranges::replace(doubt, '\n', ' ');
     return "the values could not be compared with those of the model's own code: " + doubt;
 }
 

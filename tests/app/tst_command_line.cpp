@@ -186,6 +186,18 @@ void TestCommandLine::controlCharactersOfNamesAreVisible() {
     }
     QVERIFY2(check.out.contains("first diverging node: a\\nb ("), qPrintable(check.out));
     QVERIFY2(contents(report).contains("name=\"a\\nb nan\""), qPrintable(contents(report)));
+    // An operator that is not known is told of at opening.
+    const QString unknown = m_folder.filePath("unknown.onnx");
+    QVERIFY(write(unknown, test::onnxfile::model({{{"NoSuchOp", {"x"}, {inner}}, {"Neg", {inner}, {end}}},
+                                                  {valueInfo("x", 1, {2})},
+                                                  {valueInfo(end, 1, {2})}})));
+    for (const char* verb : {"save", "dump", "run"}) {
+        QStringList arguments{verb, unknown};
+        if (verb != std::string_view("run")) arguments << "-o" << m_folder.filePath("unknown.out");
+        const Outcome told = runSonde(arguments);
+        QVERIFY2(told.err.contains("a\\nb"), qPrintable(told.err));
+        QVERIFY2(!told.err.contains("a\nb") && !told.err.contains(u'\x1b'), qPrintable(told.err));
+    }
 }
 
 void TestCommandLine::runWritesWhatItWatched() {

@@ -253,7 +253,7 @@ tensor::TypeInfo typeFrom(const Json& json) {
     if (json.is_null()) return {};
     if (json.contains("kind")) {
         const int kind = json.at("kind").get<int>();
-        if (kind < 0 || kind > static_cast<int>(tensor::ValueKind::Tuple)) unknown("type");
+        if (kind < 0 || kind > static_cast<int>(tensor::ValueKind::Object)) unknown("type");
         tensor::TypeInfo type;
         type.kind = static_cast<tensor::ValueKind>(kind);
         return type;

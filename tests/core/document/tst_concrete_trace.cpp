@@ -1,13 +1,18 @@
 // Concrete traces of archives and built-in models through the front door, against values that PyTorch computed
 // (tests/data/models/*.npz), and the custom tracer on them.
 
+#include <QTemporaryDir>
 #include <QtTest>
+
+#include <array>
 
 #include "core/analysis/compare.h"
 #include "core/document/document.h"
 #include "core/exec/runner.h"
 #include "core/graph/guard.h"
 #include "core/io/npz/npz.h"
+#include "core/session/read_inputs.h"
+#include "tests/support/script_archive.h"
 
 using namespace sonde;
 
@@ -150,6 +155,54 @@ class TestConcreteTrace : public QObject {
     }
 
     /// Traced with the inputs of the first case, right for those of the others, whose sizes differ.
+    /// A value that --concrete fixes is no input of the model, whoever traces.
+    void fixedParametersNeedNoInput_data() {
+        QTest::addColumn<QString>("tracer");
+        for (const char* tracer : {"", "robust", "custom", "traced-module"})
+            QTest::addRow("tracer '%s'", tracer) << tracer;
+    }
+    void fixedParametersNeedNoInput() {
+        QFETCH(QString, tracer);
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("m.pt").toStdString();
+        test::writeScript(path,
+                          "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
+                          "  def forward(self: __torch__.M,\n    x: Tensor,\n    k: int,\n    flag: bool) -> Tensor:\n"
+                          "    a = torch.clone(x)\n    for i in range(k):\n"
+                          "      _0 = torch.mul_(torch.select(a, 0, i), 10)\n"
+                          "    if flag:\n      _1 = torch.neg_(a)\n    else:\n      pass\n    return a\n");
+        const auto opened = [&](const std::string& example) {
+            document::OpenOptions options;
+            options.tracer = tracer.toStdString();
+            options.concrete = {{"k", "2"}};
+            options.inputData = example;
+            return document::open(path, options);
+        };
+        const std::string given = "x:[1.0,2.0,3.0,4.0];flag:true";
+        const auto document = opened(tracer == "traced-module" ? given : std::string());
+        QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
+        const auto cases = session::readCases(**document, {given, "bgr", 0}, {});
+        QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+        const auto plan = exec::Plan::make((*document)->graph, {});
+        QVERIFY(plan.has_value());
+        std::vector<tensor::Value> values((*document)->graph->inputs().size());  // none: what is fixed
+        for (std::size_t i = 0; i < (*document)->inputs.size(); ++i) {
+            const auto at = std::ranges::find((*document)->graph->inputs(), (*document)->inputs[i].node);
+            values[static_cast<std::size_t>(at - (*document)->graph->inputs().begin())] = cases->front().values[i];
+        }
+        exec::Runner runner(1);
+        const exec::Recording recording = runner.run(**plan, values, {});
+        QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+        const tensor::Tensor& out = recording.outputs.front().tensor();
+        for (int i = 0; i < 4; ++i) QCOMPARE(out.toDouble(i), (std::array{-10., -20., -3., -4.})[std::size_t(i)]);
+        // Who gives it all the same learns why not.
+        if (tracer != "traced-module") return;
+        const auto doubled = opened(given + ";k:2");
+        QVERIFY(!doubled.has_value());
+        QVERIFY2(doubled.error().what.find("its own value for input 'k'") != std::string::npos,
+                 doubled.error().text().c_str());
+    }
+
     void tracedModulesWorkAtOtherSizes_data() {
         QTest::addColumn<QString>("model");
         for (const char* name : {"gpt_mini.script", "gpt_mini.trace", "lstm_classifier.trace", "mlp_functional.script",

@@ -2,6 +2,7 @@
 
 #include <QTemporaryDir>
 
+#include "core/io/traced_module/codec.h"
 #include "core/io/traced_module/traced_module_file.h"
 #include "core/trace/traced_module/upgrade.h"
 #include "tests/support/traced_models.h"
@@ -72,6 +73,18 @@ class TestTracedModuleFile : public QObject {
         COMPARE_TEXT(allText(*loaded), allText(*made).c_str());
         QCOMPARE(numbers((*loaded->run({d})).dictItems()[0].second), (std::vector<double>{3, 6}));
         QVERIFY(!loaded->run({d}, {{"k", Value::ofInt(1)}}));
+    }
+
+    /// Of every kind of value: what a dump writes can be read again.
+    void typesOfNodesAreReadAgain() {
+        for (int kind = 0; kind <= static_cast<int>(tensor::ValueKind::Object); ++kind) {
+            tensor::TypeInfo type;
+            type.kind = static_cast<tensor::ValueKind>(kind);
+            if (type.isTensor()) type = tensor::TypeInfo::tensor(tensor::DType::Int8, tensor::Shape{2});
+            QCOMPARE(io::tm::typeFrom(io::tm::toJson(type)).text(), type.text());
+        }
+        QVERIFY_EXCEPTION_THROWN(io::tm::typeFrom({{"kind", static_cast<int>(tensor::ValueKind::Object) + 1}}),
+                                 io::tm::CodecError);
     }
 
     void case26_hooks() {
