@@ -131,7 +131,7 @@ class Bench {
     void settle() {
         QElapsedTimer timer;
         timer.start();
-        while (!m_window.isIdle() || (context().model().isOpen() && !canvas()->scene())) {
+        while (!m_window.isIdle() || (context().model().isOpen() && !canvas()->view().scene())) {
             QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
             if (timer.elapsed() > 120'000) std::exit(3);
         }
@@ -188,8 +188,8 @@ class Bench {
 
     std::vector<ItemId> closedModules() {
         std::vector<ItemId> found;
-        for (std::size_t i = 0; i < canvas()->scene()->items.size(); ++i) {
-            const layout::ItemDescription& what = canvas()->scene()->items[i].what;
+        for (std::size_t i = 0; i < canvas()->view().scene()->items.size(); ++i) {
+            const layout::ItemDescription& what = canvas()->view().scene()->items[i].what;
             if (what.kind == ItemKind::Module && !what.open && what.expandable) found.push_back(ItemId(i));
         }
         return found;
@@ -197,8 +197,8 @@ class Bench {
 
     std::size_t seen() {
         std::size_t count = 0;
-        const QRectF view = canvas()->camera().visible(canvas()->size());
-        for (const layout::SceneItem& item : canvas()->scene()->items) {
+        const QRectF view = canvas()->view().camera().visible(canvas()->size());
+        for (const layout::SceneItem& item : canvas()->view().scene()->items) {
             const QRectF rect(item.rect.x, item.rect.y, item.rect.width, item.rect.height);
             count += !item.what.open && rect.intersects(view);
         }
@@ -224,7 +224,7 @@ void measureLevels(Bench& bench, Application& application, const QString& file, 
     bench.context().canvases().active().setFolds(folds);
     bench.context().canvases().active().expandToDepth(0);
     bench.settle();
-    const auto scope = [&](ItemId item) { return bench.canvas()->scene()->item(item).what.scope; };
+    const auto scope = [&](ItemId item) { return bench.canvas()->view().scene()->item(item).what.scope; };
     std::vector<graph::ScopeId> tops;
     for (const ItemId item : bench.closedModules()) tops.push_back(scope(item));
     std::mt19937 engine(7);
@@ -234,7 +234,7 @@ void measureLevels(Bench& bench, Application& application, const QString& file, 
     const auto openByClick = [&](graph::ScopeId module) {
         bench.context().navigation().reveal(bench.context().navigation().selectionOf(module));
         bench.settle();
-        const QRectF rect = bench.canvas()->rectOf(module);
+        const QRectF rect = bench.canvas()->view().rectOf(module);
         const double ms = bench.timed([&] { bench.doubleClick({rect.center().x(), rect.center().y()}); });
         if (!bench.context().canvases().active().isExpanded(module)) return;
         slowest = std::max(slowest, ms);
@@ -270,7 +270,7 @@ void measureFrames(Bench& bench, Application& application, const QString& file, 
         bench.context().canvases().active().expandToDepth(1000);
         bench.settle();
     }
-    bench.canvas()->fit();
+    bench.canvas()->navigation().fit();
     bench.settle();
     const QPointF middle(bench.canvas()->width() / 2.0, bench.canvas()->height() / 2.0);
     if (thousand)

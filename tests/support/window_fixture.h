@@ -81,7 +81,7 @@ class WindowFixture : public QObject {
         return found.empty() ? graph::NodeId() : found.front();
     }
     QRectF rectOf(canvas::GraphCanvas* shown, graph::NodeId of) {
-        return shown->rectOf(context().model().graph().node(of).producer);
+        return shown->view().rectOf(context().model().graph().node(of).producer);
     }
     static QString file(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
 

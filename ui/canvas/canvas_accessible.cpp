@@ -2,12 +2,10 @@
 
 #include <QAccessibleWidget>
 #include <QPointer>
+#include <QWidget>
 
 #include <algorithm>
 #include <unordered_map>
-
-#include "ui/canvas/graph_canvas.h"
-#include "ui/canvas/item_text.h"
 
 namespace sonde::canvas {
 
@@ -15,18 +13,26 @@ namespace {
 
 using layout::ItemId;
 
+/// What the accessible objects of a canvas are made of. Not to be used once the widget is gone.
+struct Spoken {
+    QPointer<QWidget> widget;
+    const CanvasView* view;
+    const CanvasText* text;
+    CanvasNavigation* navigation;
+};
+
 /// One item of a scene. Not valid any more once the canvas shows another scene.
 class AccessibleItem : public QAccessibleInterface, public QAccessibleActionInterface {
   public:
-    AccessibleItem(GraphCanvas* canvas, std::shared_ptr<const layout::SceneLayout> scene, ItemId item)
+    AccessibleItem(const Spoken& canvas, std::shared_ptr<const layout::SceneLayout> scene, ItemId item)
         : m_canvas(canvas), m_scene(std::move(scene)), m_item(item) {}
 
     ItemId item() const { return m_item; }
-    bool isValid() const override { return m_canvas && m_canvas->scene() == m_scene; }
+    bool isValid() const override { return m_canvas.widget && m_canvas.view->scene() == m_scene; }
     QObject* object() const override { return nullptr; }
-    QWindow* window() const override { return m_canvas ? m_canvas->window()->windowHandle() : nullptr; }
+    QWindow* window() const override { return m_canvas.widget ? m_canvas.widget->window()->windowHandle() : nullptr; }
     QAccessibleInterface* parent() const override {
-        return m_canvas ? QAccessible::queryAccessibleInterface(m_canvas) : nullptr;
+        return m_canvas.widget ? QAccessible::queryAccessibleInterface(m_canvas.widget) : nullptr;
     }
     QAccessibleInterface* child(int) const override { return nullptr; }
     QAccessibleInterface* childAt(int, int) const override { return nullptr; }
@@ -36,14 +42,14 @@ class AccessibleItem : public QAccessibleInterface, public QAccessibleActionInte
 
     QRect rect() const override {
         if (!isValid()) return {};
-        const QRect place = m_canvas->itemRect(m_item).toAlignedRect();
-        return {m_canvas->mapToGlobal(place.topLeft()), place.size()};
+        const QRect place = m_canvas.view->itemRect(m_item).toAlignedRect();
+        return {m_canvas.widget->mapToGlobal(place.topLeft()), place.size()};
     }
     QString text(QAccessible::Text which) const override {
         if (!isValid()) return {};
         switch (which) {
-            case QAccessible::Name: return m_canvas->spokenItem(m_item);
-            case QAccessible::Description: return m_canvas->factsOf(m_item);
+            case QAccessible::Name: return m_canvas.text->spoken(m_item);
+            case QAccessible::Description: return m_canvas.text->facts(m_item);
             default: return {};
         }
     }
@@ -56,14 +62,14 @@ class AccessibleItem : public QAccessibleInterface, public QAccessibleActionInte
             return state;
         }
         const layout::ItemDescription& what = m_scene->item(m_item).what;
-        const bool current = m_canvas->currentItem() == m_item;
+        const bool current = m_canvas.view->currentItem() == m_item;
         state.selectable = state.focusable = true;
         state.selected = current;
-        state.focused = current && m_canvas->hasFocus();
+        state.focused = current && m_canvas.widget->hasFocus();
         state.expandable = what.expandable;
         state.expanded = what.expandable && what.open;
         state.collapsed = what.expandable && !what.open;
-        state.offscreen = !QRectF(m_canvas->rect()).intersects(m_canvas->itemRect(m_item));
+        state.offscreen = !QRectF(m_canvas.widget->rect()).intersects(m_canvas.view->itemRect(m_item));
         return state;
     }
 
@@ -77,22 +83,22 @@ class AccessibleItem : public QAccessibleInterface, public QAccessibleActionInte
     }
     void doAction(const QString& name) override {
         if (!isValid()) return;
-        m_canvas->setCurrentItem(m_item);
-        if (name == setFocusAction()) m_canvas->setFocus(Qt::OtherFocusReason);
-        if (name == toggleAction()) m_canvas->toggleCurrent();
+        m_canvas.navigation->goTo(m_item);
+        if (name == setFocusAction()) m_canvas.widget->setFocus(Qt::OtherFocusReason);
+        if (name == toggleAction()) m_canvas.navigation->toggleCurrent();
     }
     QStringList keyBindingsForAction(const QString&) const override { return {}; }
 
   private:
-    QPointer<GraphCanvas> m_canvas;
+    Spoken m_canvas;
     std::shared_ptr<const layout::SceneLayout> m_scene;
     ItemId m_item;
 };
 
 class AccessibleCanvas : public QAccessibleWidget {
   public:
-    explicit AccessibleCanvas(GraphCanvas* canvas)
-        : QAccessibleWidget(canvas, QAccessible::Tree, canvas->accessibleName()) {}
+    explicit AccessibleCanvas(const Spoken& canvas)
+        : QAccessibleWidget(canvas.widget, QAccessible::Tree, canvas.widget->accessibleName()), m_canvas(canvas) {}
     ~AccessibleCanvas() override { forget(); }
 
     int childCount() const override { return static_cast<int>(shown().size()); }
@@ -109,35 +115,35 @@ class AccessibleCanvas : public QAccessibleWidget {
         return found == items.end() ? -1 : static_cast<int>(found - items.begin());
     }
     QAccessibleInterface* childAt(int x, int y) const override {
-        const ItemId item = canvas()->itemAt(canvas()->mapFromGlobal(QPoint(x, y)));
+        const ItemId item = m_canvas.view->itemAt(widget()->mapFromGlobal(QPoint(x, y)));
         return item ? ofItem(item) : nullptr;
     }
     QAccessibleInterface* focusChild() const override {
-        if (!canvas()->hasFocus()) return nullptr;
-        const ItemId current = canvas()->currentItem();
+        if (!widget()->hasFocus()) return nullptr;
+        const ItemId current = m_canvas.view->currentItem();
         return current ? ofItem(current) : const_cast<AccessibleCanvas*>(this);
     }
     QString text(QAccessible::Text which) const override {
         if (which == QAccessible::Description) {
-            const QString current = canvas()->spokenCurrent(), hidden = canvas()->hiddenText();
+            const QString current = m_canvas.text->spoken(m_canvas.view->currentItem()),
+                          hidden = m_canvas.text->hidden();
             return current.isEmpty() ? hidden : current;
         }
         return QAccessibleWidget::text(which);
     }
 
   private:
-    GraphCanvas* canvas() const { return static_cast<GraphCanvas*>(widget()); }
-    std::vector<ItemId> shown() const { return canvas()->visibleItems(); }
+    std::vector<ItemId> shown() const { return m_canvas.view->visibleItems(); }
 
     QAccessibleInterface* ofItem(ItemId item) const {
-        const auto scene = canvas()->scene();
+        const auto scene = m_canvas.view->scene();
         if (scene != m_scene) {
             forget();
             m_scene = scene;
         }
         const auto found = m_ids.find(item.value);
         if (found != m_ids.end()) return QAccessible::accessibleInterface(found->second);
-        auto* made = new AccessibleItem(canvas(), scene, item);
+        auto* made = new AccessibleItem(m_canvas, scene, item);
         m_ids[item.value] = QAccessible::registerAccessibleInterface(made);
         return made;
     }
@@ -146,20 +152,29 @@ class AccessibleCanvas : public QAccessibleWidget {
         m_ids.clear();
     }
 
+    Spoken m_canvas;
     mutable std::shared_ptr<const layout::SceneLayout> m_scene;
     mutable std::unordered_map<std::uint32_t, QAccessible::Id> m_ids;
 };
 
-QAccessibleInterface* make(const QString&, QObject* object) {
-    auto* canvas = qobject_cast<GraphCanvas*>(object);
-    return canvas ? new AccessibleCanvas(canvas) : nullptr;
-}
-
 }  // namespace
 
-void installCanvasAccessibility() {
-    static const bool installed = (QAccessible::installFactory(make), true);
-    Q_UNUSED(installed);
+QAccessibleInterface* makeAccessibleCanvas(QWidget& canvas, const CanvasView& view, const CanvasText& text,
+                                           CanvasNavigation& navigation) {
+    return new AccessibleCanvas({&canvas, &view, &text, &navigation});
+}
+
+void announceCurrent(QWidget& canvas, const CanvasView& view, const CanvasText& text) {
+    canvas.setAccessibleDescription(text.spoken(view.currentItem()));
+    QAccessibleEvent event(&canvas, QAccessible::DescriptionChanged);
+    QAccessible::updateAccessibility(&event);
+    if (!QAccessible::isActive() || !canvas.hasFocus() || !view.currentItem()) return;
+    // The screen reader's own focus follows the keyboard.
+    const std::vector<ItemId> shown = view.visibleItems();
+    const auto at = std::find(shown.begin(), shown.end(), view.currentItem());
+    QAccessibleEvent focus(&canvas, QAccessible::Focus);
+    if (at != shown.end()) focus.setChild(static_cast<int>(at - shown.begin()));
+    QAccessible::updateAccessibility(&focus);
 }
 
 }  // namespace sonde::canvas

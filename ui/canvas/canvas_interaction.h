@@ -1,34 +1,27 @@
 #pragma once
 
-#include <QPointF>
+#include <QObject>
 #include <QRect>
-#include <QString>
-#include <Qt>
 
 #include <optional>
 
-#include "core/graph/ids.h"
-#include "core/layout/scene.h"
+#include "ui/canvas/canvas_parts.h"
 
 class QContextMenuEvent;
 class QHelpEvent;
 class QKeyEvent;
+class QMenu;
 class QMouseEvent;
 class QWheelEvent;
 
-namespace sonde::context {
-class InspectorContext;
-}
-
 namespace sonde::canvas {
-
-class GraphCanvas;
 
 /// What mouse and keys do on a canvas: pointing, clicking, dragging, boxes, the wheel, tool tips and the context menu.
 /// Its canvas hands on the events.
-class CanvasInteraction {
+class CanvasInteraction : public QObject {
+    Q_OBJECT
   public:
-    CanvasInteraction(GraphCanvas& canvas, context::InspectorContext& context) : m_canvas(canvas), m_context(context) {}
+    explicit CanvasInteraction(const CanvasParts& parts) : m_parts(parts) {}
 
     void press(QMouseEvent* event);
     void move(QMouseEvent* event);
@@ -36,6 +29,7 @@ class CanvasInteraction {
     void doubleClick(QMouseEvent* event);
     void wheel(QWheelEvent* event);
     void leave();
+    /// Whether the key was the canvas's.
     bool key(const QKeyEvent* event);
     void showToolTip(const QHelpEvent* help);
     void openMenu(const QContextMenuEvent* event);
@@ -56,10 +50,15 @@ class CanvasInteraction {
     bool wheelZooms() const { return m_wheelZooms; }
     void setWheelZooms(bool zooms) { m_wheelZooms = zooms; }
 
+  Q_SIGNALS:
+    /// The context menu is about to open: the window may add to it.
+    void menuAboutToShow(QMenu* menu);
+
   private:
     enum class Drag { None, Pressed, Pan, SelectBox, ZoomBox };
 
-    QPointF scenePlace(QPointF pixel) const;
+    /// Empty ground or the inside of an open box: what is pointed at there may be an edge.
+    bool isGround(layout::ItemId item) const;
     int edgeAtPixel(QPointF pixel) const;
     bool onToggle(layout::ItemId item, QPointF pixel) const;
     void hoverAt(QPointF pixel);
@@ -67,8 +66,7 @@ class CanvasInteraction {
     void finishBox(const QRectF& pixels, Drag drag);
     QString failureText(graph::ExprId expr) const;
 
-    GraphCanvas& m_canvas;
-    context::InspectorContext& m_context;
+    CanvasParts m_parts;
     Drag m_drag = Drag::None;
     QPointF m_pressPixel, m_lastPixel;
     QPointF m_dragCentre;

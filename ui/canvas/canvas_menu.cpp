@@ -1,12 +1,12 @@
 #include "ui/canvas/canvas_menu.h"
 
-#include <QApplication>
 #include <QClipboard>
+#include <QGuiApplication>
 #include <QMenu>
+#include <QWidget>
 
 #include <algorithm>
 
-#include "ui/canvas/graph_canvas.h"
 #include "ui/context/count_text.h"
 #include "ui/theme/icon.h"
 
@@ -15,126 +15,136 @@ namespace sonde::canvas {
 using layout::ItemId;
 using layout::ItemKind;
 
-void CanvasMenu::fill(QMenu& menu) {
-    GraphCanvas* canvas = &m_canvas;
-    context::InspectorContext* context = &m_context;
-    const ItemId item = m_canvas.currentItem();
-    const graph::NodeId node = m_canvas.currentNode();
-    const auto add = [&](const QString& icon, const QString& text, auto act) {
-        QAction* action = menu.addAction(theme::icon(icon), text);
-        QObject::connect(action, &QAction::triggered, &m_canvas, act);
-        return action;
-    };
-    if (node) {
-        add(QStringLiteral("watch"),
-            m_context.points().isWatched(node) ? GraphCanvas::tr("Clear &Watch Point")
-                                               : GraphCanvas::tr("Set &Watch Point"),
-            [canvas] { canvas->toggleWatch(); });
-        add(QStringLiteral("end"),
-            m_context.points().isEnd(node) ? GraphCanvas::tr("Clear &End Point") : GraphCanvas::tr("Set &End Point"),
-            [canvas] { canvas->toggleEnd(); });
-        add(QStringLiteral("run-to"), GraphCanvas::tr("Run to &Here"),
-            [context, node] { context->runs().runTo(node); });
-        const bool isAccepted = m_context.problems().isAccepted(node);
-        if (isAccepted || m_context.problems().counted(node))
-            add(QStringLiteral("warning"),
-                isAccepted ? GraphCanvas::tr("NaN and Inf Are a &Problem") : GraphCanvas::tr("&Accept NaN and Inf"),
-                [context, node, isAccepted] { context->problems().setAccepted(node, !isAccepted); });
-        menu.addSeparator();
-    }
-    if (item) {
-        const layout::ItemDescription& what = m_canvas.scene()->item(item).what;
-        if (what.expandable) {
-            add(QStringLiteral("module"), what.open ? GraphCanvas::tr("&Collapse") : GraphCanvas::tr("E&xpand"),
-                [canvas] { canvas->toggleCurrent(); });
-            add(QStringLiteral("expand-all"), GraphCanvas::tr("Expand &All Inside"),
-                [canvas] { canvas->expandAllInside(); });
-            if (what.open)
-                add(QStringLiteral("collapse-all"), GraphCanvas::tr("Collapse All &Inside"),
-                    [canvas] { canvas->collapseAllInside(); });
-        }
-        addRuns(menu);
-        if (what.kind == ItemKind::Stub)
-            add(QStringLiteral("link"), GraphCanvas::tr("Go to &Producer"), [canvas] { canvas->followCurrent(); });
-        if (m_canvas.scene()->item(item).stubs > 0)
-            add(QStringLiteral("link"), GraphCanvas::tr("Go to First &Stub"), [canvas] { canvas->followCurrent(); });
-        if (m_canvas.scene()->item(item).parent)
-            add(QStringLiteral("collapse"), GraphCanvas::tr("&Leave Module"), [canvas] { canvas->leaveModule(); });
-        menu.addSeparator();
-        QMenu* only = menu.addMenu(theme::icon(QStringLiteral("filter")), GraphCanvas::tr("Show &Only"));
-        const auto show = [&](const QString& icon, const QString& text, auto act) {
-            QObject::connect(only->addAction(theme::icon(icon), text), &QAction::triggered, &m_canvas, act);
-        };
-        show(QStringLiteral("producer"), GraphCanvas::tr("&Upstream"),
-             [canvas] { canvas->state().focusConeOfSelection(true, false); });
-        show(QStringLiteral("consumer"), GraphCanvas::tr("&Downstream"),
-             [canvas] { canvas->state().focusConeOfSelection(false, true); });
-        show(QStringLiteral("link"), GraphCanvas::tr("&Both"),
-             [canvas] { canvas->state().focusConeOfSelection(true, true); });
-        if (m_context.navigation().selectedNodes().size() > 1)
-            show(QStringLiteral("graph"), GraphCanvas::tr("&Paths Between"),
-                 [canvas] { canvas->state().focusPaths(); });
-        show(QStringLiteral("node"), GraphCanvas::tr("&Selection"), [canvas] { canvas->state().isolateSelection(); });
-        add(QStringLiteral("remove"), GraphCanvas::tr("&Hide"), [canvas] { canvas->state().hideSelection(); });
-        const context::Selection marked = m_context.navigation().selection();
-        add(QStringLiteral("bookmark"),
-            m_context.navigation().isBookmarked(marked) ? GraphCanvas::tr("Clear Boo&kmark")
-                                                        : GraphCanvas::tr("Boo&kmark"),
-            [context, marked] { context->navigation().toggleBookmark(marked); });
-        menu.addSeparator();
-        add(QStringLiteral("copy"), GraphCanvas::tr("Copy &Name"), [canvas] { canvas->copyName(); });
-        const QString qualname = m_context.navigation().selection().qualname;
-        if (!qualname.isEmpty())
-            add(QStringLiteral("copy"), GraphCanvas::tr("Copy &Module Path"),
-                [qualname] { QApplication::clipboard()->setText(qualname); });
-        add(QStringLiteral("tree"), GraphCanvas::tr("Show in Module &Tree"),
-            [context, marked = context->navigation().selection()] { context->navigation().showInTree(marked); });
-        menu.addSeparator();
-    }
-    const int own = m_context.navigation().selection().isNone()
-                        ? -1
-                        : m_context.model().graphOfModule(m_context.navigation().selection().qualname);
-    if (own >= 0 && own != m_context.model().shownGraph())
-        add(QStringLiteral("graph"), GraphCanvas::tr("Module's Own &Graph"),
-            [context, own] { context->loader().showGraph(own); });
-    if (m_context.model().shownGraph() > 0)
-        add(QStringLiteral("module"), GraphCanvas::tr("Whole &Model"), [context] { context->loader().showGraph(0); });
-    add(QStringLiteral("fit"), GraphCanvas::tr("&Fit"), [canvas] { canvas->fit(); });
-    if (item) add(QStringLiteral("expand"), GraphCanvas::tr("Fit &Selection"), [canvas] { canvas->fitSelection(); });
-    QAction* legend =
-        add(QStringLiteral("info"), GraphCanvas::tr("Le&gend"), [canvas](bool on) { canvas->setLegendVisible(on); });
-    legend->setCheckable(true);
-    legend->setChecked(m_canvas.legendVisible());
+QAction* CanvasMenu::add(QMenu& menu, const char* icon, const QString& text, const Act& act) {
+    QAction* action = menu.addAction(theme::icon(QLatin1String(icon)), text);
+    QObject::connect(action, &QAction::triggered, &m_parts.widget, act);
+    return action;
 }
 
-/// Of a block that stands for equal ones, or in one: which is shown, and whether all are.
+void CanvasMenu::fill(QMenu& menu) {
+    addPoints(menu);
+    if (const ItemId item = m_parts.view.currentItem()) {
+        addBox(menu, item);
+        menu.addSeparator();
+        addFocus(menu);
+        menu.addSeparator();
+        addNames(menu);
+        menu.addSeparator();
+    }
+    addGraphs(menu);
+    CanvasNavigation* navigation = &m_parts.navigation;
+    add(menu, "fit", tr("&Fit"), [navigation] { navigation->fit(); });
+    if (m_parts.view.currentItem())
+        add(menu, "expand", tr("Fit &Selection"), [navigation] { navigation->fitSelection(); });
+    addLegend(menu);
+}
+
+void CanvasMenu::addPoints(QMenu& menu) {
+    const graph::NodeId node = m_parts.navigation.currentNode();
+    if (!node) return;
+    CanvasNavigation* navigation = &m_parts.navigation;
+    context::InspectorContext* context = &m_parts.context;
+    add(menu, "watch", context->points().isWatched(node) ? tr("Clear &Watch Point") : tr("Set &Watch Point"),
+        [navigation] { navigation->toggleWatch(); });
+    add(menu, "end", context->points().isEnd(node) ? tr("Clear &End Point") : tr("Set &End Point"),
+        [navigation] { navigation->toggleEnd(); });
+    add(menu, "run-to", tr("Run to &Here"), [context, node] { context->runs().runTo(node); });
+    const bool isAccepted = context->problems().isAccepted(node);
+    if (isAccepted || context->problems().counted(node))
+        add(menu, "warning", isAccepted ? tr("NaN and Inf Are a &Problem") : tr("&Accept NaN and Inf"),
+            [context, node, isAccepted] { context->problems().setAccepted(node, !isAccepted); });
+    menu.addSeparator();
+}
+
+/// Opening and closing, and where an item leads.
+void CanvasMenu::addBox(QMenu& menu, ItemId id) {
+    CanvasNavigation* navigation = &m_parts.navigation;
+    const layout::SceneItem& item = m_parts.view.scene()->item(id);
+    if (item.what.expandable) {
+        add(menu, "module", item.what.open ? tr("&Collapse") : tr("E&xpand"),
+            [navigation] { navigation->toggleCurrent(); });
+        add(menu, "expand-all", tr("Expand &All Inside"), [navigation] { navigation->expandAllInside(); });
+        if (item.what.open)
+            add(menu, "collapse-all", tr("Collapse All &Inside"), [navigation] { navigation->collapseAllInside(); });
+    }
+    addRuns(menu);
+    if (item.what.kind == ItemKind::Stub)
+        add(menu, "link", tr("Go to &Producer"), [navigation] { navigation->followCurrent(); });
+    if (item.stubs > 0) add(menu, "link", tr("Go to First &Stub"), [navigation] { navigation->followCurrent(); });
+    if (item.parent) add(menu, "collapse", tr("&Leave Module"), [navigation] { navigation->leaveModule(); });
+}
+
+/// Of a block that stands for repeated ones, or in one: which is shown, and whether all are.
 void CanvasMenu::addRuns(QMenu& menu) {
-    GraphCanvas* canvas = &m_canvas;
-    const std::uint32_t run = m_canvas.state().runOf(m_context.navigation().selection());
+    context::CanvasState* state = &m_parts.state;
+    const context::OpenModel& model = m_parts.context.model();
+    const std::uint32_t run = state->runOf(m_parts.context.navigation().selection());
     if (run == layout::Outline::kNoRun) return;
-    const layout::Outline& outline = *m_context.model().outline();
+    const layout::Outline& outline = *model.outline();
     const std::vector<layout::GroupId>& blocks = outline.runs()[run].instances;
-    if (!layout::isFolded(outline, m_canvas.state().view(), run)) {
-        QObject::connect(
-            menu.addAction(theme::icon(QStringLiteral("collapse")),
-                           GraphCanvas::tr("&Fold into One, \u00d7 %1").arg(context::countText(blocks.size()))),
-            &QAction::triggered, &m_canvas, [canvas, run] { canvas->state().setRunFolded(run, true); });
+    if (!layout::isFolded(outline, state->view(), run)) {
+        add(menu, "collapse", tr("&Fold into One, \u00d7 %1").arg(context::countText(blocks.size())),
+            [state, run] { state->setRunFolded(run, true); });
         return;
     }
-    QObject::connect(menu.addAction(theme::icon(QStringLiteral("expand")),
-                                    GraphCanvas::tr("Draw &All %1").arg(context::countText(blocks.size()))),
-                     &QAction::triggered, &m_canvas, [canvas, run] { canvas->state().setRunFolded(run, false); });
-    QMenu* which = menu.addMenu(theme::icon(QStringLiteral("module")), GraphCanvas::tr("Show &Block"));
+    add(menu, "expand", tr("Draw &All %1").arg(context::countText(blocks.size())),
+        [state, run] { state->setRunFolded(run, false); });
+    QMenu* which = menu.addMenu(theme::icon(QStringLiteral("module")), tr("Show &Block"));
     constexpr std::size_t kMaxEntries = 60;  // more than fit on a screen; Ctrl+Page Down goes to all of them
     for (std::size_t i = 0; i < std::min(blocks.size(), kMaxEntries); ++i) {
-        const std::string& qualname = m_context.model().graph().scope(outline.group(blocks[i]).scope).qualname;
+        const std::string& qualname = model.graph().scope(outline.group(blocks[i]).scope).qualname;
         QAction* action =
             which->addAction(QString::fromStdString(qualname).left(80).replace(u'&', QStringLiteral("&&")));
         action->setCheckable(true);
-        action->setChecked(i == layout::shownInstance(outline, m_canvas.state().view(), run));
-        QObject::connect(action, &QAction::triggered, &m_canvas,
-                         [canvas, run, i] { canvas->state().showInstance(run, static_cast<std::uint32_t>(i)); });
+        action->setChecked(i == layout::shownInstance(outline, state->view(), run));
+        QObject::connect(action, &QAction::triggered, &m_parts.widget,
+                         [state, run, i] { state->showInstance(run, static_cast<std::uint32_t>(i)); });
     }
+}
+
+void CanvasMenu::addFocus(QMenu& menu) {
+    context::CanvasState* state = &m_parts.state;
+    QMenu* only = menu.addMenu(theme::icon(QStringLiteral("filter")), tr("Show &Only"));
+    add(*only, "producer", tr("&Upstream"), [state] { state->focusConeOfSelection(true, false); });
+    add(*only, "consumer", tr("&Downstream"), [state] { state->focusConeOfSelection(false, true); });
+    add(*only, "link", tr("&Both"), [state] { state->focusConeOfSelection(true, true); });
+    if (m_parts.context.navigation().selectedNodes().size() > 1)
+        add(*only, "graph", tr("&Paths Between"), [state] { state->focusPaths(); });
+    add(*only, "node", tr("&Selection"), [state] { state->isolateSelection(); });
+    add(menu, "remove", tr("&Hide"), [state] { state->hideSelection(); });
+    context::Navigation* navigation = &m_parts.context.navigation();
+    const context::Selection marked = navigation->selection();
+    add(menu, "bookmark", navigation->isBookmarked(marked) ? tr("Clear Boo&kmark") : tr("Boo&kmark"),
+        [navigation, marked] { navigation->toggleBookmark(marked); });
+}
+
+void CanvasMenu::addNames(QMenu& menu) {
+    context::Navigation* selected = &m_parts.context.navigation();
+    add(menu, "copy", tr("Copy &Name"), [navigation = &m_parts.navigation] { navigation->copyName(); });
+    const QString qualname = selected->selection().qualname;
+    if (!qualname.isEmpty())
+        add(menu, "copy", tr("Copy &Module Path"), [qualname] { QGuiApplication::clipboard()->setText(qualname); });
+    add(menu, "tree", tr("Show in Module &Tree"),
+        [selected, marked = selected->selection()] { selected->showInTree(marked); });
+}
+
+/// Other graphs of the model: that of the selected module alone, the whole one.
+void CanvasMenu::addGraphs(QMenu& menu) {
+    context::InspectorContext* context = &m_parts.context;
+    const context::Selection& selection = context->navigation().selection();
+    const int own = selection.isNone() ? -1 : context->model().graphOfModule(selection.qualname);
+    if (own >= 0 && own != context->model().shownGraph())
+        add(menu, "graph", tr("Module's Own &Graph"), [context, own] { context->loader().showGraph(own); });
+    if (context->model().shownGraph() > 0)
+        add(menu, "module", tr("Whole &Model"), [context] { context->loader().showGraph(0); });
+}
+
+void CanvasMenu::addLegend(QMenu& menu) {
+    QAction* legend = menu.addAction(theme::icon(QStringLiteral("info")), tr("Le&gend"));
+    legend->setCheckable(true);
+    legend->setChecked(m_parts.overlays.legendVisible());
+    QObject::connect(legend, &QAction::triggered, &m_parts.widget,
+                     [overlays = &m_parts.overlays](bool on) { overlays->setLegendVisible(on); });
 }
 
 }  // namespace sonde::canvas

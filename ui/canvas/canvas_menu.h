@@ -1,28 +1,37 @@
 #pragma once
 
-class QMenu;
+#include <QCoreApplication>
 
-namespace sonde::context {
-class InspectorContext;
-}
+#include <functional>
+
+#include "ui/canvas/canvas_parts.h"
+
+class QAction;
+class QMenu;
 
 namespace sonde::canvas {
 
-class GraphCanvas;
-
-/// What the context menu of a canvas holds for the item that has the keyboard, and for what is selected. Its actions
+/// What the context menu of a canvas has for the item that has the keyboard, and for what is selected. Its actions
 /// stay valid after it.
 class CanvasMenu {
+    Q_DECLARE_TR_FUNCTIONS(CanvasMenu)
   public:
-    CanvasMenu(GraphCanvas& canvas, context::InspectorContext& context) : m_canvas(canvas), m_context(context) {}
+    explicit CanvasMenu(const CanvasParts& parts) : m_parts(parts) {}
 
     void fill(QMenu& menu);
 
   private:
+    using Act = std::function<void()>;
+    QAction* add(QMenu& menu, const char* icon, const QString& text, const Act& act);
+    void addPoints(QMenu& menu);
+    void addBox(QMenu& menu, layout::ItemId item);
     void addRuns(QMenu& menu);
+    void addFocus(QMenu& menu);
+    void addNames(QMenu& menu);
+    void addGraphs(QMenu& menu);
+    void addLegend(QMenu& menu);
 
-    GraphCanvas& m_canvas;
-    context::InspectorContext& m_context;
+    CanvasParts m_parts;
 };
 
 }  // namespace sonde::canvas

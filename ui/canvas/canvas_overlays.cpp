@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/canvas/graph_canvas.h"
+#include "ui/canvas/canvas_marks.h"
+#include "ui/canvas/canvas_text.h"
+#include "ui/canvas/canvas_view.h"
 #include "ui/canvas/legend.h"
 #include "ui/canvas/overview_map.h"
+#include "ui/canvas/shown_module.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -57,22 +60,17 @@ void restyle(QLabel* label) {
 
 }  // namespace
 
-CanvasOverlays::CanvasOverlays(GraphCanvas& canvas, context::OpenModel& opened, context::Navigation& navigation)
-    : QObject(&canvas), m_canvas(canvas), m_opened(opened), m_navigation(navigation), m_map(new OverviewMap(canvas)),
-      m_legend(new Legend(&canvas)), m_path(overlayLabel(&canvas)), m_hidden(overlayLabel(&canvas)),
-      m_close(new QToolButton(&canvas)) {
-    m_close->setObjectName(QStringLiteral("closeCanvas"));
-    m_close->setIcon(theme::icon(QStringLiteral("close")));
-    m_close->setAutoFillBackground(true);
-    m_close->setToolTip(tr("Close this canvas"));
-    m_close->setAccessibleName(tr("Close this canvas"));
-    m_close->setFocusPolicy(Qt::NoFocus);
-    m_close->hide();
-    connect(m_close, &QToolButton::clicked, &canvas, &GraphCanvas::closeRequested);
+CanvasOverlays::CanvasOverlays(QWidget& canvas, CanvasView& view, const CanvasMarks& marks, const CanvasText& text,
+                               context::InspectorContext& context, int number)
+    : m_canvas(canvas), m_view(view), m_marks(marks), m_text(text), m_context(context), m_number(number),
+      m_map(new OverviewMap(canvas, view, marks, text)), m_legend(new Legend(&canvas)), m_path(overlayLabel(&canvas)),
+      m_hidden(overlayLabel(&canvas)), m_close(new QToolButton(&canvas)) {
+    addCloseButton();
     // What is looked at changes the path, unless the selection says it.
-    connect(&canvas, &GraphCanvas::cameraChanged, this, [this] {
-        if (m_canvas.shownScope() != m_shownScope) refreshPath();
+    connect(&view, &CanvasView::cameraChanged, this, [this] {
+        if (shownScope() != m_shownScope) refreshPath();
     });
+    connect(m_map, &OverviewMap::itemChosen, this, &CanvasOverlays::itemChosen);
     m_path->setAccessibleName(tr("Path of modules"));
     m_hidden->setAccessibleName(tr("Hidden nodes"));
     m_map->hide();
@@ -80,27 +78,53 @@ CanvasOverlays::CanvasOverlays(GraphCanvas& canvas, context::OpenModel& opened, 
     connect(m_path, &QLabel::linkActivated, this, [this](const QString& link) {
         bool ok = false;
         const uint scope = link.toUInt(&ok);
-        if (ok && m_opened.isOpen() && scope < m_opened.graph().scopeCount())
-            m_navigation.navigateTo(m_navigation.selectionOf(graph::ScopeId(std::size_t{scope})));
+        context::Navigation& navigation = m_context.navigation();
+        if (ok && m_context.model().isOpen() && scope < m_context.model().graph().scopeCount())
+            navigation.navigateTo(navigation.selectionOf(graph::ScopeId(std::size_t{scope})));
     });
 }
 
+void CanvasOverlays::addCloseButton() {
+    m_close->setObjectName(QStringLiteral("closeCanvas"));
+    m_close->setIcon(theme::icon(QStringLiteral("close")));
+    m_close->setAutoFillBackground(true);
+    m_close->setToolTip(tr("Close this canvas"));
+    m_close->setAccessibleName(tr("Close this canvas"));
+    m_close->setFocusPolicy(Qt::NoFocus);
+    m_close->hide();
+    connect(m_close, &QToolButton::clicked, this, &CanvasOverlays::closeRequested);
+}
+
+graph::ScopeId CanvasOverlays::shownScope() const {
+    return shownModule(m_view, m_context.navigation().selection(), m_context.canvases().activeNumber() == m_number);
+}
+
+QStringList CanvasOverlays::path() const {
+    QStringList parts;
+    if (!m_context.model().isOpen()) return parts;
+    const graph::InternalGraph& graph = m_context.model().graph();
+    for (graph::ScopeId scope = shownScope(); scope.valid(); scope = graph.scope(scope).parent)
+        parts.prepend(QString::fromStdString(graph.scope(scope).qualname));
+    return parts;
+}
+
 void CanvasOverlays::refresh() {
-    const auto scene = m_canvas.scene();
+    const auto scene = m_view.scene();
     m_map->setVisible(m_overviewWanted && scene != nullptr);
     m_legend->setVisible(m_legendWanted && scene != nullptr);
     m_map->sceneChanged();
-    m_legend->setScene(m_opened.isOpen() ? &m_opened.graph() : nullptr, scene.get(), m_canvas.marks().coloring);
+    m_legend->setScene(m_context.model().isOpen() ? &m_context.model().graph() : nullptr, scene.get(),
+                       m_marks.now().coloring);
     refreshLegend();
     restyle(m_hidden);
-    m_hidden->setVisible(!m_canvas.hiddenText().isEmpty());
+    m_hidden->setVisible(!m_text.hidden().isEmpty());
     refreshPath();
     arrange();
 }
 
 void CanvasOverlays::refreshLegend() {
     std::uint16_t marks = 0;
-    for (const std::uint16_t flags : m_canvas.marks().flags) marks |= flags;
+    for (const std::uint16_t flags : m_marks.now().flags) marks |= flags;
     m_legend->setMarks(marks);
     arrange();
 }
@@ -108,9 +132,9 @@ void CanvasOverlays::refreshLegend() {
 void CanvasOverlays::refreshPath() {
     restyle(m_path);
     QStringList parts;
-    if (m_opened.isOpen()) {
-        const graph::InternalGraph& graph = m_opened.graph();
-        graph::ScopeId scope = m_shownScope = m_canvas.shownScope();
+    if (m_context.model().isOpen()) {
+        const graph::InternalGraph& graph = m_context.model().graph();
+        graph::ScopeId scope = m_shownScope = shownScope();
         // A hostile file may nest modules thousands deep; the innermost ones tell where one is.
         constexpr qsizetype kMaxParts = 8;
         while (scope.valid() && parts.size() < kMaxParts) {
@@ -138,9 +162,9 @@ void CanvasOverlays::arrange() {
     m_map->resize(m_map->sizeHint());
     m_map->move(size.width() - m_map->width() - kGap, size.height() - m_map->height() - kGap);
     // In a small window the map would hide what it is a map of.
-    m_map->setVisible(m_overviewWanted && m_canvas.scene() && size.width() > 4 * m_map->width() &&
+    m_map->setVisible(m_overviewWanted && m_view.scene() && size.width() > 4 * m_map->width() &&
                       size.height() > 2 * m_map->height());
-    const QString hidden = m_canvas.hiddenText();
+    const QString hidden = m_text.hidden();
     const int room = size.width() - 2 * kGap - 2 * kPlatePad - (m_map->isVisible() ? m_map->width() + kGap : 0);
     m_hidden->setText(m_hidden->fontMetrics().elidedText(hidden, Qt::ElideRight, std::max(room, 0)).toHtmlEscaped());
     m_hidden->setToolTip(hidden);
@@ -148,7 +172,7 @@ void CanvasOverlays::arrange() {
     m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);
     constexpr int kRoomy = 480;
     constexpr QSize kLeast(480, 340);  // in a smaller canvas it would cover the nodes that it is about
-    m_legend->setVisible(m_legendWanted && m_canvas.scene() && size.width() >= kLeast.width() &&
+    m_legend->setVisible(m_legendWanted && m_view.scene() && size.width() >= kLeast.width() &&
                          size.height() >= kLeast.height());
     m_legend->setCompact(size.height() < kRoomy);
     m_legend->resize(m_legend->sizeHint());
@@ -166,17 +190,17 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     constexpr double kMargin = 24, kWorthIt = 0.7;
     const QRectF all(QPointF(), QSizeF(m_canvas.size()));
     // Without a selection the path says what the middle shows, which the camera is about to change.
-    const QWidget* path = m_navigation.selection().isNone() ? nullptr : m_path;
+    const QWidget* path = m_context.navigation().selection().isNone() ? nullptr : m_path;
     std::vector<QRectF> overlays;
     for (const QWidget* widget : std::initializer_list<const QWidget*>{m_map, m_legend, m_hidden, path})
         if (widget && !widget->isHidden())
             overlays.push_back(QRectF(widget->geometry()).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
     const auto isFree = [&](const Camera& camera) {
         return std::none_of(overlays.begin(), overlays.end(), [&](const QRectF& overlay) {
-            const auto under = m_canvas.painter()->index().itemsWithin(
+            const auto under = m_view.painter()->index().itemsWithin(
                 {camera.toScene(overlay.topLeft(), all.size()), overlay.size() / camera.scale});
             return std::any_of(under.begin(), under.end(),
-                               [&](std::uint32_t id) { return !m_canvas.scene()->items[id].what.open; });
+                               [&](std::uint32_t id) { return !m_view.scene()->items[id].what.open; });
         });
     };
     const Camera whole = Camera::fitting(bounds, all.size(), kMargin, 1.0);

@@ -1,22 +1,23 @@
 #pragma once
 
 #include <QObject>
+#include <QStringList>
 
-#include "core/graph/ids.h"
-#include "ui/theme/color_role.h"
+#include "core/layout/scene.h"
 
 class QLabel;
 class QToolButton;
 class QWidget;
 
 namespace sonde::context {
-class Navigation;
-class OpenModel;
-}  // namespace sonde::context
+class InspectorContext;
+}
 
 namespace sonde::canvas {
 
-class GraphCanvas;
+class CanvasMarks;
+class CanvasText;
+class CanvasView;
 struct Camera;
 class Legend;
 class OverviewMap;
@@ -26,7 +27,9 @@ class OverviewMap;
 class CanvasOverlays : public QObject {
     Q_OBJECT
   public:
-    CanvasOverlays(GraphCanvas& canvas, context::OpenModel& opened, context::Navigation& navigation);
+    /// Child widgets of `canvas`, which shows `view`. `number` is which of the context's canvases it is.
+    CanvasOverlays(QWidget& canvas, CanvasView& view, const CanvasMarks& marks, const CanvasText& text,
+                   context::InspectorContext& context, int number);
 
     /// The scene or the colours are other than before.
     void refresh();
@@ -35,7 +38,9 @@ class CanvasOverlays : public QObject {
     void refreshLegend();
     void arrange();
 
-    /// Where the path of modules stands; empty if it does not.
+    /// The modules around what is looked at, outermost first.
+    QStringList path() const;
+    /// Where the path of modules is; empty if it is hidden.
     QRect pathPlace() const;
     /// The camera that shows all of `bounds`, beside the map and the overlays if they would lie over nodes and the
     /// picture stays large. Needs a picture.
@@ -51,11 +56,20 @@ class CanvasOverlays : public QObject {
   Q_SIGNALS:
     /// The legend takes a place of its own, or leaves it: a fitted graph view is fitted anew.
     void roomChanged();
+    /// A mark of the map was clicked.
+    void itemChosen(sonde::layout::ItemId item);
+    void closeRequested();
 
   private:
-    GraphCanvas& m_canvas;
-    context::OpenModel& m_opened;
-    context::Navigation& m_navigation;
+    graph::ScopeId shownScope() const;
+    void addCloseButton();
+
+    QWidget& m_canvas;
+    CanvasView& m_view;
+    const CanvasMarks& m_marks;
+    const CanvasText& m_text;
+    context::InspectorContext& m_context;
+    const int m_number;
     OverviewMap* m_map;
     Legend* m_legend;
     QLabel* m_path;

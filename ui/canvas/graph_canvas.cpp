@@ -1,160 +1,316 @@
 #include "ui/canvas/graph_canvas.h"
 
-#include <QApplication>
-#include <QVariantAnimation>
+#include <QAccessible>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QPaintEvent>
+#include <QPainter>
+#include <QResizeEvent>
 
-#include "ui/canvas/card_labels.h"
+#include <utility>
+
+#include "ui/canvas/canvas_accessible.h"
 #include "ui/canvas/export.h"
-#include "ui/canvas/layout_service.h"
-#include "ui/context/comparison.h"
-#include "ui/context/count_text.h"
-#include "ui/context/problems.h"
-#include "ui/context/value_measures.h"
+#include "ui/canvas/paging.h"
+#include "ui/context/background.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::canvas {
 
-using layout::ItemId;
-using layout::SceneLayout;
+using theme::ColorRole;
 using theme::Theme;
 
-CanvasStyle GraphCanvas::style() const {
-    return {Theme::instance().scheme(),
-            Theme::instance().textScale(),
-            m_context.settings().showsNames(),
-            m_context.settings().showsAttributes(),
-            m_labels,
-            m_context.settings().edgeWidths()};
+namespace {
+
+QAccessibleInterface* accessibleOf(const QString&, QObject* object) {
+    auto* canvas = qobject_cast<GraphCanvas*>(object);
+    return canvas ? makeAccessibleCanvas(*canvas, canvas->view(), canvas->text(), canvas->navigation()) : nullptr;
 }
 
-std::shared_ptr<const SceneLayout> GraphCanvas::scene() const {
-    return m_painter ? m_painter->index().sharedScene() : nullptr;
+void installAccessibility() {
+    static const bool isInstalled = (QAccessible::installFactory(accessibleOf), true);
+    Q_UNUSED(isInstalled);
 }
 
-GraphCanvas::Anchor GraphCanvas::anchorIn(const Picture& picture, ItemId id) const {
-    const layout::SceneItem& item = picture.index->scene().item(id);
-    Anchor anchor;
-    anchor.key = item.key;
-    anchor.expr = item.what.expr;
-    if (item.what.kind == layout::ItemKind::Module) anchor.scope = item.what.scope;
-    anchor.corner = picture.camera.toPixel(toQt(item.rect).topLeft(), size());
-    anchor.scale = picture.camera.scale;
-    return anchor;
+}  // namespace
+
+GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, int number)
+    : QWidget(parent), m_context(context), m_number(number), m_view(*this), m_marks(m_view, context),
+      m_text(m_view, m_marks, context.model()), m_layouts(state(), m_marks, context),
+      m_overlays(*this, m_view, m_marks, m_text, context, number), m_placement(m_view, m_overlays, state(), context),
+      m_navigation(*this, m_view, m_placement, context, number),
+      m_interaction({*this, m_view, m_marks, m_navigation, m_overlays, state(), context}),
+      m_renderer(*this, m_view, m_marks, m_interaction, context) {
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setAccessibleName(number == 0 ? tr("Graph") : tr("Graph, second canvas"));
+    installAccessibility();
+    connectParts();
+    connectContext();
+    connectNavigation();
+    connect(&Theme::instance(), &Theme::changed, this, &GraphCanvas::restyle);
+    if (m_context.model().isOpen()) begin();
 }
 
-std::optional<GraphCanvas::Anchor> GraphCanvas::anchorOf(ItemId id) const {
-    if (!m_painter || !id) return std::nullopt;
-    return anchorIn({m_painter->sharedIndex(), m_camera}, id);
+GraphCanvas::~GraphCanvas() = default;
+
+void GraphCanvas::connectParts() {
+    connect(&m_layouts, &LayoutRequests::arrived, this, &GraphCanvas::takeScene);
+    connect(&m_layouts, &LayoutRequests::failed, this, qOverload<>(&QWidget::update));
+    connect(&m_layouts, &LayoutRequests::becameLate, this, qOverload<>(&QWidget::update));
+    connect(&m_marks, &CanvasMarks::changed, &m_overlays, &CanvasOverlays::refreshLegend);
+    connect(&m_overlays, &CanvasOverlays::itemChosen, &m_navigation, &CanvasNavigation::goTo);
+    connect(&m_navigation, &CanvasNavigation::itemSelected, this, [this] { announceCurrent(*this, m_view, m_text); });
+    connect(this, &GraphCanvas::layoutFinished, &m_placement, &ScenePlacement::rememberSoon);
 }
 
-std::optional<GraphCanvas::Anchor> GraphCanvas::chooseAnchor(const SceneLayout* next) const {
-    if (!m_painter) return std::nullopt;
-    // What is selected is what one looks at, if it is on the screen; else what stands nearest to the middle.
-    const ItemId current = currentItem();
-    if (current && m_camera.visible(size()).intersects(toQt(scene()->item(current).rect))) return anchorOf(current);
-    // Parts of the next layout came first: what was in the middle before them stays, unless the view was moved since.
-    const bool isPartial = m_beforePartial && m_camera == m_partialCamera;
-    const Picture picture = isPartial ? *m_beforePartial : Picture{m_painter->sharedIndex(), m_camera};
-    const SceneLayout& shown = picture.index->scene();
-    const QRectF view = picture.camera.visible(size());
-    // A box that opens grows to both sides of its line, and constants stand where there is room: neither tells where
-    // the line of operations goes on, so others come first, as long as there are any.
-    const SceneIndex::Found found = picture.index->within(view);
-    std::vector<bool> read(shown.items.size(), false);
-    for (const std::uint32_t edge : found.edges) read[shown.edges[edge].to.index()] = true;
-    const auto stays = [next](const layout::SceneItem& item) {
-        if (!next) return true;
-        const ItemId then = item.what.kind == layout::ItemKind::Module ? next->itemOf(item.what.scope)
-                            : item.what.expr.valid()                   ? next->itemOf(item.what.expr)
-                                                                       : ItemId();
-        return then && next->item(then).key == item.key && !next->item(then).what.open;
-    };
-    ItemId best;
-    std::pair<int, double> nearest{3, 0};
-    for (const std::uint32_t id : found.items) {
-        const layout::SceneItem& item = shown.items[id];
-        if (item.what.open || item.what.kind == layout::ItemKind::Stub) continue;
-        const bool aside = item.what.kind != layout::ItemKind::Input && !read[id];
-        const QPointF d = toQt(item.rect).center() - view.center();
-        const std::pair<int, double> distance{!stays(item) ? 2 : aside ? 1 : 0, QPointF::dotProduct(d, d)};
-        if (distance < nearest) {
-            nearest = distance;
-            best = ItemId(std::size_t{id});
-        }
+void GraphCanvas::connectContext() {
+    connect(&m_context.model(), &context::OpenModel::documentLeft, this, [this] {
+        m_placement.keepForReload();
+        clearScene();
+    });
+    connect(&m_context.model(), &context::OpenModel::documentOpened, this, &GraphCanvas::begin);
+    connect(&m_context.model(), &context::OpenModel::documentClosed, this, [this] {
+        m_placement.forgetReload();
+        m_marks.recolor();
+        m_overlays.refresh();
+        update();
+    });
+    connect(&m_context.model(), &context::OpenModel::typesChanged, this, &GraphCanvas::restyle);
+    connect(&m_context.settings(), &context::Settings::coloringChanged, this, [this] {
+        m_marks.recolor();
+        restyle();
+    });
+    connect(&m_context.settings(), &context::Settings::labelsChanged, this, [this] {
+        m_layouts.rebuildLabels();
+        requestLayout();
+    });
+    connect(&state(), &context::CanvasState::viewChanged, this, &GraphCanvas::requestLayout);
+    // A watched node's card has room for its value.
+    connect(&m_context.points(), &context::Points::watchChanged, this, &GraphCanvas::requestLayout);
+    connect(&m_context.runs(), &context::Runs::runFinished, this, &GraphCanvas::valuesChanged);
+    connect(&m_context.valueMeasures(), &context::ValueMeasures::changed, this, &GraphCanvas::valuesChanged);
+    connect(&m_context.comparison(), &context::Comparison::changed, this, &GraphCanvas::valuesChanged);
+}
+
+void GraphCanvas::connectNavigation() {
+    connect(&m_context.canvases(), &context::Canvases::activeCanvasChanged, this, [this] {
+        m_overlays.refreshPath();
+        update();
+    });
+    connect(&m_context.navigation(), &context::Navigation::selectionChanged, this, [this] {
+        m_navigation.adoptSelection();
+        announceCurrent(*this, m_view, m_text);
+        m_overlays.refreshPath();
+        update();
+    });
+    connect(&m_context.navigation(), &context::Navigation::revealRequested, this,
+            [this](const context::Selection& selection) {
+                if (m_context.canvases().activeNumber() != m_number) return;
+                if (m_layouts.isActive()) m_wanted = selection;
+                else m_navigation.ensureVisible(selection);
+            });
+}
+
+/// With the document that is there now.
+void GraphCanvas::begin() {
+    m_marks.begin();
+    m_layouts.rebuildLabels();
+    requestLayout();
+}
+
+void GraphCanvas::requestLayout() {
+    m_placement.layoutRequested();
+    m_layouts.request();
+}
+
+void GraphCanvas::clearScene() {
+    m_layouts.reset();
+    m_renderer.stopTransition();
+    m_view.stopFlight();
+    std::shared_ptr<ScenePainter> former = m_view.painter();
+    m_view.setPainter(nullptr);
+    context::freeLater(std::move(former));
+    m_marks.clear();
+    m_view.setCurrent({});
+    m_interaction.forgetHover();
+    m_placement.reset();
+    m_wanted.reset();
+    m_renderer.sceneChanged();
+    m_overlays.refresh();
+    Q_EMIT sceneChanged();
+}
+
+/// Cards and colours may tell something else of values now.
+void GraphCanvas::valuesChanged() {
+    if (m_layouts.labelsTellOfRuns()) {
+        m_layouts.rebuildLabels();
+        requestLayout();
     }
-    return best ? std::optional(anchorIn(picture, best)) : std::nullopt;
+    if (!m_marks.now().coloring) return;
+    m_marks.recolor();
+    restyle();
 }
 
-/// Until the layout is complete, the picture before its first part says what stays in place.
-void GraphCanvas::keepPicture(const Picture& before, bool final) {
-    if (final) return m_beforePartial.reset();
-    if (!m_beforePartial || before.camera != m_partialCamera) m_beforePartial = before;
-    m_partialCamera = m_camera;
+void GraphCanvas::takeScene(const ComposedScene& composed, bool final) {
+    const Camera seen = m_view.camera();
+    m_view.endFlight();  // it leads to a place in the scene that goes: what is to be seen there stays
+    const ScenePlacement::Before before = m_placement.before(composed.index->scene());
+    std::shared_ptr<ScenePainter> former = m_view.painter();
+    const bool isFirst = m_placement.isFirst() || !former;
+    // Drawn with what is known by now; measured was what the file says, so that nothing moves because of a run.
+    const bool isShown = m_context.model().isOpen() && m_context.model().document()->graph == composed.graph;
+    const auto graph = isShown ? m_context.model().sharedGraph() : composed.graph;
+    m_view.setPainter(std::make_shared<ScenePainter>(composed.index, graph, m_layouts.measure(), composed.style));
+    m_interaction.forgetHover();
+    m_marks.retake();
+    m_navigation.followSelectionInside();
+    m_overlays.refresh();
+    m_placement.place(before, final, !m_wanted);
+    m_renderer.sceneChanged();
+    const bool moves = final && !isFirst && m_renderer.startTransition(former, seen);
+    if (former && !moves) context::freeLater(std::move(former));
+    Q_EMIT sceneChanged();
+    Q_EMIT m_view.cameraChanged();
+    if (!final) return;
+    if (m_wanted) m_navigation.ensureVisible(*std::exchange(m_wanted, std::nullopt));
+    Q_EMIT layoutFinished();
 }
 
-ItemId GraphCanvas::findAnchor(const Anchor& anchor) const {
-    if (const ItemId same = scene()->find(anchor.key)) return same;
-    if (anchor.scope.valid())
-        if (const ItemId item = scene()->itemOf(anchor.scope)) return item;
-    return anchor.expr.valid() ? scene()->itemOf(anchor.expr) : ItemId();
+void GraphCanvas::restyle() {
+    const std::shared_ptr<ScenePainter> shown = m_view.painter();
+    const bool isResized = !shown || shown->items().style().textScale != Theme::instance().textScale();
+    if (isResized) m_layouts.remeasure();
+    if (m_marks.now().coloring) m_marks.recolor();  // colours are those of the scheme
+    if (shown)
+        m_view.setPainter(std::make_shared<ScenePainter>(shown->sharedIndex(), m_context.model().sharedGraph(),
+                                                         m_layouts.measure(), m_layouts.style()));
+    m_renderer.sceneChanged();
+    if (isResized) requestLayout();
+    m_marks.refreshPreviews();
+    m_overlays.refresh();
+}
+
+void GraphCanvas::takeOver(const GraphCanvas& other) {
+    m_overlays.setOverviewVisible(other.m_overlays.overviewVisible());
+    m_overlays.setLegendVisible(other.m_overlays.legendVisible());
+    m_interaction.setWheelZooms(other.m_interaction.wheelZooms());
+    if (!other.m_view.painter()) return requestLayout();
+    m_layouts.abandon();
+    m_layouts.takeOver(other.m_layouts);
+    m_renderer.stopTransition();
+    m_interaction.forgetHover();  // of the scene that goes
+    m_view.takeOver(other.m_view);
+    m_marks.takeOver(other.m_marks);
+    m_placement.takeOver(other.m_placement);
+    m_renderer.sceneChanged();
+    m_overlays.refresh();
+    Q_EMIT sceneChanged();
+    Q_EMIT m_view.cameraChanged();
+    if (other.m_layouts.isActive()) requestLayout();  // its scene is of the view that it had before
+}
+
+void GraphCanvas::setBeside(bool beside) {
+    m_isBeside = beside;
+    m_overlays.setClosable(beside);
+    update();
 }
 
 bool GraphCanvas::isIdle() const {
-    return !m_layoutJob.isActive() && !m_previewJob.isActive() && !m_transition && !m_flight &&
-           !m_keepInView.isActive() && (m_tilesComplete || !m_painter || !isVisible());
+    return !m_layouts.isActive() && !m_marks.isActive() && !m_renderer.isChanging() && !m_view.isFlying() &&
+           !m_placement.isActive() && (m_renderer.isComplete() || !m_view.painter() || !isVisible());
 }
 
-QRectF GraphCanvas::itemRect(ItemId item) const {
-    if (!m_painter || !item) return {};
-    const QRectF rect = toQt(scene()->item(item).rect);
-    return {m_camera.toPixel(rect.topLeft(), size()), rect.size() * m_camera.scale};
-}
-
-QRectF GraphCanvas::rectOf(graph::ExprId expr) const { return m_painter ? itemRect(scene()->itemOf(expr)) : QRectF(); }
-QRectF GraphCanvas::rectOf(graph::ScopeId scope) const {
-    return m_painter ? itemRect(this->scene()->itemOf(scope)) : QRectF();
-}
-
-QString GraphCanvas::hiddenText() const {
-    if (!m_painter) return {};
-    QStringList parts;
-    if (const auto n = scene()->filteredExprs) parts << tr("%1 filtered out").arg(context::countText(n));
-    if (const auto n = scene()->foldedExprs)
-        parts << tr("%1 in %2 repeated blocks").arg(context::countText(n), context::countText(scene()->foldedBlocks));
-    if (const auto n = scene()->hiddenExprs) parts << tr("%1 in collapsed modules").arg(context::countText(n));
-    if (const auto n = scene()->shapeExprs)
-        parts << (n == 1 ? tr("1 shape computation") : tr("%1 shape computations").arg(context::countText(n)));
-    if (const auto n = scene()->hiddenConstants)
-        parts << (n == 1 ? tr("1 weight or constant") : tr("%1 weights and constants").arg(context::countText(n)));
-    return parts.isEmpty() ? QString() : tr("Hidden: ") + parts.join(QStringLiteral(", "));
-}
-
-QString GraphCanvas::textTwin() const {
-    return m_painter ? sceneAsText(m_painter->items().graph(), *scene()) : QString();
-}
+// --- what leaves the canvas ------------------------------------------------------------------------------------------
 
 GraphCanvas::Snapshot GraphCanvas::snapshot() const {
-    if (!m_painter) return {};
-    return {m_painter->again(m_painter->items().style()), m_marks, pictureOf(*m_painter)};
+    const auto& painter = m_view.painter();
+    if (!painter) return {};
+    return {painter->again(painter->items().style()), m_marks.now(), pictureOf(*painter)};
 }
 
 GraphCanvas::Snapshot GraphCanvas::snapshotForPaper(bool whole) const {
-    if (!m_painter) return {};
-    CanvasStyle look = m_painter->items().style();
-    SceneMarks marks = m_marks;
-    if (marks.coloring && look.scheme != theme::Scheme::Light)
-        marks.coloring =
-            std::make_shared<const Coloring>(m_measures, m_context.settings().colorBy(), theme::Scheme::Light);
+    const auto& painter = m_view.painter();
+    if (!painter) return {};
+    CanvasStyle look = painter->items().style();
+    SceneMarks marks = m_marks.inScheme(look, theme::Scheme::Light);
     look.scheme = theme::Scheme::Light;
-    const QRectF all = pictureOf(*m_painter);
-    return {m_painter->again(look), std::move(marks), whole ? all : m_camera.visible(size()).intersected(all)};
+    const QRectF all = pictureOf(*painter);
+    return {painter->again(look), std::move(marks), whole ? all : m_view.visible().intersected(all)};
 }
 
 QImage GraphCanvas::picture(double scale) const {
-    if (!m_painter) return {};
-    return sceneImage(*m_painter, m_marks,
-                      m_camera.visible(size()).intersected(toQt(scene()->bounds).adjusted(-24, -24, 24, 24)),
-                      scale * m_camera.scale);
+    if (!m_view.painter()) return {};
+    const QRectF area = m_view.visible().intersected(toQt(m_view.scene()->bounds).adjusted(-24, -24, 24, 24));
+    return sceneImage(*m_view.painter(), m_marks.now(), area, scale * m_view.camera().scale);
 }
+
+// --- events ----------------------------------------------------------------------------------------------------------
+
+void GraphCanvas::paintEvent(QPaintEvent* event) {
+    QPainter painter(this);
+    m_renderer.paint(painter, event->region());
+    if (m_layouts.isLate()) paintNotice(painter);
+    if (m_isBeside && m_context.canvases().activeNumber() == m_number) {
+        painter.setRenderHint(QPainter::Antialiasing, false);
+        painter.setPen(QPen(theme::color(ColorRole::Accent), 2));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(rect().adjusted(1, 1, -1, -1));
+    }
+}
+
+void GraphCanvas::paintNotice(QPainter& painter) {
+    const QString text =
+        m_view.painter() ? tr("Computing layout… the previous one stays visible") : tr("Computing layout…");
+    const QFont font = Theme::instance().uiFont();
+    painter.setFont(font);
+    const QFontMetrics metrics(font);
+    QRect notice(width() / 2 - metrics.horizontalAdvance(text) / 2 - 12, 12, metrics.horizontalAdvance(text) + 24,
+                 metrics.height() + 12);
+    // In a narrow canvas below the path of modules.
+    if (const QRect path = m_overlays.pathPlace(); notice.intersects(path)) notice.moveTop(path.bottom() + 8);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(theme::color(ColorRole::Border));
+    painter.setBrush(theme::color(ColorRole::Raised));
+    painter.drawRoundedRect(notice, theme::kCornerRadius, theme::kCornerRadius);
+    painter.setPen(theme::color(ColorRole::Text));
+    painter.drawText(notice, Qt::AlignCenter, text);
+}
+
+void GraphCanvas::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_renderer.cameraMoved();
+    m_placement.resized(event->oldSize());
+    m_overlays.arrange();
+    m_placement.placeAgain();
+}
+
+bool GraphCanvas::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip || !m_view.painter()) return QWidget::event(event);
+    m_interaction.showToolTip(static_cast<QHelpEvent*>(event));
+    return true;
+}
+
+void GraphCanvas::focusInEvent(QFocusEvent* event) {
+    QWidget::focusInEvent(event);
+    m_navigation.activate();
+}
+
+void GraphCanvas::mousePressEvent(QMouseEvent* event) {
+    m_navigation.activate();
+    m_interaction.press(event);
+}
+
+void GraphCanvas::keyPressEvent(QKeyEvent* event) {
+    if (!m_interaction.key(event)) QWidget::keyPressEvent(event);
+}
+
+void GraphCanvas::mouseMoveEvent(QMouseEvent* event) { m_interaction.move(event); }
+void GraphCanvas::mouseReleaseEvent(QMouseEvent* event) { m_interaction.release(event); }
+void GraphCanvas::mouseDoubleClickEvent(QMouseEvent* event) { m_interaction.doubleClick(event); }
+void GraphCanvas::wheelEvent(QWheelEvent* event) { m_interaction.wheel(event); }
+void GraphCanvas::leaveEvent(QEvent*) { m_interaction.leave(); }
+void GraphCanvas::contextMenuEvent(QContextMenuEvent* event) { m_interaction.openMenu(event); }
 
 }  // namespace sonde::canvas

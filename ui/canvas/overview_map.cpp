@@ -6,7 +6,9 @@
 #include <QToolTip>
 #include <QWheelEvent>
 
-#include "ui/canvas/graph_canvas.h"
+#include "ui/canvas/canvas_marks.h"
+#include "ui/canvas/canvas_text.h"
+#include "ui/canvas/canvas_view.h"
 #include "ui/theme/serial_paint.h"
 #include "ui/theme/theme.h"
 
@@ -32,15 +34,16 @@ constexpr Mark kMapMarks[] = {{kMatch, ColorRole::SearchHit},     {kBookmarked, 
 
 }  // namespace
 
-OverviewMap::OverviewMap(GraphCanvas& canvas) : QWidget(&canvas), m_canvas(canvas) {
+OverviewMap::OverviewMap(QWidget& parent, CanvasView& view, const CanvasMarks& marks, const CanvasText& text)
+    : QWidget(&parent), m_view(view), m_marks(marks), m_text(text) {
     setAccessibleName(tr("Overview map"));
     setMouseTracking(true);
-    connect(&canvas, &GraphCanvas::cameraChanged, this, qOverload<>(&QWidget::update));
-    connect(&canvas, &GraphCanvas::marksChanged, this, qOverload<>(&QWidget::update));
+    connect(&view, &CanvasView::cameraChanged, this, qOverload<>(&QWidget::update));
+    connect(&marks, &CanvasMarks::changed, this, qOverload<>(&QWidget::update));
 }
 
 QSize OverviewMap::sizeHint() const {
-    const auto scene = m_canvas.scene();
+    const auto scene = m_view.scene();
     if (!scene || scene->bounds.width <= 0 || scene->bounds.height <= 0) return {kMaxLength, kMaxLength};
     const QSizeF size =
         QSizeF(scene->bounds.width, scene->bounds.height).scaled(kMaxLength, kMaxLength, Qt::KeepAspectRatio);
@@ -48,7 +51,7 @@ QSize OverviewMap::sizeHint() const {
 }
 
 QTransform OverviewMap::toMap() const {
-    const auto scene = m_canvas.scene();
+    const auto scene = m_view.scene();
     if (!scene) return {};
     const QRectF all = toQt(scene->bounds);
     const double scale = std::min((width() - 2 * kMargin) / std::max(1.0, all.width()),
@@ -57,7 +60,7 @@ QTransform OverviewMap::toMap() const {
     return QTransform(scale, 0, 0, scale, origin.x(), origin.y());
 }
 
-QRectF OverviewMap::viewRect() const { return toMap().mapRect(m_canvas.camera().visible(m_canvas.size())); }
+QRectF OverviewMap::viewRect() const { return toMap().mapRect(m_view.visible()); }
 
 void OverviewMap::sceneChanged() {
     m_picture = {};
@@ -69,7 +72,7 @@ void OverviewMap::renderScene() {
     m_picture = QPixmap(size() * ratio);
     m_picture.setDevicePixelRatio(ratio);
     m_picture.fill(theme::color(ColorRole::MinimapGround));
-    const auto scene = m_canvas.scene();
+    const auto scene = m_view.scene();
     if (!scene) return;
     QPainter painter(&m_picture);
     const QTransform map = toMap();
@@ -86,13 +89,13 @@ void OverviewMap::renderScene() {
 }
 
 void OverviewMap::renderMarks(QPainter& painter) const {
-    const auto scene = m_canvas.scene();
+    const auto scene = m_view.scene();
     const QTransform map = toMap();
     painter.setPen(QPen(theme::color(ColorRole::MinimapGround), 1));
     for (const Mark& mark : kMapMarks) {
         painter.setBrush(theme::color(mark.role));
-        for (std::size_t i = 0; i < m_canvas.marks().flags.size(); ++i)
-            if (m_canvas.marks().flags[i] & mark.flag)
+        for (std::size_t i = 0; i < m_marks.now().flags.size(); ++i)
+            if (m_marks.now().flags[i] & mark.flag)
                 painter.drawEllipse(map.map(toQt(scene->items[i].rect).center()), 3.5, 3.5);
     }
 }
@@ -101,7 +104,7 @@ void OverviewMap::paintEvent(QPaintEvent*) {
     if (m_picture.size() != size() * devicePixelRatioF()) renderScene();
     QPainter painter(this);
     painter.drawPixmap(0, 0, m_picture);
-    if (m_canvas.scene()) {
+    if (m_view.scene()) {
         const QRectF view = viewRect().intersected(QRectF(rect()));
         const QRect clear = view.toRect();
         for (const QRect& outside : QRegion(rect()).subtracted(clear))
@@ -119,21 +122,21 @@ void OverviewMap::paintEvent(QPaintEvent*) {
 }
 
 void OverviewMap::centreAt(QPointF pixel) {
-    if (m_canvas.scene()) m_canvas.centreOn(toMap().inverted().map(pixel));
+    if (m_view.scene()) m_view.centreOn(toMap().inverted().map(pixel));
 }
 
 QPointF OverviewMap::markPlace(layout::ItemId item) const {
-    return toMap().map(toQt(m_canvas.scene()->item(item).rect).center());
+    return toMap().map(toQt(m_view.scene()->item(item).rect).center());
 }
 
 layout::ItemId OverviewMap::markAt(QPointF pixel) const {
-    const auto scene = m_canvas.scene();
+    const auto scene = m_view.scene();
     layout::ItemId best;
     if (!scene) return best;
     double nearest = kMarkReach * kMarkReach;
     for (auto mark = std::rbegin(kMapMarks); mark != std::rend(kMapMarks) && !best; ++mark)
-        for (std::size_t i = 0; i < m_canvas.marks().flags.size() && i < scene->items.size(); ++i) {
-            if (!(m_canvas.marks().flags[i] & mark->flag)) continue;
+        for (std::size_t i = 0; i < m_marks.now().flags.size() && i < scene->items.size(); ++i) {
+            if (!(m_marks.now().flags[i] & mark->flag)) continue;
             const QPointF away = markPlace(layout::ItemId(i)) - pixel;
             if (const double distance = QPointF::dotProduct(away, away); distance <= nearest) {
                 nearest = distance;
@@ -147,7 +150,7 @@ bool OverviewMap::event(QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         const layout::ItemId marked = markAt(static_cast<QHelpEvent*>(event)->pos());
         QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(),
-                           marked ? m_canvas.spokenItem(marked).toHtmlEscaped()
+                           marked ? m_text.spoken(marked).toHtmlEscaped()
                                   : tr("Click or drag to move the view; click a mark to go there"),
                            this);
         return true;
@@ -158,9 +161,9 @@ bool OverviewMap::event(QEvent* event) {
 void OverviewMap::mousePressEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
     if (const layout::ItemId marked = markAt(event->position())) {
-        const QRectF rect = toQt(m_canvas.scene()->item(marked).rect);
-        m_canvas.setCurrentItem(marked);
-        m_canvas.centreOn(rect.center());
+        const QRectF rect = toQt(m_view.scene()->item(marked).rect);
+        Q_EMIT itemChosen(marked);
+        m_view.centreOn(rect.center());
         return;
     }
     centreAt(event->position());
@@ -172,7 +175,7 @@ void OverviewMap::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void OverviewMap::wheelEvent(QWheelEvent* event) {
-    m_canvas.zoomBy(std::pow(1.0018, event->angleDelta().y()));
+    m_view.zoomBy(std::pow(1.0018, event->angleDelta().y()));
     event->accept();
 }
 

@@ -7,14 +7,17 @@
 
 namespace sonde::canvas {
 
-class GraphCanvas;
+class CanvasMarks;
+class CanvasText;
+class CanvasView;
 
 /// The whole scene small, in a corner of the canvas: what part of it is seen, and where watch points, search matches
 /// and errors are. A click or a drag moves the view there.
 class OverviewMap : public QWidget {
     Q_OBJECT
   public:
-    explicit OverviewMap(GraphCanvas& canvas);
+    /// `parent` is the widget that shows `view`; both, `marks` and `text` must outlive it.
+    OverviewMap(QWidget& parent, CanvasView& view, const CanvasMarks& marks, const CanvasText& text);
 
     /// The size that suits the scene's proportions.
     QSize sizeHint() const override;
@@ -25,6 +28,10 @@ class OverviewMap : public QWidget {
 
   public Q_SLOTS:
     void sceneChanged();
+
+  Q_SIGNALS:
+    /// The mark of an item was clicked.
+    void itemChosen(sonde::layout::ItemId item);
 
   protected:
     void paintEvent(QPaintEvent* event) override;
@@ -40,7 +47,9 @@ class OverviewMap : public QWidget {
     void centreAt(QPointF pixel);
     layout::ItemId markAt(QPointF pixel) const;
 
-    GraphCanvas& m_canvas;
+    CanvasView& m_view;
+    const CanvasMarks& m_marks;
+    const CanvasText& m_text;
     QPixmap m_picture;
 };
 

@@ -272,8 +272,8 @@ Result<void> ScriptVerbs::zoom(const QString& how) {
     bool ok = false;
     const double factor = how.toDouble(&ok);
     if (!ok || factor <= 0) return usageError("zoom needs fit, in, out or a factor", how.toStdString());
-    m_window.canvas()->zoomReset();
-    m_window.canvas()->zoomBy(factor);
+    m_window.canvas()->view().zoomReset();
+    m_window.canvas()->view().zoomBy(factor);
     return {};
 }
 
@@ -285,10 +285,10 @@ Result<void> ScriptVerbs::clickNode(const QString& text, bool twice) {
                                  ? context.navigation().selectionOf(text)
                                  : Selection{};
     if (module.scope.valid()) {
-        rect = canvas->rectOf(module.scope);
+        rect = canvas->view().rectOf(module.scope);
     } else {
         SONDE_ASSIGN(const graph::NodeId node, context.model().document()->findNode(text.toStdString()));
-        rect = canvas->rectOf(context.model().graph().node(node).producer);
+        rect = canvas->view().rectOf(context.model().graph().node(node).producer);
     }
     if (rect.isEmpty() || !QRectF(canvas->rect()).intersects(rect))
         return usageError("not visible on the canvas", text.toStdString(),

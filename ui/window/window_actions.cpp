@@ -53,30 +53,30 @@ void MainWindow::bindEditActions() {
     m_actions.bind("edit.find_next", this, [this] { m_search->next(); });
     m_actions.bind("edit.find_previous", this, [this] { m_search->previous(); });
     m_actions.bind("edit.go_to", this, [this] { m_search->activate(QStringLiteral("#")); });
-    m_actions.bind("edit.copy_name", m_canvas, [this] { canvas()->copyName(); });
-    m_actions.bind("edit.select_all", m_canvas, [this] { canvas()->selectAll(); });
+    m_actions.bind("edit.copy_name", m_canvas, [this] { canvas()->navigation().copyName(); });
+    m_actions.bind("edit.select_all", m_canvas, [this] { canvas()->navigation().selectAll(); });
     m_actions.bind("edit.clear_selection", m_canvas, [this] {
         if (m_search->isVisible()) m_search->dismiss();
         else if (m_context.navigation().selection().isNone()) m_context.canvases().active().showEverything();
-        else canvas()->clearSelection();
+        else canvas()->navigation().clearSelection();
     });
 }
 
 void MainWindow::bindViewActions() {
-    m_actions.bind("view.fit", m_canvas, [this] { canvas()->fit(); });
-    m_actions.bind("view.fit_selection", m_canvas, [this] { canvas()->fitSelection(); });
-    m_actions.bind("view.zoom_in", m_canvas, [this] { canvas()->zoomIn(); });
-    m_actions.bind("view.zoom_out", m_canvas, [this] { canvas()->zoomOut(); });
-    m_actions.bind("view.zoom_reset", m_canvas, [this] { canvas()->zoomReset(); });
-    m_actions.bind("view.toggle_expanded", m_canvas, [this] { canvas()->toggleCurrent(); });
+    m_actions.bind("view.fit", m_canvas, [this] { canvas()->navigation().fit(); });
+    m_actions.bind("view.fit_selection", m_canvas, [this] { canvas()->navigation().fitSelection(); });
+    m_actions.bind("view.zoom_in", m_canvas, [this] { canvas()->view().zoomIn(); });
+    m_actions.bind("view.zoom_out", m_canvas, [this] { canvas()->view().zoomOut(); });
+    m_actions.bind("view.zoom_reset", m_canvas, [this] { canvas()->view().zoomReset(); });
+    m_actions.bind("view.toggle_expanded", m_canvas, [this] { canvas()->navigation().toggleCurrent(); });
     m_actions.bind("view.expand_all", m_canvas, [this] {
         m_context.navigation().selection().isNone()
             ? m_context.canvases().active().setExpandedRecursively(m_context.model().graph().rootScope(), true)
-            : canvas()->expandAllInside();
+            : canvas()->navigation().expandAllInside();
     });
     m_actions.bind("view.collapse_all", m_canvas, [this] {
         m_context.navigation().selection().isNone() ? m_context.canvases().active().expandToDepth(0)
-                                                    : canvas()->collapseAllInside();
+                                                    : canvas()->navigation().collapseAllInside();
     });
     for (int depth = 0; depth <= 3; ++depth)
         m_actions.bind(QStringLiteral("view.depth_%1").arg(depth), this,
@@ -92,17 +92,17 @@ void MainWindow::bindViewActions() {
     m_actions.bindToggle("view.names", this, [this](bool on) { m_context.settings().setShowsNames(on); });
     m_actions.bindToggle("view.wheel_zooms", this, [this](bool on) {
         for (const int number : {0, 1})
-            if (canvas(number)) canvas(number)->setWheelZooms(on);
+            if (canvas(number)) canvas(number)->interaction().setWheelZooms(on);
     });
     m_actions.bindToggle("view.minimap", this, [this](bool on) {
         for (const int number : {0, 1})
-            if (canvas(number)) canvas(number)->setOverviewVisible(on);
+            if (canvas(number)) canvas(number)->overlays().setOverviewVisible(on);
     });
     m_actions.bindToggle("view.fold", this, [this](bool on) { m_context.canvases().active().setFolds(on); });
     m_actions.bindToggle("view.edge_widths", this, [this](bool on) { m_context.settings().setEdgeWidths(on); });
     m_actions.bindToggle("view.legend", this, [this](bool on) {
         for (const int number : {0, 1})
-            if (canvas(number)) canvas(number)->setLegendVisible(on);
+            if (canvas(number)) canvas(number)->overlays().setLegendVisible(on);
     });
     m_actions.bind("focus.upstream", this, [this] { m_context.canvases().active().focusConeOfSelection(true, false); });
     m_actions.bind("focus.downstream", this,
@@ -133,20 +133,20 @@ void MainWindow::bindGoActions() {
     m_actions.bind("go.back", this, [this] { m_context.navigation().goBack(); });
     m_actions.bind("go.forward", this, [this] { m_context.navigation().goForward(); });
     m_actions.bind("go.parent", this, [this] { m_context.navigation().goToParent(); });
-    m_actions.bind("go.leave", m_canvas, [this] { canvas()->leaveModule(); });
+    m_actions.bind("go.leave", m_canvas, [this] { canvas()->navigation().leaveModule(); });
     m_actions.bind("go.producer", this, [this] { goToProducer(); });
     m_actions.bind("go.consumer", this, [this] { goToConsumer(); });
-    m_actions.bind("go.walk_up", m_canvas, [this] { canvas()->walkUp(); });
-    m_actions.bind("go.walk_down", m_canvas, [this] { canvas()->walkDown(); });
-    m_actions.bind("go.walk_left", m_canvas, [this] { canvas()->walkLeft(); });
-    m_actions.bind("go.walk_right", m_canvas, [this] { canvas()->walkRight(); });
+    m_actions.bind("go.walk_up", m_canvas, [this] { canvas()->navigation().walkUp(); });
+    m_actions.bind("go.walk_down", m_canvas, [this] { canvas()->navigation().walkDown(); });
+    m_actions.bind("go.walk_left", m_canvas, [this] { canvas()->navigation().walkLeft(); });
+    m_actions.bind("go.walk_right", m_canvas, [this] { canvas()->navigation().walkRight(); });
     m_actions.bind("go.own_graph", this, [this] {
         m_context.loader().showGraph(m_context.model().graphOfModule(m_context.navigation().selection().qualname));
     });
     m_actions.bind("go.whole", this, [this] { m_context.loader().showGraph(0); });
     m_actions.bind("go.next_instance", this, [this] { m_context.canvases().active().stepInstance(1); });
     m_actions.bind("go.previous_instance", this, [this] { m_context.canvases().active().stepInstance(-1); });
-    m_actions.bind("go.other_end", m_canvas, [this] { canvas()->followCurrent(); });
+    m_actions.bind("go.other_end", m_canvas, [this] { canvas()->navigation().followCurrent(); });
     m_actions.bind("go.bookmark", this,
                    [this] { m_context.navigation().toggleBookmark(m_context.navigation().selection()); });
     m_actions.bind("go.next_bookmark", this, [this] { m_context.navigation().goToNextBookmark(); });

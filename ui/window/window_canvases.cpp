@@ -26,10 +26,12 @@ void MainWindow::connectCanvas(GraphCanvas* made) {
     m_actions.addTo(made, actions::Scope::Canvas);
     connect(made, &GraphCanvas::layoutFinished, this, &MainWindow::refreshStatus);
     connect(made, &GraphCanvas::sceneChanged, this, [this, made] {
-        if (const auto scene = made->scene(); scene && made == canvas()) m_focusBar->setLeftOut(scene->filteredExprs);
+        if (const auto scene = made->view().scene(); scene && made == canvas())
+            m_focusBar->setLeftOut(scene->filteredExprs);
     });
     connect(
-        made, &GraphCanvas::closeRequested, this, [this, made] { closeCanvas(made->number()); }, Qt::QueuedConnection);
+        &made->overlays(), &canvas::CanvasOverlays::closeRequested, this, [this, made] { closeCanvas(made->number()); },
+        Qt::QueuedConnection);
 }
 
 void MainWindow::split(Qt::Orientation direction) {
@@ -44,8 +46,8 @@ void MainWindow::split(Qt::Orientation direction) {
             m_context.canvases().copyToOther();
             m_second->takeOver(*m_canvas);
         } else {
-            m_second->setWheelZooms(m_canvas->wheelZooms());
-            m_second->setOverviewVisible(m_canvas->overviewVisible());
+            m_second->interaction().setWheelZooms(m_canvas->interaction().wheelZooms());
+            m_second->overlays().setOverviewVisible(m_canvas->overlays().overviewVisible());
         }
         m_splitter->setSizes({1000, 1000});
         m_canvas->setBeside(true);
@@ -76,7 +78,7 @@ void MainWindow::closeCanvas(int number) {
 /// Bars and actions are about the canvas in use.
 void MainWindow::useCanvas() {
     m_focusBar->attachTo(canvas());
-    if (const auto scene = canvas()->scene()) m_focusBar->setLeftOut(scene->filteredExprs);
+    if (const auto scene = canvas()->view().scene()) m_focusBar->setLeftOut(scene->filteredExprs);
     refreshActions();
 }
 
@@ -108,7 +110,7 @@ void MainWindow::bindColourActions() {
             m_context.settings().setColorBy(column);
             // A colour means nothing without its scale.
             for (const int number : {0, 1})
-                if (canvas(number)) canvas(number)->setLegendVisible(true);
+                if (canvas(number)) canvas(number)->overlays().setLegendVisible(true);
             m_actions.action(QStringLiteral("view.legend"))->setChecked(true);
             refreshActions();
         });

@@ -123,7 +123,7 @@ void MainWindow::exportPicture(const QString& suffix) {
 
 void MainWindow::showSettings() {
     dialogs::Settings now;
-    now.wheelZooms = canvas()->wheelZooms();
+    now.wheelZooms = canvas()->interaction().wheelZooms();
     now.threads = m_context.runs().threads();
     now.findsGroups = context::Settings::findsGroups();
     auto* dialog = new dialogs::SettingsDialog(now, this);
@@ -131,7 +131,7 @@ void MainWindow::showSettings() {
     connect(dialog, &dialogs::SettingsDialog::changed, this, [this](const dialogs::Settings& settings) {
         m_actions.action(QStringLiteral("view.wheel_zooms"))->setChecked(settings.wheelZooms);
         for (const int number : {0, 1})
-            if (canvas(number)) canvas(number)->setWheelZooms(settings.wheelZooms);
+            if (canvas(number)) canvas(number)->interaction().setWheelZooms(settings.wheelZooms);
         if (settings.findsGroups != context::Settings::findsGroups()) {
             context::Settings::setFindsGroups(settings.findsGroups);
             // Only a file that names no modules looks different; reading the others again costs little.
@@ -243,7 +243,7 @@ MainWindow* MainWindow::placeBeside() {
 /// else the module of that name, so that two models can be compared. The second canvas of this window shows it as well.
 void MainWindow::followSelection() {
     if (m_linked && isSplit())
-        canvas(1 - m_context.canvases().activeNumber())->ensureVisible(m_context.navigation().selection());
+        canvas(1 - m_context.canvases().activeNumber())->navigation().ensureVisible(m_context.navigation().selection());
     if (!m_linked || m_following || !m_context.model().isOpen()) return;
     const Selection& here = m_context.navigation().selection();
     for (QWidget* widget : QApplication::topLevelWidgets()) {

@@ -121,7 +121,7 @@ void MainWindow::exportPages() {
 }
 
 void MainWindow::printPicture() {
-    if (!canvas()->scene()) return;
+    if (!canvas()->view().scene()) return;
     auto* dialog = new dialogs::PrintDialog(
         {},
         [shown = QPointer(canvas())](const dialogs::PrintChoice& choice) {
@@ -139,13 +139,14 @@ void MainWindow::showText() {
     const auto title = [this] {
         return m_context.model().isOpen() ? QString::fromStdString(m_context.model().document()->title) : QString();
     };
-    auto* dialog = new dialogs::TextDialog(title(), shown->textTwin(), shown->currentLine(), this);
+    auto* dialog = new dialogs::TextDialog(title(), shown->text().twin(), shown->text().currentLine(), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(shown, &canvas::GraphCanvas::sceneChanged, dialog, [shown, dialog, title] {
         dialog->setTitle(title());
-        dialog->setText(shown->textTwin());
+        dialog->setText(shown->text().twin());
     });
-    connect(dialog, &dialogs::TextDialog::lineChosen, shown, &canvas::GraphCanvas::goToLine);
+    connect(dialog, &dialogs::TextDialog::lineChosen, shown,
+            [shown](int line) { shown->navigation().goTo(shown->text().itemOfLine(line)); });
     connect(shown, &QObject::destroyed, dialog, &QObject::deleteLater);
     dialog->show();
 }

@@ -59,10 +59,10 @@ void MainWindow::restore() {
         m_context.settings().setLabelRules(context::readLabelRules(stored));
     }
     m_context.settings().setEdgeWidths(settings.value(QStringLiteral("view/edgeWidths"), false).toBool());
-    m_canvas->setWheelZooms(settings.value(QStringLiteral("view/wheelZooms"), true).toBool());
-    m_canvas->setOverviewVisible(settings.value(QStringLiteral("view/overview"), true).toBool());
-    m_actions.action(QStringLiteral("view.wheel_zooms"))->setChecked(m_canvas->wheelZooms());
-    m_actions.action(QStringLiteral("view.minimap"))->setChecked(m_canvas->overviewVisible());
+    m_canvas->interaction().setWheelZooms(settings.value(QStringLiteral("view/wheelZooms"), true).toBool());
+    m_canvas->overlays().setOverviewVisible(settings.value(QStringLiteral("view/overview"), true).toBool());
+    m_actions.action(QStringLiteral("view.wheel_zooms"))->setChecked(m_canvas->interaction().wheelZooms());
+    m_actions.action(QStringLiteral("view.minimap"))->setChecked(m_canvas->overlays().overviewVisible());
     if (const QString side = settings.value(kSplit).toString(); !side.isEmpty()) {
         split(side == QLatin1String("stacked") ? Qt::Vertical : Qt::Horizontal);
         m_splitter->restoreState(settings.value(kSplitSizes).toByteArray());
@@ -125,8 +125,8 @@ std::map<QString, QVariant> MainWindow::state() const {
             {QStringLiteral("view/names"), m_context.settings().showsNames()},
             {QStringLiteral("view/colorBy"), compared ? m_colorBefore : m_context.settings().colorBy()},
             {QStringLiteral("view/edgeWidths"), m_context.settings().edgeWidths()},
-            {QStringLiteral("view/wheelZooms"), m_canvas->wheelZooms()},
-            {QStringLiteral("view/overview"), m_canvas->overviewVisible()},
+            {QStringLiteral("view/wheelZooms"), m_canvas->interaction().wheelZooms()},
+            {QStringLiteral("view/overview"), m_canvas->overlays().overviewVisible()},
             {kSplit, isSplit() ? side : QString()},
             {kSplitSizes, m_splitter->saveState()}};
 }

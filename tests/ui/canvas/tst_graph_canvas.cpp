@@ -59,7 +59,7 @@ class TestGraphCanvas : public QObject {
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(settled(), 20000); }
     void open(const QString& model);
     ItemId find(ItemKind kind, const std::string& qualname) const;
-    QPoint centreOf(ItemId item) const { return m_canvas->itemRect(item).center().toPoint(); }
+    QPoint centreOf(ItemId item) const { return m_canvas->view().itemRect(item).center().toPoint(); }
     graph::NodeId node(const char* name) const { return m_context->model().graph().findNode(name); }
     void wheel(QPointF at, int delta, Qt::KeyboardModifiers modifiers = {});
 
@@ -97,14 +97,14 @@ void TestGraphCanvas::open(const QString& model) {
     view.openScopes.clear();
     view.openExprs.clear();
     m_context->canvases().active().setView(view);
-    QTRY_VERIFY_WITH_TIMEOUT(m_canvas->scene() != nullptr, 20000);
+    QTRY_VERIFY_WITH_TIMEOUT(m_canvas->view().scene() != nullptr, 20000);
     settle();
-    m_canvas->fit();
+    m_canvas->navigation().fit();
     settle();
 }
 
 ItemId TestGraphCanvas::find(ItemKind kind, const std::string& qualname) const {
-    const auto scene = m_canvas->scene();
+    const auto scene = m_canvas->view().scene();
     for (std::size_t i = 0; i < scene->items.size(); ++i) {
         const layout::ItemDescription& what = scene->items[i].what;
         if (what.kind != kind) continue;
@@ -127,12 +127,12 @@ void TestGraphCanvas::opensWithAPictureOfTheTopLevel() {
     for (const char* name : {"layer1", "layer2", "layer3", "layer4"}) {
         const ItemId item = find(ItemKind::Module, name);
         QVERIFY2(item, name);
-        QVERIFY(!m_canvas->scene()->item(item).what.open);
-        QVERIFY(QRectF(m_canvas->rect()).contains(m_canvas->itemRect(item)));
+        QVERIFY(!m_canvas->view().scene()->item(item).what.open);
+        QVERIFY(QRectF(m_canvas->rect()).contains(m_canvas->view().itemRect(item)));
     }
     // Children follow one another down the page, and nothing overlaps.
-    QVERIFY(m_canvas->itemRect(find(ItemKind::Module, "layer1")).bottom() <
-            m_canvas->itemRect(find(ItemKind::Module, "layer2")).top());
+    QVERIFY(m_canvas->view().itemRect(find(ItemKind::Module, "layer1")).bottom() <
+            m_canvas->view().itemRect(find(ItemKind::Module, "layer2")).top());
     QVERIFY(find(ItemKind::Expr, "conv1"));
 }
 
@@ -142,7 +142,7 @@ void TestGraphCanvas::clickSelectsAndGroundClears() {
     QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(conv));
     QCOMPARE(m_context->navigation().selection().kind, Selection::Kind::Node);
     QCOMPARE(m_context->navigation().selection().qualname, "conv1");
-    QCOMPARE(m_canvas->currentItem(), conv);
+    QCOMPARE(m_canvas->view().currentItem(), conv);
     QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(find(ItemKind::Module, "layer2")));
     QCOMPARE(m_context->navigation().selection().kind, Selection::Kind::Scope);
     QCOMPARE(m_context->navigation().selection().qualname, "layer2");
@@ -152,33 +152,35 @@ void TestGraphCanvas::clickSelectsAndGroundClears() {
 
 void TestGraphCanvas::doubleClickOpensAModuleInPlace() {
     open("zoo:resnet18");
-    m_canvas->zoomReset();
+    m_canvas->view().zoomReset();
     m_context->navigation().navigateTo(m_context->navigation().selectionOf(QStringLiteral("layer2")));
     settle();
     const ItemId closed = find(ItemKind::Module, "layer2");
-    const QPointF corner = m_canvas->itemRect(closed).topLeft();
+    const QPointF corner = m_canvas->view().itemRect(closed).topLeft();
     QTest::mouseDClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(closed));
     settle();
     const ItemId opened = find(ItemKind::Module, "layer2");
-    QVERIFY(m_canvas->scene()->item(opened).what.open);
+    QVERIFY(m_canvas->view().scene()->item(opened).what.open);
     QVERIFY(find(ItemKind::Module, "layer2.0"));
     // What was clicked is where it stood.
-    QVERIFY((m_canvas->itemRect(opened).topLeft() - corner).manhattanLength() < 1.5);
-    const QRectF outer = m_canvas->itemRect(opened), inner = m_canvas->itemRect(find(ItemKind::Module, "layer2.0"));
+    QVERIFY((m_canvas->view().itemRect(opened).topLeft() - corner).manhattanLength() < 1.5);
+    const QRectF outer = m_canvas->view().itemRect(opened),
+                 inner = m_canvas->view().itemRect(find(ItemKind::Module, "layer2.0"));
     QVERIFY(outer.contains(inner));
 }
 
 void TestGraphCanvas::theButtonOpensAndCloses() {
     open("zoo:resnet18");
-    m_canvas->zoomReset();
+    m_canvas->view().zoomReset();
     m_context->navigation().navigateTo(m_context->navigation().selectionOf(QStringLiteral("layer3")));
     settle();
     for (const bool open : {true, false}) {
         const ItemId item = find(ItemKind::Module, "layer3");
-        const QPointF button = m_canvas->itemRect(item).topLeft() + QPointF(17, 15) * m_canvas->camera().scale;
+        const QPointF button =
+            m_canvas->view().itemRect(item).topLeft() + QPointF(17, 15) * m_canvas->view().camera().scale;
         QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, button.toPoint());
         settle();
-        QCOMPARE(m_canvas->scene()->item(find(ItemKind::Module, "layer3")).what.open, open);
+        QCOMPARE(m_canvas->view().scene()->item(find(ItemKind::Module, "layer3")).what.open, open);
     }
 }
 
@@ -187,51 +189,51 @@ void TestGraphCanvas::returnOpensWhatIsSelected() {
     QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(find(ItemKind::Module, "layer1")));
     QTest::keyClick(m_canvas.get(), Qt::Key_Return);
     settle();
-    QVERIFY(m_canvas->scene()->item(find(ItemKind::Module, "layer1")).what.open);
+    QVERIFY(m_canvas->view().scene()->item(find(ItemKind::Module, "layer1")).what.open);
     QTest::keyClick(m_canvas.get(), Qt::Key_Return);
     settle();
-    QVERIFY(!m_canvas->scene()->item(find(ItemKind::Module, "layer1")).what.open);
+    QVERIFY(!m_canvas->view().scene()->item(find(ItemKind::Module, "layer1")).what.open);
 }
 
 void TestGraphCanvas::wheelZoomsAboutThePointer() {
     open("zoo:resnet18");
     const QPointF at(300, 200);
-    const QPointF before = m_canvas->camera().toScene(at, m_canvas->size());
-    const double scale = m_canvas->camera().scale;
+    const QPointF before = m_canvas->view().camera().toScene(at, m_canvas->size());
+    const double scale = m_canvas->view().camera().scale;
     wheel(at, 240);
-    QVERIFY(m_canvas->camera().scale > 1.2 * scale);
-    const QPointF after = m_canvas->camera().toScene(at, m_canvas->size());
+    QVERIFY(m_canvas->view().camera().scale > 1.2 * scale);
+    const QPointF after = m_canvas->view().camera().toScene(at, m_canvas->size());
     QVERIFY((after - before).manhattanLength() < 1e-6);
     wheel(at, -240);
-    QVERIFY(std::abs(m_canvas->camera().scale - scale) < 1e-6);
+    QVERIFY(std::abs(m_canvas->view().camera().scale - scale) < 1e-6);
 }
 
 void TestGraphCanvas::wheelScrollsWhenSetSo() {
     open("zoo:resnet18");
-    m_canvas->setWheelZooms(false);
-    const canvas::Camera before = m_canvas->camera();
+    m_canvas->interaction().setWheelZooms(false);
+    const canvas::Camera before = m_canvas->view().camera();
     wheel({300, 200}, -120);
-    QCOMPARE(m_canvas->camera().scale, before.scale);
-    QVERIFY(m_canvas->camera().centre.y() > before.centre.y());
+    QCOMPARE(m_canvas->view().camera().scale, before.scale);
+    QVERIFY(m_canvas->view().camera().centre.y() > before.centre.y());
     wheel({300, 200}, 120, Qt::ControlModifier);
-    QVERIFY(m_canvas->camera().scale > before.scale);
+    QVERIFY(m_canvas->view().camera().scale > before.scale);
 }
 
 void TestGraphCanvas::dragPans() {
     open("zoo:resnet18");
-    const QPointF before = m_canvas->camera().centre;
+    const QPointF before = m_canvas->view().camera().centre;
     QTest::mousePress(m_canvas.get(), Qt::LeftButton, {}, {20, 300});
     QTest::mouseMove(m_canvas.get(), {60, 330});
     QTest::mouseMove(m_canvas.get(), {120, 350});
     QTest::mouseRelease(m_canvas.get(), Qt::LeftButton, {}, {120, 350});
-    const QPointF moved = (before - m_canvas->camera().centre) * m_canvas->camera().scale;
+    const QPointF moved = (before - m_canvas->view().camera().centre) * m_canvas->view().camera().scale;
     QCOMPARE(moved.toPoint(), QPoint(100, 50));
 }
 
 void TestGraphCanvas::shiftDragSelectsABox() {
     open("zoo:resnet18");
-    const QRectF first = m_canvas->itemRect(find(ItemKind::Expr, "conv1")),
-                 last = m_canvas->itemRect(find(ItemKind::Expr, "maxpool"));
+    const QRectF first = m_canvas->view().itemRect(find(ItemKind::Expr, "conv1")),
+                 last = m_canvas->view().itemRect(find(ItemKind::Expr, "maxpool"));
     const QRectF box = first.united(last).adjusted(-3, -3, 3, 3);
     QTest::mousePress(m_canvas.get(), Qt::LeftButton, Qt::ShiftModifier, box.topLeft().toPoint());
     QTest::mouseMove(m_canvas.get(), box.center().toPoint());
@@ -241,12 +243,12 @@ void TestGraphCanvas::shiftDragSelectsABox() {
 
 void TestGraphCanvas::controlDragZoomsToABox() {
     open("zoo:resnet18");
-    const QRectF box = m_canvas->itemRect(find(ItemKind::Module, "layer4")).adjusted(-3, -3, 3, 3);
+    const QRectF box = m_canvas->view().itemRect(find(ItemKind::Module, "layer4")).adjusted(-3, -3, 3, 3);
     QTest::mousePress(m_canvas.get(), Qt::LeftButton, Qt::ControlModifier, box.topLeft().toPoint());
     QTest::mouseMove(m_canvas.get(), box.center().toPoint());
     QTest::mouseRelease(m_canvas.get(), Qt::LeftButton, Qt::ControlModifier, box.bottomRight().toPoint());
     settle();
-    const QRectF shown = m_canvas->itemRect(find(ItemKind::Module, "layer4"));
+    const QRectF shown = m_canvas->view().itemRect(find(ItemKind::Module, "layer4"));
     QVERIFY(QRectF(m_canvas->rect()).contains(shown));
     QVERIFY(shown.width() > 0.6 * m_canvas->width() || shown.height() > 0.6 * m_canvas->height());
 }
@@ -264,12 +266,12 @@ void TestGraphCanvas::arrowsWalkAlongEdges() {
 
 void TestGraphCanvas::arrowsTurnWithTheDirection() {
     open("zoo:resnet18");
-    m_canvas->setDirection(layout::Direction::LeftRight);
+    m_canvas->state().setDirection(layout::Direction::LeftRight);
     settle();
-    m_canvas->fit();
+    m_canvas->navigation().fit();
     settle();
-    QVERIFY(m_canvas->itemRect(find(ItemKind::Expr, "conv1")).right() <
-            m_canvas->itemRect(find(ItemKind::Expr, "bn1")).left());
+    QVERIFY(m_canvas->view().itemRect(find(ItemKind::Expr, "conv1")).right() <
+            m_canvas->view().itemRect(find(ItemKind::Expr, "bn1")).left());
     m_context->navigation().select(m_context->navigation().selectionOf(node("conv1")));
     m_canvas->setFocus();
     QTest::keyClick(m_canvas.get(), Qt::Key_Right);
@@ -288,15 +290,15 @@ void TestGraphCanvas::watchPointWidensTheCardAndShowsTheValue() {
         }
     QVERIFY(watched.valid());
     m_context->navigation().navigateTo(watched);
-    m_canvas->zoomReset();
+    m_canvas->view().zoomReset();
     settle();
-    const ItemId before = m_canvas->currentItem();
+    const ItemId before = m_canvas->view().currentItem();
     QVERIFY(before);
-    const QRectF narrow = m_canvas->itemRect(before);
-    m_canvas->toggleWatch();
+    const QRectF narrow = m_canvas->view().itemRect(before);
+    m_canvas->navigation().toggleWatch();
     settle();
     QVERIFY(m_context->points().isWatched(watched));
-    const QRectF wide = m_canvas->itemRect(m_canvas->currentItem());
+    const QRectF wide = m_canvas->view().itemRect(m_canvas->view().currentItem());
     QVERIFY(wide.width() > narrow.width() + 40);
     QVERIFY((wide.topLeft() - narrow.topLeft()).manhattanLength() < 1.5);
     const QImage without = m_canvas->grab(wide.toRect()).toImage();
@@ -305,7 +307,7 @@ void TestGraphCanvas::watchPointWidensTheCardAndShowsTheValue() {
     QCOMPARE(m_context->runs().state(), context::RunState::Finished);
     QVERIFY(m_context->runs().value(watched));
     settle();
-    const QRectF now = m_canvas->itemRect(m_canvas->currentItem());
+    const QRectF now = m_canvas->view().itemRect(m_canvas->view().currentItem());
     QVERIFY(m_canvas->grab(now.toRect()).toImage() != without);
 }
 
@@ -321,10 +323,10 @@ void TestGraphCanvas::endPointDimsWhatIsNotReached() {
         }
     const auto last = m_context->model().graph().outputs().front();
     m_context->navigation().navigateTo(m_context->model().graph().node(last).producer.valid() ? last : end);
-    m_canvas->zoomReset();
+    m_canvas->view().zoomReset();
     settle();
     const QRect place =
-        m_canvas->rectOf(m_context->model().graph().node(last).producer).toRect().adjusted(4, 4, -4, -4);
+        m_canvas->view().rectOf(m_context->model().graph().node(last).producer).toRect().adjusted(4, 4, -4, -4);
     const QImage bright = m_canvas->grab(place).toImage();
     m_context->points().setEnd(end, true);
     m_context->runs().run();
@@ -344,11 +346,11 @@ void TestGraphCanvas::endPointDimsWhatIsNotReached() {
 
 void TestGraphCanvas::closedModulesBehindTheEndPointAreDimmed() {
     open("zoo:resnet18");
-    m_canvas->zoomReset();
+    m_canvas->view().zoomReset();
     m_context->navigation().navigateTo(m_context->navigation().selectionOf(QStringLiteral("layer4")));
     m_context->navigation().clearSelection();
     settle();
-    const QRect place = m_canvas->itemRect(find(ItemKind::Module, "layer4")).toRect().adjusted(3, 3, -8, -8);
+    const QRect place = m_canvas->view().itemRect(find(ItemKind::Module, "layer4")).toRect().adjusted(3, 3, -8, -8);
     const QImage bright = m_canvas->grab(place).toImage();
     m_context->points().setEnd(node("maxpool"), true);
     m_context->runs().run();
@@ -366,15 +368,15 @@ void TestGraphCanvas::closedModulesBehindTheEndPointAreDimmed() {
 
 void TestGraphCanvas::clickOnAnEdgeSelectsItsValue() {
     open("zoo:resnet18");
-    m_canvas->zoomReset();
+    m_canvas->view().zoomReset();
     m_context->navigation().navigateTo(node("conv1"));
     settle();
     m_context->navigation().clearSelection();
-    const auto scene = m_canvas->scene();
+    const auto scene = m_canvas->view().scene();
     const ItemId conv = find(ItemKind::Expr, "conv1");
     for (const layout::SceneEdge& edge : scene->edges) {
         if (edge.from != conv) continue;
-        const QPointF place = m_canvas->camera().toPixel(canvas::toQt(edge.path.middle()), m_canvas->size());
+        const QPointF place = m_canvas->view().camera().toPixel(canvas::toQt(edge.path.middle()), m_canvas->size());
         QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, place.toPoint());
         QCOMPARE(m_context->navigation().selection().node, edge.values.front());
         QCOMPARE(m_context->navigation().selection().qualname, "conv1");
@@ -385,13 +387,13 @@ void TestGraphCanvas::clickOnAnEdgeSelectsItsValue() {
 
 void TestGraphCanvas::altClickOnAnEdgeGoesToItsFarEnd() {
     open("zoo:resnet18");
-    const auto scene = m_canvas->scene();
+    const auto scene = m_canvas->view().scene();
     const ItemId conv = find(ItemKind::Expr, "conv1");
     for (const layout::SceneEdge& edge : scene->edges) {
         if (edge.from != conv) continue;
-        const QPointF place = m_canvas->camera().toPixel(canvas::toQt(edge.path.at(0, 0.3)), m_canvas->size());
+        const QPointF place = m_canvas->view().camera().toPixel(canvas::toQt(edge.path.at(0, 0.3)), m_canvas->size());
         QTest::mouseClick(m_canvas.get(), Qt::LeftButton, Qt::AltModifier, place.toPoint());
-        QCOMPARE(m_canvas->currentItem(), edge.to);
+        QCOMPARE(m_canvas->view().currentItem(), edge.to);
         return;
     }
     QFAIL("conv1 has no edge");
@@ -400,7 +402,7 @@ void TestGraphCanvas::altClickOnAnEdgeGoesToItsFarEnd() {
 void TestGraphCanvas::menuOffersWhatTheItemCan() {
     open("zoo:resnet18");
     QStringList texts;
-    connect(m_canvas.get(), &GraphCanvas::menuAboutToShow, this, [&](QMenu* menu) {
+    connect(&m_canvas->interaction(), &canvas::CanvasInteraction::menuAboutToShow, this, [&](QMenu* menu) {
         for (const QAction* action : menu->actions()) texts << action->text().remove('&');
         QMetaObject::invokeMethod(menu, &QMenu::close, Qt::QueuedConnection);
     });
@@ -419,28 +421,28 @@ void TestGraphCanvas::revealOpensWhatHides() {
     settle();
     const ItemId item = find(ItemKind::Expr, "layer4.1.conv2");
     QVERIFY(item);
-    QVERIFY(QRectF(m_canvas->rect()).contains(m_canvas->itemRect(item)));
-    QVERIFY(m_canvas->camera().scale >= 0.5);
+    QVERIFY(QRectF(m_canvas->rect()).contains(m_canvas->view().itemRect(item)));
+    QVERIFY(m_canvas->view().camera().scale >= 0.5);
 }
 
 void TestGraphCanvas::overviewMapMovesTheView() {
     open("zoo:resnet18");
-    m_canvas->zoomReset();
+    m_canvas->view().zoomReset();
     settle();
     auto* map = m_canvas->findChild<canvas::OverviewMap*>();
     QVERIFY(map && map->isVisible());
     QTest::mouseClick(map, Qt::LeftButton, {}, {map->width() / 2, map->height() - 12});
-    const QRectF bounds = canvas::toQt(m_canvas->scene()->bounds);
-    QVERIFY(m_canvas->camera().centre.y() > bounds.top() + 0.8 * bounds.height());
+    const QRectF bounds = canvas::toQt(m_canvas->view().scene()->bounds);
+    QVERIFY(m_canvas->view().camera().centre.y() > bounds.top() + 0.8 * bounds.height());
     QVERIFY(map->viewRect().center().y() > 0.8 * map->height());
-    m_canvas->setOverviewVisible(false);
+    m_canvas->overlays().setOverviewVisible(false);
     QVERIFY(!map->isVisible());
 }
 
 void TestGraphCanvas::hiddenOperationsAreCounted() {
     open("zoo:resnet18");
-    QVERIFY(m_canvas->hiddenText().contains(QString::number(m_canvas->scene()->hiddenExprs)));
-    QVERIFY(m_canvas->scene()->hiddenExprs > 0);
+    QVERIFY(m_canvas->text().hidden().contains(QString::number(m_canvas->view().scene()->hiddenExprs)));
+    QVERIFY(m_canvas->view().scene()->hiddenExprs > 0);
 }
 
 void TestGraphCanvas::speaksTheCurrentItem() {
@@ -448,7 +450,7 @@ void TestGraphCanvas::speaksTheCurrentItem() {
     QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(find(ItemKind::Expr, "conv1")));
     QVERIFY2(m_canvas->accessibleDescription().contains("Conv2d"), qPrintable(m_canvas->accessibleDescription()));
     QVERIFY(m_canvas->accessibleDescription().contains("conv1"));
-    QVERIFY(m_canvas->textTwin().contains("module layer1"));
+    QVERIFY(m_canvas->text().twin().contains("module layer1"));
 }
 
 void TestGraphCanvas::picturesDifferByTheme() {
@@ -465,7 +467,7 @@ void TestGraphCanvas::picturesDifferByTheme() {
 void TestGraphCanvas::closingTheModelEmptiesTheCanvas() {
     open("zoo:resnet18");
     m_context->loader().close();
-    QVERIFY(!m_canvas->scene());
+    QVERIFY(!m_canvas->view().scene());
     QVERIFY(m_canvas->isIdle());
     QTest::keyClick(m_canvas.get(), Qt::Key_Down);
     QTest::keyClick(m_canvas.get(), Qt::Key_Return);
@@ -479,14 +481,14 @@ void TestGraphCanvas::hoverStaysWithItsPicture() {
     second.resize(m_canvas->size());
     second.show();
     QVERIFY(QTest::qWaitForWindowExposed(&second));
-    QTRY_VERIFY_WITH_TIMEOUT(second.scene() && second.isIdle(), 20000);
+    QTRY_VERIFY_WITH_TIMEOUT(second.view().scene() && second.isIdle(), 20000);
     m_context->canvases().setActive(0);
     m_context->canvases().active().expandToDepth(4);
     settle();
-    m_canvas->fit();
+    m_canvas->navigation().fit();
     settle();
-    QVERIFY(m_canvas->scene()->items.size() > second.scene()->items.size() + 1);
-    const ItemId last(m_canvas->scene()->items.size() - 1);
+    QVERIFY(m_canvas->view().scene()->items.size() > second.view().scene()->items.size() + 1);
+    const ItemId last(m_canvas->view().scene()->items.size() - 1);
     QTest::mouseMove(m_canvas.get(), centreOf(last));
     QCoreApplication::processEvents();
     m_canvas->takeOver(second);

@@ -37,17 +37,17 @@ class TestStubs : public QObject {
         view.foldFrom = 0;
         m_context->canvases().active().setView(view);
         m_context->canvases().active().expandToDepth(2);
-        QTRY_VERIFY_WITH_TIMEOUT(m_canvas->scene() != nullptr, 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(m_canvas->view().scene() != nullptr, 20000);
         settle();
-        m_canvas->fit();
+        m_canvas->navigation().fit();
         settle();
         m_stubs.clear();
-        for (std::size_t i = 0; i < m_canvas->scene()->items.size(); ++i)
-            if (m_canvas->scene()->items[i].what.kind == ItemKind::Stub) m_stubs.push_back(ItemId(i));
+        for (std::size_t i = 0; i < m_canvas->view().scene()->items.size(); ++i)
+            if (m_canvas->view().scene()->items[i].what.kind == ItemKind::Stub) m_stubs.push_back(ItemId(i));
         QCOMPARE(m_stubs.size(), std::size_t{8});
-        m_source = m_canvas->scene()->item(m_stubs.front()).source;
+        m_source = m_canvas->view().scene()->item(m_stubs.front()).source;
         QVERIFY(m_source.valid());
-        QCOMPARE(m_canvas->scene()->item(m_source).stubs, 8u);
+        QCOMPARE(m_canvas->view().scene()->item(m_source).stubs, 8u);
     }
 
     void cleanup() {
@@ -59,7 +59,7 @@ class TestStubs : public QObject {
     void hoverSetsBothEndsOff() {
         const QImage before = m_canvas->grab().toImage();
         QTest::mouseMove(m_canvas.get(), centreOf(m_stubs.back()));
-        const QRect source = m_canvas->itemRect(m_source).toAlignedRect().adjusted(-3, -3, 3, 3);
+        const QRect source = m_canvas->view().itemRect(m_source).toAlignedRect().adjusted(-3, -3, 3, 3);
         QVERIFY(before.rect().contains(source));
         const auto differs = [&](const QRect& rect) {
             return before.copy(rect) != m_canvas->grab().toImage().copy(rect);
@@ -68,31 +68,33 @@ class TestStubs : public QObject {
         // And from the source all stubs.
         QTest::mouseMove(m_canvas.get(), centreOf(m_source));
         for (const ItemId stub : m_stubs)
-            QTRY_VERIFY(differs(m_canvas->itemRect(stub).toAlignedRect().adjusted(-3, -3, 3, 3)));
+            QTRY_VERIFY(differs(m_canvas->view().itemRect(stub).toAlignedRect().adjusted(-3, -3, 3, 3)));
     }
 
     void clickSelectsTheValueAndDoubleClickGoesThere() {
         QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(m_stubs.back()));
-        QCOMPARE(m_canvas->currentItem(), m_stubs.back());
-        QCOMPARE(m_context->navigation().selection().node, m_canvas->scene()->item(m_stubs.back()).what.values.front());
+        QCOMPARE(m_canvas->view().currentItem(), m_stubs.back());
+        QCOMPARE(m_context->navigation().selection().node,
+                 m_canvas->view().scene()->item(m_stubs.back()).what.values.front());
         QTest::mouseDClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(m_stubs.back()));
         settle();
-        QCOMPARE(m_canvas->currentItem(), m_canvas->scene()->find(m_canvas->scene()->item(m_source).key));
+        QCOMPARE(m_canvas->view().currentItem(),
+                 m_canvas->view().scene()->find(m_canvas->view().scene()->item(m_source).key));
     }
 
     void followingGoesThereAndBack() {
         QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(m_stubs[3]));
-        m_canvas->followCurrent();
+        m_canvas->navigation().followCurrent();
         settle();
-        QCOMPARE(m_canvas->currentItem(), m_source);
-        m_canvas->followCurrent();
+        QCOMPARE(m_canvas->view().currentItem(), m_source);
+        m_canvas->navigation().followCurrent();
         settle();
-        QCOMPARE(m_canvas->currentItem(), m_stubs.front());
+        QCOMPARE(m_canvas->view().currentItem(), m_stubs.front());
     }
 
   private:
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(m_canvas->isIdle() && !m_context->isBusy(), 20000); }
-    QPoint centreOf(ItemId item) const { return m_canvas->itemRect(item).center().toPoint(); }
+    QPoint centreOf(ItemId item) const { return m_canvas->view().itemRect(item).center().toPoint(); }
 
     std::unique_ptr<InspectorContext> m_context;
     std::unique_ptr<GraphCanvas> m_canvas;

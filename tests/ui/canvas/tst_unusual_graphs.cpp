@@ -93,21 +93,22 @@ void TestUnusualGraphs::hostileGraphsAreDrawn() {
         m_context->canvases().active().setDirection(direction);
         m_context->canvases().active().expandToDepth(200);
         settle();
-        QVERIFY(m_canvas->scene()->itemOf(m_context->model().graph().node(second).producer).valid());
-        QCOMPARE(m_canvas->scene()
-                     ->item(m_canvas->scene()->itemOf(m_context->model().graph().node(node("deepest")).producer))
+        QVERIFY(m_canvas->view().scene()->itemOf(m_context->model().graph().node(second).producer).valid());
+        QCOMPARE(m_canvas->view()
+                     .scene()
+                     ->item(m_canvas->view().scene()->itemOf(m_context->model().graph().node(node("deepest")).producer))
                      .what.kind,
                  ItemKind::Expr);
         for (int i = 0; i < 8; ++i) {
-            m_canvas->zoomBy(i < 4 ? 0.3 : 4);
+            m_canvas->view().zoomBy(i < 4 ? 0.3 : 4);
             settle();
             QVERIFY(!m_canvas->grab().isNull());
         }
-        QVERIFY(m_canvas->textTwin().size() > 1000);
+        QVERIFY(m_canvas->text().twin().size() > 1000);
     }
     for (const QSize size : {QSize(1, 1), QSize(1, 900), QSize(1600, 1), QSize(1000, 800)}) {
         m_canvas->resize(size);
-        m_canvas->fit();
+        m_canvas->navigation().fit();
         settle();
         QVERIFY(!m_canvas->grab().isNull());
     }
@@ -138,11 +139,11 @@ void TestUnusualGraphs::tensOfThousandsAreSelectedAndMoved() {
     x = m.op("Abs", {m.op("Neg", {x}, "neg")}, "abs");
     m.leave();
     show("large", m.done({x}));
-    m_canvas->selectAll();
+    m_canvas->navigation().selectAll();
     settle();
     QCOMPARE(m_context->navigation().selectedNodes().size(), std::size_t{60'001});
     QVERIFY(!m_canvas->grab().isNull());
-    m_canvas->clearSelection();
+    m_canvas->navigation().clearSelection();
     theme::Theme::instance().setReducedMotion(false);
     m_context->canvases().active().setExpanded(
         m_context->model().graph().expr(m_context->model().graph().node(node("abs")).producer).scope, true);
@@ -159,16 +160,16 @@ void TestUnusualGraphs::aFlightEndsWithItsModel() {
     for (int i = 0; i < 40; ++i) x = a.op("Relu", {x});
     const auto one = a.done({x}), other = b.done({b.op("Neg", {b.input("y")})});
     show("other", other);
-    const canvas::Camera expected = m_canvas->camera();
+    const canvas::Camera expected = m_canvas->view().camera();
     show("one", one);
-    m_canvas->zoomBy(4);
+    m_canvas->view().zoomBy(4);
     theme::Theme::instance().setReducedMotion(false);
-    m_canvas->fit();  // takes a while
+    m_canvas->navigation().fit();  // takes a while
     QVERIFY(!m_canvas->isIdle());
     show("other", other);
     settle();  // a flight that goes on has come to its end then
     theme::Theme::instance().setReducedMotion(true);
-    QVERIFY(m_canvas->camera() == expected);
+    QVERIFY(m_canvas->view().camera() == expected);
 }
 
 QTEST_MAIN(TestUnusualGraphs)

@@ -31,7 +31,7 @@ class TestCalm : public test::WindowFixture {
   private:
     std::vector<graph::ScopeId> modules(bool open) {
         std::vector<graph::ScopeId> found;
-        for (const layout::SceneItem& item : canvas()->scene()->items)
+        for (const layout::SceneItem& item : canvas()->view().scene()->items)
             if (item.what.kind == ItemKind::Module && item.what.open == open && item.what.expandable)
                 found.push_back(item.what.scope);
         return found;
@@ -39,7 +39,7 @@ class TestCalm : public test::WindowFixture {
     /// Places of what is inside an open module, seen from its corner.
     std::map<layout::ItemKey, QPointF> inside(graph::ScopeId module) {
         std::map<layout::ItemKey, QPointF> places;
-        const auto scene = canvas()->scene();
+        const auto scene = canvas()->view().scene();
         const auto outer = scene->item(scene->itemOf(module)).rect;
         for (const layout::SceneItem& item : scene->items) {
             if (item.what.kind != ItemKind::Expr && item.what.kind != ItemKind::Module) continue;
@@ -53,17 +53,17 @@ class TestCalm : public test::WindowFixture {
 void TestCalm::theLastPictureStaysWhileTheNextIsMade() {
     open(QStringLiteral("zoo:densenet121"));
     for (const int depth : {1, 9, 0, 9}) {
-        const auto before = canvas()->scene();
+        const auto before = canvas()->view().scene();
         const QImage picture = canvas()->grab().toImage();
         context().canvases().active().expandToDepth(depth);
-        QCOMPARE(canvas()->scene(), before);
+        QCOMPARE(canvas()->view().scene(), before);
         QCOMPARE(canvas()->grab().toImage(), picture);  // no blank, no half of it
         while (!m_window->isIdle()) {
             QCoreApplication::processEvents(QEventLoop::AllEvents, 5);
-            QVERIFY(canvas()->scene());
-            QVERIFY(!canvas()->scene()->items.empty());
+            QVERIFY(canvas()->view().scene());
+            QVERIFY(!canvas()->view().scene()->items.empty());
         }
-        QVERIFY(canvas()->scene() != before);
+        QVERIFY(canvas()->view().scene() != before);
     }
 }
 
@@ -91,19 +91,19 @@ void TestCalm::whatIsOpenedOrClosedStaysInPlace() {
             const graph::ScopeId module = found[found.size() / 2];
             context().navigation().reveal(context().navigation().selectionOf(module));
             settle();
-            canvas()->zoomReset();
-            canvas()->zoomBy(factor);
+            canvas()->view().zoomReset();
+            canvas()->view().zoomBy(factor);
             settle();
-            const QPointF corner = canvas()->rectOf(module).topLeft();
+            const QPointF corner = canvas()->view().rectOf(module).topLeft();
             if (!QRectF(canvas()->rect()).contains(corner)) continue;  // not looked at
             context().navigation().navigateTo(context().navigation().selectionOf(module));
             canvas()->setFocus();
             settle();
-            const QPointF before = canvas()->rectOf(module).topLeft();
+            const QPointF before = canvas()->view().rectOf(module).topLeft();
             QTest::keyClick(canvas(), Qt::Key_Return);
             settle();
             QCOMPARE(context().canvases().active().isExpanded(module), !open);
-            QVERIFY2((canvas()->rectOf(module).topLeft() - before).manhattanLength() < 1.5, qPrintable(model));
+            QVERIFY2((canvas()->view().rectOf(module).topLeft() - before).manhattanLength() < 1.5, qPrintable(model));
             ++toggled;
         }
     }
@@ -151,21 +151,21 @@ void TestCalm::theLineStaysWhenManyAreOpened() {
     if (model.contains(QStringLiteral("/onnx-light/"))) SONDE_NEEDS_SET("onnx-light", model);
     open(model);
     for (const Qt::Key depth : {Qt::Key_2, Qt::Key_0, Qt::Key_1}) {
-        const auto scene = canvas()->scene();
+        const auto scene = canvas()->view().scene();
         std::map<layout::ItemKey, QPointF> places;  // of operations that read something, on the screen
         std::set<layout::ItemId> read;
         for (const layout::SceneEdge& edge : scene->edges) read.insert(edge.to);
-        for (const layout::ItemId id : canvas()->visibleItems())
+        for (const layout::ItemId id : canvas()->view().visibleItems())
             if (read.contains(id) && !scene->item(id).what.open && scene->item(id).what.kind != ItemKind::Stub)
-                places[scene->item(id).key] = canvas()->itemRect(id).topLeft();
+                places[scene->item(id).key] = canvas()->view().itemRect(id).topLeft();
         key(depth, Qt::ControlModifier | Qt::ShiftModifier);
         int left = 0;
         double moved = 1e9;
         for (const auto& [key, before] : places) {
-            const layout::ItemId id = canvas()->scene()->find(key);
-            if (!id || canvas()->scene()->item(id).what.open) continue;
+            const layout::ItemId id = canvas()->view().scene()->find(key);
+            if (!id || canvas()->view().scene()->item(id).what.open) continue;
             ++left;
-            moved = std::min(moved, (canvas()->itemRect(id).topLeft() - before).manhattanLength());
+            moved = std::min(moved, (canvas()->view().itemRect(id).topLeft() - before).manhattanLength());
         }
         if (left > 0) QVERIFY2(moved < 1.5, qPrintable(QStringLiteral("%1 points").arg(moved)));
     }

@@ -53,7 +53,7 @@ class TestColourCompare : public test::WindowFixture {
     }
     std::uint16_t flags(graph::NodeId of) {
         const QString spoken =
-            canvas()->spokenItem(canvas()->scene()->itemOf(context().model().graph().node(of).producer));
+            canvas()->text().spoken(canvas()->view().scene()->itemOf(context().model().graph().node(of).producer));
         return static_cast<std::uint16_t>((spoken.contains(QStringLiteral("NaN")) ? canvas::kBadValue : 0) |
                                           (spoken.contains(QStringLiteral("differs")) ? canvas::kDiffers : 0));
     }
@@ -65,7 +65,7 @@ void TestColourCompare::valuesAreMeasuredWhenAColourAsks() {
     QVERIFY(!context().valueMeasures().isKnown());
     key(Qt::Key_Z, Qt::ControlModifier | Qt::AltModifier | Qt::ShiftModifier);  // by zeros
     QCOMPARE(context().settings().colorBy(), QStringLiteral("zeros"));
-    QVERIFY(canvas()->legendVisible());
+    QVERIFY(canvas()->overlays().legendVisible());
     run();
     QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
     settle();
@@ -135,7 +135,7 @@ void TestColourCompare::badElementsHaveAMark() {
             const analysis::TensorStats* stats = context().valueMeasures().of(output);
             if (!stats || stats->finiteCount() == stats->count) continue;
             ++bad;
-            if (canvas()->scene()->itemOf(id)) QVERIFY(flags(output) & canvas::kBadValue);
+            if (canvas()->view().scene()->itemOf(id)) QVERIFY(flags(output) & canvas::kBadValue);
         }
     QVERIFY(bad > 0);
 }

@@ -71,11 +71,11 @@ const std::vector<TestConventions::Row>& TestConventions::keyRows() {
         {"Shift+F3 goes back", "F3 Shift+F3", [](T& t) { t.m_window->searchBar()->activate(QStringLiteral("op:Relu")); t.m_number = t.context().navigation().currentHit(); },
          [](T& t) { return t.context().navigation().currentHit() == t.m_number; }},
         {"Ctrl+G goes to a node", "Ctrl+G", {}, [](T& t) { return t.m_window->searchBar()->isVisible(); }},
-        {"Space fits", "Space", [](T& t) { t.canvas()->zoomReset(); t.canvas()->zoomBy(3); },
-         [](T& t) { return t.canvas()->camera().visible(t.canvas()->size()).contains(canvas::toQt(t.canvas()->scene()->bounds)); }},
-        {"Ctrl++ zooms in", "Ctrl++", [](T& t) { t.m_number = t.canvas()->camera().scale; }, [](T& t) { return t.canvas()->camera().scale > t.m_number; }},
-        {"Ctrl+- zooms out", "Ctrl+-", [](T& t) { t.m_number = t.canvas()->camera().scale; }, [](T& t) { return t.canvas()->camera().scale < t.m_number; }},
-        {"Ctrl+0 is the actual size", "Ctrl+0", [](T& t) { t.canvas()->zoomBy(2); }, [](T& t) { return t.canvas()->camera().scale == 1; }},
+        {"Space fits", "Space", [](T& t) { t.canvas()->view().zoomReset(); t.canvas()->view().zoomBy(3); },
+         [](T& t) { return t.canvas()->view().camera().visible(t.canvas()->size()).contains(canvas::toQt(t.canvas()->view().scene()->bounds)); }},
+        {"Ctrl++ zooms in", "Ctrl++", [](T& t) { t.m_number = t.canvas()->view().camera().scale; }, [](T& t) { return t.canvas()->view().camera().scale > t.m_number; }},
+        {"Ctrl+- zooms out", "Ctrl+-", [](T& t) { t.m_number = t.canvas()->view().camera().scale; }, [](T& t) { return t.canvas()->view().camera().scale < t.m_number; }},
+        {"Ctrl+0 is the actual size", "Ctrl+0", [](T& t) { t.canvas()->view().zoomBy(2); }, [](T& t) { return t.canvas()->view().camera().scale == 1; }},
         {"Down follows an edge", "Down", [](T& t) { t.selectNode("qualname:conv1 op:Conv"); }, [](T& t) { return t.isSelected("qualname:relu op:Relu"); }},
         {"Up follows it back", "Up", [](T& t) { t.selectNode("qualname:relu op:Relu"); }, [](T& t) { return t.isSelected("qualname:conv1 op:Conv"); }},
         {"arrows turn with the direction", "Right", [](T& t) { t.context().canvases().active().setDirection(layout::Direction::LeftRight); t.settle(); t.selectNode("qualname:conv1 op:Conv"); },
@@ -101,8 +101,8 @@ const std::vector<TestConventions::Row>& TestConventions::keyRows() {
         {"Ctrl+D shows attributes", "Ctrl+D", {}, [](T& t) { return t.context().settings().showsAttributes(); }},
         {"Ctrl+I shows weights", "Ctrl+I", {}, [](T& t) { return !t.context().canvases().active().view().hideConstants; }},
         {"Ctrl+U hides names", "Ctrl+U", {}, [](T& t) { return !t.context().settings().showsNames(); }},
-        {"Ctrl+K turns the direction", "Ctrl+K", {}, [](T& t) { return t.canvas()->scene()->direction == layout::Direction::LeftRight; }},
-        {"Ctrl+M lets the wheel scroll", "Ctrl+M", {}, [](T& t) { return !t.canvas()->wheelZooms(); }},
+        {"Ctrl+K turns the direction", "Ctrl+K", {}, [](T& t) { return t.canvas()->view().scene()->direction == layout::Direction::LeftRight; }},
+        {"Ctrl+M lets the wheel scroll", "Ctrl+M", {}, [](T& t) { return !t.canvas()->interaction().wheelZooms(); }},
         {"Ctrl+Return shows the model", "Ctrl+Return", {}, [](T& t) { return t.context().navigation().selection().qualname.isEmpty() && t.context().navigation().selection().isModule(); }},
         {"Escape clears the selection", "Esc", [](T& t) { t.selectNode("op:Gemm"); }, [](T& t) { return t.context().navigation().selection().isNone(); }},
         {"Ctrl+C copies the name", "Ctrl+C", [](T& t) { t.selectNode("op:Gemm"); },
@@ -111,7 +111,7 @@ const std::vector<TestConventions::Row>& TestConventions::keyRows() {
          [](T& t) { return QTest::qWaitFor([&t] { return t.m_window->isIdle() && t.context().navigation().selection().node.valid(); }, 30000) && t.isSelected("op:Gemm"); }},
         {"Ctrl+W closes", "Ctrl+W", {}, [](T& t) { return !t.context().model().isOpen(); }},
         {"Ctrl+F4 closes", "Ctrl+F4", {}, [](T& t) { return !t.context().model().isOpen(); }},
-        {"Ctrl+H hides", "Ctrl+H", [](T& t) { t.selectNode("op:MaxPool"); }, [](T& t) { return t.canvas()->rectOf(t.context().model().graph().node(t.node("op:MaxPool")).producer).isEmpty(); }},
+        {"Ctrl+H hides", "Ctrl+H", [](T& t) { t.selectNode("op:MaxPool"); }, [](T& t) { return t.canvas()->view().rectOf(t.context().model().graph().node(t.node("op:MaxPool")).producer).isEmpty(); }},
         {"Ctrl+Up goes to the producer", "Ctrl+Up", [](T& t) { t.selectNode("qualname:relu op:Relu"); }, [](T& t) { return t.isSelected("qualname:conv1 op:Conv"); }},
         {"Ctrl+Down goes to the consumer", "Ctrl+Down", [](T& t) { t.selectNode("qualname:conv1 op:Conv"); }, [](T& t) { return t.isSelected("qualname:relu op:Relu"); }},
     };
@@ -151,31 +151,31 @@ const std::vector<TestConventions::Row>& TestConventions::mouseRows() {
         {"click selects", "", {}, [middle](T& t) { t.click(t.canvas(), middle(t, "qualname:conv1 op:Conv")); return t.isSelected("qualname:conv1 op:Conv"); }},
         {"click on the ground clears", "", [](T& t) { t.selectNode("qualname:conv1 op:Conv"); }, [](T& t) { t.click(t.canvas(), {5, t.canvas()->height() / 2.0}); return t.context().navigation().selection().isNone(); }},
         {"double click opens a module", "", {}, [](T& t) {
-             const QRectF box = t.canvas()->rectOf(t.of("layer1").scope);
+             const QRectF box = t.canvas()->view().rectOf(t.of("layer1").scope);
              QTest::mouseDClick(t.canvas(), Qt::LeftButton, {}, QPointF(box.left() + box.width() * 0.35, box.top() + 3).toPoint());
              t.settle();
              return t.context().canvases().active().isExpanded(t.of("layer1").scope);
          }},
         {"drag on the ground pans", "", {}, [drag](T& t) {
-             const QPointF before = t.canvas()->camera().centre;
+             const QPointF before = t.canvas()->view().camera().centre;
              drag(t, {}, {8, t.canvas()->height() / 2.0}, {108, t.canvas()->height() / 2.0});
-             return std::abs((before.x() - t.canvas()->camera().centre.x()) * t.canvas()->camera().scale - 100) < 1;
+             return std::abs((before.x() - t.canvas()->view().camera().centre.x()) * t.canvas()->view().camera().scale - 100) < 1;
          }},
         {"middle drag pans", "", {}, [drag](T& t) {
-             const QPointF before = t.canvas()->camera().centre;
+             const QPointF before = t.canvas()->view().camera().centre;
              drag(t, {}, {300, 300}, {300, 360}, Qt::MiddleButton);
-             return std::abs((before.y() - t.canvas()->camera().centre.y()) * t.canvas()->camera().scale - 60) < 1;
+             return std::abs((before.y() - t.canvas()->view().camera().centre.y()) * t.canvas()->view().camera().scale - 60) < 1;
          }},
         {"Shift+drag selects a box", "", {}, [drag](T& t) {
-             t.canvas()->fit();
+             t.canvas()->navigation().fit();
              drag(t, Qt::ShiftModifier, {2, 2}, {t.canvas()->width() - 3.0, t.canvas()->height() - 3.0});
              return t.context().navigation().selectedNodes().size() > 5;
          }},
         {"Ctrl+drag zooms to a box", "", {}, [drag](T& t) {
-             t.canvas()->fit();
-             const double before = t.canvas()->camera().scale;
+             t.canvas()->navigation().fit();
+             const double before = t.canvas()->view().camera().scale;
              drag(t, Qt::ControlModifier, {200, 200}, {300, 300});
-             return t.canvas()->camera().scale > before;
+             return t.canvas()->view().camera().scale > before;
          }},
         {"Ctrl+click adds", "", {}, [middle](T& t) {
              t.click(t.canvas(), middle(t, "qualname:conv1 op:Conv"));
@@ -184,10 +184,10 @@ const std::vector<TestConventions::Row>& TestConventions::mouseRows() {
          }},
         {"wheel zooms about the pointer", "", {}, [](T& t) {
              const QPointF at(300, 200);
-             const QPointF place = t.canvas()->camera().toScene(at, t.canvas()->size());
+             const QPointF place = t.canvas()->view().camera().toScene(at, t.canvas()->size());
              QWheelEvent event(at, t.canvas()->mapToGlobal(at), {}, {0, 120}, Qt::NoButton, {}, Qt::NoScrollPhase, false);
              QApplication::sendEvent(t.canvas(), &event);
-             return t.canvas()->camera().scale > 0 && (t.canvas()->camera().toScene(at, t.canvas()->size()) - place).manhattanLength() < 1e-6;
+             return t.canvas()->view().camera().scale > 0 && (t.canvas()->view().camera().toScene(at, t.canvas()->size()) - place).manhattanLength() < 1e-6;
          }},
         {"right click opens a menu", "", {}, [middle](T& t) {
              const QPoint at = middle(t, "qualname:conv1 op:Conv").toPoint();
@@ -267,7 +267,7 @@ void TestConventions::everyActionIsInAMenuWithKeyAndToolTip() {
 
 void TestConventions::edgesAreFollowedByClickAndKey() {
     open(file("resnet18_slim.onnx"));
-    canvas()->zoomReset();
+    canvas()->view().zoomReset();
     settle();
     // The edge from the first convolution to its ReLU: a click in its middle selects what flows there, a double click
     // goes to the end that is farther from the click.

@@ -87,17 +87,17 @@ void TestForEveryone::highContrastIsChosenAndKept() {
 void TestForEveryone::textSizeIsThatOfTheGraphToo() {
     open(file("resnet18_slim.onnx"));
     const graph::NodeId conv = node("qualname:conv1 op:Conv");
-    const layout::ItemId item = canvas()->scene()->itemOf(context().model().graph().node(conv).producer);
-    const double height = canvas()->scene()->item(item).rect.height;
+    const layout::ItemId item = canvas()->view().scene()->itemOf(context().model().graph().node(conv).producer);
+    const double height = canvas()->view().scene()->item(item).rect.height;
     const int menu =
         m_window->font().pixelSize() > 0 ? m_window->font().pixelSize() : qRound(m_window->font().pointSizeF());
     auto* size = setting<QSpinBox>("textSize");
     size->setValue(150);
     leaveSettings();
-    const layout::ItemId larger = canvas()->scene()->itemOf(context().model().graph().node(conv).producer);
+    const layout::ItemId larger = canvas()->view().scene()->itemOf(context().model().graph().node(conv).producer);
     // Lines of a card are 1.5 times as high; its padding stays.
-    QVERIFY(canvas()->scene()->item(larger).rect.height > 1.25 * height);
-    QVERIFY(canvas()->scene()->item(larger).rect.height <= 1.5 * height);
+    QVERIFY(canvas()->view().scene()->item(larger).rect.height > 1.25 * height);
+    QVERIFY(canvas()->view().scene()->item(larger).rect.height <= 1.5 * height);
     const int menuNow =
         m_window->font().pixelSize() > 0 ? m_window->font().pixelSize() : qRound(m_window->font().pointSizeF());
     QVERIFY(menuNow > menu);
@@ -110,21 +110,21 @@ void TestForEveryone::textSizeIsThatOfTheGraphToo() {
 void TestForEveryone::reducedMotionMovesAtOnce() {
     open(file("resnet18_slim.onnx"));
     key(Qt::Key_Space);
-    const canvas::Camera fitted = canvas()->camera();
-    canvas()->zoomBy(3);
+    const canvas::Camera fitted = canvas()->view().camera();
+    canvas()->view().zoomBy(3);
     key(Qt::Key_Space);
-    QVERIFY(canvas()->camera() == fitted);
+    QVERIFY(canvas()->view().camera() == fitted);
     auto* motion = setting<QCheckBox>("reducedMotion");
     QVERIFY(motion->isChecked());
     QTest::mouseClick(motion, Qt::LeftButton, {}, QPoint(8, motion->height() / 2));
     leaveSettings();
     QVERIFY(!Theme::instance().reducedMotion());
-    canvas()->zoomBy(3);
-    const canvas::Camera near = canvas()->camera();
+    canvas()->view().zoomBy(3);
+    const canvas::Camera near = canvas()->view().camera();
     canvas()->setFocus();
     QTest::keyClick(canvas(), Qt::Key_Space);
-    QVERIFY(!(canvas()->camera() == fitted));  // on its way
-    QTRY_VERIFY(canvas()->camera() == fitted);
+    QVERIFY(!(canvas()->view().camera() == fitted));  // on its way
+    QTRY_VERIFY(canvas()->view().camera() == fitted);
     QVERIFY(!(near == fitted));
 }
 
@@ -132,7 +132,7 @@ void TestForEveryone::groupsAreFoundOrNot() {
     open(file("mlp_functional.onnx"));  // its exporter wrote no modules
     const auto modules = [this] {
         std::size_t count = 0;
-        for (const layout::SceneItem& item : canvas()->scene()->items)
+        for (const layout::SceneItem& item : canvas()->view().scene()->items)
             count += item.what.kind == layout::ItemKind::Module;
         return count;
     };
@@ -204,13 +204,16 @@ void TestForEveryone::foundNodesAreMarked() {
     key(Qt::Key_F, Qt::ControlModifier);
     QCOMPARE(m_window->searchBar()->search(QStringLiteral("op:MaxPool")), 1);
     settle();
-    const layout::ItemId pool = canvas()->scene()->itemOf(context().model().graph().node(node("op:MaxPool")).producer);
-    QVERIFY(canvas()->spokenItem(pool).contains(QStringLiteral("search match")));
-    const layout::ItemId conv = canvas()->scene()->itemOf(context().model().graph().node(node("op:Conv")).producer);
-    QVERIFY(!canvas()->spokenItem(conv).contains(QStringLiteral("search match")));
+    const layout::ItemId pool =
+        canvas()->view().scene()->itemOf(context().model().graph().node(node("op:MaxPool")).producer);
+    QVERIFY(canvas()->text().spoken(pool).contains(QStringLiteral("search match")));
+    const layout::ItemId conv =
+        canvas()->view().scene()->itemOf(context().model().graph().node(node("op:Conv")).producer);
+    QVERIFY(!canvas()->text().spoken(conv).contains(QStringLiteral("search match")));
     key(Qt::Key_Escape);
     QVERIFY(!canvas()
-                 ->spokenItem(canvas()->scene()->itemOf(context().model().graph().node(node("op:MaxPool")).producer))
+                 ->text()
+                 .spoken(canvas()->view().scene()->itemOf(context().model().graph().node(node("op:MaxPool")).producer))
                  .contains(QStringLiteral("search match")));
 }
 

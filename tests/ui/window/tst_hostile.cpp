@@ -140,21 +140,21 @@ void TestHostile::drawn() {
     QTRY_VERIFY_WITH_TIMEOUT(context().loader().state() != context::LoadState::Loading && !context().isBusy(), 60000);
     QVERIFY2(context().model().isOpen(), qPrintable(m_window->banner()->text()));
     settle();
-    QVERIFY(canvas()->scene());
-    QVERIFY(!canvas()->scene()->items.empty());
+    QVERIFY(canvas()->view().scene());
+    QVERIFY(!canvas()->view().scene()->items.empty());
     QVERIFY(rowsOfTree() > 0);
     QVERIFY(rowsOfTable() > operations);
     for (const layout::Direction direction : {layout::Direction::TopDown, layout::Direction::LeftRight}) {
         context().canvases().active().setDirection(direction);
         context().canvases().active().expandToDepth(1000);
         settle();
-        const auto& items = canvas()->scene()->items;
+        const auto& items = canvas()->view().scene()->items;
         const auto shown = std::count_if(items.begin(), items.end(), [](const layout::SceneItem& item) {
             return item.what.kind == layout::ItemKind::Expr;
         });
         QCOMPARE(shown, operations);
         for (const double factor : {1.0, 0.2, 25.0}) {
-            canvas()->zoomBy(factor);
+            canvas()->view().zoomBy(factor);
             settle();
             QVERIFY(!m_window->grab().isNull());
         }
@@ -180,13 +180,13 @@ void TestHostile::drawn() {
         m_window->showPanel(QLatin1String(panel));
         QVERIFY(!m_window->grab().isNull());
     }
-    QVERIFY(!canvas()->textTwin().isEmpty());
+    QVERIFY(!canvas()->text().twin().isEmpty());
     QVERIFY(graph.scopeCount() > 0);
     run();
     QCOMPARE(m_window->width(), 1400);  // no name made the window wider
     for (const QSize size : {QSize(1, 1), QSize(200, 900), QSize(1600, 120), QSize(1400, 900)}) {
         m_window->resize(size);
-        canvas()->fit();
+        canvas()->navigation().fit();
         settle();
         QVERIFY(!m_window->grab().isNull());
     }
@@ -224,13 +224,13 @@ void TestHostile::toldWhyNot() {
 /// Opening something that cannot be read does not take away what is open.
 void TestHostile::theLastPictureStaysWhenAFileCannotBeRead() {
     open(file("resnet18_slim.onnx"));
-    const auto before = canvas()->scene();
+    const auto before = canvas()->view().scene();
     QVERIFY(before);
     m_window->open(made(cycle()));
     QTRY_VERIFY_WITH_TIMEOUT(m_window->banner()->isVisible(), 30000);
     settle();
     QVERIFY(context().model().isOpen());
-    QCOMPARE(canvas()->scene(), before);
+    QCOMPARE(canvas()->view().scene(), before);
 }
 
 QTEST_MAIN(TestHostile)

@@ -85,14 +85,15 @@ struct Child {
                                              .arg(id)
                                              .arg(window.dockWidgetArea(window.dock(QLatin1String(id)))));
         }
-        const QRectF gemm = window.canvas()->rectOf(graph.node(node("qualname:layer2.0.conv1 op:Conv")).producer);
+        const QRectF gemm =
+            window.canvas()->view().rectOf(graph.node(node("qualname:layer2.0.conv1 op:Conv")).producer);
         const QPointF from = gemm.center() - QPointF(window.canvas()->width(), window.canvas()->height()) / 2;
         return {{"watched", names(context().points().watched())},
                 {"ends", names(context().points().ends())},
                 {"open", open},
                 {"input", context().inputs().all().front().spec.source},
                 {"leftRight", context().canvases().active().view().direction == layout::Direction::LeftRight},
-                {"scale", std::round(window.canvas()->camera().scale * 1000) / 1000},
+                {"scale", std::round(window.canvas()->view().camera().scale * 1000) / 1000},
                 {"place", QJsonArray{qRound(from.x()), qRound(from.y())}},
                 {"bookmarks", static_cast<int>(context().navigation().bookmarks().size())},
                 {"docks", docks},
@@ -131,7 +132,7 @@ int work() {
     context.canvases().setActive(0);
     context.navigation().navigateTo(child.node("qualname:layer2.0.conv1 op:Conv"));
     child.settle();
-    child.window.canvas(0)->zoomBy(1.37);
+    child.window.canvas(0)->view().zoomBy(1.37);
     child.settle();
     // The window stores its state a moment after it has changed (MainWindow::saveSoon) and nothing tells when: time
     // itself is meant. What is stored by then has to be on the disk although the process does not end by itself.

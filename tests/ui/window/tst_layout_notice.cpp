@@ -64,8 +64,8 @@ class TestLayoutNotice : public test::WindowFixture {
 
 void TestLayoutNotice::whoTookOverIsToldOnce() {
     open(QStringLiteral("zoo:unet_small"));
-    QVERIFY(canvas()->scene());
-    QVERIFY(!canvas()->scene()->items.empty());
+    QVERIFY(canvas()->view().scene());
+    QVERIFY(!canvas()->view().scene()->items.empty());
     const QString why = QStringLiteral("laid out by the layered engine: Graphviz did not end within");
     QCOMPARE(told(why), 1);
     context().canvases().active().expandToDepth(1);

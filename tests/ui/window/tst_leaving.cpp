@@ -66,7 +66,7 @@ void TestLeaving::coloursOfValuesGoWithTheModel() {
     QCOMPARE(context().model().isOpen(), !next.isEmpty());
     QVERIFY(!context().valueMeasures().isKnown());
     QVERIFY(!context().comparison().isKnown());
-    QCOMPARE(canvas()->scene() != nullptr, !next.isEmpty());
+    QCOMPARE(canvas()->view().scene() != nullptr, !next.isEmpty());
 }
 
 void TestLeaving::theSecondCanvasGoesWithTheModel() {
@@ -80,8 +80,8 @@ void TestLeaving::theSecondCanvasGoesWithTheModel() {
     m_window->canvas(0)->setFocus();
     // The sample's picture is given while the model is being opened, and panels come and go.
     for (const char* next : {"zoo:seed", "zoo:unet_small", "zoo:seed"}) open(QLatin1String(next));
-    for (int number : {0, 1}) QVERIFY(m_window->canvas(number)->scene());
-    QCOMPARE(m_window->canvas(0)->scene()->items.size(), m_window->canvas(1)->scene()->items.size());
+    for (int number : {0, 1}) QVERIFY(m_window->canvas(number)->view().scene());
+    QCOMPARE(m_window->canvas(0)->view().scene()->items.size(), m_window->canvas(1)->view().scene()->items.size());
 }
 
 void TestLeaving::whatCouldNotBeOpenedIsForgotten() {
@@ -194,14 +194,14 @@ void TestLeaving::aSecondCanvasShowsWhatTheFirstIsAboutTo() {
     context().canvases().active().expandToDepth(4);
     m_window->split(Qt::Horizontal);
     settle();
-    QCOMPARE(m_window->canvas(1)->scene()->items.size(), m_window->canvas(0)->scene()->items.size());
+    QCOMPARE(m_window->canvas(1)->view().scene()->items.size(), m_window->canvas(0)->view().scene()->items.size());
     // The reverse: the first takes the place of the second.
     context().canvases().setActive(1);
     context().canvases().active().expandToDepth(0);
-    const std::size_t before = m_window->canvas(1)->scene()->items.size();
+    const std::size_t before = m_window->canvas(1)->view().scene()->items.size();
     m_window->closeCanvas(0);
     settle();
-    QVERIFY(canvas()->scene()->items.size() < before);
+    QVERIFY(canvas()->view().scene()->items.size() < before);
 }
 
 void TestLeaving::theTextIsOfOneCanvas() {
@@ -223,10 +223,10 @@ void TestLeaving::theTextIsOfOneCanvas() {
     Q_EMIT dialog->lineChosen(1);
     settle();
     QCOMPARE(context().canvases().activeNumber(), 0);
-    QCOMPARE(m_window->canvas(0)->currentLine(), 1);
+    QCOMPARE(m_window->canvas(0)->text().currentLine(), 1);
     open(QStringLiteral("zoo:seed"));
     QVERIFY2(!dialog->windowTitle().contains(QStringLiteral("gpt_mini")), qPrintable(dialog->windowTitle()));
-    QCOMPARE(dialog->text()->toPlainText(), m_window->canvas(0)->textTwin());
+    QCOMPARE(dialog->text()->toPlainText(), m_window->canvas(0)->text().twin());
     const QPointer<dialogs::TextDialog> kept(dialog);
     context().loader().close();
     QVERIFY(kept && kept->text()->toPlainText().isEmpty());

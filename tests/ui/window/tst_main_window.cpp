@@ -110,7 +110,7 @@ void TestMainWindow::openModel() {
     m_window->open(modelFile());
     QVERIFY(opened.wait(30000));
     settle();
-    canvas()->fit();
+    canvas()->navigation().fit();
     settle();
 }
 
@@ -145,7 +145,7 @@ void TestMainWindow::startPageOffersSamples() {
 void TestMainWindow::clickSelectsAndF9Watches() {
     openModel();
     const graph::NodeId conv = firstOf("Conv");
-    const QRectF box = canvas()->rectOf(context().model().graph().node(conv).producer);
+    const QRectF box = canvas()->view().rectOf(context().model().graph().node(conv).producer);
     QVERIFY(!box.isEmpty());
     QTest::mouseClick(canvas(), Qt::LeftButton, {}, middle(box));
     QVERIFY(!context().navigation().selection().isNone());
@@ -213,14 +213,14 @@ void TestMainWindow::doubleClickExpandsAndCollapses() {
     openModel();
     const graph::ScopeId layer = context().navigation().selectionOf(QStringLiteral("layer1")).scope;
     QVERIFY(!context().canvases().active().isExpanded(layer));
-    QTest::mouseDClick(canvas(), Qt::LeftButton, {}, middle(canvas()->rectOf(layer)));
+    QTest::mouseDClick(canvas(), Qt::LeftButton, {}, middle(canvas()->view().rectOf(layer)));
     QVERIFY(context().canvases().active().isExpanded(layer));
     settle();
-    canvas()->fit();
+    canvas()->navigation().fit();
     settle();
     // Time itself is meant: clicks that follow sooner belong to the first double click.
     QTest::qWait(QApplication::doubleClickInterval() + 50);
-    QTest::mouseDClick(canvas(), Qt::LeftButton, {}, middle(canvas()->rectOf(layer)));
+    QTest::mouseDClick(canvas(), Qt::LeftButton, {}, middle(canvas()->view().rectOf(layer)));
     QVERIFY(!context().canvases().active().isExpanded(layer));
     settle();
 }
@@ -235,7 +235,7 @@ void TestMainWindow::searchJumpsAndExpands() {
     QVERIFY(
         context().canvases().active().isExpanded(context().navigation().selectionOf(QStringLiteral("layer2.0")).scope));
     settle();
-    QVERIFY(!canvas()->rectOf(context().navigation().selection().expr).isEmpty());
+    QVERIFY(!canvas()->view().rectOf(context().navigation().selection().expr).isEmpty());
     QTest::keyClick(edit, Qt::Key_Escape);
     QTest::keyClick(edit, Qt::Key_Escape);
     QVERIFY(!m_window->searchBar()->isVisible());

@@ -79,7 +79,7 @@ class TestNavigation : public QObject {
     }
     std::size_t shownExprs() {
         std::size_t count = 0;
-        for (const layout::SceneItem& item : canvas()->scene()->items)
+        for (const layout::SceneItem& item : canvas()->view().scene()->items)
             count += item.what.kind == layout::ItemKind::Expr;
         return count;
     }
@@ -129,22 +129,22 @@ void TestNavigation::blocksFoldAndKeysShowTheOthers() {
     open(transformer());
     context().canvases().active().expandToDepth(9);
     settle();
-    QCOMPARE(canvas()->scene()->foldedBlocks, 4u);
-    QVERIFY2(canvas()->hiddenText().contains("in 4 repeated blocks"), qPrintable(canvas()->hiddenText()));
-    QVERIFY2(canvas()->textTwin().contains(QStringLiteral("\u00d7 5")), qPrintable(canvas()->textTwin()));
+    QCOMPARE(canvas()->view().scene()->foldedBlocks, 4u);
+    QVERIFY2(canvas()->text().hidden().contains("in 4 repeated blocks"), qPrintable(canvas()->text().hidden()));
+    QVERIFY2(canvas()->text().twin().contains(QStringLiteral("\u00d7 5")), qPrintable(canvas()->text().twin()));
     const std::vector<graph::NodeId> norms = find("class:LayerNorm name:/ln_1$/");
     QCOMPARE(norms.size(), std::size_t{5});
     context().navigation().navigateTo(norms[0]);
     settle();
     key(Qt::Key_PageDown, Qt::ControlModifier);
     QVERIFY(context().navigation().selection().node == norms[1]);
-    QVERIFY(canvas()->rectOf(context().navigation().selection().expr).isValid());
+    QVERIFY(canvas()->view().rectOf(context().navigation().selection().expr).isValid());
     key(Qt::Key_PageUp, Qt::ControlModifier);
     key(Qt::Key_PageUp, Qt::ControlModifier);
     QVERIFY(context().navigation().selection().node == norms[4]);
     const std::size_t folded = shownExprs();
     key(Qt::Key_F, Qt::ControlModifier | Qt::AltModifier);
-    QCOMPARE(canvas()->scene()->foldedBlocks, 0u);
+    QCOMPARE(canvas()->view().scene()->foldedBlocks, 0u);
     QVERIFY(shownExprs() > 2 * folded);
     key(Qt::Key_F, Qt::ControlModifier | Qt::AltModifier);
     QCOMPARE(shownExprs(), folded);
@@ -189,9 +189,10 @@ void TestNavigation::conesHaveADepthSlider() {
     QVERIFY(m_window->focusBar()->isVisible());
     const std::size_t needed = shownExprs();
     QVERIFY(needed < all);
-    QVERIFY(m_window->focusBar()->text().contains(QStringLiteral("%1 hidden").arg(canvas()->scene()->filteredExprs)));
-    QVERIFY(canvas()->scene()->filteredExprs >= all - needed &&
-            canvas()->scene()->filteredExprs <= all - needed + 1);  // and the output
+    QVERIFY(m_window->focusBar()->text().contains(
+        QStringLiteral("%1 hidden").arg(canvas()->view().scene()->filteredExprs)));
+    QVERIFY(canvas()->view().scene()->filteredExprs >= all - needed &&
+            canvas()->view().scene()->filteredExprs <= all - needed + 1);  // and the output
     QSlider* slider = m_window->focusBar()->depthSlider();
     slider->setFocus();
     slider->setValue(3);
@@ -215,8 +216,8 @@ void TestNavigation::hidingIsCountedAndUndone() {
     context().navigation().select(find("op:Relu").front());
     key(Qt::Key_H, Qt::ControlModifier | Qt::AltModifier);
     QCOMPARE(shownExprs(), all - relus);
-    QCOMPARE(canvas()->scene()->filteredExprs, static_cast<std::uint32_t>(relus));
-    QVERIFY(canvas()->hiddenText().contains(QStringLiteral("%1 filtered out").arg(relus)));
+    QCOMPARE(canvas()->view().scene()->filteredExprs, static_cast<std::uint32_t>(relus));
+    QVERIFY(canvas()->text().hidden().contains(QStringLiteral("%1 filtered out").arg(relus)));
     key(Qt::Key_Escape);
     QCOMPARE(shownExprs(), all);
 }
@@ -238,18 +239,18 @@ void TestNavigation::whatOneIsLedToIsShown() {
     const std::vector<graph::NodeId> convs = find("op:Conv");
     context().navigation().select(convs[0]);
     key(Qt::Key_I, Qt::ControlModifier | Qt::AltModifier);
-    QVERIFY(canvas()->scene()->filteredExprs > 0);
+    QVERIFY(canvas()->view().scene()->filteredExprs > 0);
     context().navigation().navigateTo(convs[5]);
     settle();
-    QCOMPARE(canvas()->scene()->filteredExprs, 0u);
-    QVERIFY(canvas()->rectOf(context().navigation().selection().expr).isValid());
+    QCOMPARE(canvas()->view().scene()->filteredExprs, 0u);
+    QVERIFY(canvas()->view().rectOf(context().navigation().selection().expr).isValid());
     // In a module that was closed: once it is open the place is at the node and not at its box, and goes back when it
     // closes.
     context().canvases().active().expandToDepth(0);
     settle();
     context().navigation().navigateTo(convs[5]);
     settle();
-    const auto current = [this] { return canvas()->scene()->item(canvas()->currentItem()).what; };
+    const auto current = [this] { return canvas()->view().scene()->item(canvas()->view().currentItem()).what; };
     QCOMPARE(current().expr, context().navigation().selection().expr);
     context().canvases().active().expandToDepth(0);
     settle();
@@ -282,7 +283,7 @@ void TestNavigation::coloursByTime() {
     const QImage before = canvas()->grab().toImage();
     key(Qt::Key_5, Qt::ControlModifier | Qt::AltModifier);
     QCOMPARE(context().settings().colorBy(), QStringLiteral("time"));
-    QVERIFY(canvas()->legendVisible());
+    QVERIFY(canvas()->overlays().legendVisible());
     QVERIFY(canvas()->grab().toImage() != before);
     key(Qt::Key_1, Qt::ControlModifier | Qt::AltModifier);
     QCOMPARE(context().settings().colorBy(), QStringLiteral("category"));
@@ -379,7 +380,7 @@ void TestNavigation::aChangedFileIsOfferedForReloading() {
     context().points().setWatched(conv, true);
     context().navigation().navigateTo(conv);
     settle();
-    const QRectF place = canvas()->rectOf(context().navigation().selection().expr);
+    const QRectF place = canvas()->view().rectOf(context().navigation().selection().expr);
     QSignalSpy changed(&context().model(), &context::OpenModel::fileChanged);
     // As exporters do: another file takes its place.
     const QString other = folder.filePath(QStringLiteral("new.onnx"));
@@ -400,7 +401,7 @@ void TestNavigation::aChangedFileIsOfferedForReloading() {
     settle();
     QCOMPARE(context().model().graph().node(context().navigation().selection().node).name, name);
     QCOMPARE(context().points().watched().size(), std::size_t{1});
-    const QRectF again = canvas()->rectOf(context().navigation().selection().expr);
+    const QRectF again = canvas()->view().rectOf(context().navigation().selection().expr);
     QVERIFY2((again.topLeft() - place.topLeft()).manhattanLength() < 4,
              qPrintable(QStringLiteral("%1 %2").arg(again.x() - place.x()).arg(again.y() - place.y())));
 }
@@ -480,17 +481,17 @@ void TestNavigation::selectionStaysInViewInASmallerWindow() {
     open(file("resnet18_slim.onnx"));
     context().canvases().active().expandToDepth(9);
     settle();
-    canvas()->fit();
+    canvas()->navigation().fit();
     settle();
-    canvas()->zoomReset();
+    canvas()->view().zoomReset();
     settle();
     // What is at the lower right of the view.
     graph::ExprId corner;
-    for (const layout::SceneItem& item : canvas()->scene()->items) {
+    for (const layout::SceneItem& item : canvas()->view().scene()->items) {
         if (item.what.kind != layout::ItemKind::Expr) continue;
-        const QRectF rect = canvas()->rectOf(item.what.expr);
+        const QRectF rect = canvas()->view().rectOf(item.what.expr);
         if (QRectF(canvas()->rect()).contains(rect) &&
-            (!corner.valid() || rect.bottom() > canvas()->rectOf(corner).bottom()))
+            (!corner.valid() || rect.bottom() > canvas()->view().rectOf(corner).bottom()))
             corner = item.what.expr;
     }
     QVERIFY(corner.valid());
@@ -500,8 +501,8 @@ void TestNavigation::selectionStaysInViewInASmallerWindow() {
     m_window->resize(1000, 620);
     QTRY_VERIFY(canvas()->width() < width);
     settle();
-    QVERIFY(QRectF(canvas()->rect()).intersects(canvas()->rectOf(corner)));
-    QVERIFY(QRectF(canvas()->rect()).contains(canvas()->rectOf(corner)));
+    QVERIFY(QRectF(canvas()->rect()).intersects(canvas()->view().rectOf(corner)));
+    QVERIFY(QRectF(canvas()->rect()).contains(canvas()->view().rectOf(corner)));
 }
 
 QTEST_MAIN(TestNavigation)

@@ -79,10 +79,10 @@ void TestOpening::opensWhateverTheHelperDoes() {
     useHelper(helper);
     openWindow();
     open(model);
-    const auto scene = canvas()->scene();
+    const auto scene = canvas()->view().scene();
     QVERIFY(scene);
     QVERIFY(scene->items.size() > 5);
-    QVERIFY(!canvas()->visibleItems().empty());
+    QVERIFY(!canvas()->view().visibleItems().empty());
     QVERIFY(rowsOfTree() > 0);
     QVERIFY(rowsOfTable() > 5);
     // Who draws otherwise says so; on a busy machine the time of a helper that works may end, too.
@@ -96,7 +96,7 @@ void TestOpening::theLastPictureStaysWhilePiecesAreLaidOut() {
     useHelper("works");
     openWindow();
     open(QStringLiteral("zoo:unet"));
-    const auto before = canvas()->scene();
+    const auto before = canvas()->view().scene();
     // The notice that it takes long stands over the uppermost part.
     const QRect part = canvas()->rect().adjusted(0, 80, 0, 0);
     const QImage picture = canvas()->grab(part).toImage();
@@ -106,20 +106,20 @@ void TestOpening::theLastPictureStaysWhilePiecesAreLaidOut() {
     auto last = before;
     while (!m_window->isIdle()) {
         QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
-        QVERIFY(canvas()->scene());
-        if (canvas()->scene() == before) {
+        QVERIFY(canvas()->view().scene());
+        if (canvas()->view().scene() == before) {
             QCOMPARE(canvas()->grab(part).toImage(), picture);
             ++seen;
-        } else if (canvas()->scene() != last) {
-            last = canvas()->scene();
+        } else if (canvas()->view().scene() != last) {
+            last = canvas()->view().scene();
             ++partial;
             QVERIFY(last->items.size() > before->items.size());
-            QVERIFY(!canvas()->visibleItems().empty());
+            QVERIFY(!canvas()->view().visibleItems().empty());
         }
     }
     QVERIFY(seen > 3);     // it did take a while
     QVERIFY(partial > 1);  // and did not keep the user waiting until all was there
-    QVERIFY(!canvas()->scene()->notes.empty());
+    QVERIFY(!canvas()->view().scene()->notes.empty());
 }
 
 QTEST_MAIN(TestOpening)

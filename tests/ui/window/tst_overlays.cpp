@@ -65,10 +65,11 @@ void TestOverlays::aFittedPictureLiesBesideThePlates() {
          std::initializer_list<const QWidget*>{label("Hidden nodes"), canvas()->findChild<canvas::OverviewMap*>()}) {
         QVERIFY(overlay);
         if (!overlay->isVisible()) continue;
-        for (const layout::ItemId item : canvas()->visibleItems())
-            QVERIFY2(!canvas()->itemRect(item).intersects(overlay->geometry()), qPrintable(canvas()->spokenItem(item)));
+        for (const layout::ItemId item : canvas()->view().visibleItems())
+            QVERIFY2(!canvas()->view().itemRect(item).intersects(overlay->geometry()),
+                     qPrintable(canvas()->text().spoken(item)));
     }
-    QVERIFY(QRectF(canvas()->rect()).contains(canvas()->itemRect(canvas()->visibleItems().front())));
+    QVERIFY(QRectF(canvas()->rect()).contains(canvas()->view().itemRect(canvas()->view().visibleItems().front())));
 }
 
 void TestOverlays::whatIsFoundIsNotUnderTheList() {
@@ -79,7 +80,7 @@ void TestOverlays::whatIsFoundIsNotUnderTheList() {
     settle();
     const QRect list(canvas()->mapFromGlobal(bar->mapToGlobal(QPoint())), bar->size());
     for (int hit = 0; hit < 8; ++hit) {
-        const QRectF found = canvas()->itemRect(canvas()->currentItem());
+        const QRectF found = canvas()->view().itemRect(canvas()->view().currentItem());
         QVERIFY(QRectF(canvas()->rect()).contains(found));
         QVERIFY(!found.intersects(list));
         bar->next();
@@ -101,11 +102,11 @@ void TestOverlays::thePathIsThatOfWhatFillsTheView() {
     const auto layer = context().navigation().selectionOf(QStringLiteral("layer3"));
     key(Qt::Key_Space);
     QCOMPARE(path(), QString());  // all is in view, none of the boxes by itself
-    canvas()->ensureVisible(layer);
-    canvas()->zoomReset();
-    canvas()->zoomBy(2);
-    const auto rect = canvas()->scene()->item(canvas()->scene()->itemOf(layer.scope)).rect;
-    canvas()->centreOn({rect.x + rect.width / 2, rect.y + rect.height / 2});
+    canvas()->navigation().ensureVisible(layer);
+    canvas()->view().zoomReset();
+    canvas()->view().zoomBy(2);
+    const auto rect = canvas()->view().scene()->item(canvas()->view().scene()->itemOf(layer.scope)).rect;
+    canvas()->view().centreOn({rect.x + rect.width / 2, rect.y + rect.height / 2});
     settle();
     QCOMPARE(path(), QStringLiteral("ResNet › layer3"));
 }
@@ -115,14 +116,14 @@ void TestOverlays::linesIntoAnOpenModuleAreTold() {
     const auto module = context().navigation().selectionOf(QStringLiteral("layer2"));
     context().canvases().active().setExpanded(module.scope, true);
     context().navigation().navigateTo(module);
-    canvas()->zoomReset();
+    canvas()->view().zoomReset();
     settle();
-    const QRectF box = canvas()->rectOf(module.scope);
-    canvas()->centreOn(canvas()->camera().toScene({box.center().x(), box.top()}, canvas()->size()));
+    const QRectF box = canvas()->view().rectOf(module.scope);
+    canvas()->view().centreOn(canvas()->view().camera().toScene({box.center().x(), box.top()}, canvas()->size()));
     settle();
     QVERIFY(pixels(theme::ColorRole::EdgeOfInput) > 20);
     QVERIFY(pixels(theme::ColorRole::EdgeOfOutput) > 20);
-    canvas()->clearSelection();
+    canvas()->navigation().clearSelection();
     settle();
     QCOMPARE(pixels(theme::ColorRole::EdgeOfInput) + pixels(theme::ColorRole::EdgeOfOutput), 0);
 }
@@ -131,7 +132,7 @@ void TestOverlays::portsHaveRoomForTheirTypes() {
     open(file("script_features.script.pt"));  // one of its inputs has no type in the file
     double height = 0;
     int inputs = 0;
-    for (const layout::SceneItem& item : canvas()->scene()->items) {
+    for (const layout::SceneItem& item : canvas()->view().scene()->items) {
         if (item.what.kind != ItemKind::Input) continue;
         if (inputs++ > 0) QCOMPARE(item.rect.height, height);
         height = item.rect.height;

@@ -115,7 +115,7 @@ void TestOwnThread::framesNeedNoOtherThread() {
     open(model);
     context().canvases().active().expandToDepth(9);
     settle();
-    canvas()->fit();
+    canvas()->navigation().fit();
     settle();
     BlockedPool blocked;
     drag({-480, 180});

@@ -168,8 +168,8 @@ void TestRandomSessions::anyOrder() {
     run();
     settle();
     for (int number = 0; number < (m_window->isSplit() ? 2 : 1); ++number) {
-        QVERIFY(m_window->canvas(number)->scene());
-        for (const layout::SceneItem& item : m_window->canvas(number)->scene()->items)
+        QVERIFY(m_window->canvas(number)->view().scene());
+        for (const layout::SceneItem& item : m_window->canvas(number)->view().scene()->items)
             if (item.what.expr.valid()) QVERIFY(item.what.expr.index() < context().model().graph().exprCount());
     }
     QVERIFY(!context().comparison().isKnown());

@@ -82,11 +82,11 @@ void TestScript::commandsDoWhatMenusDo() {
     QVERIFY(!context().canvases().active().folds());
     QVERIFY(context().settings().edgeWidths());
     QCOMPARE(context().canvases().active().view().direction, layout::Direction::LeftRight);
-    QVERIFY(canvas()->legendVisible());
+    QVERIFY(canvas()->overlays().legendVisible());
     QCOMPARE(play("fold on\nfold on\nedges plain\nlegend off"), QString());
     QVERIFY(context().canvases().active().folds());
     QVERIFY(!context().settings().edgeWidths());
-    QVERIFY(!canvas()->legendVisible());
+    QVERIFY(!canvas()->overlays().legendVisible());
     QCOMPARE(play("expand all\ncollapse"), QString());
     QVERIFY(context().canvases().active().view().openScopes.empty());
     QCOMPARE(play("select layer1\nbookmark\nfocus only"), QString());
@@ -97,7 +97,7 @@ void TestScript::commandsDoWhatMenusDo() {
     QCOMPARE(context().runs().state(), context::RunState::Finished);
     QVERIFY(m_window->isSplit());
     QCOMPARE(context().settings().colorBy(), QStringLiteral("time"));
-    QVERIFY(canvas()->legendVisible());
+    QVERIFY(canvas()->overlays().legendVisible());
 }
 
 void TestScript::unknownWordsEndTheScript() {

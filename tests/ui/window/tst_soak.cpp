@@ -68,8 +68,8 @@ void TestSoak::act(std::mt19937& random, const std::vector<graph::NodeId>& nodes
         case 4: m_window->searchBar()->next(); break;
         case 5: context().navigation().goBack(); break;
         case 6: context().navigation().goForward(); break;
-        case 7: canvas()->zoomBy(any(2) ? 1.6 : 0.6); break;
-        case 8: canvas()->fit(); break;
+        case 7: canvas()->view().zoomBy(any(2) ? 1.6 : 0.6); break;
+        case 8: canvas()->navigation().fit(); break;
         case 9: context().canvases().active().setFolds(any(2)); break;
         case 10: context().canvases().active().stepInstance(any(2) ? 1 : -1); break;
         case 11: context().canvases().active().focusConeOfSelection(any(2), true); break;
@@ -99,7 +99,7 @@ void TestSoak::act(std::mt19937& random, const std::vector<graph::NodeId>& nodes
 qint64 TestSoak::atRest() {
     context().canvases().active().showEverything();
     context().canvases().active().expandToDepth(0);
-    canvas()->fit();
+    canvas()->navigation().fit();
     settle();
     return livingKiB();
 }
@@ -120,7 +120,7 @@ void TestSoak::twoThousandRandomActions() {
               static_cast<long long>(residentKiB()));
         if (i == 499) warm = living;
     }
-    QVERIFY(canvas()->scene() && !canvas()->scene()->items.empty());
+    QVERIFY(canvas()->view().scene() && !canvas()->view().scene()->items.empty());
     const qint64 grown = atRest() - warm;
     // The layouts of what was opened are kept; their sum is bounded. A scene that leaks at each action would be far
     // more.

@@ -213,7 +213,7 @@ void TestTakingAway::theGraphCanBeReadAsText() {
     key(Qt::Key_R, Qt::ControlModifier | Qt::ShiftModifier);
     auto* text = dialog<dialogs::TextDialog>();
     const QStringList lines = text->text()->toPlainText().split(u'\n', Qt::SkipEmptyParts);
-    QCOMPARE(lines.size(), static_cast<qsizetype>(canvas()->scene()->items.size()));
+    QCOMPARE(lines.size(), static_cast<qsizetype>(canvas()->view().scene()->items.size()));
     QVERIFY(lines.front().startsWith(QStringLiteral("input x")));
     const qsizetype conv = lines.indexOf(QRegularExpression(QStringLiteral("^Conv, module conv1.*")));
     QVERIFY(conv > 0);
@@ -222,7 +222,7 @@ void TestTakingAway::theGraphCanBeReadAsText() {
     QTest::keyClick(text->text(), Qt::Key_Return);
     settle();
     QVERIFY(context().navigation().selection().node == node("qualname:conv1 op:Conv"));
-    QCOMPARE(canvas()->currentLine(), static_cast<int>(conv));
+    QCOMPARE(canvas()->text().currentLine(), static_cast<int>(conv));
     // What opens on the canvas opens in the text.
     context().canvases().active().expandToDepth(2);
     settle();
@@ -237,7 +237,7 @@ void TestTakingAway::everyItemInViewSpeaks() {
     QAccessibleInterface* spoken = QAccessible::queryAccessibleInterface(canvas());
     QVERIFY(spoken);
     QCOMPARE(spoken->role(), QAccessible::Tree);
-    QCOMPARE(spoken->childCount(), static_cast<int>(canvas()->scene()->items.size()));
+    QCOMPARE(spoken->childCount(), static_cast<int>(canvas()->view().scene()->items.size()));
     bool module = false, conv = false;
     for (int i = 0; i < spoken->childCount(); ++i) {
         QAccessibleInterface* child = spoken->child(i);
@@ -285,7 +285,7 @@ void TestTakingAway::marksOnTheMapCanBeClicked() {
     open(file("resnet18_slim.onnx"));
     context().canvases().active().expandToDepth(9);
     settle();
-    canvas()->zoomReset();
+    canvas()->view().zoomReset();
     const graph::NodeId last = find("op:Conv").back();
     context().navigation().navigateTo(
         find("op:Conv").front());  // at the other end of the graph, wherever the expansion has left the view
@@ -293,12 +293,12 @@ void TestTakingAway::marksOnTheMapCanBeClicked() {
     settle();
     auto* map = canvas()->findChild<canvas::OverviewMap*>();
     QVERIFY(map && map->isVisible());
-    const layout::ItemId item = canvas()->scene()->itemOf(context().model().graph().node(last).producer);
-    QVERIFY(!QRectF(canvas()->rect()).intersects(canvas()->itemRect(item)));
+    const layout::ItemId item = canvas()->view().scene()->itemOf(context().model().graph().node(last).producer);
+    QVERIFY(!QRectF(canvas()->rect()).intersects(canvas()->view().itemRect(item)));
     QTest::mouseClick(map, Qt::LeftButton, {}, map->markPlace(item).toPoint());
     settle();
     QVERIFY(context().navigation().selection().node == last);
-    QVERIFY(QRectF(canvas()->rect()).contains(canvas()->itemRect(item).center()));
+    QVERIFY(QRectF(canvas()->rect()).contains(canvas()->view().itemRect(item).center()));
 }
 
 QTEST_MAIN(TestTakingAway)

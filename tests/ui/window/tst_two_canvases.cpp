@@ -85,29 +85,29 @@ void TestTwoCanvases::aKeySplitsAndCloses() {
 void TestTwoCanvases::eachHasItsOwnView() {
     open(file("resnet18_slim.onnx"));
     split();
-    const std::size_t items = first()->scene()->items.size();
-    QCOMPARE(second()->scene()->items.size(), items);
-    const canvas::Camera camera = first()->camera();
+    const std::size_t items = first()->view().scene()->items.size();
+    QCOMPARE(second()->view().scene()->items.size(), items);
+    const canvas::Camera camera = first()->view().camera();
     key(Qt::Key_3,
         Qt::ControlModifier | Qt::ShiftModifier);  // opens three levels: of the second, which has the keyboard
-    QVERIFY(second()->scene()->items.size() > 2 * items);
-    QCOMPARE(first()->scene()->items.size(), items);
+    QVERIFY(second()->view().scene()->items.size() > 2 * items);
+    QCOMPARE(first()->view().scene()->items.size(), items);
     key(Qt::Key_K, Qt::ControlModifier);
-    QVERIFY(second()->scene()->direction == layout::Direction::LeftRight);
-    QVERIFY(first()->scene()->direction == layout::Direction::TopDown);
+    QVERIFY(second()->view().scene()->direction == layout::Direction::LeftRight);
+    QVERIFY(first()->view().scene()->direction == layout::Direction::TopDown);
     key(Qt::Key_Space);
-    QVERIFY(first()->camera() == camera);
+    QVERIFY(first()->view().camera() == camera);
     // A double click opens in the first alone.
     const graph::ScopeId layer1 = context().navigation().selectionOf(QStringLiteral("layer1")).scope;
-    first()->ensureVisible(context().navigation().selectionOf(layer1));
-    const QRectF box = first()->rectOf(layer1);
+    first()->navigation().ensureVisible(context().navigation().selectionOf(layer1));
+    const QRectF box = first()->view().rectOf(layer1);
     QVERIFY(QRectF(first()->rect()).contains(box.center()));
-    const std::size_t others = second()->scene()->items.size();
+    const std::size_t others = second()->view().scene()->items.size();
     QTest::mouseDClick(first(), Qt::LeftButton, {}, QPointF(box.left() + box.width() * 0.35, box.top() + 3).toPoint());
     settle();
     QVERIFY(m_window->canvas() == first());
-    QVERIFY(first()->scene()->items.size() > items);
-    QCOMPARE(second()->scene()->items.size(), others);
+    QVERIFY(first()->view().scene()->items.size() > items);
+    QCOMPARE(second()->view().scene()->items.size(), others);
 }
 
 void TestTwoCanvases::aFittedPictureIsFittedAgain() {
@@ -115,18 +115,18 @@ void TestTwoCanvases::aFittedPictureIsFittedAgain() {
     key(Qt::Key_Space);
     split();
     const auto seesAll = [](GraphCanvas* shown) {
-        return shown->camera().visible(shown->size()).contains(canvas::toQt(shown->scene()->bounds));
+        return shown->view().camera().visible(shown->size()).contains(canvas::toQt(shown->view().scene()->bounds));
     };
     QTRY_VERIFY(seesAll(first()));
     QTRY_VERIFY(seesAll(second()));
     // What was moved keeps its middle.
-    first()->zoomBy(2);
-    const QPointF middle = first()->camera().centre;
+    first()->view().zoomBy(2);
+    const QPointF middle = first()->view().camera().centre;
     const int width = first()->width();
     m_window->resize(1100, 800);
     QTRY_VERIFY(first()->width() < width);
     settle();
-    QCOMPARE(first()->camera().centre, middle);
+    QCOMPARE(first()->view().camera().centre, middle);
     QTRY_VERIFY(seesAll(second()));
 }
 
@@ -141,8 +141,9 @@ void TestTwoCanvases::selectionIsShared() {
     const QRectF there = rectOf(first(), pool);
     click(first(), there.center());
     QVERIFY(context().navigation().selection().node == pool);
-    QVERIFY(second()->currentItem() &&
-            second()->scene()->item(second()->currentItem()).what.expr == context().navigation().selection().expr);
+    QVERIFY(second()->view().currentItem() &&
+            second()->view().scene()->item(second()->view().currentItem()).what.expr ==
+                context().navigation().selection().expr);
     // F9 sets a watch point that both show.
     key(Qt::Key_F9);
     QVERIFY(context().points().isWatched(pool));
@@ -160,21 +161,21 @@ void TestTwoCanvases::eachHasItsOwnPath() {
     split();
     key(Qt::Key_3, Qt::ControlModifier | Qt::ShiftModifier);
     const auto scope = [&](const char* name) { return context().navigation().selectionOf(QLatin1String(name)).scope; };
-    second()->zoomReset();
+    second()->view().zoomReset();
     settle();
-    second()->ensureVisible(context().navigation().selectionOf(scope("layer4.1")));
+    second()->navigation().ensureVisible(context().navigation().selectionOf(scope("layer4.1")));
     settle();
-    const layout::ItemId box = second()->scene()->itemOf(scope("layer4.1"));
-    const layout::Rect& rect = second()->scene()->item(box).rect;
-    second()->centreOn({rect.x + rect.width / 2, rect.y + rect.height / 2});
+    const layout::ItemId box = second()->view().scene()->itemOf(scope("layer4.1"));
+    const layout::Rect& rect = second()->view().scene()->item(box).rect;
+    second()->view().centreOn({rect.x + rect.width / 2, rect.y + rect.height / 2});
     settle();
-    QCOMPARE(second()->path().value(1), QStringLiteral("layer4"));
+    QCOMPARE(second()->overlays().path().value(1), QStringLiteral("layer4"));
     // What is selected in the first changes the first's path; the second still says what it shows.
     key(Qt::Key_F6);
     context().navigation().navigateTo(node("qualname:layer1.0.conv1 op:Conv"));
     settle();
-    QCOMPARE(first()->path().last(), QStringLiteral("layer1.0.conv1"));
-    QCOMPARE(second()->path().value(1), QStringLiteral("layer4"));
+    QCOMPARE(first()->overlays().path().last(), QStringLiteral("layer1.0.conv1"));
+    QCOMPARE(second()->overlays().path().value(1), QStringLiteral("layer4"));
 }
 
 void TestTwoCanvases::conesAreOfOneCanvas() {
@@ -182,11 +183,11 @@ void TestTwoCanvases::conesAreOfOneCanvas() {
     context().canvases().active().expandToDepth(9);
     settle();
     split();
-    const std::size_t all = first()->scene()->items.size();
+    const std::size_t all = first()->view().scene()->items.size();
     context().navigation().select(find("op:Conv")[3]);
     key(Qt::Key_Up, Qt::ControlModifier | Qt::ShiftModifier);
-    QVERIFY(second()->scene()->items.size() < all);
-    QCOMPARE(first()->scene()->items.size(), all);
+    QVERIFY(second()->view().scene()->items.size() < all);
+    QCOMPARE(first()->view().scene()->items.size(), all);
     QVERIFY(m_window->focusBar()->isVisible());
     QVERIFY(m_window->focusBar()->parentWidget() == second());
     key(Qt::Key_F6);
@@ -194,35 +195,35 @@ void TestTwoCanvases::conesAreOfOneCanvas() {
     key(Qt::Key_F6);
     QVERIFY(m_window->focusBar()->isVisible());
     key(Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
-    QCOMPARE(second()->scene()->items.size(), all);
+    QCOMPARE(second()->view().scene()->items.size(), all);
 }
 
 void TestTwoCanvases::theFirstCanBeClosed() {
     open(file("resnet18_slim.onnx"));
     split();
     key(Qt::Key_3, Qt::ControlModifier | Qt::ShiftModifier);
-    const std::size_t items = second()->scene()->items.size();
+    const std::size_t items = second()->view().scene()->items.size();
     key(Qt::Key_F6);
     key(Qt::Key_X, Qt::ControlModifier | Qt::AltModifier);
     QVERIFY(!m_window->isSplit());
     QVERIFY(canvas() == first());
-    QCOMPARE(first()->scene()->items.size(), items);  // what the second showed stays
+    QCOMPARE(first()->view().scene()->items.size(), items);  // what the second showed stays
     key(Qt::Key_0, Qt::ControlModifier | Qt::ShiftModifier);
-    QVERIFY(first()->scene()->items.size() < items);
+    QVERIFY(first()->view().scene()->items.size() < items);
 }
 
 void TestTwoCanvases::theSplitIsRemembered() {
     open(file("resnet18_slim.onnx"));
     split();
     key(Qt::Key_3, Qt::ControlModifier | Qt::ShiftModifier);
-    const std::size_t one = first()->scene()->items.size(), other = second()->scene()->items.size();
+    const std::size_t one = first()->view().scene()->items.size(), other = second()->view().scene()->items.size();
     QVERIFY(one != other);
     closeWindow();
     openWindow();
     QVERIFY(m_window->isSplit());
     open(file("resnet18_slim.onnx"));
-    QCOMPARE(first()->scene()->items.size(), one);
-    QCOMPARE(second()->scene()->items.size(), other);
+    QCOMPARE(first()->view().scene()->items.size(), one);
+    QCOMPARE(second()->view().scene()->items.size(), other);
 }
 
 void TestTwoCanvases::anotherModelStandsBeside() {

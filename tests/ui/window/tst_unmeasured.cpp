@@ -119,10 +119,10 @@ void TestUnmeasured::farOutTheUnknownIsHollow() {
     theme::Theme::instance().setMode(static_cast<theme::Theme::Mode>(mode));
     openAndMeasure();
     context().settings().setColorBy(QStringLiteral("zeros"));
-    canvas()->zoomReset();
-    canvas()->zoomBy(0.19);
+    canvas()->view().zoomReset();
+    canvas()->view().zoomBy(0.19);
     settle();
-    canvas()->centreOn(canvas::toQt(canvas()->scene()->bounds).center());
+    canvas()->view().centreOn(canvas::toQt(canvas()->view().scene()->bounds).center());
     settle();
     const QImage shot = canvas()->grab().toImage();
     int hollow = 0;
@@ -130,10 +130,10 @@ void TestUnmeasured::farOutTheUnknownIsHollow() {
     const auto apart = [](const QColor& a, const QColor& b) {
         return std::abs(a.red() - b.red()) + std::abs(a.green() - b.green()) + std::abs(a.blue() - b.blue());
     };
-    for (const layout::SceneItem& item : canvas()->scene()->items) {
+    for (const layout::SceneItem& item : canvas()->view().scene()->items) {
         const Tint* tint = item.what.open ? nullptr : marks.tint(item.what);
         if (!tint || !tint->unknown || item.what.kind != layout::ItemKind::Expr) continue;
-        const QPoint middle = canvas()->itemRect(canvas()->scene()->find(item.key)).center().toPoint();
+        const QPoint middle = canvas()->view().itemRect(canvas()->view().scene()->find(item.key)).center().toPoint();
         if (!shot.rect().contains(middle) || canvas()->childAt(middle)) continue;
         // What was not reached is painted faintly as well: near the background, and far from the top of the scale.
         const QColor there = shot.pixelColor(middle);
@@ -147,7 +147,7 @@ void TestUnmeasured::farOutTheUnknownIsHollow() {
 
 void TestUnmeasured::theLegendSaysIt() {
     openAndMeasure();
-    canvas()->setLegendVisible(true);
+    canvas()->overlays().setLegendVisible(true);
     auto* legend = canvas()->findChild<canvas::Legend*>();
     QVERIFY(legend);
     context().settings().setColorBy(QStringLiteral("zeros"));

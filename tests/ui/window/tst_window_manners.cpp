@@ -113,9 +113,9 @@ void TestWindowManners::aKeyRaisesAPanelAndClosesOneThatIsSeen() {
 void TestWindowManners::theWheelDoesWhatIsSaidOfIt() {
     open(file("resnet18_slim.onnx"));
     const auto does = [this](Qt::KeyboardModifiers modifiers) {
-        const canvas::Camera before = canvas()->camera();
+        const canvas::Camera before = canvas()->view().camera();
         wheel(modifiers);
-        const canvas::Camera after = canvas()->camera();
+        const canvas::Camera after = canvas()->view().camera();
         const QPointF moved = after.centre - before.centre;
         if (before.scale != after.scale) return QStringLiteral("zooms");
         return moved.y() > 0 && moved.x() == 0   ? QStringLiteral("scrolls")
@@ -128,7 +128,7 @@ void TestWindowManners::theWheelDoesWhatIsSaidOfIt() {
     };
     for (const Row& row : {Row{true, "zooms", "scrolls", "zooms", "scrolls sideways"},
                            Row{false, "scrolls", "zooms", "scrolls sideways", "zooms"}}) {
-        canvas()->setWheelZooms(row.zooms);
+        canvas()->interaction().setWheelZooms(row.zooms);
         QCOMPARE(does(Qt::NoModifier), row.plain);
         QCOMPARE(does(Qt::ControlModifier), row.ctrl);
         QCOMPARE(does(Qt::ShiftModifier), row.shift);
@@ -170,16 +170,16 @@ void TestWindowManners::whatIsOpenedToADepthIsSeen() {
         press(depths[0]);
         press(QKeySequence("Space"));
         press(depths[depth]);
-        const QRectF shown = canvas()->camera().visible(canvas()->size());
+        const QRectF shown = canvas()->view().camera().visible(canvas()->size());
         int open = 0, seen = 0;
-        for (const layout::SceneItem& item : canvas()->scene()->items) {
+        for (const layout::SceneItem& item : canvas()->view().scene()->items) {
             if (!item.what.open) continue;
             ++open;
             seen += shown.intersects(canvas::toQt(item.rect));
         }
         QVERIFY(open > 0);
         QVERIFY2(seen > 0, "nothing that was opened is in view");
-        QVERIFY2(shown.contains(canvas::toQt(canvas()->scene()->bounds)), "what was fitted is fitted again");
+        QVERIFY2(shown.contains(canvas::toQt(canvas()->view().scene()->bounds)), "what was fitted is fitted again");
         QCOMPARE(seen, open);
     }
 }
@@ -254,7 +254,7 @@ void TestWindowManners::aModulesMenuHasWatchAndEndPoints() {
         context().canvases().active().setExpanded(scope("layer1"), isOpen);
         settle();
         context().navigation().clearSelection();
-        QRectF title = canvas()->rectOf(scope("layer1"));
+        QRectF title = canvas()->view().rectOf(scope("layer1"));
         if (isOpen) title = QRectF(title.left() + title.width() * 0.35, title.top() + 2, 4, 4);
         for (const auto& [what, is] : {std::pair<QString, bool (context::Points::*)(graph::NodeId) const>{
                                            "Watch Point", &context::Points::isWatched},
@@ -280,23 +280,23 @@ void TestWindowManners::aClosedModuleShowsItsWatchedValue() {
     const graph::ScopeId layer = scope("layer1");
     context().canvases().active().setExpanded(layer, false);
     settle();
-    const QSizeF without = canvas()->rectOf(layer).size() / canvas()->camera().scale;
+    const QSizeF without = canvas()->view().rectOf(layer).size() / canvas()->view().camera().scale;
     context().navigation().navigateTo(context().navigation().selectionOf(layer));
     press(QKeySequence("F9"));
     run();
     const graph::NodeId output = models::resultOf(context().model(), context().navigation().selectionOf(layer));
     QVERIFY(context().points().isWatched(output));
-    QVERIFY2(canvas()->rectOf(layer).width() / canvas()->camera().scale > without.width() + 40,
+    QVERIFY2(canvas()->view().rectOf(layer).width() / canvas()->view().camera().scale > without.width() + 40,
              "its card has room for the value");
     const canvas::SceneMarks marks = canvas()->snapshot().marks;
     QCOMPARE(marks.moduleValue(layer), output);
     const canvas::Preview* preview = marks.preview(output);
     QVERIFY(preview && !preview->image.isNull());
     // And it is drawn: the picture on the card has the colours of the preview's.
-    canvas()->fitSelection();
+    canvas()->navigation().fitSelection();
     settle();
     const QImage shot = canvas()->grab().toImage();
-    const QRectF card = canvas()->rectOf(layer);
+    const QRectF card = canvas()->view().rectOf(layer);
     int drawn = 0;
     for (int x = static_cast<int>(card.left()); x < static_cast<int>(card.right()); ++x)
         for (int y = static_cast<int>(card.top()); y < static_cast<int>(card.bottom()); ++y)
@@ -307,7 +307,7 @@ void TestWindowManners::aClosedModuleShowsItsWatchedValue() {
     context().points().setWatched(node("qualname:layer1.0.conv1 op:Conv"), true);
     settle();
     QVERIFY(!canvas()->snapshot().marks.moduleValue(layer).valid());
-    QVERIFY(canvas()->snapshot().marks.of(canvas()->scene()->itemOf(layer)) & canvas::kWatched);
+    QVERIFY(canvas()->snapshot().marks.of(canvas()->view().scene()->itemOf(layer)) & canvas::kWatched);
 }
 
 QTEST_MAIN(TestWindowManners)

@@ -1,0 +1,119 @@
+#include "ui/canvas/layout_requests.h"
+
+#include <QCoreApplication>
+#include <QPointer>
+
+#include "ui/canvas/card_labels.h"
+#include "ui/canvas/layout_service.h"
+#include "ui/theme/theme.h"
+
+namespace sonde::canvas {
+
+using theme::Theme;
+
+namespace {
+
+constexpr int kLateMs = 1000;
+
+}  // namespace
+
+struct LayoutRequests::Outcome {
+    ComposedScene scene;
+    std::optional<base::Error> error;
+};
+
+LayoutRequests::LayoutRequests(const context::CanvasState& state, CanvasMarks& marks,
+                               context::InspectorContext& context)
+    : m_state(state), m_marks(marks), m_context(context),
+      m_measure(std::make_shared<TextMeasure>(Theme::instance().textScale())) {
+    m_lateTimer.setSingleShot(true);
+    m_lateTimer.setInterval(kLateMs);
+    connect(&m_lateTimer, &QTimer::timeout, this, [this] {
+        m_isLate = true;
+        Q_EMIT becameLate();
+    });
+}
+
+LayoutRequests::~LayoutRequests() { m_job.abandon(); }
+
+CanvasStyle LayoutRequests::style() const {
+    return {Theme::instance().scheme(),
+            Theme::instance().textScale(),
+            m_context.settings().showsNames(),
+            m_context.settings().showsAttributes(),
+            m_labels,
+            m_context.settings().edgeWidths()};
+}
+
+void LayoutRequests::rebuildLabels() { m_labels = makeCardLabels(m_context.settings().labelRules(), &m_context); }
+
+bool LayoutRequests::labelsTellOfRuns() const { return m_labels && !m_labels->facts.empty(); }
+
+void LayoutRequests::remeasure() { m_measure = std::make_shared<TextMeasure>(Theme::instance().textScale()); }
+
+void LayoutRequests::request() {
+    if (!m_context.model().isOpen() || !m_context.model().outline()) return;
+    const std::uint64_t number = ++m_number;
+    const CanvasStyle drawn = style();
+    const std::shared_ptr<const layout::Outline> outline = m_context.model().outline();
+    const std::shared_ptr<const graph::InternalGraph> graph = outline->sharedGraph();
+    layout::SceneOptions options;
+    options.metrics =
+        itemMetrics(graph, drawn, m_measure, {m_context.points().watched().begin(), m_context.points().watched().end()},
+                    m_marks.watchedModules());
+    const QPointer<LayoutRequests> self(this);
+    options.onPartial = [self, number, graph, drawn](std::shared_ptr<const layout::SceneLayout> scene) {
+        auto index = std::make_shared<const SceneIndex>(std::move(scene));
+        QMetaObject::invokeMethod(
+            QCoreApplication::instance(),
+            [self, number, graph, drawn, index] {
+                if (self && self->m_number == number) Q_EMIT self->arrived({index, graph, drawn}, false);
+            },
+            Qt::QueuedConnection);
+    };
+    if (!m_lateTimer.isActive() && !m_isLate) m_lateTimer.start();
+    m_job.start(
+        [outline, graph, drawn, view = m_state.view(), options](const base::WorkContext& work) -> Outcome {
+            auto scene = layOut(*outline, view, options, work);
+            if (!scene) return {{nullptr, graph, drawn}, std::move(scene).error()};
+            return {{std::make_shared<const SceneIndex>(std::move(scene).value()), graph, drawn}, {}};
+        },
+        [this](Outcome outcome) { deliver(std::move(outcome)); });
+}
+
+void LayoutRequests::deliver(Outcome outcome) {
+    endWaiting();
+    if (!outcome.scene.index) {
+        if (outcome.error && outcome.error->kind != base::ErrorKind::Cancelled)
+            m_context.messages().report(*outcome.error);
+        Q_EMIT failed();
+        return;
+    }
+    tellNotes(outcome.scene.index->scene());
+    Q_EMIT arrived(outcome.scene, true);
+}
+
+void LayoutRequests::tellNotes(const layout::SceneLayout& scene) {
+    for (const std::string& note : scene.notes)
+        if (m_toldNotes.insert(note).second)
+            m_context.messages().report(
+                context::Message{base::Severity::Info, QString::fromStdString(note), {}, {}, {}});
+}
+
+void LayoutRequests::endWaiting() {
+    m_lateTimer.stop();
+    m_isLate = false;
+}
+
+void LayoutRequests::abandon() {
+    m_job.abandon();
+    ++m_number;
+    endWaiting();
+}
+
+void LayoutRequests::reset() {
+    abandon();
+    m_toldNotes.clear();
+}
+
+}  // namespace sonde::canvas
