@@ -31,6 +31,7 @@
 #include "ui/theme/theme.h"
 #include "ui/widgets/progress_strip.h"
 #include "ui/window/main_window.h"
+#include "ui/window/window_canvases.h"
 
 namespace {
 
@@ -124,7 +125,7 @@ class Bench {
 
     window::MainWindow& window() { return m_window; }
     context::InspectorContext& context() { return m_window.context(); }
-    canvas::GraphCanvas* canvas() { return m_window.canvas(); }
+    canvas::GraphCanvas* canvas() { return m_window.canvases().active(); }
     void report(const char* what, double value) { std::printf("%s\t%.3f\n", what, value), std::fflush(stdout); }
 
     /// Until nothing is being loaded, laid out or painted.

@@ -12,6 +12,10 @@
 #include "ui/models/node_search.h"
 #include "ui/theme/theme.h"
 #include "ui/window/main_window.h"
+#include "ui/window/window_canvases.h"
+#include "ui/window/window_docks.h"
+#include "ui/window/window_links.h"
+#include "ui/window/window_output.h"
 
 namespace sonde::test {
 
@@ -72,7 +76,7 @@ class WindowFixture : public QObject {
     }
 
     context::InspectorContext& context() { return m_window->context(); }
-    canvas::GraphCanvas* canvas() { return m_window->canvas(); }
+    canvas::GraphCanvas* canvas() { return m_window->canvases().active(); }
     std::vector<graph::NodeId> find(const char* query) {
         return models::searchNodes(context().model(), context().runs(), context().points(), QLatin1String(query)).nodes;
     }

@@ -5,6 +5,7 @@
 #include "ui/window/main_window.h"
 #include "ui/window/panel_table.h"
 #include "ui/window/script_commands.h"
+#include "ui/window/window_docks.h"
 
 namespace sonde::window {
 
@@ -86,7 +87,7 @@ Result<void> Script::perform(const QString& name, const QString& arguments) {
         for (const panels::PanelCommand& command : panel.commands) {
             if (name != QLatin1String(command.name)) continue;
             if (!hasModel) return noModel;
-            SONDE_TRY(command.perform(*m_window.panel(panel.id), m_window.hostOf(panel.id), arguments));
+            SONDE_TRY(command.perform(*m_window.docks().panel(panel.id), m_window.docks().hostOf(panel.id), arguments));
             waitForIdle();
             return {};
         }

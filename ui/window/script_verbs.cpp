@@ -18,6 +18,8 @@
 #include "ui/window/main_window.h"
 #include "ui/window/script_ids.h"
 #include "ui/window/search_bar.h"
+#include "ui/window/window_canvases.h"
+#include "ui/window/window_docks.h"
 
 namespace sonde::window {
 
@@ -272,14 +274,14 @@ Result<void> ScriptVerbs::zoom(const QString& how) {
     bool ok = false;
     const double factor = how.toDouble(&ok);
     if (!ok || factor <= 0) return usageError("zoom needs fit, in, out or a factor", how.toStdString());
-    m_window.canvas()->view().zoomReset();
-    m_window.canvas()->view().zoomBy(factor);
+    m_window.canvases().active()->view().zoomReset();
+    m_window.canvases().active()->view().zoomBy(factor);
     return {};
 }
 
 Result<void> ScriptVerbs::clickNode(const QString& text, bool twice) {
     context::InspectorContext& context = m_window.context();
-    canvas::GraphCanvas* canvas = m_window.canvas();
+    canvas::GraphCanvas* canvas = m_window.canvases().active();
     QRectF rect;
     const Selection module = context.model().document()->modules->find(text.toStdString())
                                  ? context.navigation().selectionOf(text)
@@ -307,8 +309,8 @@ Result<void> ScriptVerbs::clickNode(const QString& text, bool twice) {
 // --- the window -----------------------------------------------------------------------------------------------------
 
 Result<void> ScriptVerbs::showPanel(const QString& panel) {
-    if (!m_window.dock(panel)) return usageError("no such panel", panel.toStdString(), panelIds());
-    m_window.showPanel(panel);
+    if (!m_window.docks().dock(panel)) return usageError("no such panel", panel.toStdString(), panelIds());
+    m_window.docks().show(panel);
     return {};
 }
 
@@ -345,7 +347,7 @@ Result<void> ScriptVerbs::pressKeys(const QString& keys) {
     const QKeySequence sequence = QKeySequence::fromString(keys, QKeySequence::PortableText);
     if (sequence.isEmpty()) return usageError("no such key", keys.toStdString());
     QWidget* target = QApplication::focusWidget() ? QApplication::focusWidget() : m_window.focusWidget();
-    if (!target) target = m_window.canvas();
+    if (!target) target = m_window.canvases().active();
     for (int i = 0; i < sequence.count(); ++i) {
         const QKeyCombination key = sequence[static_cast<uint>(i)];
         // Shortcuts are looked for by the event of the same name, which a real key press causes first.

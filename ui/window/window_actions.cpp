@@ -1,119 +1,133 @@
-// The part of MainWindow that says what each action of the table does.
+#include "ui/window/window_actions.h"
 
 #include <QAction>
 #include <QApplication>
-#include <QClipboard>
-#include <QMenu>
-#include <QMenuBar>
+#include <QMainWindow>
+
+#include <algorithm>
 
 #include "ui/canvas/graph_canvas.h"
-#include "ui/context/problems.h"
 #include "ui/context/stored.h"
-#include "ui/dialogs/about_dialog.h"
-#include "ui/dialogs/shortcuts_dialog.h"
-#include "ui/models/module_result.h"
+#include "ui/models/node_columns.h"
 #include "ui/theme/theme.h"
-#include "ui/window/main_window.h"
-#include "ui/window/recent_files.h"
+#include "ui/window/graph_steps.h"
 #include "ui/window/search_bar.h"
+#include "ui/window/window_canvases.h"
+#include "ui/window/window_dialogs.h"
+#include "ui/window/window_docks.h"
+#include "ui/window/window_links.h"
+#include "ui/window/window_output.h"
 
 namespace sonde::window {
 
+using canvas::CanvasNavigation;
+using canvas::CanvasView;
 using canvas::GraphCanvas;
-using context::InspectorContext;
-using context::Selection;
 using theme::Theme;
 
-graph::NodeId MainWindow::actedOn() const {
-    return models::resultOf(m_context.model(), m_context.navigation().selection());
+WindowActions::WindowActions(const WindowParts& parts) : m_parts(parts) {
+    bindFiles();
+    bindEdit();
+    bindCamera();
+    bindContents();
+    bindLook();
+    bindColors();
+    bindFocus();
+    bindCanvases();
+    bindWalk();
+    bindGo();
+    bindBookmarks();
+    bindRun();
+    bindPoints();
+    bindCompare();
+    bindHelp();
 }
 
-void MainWindow::bindFileActions() {
-    m_actions.bind("file.open", this, [this] { askForModel(); });
-    m_actions.bind("file.open_builtin", this, [this] { askForBuiltIn(); });
-    m_actions.bind("file.new_window", this, [this] { newWindow(); });
-    m_actions.bind("file.beside", this, [this] { openBeside(); });
-    m_actions.bindToggle("file.link", this, [this](bool on) { setLinked(on); });
-    m_actions.bind("file.reload", this, [this] { m_context.loader().reload(); });
-    m_actions.bind("file.close", this, [this] { m_context.loader().close(); });
-    m_actions.bind("file.save_values", this, [this] { saveValues(); });
+void WindowActions::bindCamera(const char* id, void (CanvasView::*act)()) {
+    bind(QLatin1String(id), [this, act] { (m_parts.canvases.active()->view().*act)(); });
+}
+
+void WindowActions::bindCanvas(const char* id, void (CanvasNavigation::*act)()) {
+    bind(QLatin1String(id), [this, act] { (m_parts.canvases.active()->navigation().*act)(); });
+}
+
+void WindowActions::bindFiles() {
+    bind("file.open", [this] { m_parts.dialogs.askForModel(); });
+    bind("file.open_beside", [this] { m_parts.dialogs.askForModelBeside(); });
+    bind("file.open_builtin", [this] { m_parts.dialogs.askForBuiltIn(); });
+    bindToggle("file.link", [this](bool on) { m_parts.links.setLinked(on); });
+    bind("file.reload", [this] { m_parts.context.loader().reload(); });
+    bind("file.close", [this] { m_parts.context.loader().close(); });
+    bind("file.save_values", [this] { m_parts.output.saveValues(); });
     for (const char* suffix : {"png", "svg", "pdf", "dot"})
-        m_actions.bind(QStringLiteral("file.export_") + QLatin1String(suffix), this,
-                       [this, suffix] { exportPicture(QLatin1String(suffix)); });
-    m_actions.bind("file.copy_picture", this, [this] { QApplication::clipboard()->setImage(canvas()->picture()); });
-    m_actions.bind("file.export_pages", this, [this] { exportPages(); });
-    m_actions.bind("file.open_beside", this, [this] { askForModel(true); });
-    m_actions.bind("file.print", this, [this] { printPicture(); });
-    m_actions.bind("file.settings", this, [this] { showSettings(); });
-    m_actions.bind("file.quit", this, [] { QApplication::closeAllWindows(); });
+        bind(QStringLiteral("file.export_") + QLatin1String(suffix),
+             [this, suffix] { m_parts.output.exportGraph(QLatin1String(suffix)); });
+    bind("file.copy_picture", [this] { m_parts.output.copyPicture(); });
+    bind("file.export_pages", [this] { m_parts.output.exportPages(); });
+    bind("file.print", [this] { m_parts.output.print(); });
+    bind("file.settings", [this] { m_parts.dialogs.showSettings(); });
+    bind("file.quit", [] { QApplication::closeAllWindows(); });
 }
 
-void MainWindow::bindEditActions() {
-    m_actions.bind("edit.find", this, [this] { m_search->activate(); });
-    m_actions.bind("edit.find_next", this, [this] { m_search->next(); });
-    m_actions.bind("edit.find_previous", this, [this] { m_search->previous(); });
-    m_actions.bind("edit.go_to", this, [this] { m_search->activate(QStringLiteral("#")); });
-    m_actions.bind("edit.copy_name", m_canvas, [this] { canvas()->navigation().copyName(); });
-    m_actions.bind("edit.select_all", m_canvas, [this] { canvas()->navigation().selectAll(); });
-    m_actions.bind("edit.clear_selection", m_canvas, [this] {
-        if (m_search->isVisible()) m_search->dismiss();
-        else if (m_context.navigation().selection().isNone()) m_context.canvases().active().showEverything();
-        else canvas()->navigation().clearSelection();
+void WindowActions::bindEdit() {
+    bind("edit.find", [this] { m_parts.search.activate(); });
+    bind("edit.find_next", [this] { m_parts.search.next(); });
+    bind("edit.find_previous", [this] { m_parts.search.previous(); });
+    bind("edit.go_to", [this] { m_parts.search.activate(QStringLiteral("#")); });
+    bindCanvas("edit.copy_name", &CanvasNavigation::copyName);
+    bindCanvas("edit.select_all", &CanvasNavigation::selectAll);
+    bind("edit.clear_selection", [this] {
+        if (m_parts.search.isVisible()) m_parts.search.dismiss();
+        else if (m_parts.context.navigation().selection().isNone()) shown().showEverything();
+        else m_parts.canvases.active()->navigation().clearSelection();
     });
 }
 
-void MainWindow::bindViewActions() {
-    m_actions.bind("view.fit", m_canvas, [this] { canvas()->navigation().fit(); });
-    m_actions.bind("view.fit_selection", m_canvas, [this] { canvas()->navigation().fitSelection(); });
-    m_actions.bind("view.zoom_in", m_canvas, [this] { canvas()->view().zoomIn(); });
-    m_actions.bind("view.zoom_out", m_canvas, [this] { canvas()->view().zoomOut(); });
-    m_actions.bind("view.zoom_reset", m_canvas, [this] { canvas()->view().zoomReset(); });
-    m_actions.bind("view.toggle_expanded", m_canvas, [this] { canvas()->navigation().toggleCurrent(); });
-    m_actions.bind("view.expand_all", m_canvas, [this] {
-        m_context.navigation().selection().isNone()
-            ? m_context.canvases().active().setExpandedRecursively(m_context.model().graph().rootScope(), true)
-            : canvas()->navigation().expandAllInside();
+void WindowActions::bindCamera() {
+    bindCanvas("view.fit", &CanvasNavigation::fit);
+    bindCanvas("view.fit_selection", &CanvasNavigation::fitSelection);
+    bindCamera("view.zoom_in", &CanvasView::zoomIn);
+    bindCamera("view.zoom_out", &CanvasView::zoomOut);
+    bindCamera("view.zoom_reset", &CanvasView::zoomReset);
+    bindToggle("view.wheel_zooms", [this](bool on) {
+        for (GraphCanvas* canvas : m_parts.canvases.all()) canvas->interaction().setWheelZooms(on);
     });
-    m_actions.bind("view.collapse_all", m_canvas, [this] {
-        m_context.navigation().selection().isNone() ? m_context.canvases().active().expandToDepth(0)
-                                                    : canvas()->navigation().collapseAllInside();
+    bindToggle("view.minimap", [this](bool on) {
+        for (GraphCanvas* canvas : m_parts.canvases.all()) canvas->overlays().setOverviewVisible(on);
+    });
+    bindToggle("view.legend", [this](bool on) {
+        for (GraphCanvas* canvas : m_parts.canvases.all()) canvas->overlays().setLegendVisible(on);
+    });
+}
+
+/// What of the model is drawn, and in which direction.
+void WindowActions::bindContents() {
+    bindCanvas("view.toggle_expanded", &CanvasNavigation::toggleCurrent);
+    bind("view.expand_all", [this] {
+        m_parts.context.navigation().selection().isNone()
+            ? shown().setExpandedRecursively(m_parts.context.model().graph().rootScope(), true)
+            : m_parts.canvases.active()->navigation().expandAllInside();
+    });
+    bind("view.collapse_all", [this] {
+        m_parts.context.navigation().selection().isNone() ? shown().expandToDepth(0)
+                                                          : m_parts.canvases.active()->navigation().collapseAllInside();
     });
     for (int depth = 0; depth <= 3; ++depth)
-        m_actions.bind(QStringLiteral("view.depth_%1").arg(depth), this,
-                       [this, depth] { m_context.canvases().active().expandToDepth(depth); });
-    m_actions.bindToggle("view.direction", this, [this](bool on) {
-        m_context.canvases().active().setDirection(on ? layout::Direction::LeftRight : layout::Direction::TopDown);
+        bind(QStringLiteral("view.depth_%1").arg(depth), [this, depth] { shown().expandToDepth(depth); });
+    bindToggle("view.direction", [this](bool on) {
+        shown().setDirection(on ? layout::Direction::LeftRight : layout::Direction::TopDown);
     });
-    m_actions.bindToggle("view.attributes", this, [this](bool on) { m_context.settings().setShowsAttributes(on); });
-    m_actions.bindToggle("view.weights", this,
-                         [this](bool on) { m_context.canvases().active().setShowsConstants(on); });
-    m_actions.bindToggle("view.fold_shapes", this,
-                         [this](bool on) { m_context.canvases().active().setFoldsShapes(on); });
-    m_actions.bindToggle("view.names", this, [this](bool on) { m_context.settings().setShowsNames(on); });
-    m_actions.bindToggle("view.wheel_zooms", this, [this](bool on) {
-        for (const int number : {0, 1})
-            if (canvas(number)) canvas(number)->interaction().setWheelZooms(on);
-    });
-    m_actions.bindToggle("view.minimap", this, [this](bool on) {
-        for (const int number : {0, 1})
-            if (canvas(number)) canvas(number)->overlays().setOverviewVisible(on);
-    });
-    m_actions.bindToggle("view.fold", this, [this](bool on) { m_context.canvases().active().setFolds(on); });
-    m_actions.bindToggle("view.edge_widths", this, [this](bool on) { m_context.settings().setEdgeWidths(on); });
-    m_actions.bindToggle("view.legend", this, [this](bool on) {
-        for (const int number : {0, 1})
-            if (canvas(number)) canvas(number)->overlays().setLegendVisible(on);
-    });
-    m_actions.bind("focus.upstream", this, [this] { m_context.canvases().active().focusConeOfSelection(true, false); });
-    m_actions.bind("focus.downstream", this,
-                   [this] { m_context.canvases().active().focusConeOfSelection(false, true); });
-    m_actions.bind("focus.around", this, [this] { m_context.canvases().active().focusConeOfSelection(true, true); });
-    m_actions.bind("focus.paths", this, [this] { m_context.canvases().active().focusPaths(); });
-    m_actions.bind("focus.isolate", this, [this] { m_context.canvases().active().isolateSelection(); });
-    m_actions.bind("focus.hide", this, [this] { m_context.canvases().active().hideSelection(); });
-    m_actions.bind("focus.hide_operator", this, [this] { m_context.canvases().active().hideOperator(); });
-    m_actions.bind("focus.everything", this, [this] { m_context.canvases().active().showEverything(); });
-    m_actions.bind("view.theme", this, [] {
+    bindToggle("view.weights", [this](bool on) { shown().setShowsConstants(on); });
+    bindToggle("view.fold_shapes", [this](bool on) { shown().setFoldsShapes(on); });
+    bindToggle("view.fold", [this](bool on) { shown().setFolds(on); });
+}
+
+void WindowActions::bindLook() {
+    context::Settings* settings = &m_parts.context.settings();
+    bindToggle("view.attributes", [settings](bool on) { settings->setShowsAttributes(on); });
+    bindToggle("view.names", [settings](bool on) { settings->setShowsNames(on); });
+    bindToggle("view.edge_widths", [settings](bool on) { settings->setEdgeWidths(on); });
+    bind("view.theme", [] {
         Theme::instance().toggle();
         context::store(QStringLiteral("theme/mode"), Theme::modeKey(Theme::instance().mode()));
     });
@@ -121,100 +135,133 @@ void MainWindow::bindViewActions() {
         Theme::instance().setTextScale(Theme::instance().textScale() * factor);
         context::store(QStringLiteral("theme/textScale"), Theme::instance().textScale());
     };
-    m_actions.bind("view.text_larger", this, [scale] { scale(1.1); });
-    m_actions.bind("view.text_smaller", this, [scale] { scale(1 / 1.1); });
-    m_actions.bind("view.labels", this, [this] { showLabels(); });
-    m_actions.bind("view.text", this, [this] { showText(); });
-    m_actions.bind("view.reset_layout", this, [this] { arrangeDocks(); });
-    m_actions.bindToggle("view.full_screen", this, [this](bool on) { on ? showFullScreen() : showNormal(); });
+    bind("view.text_larger", [scale] { scale(1.1); });
+    bind("view.text_smaller", [scale] { scale(1 / 1.1); });
+    bind("view.labels", [this] { m_parts.dialogs.showLabels(); });
+    bind("view.text", [this] { m_parts.output.showText(); });
+    bind("view.reset_layout", [this] { m_parts.docks.arrange(); });
+    bindToggle("view.full_screen",
+               [this](bool on) { on ? m_parts.window.showFullScreen() : m_parts.window.showNormal(); });
 }
 
-void MainWindow::bindGoActions() {
-    m_actions.bind("go.back", this, [this] { m_context.navigation().goBack(); });
-    m_actions.bind("go.forward", this, [this] { m_context.navigation().goForward(); });
-    m_actions.bind("go.parent", this, [this] { m_context.navigation().goToParent(); });
-    m_actions.bind("go.leave", m_canvas, [this] { canvas()->navigation().leaveModule(); });
-    m_actions.bind("go.producer", this, [this] { goToProducer(); });
-    m_actions.bind("go.consumer", this, [this] { goToConsumer(); });
-    m_actions.bind("go.walk_up", m_canvas, [this] { canvas()->navigation().walkUp(); });
-    m_actions.bind("go.walk_down", m_canvas, [this] { canvas()->navigation().walkDown(); });
-    m_actions.bind("go.walk_left", m_canvas, [this] { canvas()->navigation().walkLeft(); });
-    m_actions.bind("go.walk_right", m_canvas, [this] { canvas()->navigation().walkRight(); });
-    m_actions.bind("go.own_graph", this, [this] {
-        m_context.loader().showGraph(m_context.model().graphOfModule(m_context.navigation().selection().qualname));
+void WindowActions::bindColors() {
+    for (const models::NodeColumn& column : models::nodeColumns()) {
+        const QString id = QStringLiteral("view.color_") + column.id;
+        if (!m_parts.actions.contains(id)) continue;
+        bindToggle(id, [this, id, column = column.id](bool) {
+            m_parts.context.settings().setColorBy(column);
+            m_parts.actions.action(id)->setChecked(true);  // the same once more is no other choice
+            // A colour means nothing without its scale.
+            for (GraphCanvas* canvas : m_parts.canvases.all()) canvas->overlays().setLegendVisible(true);
+            m_parts.actions.action(QStringLiteral("view.legend"))->setChecked(true);
+        });
+    }
+}
+
+void WindowActions::bindFocus() {
+    bind("focus.upstream", [this] { shown().focusConeOfSelection(true, false); });
+    bind("focus.downstream", [this] { shown().focusConeOfSelection(false, true); });
+    bind("focus.around", [this] { shown().focusConeOfSelection(true, true); });
+    bind("focus.paths", [this] { shown().focusPaths(); });
+    bind("focus.isolate", [this] { shown().isolateSelection(); });
+    bind("focus.hide", [this] { shown().hideSelection(); });
+    bind("focus.hide_operator", [this] { shown().hideOperator(); });
+    bind("focus.everything", [this] { shown().showEverything(); });
+}
+
+void WindowActions::bindCanvases() {
+    WindowCanvases* canvases = &m_parts.canvases;
+    bindToggle("view.split", [canvases](bool) { canvases->toggleSplit(Qt::Horizontal); });
+    bindToggle("view.split_stacked", [canvases](bool) { canvases->toggleSplit(Qt::Vertical); });
+    bind("view.close_canvas", [this] { m_parts.canvases.close(m_parts.context.canvases().activeNumber()); });
+    bind("view.next_canvas", [canvases] { canvases->focusNext(); });
+}
+
+void WindowActions::bindWalk() {
+    bindCanvas("go.leave", &CanvasNavigation::leaveModule);
+    bindCanvas("go.walk_up", &CanvasNavigation::walkUp);
+    bindCanvas("go.walk_down", &CanvasNavigation::walkDown);
+    bindCanvas("go.walk_left", &CanvasNavigation::walkLeft);
+    bindCanvas("go.walk_right", &CanvasNavigation::walkRight);
+    bindCanvas("go.other_end", &CanvasNavigation::followCurrent);
+    bind("go.next_instance", [this] { shown().stepInstance(1); });
+    bind("go.previous_instance", [this] { shown().stepInstance(-1); });
+}
+
+void WindowActions::bindGo() {
+    context::InspectorContext* context = &m_parts.context;
+    GraphSteps* steps = &m_parts.steps;
+    bind("go.back", [context] { context->navigation().goBack(); });
+    bind("go.forward", [context] { context->navigation().goForward(); });
+    bind("go.parent", [context] { context->navigation().goToParent(); });
+    bind("go.producer", [steps] { steps->goToProducer(); });
+    bind("go.consumer", [steps] { steps->goToConsumer(); });
+    bind("go.own_graph", [context] {
+        context->loader().showGraph(context->model().graphOfModule(context->navigation().selection().qualname));
     });
-    m_actions.bind("go.whole", this, [this] { m_context.loader().showGraph(0); });
-    m_actions.bind("go.next_instance", this, [this] { m_context.canvases().active().stepInstance(1); });
-    m_actions.bind("go.previous_instance", this, [this] { m_context.canvases().active().stepInstance(-1); });
-    m_actions.bind("go.other_end", m_canvas, [this] { canvas()->navigation().followCurrent(); });
-    m_actions.bind("go.bookmark", this,
-                   [this] { m_context.navigation().toggleBookmark(m_context.navigation().selection()); });
-    m_actions.bind("go.next_bookmark", this, [this] { m_context.navigation().goToNextBookmark(); });
+    bind("go.whole", [context] { context->loader().showGraph(0); });
+    bind("go.next_problem", [steps] { steps->goToProblem(1); });
+    bind("go.previous_problem", [steps] { steps->goToProblem(-1); });
+    bind("go.accept_bad", [context, steps] {
+        const graph::NodeId node = steps->actedOn();
+        context->problems().setAccepted(node, !context->problems().isAccepted(node));
+    });
+}
+
+void WindowActions::bindBookmarks() {
+    context::Navigation* navigation = &m_parts.context.navigation();
+    bind("go.bookmark", [navigation] { navigation->toggleBookmark(navigation->selection()); });
+    bind("go.next_bookmark", [navigation] { navigation->goToNextBookmark(); });
     for (int n = 1; n <= 9; ++n)
-        m_actions.bind(QStringLiteral("go.bookmark_%1").arg(n), this,
-                       [this, n] { m_context.navigation().goToBookmark(n - 1); });
-    m_actions.bind("go.next_problem", this, [this] { goToProblem(1); });
-    m_actions.bind("go.previous_problem", this, [this] { goToProblem(-1); });
-    m_actions.bind("go.accept_bad", this, [this] {
-        const graph::NodeId node = actedOn();
-        m_context.problems().setAccepted(node, !m_context.problems().isAccepted(node));
-    });
+        bind(QStringLiteral("go.bookmark_%1").arg(n), [navigation, n] { navigation->goToBookmark(n - 1); });
 }
 
-void MainWindow::bindRunActions() {
-    m_actions.bind("run.start", this, [this] { m_context.runs().run(); });
-    m_actions.bind("run.cancel", this, [this] { cancelWork(); });
-    m_actions.bindToggle("run.live", this, [this](bool on) { m_context.runs().setLive(on); });
-    m_actions.bind("run.to_here", this, [this] { m_context.runs().runTo(actedOn()); });
-    m_actions.bind("run.watch", this, [this] {
-        if (m_context.navigation().selectedNodes().size() < 2) return m_context.points().toggleWatch(actedOn());
-        const bool all =
-            std::all_of(m_context.navigation().selectedNodes().begin(), m_context.navigation().selectedNodes().end(),
-                        [this](graph::NodeId node) { return m_context.points().isWatched(node); });
-        const std::vector<graph::NodeId> nodes = m_context.navigation().selectedNodes();
-        for (const graph::NodeId node : nodes) m_context.points().setWatched(node, !all);
-    });
-    m_actions.bind("run.end", this, [this] { m_context.points().toggleEnd(actedOn()); });
-    m_actions.bind("run.clear_watches", this, [this] { m_context.points().clearWatched(); });
-    m_actions.bind("run.clear_ends", this, [this] { m_context.points().clearEnds(); });
+void WindowActions::bindRun() {
+    bind("run.start", [this] { m_parts.context.runs().run(); });
+    bind("run.cancel", [this] { cancelWork(); });
+    bindToggle("run.live", [this](bool on) { m_parts.context.runs().setLive(on); });
+    bind("run.to_here", [this] { m_parts.context.runs().runTo(m_parts.steps.actedOn()); });
+    bind("run.measure", [this] { m_parts.context.valueMeasures().compute(); });
 }
 
-void MainWindow::bindHelpActions() {
-    m_actions.bind("help.contents", this, [this] {
-        m_context.navigation().selection().expr.valid() ? showOperatorHelp() : showHelp(QStringLiteral("start"));
+void WindowActions::bindPoints() {
+    bind("run.watch", [this] {
+        context::Points& points = m_parts.context.points();
+        const std::vector<graph::NodeId> nodes = m_parts.context.navigation().selectedNodes();
+        if (nodes.size() < 2) return points.toggleWatch(m_parts.steps.actedOn());
+        const bool areAllWatched =
+            std::all_of(nodes.begin(), nodes.end(), [&](graph::NodeId node) { return points.isWatched(node); });
+        for (const graph::NodeId node : nodes) points.setWatched(node, !areAllWatched);
     });
-    m_actions.bind("help.operators", this, [this] { showOperatorHelp(); });
-    m_actions.bind("help.shortcuts", this, [this] {
-        auto* dialog = new dialogs::ShortcutsDialog(m_actions, this);
-        dialog->setAttribute(Qt::WA_DeleteOnClose);
-        dialog->open();
-    });
-    m_actions.bind("help.about", this, [this] {
-        auto* dialog = new dialogs::AboutDialog(this);
-        dialog->setAttribute(Qt::WA_DeleteOnClose);
-        dialog->open();
-    });
+    bind("run.end", [this] { m_parts.context.points().toggleEnd(m_parts.steps.actedOn()); });
+    bind("run.clear_watches", [this] { m_parts.context.points().clearWatched(); });
+    bind("run.clear_ends", [this] { m_parts.context.points().clearEnds(); });
 }
 
-void MainWindow::fillMenus() {
-    m_actions.fillMenuBar(menuBar());
-    m_actions.addTo(this, actions::Scope::Window);
-    // Recent models are in the File menu, after the actions that open.
-    QMenu* file = menuBar()->actions().first()->menu();
-    auto* recent = new QMenu(tr("Open &Recent"), file);
-    file->insertMenu(m_actions.action(QStringLiteral("file.new_window")), recent);
-    connect(recent, &QMenu::aboutToShow, recent, [this, recent] {
-        recent->clear();
-        int number = 1;
-        for (const QString& location : RecentFiles::list()) {
-            QAction* action = recent->addAction(QStringLiteral("&%1  %2").arg(number++).arg(shortLocation(location)));
-            action->setStatusTip(location);
-            connect(action, &QAction::triggered, this, [this, location] { open(location); });
-        }
-        if (recent->isEmpty()) recent->addAction(tr("No recent models"))->setEnabled(false);
-        recent->addSeparator();
-        connect(recent->addAction(tr("&Clear List")), &QAction::triggered, this, [] { RecentFiles::clear(); });
-    });
+void WindowActions::bindCompare() {
+    context::Comparison* comparison = &m_parts.context.comparison();
+    GraphSteps* steps = &m_parts.steps;
+    bind("compare.keep", [comparison] { comparison->keepRun(); });
+    bind("compare.kept", [comparison] { comparison->withKeptRun(); });
+    bind("compare.passes", [comparison] { comparison->withBeforePasses(); });
+    bind("compare.file", [this] { m_parts.dialogs.compareWithFile(); });
+    bind("compare.clear", [comparison] { comparison->clear(); });
+    bind("compare.again", [comparison] { comparison->again(); });
+    bind("compare.next", [steps] { steps->goToDifference(1); });
+    bind("compare.previous", [steps] { steps->goToDifference(-1); });
+    bind("compare.worst", [steps] { steps->goToWorst(); });
+}
+
+void WindowActions::bindHelp() {
+    bind("help.contents", [this] { m_parts.dialogs.showHelp(); });
+    bind("help.operators", [this] { m_parts.dialogs.showOperatorHelp(); });
+    bind("help.shortcuts", [this] { m_parts.dialogs.showShortcuts(); });
+    bind("help.about", [this] { m_parts.dialogs.showAbout(); });
+}
+
+void WindowActions::cancelWork() {
+    if (m_parts.context.runs().isRunning()) m_parts.context.runs().cancel();
+    else m_parts.output.cancel();
 }
 
 }  // namespace sonde::window

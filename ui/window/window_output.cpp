@@ -1,25 +1,26 @@
-// The part of MainWindow that takes the graph away: onto paper, as pages, as text; and what is written on nodes.
+#include "ui/window/window_output.h"
 
+#include <QClipboard>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QPlainTextEdit>
+#include <QGuiApplication>
+#include <QMainWindow>
 #include <QPointer>
-#include <QSettings>
 #include <QStatusBar>
 
-#include "ui/canvas/card_labels.h"
 #include "ui/canvas/export.h"
 #include "ui/canvas/graph_canvas.h"
-#include "ui/canvas/item_text.h"
-#include "ui/context/stored.h"
-#include "ui/dialogs/labels_dialog.h"
 #include "ui/dialogs/print_dialog.h"
 #include "ui/dialogs/text_dialog.h"
 #include "ui/widgets/progress_strip.h"
-#include "ui/window/main_window.h"
+#include "ui/window/last_folder.h"
 #include "ui/window/recent_files.h"
+#include "ui/window/window_canvases.h"
 
 namespace sonde::window {
+
+using canvas::GraphCanvas;
+using context::Message;
 
 namespace {
 
@@ -36,7 +37,7 @@ base::Result<void> noPicture(const base::WorkContext&) {
     return base::usageError("there is no graph to save yet", {}, "open a model and wait for its layout");
 }
 
-dialogs::PrintSource printSource(const canvas::GraphCanvas::Snapshot& shown, const canvas::Paging& paging) {
+dialogs::PrintSource printSource(const GraphCanvas::Snapshot& shown, const canvas::Paging& paging) {
     const bool isEmpty = !shown.painter || shown.area.isEmpty();
     dialogs::PrintSource source;
     source.preview = [=](const QSizeF& page, const base::WorkContext& work) -> dialogs::PrintSource::Preview {
@@ -56,11 +57,14 @@ dialogs::PrintSource printSource(const canvas::GraphCanvas::Snapshot& shown, con
 
 }  // namespace
 
+WindowOutput::WindowOutput(QMainWindow& window, context::InspectorContext& context, const WindowCanvases& canvases)
+    : m_window(window), m_context(context), m_canvases(canvases) {}
+
 /// Painting a large graph takes seconds: it is done in the background, each file by itself.
-void MainWindow::write(const QString& file, std::function<base::Result<void>(const base::WorkContext&)> work) {
+void WindowOutput::write(const QString& file, Work work) {
     auto* job = new context::Job(this);
     auto* progress = new widgets::ProgressStrip;
-    statusBar()->addWidget(progress, 1);
+    m_window.statusBar()->addWidget(progress, 1);
     m_writers.push_back(job);
     connect(progress, &widgets::ProgressStrip::cancelRequested, job, &context::Job::cancel);
     connect(job, &context::Job::progressed, progress, [progress](const base::Progress& now) {
@@ -71,35 +75,33 @@ void MainWindow::write(const QString& file, std::function<base::Result<void>(con
         std::erase(m_writers, job);
         progress->deleteLater();
         job->deleteLater();
-        refreshActions();
+        Q_EMIT busyChanged();
     });
     progress->start(tr("Saving %1").arg(QFileInfo(file).fileName()));
-    refreshActions();
+    Q_EMIT busyChanged();
     job->start(std::move(work), [this, file](const base::Result<void>& written) {
-        if (written)
-            m_context.messages().report(context::Message{base::Severity::Info, tr("Graph saved"), file, {}, {}});
+        if (written) m_context.messages().report(Message{base::Severity::Info, tr("Graph saved"), file, {}, {}});
         else if (written.error().kind == base::ErrorKind::Cancelled)
             m_context.messages().report(
-                context::Message{base::Severity::Info, tr("Saving the graph was cancelled"), file, {}, {}});
+                Message{base::Severity::Info, tr("Saving the graph was cancelled"), file, {}, {}});
         else m_context.messages().report(written.error());
     });
 }
 
-void MainWindow::cancelWork() {
-    if (m_context.runs().isRunning()) return m_context.runs().cancel();
+void WindowOutput::cancel() {
     for (context::Job* job : m_writers) job->cancel();
 }
 
-void MainWindow::exportTo(const QString& file) {
-    const canvas::GraphCanvas::Snapshot shown = canvas()->snapshot();
+void WindowOutput::exportTo(const QString& file) {
+    const GraphCanvas::Snapshot shown = m_canvases.active()->snapshot();
     if (!shown.painter) return write(file, noPicture);
     write(file, [shown, file](const base::WorkContext& work) {
         return canvas::exportScene(*shown.painter, shown.marks, file, 2.0, work);
     });
 }
 
-void MainWindow::exportPagesTo(const QString& file) {
-    const canvas::GraphCanvas::Snapshot shown = canvas()->snapshot();
+void WindowOutput::exportPagesTo(const QString& file) {
+    const GraphCanvas::Snapshot shown = m_canvases.active()->snapshot();
     if (!shown.painter) return write(file, noPicture);
     canvas::Paging paging;
     paging.onePage = false;
@@ -108,40 +110,91 @@ void MainWindow::exportPagesTo(const QString& file) {
     });
 }
 
-void MainWindow::exportPages() {
-    auto* dialog = new QFileDialog(this, tr("Export PDF on Pages"),
-                                   context::stored(QStringLiteral("files/folder")).toString(), tr("PDF file (*.pdf)"));
+QString WindowOutput::baseName() const {
+    return QFileInfo(shortLocation(m_context.loader().location())).completeBaseName();
+}
+
+void WindowOutput::askForFile(const QString& title, const QString& filter, const QString& suffix, const QString& name,
+                              const std::function<void(const QString&)>& chosen) {
+    auto* dialog = new QFileDialog(&m_window, title, lastFolder(), filter);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("pdf"));
-    dialog->selectFile(QFileInfo(shortLocation(m_context.loader().location())).completeBaseName() +
-                       QStringLiteral("-pages.pdf"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) { exportPagesTo(file); });
+    dialog->setDefaultSuffix(suffix);
+    if (!name.isEmpty()) dialog->selectFile(name);
+    connect(dialog, &QFileDialog::fileSelected, this, chosen);
     dialog->open();
 }
 
-void MainWindow::printPicture() {
-    if (!canvas()->view().scene()) return;
+void WindowOutput::exportGraph(const QString& suffix) {
+    askForFile(tr("Export Graph"), tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix), suffix,
+               baseName() + QLatin1Char('.') + suffix, [this](const QString& file) {
+                   keepFolder(file);
+                   exportTo(file);
+               });
+}
+
+void WindowOutput::exportPages() {
+    askForFile(tr("Export PDF on Pages"), tr("PDF file (*.pdf)"), QStringLiteral("pdf"),
+               baseName() + QStringLiteral("-pages.pdf"), [this](const QString& file) { exportPagesTo(file); });
+}
+
+void WindowOutput::saveValues() {
+    const context::Runs& runs = m_context.runs();
+    if (!runs.recording()) return;
+    std::vector<io::NamedTensor> values;
+    const auto add = [&](const char* prefix, graph::NodeId node, const std::string& name) {
+        const tensor::Value* value = runs.value(node);
+        if (value && value->isTensor()) values.emplace_back(prefix + name, value->tensor());
+    };
+    const graph::InternalGraph& graph = m_context.model().graph();
+    const context::Points& points = m_context.points();
+    for (const document::NamedNode& input : m_context.model().document()->inputs) add("in.", input.node, input.name);
+    for (const document::NamedNode& output : m_context.model().document()->outputs)
+        add("out.", output.node, output.name);
+    for (const graph::NodeId node : points.watched()) add("node.", node, graph.node(node).name);
+    for (const graph::NodeId node : points.ends())
+        if (!points.isWatched(node)) add("node.", node, graph.node(node).name);
+    askForFile(tr("Save Values"), tr("NumPy archive (*.npz)"), QStringLiteral("npz"), {},
+               [this, values](const QString& file) {
+                   keepFolder(file);
+                   saveTo(file, values);
+               });
+}
+
+/// In the background: values may be hundreds of megabytes.
+void WindowOutput::saveTo(const QString& file, const std::vector<io::NamedTensor>& values) {
+    auto* job = new context::Job(this);
+    job->start([values, path = file.toStdString()](const base::WorkContext&) { return io::writeNpz(path, values); },
+               [this, job, file](const base::Result<void>& written) {
+                   if (written)
+                       m_context.messages().report(Message{base::Severity::Info, tr("Values saved"), file, {}, {}});
+                   else m_context.messages().report(written.error());
+                   job->deleteLater();
+               });
+}
+
+void WindowOutput::print() {
+    if (!m_canvases.active()->view().scene()) return;
     auto* dialog = new dialogs::PrintDialog(
         {},
-        [shown = QPointer(canvas())](const dialogs::PrintChoice& choice) {
-            return printSource(shown ? shown->snapshotForPaper(choice.whole) : canvas::GraphCanvas::Snapshot(),
+        [shown = QPointer(m_canvases.active())](const dialogs::PrintChoice& choice) {
+            return printSource(shown ? shown->snapshotForPaper(choice.whole) : GraphCanvas::Snapshot(),
                                pagingOf(choice));
         },
-        this);
+        &m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }
 
-void MainWindow::showText() {
+void WindowOutput::showText() {
     // Of one canvas for as long as it is open, whichever is the active one by then.
-    canvas::GraphCanvas* shown = canvas();
+    GraphCanvas* shown = m_canvases.active();
     const auto title = [this] {
         return m_context.model().isOpen() ? QString::fromStdString(m_context.model().document()->title) : QString();
     };
-    auto* dialog = new dialogs::TextDialog(title(), shown->text().twin(), shown->text().currentLine(), this);
+    auto* dialog = new dialogs::TextDialog(title(), shown->text().twin(), shown->text().currentLine(), &m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(shown, &canvas::GraphCanvas::sceneChanged, dialog, [shown, dialog, title] {
+    connect(shown, &GraphCanvas::sceneChanged, dialog, [shown, dialog, title] {
         dialog->setTitle(title());
         dialog->setText(shown->text().twin());
     });
@@ -151,39 +204,6 @@ void MainWindow::showText() {
     dialog->show();
 }
 
-void MainWindow::showLabels() {
-    const auto example = [this](const context::LabelRules& rules) -> QStringList {
-        if (!m_context.model().isOpen()) return {};
-        const graph::InternalGraph& graph = m_context.model().graph();
-        // The selected operation; else the first that does something.
-        graph::ExprId shown = m_context.navigation().selection().expr;
-        for (const graph::ExprId id : graph.main().order) {
-            if (shown.valid()) break;
-            const graph::Expr& expr = graph.expr(id);
-            if (!layout::Outline::isConstant(expr) && expr.kind != graph::ExprKind::Input &&
-                expr.kind != graph::ExprKind::Output)
-                shown = id;
-        }
-        if (!shown.valid()) return {};
-        if (const auto labels = canvas::makeCardLabels(rules, &m_context)) {
-            const QStringList lines = canvas::labelLines(*labels, graph, shown);
-            if (!lines.isEmpty()) return lines;
-        }
-        layout::ItemDescription what;
-        what.kind = layout::ItemKind::Expr;
-        what.expr = shown;
-        const canvas::ItemText text = canvas::itemText(graph, what);
-        QStringList lines{text.title, text.qualname, text.name};
-        lines.removeAll(QString());
-        return lines;
-    };
-    auto* dialog = new dialogs::LabelsDialog(m_context.settings().labelRules(), example, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &dialogs::LabelsDialog::chosen, this, [this](const context::LabelRules& rules) {
-        context::storeLater([rules](QSettings& settings) { context::writeLabelRules(settings, rules); });
-        m_context.settings().setLabelRules(rules);
-    });
-    dialog->open();
-}
+void WindowOutput::copyPicture() { QGuiApplication::clipboard()->setImage(m_canvases.active()->picture()); }
 
 }  // namespace sonde::window

@@ -94,7 +94,7 @@ class TestChangedInputs : public test::WindowFixture {
     QString tensorTitle() {
         QStringList texts;
         for (const auto* label :
-             m_window->panel(QStringLiteral("tensor_viewer"))->findChildren<widgets::ElidedLabel*>())
+             m_window->docks().panel(QStringLiteral("tensor_viewer"))->findChildren<widgets::ElidedLabel*>())
             texts << label->text();
         return texts.join(u'\n');
     }
@@ -172,7 +172,7 @@ void TestChangedInputs::valuesOfOtherInputsSaySo() {
     models::WatchListModel watches(context().model(), context().points(), context().runs(), context().inputs(),
                                    models::WatchListModel::Kind::Watches);
     const auto watched = [&] { return watches.index(0, models::WatchListModel::ValueColumn).data().toString(); };
-    auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
+    auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->docks().panel(QStringLiteral("details")));
     const auto saysStale = [&] {
         return QList<bool>{
             watched().startsWith(QStringLiteral("stale")), tensorTitle().contains(QStringLiteral("Stale")),
@@ -230,7 +230,7 @@ void TestChangedInputs::whatCannotBeComparedMarksWhatIsKnown() {
     QCOMPARE(comparison.staleReason(), QStringLiteral("it could not be compared with missing.npz"));
     run();  // on the same inputs: still not what was asked for
     QVERIFY(comparison.isStale());
-    auto* panel = qobject_cast<panels::ComparisonPanel*>(m_window->panel(QStringLiteral("comparison")));
+    auto* panel = qobject_cast<panels::ComparisonPanel*>(m_window->docks().panel(QStringLiteral("comparison")));
     QVERIFY2(panel->summary().startsWith(QStringLiteral("Stale")), qPrintable(panel->summary()));
 }
 
@@ -242,7 +242,7 @@ void TestChangedInputs::theToleranceIsTheModels() {
     QVERIFY(writeReference({1, 2}, {2, 4.2F}));
     compare(path("reference.npz"));
     QCOMPARE(comparison.differing(), std::size_t{1});
-    QWidget* panel = m_window->panel(QStringLiteral("comparison"));
+    QWidget* panel = m_window->docks().panel(QStringLiteral("comparison"));
     auto* field = panel->findChild<QLineEdit*>(QStringLiteral("tolerance"));
     auto* reset = panel->findChild<QPushButton*>(QStringLiteral("usualTolerance"));
     QVERIFY(reset->isHidden());
@@ -259,7 +259,10 @@ void TestChangedInputs::theToleranceIsTheModels() {
     openWindow();
     openDoubled();
     QCOMPARE(context().comparison().tolerances().float32, 0.5);
-    m_window->panel(QStringLiteral("comparison"))->findChild<QPushButton*>(QStringLiteral("usualTolerance"))->click();
+    m_window->docks()
+        .panel(QStringLiteral("comparison"))
+        ->findChild<QPushButton*>(QStringLiteral("usualTolerance"))
+        ->click();
     QVERIFY(context().comparison().hasUsualTolerances());
 }
 
@@ -295,7 +298,8 @@ void TestChangedInputs::otherShapesAreTold() {
     compare(path("reference.npz"));
     context().navigation().select(named("twice"));
     settle();
-    const QString text = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")))->text();
+    const QString text =
+        qobject_cast<panels::NodeDetailsPanel*>(m_window->docks().panel(QStringLiteral("details")))->text();
     QVERIFY2(text.contains(QStringLiteral("shape [2] instead of [3]")), qPrintable(text));
     QVERIFY2(!text.contains(QStringLiteral("Max error")), qPrintable(text));
 }

@@ -80,7 +80,7 @@ void TestColourCompare::valuesAreMeasuredWhenAColourAsks() {
     const analysis::TensorStats stats = analysis::tensorStats(context().runs().value(relu)->tensor());
     QCOMPARE(number(models::MeanColumn, relu), stats.mean);
     QCOMPARE(number(models::DeviationColumn, relu), stats.deviation);
-    auto* table = qobject_cast<panels::NodeTablePanel*>(m_window->panel(QStringLiteral("nodes")));
+    auto* table = qobject_cast<panels::NodeTablePanel*>(m_window->docks().panel(QStringLiteral("nodes")));
     QVERIFY(table);
     // A run after that brings them again.
     run();
@@ -207,7 +207,7 @@ void TestColourCompare::aComparisonIsARunOfItsOwn() {
     open(file("resnet18_slim.onnx"));
     run();  // on random numbers
     context::Comparison& comparison = context().comparison();
-    QDockWidget* list = m_window->dock(QStringLiteral("comparison"));
+    QDockWidget* list = m_window->docks().dock(QStringLiteral("comparison"));
     QVERIFY(list->isHidden());
     const QString reference = file("resnet18_slim.npz");
     comparison.setTolerance({0, 0});
@@ -233,7 +233,7 @@ void TestColourCompare::aComparisonIsARunOfItsOwn() {
     const graph::NodeId first = comparison.firstDiverging();
     QVERIFY(context().navigation().selection().node == first);
     QTRY_VERIFY(context().runs().value(first));
-    auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
+    auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->docks().panel(QStringLiteral("details")));
     QVERIFY(details->text().contains(QStringLiteral("compared with resnet18_slim.npz")));
     QVERIFY(details->text().contains(QStringLiteral("differs first here")));
     QVERIFY(details->text().contains(QStringLiteral("Cosine")));
@@ -271,7 +271,7 @@ void TestColourCompare::theListIsSorted() {
     comparison.withFile(file("resnet18_slim.npz"));
     QTRY_VERIFY_WITH_TIMEOUT(comparison.isKnown(), 60000);
     settle();
-    auto* panel = qobject_cast<panels::ComparisonPanel*>(m_window->panel(QStringLiteral("comparison")));
+    auto* panel = qobject_cast<panels::ComparisonPanel*>(m_window->docks().panel(QStringLiteral("comparison")));
     using models::DifferenceTableModel;
     panel->view()->sortByColumn(DifferenceTableModel::MaxAbsolute, Qt::DescendingOrder);
     const QAbstractItemModel* rows = panel->view()->model();

@@ -129,12 +129,12 @@ void TestDivergences::whatHasNoCounterpartIsNamed() {
     QCOMPARE(comparison().remarks(), zzz + QStringLiteral("; ") + other);
     QVERIFY(context().messages().all().back().text.endsWith(comparison().remarks()));
     QCOMPARE(context().messages().all().back().severity, base::Severity::Warning);
-    auto* panel = qobject_cast<panels::ComparisonPanel*>(m_window->panel(QStringLiteral("comparison")));
+    auto* panel = qobject_cast<panels::ComparisonPanel*>(m_window->docks().panel(QStringLiteral("comparison")));
     QCOMPARE(panel->remarks(), comparison().remarks());
     QVERIFY2(status().endsWith(comparison().remarks()), qPrintable(status()));
     context().navigation().select(named("c"));
     settle();
-    auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
+    auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->docks().panel(QStringLiteral("details")));
     QVERIFY2(details->text().contains(QStringLiteral("float64 in the reference")), qPrintable(details->text()));
     std::vector<io::NamedTensor> many{{"node.a", pair(1, 0)}};
     for (int i = 0; i < 20; ++i) many.emplace_back("node.n" + std::to_string(i), pair(0, 0));

@@ -49,7 +49,8 @@ class TestExportBeside : public test::WindowFixture {
         settle();
     }
     void save(const QString& name) {
-        name.startsWith(QLatin1String("pages")) ? m_window->exportPagesTo(path(name)) : m_window->exportTo(path(name));
+        name.startsWith(QLatin1String("pages")) ? m_window->output().exportPagesTo(path(name))
+                                                : m_window->output().exportTo(path(name));
     }
     QString path(const QString& name) const { return m_folder->filePath(name); }
     /// Also what begins with a dot, or is there for a while only.
@@ -167,10 +168,10 @@ void TestExportBeside::printingGoesOnBeside() {
 
 void TestExportBeside::whatCannotBeWrittenIsTold() {
     open(QStringLiteral("zoo:seed"));
-    m_window->exportTo(QStringLiteral("/nonexistent/folder/picture.svg"));
+    m_window->output().exportTo(QStringLiteral("/nonexistent/folder/picture.svg"));
     settle();
     QVERIFY(isTold(QStringLiteral("cannot be written")));
-    m_window->exportTo(path(QStringLiteral("picture.bmp")));
+    m_window->output().exportTo(path(QStringLiteral("picture.bmp")));
     settle();
     QVERIFY(isTold(QStringLiteral("unknown output format 'bmp'")));
 }

@@ -53,7 +53,7 @@ class TestGivingInputs : public test::WindowFixture {
         return io::writeNpz(path(name).toStdString(), arrays) ? path(name) : QString();
     }
     QFrame* editor(const char* input) {
-        m_window->showPanel(QStringLiteral("inputs"));
+        m_window->docks().show(QStringLiteral("inputs"));
         QCoreApplication::processEvents();
         return m_window->findChild<QFrame*>(QStringLiteral("input.") + QLatin1String(input));
     }

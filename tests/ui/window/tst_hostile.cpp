@@ -77,13 +77,13 @@ class TestHostile : public test::WindowFixture {
         return write(path, bytes) ? path : QString();
     }
     int rowsOfTree() {
-        return qobject_cast<panels::ModuleTreePanel*>(m_window->panel(QStringLiteral("modules")))
+        return qobject_cast<panels::ModuleTreePanel*>(m_window->docks().panel(QStringLiteral("modules")))
             ->view()
             ->model()
             ->rowCount();
     }
     int rowsOfTable() {
-        return qobject_cast<panels::NodeTablePanel*>(m_window->panel(QStringLiteral("nodes")))
+        return qobject_cast<panels::NodeTablePanel*>(m_window->docks().panel(QStringLiteral("nodes")))
             ->view()
             ->model()
             ->rowCount();
@@ -177,7 +177,7 @@ void TestHostile::drawn() {
         QVERIFY(more && !more->isVisibleTo(more->parentWidget()));
     }
     for (const char* panel : {"details", "watches", "nodes", "operators", "inputs", "log"}) {
-        m_window->showPanel(QLatin1String(panel));
+        m_window->docks().show(QLatin1String(panel));
         QVERIFY(!m_window->grab().isNull());
     }
     QVERIFY(!canvas()->text().twin().isEmpty());

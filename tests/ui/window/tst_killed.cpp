@@ -57,8 +57,8 @@ struct Child {
     void press(const QKeySequence& keys) {
         window.activateWindow();
         if (!QTest::qWaitForWindowActive(&window)) return say("STATE {}");
-        window.canvas()->setFocus();
-        QTest::keyClick(window.canvas(), keys[0].key(), keys[0].keyboardModifiers());
+        window.canvases().active()->setFocus();
+        QTest::keyClick(window.canvases().active(), keys[0].key(), keys[0].keyboardModifiers());
         settle();
     }
     graph::NodeId node(const char* query) {
@@ -79,27 +79,28 @@ struct Child {
             open << QString::fromStdString(graph.scope(scope).qualname);
         for (const char* id :
              {"modules", "inputs", "details", "tensor_viewer", "watches", "nodes", "operators", "log", "tracing"}) {
-            const QDockWidget* dock = window.dock(QLatin1String(id));
+            const QDockWidget* dock = window.docks().dock(QLatin1String(id));
             docks << (dock->isHidden() ? QStringLiteral("%1 hidden").arg(id)
                                        : QStringLiteral("%1 in area %2")
                                              .arg(id)
-                                             .arg(window.dockWidgetArea(window.dock(QLatin1String(id)))));
+                                             .arg(window.dockWidgetArea(window.docks().dock(QLatin1String(id)))));
         }
         const QRectF gemm =
-            window.canvas()->view().rectOf(graph.node(node("qualname:layer2.0.conv1 op:Conv")).producer);
-        const QPointF from = gemm.center() - QPointF(window.canvas()->width(), window.canvas()->height()) / 2;
+            window.canvases().active()->view().rectOf(graph.node(node("qualname:layer2.0.conv1 op:Conv")).producer);
+        const QPointF from =
+            gemm.center() - QPointF(window.canvases().active()->width(), window.canvases().active()->height()) / 2;
         return {{"watched", names(context().points().watched())},
                 {"ends", names(context().points().ends())},
                 {"open", open},
                 {"input", context().inputs().all().front().spec.source},
                 {"leftRight", context().canvases().active().view().direction == layout::Direction::LeftRight},
-                {"scale", std::round(window.canvas()->view().camera().scale * 1000) / 1000},
+                {"scale", std::round(window.canvases().active()->view().camera().scale * 1000) / 1000},
                 {"place", QJsonArray{qRound(from.x()), qRound(from.y())}},
                 {"bookmarks", static_cast<int>(context().navigation().bookmarks().size())},
                 {"docks", docks},
                 {"colour", context().settings().colorBy()},
                 {"names", context().settings().showsNames()},
-                {"split", window.isSplit()},
+                {"split", window.canvases().isSplit()},
                 {"size", QJsonArray{window.width(), window.height()}}};
     }
 };
@@ -123,18 +124,19 @@ int work() {
     child.press(QKeySequence("Ctrl+U"));
     context.settings().setColorBy(QStringLiteral("op"));
     context.inputs().setSpec(context.inputs().all().front().name, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
-    child.press(QKeySequence("Alt+2"));                                                                // the inputs go,
-    child.press(QKeySequence("Alt+7"));                                                                // the log comes,
-    child.window.addDockWidget(Qt::LeftDockWidgetArea, child.window.dock(QStringLiteral("details")));  // and one moves
+    child.press(QKeySequence("Alt+2"));  // the inputs go,
+    child.press(QKeySequence("Alt+7"));  // the log comes,
+    child.window.addDockWidget(Qt::LeftDockWidgetArea,
+                               child.window.docks().dock(QStringLiteral("details")));  // and one moves
     child.press(QKeySequence("Ctrl+\\"));
     child.window.resize(1200, 800);
     child.settle();
     context.canvases().setActive(0);
     context.navigation().navigateTo(child.node("qualname:layer2.0.conv1 op:Conv"));
     child.settle();
-    child.window.canvas(0)->view().zoomBy(1.37);
+    child.window.canvases().at(0)->view().zoomBy(1.37);
     child.settle();
-    // The window stores its state a moment after it has changed (MainWindow::saveSoon) and nothing tells when: time
+    // The window stores its state a moment after it has changed (WindowState::saveSoon) and nothing tells when: time
     // itself is meant. What is stored by then has to be on the disk although the process does not end by itself.
     QTest::qWait(1500);
     child.settle();

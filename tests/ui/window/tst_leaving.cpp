@@ -71,17 +71,18 @@ void TestLeaving::coloursOfValuesGoWithTheModel() {
 
 void TestLeaving::theSecondCanvasGoesWithTheModel() {
     open(file("gpt_mini.onnx"));
-    m_window->split(Qt::Horizontal);
+    m_window->canvases().split(Qt::Horizontal);
     context().canvases().active().expandToDepth(4);
     settle();
     const auto all = find("op:MatMul");
     context().navigation().navigateTo(all.back());
     settle();
-    m_window->canvas(0)->setFocus();
+    m_window->canvases().at(0)->setFocus();
     // The sample's picture is given while the model is being opened, and panels come and go.
     for (const char* next : {"zoo:seed", "zoo:unet_small", "zoo:seed"}) open(QLatin1String(next));
-    for (int number : {0, 1}) QVERIFY(m_window->canvas(number)->view().scene());
-    QCOMPARE(m_window->canvas(0)->view().scene()->items.size(), m_window->canvas(1)->view().scene()->items.size());
+    for (int number : {0, 1}) QVERIFY(m_window->canvases().at(number)->view().scene());
+    QCOMPARE(m_window->canvases().at(0)->view().scene()->items.size(),
+             m_window->canvases().at(1)->view().scene()->items.size());
 }
 
 void TestLeaving::whatCouldNotBeOpenedIsForgotten() {
@@ -192,21 +193,22 @@ void TestLeaving::aSecondCanvasShowsWhatTheFirstIsAboutTo() {
     context().canvases().active().expandToDepth(0);
     settle();
     context().canvases().active().expandToDepth(4);
-    m_window->split(Qt::Horizontal);
+    m_window->canvases().split(Qt::Horizontal);
     settle();
-    QCOMPARE(m_window->canvas(1)->view().scene()->items.size(), m_window->canvas(0)->view().scene()->items.size());
+    QCOMPARE(m_window->canvases().at(1)->view().scene()->items.size(),
+             m_window->canvases().at(0)->view().scene()->items.size());
     // The reverse: the first takes the place of the second.
     context().canvases().setActive(1);
     context().canvases().active().expandToDepth(0);
-    const std::size_t before = m_window->canvas(1)->view().scene()->items.size();
-    m_window->closeCanvas(0);
+    const std::size_t before = m_window->canvases().at(1)->view().scene()->items.size();
+    m_window->canvases().close(0);
     settle();
     QVERIFY(canvas()->view().scene()->items.size() < before);
 }
 
 void TestLeaving::theTextIsOfOneCanvas() {
     open(file("gpt_mini.onnx"));
-    m_window->split(Qt::Horizontal);
+    m_window->canvases().split(Qt::Horizontal);
     context().canvases().active().expandToDepth(4);
     settle();
     context().canvases().setActive(0);
@@ -223,10 +225,10 @@ void TestLeaving::theTextIsOfOneCanvas() {
     Q_EMIT dialog->lineChosen(1);
     settle();
     QCOMPARE(context().canvases().activeNumber(), 0);
-    QCOMPARE(m_window->canvas(0)->text().currentLine(), 1);
+    QCOMPARE(m_window->canvases().at(0)->text().currentLine(), 1);
     open(QStringLiteral("zoo:seed"));
     QVERIFY2(!dialog->windowTitle().contains(QStringLiteral("gpt_mini")), qPrintable(dialog->windowTitle()));
-    QCOMPARE(dialog->text()->toPlainText(), m_window->canvas(0)->text().twin());
+    QCOMPARE(dialog->text()->toPlainText(), m_window->canvases().at(0)->text().twin());
     const QPointer<dialogs::TextDialog> kept(dialog);
     context().loader().close();
     QVERIFY(kept && kept->text()->toPlainText().isEmpty());

@@ -26,6 +26,8 @@
 #include "ui/window/script.h"
 #include "ui/window/search_bar.h"
 #include "ui/window/start_page.h"
+#include "ui/window/window_canvases.h"
+#include "ui/window/window_docks.h"
 
 using namespace sonde;
 using context::InspectorContext;
@@ -61,7 +63,7 @@ class TestMainWindow : public QObject {
   private:
     static QString modelFile() { return QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"); }
     InspectorContext& context() { return m_window->context(); }
-    canvas::GraphCanvas* canvas() { return m_window->canvas(); }
+    canvas::GraphCanvas* canvas() { return m_window->canvases().active(); }
     void makeWindow();
     void openModel();
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 60000); }
@@ -116,15 +118,15 @@ void TestMainWindow::openModel() {
 
 void TestMainWindow::everyPanelStandsEmptyAndFilled() {
     for (const panels::PanelInfo& info : window::panelTable()) {
-        QVERIFY2(m_window->panel(info.id), qPrintable(info.id));
-        m_window->showPanel(info.id);
-        QVERIFY(!m_window->dock(info.id)->isHidden());
-        QVERIFY(!m_window->dock(info.id)->grab().isNull());
+        QVERIFY2(m_window->docks().panel(info.id), qPrintable(info.id));
+        m_window->docks().show(info.id);
+        QVERIFY(!m_window->docks().dock(info.id)->isHidden());
+        QVERIFY(!m_window->docks().dock(info.id)->grab().isNull());
     }
     openModel();
     for (const panels::PanelInfo& info : window::panelTable()) {
-        m_window->showPanel(info.id);
-        QVERIFY(!m_window->dock(info.id)->grab().isNull());
+        m_window->docks().show(info.id);
+        QVERIFY(!m_window->docks().dock(info.id)->grab().isNull());
     }
 }
 
@@ -153,7 +155,7 @@ void TestMainWindow::clickSelectsAndF9Watches() {
     QCOMPARE(context().points().watched().size(), std::size_t{1});
     QTest::keyClick(canvas(), Qt::Key_F9);
     QVERIFY(context().points().watched().empty());
-    auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
+    auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->docks().panel(QStringLiteral("details")));
     QVERIFY2(details->text().contains(QStringLiteral("conv1")), qPrintable(details->text()));
 }
 
@@ -164,7 +166,7 @@ void TestMainWindow::f5RunsAndTheWatchListShowsValues() {
     QTest::keyClick(canvas(), Qt::Key_F5);
     QVERIFY(finished.wait(60000));
     QVERIFY(context().runs().state() == RunState::Finished);
-    auto* list = qobject_cast<panels::WatchListPanel*>(m_window->panel(QStringLiteral("watches")));
+    auto* list = qobject_cast<panels::WatchListPanel*>(m_window->docks().panel(QStringLiteral("watches")));
     const QAbstractItemModel* shown = list->watches()->view()->model();
     QCOMPARE(shown->rowCount(), 1);
     QTRY_COMPARE(shown->index(0, models::WatchListModel::MinColumn).data().toString(),
@@ -243,7 +245,7 @@ void TestMainWindow::searchJumpsAndExpands() {
 
 void TestMainWindow::treeAndCanvasAreInStep() {
     openModel();
-    auto* tree = qobject_cast<panels::ModuleTreePanel*>(m_window->panel(QStringLiteral("modules")));
+    auto* tree = qobject_cast<panels::ModuleTreePanel*>(m_window->docks().panel(QStringLiteral("modules")));
     context().navigation().select(context().navigation().selectionOf(QStringLiteral("layer3")));
     QCOMPARE(tree->view()->currentIndex().data(models::QualnameRole).toString(), QStringLiteral("layer3"));
     tree->view()->setFocus();
@@ -278,13 +280,13 @@ void TestMainWindow::aBrokenFileShowsABanner() {
 void TestMainWindow::stateIsRestored() {
     openModel();
     context().points().setWatched(firstOf("Relu"), true);
-    m_window->dock(QStringLiteral("log"))->hide();
+    m_window->docks().dock(QStringLiteral("log"))->hide();
     m_window->close();
     makeWindow();
     openModel();
     QCOMPARE(context().points().watched().size(), std::size_t{1});
-    QVERIFY(m_window->dock(QStringLiteral("log"))->isHidden());
-    QVERIFY(!m_window->dock(QStringLiteral("modules"))->isHidden());
+    QVERIFY(m_window->docks().dock(QStringLiteral("log"))->isHidden());
+    QVERIFY(!m_window->docks().dock(QStringLiteral("modules"))->isHidden());
 }
 
 void TestMainWindow::scriptFailureNamesTheLine() {
@@ -373,7 +375,7 @@ void TestMainWindow::controlsOfTheViewerAreWholeInSmallWindows() {
     settle();
     context().navigation().navigateTo(firstOf("MaxPool"));
     settle();
-    auto* panel = qobject_cast<panels::TensorViewerPanel*>(m_window->panel(QStringLiteral("tensor_viewer")));
+    auto* panel = qobject_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
     panel->viewer()->setCurrentView(QStringLiteral("heat_map"));
     settle();
     const auto* slice = panel->findChild<widgets::SliceBar*>();

@@ -20,7 +20,7 @@ class TestModuleMenu : public test::WindowFixture {
 
 void TestModuleMenu::aModuleHasWatchAndEndPoints() {
     open(file("resnet18_slim.onnx"));
-    auto* tree = m_window->panel(QStringLiteral("modules"))->findChild<QTreeView*>();
+    auto* tree = m_window->docks().panel(QStringLiteral("modules"))->findChild<QTreeView*>();
     tree->expandAll();
     const QModelIndexList found =
         tree->model()->match(tree->model()->index(0, 0), Qt::DisplayRole, QStringLiteral("layer2"), 1,

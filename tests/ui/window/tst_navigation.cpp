@@ -28,6 +28,9 @@
 #include "ui/window/focus_bar.h"
 #include "ui/window/main_window.h"
 #include "ui/window/search_bar.h"
+#include "ui/window/window_canvases.h"
+#include "ui/window/window_docks.h"
+#include "ui/window/window_links.h"
 
 using namespace sonde;
 using context::InspectorContext;
@@ -64,7 +67,7 @@ class TestNavigation : public QObject {
     static QString file(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
     static QString transformer() { return QStringLiteral("zoo:vit_b_16?layers=5&dim=48&mlp=96&heads=4"); }
     InspectorContext& context() { return m_window->context(); }
-    canvas::GraphCanvas* canvas() { return m_window->canvas(); }
+    canvas::GraphCanvas* canvas() { return m_window->canvases().active(); }
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 60000); }
     void open(const QString& model);
     void run();
@@ -156,8 +159,8 @@ void TestNavigation::valuesOfBlocksStandSideBySide() {
     const std::vector<graph::NodeId> norms = find("class:LayerNorm name:/ln_1$/");
     context().navigation().navigateTo(norms[2]);
     settle();
-    m_window->showPanel(QStringLiteral("instances"));
-    auto* panel = qobject_cast<panels::InstancesPanel*>(m_window->panel(QStringLiteral("instances")));
+    m_window->docks().show(QStringLiteral("instances"));
+    auto* panel = qobject_cast<panels::InstancesPanel*>(m_window->docks().panel(QStringLiteral("instances")));
     QCOMPARE(panel->model().rowCount(), 5);
     auto* compute = panel->findChild<QPushButton*>(QStringLiteral("computeValues"));
     if (compute->isVisible()) QTest::mouseClick(compute, Qt::LeftButton);
@@ -186,14 +189,14 @@ void TestNavigation::conesHaveADepthSlider() {
     const std::vector<graph::NodeId> convs = find("op:Conv");
     context().navigation().select(convs[3]);
     key(Qt::Key_Up, Qt::ControlModifier | Qt::ShiftModifier);
-    QVERIFY(m_window->focusBar()->isVisible());
+    QVERIFY(m_window->canvases().focusBar()->isVisible());
     const std::size_t needed = shownExprs();
     QVERIFY(needed < all);
-    QVERIFY(m_window->focusBar()->text().contains(
+    QVERIFY(m_window->canvases().focusBar()->text().contains(
         QStringLiteral("%1 hidden").arg(canvas()->view().scene()->filteredExprs)));
     QVERIFY(canvas()->view().scene()->filteredExprs >= all - needed &&
             canvas()->view().scene()->filteredExprs <= all - needed + 1);  // and the output
-    QSlider* slider = m_window->focusBar()->depthSlider();
+    QSlider* slider = m_window->canvases().focusBar()->depthSlider();
     slider->setFocus();
     slider->setValue(3);
     settle();
@@ -203,7 +206,7 @@ void TestNavigation::conesHaveADepthSlider() {
     settle();
     QCOMPARE(shownExprs(), std::size_t{3});
     key(Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
-    QVERIFY(!m_window->focusBar()->isVisible());
+    QVERIFY(!m_window->canvases().focusBar()->isVisible());
     QCOMPARE(shownExprs(), all);
 }
 
@@ -291,8 +294,8 @@ void TestNavigation::coloursByTime() {
 
 void TestNavigation::operatorTableSelects() {
     open(file("resnet18_slim.onnx"));
-    m_window->showPanel(QStringLiteral("operators"));
-    auto* panel = qobject_cast<panels::OperatorsPanel*>(m_window->panel(QStringLiteral("operators")));
+    m_window->docks().show(QStringLiteral("operators"));
+    auto* panel = qobject_cast<panels::OperatorsPanel*>(m_window->docks().panel(QStringLiteral("operators")));
     QTRY_VERIFY(panel->view()->model()->rowCount() > 0);
     for (int row = 0; row < panel->view()->model()->rowCount(); ++row) {
         const QModelIndex name = panel->view()->model()->index(row, 0);
@@ -309,7 +312,7 @@ void TestNavigation::operatorTableSelects() {
 
 void TestNavigation::tableTotalsEqualTheirSums() {
     open(file("resnet18_slim.onnx"));
-    auto* panel = qobject_cast<panels::NodeTablePanel*>(m_window->panel(QStringLiteral("nodes")));
+    auto* panel = qobject_cast<panels::NodeTablePanel*>(m_window->docks().panel(QStringLiteral("nodes")));
     QTemporaryDir folder;
     const QString csv = folder.filePath(QStringLiteral("nodes.csv"));
     QVERIFY(panel->writeCsv(csv));
@@ -421,7 +424,7 @@ void TestNavigation::linkedWindowsSelectTheSame() {
     QVERIFY(opened.wait(30000));
     context().navigation().navigateTo(context().navigation().selectionOf(QStringLiteral("layer3")));
     QCOMPARE(other->context().navigation().selection().qualname, QStringLiteral("layer3"));
-    m_window->setLinked(false);
+    m_window->links().setLinked(false);
     context().navigation().navigateTo(context().navigation().selectionOf(QStringLiteral("layer1")));
     QCOMPARE(other->context().navigation().selection().qualname, QStringLiteral("layer3"));
 }
@@ -444,7 +447,7 @@ void TestNavigation::everyPassOfALoopCanBeChosen() {
     context().navigation().navigateTo(inside);
     settle();
     QTRY_VERIFY_WITH_TIMEOUT(context().runs().iterations(inside) > 1, 10000);
-    auto* values = qobject_cast<panels::TensorViewerPanel*>(m_window->panel(QStringLiteral("tensor_viewer")));
+    auto* values = qobject_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
     QTRY_VERIFY(values->iterationBox()->isVisibleTo(values));
     QCOMPARE(values->iterationBox()->maximum(), static_cast<int>(context().runs().iterations(inside)));
     QCOMPARE(values->iterationBox()->value(), values->iterationBox()->maximum());

@@ -48,13 +48,13 @@ class TestOpening : public test::WindowFixture {
         for (const int id : canvas::LayoutService::instance().workers.processIds()) ::kill(id, SIGKILL);
     }
     int rowsOfTree() {
-        return qobject_cast<panels::ModuleTreePanel*>(m_window->panel(QStringLiteral("modules")))
+        return qobject_cast<panels::ModuleTreePanel*>(m_window->docks().panel(QStringLiteral("modules")))
             ->view()
             ->model()
             ->rowCount();
     }
     int rowsOfTable() {
-        return qobject_cast<panels::NodeTablePanel*>(m_window->panel(QStringLiteral("nodes")))
+        return qobject_cast<panels::NodeTablePanel*>(m_window->docks().panel(QStringLiteral("nodes")))
             ->view()
             ->model()
             ->rowCount();

@@ -11,6 +11,7 @@
 
 #include "ui/canvas/graph_canvas.h"
 #include "ui/window/main_window.h"
+#include "ui/window/window_docks.h"
 
 using namespace sonde;
 using context::InspectorContext;
@@ -39,7 +40,7 @@ class TestPassesPanel : public QObject {
 
   private:
     InspectorContext& context() { return m_window->context(); }
-    QWidget* panel() { return m_window->panel(QStringLiteral("passes")); }
+    QWidget* panel() { return m_window->docks().panel(QStringLiteral("passes")); }
     void waitForModel(const std::function<void()>& act) {
         QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
         act();
@@ -76,7 +77,7 @@ void TestPassesPanel::beforeAndAfter() {
     QFETCH(QString, model);
     QFETCH(int, norms);
     waitForModel([&] { m_window->open(model); });
-    m_window->showPanel(QStringLiteral("passes"));
+    m_window->docks().show(QStringLiteral("passes"));
     const int before = normCalls();
     if (norms) QCOMPARE(before, norms);
     QVERIFY(before > 0);

@@ -92,10 +92,10 @@ void TestRandomSessions::actOnView() {
         case 0: context().navigation().navigateTo(anyNode()); break;
         case 1: context().points().toggleWatch(anyNode()); break;
         case 2: context().points().toggleEnd(anyNode()); break;
-        case 3: m_window->split(any(2) ? Qt::Horizontal : Qt::Vertical); break;
-        case 4: m_window->closeCanvas(static_cast<int>(any(2))); break;
+        case 3: m_window->canvases().split(any(2) ? Qt::Horizontal : Qt::Vertical); break;
+        case 4: m_window->canvases().close(static_cast<int>(any(2))); break;
         case 5:
-            if (m_window->isSplit()) context().canvases().setActive(static_cast<int>(any(2)));
+            if (m_window->canvases().isSplit()) context().canvases().setActive(static_cast<int>(any(2)));
             break;
         case 6:
         case 7: context().settings().setColorBy(columns[static_cast<qsizetype>(any(6))]); break;
@@ -167,9 +167,9 @@ void TestRandomSessions::anyOrder() {
     settle();
     run();
     settle();
-    for (int number = 0; number < (m_window->isSplit() ? 2 : 1); ++number) {
-        QVERIFY(m_window->canvas(number)->view().scene());
-        for (const layout::SceneItem& item : m_window->canvas(number)->view().scene()->items)
+    for (int number = 0; number < (m_window->canvases().isSplit() ? 2 : 1); ++number) {
+        QVERIFY(m_window->canvases().at(number)->view().scene());
+        for (const layout::SceneItem& item : m_window->canvases().at(number)->view().scene()->items)
             if (item.what.expr.valid()) QVERIFY(item.what.expr.index() < context().model().graph().exprCount());
     }
     QVERIFY(!context().comparison().isKnown());

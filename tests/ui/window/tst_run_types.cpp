@@ -14,6 +14,7 @@
 #include "ui/panels/node_details/node_details_panel.h"
 #include "ui/theme/theme.h"
 #include "ui/window/main_window.h"
+#include "ui/window/window_canvases.h"
 
 using namespace sonde;
 using context::InspectorContext;
@@ -46,7 +47,7 @@ class TestRunTypes : public QObject {
         const graph::NodeId norm = context.model().graph().findNode("norm");
         QVERIFY(norm.valid());
         QVERIFY(!context.model().graph().node(norm).type.staticShape());
-        const std::vector<layout::SceneItem> before = window.canvas()->view().scene()->items;
+        const std::vector<layout::SceneItem> before = window.canvases().active()->view().scene()->items;
 
         run(window, QStringLiteral("#rand(0,1,7,12)"));
         QCOMPARE(changed.count(), 1);
@@ -54,11 +55,11 @@ class TestRunTypes : public QObject {
         QVERIFY(!context.model().document()->graph->node(norm).type.staticShape());
         QVERIFY2(labels(window).contains(QStringLiteral("float32[7,12]")), qPrintable(labels(window).join(u'\n')));
         QVERIFY(!labels(window).contains(QStringLiteral("float32")));
-        QVERIFY2(window.canvas()->text().twin().contains(QStringLiteral("float32[7,12]")),
-                 qPrintable(window.canvas()->text().twin()));
+        QVERIFY2(window.canvases().active()->text().twin().contains(QStringLiteral("float32[7,12]")),
+                 qPrintable(window.canvases().active()->text().twin()));
         context.navigation().select(context.navigation().selectionOf(norm));
         QTRY_VERIFY(window.findChild<panels::NodeDetailsPanel*>()->text().contains(QStringLiteral("7×12")));
-        const std::vector<layout::SceneItem>& after = window.canvas()->view().scene()->items;
+        const std::vector<layout::SceneItem>& after = window.canvases().active()->view().scene()->items;
         QCOMPARE(after.size(), before.size());
         for (std::size_t i = 0; i < after.size(); ++i) QVERIFY(after[i].rect == before[i].rect);
 
@@ -174,7 +175,7 @@ class TestRunTypes : public QObject {
 
     static QStringList labels(MainWindow& window) {
         QStringList texts;
-        for (const layout::SceneEdge& edge : window.canvas()->view().scene()->edges)
+        for (const layout::SceneEdge& edge : window.canvases().active()->view().scene()->edges)
             texts << canvas::edgeText(window.context().model().graph(), edge);
         return texts;
     }

@@ -95,7 +95,7 @@ void TestScript::commandsDoWhatMenusDo() {
     QCOMPARE(play("focus all\nrun\naction view.split\ncolor time"), QString());
     QCOMPARE(context().canvases().active().focus().kind, context::Focus::Kind::None);
     QCOMPARE(context().runs().state(), context::RunState::Finished);
-    QVERIFY(m_window->isSplit());
+    QVERIFY(m_window->canvases().isSplit());
     QCOMPARE(context().settings().colorBy(), QStringLiteral("time"));
     QVERIFY(canvas()->overlays().legendVisible());
 }

@@ -121,20 +121,20 @@ void TestTakingAway::theVerbWritesTheSameFiles() {
     };
     for (const char* ending : {"svg", "png", "pdf", "dot", "json"}) {
         const QString name = QStringLiteral("window.") + QLatin1String(ending);
-        m_window->exportTo(folder.filePath(name));
+        m_window->output().exportTo(folder.filePath(name));
         settle();
         const QByteArray ours = window(name);
         QVERIFY2(!ours.isEmpty(), ending);
         QVERIFY2(ours == verb(QStringLiteral("verb.") + QLatin1String(ending), {}), ending);
     }
-    m_window->exportPagesTo(folder.filePath(QStringLiteral("pages.pdf")));
+    m_window->output().exportPagesTo(folder.filePath(QStringLiteral("pages.pdf")));
     settle();
     const QByteArray pages = window(QStringLiteral("pages.pdf"));
     QVERIFY(pagesOf(pages) >= 1);
     QVERIFY(pages == verb(QStringLiteral("verb-pages.pdf"), {QStringLiteral("--pages"), QStringLiteral("A4")}));
     context().settings().setLabelRules({{QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{shape}")}}});
     settle();
-    m_window->exportTo(folder.filePath(QStringLiteral("labels.svg")));
+    m_window->output().exportTo(folder.filePath(QStringLiteral("labels.svg")));
     settle();
     const QByteArray labelled = window(QStringLiteral("labels.svg"));
     QVERIFY(labelled ==
@@ -170,7 +170,7 @@ void TestTakingAway::labelsFollowRules() {
                                           QStringLiteral("{none}{attr:nothing}"), QStringLiteral("{parameters}")}}});
     settle();
     QTemporaryDir folder;
-    m_window->exportTo(folder.filePath(QStringLiteral("l.svg")));
+    m_window->output().exportTo(folder.filePath(QStringLiteral("l.svg")));
     settle();
     QFile svg(folder.filePath(QStringLiteral("l.svg")));
     QVERIFY(svg.open(QIODevice::ReadOnly));

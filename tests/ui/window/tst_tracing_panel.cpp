@@ -13,6 +13,8 @@
 
 #include "ui/canvas/graph_canvas.h"
 #include "ui/window/main_window.h"
+#include "ui/window/window_canvases.h"
+#include "ui/window/window_docks.h"
 
 using namespace sonde;
 using context::InspectorContext;
@@ -46,12 +48,12 @@ class TestTracingPanel : public QObject {
 
   private:
     InspectorContext& context() { return m_window->context(); }
-    QWidget* panel() { return m_window->panel(QStringLiteral("tracing")); }
+    QWidget* panel() { return m_window->docks().panel(QStringLiteral("tracing")); }
     void open(const QString& model) {
         QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
         m_window->open(model);
         QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
-        m_window->showPanel(QStringLiteral("tracing"));
+        m_window->docks().show(QStringLiteral("tracing"));
         QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 30000);
     }
     static QString model(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
@@ -189,8 +191,8 @@ void TestTracingPanel::failedModulesHaveGraphsOfTheirOwn() {
     QCOMPARE(context().model().shownGraph(), act);
     QVERIFY(context().model().graph().findNode("input_1").valid());
     QVERIFY(context().model().graph().findNode("_1").valid());
-    m_window->canvas()->setFocus();
-    QTest::keyClick(m_window->canvas(), Qt::Key_W, Qt::ControlModifier | Qt::ShiftModifier);
+    m_window->canvases().active()->setFocus();
+    QTest::keyClick(m_window->canvases().active(), Qt::Key_W, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_COMPARE(context().model().shownGraph(), 0);
     QVERIFY(context().model().graph().findNode("body_0_gate").valid());
 }

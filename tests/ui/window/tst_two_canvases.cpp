@@ -44,8 +44,8 @@ class TestTwoCanvases : public test::WindowFixture {
     void pairsLetGoOfClosedModels();
 
   private:
-    GraphCanvas* first() { return m_window->canvas(0); }
-    GraphCanvas* second() { return m_window->canvas(1); }
+    GraphCanvas* first() { return m_window->canvases().at(0); }
+    GraphCanvas* second() { return m_window->canvases().at(1); }
     void split() {
         key(Qt::Key_Backslash, Qt::ControlModifier);
         QVERIFY(second());
@@ -55,18 +55,18 @@ class TestTwoCanvases : public test::WindowFixture {
 
 void TestTwoCanvases::aKeySplitsAndCloses() {
     open(file("resnet18_slim.onnx"));
-    QVERIFY(!m_window->isSplit());
+    QVERIFY(!m_window->canvases().isSplit());
     split();
     QVERIFY(first()->isVisible() && second()->isVisible());
     QVERIFY(std::abs(first()->width() - second()->width()) < 8);
     QVERIFY(second()->hasFocus());
-    QVERIFY(m_window->canvas() == second());
+    QVERIFY(m_window->canvases().active() == second());
     key(Qt::Key_F6);
     QVERIFY(first()->hasFocus());
     key(Qt::Key_F6);
     QVERIFY(second()->hasFocus());
     // From a panel back to the canvas in use
-    m_window->showPanel(QStringLiteral("nodes"));
+    m_window->docks().show(QStringLiteral("nodes"));
     QVERIFY(!second()->hasFocus());
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_F6);
     QVERIFY(second()->hasFocus());
@@ -77,7 +77,7 @@ void TestTwoCanvases::aKeySplitsAndCloses() {
     auto* close = second()->findChild<QToolButton*>(QStringLiteral("closeCanvas"));
     QVERIFY(close->isVisible() && !close->toolTip().isEmpty());
     QTest::mouseClick(close, Qt::LeftButton);
-    QTRY_VERIFY(!m_window->isSplit());
+    QTRY_VERIFY(!m_window->canvases().isSplit());
     QVERIFY(!m_window->actions().action(QStringLiteral("view.split"))->isChecked());
     QVERIFY(!first()->findChild<QToolButton*>(QStringLiteral("closeCanvas"))->isVisible());
 }
@@ -105,7 +105,7 @@ void TestTwoCanvases::eachHasItsOwnView() {
     const std::size_t others = second()->view().scene()->items.size();
     QTest::mouseDClick(first(), Qt::LeftButton, {}, QPointF(box.left() + box.width() * 0.35, box.top() + 3).toPoint());
     settle();
-    QVERIFY(m_window->canvas() == first());
+    QVERIFY(m_window->canvases().active() == first());
     QVERIFY(first()->view().scene()->items.size() > items);
     QCOMPARE(second()->view().scene()->items.size(), others);
 }
@@ -188,12 +188,12 @@ void TestTwoCanvases::conesAreOfOneCanvas() {
     key(Qt::Key_Up, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(second()->view().scene()->items.size() < all);
     QCOMPARE(first()->view().scene()->items.size(), all);
-    QVERIFY(m_window->focusBar()->isVisible());
-    QVERIFY(m_window->focusBar()->parentWidget() == second());
+    QVERIFY(m_window->canvases().focusBar()->isVisible());
+    QVERIFY(m_window->canvases().focusBar()->parentWidget() == second());
     key(Qt::Key_F6);
-    QVERIFY(!m_window->focusBar()->isVisible());
+    QVERIFY(!m_window->canvases().focusBar()->isVisible());
     key(Qt::Key_F6);
-    QVERIFY(m_window->focusBar()->isVisible());
+    QVERIFY(m_window->canvases().focusBar()->isVisible());
     key(Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
     QCOMPARE(second()->view().scene()->items.size(), all);
 }
@@ -205,7 +205,7 @@ void TestTwoCanvases::theFirstCanBeClosed() {
     const std::size_t items = second()->view().scene()->items.size();
     key(Qt::Key_F6);
     key(Qt::Key_X, Qt::ControlModifier | Qt::AltModifier);
-    QVERIFY(!m_window->isSplit());
+    QVERIFY(!m_window->canvases().isSplit());
     QVERIFY(canvas() == first());
     QCOMPARE(first()->view().scene()->items.size(), items);  // what the second showed stays
     key(Qt::Key_0, Qt::ControlModifier | Qt::ShiftModifier);
@@ -220,7 +220,7 @@ void TestTwoCanvases::theSplitIsRemembered() {
     QVERIFY(one != other);
     closeWindow();
     openWindow();
-    QVERIFY(m_window->isSplit());
+    QVERIFY(m_window->canvases().isSplit());
     open(file("resnet18_slim.onnx"));
     QCOMPARE(first()->view().scene()->items.size(), one);
     QCOMPARE(second()->view().scene()->items.size(), other);
@@ -230,7 +230,7 @@ void TestTwoCanvases::anotherModelStandsBeside() {
     open(file("unet_small.onnx"));
     MainWindow* other = m_window->openBeside(file("unet_small.trace.pt"));
     QTRY_VERIFY_WITH_TIMEOUT(other->context().model().isOpen() && other->isIdle(), 60000);
-    QVERIFY(m_window->isLinked() && other->isLinked());
+    QVERIFY(m_window->links().isLinked() && other->links().isLinked());
     // The exporters gave other names: the module and the operator's place in it tell.
     const std::vector<graph::NodeId> convs = find("op:Conv");
     QVERIFY(convs.size() > 3);

@@ -46,7 +46,7 @@ class TestWindowManners : public test::WindowFixture {
 
   private:
     bool isSeen(const QString& panel) {
-        return m_window->dock(panel)->isVisible() && !m_window->dock(panel)->visibleRegion().isEmpty();
+        return m_window->docks().dock(panel)->isVisible() && !m_window->docks().dock(panel)->visibleRegion().isEmpty();
     }
     void press(const QKeySequence& keys) { key(keys[0].key(), keys[0].keyboardModifiers()); }
     void wheel(Qt::KeyboardModifiers modifiers) {
@@ -82,22 +82,22 @@ void TestWindowManners::aKeyRaisesAPanelAndClosesOneThatIsSeen() {
     const QKeySequence keys = m_window->actions().shortcuts("panel." + panel).front();
     QAction* action = m_window->actions().action("panel." + panel);
     if (isSeen(panel)) press(keys);  // what is at first: away with it, then all begin alike
-    if (!m_window->dock(panel)->isHidden()) {
+    if (!m_window->docks().dock(panel)->isHidden()) {
         QVERIFY2(!isSeen(panel), "it was open behind another tab");
         press(keys);
         QVERIFY2(isSeen(panel), "the key raises it");
         press(keys);
     }
-    QVERIFY(m_window->dock(panel)->isHidden());
+    QVERIFY(m_window->docks().dock(panel)->isHidden());
     QVERIFY(!action->isChecked());
     press(keys);
     QVERIFY(isSeen(panel));
     QVERIFY(action->isChecked());
     QWidget* focus = QApplication::focusWidget();
-    QVERIFY2(focus && (m_window->dock(panel) == focus || m_window->dock(panel)->isAncestorOf(focus)),
+    QVERIFY2(focus && (m_window->docks().dock(panel) == focus || m_window->docks().dock(panel)->isAncestorOf(focus)),
              "it has the keyboard");
     // Another one of its area in front: it is open, but not seen.
-    const QList<QDockWidget*> tabs = m_window->tabifiedDockWidgets(m_window->dock(panel));
+    const QList<QDockWidget*> tabs = m_window->tabifiedDockWidgets(m_window->docks().dock(panel));
     for (QDockWidget* other : tabs) {
         if (other->isHidden()) continue;
         other->raise();
@@ -106,7 +106,7 @@ void TestWindowManners::aKeyRaisesAPanelAndClosesOneThatIsSeen() {
         QVERIFY2(isSeen(panel), qPrintable(other->objectName()));
     }
     press(keys);
-    QVERIFY(m_window->dock(panel)->isHidden());
+    QVERIFY(m_window->docks().dock(panel)->isHidden());
 }
 
 /// Settings, help and README say the same, and the wheel does it.

@@ -1,0 +1,54 @@
+#include "ui/window/comparison_colors.h"
+
+#include <utility>
+
+#include "ui/models/node_columns.h"
+
+namespace sonde::window {
+
+namespace {
+
+using Source = models::NodeColumn::Source;
+
+bool isFrom(const QString& id, Source source) {
+    const int column = models::nodeColumnIndex(id);
+    return column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source == source;
+}
+
+}  // namespace
+
+ComparisonColors::ComparisonColors(context::InspectorContext& context) : m_context(context) {
+    connect(&context.comparison(), &context::Comparison::changed, this, &ComparisonColors::follow);
+    connect(&context.model(), &context::OpenModel::documentOpened, this, &ComparisonColors::follow);
+    connect(&context.runs(), &context::Runs::runFinished, this, &ComparisonColors::measureIfNeeded);
+    for (const auto signal : {&context::Settings::coloringChanged, &context::Settings::labelsChanged})
+        connect(&context.settings(), signal, this, &ComparisonColors::measureIfNeeded);
+}
+
+QString ComparisonColors::lastingColumn() const {
+    const QString column = m_context.settings().colorBy();
+    return isFrom(column, Source::Comparison) ? m_before : column;
+}
+
+void ComparisonColors::follow() {
+    const bool isKnown = m_context.comparison().isKnown();
+    const QString column = m_context.settings().colorBy();
+    const bool isColored = isFrom(column, Source::Comparison);
+    if (isKnown == std::exchange(m_showsComparison, isKnown)) return;
+    if (isKnown && !isColored) {
+        m_before = column;
+        Q_EMIT differenceWanted();
+    }
+    if (!isKnown && isColored)
+        m_context.settings().setColorBy(m_before.isEmpty() ? QStringLiteral("category") : m_before);
+}
+
+void ComparisonColors::measureIfNeeded() {
+    bool isNeeded = isFrom(m_context.settings().colorBy(), Source::Values);
+    for (const context::LabelRule& rule : m_context.settings().labelRules())
+        for (const QString& line : rule.lines)
+            for (const QString& field : context::fieldsIn(line)) isNeeded = isNeeded || isFrom(field, Source::Values);
+    if (isNeeded) m_context.valueMeasures().compute();
+}
+
+}  // namespace sonde::window

@@ -1,0 +1,92 @@
+#include "ui/window/window_banner.h"
+
+#include <QAction>
+
+#include <utility>
+
+#include "ui/widgets/banner.h"
+#include "ui/window/recent_files.h"
+#include "ui/window/session.h"
+
+namespace sonde::window {
+
+using Severity = widgets::Banner::Severity;
+
+WindowBanner::WindowBanner(widgets::Banner& banner, context::InspectorContext& context,
+                           const actions::ActionRegistry& actions)
+    : m_banner(banner), m_context(context), m_actions(actions) {
+    connect(&banner, &widgets::Banner::dismissed, this, [this] {
+        if (std::exchange(m_offersAgain, false)) Session::forgetLost();
+    });
+    connect(&banner, &widgets::Banner::actionTriggered, this, &WindowBanner::act);
+    connect(&context.messages(), &context::Messages::bannerRequested, this, &WindowBanner::show);
+    connect(&context.messages(), &context::Messages::bannerCleared, &banner, &widgets::Banner::dismiss);
+    connect(&context.model(), &context::OpenModel::fileChanged, this, &WindowBanner::offerReload);
+    connect(&context.loader(), &context::Loader::consentRequested, this, &WindowBanner::askForConsent);
+}
+
+void WindowBanner::act() {
+    if (const auto action = m_action) action();  // a copy: it may show another message
+    else if (const graph::NodeId node = m_context.messages().nodeOf(m_message); node.valid())
+        m_context.navigation().navigateTo(node);
+}
+
+void WindowBanner::show(const context::Message& message) {
+    const Severity severity = message.severity == base::Severity::Error     ? Severity::Error
+                              : message.severity == base::Severity::Warning ? Severity::Warning
+                                                                            : Severity::Info;
+    m_action = nullptr;
+    m_offersAgain = false;  // unanswered, it is offered at the next start
+    m_message = message;
+    QString text = message.text;
+    // A run's error and the operation with its types have lines of their own: in a small window neither cuts off the
+    // other.
+    QString hint = message.hint;
+    if (message.isOfRun && !message.where.isEmpty())
+        hint.prepend(message.where + (hint.isEmpty() ? QString() : QStringLiteral("\n")));
+    else if (!message.where.isEmpty()) text += QStringLiteral(" (%1)").arg(message.where);
+    m_banner.showMessage(severity, text, hint,
+                         m_context.messages().nodeOf(message).valid() ? tr("Show Node") : QString());
+}
+
+void WindowBanner::offerReload() {
+    m_message = {};
+    m_offersAgain = false;
+    const QString key = m_actions.action(QStringLiteral("file.reload"))->shortcut().toString(QKeySequence::NativeText);
+    m_banner.showMessage(Severity::Warning, tr("model file changed on disk; reload (%1)").arg(key),
+                         tr("No values are shown until then. View, watch points and bookmarks are kept."),
+                         tr("Reload"));
+    m_action = [this] { m_context.loader().reload(); };
+}
+
+/// The question is above the graph; whoever does not answer it goes on working, and nothing has run.
+void WindowBanner::askForConsent(const document::NativeRequest& request) {
+    m_message = {};
+    m_offersAgain = false;
+    const QString file = QString::fromStdString(request.path.filename().string());
+    m_banner.showMessage(
+        Severity::Warning,
+        tr("%1 is a shared library: opening it runs its code with your rights. It can read, change and send your files.")
+            .arg(file),
+        tr("Agree only if you know where it comes from. Sonde remembers this for exactly this content (SHA-256 %1…) and asks again if the file changes.")
+            .arg(QString::fromStdString(request.hash.substr(0, 16))),
+        tr("Run Its Code"));
+    m_action = [this, request] { m_context.loader().agreeToNative(request); };
+}
+
+void WindowBanner::offerAgain(const QStringList& locations, std::function<void()> open) {
+    if (locations.isEmpty()) return;
+    m_message = {};
+    m_offersAgain = true;
+    m_action = [this, open = std::move(open)] {
+        m_banner.dismiss();
+        open();
+    };
+    QStringList names;
+    for (const QString& location : locations) names << shortLocation(location);
+    m_banner.showMessage(Severity::Info,
+                         tr("Sonde ended unexpectedly with %1 open").arg(names.join(QStringLiteral(", "))),
+                         tr("Watch points, expanded modules, inputs and panels are restored."), tr("Open Again"));
+}
+
+}  // namespace sonde::window

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <QObject>
+
+#include <functional>
+
+#include "ui/actions/action_registry.h"
+#include "ui/context/inspector_context.h"
+
+namespace sonde::widgets {
+class Banner;
+}
+
+namespace sonde::window {
+
+/// What the banner over the graph says and offers: errors, a file that has changed, code that asks for consent, what a
+/// session had open that was killed.
+class WindowBanner : public QObject {
+    Q_OBJECT
+  public:
+    /// All must outlive it.
+    WindowBanner(widgets::Banner& banner, context::InspectorContext& context, const actions::ActionRegistry& actions);
+
+    /// Offers to open again what a session had open that was killed.
+    void offerAgain(const QStringList& locations, std::function<void()> open);
+
+  private:
+    void show(const context::Message& message);
+    void offerReload();
+    void askForConsent(const document::NativeRequest& request);
+    void act();
+
+    widgets::Banner& m_banner;
+    context::InspectorContext& m_context;
+    const actions::ActionRegistry& m_actions;
+    context::Message m_message;
+    std::function<void()> m_action;  ///< of the button; none: it shows the message's node
+    bool m_offersAgain = false;      ///< the banner has what another session had open
+};
+
+}  // namespace sonde::window

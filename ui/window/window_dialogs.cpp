@@ -1,0 +1,162 @@
+#include "ui/window/window_dialogs.h"
+
+#include <QAction>
+#include <QFileDialog>
+#include <QSettings>
+
+#include "ui/canvas/card_labels.h"
+#include "ui/canvas/graph_canvas.h"
+#include "ui/canvas/item_text.h"
+#include "ui/context/stored.h"
+#include "ui/context/text.h"
+#include "ui/dialogs/about_dialog.h"
+#include "ui/dialogs/builtin_dialog.h"
+#include "ui/dialogs/help_viewer.h"
+#include "ui/dialogs/labels_dialog.h"
+#include "ui/dialogs/settings_dialog.h"
+#include "ui/dialogs/shortcuts_dialog.h"
+#include "ui/window/last_folder.h"
+#include "ui/window/window_canvases.h"
+
+namespace sonde::window {
+
+namespace {
+
+/// Patterns of all formats for a file dialog: "*.onnx *.pt".
+QString modelPatterns() {
+    QStringList suffixes;
+    for (const document::Format& format : document::formats())
+        for (const std::string_view suffix : format.suffixes) {
+            const QString text = context::text(suffix);
+            suffixes << QStringLiteral("*") + (text.startsWith(QLatin1Char('.')) ? text : QLatin1Char('.') + text);
+        }
+    suffixes.removeDuplicates();
+    return suffixes.join(QLatin1Char(' '));
+}
+
+template <typename Dialog>
+void open(Dialog* dialog) {
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+}
+
+/// The window's viewer, in front.
+dialogs::HelpViewer* helpViewer(QWidget& window) {
+    auto* viewer = window.findChild<dialogs::HelpViewer*>();
+    if (!viewer) viewer = new dialogs::HelpViewer(&window);
+    viewer->showPage(QStringLiteral("start"));
+    viewer->show();
+    viewer->raise();
+    viewer->activateWindow();
+    return viewer;
+}
+
+}  // namespace
+
+WindowDialogs::WindowDialogs(QWidget& window, context::InspectorContext& context, actions::ActionRegistry& actions,
+                             const WindowCanvases& canvases)
+    : m_window(window), m_context(context), m_actions(actions), m_canvases(canvases) {}
+
+void WindowDialogs::chooseModel(void (WindowDialogs::*chosen)(const QString& location)) {
+    auto* dialog = new QFileDialog(&m_window, tr("Open a Model"), lastFolder());
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    dialog->setNameFilters({tr("Models (%1)").arg(modelPatterns()), tr("All files (*)")});
+    connect(dialog, &QFileDialog::fileSelected, this, [this, chosen](const QString& file) {
+        keepFolder(file);
+        Q_EMIT(this->*chosen)(file);
+    });
+    open(dialog);
+}
+
+void WindowDialogs::askForModel() { chooseModel(&WindowDialogs::modelChosen); }
+void WindowDialogs::askForModelBeside() { chooseModel(&WindowDialogs::modelBesideChosen); }
+
+void WindowDialogs::askForBuiltIn() {
+    auto* dialog = new dialogs::BuiltInDialog(&m_window);
+    connect(dialog, &dialogs::BuiltInDialog::chosen, this, &WindowDialogs::modelChosen);
+    open(dialog);
+}
+
+void WindowDialogs::compareWithFile() {
+    auto* dialog = new QFileDialog(&m_window, tr("Compare With"), lastFolder());
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    dialog->setNameFilters({tr("Reference values and models (*.npz *.onnx *.pt)"), tr("All files (*)")});
+    connect(dialog, &QFileDialog::fileSelected, &m_context.comparison(), &context::Comparison::withFile);
+    open(dialog);
+}
+
+void WindowDialogs::showSettings() {
+    dialogs::Settings now;
+    now.wheelZooms = m_canvases.active()->interaction().wheelZooms();
+    now.threads = m_context.runs().threads();
+    now.findsGroups = context::Settings::findsGroups();
+    auto* dialog = new dialogs::SettingsDialog(now, &m_window);
+    connect(dialog, &dialogs::SettingsDialog::changed, this, [this](const dialogs::Settings& settings) {
+        m_actions.action(QStringLiteral("view.wheel_zooms"))->setChecked(settings.wheelZooms);
+        for (canvas::GraphCanvas* canvas : m_canvases.all()) canvas->interaction().setWheelZooms(settings.wheelZooms);
+        if (settings.findsGroups != context::Settings::findsGroups()) {
+            context::Settings::setFindsGroups(settings.findsGroups);
+            // Only a file that names no modules looks different; reading the others again costs little.
+            if (m_context.model().isOpen() && m_context.model().document()->format == "ONNX")
+                m_context.loader().reload();
+        }
+        m_context.runs().setThreads(settings.threads);
+        context::store(QStringLiteral("run/threads"), settings.threads);
+    });
+    connect(dialog, &dialogs::SettingsDialog::labelsRequested, this, &WindowDialogs::showLabels);
+    connect(dialog, &dialogs::SettingsDialog::keysRequested, this, &WindowDialogs::showShortcuts);
+    open(dialog);
+}
+
+/// What the rules write on the selected operation; else on the first that does something.
+QStringList WindowDialogs::labelExample(const context::LabelRules& rules) const {
+    if (!m_context.model().isOpen()) return {};
+    const graph::InternalGraph& graph = m_context.model().graph();
+    graph::ExprId shown = m_context.navigation().selection().expr;
+    for (const graph::ExprId id : graph.main().order) {
+        if (shown.valid()) break;
+        const graph::Expr& expr = graph.expr(id);
+        if (!layout::Outline::isConstant(expr) && expr.kind != graph::ExprKind::Input &&
+            expr.kind != graph::ExprKind::Output)
+            shown = id;
+    }
+    if (!shown.valid()) return {};
+    if (const auto labels = canvas::makeCardLabels(rules, &m_context)) {
+        const QStringList lines = canvas::labelLines(*labels, graph, shown);
+        if (!lines.isEmpty()) return lines;
+    }
+    layout::ItemDescription what;
+    what.kind = layout::ItemKind::Expr;
+    what.expr = shown;
+    const canvas::ItemText text = canvas::itemText(graph, what);
+    QStringList lines{text.title, text.qualname, text.name};
+    lines.removeAll(QString());
+    return lines;
+}
+
+void WindowDialogs::showLabels() {
+    auto* dialog = new dialogs::LabelsDialog(
+        m_context.settings().labelRules(), [this](const context::LabelRules& rules) { return labelExample(rules); },
+        &m_window);
+    connect(dialog, &dialogs::LabelsDialog::chosen, this, [this](const context::LabelRules& rules) {
+        context::storeLater([rules](QSettings& settings) { context::writeLabelRules(settings, rules); });
+        m_context.settings().setLabelRules(rules);
+    });
+    open(dialog);
+}
+
+void WindowDialogs::showShortcuts() { open(new dialogs::ShortcutsDialog(m_actions, &m_window)); }
+void WindowDialogs::showAbout() { open(new dialogs::AboutDialog(&m_window)); }
+
+void WindowDialogs::showHelp() {
+    m_context.navigation().selection().expr.valid() ? showOperatorHelp() : static_cast<void>(helpViewer(m_window));
+}
+
+void WindowDialogs::showOperatorHelp() {
+    const graph::ExprId expr = m_context.navigation().selection().expr;
+    dialogs::HelpViewer* viewer = helpViewer(m_window);
+    expr.valid() && m_context.model().isOpen() ? viewer->showOperator(m_context.model().graph(), expr)
+                                               : viewer->showOperators();
+}
+
+}  // namespace sonde::window

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <QObject>
+
+#include "ui/actions/action_registry.h"
+#include "ui/context/inspector_context.h"
+
+namespace sonde::window {
+
+class WindowCanvases;
+
+/// The dialogs of a window that ask for something or explain it, none of which stops the window.
+class WindowDialogs : public QObject {
+    Q_OBJECT
+  public:
+    /// `window` is their parent. All must outlive it.
+    WindowDialogs(QWidget& window, context::InspectorContext& context, actions::ActionRegistry& actions,
+                  const WindowCanvases& canvases);
+
+  public Q_SLOTS:
+    void askForModel();
+    void askForModelBeside();
+    void askForBuiltIn();
+    void compareWithFile();
+    void showSettings();
+    void showLabels();
+    void showShortcuts();
+    void showAbout();
+    /// Of the selected operation, else where the help begins.
+    void showHelp();
+    /// Of the selected operation, else the list of all.
+    void showOperatorHelp();
+
+  Q_SIGNALS:
+    void modelChosen(const QString& location);
+    void modelBesideChosen(const QString& location);
+
+  private:
+    void chooseModel(void (WindowDialogs::*chosen)(const QString& location));
+    QStringList labelExample(const context::LabelRules& rules) const;
+
+    QWidget& m_window;
+    context::InspectorContext& m_context;
+    actions::ActionRegistry& m_actions;
+    const WindowCanvases& m_canvases;
+};
+
+}  // namespace sonde::window

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "ui/actions/action_registry.h"
+#include "ui/context/inspector_context.h"
+
+class QMainWindow;
+
+namespace sonde::window {
+
+class GraphSteps;
+class SearchBar;
+class WindowCanvases;
+class WindowDialogs;
+class WindowDocks;
+class WindowLinks;
+class WindowOutput;
+
+/// What a window is made of, for its actions and menus.
+struct WindowParts {
+    QMainWindow& window;
+    context::InspectorContext& context;
+    actions::ActionRegistry& actions;
+    WindowCanvases& canvases;
+    WindowDocks& docks;
+    WindowDialogs& dialogs;
+    WindowOutput& output;
+    WindowLinks& links;
+    GraphSteps& steps;
+    SearchBar& search;
+};
+
+}  // namespace sonde::window

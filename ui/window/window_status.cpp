@@ -1,0 +1,161 @@
+#include "ui/window/window_status.h"
+
+#include <QAction>
+#include <QStatusBar>
+#include <QToolButton>
+
+#include <algorithm>
+
+#include "ui/models/node_text.h"
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/labels.h"
+#include "ui/widgets/progress_strip.h"
+#include "ui/window/recent_files.h"
+
+namespace sonde::window {
+
+using context::RunState;
+
+namespace {
+
+constexpr int kMinProblemsWidth = 320, kStatusMargins = 120;  ///< pixels; the margins with icon and size grip
+
+}  // namespace
+
+WindowStatus::WindowStatus(QStatusBar& bar, context::InspectorContext& context, const actions::ActionRegistry& actions)
+    : m_bar(bar), m_context(context), m_actions(actions), m_progress(new widgets::ProgressStrip),
+      m_status(new widgets::ElidedLabel), m_problems(new QToolButton) {
+    m_status->setColorRole(theme::ColorRole::MutedText);
+    bar.setContentsMargins(theme::kSmall, 0, 0, 0);
+    bar.addWidget(m_status, 1);
+    bar.addWidget(m_progress, 1);
+    m_problems->setObjectName(QStringLiteral("problems"));
+    m_problems->setAutoRaise(true);
+    m_problems->setIcon(theme::icon(QStringLiteral("warning")));
+    m_problems->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_problems->hide();
+    connect(m_problems, &QToolButton::clicked, this, &WindowStatus::problemsClicked);
+    bar.addPermanentWidget(m_problems);
+    connectContext();
+    connectProgress();
+}
+
+void WindowStatus::connectContext() {
+    // Comes before what shows the status anew.
+    for (const auto signal : {&context::OpenModel::documentOpened, &context::OpenModel::documentClosed})
+        connect(&m_context.model(), signal, this, &WindowStatus::forgetSaid);
+    connect(&m_context.runs(), &context::Runs::runStarted, this, &WindowStatus::forgetSaid);
+    connect(&m_context.inputs(), &context::Inputs::inputsChanged, this, &WindowStatus::forgetSaid);
+    connect(&m_context.navigation(), &context::Navigation::hoverChanged, this, &WindowStatus::forgetSaid);
+    connect(&m_context.navigation(), &context::Navigation::selectionChanged, this, &WindowStatus::forgetSaid);
+    connect(&m_context.comparison(), &context::Comparison::changed, this, [this] {
+        forgetSaid();
+        refresh();
+    });
+    connect(&m_context.navigation(), &context::Navigation::selectionChanged, this, [this] {
+        // The status is about what was selected, until the mouse moves again.
+        context::Navigation& navigation = m_context.navigation();
+        if (navigation.hovered() != navigation.selection()) navigation.hover({});
+        refresh();
+    });
+    connect(&m_context.navigation(), &context::Navigation::hoverChanged, this, &WindowStatus::refresh);
+    connect(&m_context.inputs(), &context::Inputs::inputsChanged, this, &WindowStatus::refresh);
+    connect(&m_context.problems(), &context::Problems::changed, this, &WindowStatus::refresh);
+}
+
+void WindowStatus::connectProgress() {
+    connect(m_progress, &widgets::ProgressStrip::cancelRequested, this,
+            [this] { m_context.runs().isRunning() ? m_context.runs().cancel() : m_context.loader().cancel(); });
+    connect(&m_context.loader(), &context::Loader::loadStarted, this, [this](const QString& location) {
+        m_progress->start(tr("Opening %1").arg(shortLocation(location)));
+        refresh();
+    });
+    connect(&m_context.loader(), &context::Loader::loadProgressed, this, [this](const base::Progress& progress) {
+        m_progress->setProgress(QString::fromStdString(progress.what), static_cast<qint64>(progress.done),
+                                static_cast<qint64>(progress.total));
+    });
+    connect(&m_context.loader(), &context::Loader::loadFailed, this, [this] { m_progress->finish(); });
+    const auto finish = [this] {
+        m_progress->finish();
+        refresh();
+    };
+    for (const auto signal : {&context::OpenModel::documentOpened, &context::OpenModel::documentClosed})
+        connect(&m_context.model(), signal, this, finish);
+    connect(&m_context.runs(), &context::Runs::runFinished, this, finish);
+    connect(&m_context.runs(), &context::Runs::runStarted, this, [this] {
+        m_progress->start(tr("Running"));
+        refresh();
+    });
+    connect(&m_context.runs(), &context::Runs::runProgressed, this, [this] {
+        const context::RunProgress& progress = m_context.runs().progress();
+        QString what = tr("Running");
+        if (progress.current.valid() && m_context.model().isOpen())
+            what = models::operatorText(m_context.model().graph().expr(progress.current)) + QStringLiteral("  ") +
+                   models::moduleText(m_context.model().graph().expr(progress.current));
+        m_progress->setProgress(what, static_cast<qint64>(progress.done), static_cast<qint64>(progress.total));
+    });
+}
+
+void WindowStatus::say(const QString& text) {
+    m_context.messages().report(context::Message{base::Severity::Info, text, {}, {}, {}});
+    m_said = text;
+    refresh();
+}
+
+/// Of the selection, else of the last run.
+QString WindowStatus::text(const context::Selection& shown) const {
+    const context::OpenModel& model = m_context.model();
+    const context::Runs& runs = m_context.runs();
+    if (!model.isOpen()) return tr("No model is open");
+    if (shown.node.valid()) {
+        const graph::Node& node = model.graph().node(shown.node);
+        return QStringLiteral("%1   %2   %3   %4")
+            .arg(models::shown(node.name), models::operatorText(model.graph().expr(node.producer)),
+                 models::moduleText(model.graph().expr(node.producer)), models::typeText(node, runs.value(shown.node)));
+    }
+    if (!shown.isNone()) return models::qualnameText(shown.qualname);
+    if (runs.recording() && runs.state() == RunState::Finished)
+        return tr("Run finished in %1 ms").arg(static_cast<double>(runs.recording()->totalNs) / 1e6, 0, 'f', 1);
+    if (runs.refusal()) return tr("Not run: %1").arg(QString::fromStdString(runs.refusal()->what));
+    if (model.fileHasChanged()) return tr("The model file changed on disk");
+    return runs.state() == RunState::Failed ? tr("The run failed") : QString();
+}
+
+void WindowStatus::refresh() {
+    const context::Selection& hovered = m_context.navigation().hovered();
+    const context::Selection& shown = hovered.isNone() ? m_context.navigation().selection() : hovered;
+    const bool isOpen = m_context.model().isOpen();
+    QString text = this->text(shown);
+    if (const QString stale = isOpen ? m_context.runs().staleReason() : QString(); !stale.isEmpty()) {
+        const bool isStale = shown.node.valid() ? m_context.runs().isStale(shown.node) : true;
+        if (isStale) text = tr("Stale, %1").arg(stale) + QStringLiteral("   ") + text;
+    }
+    // All panels show one run: which, if it is that of a comparison. A remark on that counts for more than the time.
+    const QString run = isOpen ? m_context.comparison().runText() : QString();
+    const QString remarks = run.isEmpty() ? QString() : m_context.comparison().remarks();
+    if (!remarks.isEmpty() && shown.isNone()) text.clear();
+    if (!run.isEmpty()) text += (text.isEmpty() ? QString() : QStringLiteral("   ")) + run;
+    if (!remarks.isEmpty()) text += QStringLiteral("; ") + remarks;
+    m_status->setElideMode(remarks.isEmpty() ? Qt::ElideMiddle : Qt::ElideRight);
+    if (!m_said.isEmpty()) text = m_said;
+    m_status->setText(text);
+    refreshProblems(text);
+}
+
+void WindowStatus::refreshProblems(const QString& text) {
+    const QString problems = m_context.runs().isRunning() ? QString() : m_context.problems().summary();
+    // The window may be narrower than the summary; what is about the selection needs less.
+    const int width = m_bar.window()->width();
+    const int room =
+        std::max(kMinProblemsWidth, width - m_status->fontMetrics().horizontalAdvance(text) - kStatusMargins);
+    m_problems->setText(m_problems->fontMetrics().elidedText(problems, Qt::ElideRight, std::min(room, width * 3 / 4)));
+    m_problems->setToolTip(
+        tr("%1. Go to the next node with a problem (%2)")
+            .arg(problems,
+                 m_actions.action(QStringLiteral("go.next_problem"))->shortcut().toString(QKeySequence::NativeText)));
+    m_problems->setAccessibleName(problems);
+    m_problems->setVisible(!problems.isEmpty());
+}
+
+}  // namespace sonde::window
