@@ -20,7 +20,8 @@ constexpr Substitute kSubstitutes[] = {
     {"--example",
      QT_TRANSLATE_NOOP("WindowHint", "set the inputs and tick \"Follow the input values\" in the Tracing panel")},
     {"--input-data", QT_TRANSLATE_NOOP("WindowHint", "set the inputs in the Inputs panel")},
-    {"--no-groups", QT_TRANSLATE_NOOP("WindowHint", "the settings turn groups off")},
+    {"--no-groups",
+     QT_TRANSLATE_NOOP("WindowHint", "clear \"Find groups in models without module names\" in the settings")},
     {"sonde models", QT_TRANSLATE_NOOP("WindowHint", "File \u203a Open Built-in Model lists them")},
 };
 

@@ -39,13 +39,13 @@ void chooseOffscreenIfNeeded() {
 #endif
 }
 
-/// Qt ends the process with a core dump where it finds no display; people get a sentence instead.
+/// Without a display Qt would end the process with a core dump: print an error instead.
 void onStartMessage(QtMsgType type, const QMessageLogContext&, const QString& message) {
     if (type != QtFatalMsg) return;
-    const auto error = base::usageError("no window can be opened here: there is no display that answers",
+    const auto error = base::usageError("cannot open a window: no display is available",
                                         message.section(u'\n', 0, 0).simplified().toStdString(),
-                                        "sonde --help lists the verbs that work without one; "
-                                        "sonde window MODEL --screenshot FILE.png draws the window into a picture");
+                                        "sonde --help lists the verbs that need no display; "
+                                        "sonde window MODEL --screenshot FILE.png renders the window into a file");
     std::fprintf(stderr, "%s\n", error.commandLineText().c_str());
     std::_Exit(error.exitStatus());
 }

@@ -56,7 +56,7 @@ void TestWindowHint::clausesAreReplacedOrLeftOut_data() {
     QTest::newRow("dashes in a name") << "export it with torch.jit.trace; see my--model"
                                       << "export it with torch.jit.trace; see my--model";
     QTest::newRow("replaced") << "--no-groups shows the graph as it is"
-                              << "the settings turn groups off";
+                              << "clear \"Find groups in models without module names\" in the settings";
     QTest::newRow("left out") << "`sonde check` compares it"
                               << "";
     QTest::newRow("one clause of two") << "names must be the model's; `sonde models` lists the settings"
