@@ -18,13 +18,14 @@ base::Result<std::shared_ptr<Document>> openZoo(const std::filesystem::path& pat
     std::vector<KnownInput> inputs;
     SONDE_ASSIGN(const auto examples, zoo::inputsOf(name));
     for (const zoo::InputExample& input : examples) inputs.push_back({input.name, input.type});
+    SONDE_ASSIGN(std::string description, zoo::describe(name));
     OpenOptions traced = options;
     if (traced.tracer.empty()) traced.tracer = entry.tracer;
     SONDE_ASSIGN(auto document, traceModel(module, traced, inputs, work));
     document->title = name;
     document->location = "zoo:" + name;
     document->format = "built-in model";
-    document->properties = {{"description", std::string(entry.sentence)},
+    document->properties = {{"description", std::move(description)},
                             {"weights", options.weights.empty() ? "random, from seed 0" : options.weights}};
     document->fingerprint = std::hash<std::string>{}("zoo:" + name + '\n' + options.weights);
     return document;

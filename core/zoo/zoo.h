@@ -22,17 +22,22 @@ struct InputExample {
 /// A model that needs no file. One entry in the table for each.
 struct ModelEntry {
     std::string_view name;      ///< "resnet18", opened as zoo:resnet18
-    std::string_view sentence;  ///< help text
+    std::string_view sentence;  ///< help text, of the usual settings
     std::shared_ptr<nn::Module> (*make)(const Settings& settings);
     std::vector<InputExample> inputs;  ///< in the order of forward's parameters, for the usual settings
     std::vector<Setting> settings;     ///< what can be chosen: zoo:resnet18?classes=10&width=0.5
     std::string_view tracer = {};      ///< which one shows best what the model does; empty: the usual one
+    std::string_view family = {};      ///< what it is with any settings, without a number that they change
 };
 
 /// Every built-in model, in the order of the help text.
 const std::vector<ModelEntry>& models();
 /// By name; settings after the name are passed over.
 const ModelEntry* find(std::string_view name);
+
+/// What a model is. With other settings than the usual ones, those that it has:
+/// "BERT encoder: layers 1, heads 12, dim 768, vocab 30522, positions 512". Errors as of makeModel.
+base::Result<std::string> describe(std::string_view name);
 
 /// Builds a model, "resnet18" or "resnet18?classes=10&width=0.5", with weights from the seed (nn::initialize), in
 /// evaluation mode. Large weights are made when they are first read. Errors: an unknown name, with the nearest one as

@@ -357,6 +357,33 @@ class TestZoo : public QObject {
         QCOMPARE(count, parameters);
     }
 
+    /// A description does not contradict the settings.
+    void descriptionsFollowTheSettings() {
+        const auto text = [](const std::string& name) {
+            const auto description = zoo::describe(name);
+            return description ? *description : description.error().what;
+        };
+        QCOMPARE(text("bert_base"),
+                 std::string("BERT encoder of base size: 12 layers of width 768, 109.5 million parameters"));
+        QCOMPARE(text("bert_base?layers=12"), text("bert_base"));
+        QCOMPARE(text("bert_base?layers=1"),
+                 std::string("BERT encoder: layers 1, heads 12, dim 768, vocab 30522, positions 512"));
+        QCOMPARE(text("resnet18_slim?width=0.5"), std::string("ResNet-18: classes 100, width 0.5"));
+        for (const zoo::ModelEntry& entry : zoo::models()) {
+            for (const zoo::Setting& setting : entry.settings) {
+                const double other = setting.value == setting.most ? setting.least : setting.most;
+                const std::string value = QString::number(other, 'g', 10).toStdString();
+                const std::string changed =
+                    text(std::string(entry.name) + '?' + std::string(setting.name) + '=' + value);
+                QVERIFY2(changed.find(std::string(setting.name) + ' ' + value) != std::string::npos, changed.c_str());
+                QVERIFY2(!entry.family.empty() && changed.starts_with(entry.family), changed.c_str());
+                QVERIFY2(changed.find("parameters") == std::string::npos, changed.c_str());
+            }
+        }
+        const auto document = opened(QStringLiteral("bert_base?layers=1&dim=24&heads=2&vocab=50"));
+        QVERIFY(document && document->properties.front().second.starts_with("BERT encoder: layers 1, heads 2, dim 24"));
+    }
+
     void everyModelRuns_data() {
         QTest::addColumn<QString>("model");
         for (const zoo::ModelEntry& entry : zoo::models())
