@@ -56,6 +56,7 @@ Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& exp
     double largest = 0, excess = -std::numeric_limits<double>::infinity();
     double dot = 0, ofActual = 0, ofExpected = 0, noise = 0;
     bool anyFinite = count == 0, anyNan = false, isApart = false;  // apart: by something infinite
+    bool isRelative = false;                                       // some reference that differs is not 0
     for (std::int64_t i = 0; i < count; ++i) {
         const auto a = actualAt(i);
         const auto r = expectedAt(i);
@@ -80,9 +81,13 @@ Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& exp
             continue;
         }
         noise += absolute * absolute;
-        if (magnitude != 0) result.maxRelative = std::max(result.maxRelative, absolute / magnitude);
+        if (magnitude != 0) {
+            result.maxRelative = std::max(result.maxRelative, absolute / magnitude);
+            isRelative = true;
+        }
         excess = std::max(excess, absolute - tolerance.absolute - tolerance.relative * magnitude);
     }
+    if (result.maxAbsolute > 0 && !isRelative) result.maxRelative = std::numeric_limits<double>::infinity();
     if (excess > tolerance.ofLargest * largest) result.ok = false;
     const double lengths = std::sqrt(ofActual) * std::sqrt(ofExpected);
     // What the elements beside those that are no numbers say is not said of the value.

@@ -48,7 +48,8 @@ double maskMagnitude(tensor::DType a, tensor::DType b);
 /// How far a tensor is from what is expected of it.
 struct Difference {
     double maxAbsolute = 0;  ///< infinite if one is NaN or infinite where the other is not
-    double maxRelative = 0;  ///< |a - r| / |r| where r is not 0
+    /// Largest |a - r| / |r| where r is not 0; infinite if a differs only where r is 0.
+    double maxRelative = 0;
     bool ok = true;
     /// Of the elements that are finite in both: Σ a·r / (|a|·|r|), 1 if both are all zero; NaN if there are none, if
     /// either holds NaN or one is infinite where the other is not, or it is not known.

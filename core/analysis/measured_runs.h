@@ -32,7 +32,7 @@ base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, 
 /// How far the value of a node is from that of its counterpart in another run; inside loops the worst of all passes.
 struct NodeDifference {
     double maxAbsolute = 0;  ///< largest |a - r|; infinite if one is NaN or infinite where the other is not
-    double maxRelative = 0;  ///< largest |a - r| / |r| where r is not 0
+    double maxRelative = 0;  ///< see Difference::maxRelative
     bool ok = true;          ///< within the tolerance of its element type everywhere (see Tolerances), and shapes agree
     std::string note;        ///< why it could not be compared element by element; empty if it was
     double cosine = std::numeric_limits<double>::quiet_NaN();  ///< see Difference
