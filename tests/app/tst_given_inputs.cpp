@@ -1,5 +1,7 @@
 // What is given for a model's inputs on the command line: archives, numbers as text, and what contradicts the model.
 
+#include <QProcess>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -37,10 +39,13 @@ class TestGivenInputs : public QObject {
     void otherSizesOfTracedModelsStay_data();
     void otherSizesOfTracedModelsStay();
     void initializersAreNotAskedFor();
+    void integerInputsTakeIntegersAlone();
     void slipsAreToldAsWhatTheyAre_data();
     void slipsAreToldAsWhatTheyAre();
     void numbersOfADumpAreOneCase();
+    void dumpsOfTheHelpAreWritten();
     void comparisonsOfNothingFail();
+    void differencesFromZeroAreInfinite();
     void integersOfAReferenceAreEqual();
     void fixedValuesNeedNotBeGiven();
 
@@ -211,6 +216,29 @@ void TestGivenInputs::initializersAreNotAskedFor() {
              qPrintable(outcome.err));
 }
 
+/// What a conversion or #rand makes is held against the dtype as numbers are.
+void TestGivenInputs::integerInputsTakeIntegersAlone() {
+    using namespace test::onnxfile;
+    constexpr int kUInt8 = 2;
+    Graph graph;
+    graph.nodes = {Node{"Identity", {"pixels"}, {"y"}}};
+    graph.inputs = {valueInfo("pixels", kUInt8, {1, 4, 4, 3})};
+    graph.outputs = {valueInfo("y", kUInt8, {1, 4, 4, 3})};
+    QVERIFY(test::onnxfile::write(path("pixels.onnx"), test::onnxfile::model(graph)));
+    const QString photo = QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/chelsea.png");
+    for (const char* preset : {"imagenet", "unit", "signed"}) {
+        const Outcome outcome =
+            runSonde({"run", path("pixels.onnx"), "--input-data", photo, "--image", QLatin1String(preset)});
+        QCOMPARE(outcome.status, 2);
+        QVERIFY2(outcome.err.contains("but the input is uint8[1,4,4,3] (input 'pixels': "), qPrintable(outcome.err));
+    }
+    QCOMPARE(runSonde({"run", path("pixels.onnx"), "--input-data", photo, "--image", "rgb"}).status, 0);
+    const Outcome random = runSonde({"run", path("pixels.onnx"), "--input-data", "#rand(0,1000)"});
+    QCOMPARE(random.status, 2);
+    QVERIFY2(random.err.contains("input 'pixels' expects uint8[1,4,4,3], got #rand(0,1000) (999 is outside"),
+             qPrintable(random.err));
+}
+
 void TestGivenInputs::slipsAreToldAsWhatTheyAre_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QString>("says");
@@ -247,6 +275,43 @@ void TestGivenInputs::numbersOfADumpAreOneCase() {
     QVERIFY2(dump.status == 0, qPrintable(dump.err));
     const Outcome checked = runSonde({"dump", "--check", path("numbers.dump")});
     QVERIFY2(checked.status == 0 && checked.out.contains("2 cases, 0 failed"), qPrintable(checked.err + checked.out));
+}
+
+/// Every command of the help's section on dumps, with files of the folder for its names.
+void TestGivenInputs::dumpsOfTheHelpAreWritten() {
+    QFile help(QStringLiteral(SONDE_SOURCE_DIR "/resources/help/command-line.md"));
+    QVERIFY(help.open(QIODevice::ReadOnly));
+    const QString page = QString::fromUtf8(help.readAll());
+    const qsizetype begin = page.indexOf("## Dumps"), end = page.indexOf("\n## ", begin);
+    QVERIFY(begin > 0 && end > begin);
+    const QString section = page.mid(begin, end - begin);
+    int commands = 0;
+    for (const QString& line : section.split('\n')) {
+        if (!line.startsWith("    sonde ")) continue;
+        QStringList arguments = QProcess::splitCommand(QString(line).replace('\'', '"'));
+        arguments.removeFirst();
+        for (QString& argument : arguments) {
+            if (argument == "model.pt") argument = QStringLiteral("zoo:resnet18_slim");
+            if (argument.endsWith(".png")) argument = QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/chelsea.png");
+            if (argument.endsWith(".dump")) argument = m_folder.filePath(argument);
+        }
+        const Outcome outcome = runSonde(arguments);
+        QVERIFY2(outcome.status == 0, qPrintable(line + '\n' + outcome.err + outcome.out));
+        ++commands;
+    }
+    QVERIFY(commands >= 2);
+}
+
+/// What differs only where the reference is 0 is no relative difference of 0.
+void TestGivenInputs::differencesFromZeroAreInfinite() {
+    const Tensor image = Tensor::of<float>({1, 3, 1, 2}, {0, 0.5F, 0, 0, 0, 0});
+    const Tensor zeros = Tensor::of<float>({1, 3, 1, 2}, {0, 0, 0, 0, 0, 0});
+    const Outcome apart = runSonde({"check", m_double, write("zeros.npz", {{"in.input", image}, {"out.y", zeros}})});
+    QCOMPARE(apart.status, 1);
+    QVERIFY2(QRegularExpression("out\\.y .* 1 +inf +FAIL").match(apart.out).hasMatch(), qPrintable(apart.out));
+    const Tensor other = Tensor::of<float>({1, 3, 1, 2}, {0.25F, 2, 0, 0, 0, 0});  // 1 instead of 2; 0 instead of 0.25
+    const Outcome half = runSonde({"check", m_double, write("half.npz", {{"in.input", image}, {"out.y", other}})});
+    QVERIFY2(QRegularExpression("out\\.y .* 1 +1 +FAIL").match(half.out).hasMatch(), qPrintable(half.out));
 }
 
 void TestGivenInputs::comparisonsOfNothingFail() {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/base/mapped_file.h"
+#include "core/tensor/exact_cast.h"
 #include "core/tensor/picture/picture.h"
 
 namespace sonde::io {
@@ -50,6 +51,20 @@ std::optional<Layout> layoutOf(const TypeInfo& type, const Image& image) {
     if (height > 0) layout.height = height;
     if (width > 0) layout.width = width;
     return layout;
+}
+
+/// Pixels that were scaled are no integers any more, and 255 is none of int8.
+Result<Tensor> exactly(const Tensor& pixels, const TypeInfo& type) {
+    SONDE_ASSIGN(Tensor converted, pixels.cast(type.dtype));
+    if (tensor::isComplex(type.dtype) || type.dtype == DType::String) return converted;
+    const auto lost = tensor::firstLost(pixels, converted);
+    if (!lost) return converted;
+    const bool isScaled = lost->loss == tensor::Loss::Fraction || pixels.toDouble(lost->index) < 0;
+    return base::usageError("the image conversion gives " + pixels.elementText(lost->index) + ", " +
+                                tensor::lossText(lost->loss, type.dtype) + ", but the input is " + type.text(),
+                            {},
+                            isScaled ? "choose the conversion bgr or rgb, which keeps pixels from 0 to 255"
+                                     : "give a .npy file with values of " + std::string(name(type.dtype)));
 }
 
 }  // namespace
@@ -155,7 +170,7 @@ Result<Tensor> imageTensor(const Image& source, const TypeInfo& type, const Imag
     if (!layout->batch) {
         SONDE_ASSIGN(tensor, tensor.reshaped(Shape{shape[1], shape[2], shape[3]}));
     }
-    return type.dtype == DType::Undefined ? Result<Tensor>(tensor) : tensor.cast(type.dtype);
+    return type.dtype == DType::Undefined ? Result<Tensor>(tensor) : exactly(tensor, type);
 }
 
 }  // namespace sonde::io

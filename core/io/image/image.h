@@ -45,7 +45,8 @@ Image resized(const Image& image, int width, int height);
 
 /// The image as a tensor for an input (input-data.md, "Images"): [N,C,H,W] if dimension 1 is 1 or 3, else [N,H,W,C] if
 /// dimension 3 is; three dimensions lack N. What is not known of the shape follows the picture. One channel takes the
-/// luminance. Error: the shape fits no picture.
+/// luminance. Errors (Usage): the shape fits no picture; a number that the dtype of the input cannot represent, as what
+/// "imagenet" makes for uint8.
 base::Result<tensor::Tensor> imageTensor(const Image& image, const tensor::TypeInfo& type, const ImageOptions& options);
 
 }  // namespace sonde::io

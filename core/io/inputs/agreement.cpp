@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
+
+#include "core/tensor/exact_cast.h"
 
 namespace sonde::io {
 
@@ -17,12 +18,6 @@ using tensor::Tensor;
 using tensor::TypeInfo;
 using tensor::Value;
 using tensor::ValueKind;
-
-base::Error unexpected(const InputInfo& input, const std::string& given, const std::string& detail) {
-    const TypeInfo& expected = input.required ? *input.required : input.type;
-    return usageError("input '" + input.name + "' expects " + expected.text() + ", got " + given +
-                      (detail.empty() ? "" : " (" + detail + ")"));
-}
 
 /// Which sizes the symbols have so far, and in which input.
 struct Sizes {
@@ -60,12 +55,12 @@ std::optional<base::Error> contradiction(const InputInfo& input, const TypeInfo&
     const std::size_t rank = input.required->shape->size();
     if (rank != given.shape->size()) {
         if (input.isGuide) return std::nullopt;
-        return unexpected(
+        return unexpectedValue(
             input, given.text(),
             "rank: " + std::to_string(rank) + " declared, " + std::to_string(given.shape->size()) + " given");
     }
     const std::string detail = deviation(input, given, sizes);
-    return detail.empty() ? std::nullopt : std::optional(unexpected(input, given.text(), detail));
+    return detail.empty() ? std::nullopt : std::optional(unexpectedValue(input, given.text(), detail));
 }
 
 /// A different number of dimensions is an error; a different dim size is the model's own affair (input-data.md,
@@ -75,17 +70,6 @@ Result<void> checkRank(const Tensor& tensor, const InputInfo& input) {
     return usageError(
         "input/data shapes mismatch: the data is " + tensor.typeText() + ", the input " + input.type.text(),
         "input '" + input.name + "'");
-}
-
-/// The first element that a conversion has changed; nothing if all are what they were.
-std::optional<std::int64_t> changedElement(const Tensor& before, const Tensor& after) {
-    const bool toFloat = tensor::isFloating(after.dtype()) && tensor::isFloating(before.dtype());
-    for (std::int64_t i = 0; i < before.numel(); ++i) {
-        const double a = before.toDouble(i), b = after.toDouble(i);
-        // Floats are rounded, which is what a dtype is for; but they stay numbers.
-        if (toFloat ? std::isfinite(a) && !std::isfinite(b) : a != b) return i;
-    }
-    return std::nullopt;
 }
 
 bool canChange(DType from, DType to) {
@@ -100,21 +84,14 @@ Result<Tensor> converted(const Tensor& tensor, DType dtype, const InputInfo& inp
     if (dtype == DType::Undefined || tensor.dtype() == dtype) return tensor;
     if (tensor.dtype() == DType::String || dtype == DType::String ||
         (tensor::isComplex(tensor.dtype()) && !tensor::isComplex(dtype))) {
-        return unexpected(input, tensor.typeText(), {}).at(where);
+        return unexpectedValue(input, tensor.typeText(), {}).at(where);
     }
     SONDE_ASSIGN(Tensor result, tensor.cast(dtype));
     if (!input.required || tensor::isComplex(dtype) || !canChange(tensor.dtype(), dtype)) return result;
-    if (const auto changed = changedElement(tensor, result)) {
-        const double value = tensor.toDouble(*changed);
-        const bool isFraction = !std::isfinite(value) || value != std::trunc(value);
-        const std::string what =
-            dtype == DType::Bool                       ? ", neither 0 nor 1"
-            : isFraction && !tensor::isFloating(dtype) ? ", not an integer"
-            : tensor::isInteger(tensor.dtype()) && tensor::isFloating(dtype) && std::isfinite(result.toDouble(*changed))
-                ? ", which " + std::string(name(dtype)) + " does not hold exactly"
-                : ", outside of the range of " + std::string(name(dtype));
-        return unexpected(input, tensor.typeText(),
-                          "element " + std::to_string(*changed) + " is " + tensor.elementText(*changed) + what)
+    if (const auto lost = tensor::firstLost(tensor, result)) {
+        return unexpectedValue(input, tensor.typeText(),
+                               "element " + std::to_string(lost->index) + " is " + tensor.elementText(lost->index) +
+                                   ", " + tensor::lossText(lost->loss, dtype))
             .at(where);
     }
     return result;
@@ -125,7 +102,7 @@ Result<Value> plainValue(const Tensor& element, ValueKind kind, const InputInfo&
     if (kind == ValueKind::String && element.dtype() == DType::String)
         return Value(std::string(element.strings().front()));
     if (kind == ValueKind::String || element.dtype() == DType::String)
-        return unexpected(input, element.typeText(), {}).at(where);
+        return unexpectedValue(input, element.typeText(), {}).at(where);
     const DType dtype = kind == ValueKind::Int ? DType::Int64 : kind == ValueKind::Bool ? DType::Bool : DType::Float64;
     SONDE_ASSIGN(const Tensor exact, converted(element, dtype, input, where));
     if (kind == ValueKind::Int) return Value::ofInt(exact.toInt64(0));
@@ -140,7 +117,7 @@ bool isPlainKind(ValueKind kind) {
 /// int, float, bool, str, and lists and tuples of one of them.
 Result<Value> fittedPlain(const Tensor& given, const InputInfo& input, const std::string& where) {
     const ValueKind kind = *input.type.kind;
-    const auto wrong = [&] { return unexpected(input, given.typeText(), {}).at(where); };
+    const auto wrong = [&] { return unexpectedValue(input, given.typeText(), {}).at(where); };
     SONDE_ASSIGN(const Tensor tensor, given.contiguous());
     if (isPlainKind(kind)) {
         if (tensor.numel() != 1 || tensor.rank() > 1) return wrong();
@@ -167,6 +144,12 @@ bool isSymbol(const Dim& dim) {
     constexpr std::array<std::string_view, 5> kNameless{"None", "none", "unk", "unknown", "dynamic"};
     if (dim.known() || std::ranges::find(kNameless, dim.symbol) != kNameless.end()) return false;
     return std::ranges::any_of(dim.symbol, [](unsigned char c) { return std::isalpha(c) || c >= 0x80; });
+}
+
+base::Error unexpectedValue(const InputInfo& input, const std::string& given, const std::string& detail) {
+    const TypeInfo& expected = input.required ? *input.required : input.type;
+    return usageError("input '" + input.name + "' expects " + expected.text() + ", got " + given +
+                      (detail.empty() ? "" : " (" + detail + ")"));
 }
 
 std::optional<base::Error> contradiction(const InputInfo& input, const TypeInfo& given) {

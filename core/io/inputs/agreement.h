@@ -15,6 +15,9 @@ namespace sonde::io {
 /// inputs are given. All errors are of kind Usage and read "input 'x' expects float32[N,3,8,8], got float32[1,4,8,8]
 /// (dimension 1: 3 declared, 4 given)".
 
+/// The error of that form; without brackets if `detail` is empty.
+base::Error unexpectedValue(const InputInfo& input, const std::string& given, const std::string& detail);
+
 /// What speaks against the type of a value of this input: rank, fixed dimensions, one symbol with two sizes. Nothing if
 /// the model declares nothing.
 std::optional<base::Error> contradiction(const InputInfo& input, const tensor::TypeInfo& given);

@@ -1,17 +1,15 @@
 #include "core/io/inputs/inputs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
 #include "core/base/mapped_file.h"
-#include "core/base/number_text.h"
-#include "core/base/random.h"
 #include "core/io/inputs/agreement.h"
 #include "core/io/inputs/literal.h"
 #include "core/io/inputs/npz_inputs.h"
+#include "core/io/inputs/random_input.h"
 #include "core/io/npz/npy.h"
 
 namespace sonde::io {
@@ -27,116 +25,11 @@ using tensor::Tensor;
 using tensor::TypeInfo;
 using tensor::Value;
 
-constexpr std::string_view kNumberLetters = "-0123456789.";
 constexpr std::size_t kMaxCases = 100'000;
-
-struct RandSpec {
-    double low = 0;
-    double high = 1;
-    bool hasShape = false;
-    std::vector<std::int64_t> shape;
-    bool continues = false;  ///< ends in "..."
-};
-
-base::Error badSpec(std::string_view item, std::string_view part = {}) {
-    std::string what = "bad #rand specification";
-    if (!part.empty()) what += ": '" + std::string(part) + "'";
-    return usageError(
-        what, std::string(item),
-        "write #rand(min,max) or #rand(min,max,1,3,...); min and max of digits and a point, as 0.001 for 1e-3");
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
-}
-
-std::optional<double> numberOf(std::string_view text) {
-    if (text.empty() || text.find_first_not_of(kNumberLetters) != std::string_view::npos) return std::nullopt;
-    return base::parseNumber<double>(text);
-}
-
-/// input-data.md, "Grammar": no blank after the bracket, numbers without exponent, integers as dim sizes.
-Result<RandSpec> parseRand(std::string_view item) {
-    if (!item.starts_with("#rand(") || !item.ends_with(')')) return badSpec(item);
-    std::string_view rest = item.substr(6, item.size() - 7);
-    std::vector<std::string_view> parts;
-    for (;;) {
-        const std::size_t comma = rest.find(',');
-        parts.push_back(rest.substr(0, comma));
-        if (comma == std::string_view::npos) break;
-        rest.remove_prefix(comma + 1);
-    }
-    if (parts.size() < 2 || parts[0].starts_with(' ')) return badSpec(item, parts[0]);
-    RandSpec spec;
-    for (std::size_t i = 0; i < 2; ++i) {
-        const std::optional<double> number = numberOf(trimmed(parts[i]));
-        if (!number) return badSpec(item, parts[i]);
-        (i == 0 ? spec.low : spec.high) = *number;
-    }
-    if (spec.low > spec.high)
-        return usageError("min " + std::string(trimmed(parts[0])) + " is above max " + std::string(trimmed(parts[1])),
-                          std::string(item), "write #rand(min,max)");
-    for (std::size_t i = 2; i < parts.size(); ++i) {
-        const std::string_view part = trimmed(parts[i]);
-        if (part == "..." && i + 1 == parts.size()) {
-            spec.continues = true;
-            break;
-        }
-        const auto extent = base::parseNumber<std::int64_t>(part);
-        if (!extent || *extent < 0) return badSpec(item, parts[i]);
-        spec.shape.push_back(*extent);
-    }
-    spec.hasShape = parts.size() > 2;
-    return spec;
-}
-
-/// Numbers that are made are held against what is declared too, but need no conversion.
-Result<void> checkShape(DType dtype, const Shape& shape, const InputInfo& input, std::string_view item) {
-    if (!input.required) {
-        if (!input.type.shape || input.isGuide || shape.rank() == input.type.shape->size()) return {};
-        return usageError("input/data shapes mismatch: the data is " + TypeInfo::tensor(dtype, shape).text() +
-                              ", the input " + input.type.text(),
-                          "input '" + input.name + "'");
-    }
-    if (auto error = contradiction(input, TypeInfo::tensor(dtype, shape))) return error->at(std::string(item));
-    return {};
-}
-
-Result<Value> randomValue(std::string_view item, const InputInfo& input, std::size_t index,
-                          const InputOptions& options) {
-    SONDE_ASSIGN(const RandSpec spec, parseRand(item));
-    Shape shape = usualShape(input.type, input.usual);
-    if (spec.hasShape) {
-        std::vector<std::int64_t> dims = spec.shape;
-        if (spec.continues) {
-            for (std::size_t axis = dims.size(); axis < shape.rank(); ++axis) dims.push_back(shape[axis]);
-        }
-        shape = Shape(std::move(dims));
-    }
-    auto tensor = Tensor::allocate(DType::Float64, shape);
-    if (!tensor) return usageError(tensor.error().what, "input '" + input.name + "'");
-    const DType wanted = input.type.dtype == DType::Undefined ? DType::Float32 : input.type.dtype;
-    SONDE_TRY(checkShape(wanted, shape, input, item));
-    // Numbers depend on the seed and the input's position alone.
-    base::Random random(base::mixBits(options.seed) ^ base::mixBits(index + 1));
-    for (double& element : tensor->mutableSpan<double>())
-        element = spec.low + (spec.high - spec.low) * random.uniform();
-    SONDE_ASSIGN(Tensor result, tensor->cast(wanted));
-    // Rounding to float32 may reach max itself, which is not in the interval.
-    if (wanted == DType::Float32 && spec.high > spec.low) {
-        const float high = static_cast<float>(spec.high);
-        for (float& element : result.mutableSpan<float>()) {
-            if (element >= high) element = std::nextafter(high, static_cast<float>(spec.low));
-        }
-    }
-    return Value(std::move(result));
-}
 
 /// #zeros or #rand(…).
 Result<Value> generated(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
-    if (item != "#zeros") return randomValue(item, input, index, options);
+    if (item != "#zeros") return randomValue(item, input, index, options.seed);
     const DType dtype = input.type.dtype == DType::Undefined ? DType::Float32 : input.type.dtype;
     SONDE_ASSIGN(Tensor zeros, Tensor::zeros(dtype, usualShape(input.type, input.usual)));
     return Value(std::move(zeros));
@@ -150,12 +43,13 @@ Result<Value> plainNumber(std::string_view item, const InputInfo& input, std::si
         return usageError("input '" + input.name + "' expects " + input.type.text() + ", which is not generated",
                           std::string(item), "write it as text: " + input.name + ":[1,2,3]");
     }
-    const InputInfo number{input.name, TypeInfo::tensor(DType::Float64, Shape{})};
-    SONDE_ASSIGN(const Value value, generated(item, number, index, options));
-    const double x = value.tensor().toDouble(0);
-    if (kind == tensor::ValueKind::Float) return Value::ofFloat(x);
-    if (kind == tensor::ValueKind::Bool) return Value::ofBool(std::trunc(x) != 0);
-    return Value::ofInt(static_cast<std::int64_t>(x));
+    const DType dtype = kind == tensor::ValueKind::Int    ? DType::Int64
+                        : kind == tensor::ValueKind::Bool ? DType::Bool
+                                                          : DType::Float64;
+    SONDE_ASSIGN(const Value value, generated(item, {input.name, TypeInfo::tensor(dtype, Shape{})}, index, options));
+    if (kind == tensor::ValueKind::Float) return Value::ofFloat(value.tensor().toDouble(0));
+    if (kind == tensor::ValueKind::Bool) return Value::ofBool(value.tensor().toInt64(0) != 0);
+    return Value::ofInt(value.tensor().toInt64(0));
 }
 
 /// np.repeat along axis 0: each sample repeated in place.
@@ -183,7 +77,9 @@ Result<Value> fileValue(std::string_view item, const InputInfo& input, const Inp
             return usageError("the file is neither an image nor a .npy array", path,
                               "arrays: .npy, .npz, file.npz#key; images: PNG, JPEG, WebP, TIFF, BMP, GIF, PNM");
         }
-        SONDE_ASSIGN(tensor, imageTensor(*image, input.type, options.image));
+        auto pixels = imageTensor(*image, input.type, options.image);
+        if (!pixels) return std::move(pixels).error().at("input '" + input.name + "': " + path);
+        tensor = std::move(*pixels);
     }
     SONDE_ASSIGN(tensor, repeated(tensor, options.repeat));
     return fitted(std::move(tensor), input, path);

@@ -1,6 +1,7 @@
 #include "core/io/inputs/literal.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -9,6 +10,9 @@
 
 #include "core/base/number_text.h"
 #include "core/io/inputs/agreement.h"
+#include "core/io/inputs/decimal.h"
+#include "core/tensor/cast.h"
+#include "core/tensor/exact_cast.h"
 
 namespace sonde::io {
 
@@ -33,9 +37,11 @@ struct Element {
     std::int64_t integer = 0;
     bool isHuge = false;  ///< an integer above those of int64, in `bits`
     std::uint64_t bits = 0;
+    bool isIntegral = false;    ///< `integer` or `bits` is the number, also of 2.0 and 1e3
     bool isOutOfRange = false;  ///< a number above those of double
     double real = 0;
-    std::string text;  ///< of a string: without its quotes; else as written
+    std::optional<Decimal> exact = {};  ///< of finite numbers, also where `real` is rounded
+    std::string text;                   ///< of a string: without its quotes; else as written
 };
 
 bool isBlank(char c) { return c == ' ' || c == '\t'; }
@@ -58,12 +64,26 @@ double beyondDoubles(const char* begin, const char* end) {
     return text.starts_with('-') ? -magnitude : magnitude;
 }
 
+/// The number as an integer of 64 bits, if it is one.
+void findInteger(Element& element) {
+    const auto magnitude = element.exact ? element.exact->magnitude() : std::nullopt;
+    if (!magnitude) return;
+    constexpr std::uint64_t kTwo63 = std::uint64_t{1} << 63;
+    const bool isNegative = element.exact->isNegative;
+    const bool isWide = *magnitude >= kTwo63 + (isNegative ? 1 : 0);
+    element.isIntegral = !isWide || !isNegative;
+    element.isHuge = isWide && !isNegative;
+    if (element.isHuge) element.bits = *magnitude;
+    else if (!isWide) element.integer = static_cast<std::int64_t>(isNegative ? ~*magnitude + 1 : *magnitude);
+}
+
 std::optional<Element> elementOf(std::string_view word) {
     Element element;
     element.text = word;
     if (word == "true" || word == "True" || word == "false" || word == "False") {
         element.kind = Element::Kind::Bool;
         element.integer = word.front() == 't' || word.front() == 'T';
+        element.isIntegral = true;
         element.real = static_cast<double>(element.integer);
         return element;
     }
@@ -71,26 +91,18 @@ std::optional<Element> elementOf(std::string_view word) {
     if (digits.starts_with('+')) digits.remove_prefix(1);
     if (digits.empty() || digits.starts_with('+') || (word.front() == '+' && digits.front() == '-'))
         return std::nullopt;
-    if (const auto integer = base::parseNumber<std::int64_t>(digits)) {
-        element.integer = *integer;
-        element.real = static_cast<double>(element.integer);
-        return element;
-    }
-    if (const auto bits = base::parseNumber<std::uint64_t>(digits)) {
-        element.bits = *bits;
-        element.isHuge = true;
-        element.real = static_cast<double>(element.bits);
-        return element;
-    }
     // Out of range is not the same as no number here: from_chars tells them apart.
     const char *begin = digits.data(), *end = begin + digits.size();
     const auto read = std::from_chars(begin, end, element.real);
     if (read.ec == std::errc::invalid_argument || read.ptr != end) return std::nullopt;
-    element.kind = Element::Kind::Float;
     if (read.ec != std::errc()) {
         element.real = beyondDoubles(begin, end);
         element.isOutOfRange = std::isinf(element.real);
     }
+    element.exact = parseDecimal(digits);
+    findInteger(element);
+    const bool isWrittenSo = digits.find_first_not_of("-0123456789") == std::string_view::npos;
+    element.kind = element.isIntegral && isWrittenSo ? Element::Kind::Int : Element::Kind::Float;
     return element;
 }
 
@@ -228,22 +240,22 @@ DType ownType(const std::vector<Element>& elements) {
     return anyFloat ? DType::Float32 : allBool ? DType::Bool : anyLarge ? DType::Int64 : DType::Int32;
 }
 
-/// The elements in a type that holds every one of them as it is written.
-Result<Tensor> widest(const std::vector<Element>& elements, const Shape& shape) {
-    bool anyFloat = false, anyHuge = false, anyString = false, anyNegative = false, anyNumber = false;
-    for (const Element& element : elements) {
-        anyFloat = anyFloat || element.kind == Element::Kind::Float;
-        anyString = anyString || element.kind == Element::Kind::String;
-        anyNumber = anyNumber || element.kind != Element::Kind::String;
-        anyHuge = anyHuge || element.isHuge;
-        anyNegative = anyNegative || element.integer < 0;
-    }
-    if (anyString && anyNumber) return usageError("strings and numbers in one list");
+/// The elements in a type that holds every one of them as it is written, if there is one; `wanted` is what they become.
+Result<Tensor> widest(const std::vector<Element>& elements, const Shape& shape, DType wanted) {
+    const auto any = [&elements](const auto& is) { return std::ranges::any_of(elements, is); };
+    const bool anyString = any([](const Element& e) { return e.kind == Element::Kind::String; });
+    if (anyString && any([](const Element& e) { return e.kind != Element::Kind::String; }))
+        return usageError("strings and numbers in one list");
     if (anyString) {
         std::vector<std::string> texts;
         for (const Element& element : elements) texts.push_back(element.text);
         return Tensor::ofStrings(shape, std::move(texts));
     }
+    const bool isExact = tensor::isInteger(wanted);  // 9007199254740993.0 is no double
+    const bool anyFloat =
+        any([&](const Element& e) { return !e.isIntegral || (!isExact && e.kind == Element::Kind::Float); });
+    const bool anyHuge = any([](const Element& e) { return e.isHuge; });
+    const bool anyNegative = any([](const Element& e) { return e.integer < 0; });
     const DType dtype = anyFloat || (anyHuge && anyNegative) ? DType::Float64 : anyHuge ? DType::UInt64 : DType::Int64;
     SONDE_ASSIGN(Tensor tensor, Tensor::allocate(dtype, shape));
     for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -254,6 +266,85 @@ Result<Tensor> widest(const std::vector<Element>& elements, const Shape& shape) 
         else tensor.mutableSpan<std::int64_t>()[i] = elements[i].integer;
     }
     return tensor;
+}
+
+/// What a dtype takes from a number as it is written, where its double would not tell.
+std::optional<tensor::Loss> lossOf(const Element& element, DType dtype) {
+    if (element.kind == Element::Kind::Bool || element.kind == Element::Kind::String) return std::nullopt;
+    const bool isWhole = element.exact && element.exact->isInteger();
+    if (dtype == DType::Bool && !isWhole) return tensor::Loss::NotBool;
+    if (tensor::isInteger(dtype) && !element.isIntegral) return isWhole ? tensor::Loss::Range : tensor::Loss::Fraction;
+    const bool hasPoint = element.text.find_first_of(".eE") != std::string::npos;
+    if (!tensor::isFloating(dtype) || !isWhole || hasPoint) return std::nullopt;  // floats are rounded
+    std::array<std::byte, sizeof(double)> narrow{};
+    double held = 0;
+    tensor::castElements(DType::Float64, &element.real, dtype, narrow.data(), 1);
+    tensor::castElements(dtype, narrow.data(), DType::Float64, &held, 1);
+    if (!std::isfinite(held)) return tensor::Loss::Range;
+    return decimalOf(held) == *element.exact ? std::nullopt : std::optional(tensor::Loss::Precision);
+}
+
+/// The first number that becomes another one: "element 0 is 1.5, not an integer".
+std::optional<std::string> lossIn(const std::vector<Element>& elements, DType dtype) {
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        if (const auto loss = lossOf(elements[i], dtype))
+            return "element " + std::to_string(i) + " is " + elements[i].text + ", " + lossText(*loss, dtype);
+    }
+    return std::nullopt;
+}
+
+DType dtypeOf(const tensor::TypeInfo& type) {
+    if (!type.kind || type.isTensor()) return type.dtype;
+    switch (*type.kind) {
+        case ValueKind::Int: return DType::Int64;
+        case ValueKind::Float: return DType::Float64;
+        case ValueKind::Bool: return DType::Bool;
+        default: return DType::Undefined;
+    }
+}
+
+/// Elements of one dtype as the value of an input, or of an element of it: `type`.
+Result<Value> fittedElements(const std::vector<Element>& elements, const Shape& shape, const tensor::TypeInfo& type,
+                             const InputInfo& input, std::string_view text) {
+    const DType dtype = dtypeOf(type);
+    SONDE_ASSIGN(Tensor tensor, widest(elements, shape, dtype));
+    if (const auto lost = input.required ? lossIn(elements, dtype) : std::nullopt)
+        return unexpectedValue(input, tensor.typeText(), *lost).at(std::string(text));
+    if (type.kind == ValueKind::Bool && ownType(elements) == DType::Bool) {
+        SONDE_ASSIGN(tensor, tensor.cast(DType::Bool));
+    }
+    InputInfo one = input;
+    one.type = type;
+    return fitted(std::move(tensor), one, std::string(text));
+}
+
+/// The model declares no dtype: the text alone tells it.
+Result<Value> ownValue(const std::vector<Element>& elements, const Shape& shape, const InputInfo& input,
+                       std::string_view text) {
+    const DType dtype = ownType(elements);
+    SONDE_ASSIGN(const Tensor wide, widest(elements, shape, dtype));
+    SONDE_ASSIGN(Tensor tensor, wide.cast(dtype));
+    auto lost = lossIn(elements, dtype);
+    const auto changed = lost || dtype == DType::String ? std::nullopt : tensor::firstLost(wide, tensor);
+    if (changed)
+        lost = "element " + std::to_string(changed->index) + " is " +
+               elements[static_cast<std::size_t>(changed->index)].text + ", " + lossText(changed->loss, dtype);
+    if (lost)
+        return usageError("input '" + input.name + "': " + *lost, std::string(text),
+                          "the model declares no dtype; a .npy file may have any");
+    return fitted(std::move(tensor), input, std::string(text));
+}
+
+/// A list or tuple of what is no tensor, each element as it is written.
+Result<Value> plainList(const std::vector<Element>& elements, const InputInfo& input, std::string_view text) {
+    const bool isTuple = input.type.kind == ValueKind::Tuple;
+    tensor::ValueList items;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        const tensor::TypeInfo& type = input.type.elements[isTuple ? i : 0];
+        SONDE_ASSIGN(Value item, fittedElements({elements[i]}, Shape{}, type, input, text));
+        items.push_back(std::move(item));
+    }
+    return isTuple ? Value::tuple(std::move(items)) : Value::list(std::move(items));
 }
 
 Result<Tensor> shapeOnly(const std::vector<std::int64_t>& dims, DType dtype) {
@@ -321,14 +412,15 @@ Result<Value> literalValue(std::string_view text, const InputInfo& input) {
     if (isTruthAmongNumbers(parser.elements, input)) return notTaken(text, input, ", a bool", "write 0 or 1");
     Shape shape(parser.dims);
     if (shape.rank() == 0) shape = shapeOfOne(input.type);
-    SONDE_ASSIGN(Tensor tensor, widest(parser.elements, shape));
-    if (wanted == DType::Undefined && !isPlain) {
-        SONDE_ASSIGN(tensor, tensor.cast(ownType(parser.elements)));
-    }
-    if (isPlain && input.type.kind == ValueKind::Bool && ownType(parser.elements) == DType::Bool) {
-        SONDE_ASSIGN(tensor, tensor.cast(DType::Bool));
-    }
-    return fitted(std::move(tensor), input, std::string(text));
+    if (wanted == DType::Undefined && !isPlain) return ownValue(parser.elements, shape, input, text);
+    const std::vector<tensor::TypeInfo>& types = input.type.elements;
+    const bool isList = input.type.kind == ValueKind::List || input.type.kind == ValueKind::Tuple;
+    const bool isCounted = input.type.kind == ValueKind::List || types.size() == parser.elements.size();
+    const bool arePlain = !types.empty() && std::ranges::all_of(types, [](const auto& type) {
+        return dtypeOf(type) != DType::Undefined && !type.isTensor();
+    });
+    if (isList && isCounted && arePlain && shape.rank() == 1) return plainList(parser.elements, input, text);
+    return fittedElements(parser.elements, shape, input.type, input, text);
 }
 
 }  // namespace sonde::io

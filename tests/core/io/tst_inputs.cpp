@@ -38,6 +38,11 @@ class TestInputs : public QObject {
     void badRandoms();
     void randomsAreInTheIntervalAndRepeatable();
     void integersAreTruncated();
+    void randomsAreNumbersOfTheDtype_data();
+    void randomsAreNumbersOfTheDtype();
+    void randomsBeyondTheDtypeAreRefused_data();
+    void randomsBeyondTheDtypeAreRefused();
+    void randomParametersAreNumbersToo();
     void oneRandomIsForAllInputs();
     void itemsGoByName();
     void namesMayHoldColons();
@@ -52,6 +57,8 @@ class TestInputs : public QObject {
     void picturesFitTheInput_data();
     void picturesFitTheInput();
     void presetsNormalise();
+    void conversionsBeyondTheDtypeAreRefused_data();
+    void conversionsBeyondTheDtypeAreRefused();
     void openExtentsHaveUsualSizes();
 
   private:
@@ -132,6 +139,98 @@ void TestInputs::integersAreTruncated() {
     std::set<std::int64_t> seen;
     for (int i = 0; i < 300; ++i) seen.insert((*cases)[0].values[0].tensor().toInt64(i));
     QCOMPARE(seen, (std::set<std::int64_t>{0, 1, 2}));
+}
+
+void TestInputs::randomsAreNumbersOfTheDtype_data() {
+    QTest::addColumn<int>("dtype");
+    QTest::addColumn<QString>("spec");
+    QTest::addColumn<QList<double>>("all");  ///< every number that may come, or the lowest and the highest
+    const auto row = [](DType dtype, const char* spec, const QList<double>& all) {
+        QTest::addRow("%s %s", std::string(tensor::name(dtype)).c_str(), spec)
+            << static_cast<int>(dtype) << spec << all;
+    };
+    row(DType::UInt8, "#rand(253,256)", {253, 254, 255});
+    row(DType::Int8, "#rand(-128,-126)", {-128, -127});
+    row(DType::Int64, "#rand(-3,-1)", {-3, -2});  // never max, which -1.5 would be truncated to
+    row(DType::Int64, "#rand(0.5,3)", {1, 2});
+    row(DType::Int64, "#rand(-0.5,0.5)", {0});
+    row(DType::Int64, "#rand(-9223372036854775808,-9223372036854775808)", {-9223372036854775808.0});
+    row(DType::Int4, "#rand(-8,8)", {-7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7});
+    row(DType::UInt2, "#rand(0,4)", {0, 1, 2, 3});
+    row(DType::Bool, "#rand(0,1)", {0, 1});
+    row(DType::Bool, "#rand(0,2)", {0, 1});
+    row(DType::Bool, "#rand(0,0)", {0});
+    row(DType::Bool, "#rand(1,1)", {1});
+    row(DType::Float8E4M3FN, "#rand(1,1.4)", {1, 1.125, 1.25, 1.375});  // 3 bits of mantissa
+    row(DType::Float8E4M3FN, "#rand(1.1,1.3)", {1.125, 1.25});
+    row(DType::Float16, "#rand(2048,2053)", {2048, 2050, 2052});  // 10 bits of mantissa
+    row(DType::Float16, "#rand(2049,2052)", {2050});
+    row(DType::BFloat16, "#rand(256,260)", {256, 258});  // 7 bits of mantissa
+}
+
+void TestInputs::randomsAreNumbersOfTheDtype() {
+    QFETCH(int, dtype);
+    QFETCH(QString, spec);
+    QFETCH(QList<double>, all);
+    const auto cases = io::makeInputs(spec.toStdString(), {input("x", static_cast<DType>(dtype), {2000})});
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    const Tensor& values = (*cases)[0].values[0].tensor();
+    std::set<double> seen;
+    for (int i = 0; i < 2000; ++i) seen.insert(values.toDouble(i));
+    // An end that only the smallest draw of all reaches may be missing.
+    const bool isRare = all.size() > 1 && all.front() < 0 && !seen.contains(all.front());
+    QCOMPARE(seen, std::set<double>(all.begin() + (isRare ? 1 : 0), all.end()));
+}
+
+void TestInputs::randomsBeyondTheDtypeAreRefused_data() {
+    QTest::addColumn<int>("dtype");
+    QTest::addColumn<QString>("spec");
+    QTest::addColumn<QString>("says");
+    const auto row = [](DType dtype, const char* spec, const char* says) {
+        QTest::addRow("%s %s", std::string(tensor::name(dtype)).c_str(), spec)
+            << static_cast<int>(dtype) << spec << says;
+    };
+    row(DType::Int8, "#rand(0,1000)",
+        "input 'x' expects int8[4], got #rand(0,1000) (999 is outside of the range of int8)");
+    row(DType::UInt8, "#rand(-5,5)",
+        "input 'x' expects uint8[4], got #rand(-5,5) (-5 is outside of the range of uint8)");
+    row(DType::UInt8, "#rand(0,257)", "256 is outside of the range of uint8");
+    row(DType::Int4, "#rand(0,9)", "8 is outside of the range of int4");
+    row(DType::Bool, "#rand(0,255)", "254 is outside of the range of bool");
+    row(DType::Bool, "#rand(-1,1)", "-1 is outside of the range of bool");
+    row(DType::Int64, "#rand(0,99999999999999999999)", "is outside of the range of int64");
+    row(DType::Float16, "#rand(0,70000)", "70000 is outside of the range of float16");
+    row(DType::Float8E4M3FN, "#rand(-500,0)", "-500 is outside of the range of float8_e4m3fn");
+    row(DType::Float32, "#rand(0,999999999999999999999999999999999999999)", "is outside of the range of float32");
+    row(DType::Int32, "#rand(0.2,0.8)", "no int32 is in this interval");
+    row(DType::Float16, "#rand(2049,2049.5)", "no float16 is in this interval");
+}
+
+void TestInputs::randomsBeyondTheDtypeAreRefused() {
+    QFETCH(int, dtype);
+    QFETCH(QString, spec);
+    QFETCH(QString, says);
+    const auto cases = io::makeInputs(spec.toStdString(), {input("x", static_cast<DType>(dtype), {4})});
+    QVERIFY(!cases);
+    QCOMPARE(cases.error().exitStatus(), 2);
+    QVERIFY2(QString::fromStdString(cases.error().text()).contains(says), cases.error().text().c_str());
+}
+
+/// A forward's int and bool parameters.
+void TestInputs::randomParametersAreNumbersToo() {
+    const auto given = [](tensor::ValueKind kind, const char* spec, std::uint64_t seed) {
+        TypeInfo type;
+        type.kind = kind;
+        const auto cases = io::makeInputs(spec, {{"x", type}}, {.seed = seed});
+        return cases ? (*cases)[0].values[0].text() : cases.error().what;
+    };
+    std::set<std::string> integers, bools;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        integers.insert(given(tensor::ValueKind::Int, "#rand(-3,-1)", seed));
+        bools.insert(given(tensor::ValueKind::Bool, "#rand(0,1)", seed));
+    }
+    QCOMPARE(integers, (std::set<std::string>{"-2"}));
+    QCOMPARE(bools, (std::set<std::string>{"False", "True"}));
 }
 
 void TestInputs::oneRandomIsForAllInputs() {
@@ -306,6 +405,40 @@ void TestInputs::presetsNormalise() {
     const auto balanced = io::makeInputs(picture, {x}, {.image = io::findImagePreset("signed")->options});
     QCOMPARE((*balanced)[0].values[0].tensor().toDouble(0), -1.0);
     QCOMPARE((*balanced)[0].values[0].tensor().toDouble(2), 1.0);
+}
+
+void TestInputs::conversionsBeyondTheDtypeAreRefused_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<int>("dtype");
+    QTest::addColumn<QString>("says");
+    const auto row = [](const char* preset, DType dtype, const char* says) {
+        QTest::addRow("%s %s", preset, std::string(tensor::name(dtype)).c_str())
+            << preset << static_cast<int>(dtype) << says;
+    };
+    // The pixel is red, of 200: 200 / 255 = 0.784314, (0 / 255 - 0.456) / 0.224 = -2.03571, 0 / 127.5 - 1 = -1.
+    row("bgr", DType::UInt8, "");
+    row("rgb", DType::Int16, "");
+    row("imagenet", DType::Float16, "");
+    row("rgb", DType::Int8, "gives 200, outside of the range of int8, but the input is int8[1,3,1,1]");
+    row("unit", DType::UInt8, "gives 0.784314, not an integer, but the input is uint8[1,3,1,1]");
+    row("unit", DType::Bool, "gives 0.784314, neither 0 nor 1");
+    row("imagenet", DType::UInt8, "not an integer");
+    row("imagenet", DType::Int64, "not an integer");
+    row("signed", DType::UInt8, "gives -1, outside of the range of uint8");
+}
+
+void TestInputs::conversionsBeyondTheDtypeAreRefused() {
+    QFETCH(QString, preset);
+    QFETCH(int, dtype);
+    QFETCH(QString, says);
+    const std::string picture = write("red.ppm", QByteArray("P6\n1 1\n255\n") + QByteArray("\xc8\0\0", 3));
+    const auto cases = io::makeInputs(picture, {input("x", static_cast<DType>(dtype), {1, 3, 1, 1})},
+                                      {.image = io::findImagePreset(preset.toStdString())->options});
+    QCOMPARE(cases.has_value(), says.isEmpty());
+    if (cases) return;
+    const QString text = QString::fromStdString(cases.error().text());
+    QCOMPARE(cases.error().exitStatus(), 2);
+    QVERIFY2(text.contains(says) && text.contains("input 'x'") && text.contains("red.ppm"), qPrintable(text));
 }
 
 void TestInputs::openExtentsHaveUsualSizes() {

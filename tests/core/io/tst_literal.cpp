@@ -57,6 +57,11 @@ class TestLiteral : public QObject {
     void shapesAloneAreFilledWithOnes();
     void elementsTakeTheInputsType_data();
     void elementsTakeTheInputsType();
+    void integersAreExact_data();
+    void integersAreExact();
+    void ownTypesHoldTheNumbers_data();
+    void ownTypesHoldTheNumbers();
+    void arraysAreComparedExactly();
     void oneNumberFitsOneElement();
     void argumentsThatAreNoTensors();
     void truthsAndNone();
@@ -214,6 +219,19 @@ void TestLiteral::elementsTakeTheInputsType_data() {
     row(DType::Bool, "[0,2]", "input 'x' expects bool[2], got int64[2] (element 1 is 2, neither 0 nor 1)");
     row(DType::Int64, "[0,18446744073709551615]", "outside of the range of int64");
     row(DType::Float16, "[1,1e9]", "outside of the range of float16");
+    // Exactly, also beyond 2^53, where doubles are even.
+    row(DType::Int64, "[9007199254740993.5,2]", "element 0 is 9007199254740993.5, not an integer");
+    row(DType::Int64, "[1e-400,2]", "element 0 is 1e-400, not an integer");
+    row(DType::Int64, "[2,-9223372036854775809]", "element 1 is -9223372036854775809, outside of the range of int64");
+    row(DType::UInt64, "[1,18446744073709551616]", "is 18446744073709551616, outside of the range of uint64");
+    row(DType::Float64, "[1,9007199254740993]", "element 1 is 9007199254740993, which float64 does not hold exactly");
+    row(DType::Float64, "[0.5,9007199254740993]", "element 1 is 9007199254740993, which float64 does not hold exactly");
+    row(DType::Float64, "[1,9007199254740993.0]", "float64[2]");  // a float is rounded
+    row(DType::Float32, "[16777217,0.5]", "element 0 is 16777217, which float32 does not hold exactly");
+    row(DType::Float32, "[1,9007199254740993]", "which float32 does not hold exactly");
+    row(DType::Float32, "[1,18446744073709551617]", "which float32 does not hold exactly");
+    row(DType::Float32, "[1,18446744073709551616]", "float32[2]");  // 2^64
+    row(DType::Bool, "[1e-400,1]", "element 0 is 1e-400, neither 0 nor 1");
     row(DType::String, "['a',\"b c\"]", "string[2]");
     row(DType::String, "[1,2]", "input 'x' expects string[2], got int64[2]");
     row(DType::Float32, "['a','b']", "input 'x' expects float32[2], got string[2]");
@@ -229,6 +247,72 @@ void TestLiteral::elementsTakeTheInputsType() {
         io::literalValue(text.toStdString(), declared(TypeInfo::tensor(static_cast<DType>(dtype), Shape{2})));
     const QString was = QString::fromStdString(value ? value->typeText() : value.error().what);
     QVERIFY2(was.contains(outcome), qPrintable(was));
+}
+
+void TestLiteral::integersAreExact_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<qlonglong>("value");
+    QTest::newRow("2^53 + 1 with a point") << "9007199254740993.0" << 9007199254740993LL;
+    QTest::newRow("2^53 + 1 with an exponent") << "9.007199254740993e15" << 9007199254740993LL;
+    QTest::newRow("negative exponent") << "-90071992547409930e-1" << -9007199254740993LL;
+    QTest::newRow("largest") << "9223372036854775807.0" << std::numeric_limits<qlonglong>::max();
+    QTest::newRow("smallest") << "-9223372036854775808." << std::numeric_limits<qlonglong>::min();
+    QTest::newRow("leading zeros") << "000.0e99999999999999999999" << 0LL;
+}
+
+void TestLiteral::integersAreExact() {
+    QFETCH(QString, text);
+    QFETCH(qlonglong, value);
+    const auto one = io::literalValue(text.toStdString(), declared(TypeInfo::tensor(DType::Int64, Shape{})));
+    QVERIFY2(one.has_value(), one ? "" : one.error().text().c_str());
+    QCOMPARE(qlonglong(one->tensor().toInt64(0)), value);
+    const auto parameter = io::literalValue(text.toStdString(), declared(plain(ValueKind::Int)));
+    QVERIFY2(parameter.has_value(), parameter ? "" : parameter.error().text().c_str());
+    QCOMPARE(qlonglong(parameter->toInt()), value);
+    const TypeInfo pair = plain(ValueKind::Tuple, {plain(ValueKind::Int), plain(ValueKind::Float)});
+    const auto tuple = io::literalValue("[" + text.toStdString() + ",0.5]", declared(pair));
+    QVERIFY2(tuple.has_value(), tuple ? "" : tuple.error().text().c_str());
+    QCOMPARE(qlonglong(tuple->items()[0].toInt()), value);
+    QCOMPARE(tuple->items()[1].toFloat(), 0.5);
+}
+
+/// Where the model declares no dtype, a number does not become another one either.
+void TestLiteral::ownTypesHoldTheNumbers_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("outcome");
+    QTest::newRow("beyond int64") << "[18446744073709551615]"
+                                  << "element 0 is 18446744073709551615, outside of the range of int64";
+    QTest::newRow("beyond float32") << "[1,1e300]"
+                                    << "element 1 is 1e300, outside of the range of float32";
+    QTest::newRow("integer among floats") << "[0.5,16777217]"
+                                          << "element 1 is 16777217, which float32 does not hold exactly";
+    QTest::newRow("rounded float") << "[0.1,1]"
+                                   << "float32[2]";
+}
+
+void TestLiteral::ownTypesHoldTheNumbers() {
+    QFETCH(QString, text);
+    QFETCH(QString, outcome);
+    const auto value = io::literalValue(text.toStdString(), {"x", kUnknown});
+    const QString was = QString::fromStdString(value ? value->typeText() : value.error().text());
+    QVERIFY2(was.contains(outcome), qPrintable(was));
+}
+
+/// Arrays of files go the same way.
+void TestLiteral::arraysAreComparedExactly() {
+    const auto outcome = [](const tensor::Tensor& given, DType dtype) {
+        const auto value = io::fitted(given, declared(TypeInfo::tensor(dtype, Shape{1})), "x.npy");
+        return value ? value->typeText() : value.error().what;
+    };
+    const tensor::Tensor odd = tensor::Tensor::of<std::int64_t>({1}, {9007199254740993});
+    QVERIFY(outcome(odd, DType::Float64).ends_with("9007199254740993, which float64 does not hold exactly)"));
+    QVERIFY(outcome(odd, DType::Float32).ends_with("9007199254740993, which float32 does not hold exactly)"));
+    const tensor::Tensor all = tensor::Tensor::of<std::uint64_t>({1}, {18446744073709551615U});
+    QVERIFY(outcome(all, DType::Float64).ends_with("which float64 does not hold exactly)"));
+    QVERIFY(outcome(all, DType::Int64).ends_with("outside of the range of int64)"));
+    QCOMPARE(outcome(tensor::Tensor::of<double>({1}, {9007199254740992.0}), DType::Int64), std::string("int64[1]"));
+    QVERIFY(outcome(tensor::Tensor::of<double>({1}, {9223372036854775808.0}), DType::Int64)
+                .ends_with("outside of the range of int64)"));
 }
 
 void TestLiteral::oneNumberFitsOneElement() {
