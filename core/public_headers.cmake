@@ -5,7 +5,7 @@ set(SONDE_PUBLIC_HEADERS
   analysis.h base.h document.h exec.h export.h graph.h io.h layout.h nn.h operators.h ops.h passes.h session.h
   tensor.h trace.h zoo.h
   analysis/bad_values.h analysis/compare.h analysis/compared_values.h analysis/conformance.h analysis/difference.h
-  analysis/infer.h analysis/match.h analysis/measured_runs.h analysis/node_measures.h analysis/operator_cost.h
+  analysis/infer.h analysis/mask_values.h analysis/match.h analysis/measured_runs.h analysis/node_measures.h analysis/operator_cost.h
   analysis/parameters.h
   analysis/problems.h analysis/profile.h
   analysis/query/query.h

@@ -48,7 +48,7 @@ void print(const graph::InternalGraph& graph, const analysis::ComparedCase& resu
     const std::string label = base::visibleText(result.label);
     for (const analysis::ComparedValue& value : result.values) {
         std::string notes;
-        for (const std::string& note : {value.note, value.pairingText(), value.typeText()})
+        for (const std::string& note : {value.note, value.pairingText(), value.typeText(), value.maskText})
             notes += (note.empty() ? "" : "  ") + note;
         const auto number = [&value](double n) { return value.isMeasured() ? fmt::format("{:.3g}", n) : "-"; };
         fmt::print("{:8} {:{}}  {:{}}  {:>10}  {:>10}  {}{}\n", label, labelOf(value), nameWidth, qualnameOf(value),

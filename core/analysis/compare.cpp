@@ -128,20 +128,24 @@ struct SummaryTolerance {
     Tolerance statistics, elements;
 };
 
-/// `own`: the model's mean, deviation, minimum, maximum. The mean of integers is rounded.
+/// `own`: the model's mean, deviation, minimum, maximum. The mean of integers is rounded. Which extreme is a mask is
+/// told by the model's own elements.
 SummaryTolerance summaryTolerance(const Tensor& actual, const Expected& expected, const std::array<double, 4>& own,
                                   const Tolerances& tolerances) {
     Tolerance tolerance = tolerances.of(actual.dtype(), expected.whole ? expected.whole->dtype() : actual.dtype());
     const bool isExact = tolerances.integers && (tensor::isInteger(actual.dtype()) || actual.dtype() == DType::Bool);
     if ((tolerances.fixed && !isExact) || !expected.stats || expected.stats->numel() != 4)
         return {tolerance, tolerance};
-    const double maskFrom = maskMagnitude(actual.dtype(), actual.dtype());
     double largest = 0, largestUnmasked = 0;
     bool anyUnmasked = false;
     for (const int i : {2, 3}) {
         const double extreme = expected.stats->toDouble(i);
+        if (std::isfinite(extreme)) largest = std::max(largest, std::abs(extreme));
+    }
+    const double maskFrom = largest < kMinMask ? std::numeric_limits<double>::infinity() : smallestMask(actual);
+    for (const int i : {2, 3}) {
+        const double extreme = expected.stats->toDouble(i);
         if (!std::isfinite(extreme)) continue;
-        largest = std::max(largest, std::abs(extreme));
         if (std::abs(extreme) >= maskFrom && extreme == own[static_cast<std::size_t>(i)]) continue;
         largestUnmasked = std::max(largestUnmasked, std::abs(extreme));
         anyUnmasked = true;
@@ -208,6 +212,7 @@ void compareValue(ComparedValue& row, const Value* value, const Expected& expect
         addDifference(total, whole);
         row.cosine = whole.cosine;
         row.snr = whole.snr;
+        if (whole.masks) row.maskText = whole.masks->text();
     }
     if (expected.shape) {
         const Shape shape = shapeFrom(*expected.shape);

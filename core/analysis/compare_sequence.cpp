@@ -58,7 +58,7 @@ base::Result<Feed> feedOf(const ComparedModel& model, const ReferenceValues& ref
 
 /// Of finite elements that are no mask values.
 double largestMagnitude(const Tensor& tensor) {
-    const double maskFrom = maskMagnitude(tensor.dtype(), tensor.dtype());
+    const double maskFrom = smallestMask(tensor);
     double largest = 0;
     for (std::int64_t i = 0; i < tensor.numel(); ++i) {
         const double magnitude = std::abs(tensor.toDouble(i));

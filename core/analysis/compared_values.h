@@ -53,6 +53,8 @@ struct ComparedValue {
     /// The element types of the model's tensor and of the reference; undefined of what is no tensor, or only
     /// summarised.
     tensor::DType dtype = tensor::DType::Undefined, expectedType = tensor::DType::Undefined;
+    /// MaskValues::text() of a value that is not ok because they do not count; else empty.
+    std::string maskText;
     /// The model's output that an output of another name is compared with, because of its position; else empty.
     std::string outputByPosition;
     /// "compared with output p (by position)"; empty if the names agree.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <type_traits>
 
 namespace sonde::analysis {
 
@@ -48,6 +49,30 @@ bool isNan(const std::complex<double>& number) { return std::isnan(number.real()
 double product(double a, double r) { return a * r; }
 double product(const std::complex<double>& a, const std::complex<double>& r) { return (a * std::conj(r)).real(); }
 
+/// What elements below the masks are apart beyond what is allowed them by themselves.
+template <typename At, typename ExpectedAt>
+double excessBelow(double from, std::int64_t count, const At& actualAt, const ExpectedAt& expectedAt,
+                   const Tolerance& tolerance) {
+    double excess = -std::numeric_limits<double>::infinity();
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double a = actualAt(i), r = expectedAt(i), magnitude = std::abs(r);
+        if (!(magnitude < from) || !isFinite(a)) continue;
+        excess = std::max(excess, std::abs(a - r) - tolerance.absolute - tolerance.relative * magnitude);
+    }
+    return excess;
+}
+
+/// The masks without which the elements of a value would not be allowed what they are apart; none if it is not for
+/// masks.
+template <typename At, typename ExpectedAt>
+std::optional<MaskValues> decidingMasks(std::int64_t count, const At& actualAt, const ExpectedAt& expectedAt,
+                                        const Tolerance& tolerance, double maskFrom) {
+    auto masks = maskValues(count, actualAt, expectedAt, maskFrom);
+    if (!masks) return std::nullopt;
+    const double allowed = tolerance.ofLargest * std::max(masks->largestOther, 1.0);
+    return excessBelow(masks->from, count, actualAt, expectedAt, tolerance) > allowed ? masks : std::nullopt;
+}
+
 /// Elements of both tensors by a number, one after the other.
 template <typename At, typename ExpectedAt>
 Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& expectedAt, const Tolerance& tolerance,
@@ -89,6 +114,11 @@ Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& exp
     }
     if (result.maxAbsolute > 0 && !isRelative) result.maxRelative = std::numeric_limits<double>::infinity();
     if (excess > tolerance.ofLargest * largest) result.ok = false;
+    if constexpr (std::is_same_v<std::decay_t<decltype(actualAt(0))>, double>) {
+        if (result.ok && largest >= kMinMask && excess > tolerance.ofLargest)
+            result.masks = decidingMasks(count, actualAt, expectedAt, tolerance, maskFrom);
+        if (result.masks) result.ok = false;
+    }
     const double lengths = std::sqrt(ofActual) * std::sqrt(ofExpected);
     // What the elements beside those that are no numbers say is not said of the value.
     if (anyFinite && !anyNan && !isApart)
@@ -133,6 +163,14 @@ DType Tolerances::deciding(DType a, DType b) const {
 }
 
 double maskMagnitude(DType a, DType b) { return std::min(finiteMaximum(a), finiteMaximum(b)) / 16; }
+
+double smallestMask(const Tensor& tensor) {
+    const double ofType = maskMagnitude(tensor.dtype(), tensor.dtype());
+    if (!tensor::isFloating(tensor.dtype())) return ofType;
+    const ElementAt at = [&tensor](std::int64_t i) { return tensor.toDouble(i); };
+    const auto masks = maskValues(tensor.numel(), at, at, ofType);
+    return masks && masks->areConstant ? std::min(ofType, masks->from) : ofType;
+}
 
 Difference difference(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
     const double maskFrom = maskMagnitude(actual.dtype(), expected.dtype());

@@ -4,12 +4,14 @@
 #include <limits>
 #include <optional>
 
+#include "core/analysis/mask_values.h"
 #include "core/tensor/tensor.h"
 
 namespace sonde::analysis {
 
 /// What an element a may be apart from r: |a - r| <= absolute + relative * |r| + ofLargest * (largest finite |r| of the
-/// tensor). Mask values do not count as largest: elements that are equal in both and beyond maskMagnitude().
+/// tensor). Mask values do not count as largest: elements that are equal in both and beyond maskMagnitude(), and those
+/// of maskValues(). The largest of what is below such a mask is taken to be 1 at least.
 struct Tolerance {
     double relative = 1e-3;
     double absolute = 1e-4;
@@ -45,6 +47,10 @@ struct Tolerances {
 /// float32, float64 and complex numbers of these.
 double maskMagnitude(tensor::DType a, tensor::DType b);
 
+/// The magnitude from which elements of a tensor are mask values by themselves: maskMagnitude(), or less where the
+/// tensor has constants far above all others (maskValues).
+double smallestMask(const tensor::Tensor& tensor);
+
 /// How far a tensor is from what is expected of it.
 struct Difference {
     double maxAbsolute = 0;  ///< infinite if one is NaN or infinite where the other is not
@@ -57,6 +63,8 @@ struct Difference {
     /// 10·log10(Σ r² / Σ (a - r)²) in dB, infinite if they are equal; NaN if it is not known, or maxAbsolute is
     /// infinite.
     double snr = std::numeric_limits<double>::quiet_NaN();
+    /// Set if the elements below these are too far apart, and would not be if the masks counted as largest.
+    std::optional<MaskValues> masks;
 };
 
 /// Element by element, of one shape: NaN equals NaN, an infinity itself. Complex numbers by their modulus, integers

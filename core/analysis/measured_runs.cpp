@@ -75,6 +75,7 @@ NodeDifference differenceOf(const Tensor& actual, const Tensor& expected, const 
     result.ok = found.ok;
     result.cosine = found.cosine;
     result.snr = found.snr;
+    if (found.masks) result.maskText = found.masks->text();
     return result;
 }
 
@@ -94,6 +95,7 @@ void addWorse(std::optional<NodeDifference>& worst, NodeDifference one) {
     if (std::isinf(worst->maxAbsolute)) worst->cosine = worst->snr = NAN;
     if (worst->note.empty()) worst->note = std::move(one.note);
     if (worst->typeText.empty()) worst->typeText = std::move(one.typeText);
+    if (worst->maskText.empty()) worst->maskText = std::move(one.maskText);
 }
 
 /// All iterations of a loop together.
@@ -188,6 +190,13 @@ void summarise(const InternalGraph& graph, RunDifferences& result) {
 }
 
 }  // namespace
+
+std::string NodeDifference::remarks() const {
+    std::string text;
+    for (const std::string& one : {note, typeText, maskText})
+        if (!one.empty()) text += (text.empty() ? "" : ", ") + one;
+    return text;
+}
 
 TensorStats together(const TensorStats& a, const TensorStats& b) {
     if (a.count == 0) return b;
@@ -318,6 +327,7 @@ RunDifferences differencesOf(const InternalGraph& graph, const ComparedCase& com
         one.isMeasured = value.isMeasured();
         if (!one.isMeasured) one.maxAbsolute = one.maxRelative = INFINITY;
         one.typeText = value.typeText();
+        one.maskText = value.maskText;
         addWorse(result.ofNode[value.node.index()], std::move(one));
     }
     summarise(graph, result);

@@ -42,6 +42,10 @@ struct NodeDifference {
     bool isMeasured =
         true;  ///< false: it could not be compared element by element (see note), and no number says anything
     std::string typeText;  ///< "float64 in the reference, float32 in the model"; empty if the element types agree
+    std::string maskText;  ///< MaskValues::text() of one that is not ok because they do not count; else empty
+
+    /// All that is to be said besides numbers: note, types, masks; joined by ", ".
+    std::string remarks() const;
 };
 
 /// By NodeId of `actual`; nothing where there is no counterpart or no tensor.

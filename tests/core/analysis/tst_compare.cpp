@@ -17,11 +17,11 @@ using tensor::Tensor;
 
 namespace {
 
-/// x [2] → y = x + x → z = y + x.
-analysis::ComparedModel sums() {
+/// x [size] → y = x + x → z = y + x.
+analysis::ComparedModel sums(std::int64_t size = 2) {
     auto graph = std::make_shared<graph::InternalGraph>();
     const graph::NodeId x =
-        graph->addInput(graph->mainId(), "x", tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{2}));
+        graph->addInput(graph->mainId(), "x", tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{size}));
     const auto add = [&](graph::NodeId a, graph::NodeId b, const std::string& name) {
         graph::Expr expr;
         expr.op = {"", "Add", 14};
@@ -80,6 +80,9 @@ class TestCompare : public QObject {
     void manyNamesAreCompared();
     void maskValuesAllowNothing();
     void maskValuesOfSummariesAllowNothing();
+    void constantsFarAboveTheOthersAllowNothing();
+    void whatIsNoMaskCountsAsLargest();
+    void masksOfSummariesAndSequences();
     void outputsOfOtherNamesGoByPosition();
     void summariesOfOneValueAreOne();
 };
@@ -333,6 +336,77 @@ void TestCompare::maskValuesOfSummariesAllowNothing() {
         Values wrong = right;
         wrong.at("node.y.head") = doubles({first, 3});
         QVERIFY(!(*comparedWithin({}, wrong))[0].ok());
+    }
+}
+
+/// Exporters write −1e9 or −1e4 where PyTorch writes −∞: 1e-4 of that is 100000, or 1.
+void TestCompare::constantsFarAboveTheOthersAllowNothing() {
+    const analysis::Tolerances tolerances;
+    const auto compare = [&](const Tensor& a, const Tensor& r) {
+        return analysis::difference(a, r, tolerances.of(a.dtype(), r.dtype()));
+    };
+    const float mask = -1e9F;
+    const analysis::Difference wrong = compare(floats({mask, 300, 4, mask}), floats({mask, 400, 4, mask}));
+    QVERIFY(!wrong.ok && wrong.masks);
+    QCOMPARE(wrong.maxAbsolute, 100.0);
+    QCOMPARE(wrong.masks->text(), std::string("mask values (-1e+09) do not count: the largest other magnitude is 400"));
+    const analysis::Difference right = compare(floats({mask, 400.03F, 4, mask}), floats({mask, 400, 4, mask}));
+    QVERIFY(right.ok && !right.masks);
+    QVERIFY(!compare(floats({mask, 400.05F, 4, mask}), floats({mask, 400, 4, mask})).ok);
+    // Two masks added, and rounding of float32 by 64 at 1e9.
+    QVERIFY(!compare(floats({-2e9F, mask, 3, 40, mask}), floats({-2e9F, mask, 4, 40, mask})).ok);
+    QVERIFY(!compare(floats({mask + 64, mask, 300}), floats({mask, mask, 400})).ok);
+    // Scores from −4 to 5, and −1e4 added to some of them. What is kept out is compared by its own magnitude.
+    const Tensor scores = floats({-9996, 5, -10004, 2});
+    QVERIFY(!compare(floats({-9996, 5, -10004, 2.5F}), scores).ok);
+    QVERIFY(compare(floats({-9996.5F, 5, -10004, 2.0004F}), scores).ok);
+    QVERIFY(!compare(floats({-9994, 5, -10004, 2}), scores).ok);
+    // The mask alone: what is 0 in it is compared with 1e-4.
+    QVERIFY(!compare(floats({0, mask, 100, mask}), floats({0, mask, 0, mask})).ok);
+    QVERIFY(compare(floats({0, mask, 9e-5F, mask}), floats({0, mask, 0, mask})).ok);
+    // In float16, of which 1e-2 is allowed.
+    const auto halves = [](std::vector<float> values) {
+        return floats(std::move(values)).cast(tensor::DType::Float16).value();
+    };
+    QVERIFY(!compare(halves({-1e4F, 50, 1, -1e4F}), halves({-1e4F, 10, 1, -1e4F})).ok);
+    QVERIFY(compare(halves({-1e4F, 10.05F, 1, -1e4F}), halves({-1e4F, 10, 1, -1e4F})).ok);
+}
+
+/// Each is off by less than 1e-4 of the largest, and more than 1e-4 of the smaller ones.
+void TestCompare::whatIsNoMaskCountsAsLargest() {
+    const auto ok = [](std::vector<float> a, std::vector<float> r) {
+        const analysis::Difference found = analysis::difference(floats(std::move(a)), floats(std::move(r)),
+                                                                analysis::Tolerances().of(tensor::DType::Float32));
+        return found.ok && !found.masks;
+    };
+    QVERIFY(ok({1e9F, 4, 1}, {1e9F, 400, 1}));                                          // once: an outlier
+    QVERIFY(ok({5e5F, 6e5F, 7e5F, 8e5F, 9e5F, 4}, {5e5F, 6e5F, 7e5F, 8e5F, 9e5F, 5}));  // five that are not alike
+    QVERIFY(ok({2000, 2000, 30.1F}, {2000, 2000, 30}));                                 // less than 100 times as large
+    QVERIFY(ok({900, 900, 1.05F}, {900, 900, 1}));                                      // less than 1000
+    QVERIFY(ok({1e9F + 1e4F, 1e9F, 4}, {1e9F, 1e9F, 5}));                               // not the same in both
+}
+
+/// y = x + x of masks: the first elements and the extremes are those of the others, and so is a sequence.
+void TestCompare::masksOfSummariesAndSequences() {
+    const auto okOf = [](const Values& values, std::int64_t size) {
+        analysis::ReferenceValues reference;
+        for (const auto& [key, value] : values) reference.keys.push_back(key);
+        reference.read = [&values](const std::string& key) -> base::Result<Tensor> { return values.at(key); };
+        exec::Runner runner(1);
+        const auto cases = analysis::compareWithin({}, sums(size), reference, runner);
+        return cases && (*cases)[0].ok() && !(*cases)[0].values.empty();
+    };
+    // Of −1e9, −1e9, 4 and 6: the mean is −499999997.5, the deviation 500000002.5 but for 1 in 1e9.
+    for (const auto& [last, isRight] : {std::pair{6.0, true}, std::pair{7.0, false}}) {
+        const Values values{{"in.x", floats({-5e8F, -5e8F, 2, 3})},
+                            {"node.y.stats", doubles({-499999997.5, 500000002.5, -1e9, 6})},
+                            {"node.y.head", doubles({-1e9, -1e9, 4, last})}};
+        QCOMPARE(okOf(values, 4), isRight);
+    }
+    const auto rows = [](std::vector<float> values) { return Tensor::of<float>({2, 2}, values); };
+    for (const auto& [last, isRight] : {std::pair{6.0F, true}, std::pair{7.0F, false}}) {
+        const Values values{{"seq.in.x", rows({-1e9F, 0, -1e9F, 2})}, {"seq.out.z", rows({-3e9F, 0, -3e9F, last})}};
+        QCOMPARE(okOf(values, 2), isRight);
     }
 }
 
