@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <limits>
 
 #include "core/document/reference.h"
 #include "core/graph/source_files.h"
@@ -43,19 +44,64 @@ bool isReference(const std::string& path) {
     return suffix == ".npz";
 }
 
-/// The run that is shown is that of one case: the first that differs. A sequence has many runs.
+/// "case1 differs (1 of 2 values, first out.y)", "case 0 agrees", "case2 failed: …".
+std::string resultText(const analysis::ComparedCase& one) {
+    const analysis::ComparedValue* const first = one.firstDiverging();
+    if (one.error && !first) return one.label + " failed: " + one.error->what;
+    if (!first) return one.label + " agrees";
+    const auto differing = std::ranges::count(one.values, false, &analysis::ComparedValue::ok);
+    return one.label + " differs (" + std::to_string(differing) + " of " + std::to_string(one.values.size()) +
+           (one.values.size() == 1 ? " value" : " values") + ", first " + (first->isOutput ? "out." : "") +
+           first->name + (first->note.empty() ? "" : ": " + first->note) + ")";
+}
+
+/// The cases but one, those that differ first.
+std::string otherCasesText(const std::vector<analysis::ComparedCase>& cases, const analysis::ComparedCase* shown) {
+    constexpr std::size_t kMaxListed = 3;
+    std::vector<const analysis::ComparedCase*> others;
+    for (const analysis::ComparedCase& one : cases)
+        if (&one != shown) others.push_back(&one);
+    const auto agreeing = std::ranges::stable_partition(others, [](const auto* one) { return !one->ok(); });
+    const std::size_t wrong = others.size() - agreeing.size();
+    std::string text;
+    for (std::size_t i = 0; i < others.size() && i < kMaxListed; ++i)
+        text += (i > 0 ? ", " : "") + resultText(*others[i]);
+    if (others.size() <= kMaxListed) return text;
+    text += " and " + std::to_string(others.size() - kMaxListed) + " more";
+    return wrong <= kMaxListed ? text : text + ", of which " + std::to_string(wrong - kMaxListed) + " differ";
+}
+
+/// How bad a case is: one that failed before anything was compared, else its largest error above the tolerance.
+double badness(const analysis::ComparedCase& one) {
+    double worst = one.error ? std::numeric_limits<double>::infinity() : -1;
+    for (const analysis::ComparedValue& value : one.values) {
+        if (value.ok) continue;
+        worst = std::max(worst, value.isMeasured() ? value.maxAbsolute : std::numeric_limits<double>::infinity());
+    }
+    return worst;
+}
+
+/// The run that is shown is that of one case: the worst. A sequence has many runs, none of which can be shown.
 ComparisonOutcome outcomeOf(document::ReferenceComparison compared, const document::Document& document,
                             const std::string& path) {
     std::vector<analysis::ComparedCase>& cases = compared.cases;
-    const std::size_t inputs = document.graph->inputs().size(), all = cases.size();
-    std::erase_if(cases, [inputs](const analysis::ComparedCase& one) { return one.inputs.size() != inputs; });
-    if (cases.empty())
-        return failed(base::usageError("the file has only a sequence; a comparison takes a single run", path));
-    auto shown = std::find_if(cases.begin(), cases.end(), [](const analysis::ComparedCase& one) { return !one.ok(); });
-    if (shown == cases.end()) shown = cases.begin();
+    analysis::ComparedCase* shown = nullptr;
+    for (analysis::ComparedCase& one : cases) {
+        if (one.inputs.size() != document.graph->inputs().size()) continue;
+        if (!shown || badness(one) > badness(*shown)) shown = &one;
+    }
+    if (!shown)
+        return failed(base::usageError("the file has only a sequence; a comparison takes a single run", path,
+                                       otherCasesText(cases, nullptr) + "; `sonde check` lists its values"));
     ComparisonOutcome outcome;
     outcome.differences = std::make_shared<const RunDifferences>(analysis::differencesOf(*document.graph, *shown));
-    outcome.furtherCases = all - 1;
+    outcome.caseCount = cases.size();
+    outcome.doOthersDiffer =
+        std::ranges::any_of(cases, [shown](const analysis::ComparedCase& one) { return &one != shown && !one.ok(); });
+    if (cases.size() > 1 && (outcome.doOthersDiffer || !shown->ok())) {
+        outcome.shownCase = shown->label;
+        outcome.otherCases = otherCasesText(cases, shown);
+    }
     outcome.files = std::move(compared.files);
     outcome.inputs = InputSpec{shown->label == "case 0" ? path : path + "#" + shown->label, {}};
     outcome.inputValues = std::move(shown->inputs);
@@ -196,17 +242,20 @@ void Comparison::publish(ComparisonOutcome outcome) {
     m_runReason.clear();
     m_lastingReason.clear();
     m_title = m_wantedTitle;
+    m_shownCase = std::move(outcome.shownCase);
+    m_otherCases = std::move(outcome.otherCases);
     m_files = std::move(outcome.files);
     const std::string remarks = this->remarks();
-    const bool isRemarkable = differing() > 0 || compared() == 0 || !remarks.empty();
+    const bool isRemarkable = differing() > 0 || compared() == 0 || outcome.doOthersDiffer ||
+                              !analysis::remarksOn(*m_document->graph, *m_known).empty();
     Notice notice{isRemarkable ? base::Severity::Warning : base::Severity::Info,
                   summary() + (remarks.empty() ? "" : "; ") + remarks,
                   {},
                   {},
                   firstDiverging()};
     if (m_known->error) notice.severity = base::Severity::Error;
-    if (outcome.furtherCases > 0)
-        notice.hint = "This is one of " + std::to_string(outcome.furtherCases + 1) + " cases of the file";
+    if (outcome.caseCount > 1 && m_otherCases.empty())
+        notice.hint = "So do all " + std::to_string(outcome.caseCount) + " cases of the file";
     if (notice.node.valid() && differingInputs().empty())
         notice.where = "first: " + m_document->graph->node(notice.node).name;
     const auto error = m_known->error;

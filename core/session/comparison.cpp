@@ -19,17 +19,20 @@ std::vector<InputSpec> Comparison::specs() const {
     return specs;
 }
 
+std::string Comparison::referenceText() const { return m_shownCase.empty() ? m_title : m_shownCase + " of " + m_title; }
+
 std::string Comparison::summary() const {
     const auto count = [](std::size_t number) { return base::countText(static_cast<std::int64_t>(number)); };
     const std::string differ = count(differing()) + " of " + count(compared()) +
                                (compared() == 1 ? " value" : " values") + (differing() == 1 ? " differs" : " differ");
+    const std::string reference = referenceText();
     std::string text;
     if (compared() == 0)
-        text = m_known->error ? "Nothing was compared with " + m_title + ": the run failed first"
-                              : "Nothing was compared: no node has a counterpart in " + m_title;
-    else if (m_known->error) text = "Compared with " + m_title + " up to the end of the run: " + differ;
-    else if (differing() > 0) text = differ + " from " + m_title;
-    else text = count(compared()) + (compared() == 1 ? " value agrees with " : " values agree with ") + m_title;
+        text = m_known->error ? "Nothing was compared with " + reference + ": the run failed first"
+                              : "Nothing was compared: no node has a counterpart in " + reference;
+    else if (m_known->error) text = "Compared with " + reference + " up to the end of the run: " + differ;
+    else if (differing() > 0) text = differ + " from " + reference;
+    else text = count(compared()) + (compared() == 1 ? " value agrees with " : " values agree with ") + reference;
     std::string inputs;
     for (const NodeId node : differingInputs())
         inputs += (inputs.empty() ? "" : ", ") + m_document->graph->node(node).name;
@@ -40,7 +43,10 @@ std::string Comparison::summary() const {
 }
 
 std::string Comparison::remarks() const {
-    return m_known ? analysis::remarksOn(*m_document->graph, *m_known) : std::string();
+    if (!m_known) return {};
+    const std::string text = analysis::remarksOn(*m_document->graph, *m_known);
+    if (m_otherCases.empty()) return text;
+    return "other cases: " + m_otherCases + (text.empty() ? "" : "; ") + text;
 }
 
 const NodeDifference* Comparison::lastOf(NodeId node) const {
@@ -100,6 +106,8 @@ void Comparison::documentLeft() {
     m_leftModel = m_document ? m_document->location : std::string();
     m_afterRun = nullptr;
     m_title.clear();
+    m_shownCase.clear();
+    m_otherCases.clear();
     m_runReason.clear();
     m_lastingReason.clear();
     m_inputs.clear();

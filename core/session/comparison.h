@@ -15,9 +15,12 @@ namespace sonde::session {
 struct ComparisonOutcome {
     std::shared_ptr<const analysis::RunDifferences> differences;
     std::optional<base::Error> error;  ///< why there are none
-    std::size_t furtherCases = 0;      ///< of a reference file that were not taken
-    base::MappedFiles files;           ///< of the reference
-    std::optional<InputSpec> inputs;   ///< where the run's inputs come from, if they are not the session's
+    std::size_t caseCount = 1;         ///< of a reference file
+    std::string shownCase = {};        ///< where one of several differs: "case1"
+    std::string otherCases = {};       ///< what came of the others: "case 0 agrees, seq differs (out.y: frame 62)"
+    bool doOthersDiffer = false;
+    base::MappedFiles files;          ///< of the reference
+    std::optional<InputSpec> inputs;  ///< where the run's inputs come from, if they are not the session's
     std::vector<tensor::Value> inputValues;
 };
 
@@ -40,10 +43,13 @@ class Comparison {
     bool isActive() const { return m_executor.isActive(Activity::Compare) || m_afterRun != nullptr; }
     /// With what: "resnet18.npz", "the baseline"; empty if nothing is known.
     const std::string& title() const { return m_title; }
+    /// With which values: title(), or "case1 of resnet18.npz" where the file has several cases and not
+    /// all agree.
+    std::string referenceText() const;
     /// "3 of 40 values differ from resnet18.npz"; what came of the last comparison, stale or not. Only if it is known.
     std::string summary() const;
-    /// What the summary does not count: "1 reference value has no counterpart in the model: node.zzz"; empty if there
-    /// is nothing. See analysis::remarksOn().
+    /// What the summary does not count: "1 reference value has no counterpart in the model: node.zzz"; what came of the
+    /// other cases of the file; empty if there is nothing. See analysis::remarksOn().
     std::string remarks() const;
     /// Of a node in the last run; null if it was not compared, or the comparison is stale.
     const analysis::NodeDifference* of(graph::NodeId node) const { return isStale() ? nullptr : lastOf(node); }
@@ -78,7 +84,7 @@ class Comparison {
     /// With the graph before OpenOptions::passes, if there were any.
     void withBeforePasses();
     /// An .npz with reference values, whose inputs become the session's, or another model, which gets the present
-    /// inputs.
+    /// inputs. Every case of the .npz is compared; the worst is shown, and remarks() says what came of the others.
     void withFile(const std::string& path);
     /// Makes the last comparison again; after reloading the model, the one before that. Nothing if there was none.
     void again();
@@ -125,6 +131,7 @@ class Comparison {
     StopSwitch m_stop;
     std::shared_ptr<const document::Document> m_document, m_whole;
     std::string m_title, m_wantedTitle;
+    std::string m_shownCase, m_otherCases;
     std::string m_runReason;      ///< why it is stale, until the model is run on the same inputs again
     std::string m_lastingReason;  ///< the same, until it is made again
     base::MappedFiles m_files;    ///< of the reference
