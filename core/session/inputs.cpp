@@ -41,6 +41,13 @@ std::optional<base::Error> Inputs::refusal() const {
     return std::nullopt;
 }
 
+bool Inputs::stillRefuse(const base::Error& error) const {
+    return std::ranges::any_of(m_rows, [&](const Input& input) {
+        const std::optional<base::Error>& now = input.error ? input.error : input.conflict;
+        return now && now->what == error.what && now->where == error.where && !input.hasChangedFile();
+    });
+}
+
 std::string Inputs::inputData() const {
     std::string text;
     for (const Input& input : m_rows)

@@ -27,6 +27,9 @@ class Inputs {
     bool areRead() const;
     /// The first that cannot be given: unreadable, or in contradiction to the model or to other inputs.
     std::optional<base::Error> refusal() const;
+    /// Whether an error of refusal() still is true: its input is given as it was, and is from a file that nobody
+    /// changed.
+    bool stillRefuse(const base::Error& error) const;
     /// All of it in the grammar of --input-data: "x:a.npy;mask:#rand(0,1)".
     std::string inputData() const;
     /// "x.npz changed on disk": of a value that was read from it. Does not look at the disk; empty if there is none.

@@ -75,6 +75,14 @@ void Runs::inputsWereRead() {
     startIfGiven();
 }
 
+/// A run that was refused left nothing: what was refused is no longer said of other inputs.
+void Runs::inputsWereChanged() {
+    if (!m_refusal || isRunning() || m_inputs.stillRefuse(*m_refusal)) return;
+    m_refusal.reset();
+    m_last.error.reset();
+    m_state = m_last.state();
+}
+
 /// Inputs that cannot be given are told before anything runs.
 void Runs::startIfGiven() {
     m_refusal = m_inputs.refusal();

@@ -26,7 +26,8 @@ class Runs {
     const Run& last() const { return m_last; }
     /// Of the run that goes on; all zero when there is none, or it is not observed.
     RunProgress progress() const { return m_live ? m_live->progress() : RunProgress(); }
-    /// Why the last run did not begin: what was given cannot be read or contradicts the model.
+    /// Why the last run did not begin: what was given cannot be read or contradicts the model. Empty again, and state()
+    /// NotRun, once that is no longer what is given.
     const std::optional<base::Error>& refusal() const { return m_refusal; }
     /// The document's graph, after an observed run with the types that its inputs gave. Null without a document.
     const std::shared_ptr<const graph::InternalGraph>& graph() const;
@@ -70,6 +71,8 @@ class Runs {
 
     /// Whether a file of the document is no longer what was opened: there are no values until it is opened again.
     bool fileHasChanged() const;
+    /// Why there are no values any more: a file changed, or can no longer be read. Empty if that is not known.
+    const std::optional<base::Error>& fileError() const { return m_fileError; }
     /// Looks at the disk; false if a file has changed. To be asked after reading a value and before showing it. The
     /// first time that one has, every value goes and fileChanged() tells.
     bool checkFiles();
@@ -77,6 +80,7 @@ class Runs {
     /// By the session.
     void bind(std::shared_ptr<const document::Document> document);
     void inputsWereRead();
+    void inputsWereChanged();
 
   private:
     void begin(exec::PlanOptions points);

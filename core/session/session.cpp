@@ -125,6 +125,7 @@ void Session::fileChanged(const base::Error& error, bool isNew) {
 }
 
 void Session::inputsChanged() {
+    m_runs.inputsWereChanged();
     m_comparison.inputsChanged();
     m_observer->inputsChanged();
 }

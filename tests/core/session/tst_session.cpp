@@ -102,6 +102,7 @@ class TestSession : public QObject {
     void valuesAreComputedAgain();
     void eventsComeInOrder();
     void aMissingInputIsRefused();
+    void aRefusalEndsWithWhatWasRefused();
     void aFailedRunKeepsWhatItComputed();
     void typesAreThoseOfTheInputs();
     void badValuesAreFoundAndAccepted();
@@ -218,12 +219,38 @@ void TestSession::aMissingInputIsRefused() {
     QVERIFY(!session.runs().last().recording);
     QCOMPARE(diary.take(), (QStringList{"started", "inputs", "read", "finished"}));
     QVERIFY(session.runs().give("x", {"[[1,2],[3,4]]"}));  // rank 2, and the model declares 1
+    QVERIFY(!session.runs().refusal());                    // it was of another file
+    QCOMPARE(session.runs().state(), RunState::NotRun);
     session.runs().run();
     QVERIFY(session.runs().refusal().has_value());
     QVERIFY(session.runs().give("x", {"[1,2]"}));
     session.runs().run();
     QVERIFY(!session.runs().refusal());
     QCOMPARE(session.runs().state(), RunState::Finished);
+}
+
+void TestSession::aRefusalEndsWithWhatWasRefused() {
+    const onnx::Graph graph{{{"Add", {"a", "b"}, {"y"}}},
+                            {onnx::valueInfo("a", 1, {2}), onnx::valueInfo("b", 1, {2})},
+                            {onnx::valueInfo("y", 1, {2})},
+                            {}};
+    Session session;
+    QVERIFY(session.open(write("sum.onnx", onnx::model(graph))));
+    QVERIFY(session.runs().give("a", {"[1,2,3]"}));
+    session.runs().run();
+    QVERIFY(session.runs().refusal() && session.runs().last().error);
+    QVERIFY(session.runs().give("b", {"[4,5]"}));  // a is still refused
+    QVERIFY(session.runs().refusal().has_value());
+    QCOMPARE(session.runs().state(), RunState::Failed);
+    QVERIFY(session.runs().give("a", {"[1,2]"}));
+    QVERIFY(!session.runs().refusal() && !session.runs().last().error);
+    QCOMPARE(session.runs().state(), RunState::NotRun);
+    session.runs().run();
+    QCOMPARE(session.runs().state(), RunState::Finished);
+    // A run that began and failed, or came to its end, is no refusal: what it left stays.
+    QVERIFY(session.runs().give("a", {"[7,8]"}));
+    QCOMPARE(session.runs().state(), RunState::Finished);
+    QVERIFY(session.runs().last().recording);
 }
 
 void TestSession::aFailedRunKeepsWhatItComputed() {
