@@ -15,6 +15,7 @@
 #include "core/io/npz/npy.h"
 #include "core/io/npz/npz.h"
 #include "core/io/onnx/onnx_writer.h"
+#include "core/tensor/mapped_source.h"
 #include "tests/support/changing_file.h"
 #include "tests/support/onnx_file.h"
 
@@ -139,6 +140,74 @@ class TestChangedFiles : public QObject {
         // Nor is it written anywhere.
         QVERIFY(!io::writeNpyFile(m_folder->filePath("copy.npy").toStdString(), *x));
         QVERIFY(!QFile::exists(m_folder->filePath("copy.npy")));
+    }
+
+    // The file is as it was, but the disk gives no bytes of it any more. Weights in a file of their own are always read
+    // from the mapping.
+    void aDiskThatFailsStopsTheRun() {
+        const std::string initializer = onnx::externalTensor("w", {kSize, kSize}, {{"location", "weights.bin"}});
+        const QString data = m_folder->filePath("weights.bin");
+        QVERIFY(test::replaceFile(m_path, modelBytes(initializer, 0)) && test::replaceFile(data, weightBytes(2)));
+        const auto opened = document::open(m_path.toStdString());
+        QVERIFY(opened.has_value());
+        const base::MappedFiles& files = graph::filesOf((*opened)->graph);
+        const auto mapped =
+            std::ranges::find_if(files, [&](const auto& file) { return file->path().filename() == "weights.bin"; });
+        QVERIFY(mapped != files.end());
+        QVERIFY(test::makeReadsFail((*mapped)->bytes().data(), (*mapped)->sizeBytes()));
+        QVERIFY(graph::checkFiles((*opened)->graph).has_value());  // nobody has read it yet
+        for (const bool watchAll : {false, true}) {
+            exec::Runner runner(2);
+            const exec::Recording recording = runOf(**opened, runner, watchAll);
+            QVERIFY(recording.error && recording.outputs.empty() && recording.kept.empty());
+            QCOMPARE(recording.error->what, std::string("model file can no longer be read from disk"));
+            QCOMPARE(recording.error->where, data.toStdString());
+        }
+        QVERIFY(!graph::checkFiles((*opened)->graph));
+        // Opened again it is read again: the disk was repaired.
+        const auto reloaded = document::open(m_path.toStdString());
+        QVERIFY(reloaded.has_value());
+        exec::Runner runner(2);
+        const exec::Recording recording = runOf(**reloaded, runner, true);
+        QVERIFY(!recording.error && isAll(recording.outputs.front(), 2 * kSize));
+    }
+
+    // What was packed before the disk failed is right; what is read from the mapping afterwards is not published.
+    void weightsAreReadOrRefused() {
+        const std::string initializer = onnx::externalTensor("w", {kSize, kSize}, {{"location", "weights.bin"}});
+        QVERIFY(test::replaceFile(m_path, modelBytes(initializer, 0)) &&
+                test::replaceFile(m_folder->filePath("weights.bin"), weightBytes(2)));
+        const auto opened = document::open(m_path.toStdString());
+        QVERIFY(opened.has_value());
+        exec::Runner runner(1);
+        QVERIFY(isAll(runOf(**opened, runner).outputs.front(), 2 * kSize));
+        for (const auto& file : graph::filesOf((*opened)->graph))
+            QVERIFY(test::makeReadsFail(file->bytes().data(), file->sizeBytes()));
+        const exec::Recording again = runOf(**opened, runner);
+        QVERIFY(again.error ? tellsOfChange(*again.error) && again.outputs.empty()
+                            : isAll(again.outputs.front(), 2 * kSize));
+        const graph::NodeId weight = (*opened)->graph->findNode("w");
+        QVERIFY(weight.valid());
+        const tensor::Tensor& elements = (*opened)->graph->node(weight).constant->tensor();
+        QCOMPARE(elements.data<float>()[0], 0.0F);
+        QVERIFY(tensor::isSourceChanged(elements));
+        QVERIFY(!io::writeNpyFile(m_folder->filePath("w.npy").toStdString(), elements));
+        QVERIFY(!QFile::exists(m_folder->filePath("w.npy")));
+    }
+
+    void anInputThatCannotBeReadStopsTheRun() {
+        QVERIFY(test::replaceFile(m_path, inlineModel(1, 0)));
+        const auto opened = document::open(m_path.toStdString());
+        const QString input = m_folder->filePath("x.npy");
+        QVERIFY(io::writeNpyFile(input.toStdString(), ones().tensor()).has_value());
+        const auto x = io::readNpyFile(input.toStdString());
+        const base::MappedFile* const file = x ? base::MappedFile::at(x->data<float>()) : nullptr;
+        QVERIFY(file && test::makeReadsFail(file->bytes().data(), file->sizeBytes()));
+        exec::Runner runner(1);
+        const std::vector<tensor::Value> inputs{tensor::Value(*x)};
+        const exec::Recording recording = runner.run(**exec::Plan::make((*opened)->graph, {}), inputs);
+        QVERIFY(recording.error && recording.outputs.empty());
+        QCOMPARE(recording.error->what, std::string("input file can no longer be read from disk"));
     }
 
     void anObserverSeesNothingOfAChangedFile() {
