@@ -9,6 +9,7 @@
 #include "app/verbs/options.h"
 #include "core/analysis/compare.h"
 #include "core/analysis/profile.h"
+#include "core/analysis/reference_keys.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/base/visible_text.h"
 #include "core/exec/file_check.h"
@@ -66,18 +67,6 @@ std::string tableOf(std::vector<Row> rows) {
     for (const Row& row : rows)
         table += fmt::format("{:{}}  {:{}}  {}\n", row.name, nameWidth, row.qualname, qualnameWidth, valueText(row));
     return table;
-}
-
-/// Adds a value under a key, taking structures apart: node.NAME.0, node.NAME.1 …
-void collect(const tensor::Value& value, const std::string& key, std::vector<io::NamedTensor>& arrays) {
-    if (const auto tensor = analysis::asTensor(value)) {
-        arrays.emplace_back(key, *tensor);
-    } else if (value.isListLike()) {
-        for (std::size_t i = 0; i < value.items().size(); ++i)
-            collect(value.items()[i], key + "." + std::to_string(i), arrays);
-    } else if (value.kind() == tensor::ValueKind::Dict) {
-        for (const auto& [name, item] : value.dictItems()) collect(item, key + "." + name.text(), arrays);
-    }
 }
 
 class RunVerb {
@@ -152,7 +141,7 @@ class RunVerb {
         const graph::InternalGraph& graph = *m_document->graph;
         std::vector<Row> rows;
         for (const session::Input& input : m_session.inputs().all())
-            if (input.value) collect(*input.value, key("in", input.name), m_arrays);
+            if (input.value) analysis::addValue(*input.value, key("in", input.name), m_arrays);
         for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
             for (graph::NodeId node : graph.expr(id).outputs) {
                 if (isReported(node)) addNode(node, recording, rows);
@@ -162,7 +151,7 @@ class RunVerb {
             const bool named = i < m_document->outputs.size();
             const std::string name = named ? m_document->outputs[i].name : std::to_string(i);
             rows.push_back({"out." + name, qualnameText(graph, graph.outputs()[i]), recording.outputs[i], true});
-            collect(recording.outputs[i], key("out", name), m_arrays);
+            analysis::addValue(recording.outputs[i], key("out", name), m_arrays);
         }
         const std::string table = tableOf(rows);
         if (auto changed = exec::FileCheck(m_document->graph, run.inputs).changed()) return std::move(*changed);
@@ -199,7 +188,7 @@ class RunVerb {
             value = &recording.outputs[position];
         rows.push_back({name, qualnameText(graph, node), value ? *value : tensor::Value(), value != nullptr});
         if (!value) return;
-        collect(*value, key("node", name), m_arrays);
+        analysis::addValue(*value, key("node", name), m_arrays);
     }
 
     /// Inside loops there is one value for each pass: those chosen by NODE@PASS, or all.
@@ -212,17 +201,15 @@ class RunVerb {
                 const auto iteration = recording.iterationOf(node, pass);
                 const tensor::Value value = iteration ? *recording.value(node, *iteration) : tensor::Value();
                 rows.push_back({name + "@" + pass, qualname, value, iteration.has_value()});
-                if (iteration) collect(value, key("node", name) + ".pass" + pass, m_arrays);
+                if (iteration) analysis::addPass(recording, node, *iteration, key("node", name), m_arrays);
             }
             return;
         }
         for (std::size_t i = 0; i < recording.iterations(node); ++i) {
-            const tensor::Value& value = *recording.value(node, i);
             const std::string pass = recording.passText(node, i);
-            rows.push_back({name + "@" + pass, qualname, value, true});
-            const bool isLast = i + 1 == recording.iterations(node);
-            collect(value, key("node", name) + (isLast ? "" : ".pass" + pass), m_arrays);
+            rows.push_back({name + "@" + pass, qualname, *recording.value(node, i), true});
         }
+        analysis::addKept(recording, node, key("node", name), m_arrays);
     }
 
     /// Which branch an If took, each time that it ran.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/analysis/compare_sequence.h"
+#include "core/analysis/reference_keys.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/base/number_text.h"
 
@@ -83,37 +84,6 @@ std::pair<std::string, std::string> summarySuffix(const std::string& name) {
         }
     }
     return {name, {}};
-}
-
-/// "lstm.1.0" → node lstm, path {1, 0}; the longest name that is a node's wins, since names have dots too.
-std::optional<std::pair<NodeId, std::vector<std::size_t>>> findElement(const InternalGraph& graph, std::string name) {
-    std::vector<std::size_t> path;
-    while (true) {
-        if (const NodeId node = graph.findNode(name); node.valid()) {
-            std::reverse(path.begin(), path.end());
-            return std::pair{node, path};
-        }
-        const std::size_t dot = name.rfind('.');
-        if (dot == std::string::npos || dot + 1 == name.size() || name.size() - dot > 6) return std::nullopt;
-        const auto index = base::parseNumber<std::uint64_t>(std::string_view(name).substr(dot + 1));
-        if (!index) return std::nullopt;
-        path.push_back(*index);
-        name.resize(dot);
-    }
-}
-
-const Value* element(const Value& value, const std::vector<std::size_t>& path) {
-    const Value* current = &value;
-    for (std::size_t index : path) {
-        if (current->kind() == ValueKind::Dict) {
-            if (index >= current->dictItems().size()) return nullptr;
-            current = &current->dictItems()[index].second;
-        } else {
-            if (!current->isListLike() || index >= current->items().size()) return nullptr;
-            current = &current->items()[index];
-        }
-    }
-    return current;
 }
 
 void addDifference(Difference& total, const Difference& part) {
@@ -268,7 +238,7 @@ class CaseComparison {
         SONDE_ASSIGN(const std::vector<Value> inputs, readInputs());
         exec::PlanOptions options;
         options.exact = true;
-        for (const Wanted& wanted : m_wanted) options.watch.push_back(wanted.node);
+        for (const Wanted& wanted : m_wanted) options.watch.push_back(wanted.place.node);
         SONDE_ASSIGN(const auto plan, exec::Plan::make(m_model.graph, std::move(options)));
         const exec::Recording recording = runner.run(*plan, inputs, work);
         m_result.error = recording.error;
@@ -303,8 +273,7 @@ class CaseComparison {
 
     struct Wanted {
         std::string name;
-        NodeId node;
-        std::vector<std::size_t> path;
+        KeyedValue place;
         Expected expected;
     };
 
@@ -324,22 +293,22 @@ class CaseComparison {
         for (const auto& [fullName, key] : m_case.nodes) {
             std::string suffix;
             std::string name = fullName;
-            auto place = findElement(*m_model.graph, name);
+            auto place = keyedValue(*m_model.graph, name);
             if (!place) {
                 std::tie(name, suffix) = summarySuffix(fullName);
-                place = findElement(*m_model.graph, name);
+                place = keyedValue(*m_model.graph, name);
             }
             if (!place) {
                 m_result.unmatched.push_back(key);
                 continue;
             }
             const auto [known, isNew] = placeOf.try_emplace(name, m_wanted.size());
-            if (isNew) m_wanted.push_back({name, place->first, place->second, {}});
+            if (isNew) m_wanted.push_back({name, std::move(*place), {}});
             SONDE_TRY(readInto(m_wanted[known->second].expected, suffix, key));
         }
         SONDE_TRY(dropNamesakes());
-        std::stable_sort(m_wanted.begin(), m_wanted.end(),
-                         [this](const Wanted& a, const Wanted& b) { return orderOf(a.node) < orderOf(b.node); });
+        std::ranges::stable_sort(m_wanted,
+                                 [this](const Wanted& a, const Wanted& b) { return isBefore(a.place, b.place); });
         return {};
     }
 
@@ -352,7 +321,7 @@ class CaseComparison {
         for (Wanted& wanted : m_wanted) {
             const auto output = outputs.find(wanted.name);
             bool isNamesake = false;
-            if (output != outputs.end() && wanted.path.empty()) {
+            if (output != outputs.end() && wanted.place.path.empty() && wanted.place.pass.empty()) {
                 SONDE_ASSIGN(const Tensor value, m_reference.read(*output->second));
                 const Expected& expected = wanted.expected;
                 isNamesake = expected.whole ? expected.whole->shape() != value.shape()
@@ -366,6 +335,13 @@ class CaseComparison {
     }
 
     std::size_t orderOf(NodeId node) const { return m_order[m_model.graph->node(node).producer.index()]; }
+
+    /// Of one node the iterations in their order, and then the last one.
+    bool isBefore(const KeyedValue& a, const KeyedValue& b) const {
+        if (orderOf(a.node) != orderOf(b.node)) return orderOf(a.node) < orderOf(b.node);
+        if (a.node != b.node) return a.node.value < b.node.value;
+        return a.pass.empty() == b.pass.empty() ? a.pass < b.pass : b.pass.empty();
+    }
 
     base::Result<std::vector<Value>> readInputs() {
         std::vector<Value> inputs(m_model.graph->inputs().size());
@@ -392,9 +368,12 @@ class CaseComparison {
     }
 
     void compareNode(const Wanted& wanted, const exec::Recording& recording) {
-        ComparedValue row = rowFor(wanted.name, wanted.node);
-        const Value* value = recording.value(wanted.node, 0);
-        compareValue(row, value ? element(*value, wanted.path) : nullptr, wanted.expected, m_tolerance);
+        ComparedValue row = rowFor(wanted.name, wanted.place.node);
+        compareValue(row, valueAt(recording, wanted.place), wanted.expected, m_tolerance);
+        const std::size_t iterations = recording.iterations(wanted.place.node);
+        if (!row.hasValue && !wanted.place.pass.empty() && iterations > 0)
+            row.note +=
+                ": the run has " + std::to_string(iterations) + (iterations == 1 ? " iteration" : " iterations");
         m_result.values.push_back(std::move(row));
     }
 

@@ -16,7 +16,8 @@ namespace sonde::analysis {
 
 /// Reference values by key, as in an .npz (shared meaning of the keys: see the help page on the command line):
 /// in.NAME, out.NAME, node.NAME, with the summaries .shape, .stats (mean, population std, min, max) and .head (first
-/// elements) for large values and .0, .1 … for elements of tuples; further cases behind "case1.", "case2." …
+/// elements) for large values and .0, .1 … for elements of tuples; further cases behind "case1.", "case2." …. Inside
+/// loops node.NAME is the value of the last iteration, and node.NAME.passN that of iteration N (see reference_keys.h).
 struct ReferenceValues {
     std::vector<std::string> keys;
     std::function<base::Result<tensor::Tensor>(const std::string& key)> read;
@@ -39,7 +40,7 @@ struct ComparedModel {
 /// One reference value and how far the model's own is from it. ok: within the tolerance everywhere (see Tolerance),
 /// same shape; NaN equals NaN. Cosine and SNR are known of whole values only, not of summaries.
 struct ComparedValue {
-    std::string name;      ///< node or output name, with the element's position in a tuple: "lstm.1.0"
+    std::string name;      ///< node or output name, as in the key: "lstm.1.0", "z.pass2"
     std::string qualname;  ///< originating module; empty for the root
     graph::NodeId node;
     bool isOutput = false;
