@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/graph/memory.h"
+#include "core/operators/same_tensor.h"
 #include "core/trace/at_once.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
@@ -298,6 +299,16 @@ Var Memory::call(OperatorCall call) {
     const bool isPackedBase =
         !call.arguments.empty() && call.arguments[0].isProxy() && isPacked(current(call.arguments[0]).node());
     const Link link = linkOf(call, &m_tracer, isPackedBase);
+    if (operators::readsWholeStorage(call.domain, call.op) && !call.arguments.empty() && call.arguments[0].isProxy()) {
+        // It counts in the storage, of which a view may show any part; a packed one begins where it counts from.
+        const CellPtr shown = findCell(call.arguments[0].node());
+        const Var* const start = call.argument(3, "storage_offset");
+        const bool isView = shown && (shown->base || !shown->perhaps.empty());
+        if (isView && (!isPackedBase || (start && !start->isNone())))
+            refuse(*shown,
+                   "is seen through other strides, and where it begins in its storage is not known: not "
+                   "supported; call clone() on it before");
+    }
     CellPtr target;  // before anything else: it may be a value that becomes a node
     if (out != call.keywords.end()) target = cellOf(out->second);
     else if (link == Link::Write || link == Link::Reform) target = cellOf(call.arguments.at(0));

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "core/graph/memory.h"
 #include "core/graph/traits.h"
 #include "core/operators/names.h"
+#include "core/operators/same_tensor.h"
 #include "core/trace/at_once.h"
 #include "core/trace/memory.h"
 #include "core/trace/tracer.h"
@@ -16,6 +18,25 @@ using graph::ExprId;
 using graph::ExprKind;
 using graph::NodeId;
 using tensor::ValueKind;
+
+namespace {
+
+/// The node may show a part of its storage, or all of it in another order.
+bool mayShowPart(const graph::InternalGraph& graph, NodeId node) {
+    while (true) {
+        const Expr& expr = graph.expr(graph.node(node).producer);
+        const graph::Sharing sharing = graph::memoryEffect(graph, expr).sharing;
+        if (sharing == graph::Sharing::Fresh || expr.inputs.empty()) return false;
+        const operators::Traits& traits = graph::traitsOf(expr);
+        const bool isAll = sharing == graph::Sharing::Written || traits.form == operators::ViewForm::Same ||
+                           traits.form == operators::ViewForm::Contiguous || traits.isIdentityAtInference() ||
+                           operators::keepsOrder(traits.form);
+        if (!isAll) return true;
+        node = expr.inputs.front();
+    }
+}
+
+}  // namespace
 
 NodeId Tracer::current(NodeId node) const { return m_memory->current(node); }
 
@@ -32,6 +53,12 @@ Var Tracer::called(OperatorCall call) {
         throw TraceError(
             TraceErrorKind::Runtime,
             call.display + " with out= is not supported while in-place operations are recorded as they are");
+    const bool isStrided = operators::readsWholeStorage(call.domain, call.op) && !call.arguments.empty();
+    if (isStrided && call.arguments[0].isProxy() && mayShowPart(*m_graph, call.arguments[0].node()))
+        throw TraceError(TraceErrorKind::Runtime,
+                         placeOf(call.arguments[0].node()) +
+                             " is seen through other strides, and where it begins in its storage is not known: not "
+                             "supported; call clone() on it before");
     const Link link = linkOf(call, this, false);
     const Var target = call.arguments.empty() ? Var() : call.arguments.front();
     const bool writes = link == Link::Write || link == Link::Reform;

@@ -26,6 +26,8 @@ inline Var method(const Var& x, const char* name, std::vector<Var> arguments, co
 inline Value tensor4() { return floats({4}, {1, 2, 3, 4}); }
 inline Value matrix() { return floats({2, 3}, {1, 2, 3, 4, 5, 6}); }
 
+inline constexpr trace::Function kBroadcast{"broadcast_tensors", "broadcast_tensors", "torch.broadcast_tensors", false};
+
 enum Tracer : unsigned { kModulePath = 1, kRobust = 2, kTracedModule = 4, kCustom = 8, kEager = 16 };
 /// All but custom, whose in-place operations are made values by a pass: it has tests of its own, and may refuse.
 constexpr unsigned kAll = kEager | kModulePath | kRobust | kTracedModule;
@@ -59,6 +61,20 @@ inline const std::vector<Program>& programs() {
              mul_(c, 10);
              return v;
          }, {20, 30}},
+        {"base written, broadcast read", tensor4(), [](Custom&, In in) {
+             const Var c = clone(in[0]);
+             const Var list = trace::callFunction(kBroadcast, {Var::list({c, nn::reshape(in[0], {4, 1})})});
+             mul_(c, 10);
+             return list[Var(0)][Var(1)];
+         }, {10, 20, 30, 40}, kEager},
+        {"strides over the storage of a part", tensor4(), [](Custom&, In in) {
+             const Var c = clone(in[0]);
+             return method(c[Var::slice(1, 3)], "as_strided", {Var(std::vector<std::int64_t>{2}), Var(std::vector<std::int64_t>{1}), 0}, "as_strided") * 1;
+         }, {1, 2}, kEager},
+        {"strides over the storage of what is transposed", tensor4(), [](Custom&, In in) {
+             const Var c = clone(in[0]);
+             return method(nn::transpose(nn::reshape(c, {2, 2}), 0, 1), "as_strided", {Var(std::vector<std::int64_t>{4}), Var(std::vector<std::int64_t>{1})}, "as_strided") * 1;
+         }, {1, 2, 3, 4}, kEager},
         {"sibling views", tensor4(), [](Custom&, In in) {
              const Var c = clone(in[0]);
              const Var a = c[Var::slice(0, 3)], b = c[Var::slice(1, 4)];
