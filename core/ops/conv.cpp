@@ -143,20 +143,6 @@ struct AtenArguments {
     bool transposed = false;
 };
 
-/// PyTorch convolves nothing smaller than its kernel, where ONNX has an empty result.
-base::Result<void> kernelFits(const Window& window, const Tensor& x) {
-    std::vector<std::int64_t> padded, spans;
-    bool fits = true;
-    for (std::size_t i = 0; i < window.rank(); ++i) {
-        padded.push_back(x.dim(i + 2) + window.padBegin[i] + window.padEnd[i]);
-        spans.push_back(window.span(i));
-        fits = fits && padded[i] >= spans[i];
-    }
-    if (fits) return {};
-    return opError("the kernel is larger than the padded input: padded input " + Shape(padded).text() + ", kernel " +
-                   Shape(spans).text());
-}
-
 base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arguments) {
     Tensor x = context.in(0);
     const Tensor& w = context.in(1);
@@ -181,7 +167,7 @@ base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arg
         }
         SONDE_TRY(kernels::convolveTransposed(context, x, w, bias, window, arguments.groups, output));
     } else {
-        SONDE_TRY(kernelFits(window, x));
+        SONDE_TRY(window.checkOutput(std::span(x.shape().dims()).subspan(2), 1));
         SONDE_TRY(kernels::convolve(context, x, w, bias, window, arguments.groups));
     }
     if (!batched) {

@@ -222,7 +222,9 @@ base::Result<void> deformConv(KernelContext& context) {
     }
     SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2),
                                                            std::span(x.shape().dims()).subspan(2)));
-    const Shape shape = window.outputShape(x.dim(0), w.dim(0), std::span(x.shape().dims()).subspan(2));
+    const auto spatial = std::span(x.shape().dims()).subspan(2);
+    SONDE_TRY(window.checkOutput(spatial, 0));
+    const Shape shape = window.outputShape(x.dim(0), w.dim(0), spatial);
     const std::int64_t taps = window.taps(), points = shape[2] * shape[3];
     const bool fits =
         offset.shape() == Shape{x.dim(0), offsetGroups * taps * 2, shape[2], shape[3]} &&

@@ -222,6 +222,7 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
     for (std::size_t i = 0; i < window.rank(); ++i) {
         if (w.dim(i + 2) != window.kernel[i]) return opError("kernel_shape does not match weights " + w.typeText());
     }
+    SONDE_TRY(window.checkOutput(sizes.inputSpatial, 0));
     const Shape shape = window.outputShape(sizes.batch, sizes.outChannels, sizes.inputSpatial);
     sizes.outputSpatial.assign(shape.begin() + 2, shape.end());
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));

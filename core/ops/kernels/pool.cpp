@@ -34,7 +34,9 @@ base::Result<Geometry> geometryOf(const Tensor& x, const Shape& result) {
 
 base::Result<Shape> resultShape(const Tensor& x, const Window& window) {
     if (x.rank() != window.rank() + 2) return opError("the window does not fit " + x.typeText());
-    const Shape shape = window.outputShape(x.dim(0), x.dim(1), std::span(x.shape().dims()).subspan(2));
+    const auto spatial = std::span(x.shape().dims()).subspan(2);
+    SONDE_TRY(window.checkOutput(spatial, 0));
+    const Shape shape = window.outputShape(x.dim(0), x.dim(1), spatial);
     if (!shape.checkedNumel()) return opError("the pool's output " + shape.text() + " is too large");
     return shape;
 }

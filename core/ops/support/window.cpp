@@ -46,6 +46,20 @@ Shape Window::outputShape(std::int64_t n, std::int64_t c, std::span<const std::i
     return Shape(std::move(dims));
 }
 
+base::Result<void> Window::checkOutput(std::span<const std::int64_t> spatial, std::int64_t minExtent) const {
+    std::vector<std::int64_t> padded, spans;
+    bool fits = true;
+    for (std::size_t i = 0; i < rank(); ++i) {
+        padded.push_back(spatial[i] + padBegin[i] + padEnd[i]);
+        spans.push_back(span(i));
+        const std::int64_t free = padded[i] - spans[i];
+        fits = fits && (free < 0 ? -((-free + stride[i] - 1) / stride[i]) : free / stride[i]) + 1 >= minExtent;
+    }
+    if (fits) return {};
+    return opError("the kernel is larger than the padded input: padded input " + listText(padded) + ", kernel " +
+                   listText(spans));
+}
+
 base::Result<void> Window::validate() const {
     SONDE_TRY(checkRange(kernel, "kernel_shape", 1, rank()));
     SONDE_TRY(checkRange(stride, "strides", 1, rank()));

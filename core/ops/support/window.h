@@ -19,6 +19,9 @@ struct Window {
     /// floor((in + padBegin + padEnd − span) / stride) + 1 (or ceil, without windows that begin in the end padding).
     std::int64_t outputExtent(std::size_t axis, std::int64_t input) const;
     Shape outputShape(std::int64_t n, std::int64_t c, std::span<const std::int64_t> spatial) const;
+    /// An error where an extent of the output would be below `minExtent`. The formula above may give 0 in ONNX (an
+    /// empty result), a negative extent is an error everywhere; PyTorch wants at least one window.
+    base::Result<void> checkOutput(std::span<const std::int64_t> spatial, std::int64_t minExtent) const;
     /// Positive kernel, stride, dilation, sane padding.
     base::Result<void> validate() const;
 };
