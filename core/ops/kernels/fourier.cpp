@@ -8,6 +8,8 @@
 #include <unsupported/Eigen/FFT>
 #include <vector>
 
+#include "core/tensor/storage.h"
+
 namespace sonde::ops::kernels {
 
 namespace {
@@ -117,6 +119,15 @@ template <typename T>
 FourierTransform<T>::~FourierTransform() = default;
 
 template <typename T>
+std::size_t FourierTransform<T>::workBytes(std::int64_t length) {
+    // Of N: the lines of real transforms. KissFFT has twiddle factors for each direction and as many for real numbers.
+    std::size_t complexNumbers = 2 * static_cast<std::size_t>(length);
+    if (isSmooth(length)) complexNumbers += 3 * static_cast<std::size_t>(length);
+    else complexNumbers += static_cast<std::size_t>(length + 5 * quickLength(2 * length - 1));
+    return complexNumbers * sizeof(Complex);
+}
+
+template <typename T>
 void FourierTransform<T>::forward(const Complex* x, Complex* y) {
     if (m_mixedRadix) m_mixedRadix->forward(x, y);
     else m_bluestein->run(x, y, false);
@@ -211,8 +222,16 @@ base::Result<void> transformLines(const FourierLines<T>& lines, base::ThreadPool
     if (lines.length < 1 || lines.length > FourierTransform<T>::kMaxLength) {
         return base::runError("a Fourier transform of length " + std::to_string(lines.length) + " is out of range");
     }
+    const std::size_t bytes =
+        FourierTransform<T>::workBytes(lines.length) + 4 * sizeof(T) * static_cast<std::size_t>(lines.length + 1);
+    if (bytes > tensor::memoryLimit()) {
+        return base::runError("a Fourier transform of length " + std::to_string(lines.length) + " needs " +
+                              std::to_string(bytes) + " bytes, which is more than the memory limit of " +
+                              std::to_string(tensor::memoryLimit()) + " bytes");
+    }
     constexpr std::int64_t kTogether = 4096;  // numbers that are worth a thread's waking
-    const auto grain = static_cast<std::size_t>(std::max<std::int64_t>(1, kTogether / lines.length));
+    auto grain = static_cast<std::size_t>(std::max<std::int64_t>(1, kTogether / lines.length));
+    if (bytes > tensor::memoryLimit() / pool.threads()) grain = std::max<std::size_t>(lines.count, 1);
     Workers<T> workers(lines, stop);
     pool.parallelFor(lines.count, grain, [&](std::size_t begin, std::size_t end) {
         if (stop.stop_requested()) return;

@@ -28,6 +28,9 @@ class FourierTransform {
     FourierTransform(const FourierTransform&) = delete;
     FourierTransform& operator=(const FourierTransform&) = delete;
 
+    /// Bytes that one object takes at most, for a length in range.
+    static std::size_t workBytes(std::int64_t length);
+
     // x[N] → y[N]; they may not overlap.
     void forward(const Complex* x, Complex* y);
     void inverse(const Complex* x, Complex* y);
@@ -65,8 +68,9 @@ struct FourierLines {
 };
 
 /// Runs them on the pool's threads; ends with base::cancelled() between two transforms, or within a long one. load and
-/// store are called from several threads, each line once. Errors: a length outside of [1,
-/// FourierTransform::kMaxLength].
+/// store are called from several threads, each line once. Where the memory limit (tensor::memoryLimit) leaves no room
+/// for a transform on each thread, one works at a time. Errors: a length outside of [1, FourierTransform::kMaxLength],
+/// or one whose transform alone is more than that limit.
 template <typename T>
 base::Result<void> transformLines(const FourierLines<T>& lines, base::ThreadPool& pool, const std::stop_token& stop);
 

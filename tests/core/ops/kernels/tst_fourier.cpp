@@ -13,6 +13,7 @@
 
 #include "core/ops/kernels/fourier.h"
 #include "core/ops/registry/registry.h"
+#include "core/tensor/storage.h"
 
 using namespace sonde;
 using namespace sonde::ops::kernels;
@@ -141,6 +142,7 @@ class TestFourier : public QObject {
     void operatorsOfPyTorch();
     void operatorsOfOnnx();
     void lengthsOutOfRange();
+    void memoryIsLimited();
     void stopsBetweenTransforms();
 
   private:
@@ -340,6 +342,19 @@ void TestFourier::lengthsOutOfRange() {
     const auto none = call("aten", "fft_fft", {Value(Tensor::zeros(DType::Float32, Shape{0, 4}).value())});
     QVERIFY2(none, none ? "" : none.error().text().c_str());
     QCOMPARE(none->shape().text(), std::string("[0,4]"));
+}
+
+/// Bluestein's algorithm for the prime 10,007 has working memory of more than 20,013 complex numbers.
+void TestFourier::memoryIsLimited() {
+    const std::size_t before = tensor::memoryLimit();
+    const auto restore = qScopeGuard([&] { tensor::setMemoryLimit(before); });
+    const Value x(Tensor::zeros(DType::Complex128, Shape{10007}).value());
+    tensor::setMemoryLimit(std::size_t{320} << 10);  // of the result: 160 KB
+    const auto refused = call("aten", "fft_fft", {x});
+    QVERIFY(!refused);
+    QVERIFY2(refused.error().what.find("memory limit") != std::string::npos, refused.error().what.c_str());
+    tensor::setMemoryLimit(std::size_t{4} << 20);  // for one at a time
+    QVERIFY(call("aten", "fft_fft", {x}));
 }
 
 void TestFourier::stopsBetweenTransforms() {
