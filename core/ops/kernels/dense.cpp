@@ -1,11 +1,13 @@
-// Matrix products of float64, complex numbers and integers by Eigen, in blocks of C that threads share.
+// Matrix products by Eigen, in blocks of C that threads share.
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <type_traits>
 
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/gemm.h"
+#include "core/ops/kernels/numbers.h"
 
 namespace sonde::ops::kernels {
 
@@ -14,6 +16,12 @@ namespace {
 /// Rows and columns of a block of C. Fixed, so that how Eigen cuts a block depends on the shapes alone and the sums are
 /// the same on any number of threads; large enough that its packing of the factors is made up for.
 constexpr std::int64_t kEdge = 256;
+/// The same where C is a row or a column: reading the matrix is all the work then, and is shared more finely.
+constexpr std::int64_t kVectorEdge = 64;
+
+/// Types whose products are built for each instruction set.
+template <typename T>
+constexpr bool kHasKernel = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 /// Rows of a factor that lie side by side, or, turned, its columns.
 template <typename T>
@@ -26,8 +34,10 @@ struct Factor {
 template <typename T>
 void multiplyAdd(std::int64_t m, std::int64_t n, std::int64_t k, const Factor<T>& a, const Factor<T>& b, T* c,
                  std::int64_t ldc) {
-    if constexpr (std::is_same_v<T, double>) {
-        floatKernels().product64({m, n, k, a.data, a.stride, b.data, b.stride, b.turned, c, ldc});
+    if constexpr (kHasKernel<T>) {
+        const ProductBlock<T> block{m, n, k, a.data, a.stride, b.data, b.stride, b.turned, c, ldc};
+        if constexpr (std::is_same_v<T, float>) floatKernels().product32(block);
+        else floatKernels().product64(block);
     } else {
         using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
         using Stride = Eigen::OuterStride<>;
@@ -41,12 +51,14 @@ template <typename T>
 class BlockedProduct {
   public:
     BlockedProduct(const GemmCall<T>& call, base::ThreadPool& pool)
-        : m_call(call), m_pool(pool), m_rows(call.rightSource ? call.m : std::min(kEdge, call.m)),
-          m_columns(std::min(kEdge, call.n)) {}
+        : m_call(call), m_pool(pool), m_rows(call.rightSource ? call.m : std::min(edge(), call.m)),
+          m_columns(std::min(edge(), call.n)) {}
 
     void run() const {
-        const std::int64_t down = (m_call.m + m_rows - 1) / m_rows, across = (m_call.n + m_columns - 1) / m_columns;
-        m_pool.parallelFor(static_cast<std::size_t>(down * across), 1, [&](std::size_t begin, std::size_t end) {
+        const std::int64_t down = divideUp(m_call.m, m_rows), across = divideUp(m_call.n, m_columns);
+        const bool shared = m_call.m * m_call.n >= kMinShared / std::max<std::int64_t>(m_call.k, 1);
+        const auto blocks = static_cast<std::size_t>(down * across);
+        m_pool.parallelFor(blocks, shared ? 1 : blocks, [&](std::size_t begin, std::size_t end) {
             for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end); ++task) {
                 if (m_call.stop && m_call.stop->stop_requested()) return;
                 const std::int64_t i = task / across * m_rows, j = task % across * m_columns;
@@ -56,13 +68,20 @@ class BlockedProduct {
     }
 
   private:
+    std::int64_t edge() const { return m_call.m == 1 || m_call.n == 1 ? kVectorEdge : kEdge; }
+
     /// C[i.., j..] of m rows and n columns.
     void block(std::int64_t i, std::int64_t m, std::int64_t j, std::int64_t n) const {
         T* c = m_call.c + i * m_call.ldc + j;
         if (!m_call.accumulate) fillBias(i, m, j, n, c);
-        if (m_call.k == 0) return;
-        WorkBuffer<T> leftCopy, rightCopy;
-        multiplyAdd(m, n, m_call.k, left(i, m, leftCopy), right(j, n, rightCopy), c, m_call.ldc);
+        if (m_call.k > 0) {
+            WorkBuffer<T> leftCopy, rightCopy;
+            multiplyAdd(m, n, m_call.k, left(i, m, leftCopy), right(j, n, rightCopy), c, m_call.ldc);
+        }
+        if constexpr (std::is_same_v<T, float>) {
+            for (std::int64_t r = i; m_call.followers && r < i + m; ++r)
+                m_call.followers->apply(m_call.offset + r * m_call.ldc + j, n);
+        }
     }
 
     void fillBias(std::int64_t i, std::int64_t m, std::int64_t j, std::int64_t n, T* c) const {
@@ -88,7 +107,7 @@ class BlockedProduct {
         }
         const MatrixView<T>& view = m_call.right;
         const T* data = view.data + j * view.columnStride;
-        if (std::is_same_v<T, double> && view.rowStride == 1 && (view.columnStride != 1 || n == 1))
+        if (kHasKernel<T> && view.rowStride == 1 && (view.columnStride != 1 || n == 1))
             return {data, view.columnStride, true};
         if (view.columnStride == 1) return {data, view.rowStride};
         return copied({data, view.rowStride, view.columnStride}, m_call.k, n, copy);
@@ -115,6 +134,8 @@ void gemm(const GemmCall<T>& call, base::ThreadPool& pool) {
     if (call.m <= 0 || call.n <= 0) return;
     BlockedProduct<T>(call, pool).run();
 }
+
+void denseProduct(const GemmCall<float>& call, base::ThreadPool& pool) { BlockedProduct<float>(call, pool).run(); }
 
 template void gemm<double>(const GemmCall<double>&, base::ThreadPool&);
 template void gemm<std::complex<float>>(const GemmCall<std::complex<float>>&, base::ThreadPool&);

@@ -32,16 +32,17 @@ struct MicroKernel {
                     bool accumulate, const float* ahead) = nullptr;
 };
 
-/// A piece of a float64 product: C[m, n] += A[m, k]·B[k, n]. The strides are between rows, whose elements lie side by
-/// side; with `bTurned` B is given as its transpose [n, k].
+/// A piece of a product: C[m, n] += A[m, k]·B[k, n]. The strides are between rows, whose elements lie side by side;
+/// with `bTurned` B is given as its transpose [n, k].
+template <typename T>
 struct ProductBlock {
     std::ptrdiff_t m, n, k;
-    const double* a;
+    const T* a;
     std::ptrdiff_t aStride;
-    const double* b;
+    const T* b;
     std::ptrdiff_t bStride;
     bool bTurned;
-    double* c;
+    T* c;
     std::ptrdiff_t cStride;
 };
 
@@ -59,7 +60,8 @@ struct WinogradKernel {
 struct FloatKernels {
     const char* name = "";
     MicroKernel gemm;
-    void (*product64)(const ProductBlock& block) = nullptr;  ///< by Eigen
+    void (*product32)(const ProductBlock<float>& block) = nullptr;   ///< by Eigen
+    void (*product64)(const ProductBlock<double>& block) = nullptr;  ///< by Eigen
     WinogradKernel winograd2, winograd4;
     UnaryLoop unary[static_cast<std::size_t>(Unary::Count)] = {};
     BinaryLoop binary[static_cast<std::size_t>(Binary::Count)] = {};

@@ -16,8 +16,6 @@ namespace {
 
 /// Columns of one task if there is one thread: the block of C stays in the second-level cache.
 constexpr std::int64_t kColumnBlock = 256;
-/// Fewer multiplications than that are not worth waking a thread.
-constexpr std::int64_t kMinShared = 100'000;
 /// What packing the right factor costs, in rows of C (half of it is in another core's cache): as such, and gathered by
 /// a PanelSource.
 constexpr std::int64_t kPackRows = 16, kGatherRows = 10;
@@ -288,12 +286,21 @@ class Product {
     std::unique_ptr<std::once_flag[]> m_packed;
 };
 
+/// What Eigen does at least as fast (bench_kernels products): two factors that are in memory as Eigen takes them, where
+/// neither is packed yet or C is a vector.
+bool isDense(const GemmCall<float>& call) {
+    if (call.rightSource || !call.left.data || !call.right.data || call.left.columnStride != 1) return false;
+    if (call.right.columnStride != 1 && call.right.rowStride != 1) return false;
+    return (!call.leftPacked && !call.rightPacked) || call.m == 1 || call.n == 1;
+}
+
 }  // namespace
 
 template <>
 void gemm<float>(const GemmCall<float>& call, base::ThreadPool& pool) {
     if (call.m <= 0 || call.n <= 0) return;
-    Product(call, pool).run();
+    if (isDense(call)) denseProduct(call, pool);
+    else Product(call, pool).run();
 }
 
 }  // namespace sonde::ops::kernels

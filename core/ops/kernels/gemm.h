@@ -60,7 +60,8 @@ class PackedMatrix {
 template <typename T>
 using PanelSource = std::function<void(std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr, T* target)>;
 
-/// C[m, n] = A[m, k]·B[k, n] (+ rowBias[m] or + columnBias[n], or + what is in C).
+/// C[m, n] = A[m, k]·B[k, n] (+ rowBias[m] or + columnBias[n], or + what is in C). Packed factors may be given as they
+/// are in memory as well: where C is a vector every weight is read once, and packed ones are no better.
 /// Each element's products are added in an order that depends on the shape alone, whatever the number of threads.
 template <typename T>
 struct GemmCall {
@@ -80,8 +81,9 @@ struct GemmCall {
     const std::stop_token* stop = nullptr;  ///< asked before each block of C; what is left then is not computed
 };
 
-/// float32: our own kernels, which take packed factors and followers (gemm.cpp). float64, complex numbers and integers:
-/// Eigen (dense.cpp); sums of integers wrap modulo 2^32 or 2^64, so that signed ones are computed as unsigned.
+/// float32 with a factor that is packed beforehand or gathered: our own kernels (gemm.cpp). All else, and a vector
+/// times a matrix: Eigen (dense.cpp). Sums of integers wrap modulo 2^32 or 2^64, so that signed ones are computed as
+/// unsigned.
 template <typename T>
 void gemm(const GemmCall<T>& call, base::ThreadPool& pool);
 
@@ -92,5 +94,11 @@ extern template void gemm<std::complex<float>>(const GemmCall<std::complex<float
 extern template void gemm<std::complex<double>>(const GemmCall<std::complex<double>>&, base::ThreadPool&);
 extern template void gemm<std::uint32_t>(const GemmCall<std::uint32_t>&, base::ThreadPool&);
 extern template void gemm<std::uint64_t>(const GemmCall<std::uint64_t>&, base::ThreadPool&);
+
+/// The product by Eigen, of factors in memory.
+void denseProduct(const GemmCall<float>& call, base::ThreadPool& pool);
+
+/// Fewer multiplications than that are not worth waking a thread.
+constexpr std::int64_t kMinShared = 100'000;
 
 }  // namespace sonde::ops::kernels

@@ -11,7 +11,7 @@ set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/gemm.cpp
   PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 
 # Renames Eigen for itself alone.
-set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/product64.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/eigen_product.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 function(sonde_add_isa name)
   add_library(sonde-isa-${name} OBJECT ${SONDE_ISA_SOURCES})

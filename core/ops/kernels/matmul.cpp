@@ -181,6 +181,7 @@ base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, c
         call.n = right.columns;
         call.k = left.columns;
         call.left = {a.data<float>(), left.columns, 1};
+        call.right = matrixOf<float>(b, 0, false);
         call.rightPacked = &packed->matrix;
         call.c = c.mutableData<float>();
         call.ldc = right.columns;

@@ -1,4 +1,5 @@
-// Built once per instruction set, with a namespace of Eigen's own for each (see core/ops/kernels/isa/product64.cpp).
+// Built once per instruction set, with a namespace of Eigen's own for each (see
+// core/ops/kernels/isa/eigen_product.cpp).
 
 #define Eigen SONDE_ISA_EIGEN
 #define EIGEN_NO_DEBUG

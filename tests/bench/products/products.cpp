@@ -158,6 +158,7 @@ void linear(const std::string& model, std::int64_t m, std::int64_t k, std::int64
             ops::kernels::GemmCall<float> call;
             call.m = m, call.n = n, call.k = k;
             call.left = {x.data<float>(), k, 1};
+            call.right = {w.data<float>(), 1, k};
             call.rightPacked = &packed;
             call.columnBias = bias.data<float>();
             call.c = y.mutableData<float>();

@@ -4,7 +4,7 @@ namespace sonde::ops::kernels::SONDE_ISA {
 
 void addGemm(FloatKernels& table);
 void addElementwise(FloatKernels& table);
-void addProduct64(FloatKernels& table);
+void addEigenProducts(FloatKernels& table);
 void addRows(FloatKernels& table);
 void addWinograd(FloatKernels& table);
 
@@ -18,7 +18,7 @@ void fillTable(FloatKernels& table) {
     table.name = SONDE_TEXT(SONDE_ISA);
     addGemm(table);
     addElementwise(table);
-    addProduct64(table);
+    addEigenProducts(table);
     addRows(table);
     addWinograd(table);
 }

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include <array>
 #include <atomic>
 #include <complex>
 #include <limits>
@@ -121,6 +122,7 @@ class TestProducts : public QObject {
     void areTheDefinition();
     void viewsAreReadAsTheyAre();
     void vectorsAndScaledSums();
+    void constantRightFactors();
     void integersWrap();
     void bytesAddUpIn32Bits();
     void halvesAddUpInFloat();
@@ -225,6 +227,26 @@ void TestProducts::vectorsAndScaledSums() {
 }
 
 /// PyTorch's int64 wraps: (2^62)·4 = 0, (2^63 − 1)·2 = −2. Nothing goes through float64, which has 53 bits.
+/// Constant factors are packed; one row of the other takes them as they are in memory.
+void TestProducts::constantRightFactors() {
+    base::ThreadPool pool(2);
+    ops::RunEnvironment environment{&pool, {}, 0, false};
+    const ops::OpDef& op = *ops::Registry::all().find("", "MatMul", 13);
+    for (const auto& [m, k, n] : {std::array<std::int64_t, 3>{1, 700, 300}, {1, 1, 1}, {3, 700, 300}, {40, 70, 1}}) {
+        const Tensor a = tensorOf<float>({1, m, k}, 1), stored = tensorOf<float>({k, n}, 2),
+                     turned = tensorOf<float>({n, k}, 3).transposed(0, 1);
+        for (const Tensor& b : {stored, turned}) {
+            const Value inputs[] = {Value(a), Value(b)}, constants[] = {Value(), Value(b)};
+            const auto prepared = op.prepare(constants, {}, environment);
+            QVERIFY(prepared && prepared.value());
+            const auto y =
+                ops::callPrepared(op, inputs, {}, 1, environment, 13, prepared.value().get(), nullptr, nullptr);
+            QVERIFY(y && y->front().tensor().shape() == (Shape{1, m, n}));
+            QVERIFY(isProduct<float>(y->front().tensor(), a, b.unsqueezed(0)));
+        }
+    }
+}
+
 void TestProducts::integersWrap() {
     constexpr std::int64_t kBig = (std::int64_t{1} << 62) + 1;
     const Tensor a = Tensor::of<std::int64_t>(Shape{1, 2}, {kBig, 3}),
