@@ -47,6 +47,19 @@ ModuleState::Scope::~Scope() {
 }
 ModuleState* ModuleState::current() { return runState().modules; }
 
+ModuleState::~ModuleState() {
+    for (const std::weak_ptr<TensorCell>& each : m_linked) {
+        const CellPtr cell = each.lock();
+        if (!cell) continue;
+        cell->sharers.clear();
+        cell->form.reset();
+    }
+}
+
+void ModuleState::noteLinks(TensorCell& cell) {
+    if (ModuleState* state = current()) state->m_linked.push_back(cell.weak_from_this());
+}
+
 const ScriptValue* ModuleState::find(const ScriptModule& module, const std::string& name) const {
     const auto state = m_assigned.find(&module);
     if (state == m_assigned.end()) return nullptr;
@@ -163,6 +176,7 @@ void ModuleState::noteWritten(TensorCell& root) {
             other->seen = root.version;
             state->m_joined.push_back(other);
         } else if (overlap(other->slot->value, root.slot->value)) {
+            noteLinks(root);
             root.sharers.push_back({other, other->version});
         }
     }

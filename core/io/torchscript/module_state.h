@@ -36,6 +36,10 @@ class ModuleState {
         bool* m_objectsBefore;
     };
     static ModuleState* current();
+    ~ModuleState();
+    /// A tensor that points at others (sharers, form), which may point back: cut loose when the state ends, so that
+    /// all of them go.
+    static void noteLinks(TensorCell& cell);
 
     /// Puts back what was known when it was made, unless keep() was called. (What a region restores is not its task.)
     class Attempt {
@@ -83,6 +87,7 @@ class ModuleState {
     std::unordered_map<const trace::Slot*, std::shared_ptr<TensorCell>> m_written;
     std::unordered_map<const tensor::Storage*, std::vector<std::weak_ptr<TensorCell>>> m_read;
     std::vector<std::weak_ptr<TensorCell>> m_joined;        ///< reads that became views of the written tensor
+    std::vector<std::weak_ptr<TensorCell>> m_linked;        ///< see noteLinks
     std::unordered_map<const void*, ScriptValue> m_copies;  ///< by what the module holds
     bool m_isChanged = false;                               ///< one of these copies
     NodeMemory m_nodes;

@@ -302,6 +302,7 @@ void mayShare(TensorCell& cell, std::span<const CellPtr> roots) {
         if (other.get() == &root || std::ranges::find(root.sharers, other, &Sharer::root) != root.sharers.end())
             continue;
         Region::noteChange(root, true);
+        ModuleState::noteLinks(root);
         root.sharers.push_back({other, rawRoot(*other).version});
     }
 }
@@ -386,6 +387,7 @@ void reform(const CellPtr& cell, const std::string& name, const std::vector<Scri
     Region::noteChange(*before);
     cell->isArgumentWritten = true;
     cell->isDense = false;
+    ModuleState::noteLinks(*before);
     before->form = form;
 }
 
