@@ -106,7 +106,7 @@ void TestModelFiles::aChangedModelShowsNoValues() {
 
 void TestModelFiles::aChangedInputIsReadAnew() {
     open(file("mlp_functional.onnx"));
-    const context::ModelInput& input = context().inputs().all().front();
+    const context::ModelInput input = context().inputs().all().front();
     const QString path = m_folder->filePath("x.npy");
     const auto write = [&](float value) {
         const tensor::Shape shape =
