@@ -65,6 +65,7 @@ void CustomTracer::recordBranch(ExprId owner, const std::string& label, const Na
     }
     const std::size_t first = graph().exprCount();
     Var result;
+    const std::optional<TraceError> raisedBefore = raised();
     try {
         result = function.call(inner);
         // One node is the result, whatever its structure.
@@ -72,6 +73,7 @@ void CustomTracer::recordBranch(ExprId owner, const std::string& label, const Na
             result = record(ExprKind::Output, {}, "output", "output", {result}, {}, false);
         }
     } catch (...) {  // what the branch threw comes again if it is run
+        setRaised(raisedBefore);
         leaveBodiesBeyond(depth);
         if (graph().exprCount() > first) abandon(ExprId(first));
         result = recordCallable(function.name, function.call, inner);

@@ -250,8 +250,8 @@ bool CustomTracer::isLeafModule(const Module& module, std::string_view path) con
 std::optional<Value> CustomTracer::known(NodeId node, KnownUse use) {
     if (auto value = ModulePathTracer::known(node, use)) return value;
     if (use == KnownUse::Length) {
-        throw TraceError(TraceErrorKind::Length,
-                         "len(.) expects an integer, len needs to be replaced. You should use _len.");
+        throw refusal(TraceErrorKind::Length,
+                      "len(.) expects an integer, len needs to be replaced. You should use _len.");
     }
     return std::nullopt;
 }

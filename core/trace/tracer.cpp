@@ -22,6 +22,10 @@ PausedTracing::~PausedTracing() { threadState().tracer = m_before; }
 
 Tracer* Tracer::active() { return threadState().tracer; }
 
+std::optional<Value> Tracer::valueOf(NodeId node, KnownUse use) {
+    return raising([&] { return known(current(node), use); });
+}
+
 std::optional<Value> Tracer::known(NodeId node, KnownUse use) {
     return m_follower ? m_follower->known(node, use) : std::nullopt;
 }

@@ -114,7 +114,11 @@ class Tracer {
     /// Questions about values may be answered: decisions that depend on the data need not be recorded as such.
     virtual bool knowsValues() const { return m_follower != nullptr; }
     /// What a node (after in-place operations: what it means now) is worth to a program that asks; nothing: not known.
-    std::optional<tensor::Value> valueOf(graph::NodeId node, KnownUse use) { return known(current(node), use); }
+    std::optional<tensor::Value> valueOf(graph::NodeId node, KnownUse use);
+    /// What a program that asks for a value gets where it is not known: to be thrown. Like all that the calls here
+    /// throw into a forward, it ends the trace of the module even if the forward's own code catches it: what it does
+    /// then was not decided by the values.
+    TraceError refusal(TraceErrorKind kind, const std::string& text);
     /// Reads of attributes (`x.shape`) and calls of methods (`x.size(0)`) that need no node; nothing: they are
     /// recorded.
     virtual std::optional<Var> answer(std::string_view name, bool isCall, const std::vector<Var>& arguments);
@@ -219,6 +223,24 @@ class Tracer {
     /// An expr is recorded as it comes, without following what it writes.
     Var recordedRaw(OperatorCall call);
 
+    /// `call`, whose error the program may catch, but not keep from ending the trace.
+    template <typename Call>
+    decltype(auto) raising(Call&& call) {
+        try {
+            return call();
+        } catch (...) {
+            noteRaised();
+            throw;
+        }
+    }
+    /// The exception that is being handled ends the trace, whoever catches it.
+    void noteRaised();
+    /// What is noted; and back to that, where what raised more is recorded in another way.
+    const std::optional<TraceError>& raised() const { return m_raised; }
+    void setRaised(std::optional<TraceError> raised) { m_raised = std::move(raised); }
+    /// To be called when a forward has returned: throws what was raised in it and caught by the model's own code.
+    void throwIfCaught();
+
   private:
     /// What is being recorded into: the main body, the inside of a leaf, a branch or the body of a loop.
     struct Frame {
@@ -230,6 +252,9 @@ class Tracer {
         bool insideLeaf = false;
     };
 
+    Var follow(OperatorCall call);
+    /// kindOf without looking at how the arguments of its expr were made.
+    std::optional<tensor::ValueKind> kindAlone(graph::NodeId node) const;
     void begin(std::shared_ptr<Module> root);
     base::Result<GraphPtr> recordedBy(std::shared_ptr<Module> root, const std::function<void()>& recordAll);
     std::vector<Var> placeholders(const ConcreteArguments& concrete);
@@ -270,7 +295,8 @@ class Tracer {
     bool m_flatResult = false;  ///< a parameter was taken apart, so the result is, too
     std::map<std::string, std::string> m_failures;
     std::optional<TraceError> m_failure;
-    std::vector<bool> m_isTensor;  ///< by node
+    std::optional<TraceError> m_raised;  ///< the first error that no tracer has handled
+    std::vector<bool> m_isTensor;        ///< by node
     std::unique_ptr<Memory> m_memory;
     struct Constant {
         tensor::Tensor tensor;

@@ -46,6 +46,10 @@ Var Tracer::recordedRaw(OperatorCall call) {
 }
 
 Var Tracer::called(OperatorCall call) {
+    return raising([&] { return follow(std::move(call)); });
+}
+
+Var Tracer::follow(OperatorCall call) {
     if (followsInPlace()) return m_memory->call(std::move(call));
     const auto out = std::ranges::find_if(
         call.keywords, [](const auto& entry) { return entry.first == "out" && !entry.second.isNone(); });
@@ -84,7 +88,7 @@ std::shared_ptr<const Slot> Tracer::slotOn(const tensor::Storage& storage) const
     return nullptr;
 }
 
-std::optional<ValueKind> Tracer::kindOf(NodeId node) const {
+std::optional<ValueKind> Tracer::kindAlone(NodeId node) const {
     if (isTensor(node)) return ValueKind::Tensor;
     const graph::Node& known = m_graph->node(node);
     if (known.constant) return known.constant->kind();
@@ -107,12 +111,38 @@ std::optional<ValueKind> Tracer::kindOf(NodeId node) const {
               list->arguments[1].kind == Argument::Kind::Constant && list->arguments[1].constant.text() == "'shape'"));
         return isShape ? std::optional(ValueKind::Int) : std::nullopt;
     }
-    if (!traits.is(operators::Trait::KeepsInts)) return std::nullopt;
-    for (const Argument& argument : expr.arguments) {
-        const auto kind = argument.kind == Argument::Kind::Node       ? kindOf(argument.node)
-                          : argument.kind == Argument::Kind::Constant ? std::optional(argument.constant.kind())
-                                                                      : std::nullopt;
-        if (kind != ValueKind::Int) return std::nullopt;
+    return std::nullopt;
+}
+
+namespace {
+
+bool keepsInts(const Expr& expr) {
+    return expr.op.domain == "prim" && !expr.arguments.empty() && graph::traitsOf(expr).is(operators::Trait::KeepsInts);
+}
+
+}  // namespace
+
+std::optional<ValueKind> Tracer::kindOf(NodeId node) const {
+    const auto producer = [&](NodeId made) -> const Expr& { return m_graph->expr(m_graph->node(made).producer); };
+    const std::optional<ValueKind> alone = kindAlone(node);
+    if (alone || !keepsInts(producer(node))) return alone;
+    // What is computed from integers alone is one. Chains are as long as programs: no recursion, and of a very long one
+    // the kind is not known.
+    constexpr std::size_t kMaxNodes = 1000;
+    std::vector<NodeId> waiting{node};
+    std::unordered_set<NodeId> seen{node};
+    while (!waiting.empty()) {
+        const Expr& expr = producer(waiting.back());
+        waiting.pop_back();
+        for (const Argument& argument : expr.arguments) {
+            if (argument.kind == Argument::Kind::Constant && argument.constant.kind() == ValueKind::Int) continue;
+            if (argument.kind != Argument::Kind::Node) return std::nullopt;
+            if (!seen.insert(argument.node).second) continue;
+            const std::optional<ValueKind> kind = kindAlone(argument.node);
+            if (kind == ValueKind::Int) continue;
+            if (kind || seen.size() > kMaxNodes || !keepsInts(producer(argument.node))) return std::nullopt;
+            waiting.push_back(argument.node);
+        }
     }
     return ValueKind::Int;
 }

@@ -79,6 +79,7 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
     const std::size_t depth = m_frames.size();
     std::string failure;
     std::function<void()> changes;
+    const std::optional<TraceError> raisedBefore = m_raised;
     try {
         m_frames.push_back({body, scope, m_graph->node(node).name + '/', {}, {}, true});
         const std::vector<ForwardParameter> parameters = module.signature();
@@ -92,12 +93,14 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
             innerKeywords.emplace_back(name, insideOf(value, body, name, inputs));
         const MemoryMark mark = m_memory->mark();
         const Var result = module.forward(module.bound(std::move(inner), innerKeywords));
+        throwIfCaught();
         changes = finishCall(call, mark, inputs, result, depth);
     } catch (...) {
         const TraceError error = TraceError::ofCurrentException();
         // Of modules that call each other too deeply the outermost leaf becomes opaque, and not one after the other.
         if (error.kind() == TraceErrorKind::Depth && depth > 1) throw;
         failure = error.message();
+        m_raised = raisedBefore;
     }
     m_frames.resize(depth);
     if (changes) {

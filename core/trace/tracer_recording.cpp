@@ -103,12 +103,16 @@ base::Result<Tracer::GraphPtr> Tracer::traceOpaque(std::shared_ptr<Module> root,
 base::Result<Tracer::GraphPtr> Tracer::recordedBy(std::shared_ptr<Module> root,
                                                   const std::function<void()>& recordAll) {
     m_failure.reset();
+    m_raised.reset();
     try {
         if (!root) throw TraceError(TraceErrorKind::Value, "there is no module to trace");
         SONDE_TRY(checkHierarchy(*root));
         begin(std::move(root));
         const ActiveTracer active(*this);
-        callModel({}, m_currentClass, recordAll);
+        callModel({}, m_currentClass, [&] {
+            recordAll();
+            throwIfCaught();
+        });
         SONDE_TRY(checkHierarchy(*m_root));  // a forward may have added children
     } catch (...) {
         m_failure = TraceError::ofCurrentException();
@@ -220,14 +224,14 @@ void Tracer::finish(const Var& result) {
 
 Var Tracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords) {
     const std::string* path = pathOf(module);
-    if (!path) throw TraceError(TraceErrorKind::Name, "module is not installed as a submodule");
+    if (!path) throw refusal(TraceErrorKind::Name, "module is not installed as a submodule");
     if (m_callDepth >= kMaxModuleDepth) {
-        throw TraceError(TraceErrorKind::Depth,
-                         "modules call each other more than " + std::to_string(kMaxModuleDepth) + " deep");
+        throw refusal(TraceErrorKind::Depth,
+                      "modules call each other more than " + std::to_string(kMaxModuleDepth) + " deep");
     }
     if (m_frames.size() > kMaxBodies)
-        throw TraceError(TraceErrorKind::Depth,
-                         "leaves are inside of each other more than " + std::to_string(kMaxBodies) + " deep");
+        throw refusal(TraceErrorKind::Depth,
+                      "leaves are inside of each other more than " + std::to_string(kMaxBodies) + " deep");
     const Restore restoreDepth(m_callDepth);
     ++m_callDepth;
     const bool insideOfLeaf = m_frames.size() > 1;
@@ -239,11 +243,13 @@ Var Tracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords ke
     m_currentClass = module.className();
     if (isLeafModule(module, *path)) return callLeaf(module, *path, std::move(arguments), std::move(keywords));
     const std::size_t mark = m_graph->exprCount();
+    const std::optional<TraceError> raisedBefore = m_raised;
     try {
         return callThrough(module, *path, arguments, keywords);
     } catch (...) {
         const TraceError error = TraceError::ofCurrentException();
         if (insideOfLeaf || !absorbs(module, error)) throw;
+        m_raised = raisedBefore;
         m_failures.emplace(*path, error.message());
     }
     abandon(mark);
@@ -263,8 +269,31 @@ Var Tracer::callThrough(Module& module, const std::string& path, std::vector<Var
             frames.back().scope = scope;
         }
     } leave{m_frames, depth, caller};
-    return callModel(path, m_currentClass,
-                     [&] { return module.forward(module.bound(std::move(arguments), keywords)); });
+    return callModel(path, m_currentClass, [&] {
+        const Var result = module.forward(module.bound(std::move(arguments), keywords));
+        throwIfCaught();
+        return result;
+    });
+}
+
+TraceError Tracer::refusal(TraceErrorKind kind, const std::string& text) {
+    TraceError error(kind, text);
+    if (!m_raised) m_raised = error;
+    return error;
+}
+
+void Tracer::noteRaised() {
+    if (!m_raised) m_raised = TraceError::ofCurrentException();
+}
+
+void Tracer::throwIfCaught() {
+    if (!m_raised) return;
+    const TraceError raised = *std::exchange(m_raised, std::nullopt);
+    const bool isForeign = raised.isOwnException();
+    throw TraceError(isForeign ? TraceErrorKind::Runtime : raised.kind(),
+                     (isForeign ? raised.message() : raised.what()) +
+                         (raised.module().empty() ? std::string() : ", thrown in " + raised.module()) +
+                         ": the model's own code caught this and went on, which a trace cannot follow");
 }
 
 Var Tracer::callLeaf(Module& module, const std::string& path, std::vector<Var> arguments, Keywords keywords) {

@@ -73,10 +73,11 @@ class Var {
     const tensor::Value& value() const { return m_tensor ? *m_tensor : m_value; }  ///< Kind::Value
     /// The value with containers made of vars turned into containers of values. Throws for proxies.
     tensor::Value toValue() const;
-    Tracer& tracer() const { return *m_tracer; }                        ///< Kind::Proxy
-    graph::NodeId node() const { return m_node; }                       ///< Kind::Proxy
-    const std::vector<Var>& items() const { return *m_items; }          ///< List, Tuple, Dict (values), Slice
-    const std::vector<tensor::Value>& keys() const { return *m_keys; }  ///< Dict
+    Tracer& tracer() const { return *m_tracer; }   ///< Kind::Proxy
+    graph::NodeId node() const { return m_node; }  ///< Kind::Proxy
+    /// Of a List, Tuple, Dict (its values) or Slice, and of a value that is one. Throws TraceError for anything else.
+    const std::vector<Var>& items() const { return m_items ? *m_items : itemsOfValue(); }
+    const std::vector<tensor::Value>& keys() const { return m_keys ? *m_keys : keysOfValue(); }  ///< of a dict
     const std::shared_ptr<const Slot>& slot() const { return m_slot; }  ///< of a module's own tensor, else null
 
     // What a program may ask of a value. On a proxy each throws the TraceError that names the misuse.
@@ -84,6 +85,7 @@ class Var {
     std::int64_t toInt() const;
     double toFloat() const;
     std::size_t length() const;
+    /// The elements of a list or tuple, the rows of a tensor, the keys of a dict.
     std::vector<Var> iterate() const;
     explicit operator bool() const { return toBool(); }
 
@@ -105,6 +107,8 @@ class Var {
   private:
     static Var container(Kind kind, std::vector<Var> items);
 
+    const std::vector<Var>& itemsOfValue() const;
+    const std::vector<tensor::Value>& keysOfValue() const;
     /// Of a value that became a node of the running trace: that node; else this.
     Var inTrace() const;
 
@@ -113,8 +117,9 @@ class Var {
     std::shared_ptr<tensor::Value> m_tensor;  ///< of a tensor, instead of m_value: copies of a var are one tensor
     Tracer* m_tracer = nullptr;
     graph::NodeId m_node;
-    std::shared_ptr<const std::vector<Var>> m_items;
-    std::shared_ptr<const std::vector<tensor::Value>> m_keys;
+    // Of a value made when they are first asked for.
+    mutable std::shared_ptr<const std::vector<Var>> m_items;
+    mutable std::shared_ptr<const std::vector<tensor::Value>> m_keys;
     std::shared_ptr<const Slot> m_slot;
 };
 

@@ -66,7 +66,7 @@ bool Var::toBool() const {
     if (m_kind == Kind::Value && value().isTensor() && findTracer()) return inTrace().toBool();
     if (m_kind == Kind::Proxy) {
         if (const auto value = m_tracer->valueOf(m_node, KnownUse::Bool)) return Var(*value).toBool();
-        throw TraceError(TraceErrorKind::ControlFlow, kControlFlowText);
+        throw m_tracer->refusal(TraceErrorKind::ControlFlow, kControlFlowText);
     }
     if (m_kind != Kind::Value) return !m_items->empty();
     switch (value().kind()) {
@@ -89,7 +89,7 @@ std::int64_t Var::toInt() const {
     if (m_kind == Kind::Value && value().isTensor() && findTracer()) return inTrace().toInt();
     if (m_kind == Kind::Proxy) {
         if (const auto value = m_tracer->valueOf(m_node, KnownUse::Int)) return Var(*value).toInt();
-        throw TraceError(TraceErrorKind::IntConversion, "'Proxy' object cannot be interpreted as an integer");
+        throw m_tracer->refusal(TraceErrorKind::IntConversion, "'Proxy' object cannot be interpreted as an integer");
     }
     if (m_kind == Kind::Value) {
         if (value().kind() == ValueKind::Int) return value().toInt();
@@ -103,7 +103,7 @@ double Var::toFloat() const {
     if (m_kind == Kind::Value && value().isTensor() && findTracer()) return inTrace().toFloat();
     if (m_kind == Kind::Proxy) {
         if (const auto value = m_tracer->valueOf(m_node, KnownUse::Float)) return Var(*value).toFloat();
-        throw TraceError(TraceErrorKind::IntConversion, "a symbolic variable cannot be interpreted as a number");
+        throw m_tracer->refusal(TraceErrorKind::IntConversion, "a symbolic variable cannot be interpreted as a number");
     }
     if (m_kind == Kind::Value) {
         if (value().isNumber()) return value().number();
@@ -115,8 +115,8 @@ double Var::toFloat() const {
 std::size_t Var::length() const {
     if (m_kind == Kind::Proxy) {
         if (const auto value = m_tracer->valueOf(m_node, KnownUse::Length)) return Var(*value).length();
-        throw TraceError(TraceErrorKind::Length,
-                         "'len' is not supported in symbolic tracing by default: the length is not known");
+        throw m_tracer->refusal(TraceErrorKind::Length,
+                                "'len' is not supported in symbolic tracing by default: the length is not known");
     }
     if (m_kind != Kind::Value) return m_items->size();
     if (value().isListLike()) return value().items().size();
@@ -129,9 +129,37 @@ std::size_t Var::length() const {
 std::vector<Var> Var::iterate() const {
     if (m_kind == Kind::Proxy) {
         if (const auto value = m_tracer->valueOf(m_node, KnownUse::Iteration)) return unpack(Var(*value).length());
-        throw TraceError(TraceErrorKind::Iteration, kIterationText);
+        throw m_tracer->refusal(TraceErrorKind::Iteration, kIterationText);
     }
-    return unpack(length());
+    const bool isDict = m_kind == Kind::Dict || (m_kind == Kind::Value && value().kind() == ValueKind::Dict);
+    return isDict ? std::vector<Var>(keys().begin(), keys().end()) : unpack(length());
+}
+
+const std::vector<Var>& Var::itemsOfValue() const {
+    std::vector<Var> items;
+    if (m_kind == Kind::Value && value().isListLike()) {
+        items.assign(value().items().begin(), value().items().end());
+    } else if (m_kind == Kind::Value && value().kind() == ValueKind::Dict) {
+        for (const auto& [key, item] : value().dictItems()) items.emplace_back(item);
+    } else {
+        throw TraceError(
+            TraceErrorKind::Type,
+            (m_kind == Kind::Proxy ? std::string("a symbolic variable") : value().typeText()) + " has no items");
+    }
+    m_items = std::make_shared<const std::vector<Var>>(std::move(items));
+    return *m_items;
+}
+
+const std::vector<Value>& Var::keysOfValue() const {
+    if (m_kind != Kind::Value || value().kind() != ValueKind::Dict) {
+        throw TraceError(
+            TraceErrorKind::Type,
+            (m_kind == Kind::Value ? value().typeText() : std::string("a variable that is no dict")) + " has no keys");
+    }
+    std::vector<Value> keys;
+    for (const auto& [key, item] : value().dictItems()) keys.push_back(key);
+    m_keys = std::make_shared<const std::vector<Value>>(std::move(keys));
+    return *m_keys;
 }
 
 std::vector<Var> Var::unpack(std::size_t n) const {
@@ -227,7 +255,7 @@ Var operator>=(const Var& a, const Var& b) { return binary("ge", "operator.ge", 
 Var operator<=(const Var& a, const Var& b) { return binary("le", "operator.le", {}, a, b); }
 Var operator==(const Var& a, const Var& b) { return binary("eq", "operator.eq", {}, a, b); }
 Var operator!=(const Var& a, const Var& b) { return binary("ne", "operator.ne", {}, a, b); }
-Var matmul(const Var& a, const Var& b) { return binary("matmul", "operator.matmul", "matmul", a, b); }
+Var matmul(const Var& a, const Var& b) { return callFunction({"matmul", "matmul", "operator.matmul"}, {a, b}); }
 Var floordiv(const Var& a, const Var& b) { return binary("floordiv", "operator.floordiv", {}, a, b); }
 Var remainder(const Var& a, const Var& b) { return binary("mod", "operator.mod", {}, a, b); }
 Var power(const Var& a, const Var& b) { return binary("pow", "operator.pow", {}, a, b); }

@@ -82,7 +82,7 @@ TracedModuleTracer::GraphEffects TracedModuleTracer::takeEffects(const MemoryMar
     for (const auto& [index, value] : found.inputs) {
         for (std::size_t other = 0; other < inputs.size(); ++other) {
             if (other == index || !memory().mayShareMemory(inputs[index].second, inputs[other].second)) continue;
-            throw TraceError(
+            throw refusal(
                 TraceErrorKind::Runtime,
                 placeOf(inputs[index].first) +
                     " is changed in place and shares memory with another argument of the module: not supported");
@@ -186,7 +186,7 @@ void TracedModuleTracer::checkSameWrites(Module& module, const GraphEffects& eff
     for (const std::size_t index : effects.inputs)
         isSame = isSame && tensor::identical(tensors.at(index), valueIn(made.items().at(next++)));
     if (isSame) return;
-    throw TraceError(
+    throw refusal(
         TraceErrorKind::Runtime,
         "the module '" + module.className() +
             "' is called again and writes differently than its graph, which has the branches of the first call");
@@ -214,9 +214,8 @@ void TracedModuleTracer::checkTensors(Module& module) {
         return;  // asked at each call: to name all tensors below is quadratic in the depth
     for (const NamedTensor& named : namedTensors(module)) {
         if (!memory().isWritten(*named.slot)) continue;
-        throw TraceError(TraceErrorKind::Runtime, "the module '" + module.className() +
-                                                      "' is called after its tensor '" + named.path +
-                                                      "' was changed in place: not supported by this tracer");
+        throw refusal(TraceErrorKind::Runtime, "the module '" + module.className() + "' is called after its tensor '" +
+                                                   named.path + "' was changed in place: not supported by this tracer");
     }
 }
 

@@ -111,6 +111,7 @@ Var TracedModuleTracer::traceTop(const std::shared_ptr<Module>& module, std::vec
     auto top = shellOf(*module, true);
     const std::string name = module->installedAs().empty() ? module->className() : module->installedAs();
     recordGraph(module, top, identifierOf(name), name, nullptr, arguments, structure, result);
+    callModel({}, module->className(), [&] { throwIfCaught(); });
     GraphBuilder(*top->entries().front().graph).renumber();
     m_top = std::move(top);
     return Var(std::move(result));
@@ -145,27 +146,41 @@ const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr
         in[i] = inputsOf(in[i], parameters[i].name, false, leaf);
     }
     const MemoryMark mark = memory().mark();
-    Var returned = callModel(pathInModel(frame().graph->qualname()), source->className(),
+    const Progress before = progress();
+    Var returned;
+    try {
+        returned = callModel(pathInModel(frame().graph->qualname()), source->className(),
                              [&] { return source->forwardFunction()(in); });
+    } catch (...) {
+        // The graph has no end. Where something was written or decided in it, a caller that catches this would go on
+        // without that.
+        if (progress() != before) noteRaised();
+        throw;
+    }
     // Nothing uses what the whole program was given after its end.
     if (parent) m_effects[graph.get()] = takeEffects(mark, returned);
     result = valueIn(returned);
+    return finishGraph(source->className(), forwardName, target, graph, structure, returned);
+}
 
+const TracedModule::Entry& TracedModuleTracer::finishGraph(const std::string& className, const std::string& forwardName,
+                                                           const std::shared_ptr<TracedModule>& target,
+                                                           const std::shared_ptr<ModuleGraph>& graph,
+                                                           const CallStructure& structure, const Var& returned) {
     const Operand operand = operandOf(returned);
     std::vector<TracedNode*> outputs;
     const std::function<void(const Operand&)> check = [&](const Operand& item) {
         const bool isNumber = item.kind == Operand::Kind::Node && item.node->isNumber();
         if (item.kind == Operand::Kind::Constant || isNumber) {
-            throw TraceError(TraceErrorKind::Assertion,
-                             source->className() + " doesn't support " +
-                                 (isNumber ? item.node->name() : pythonText(item.constant)) +
-                                 " in return values: only tensors can be results of a traced module");
+            throw refusal(TraceErrorKind::Assertion,
+                          className + " doesn't support " + (isNumber ? item.node->name() : pythonText(item.constant)) +
+                              " in return values: only tensors can be results of a traced module");
         }
         if (item.kind == Operand::Kind::Node) outputs.push_back(item.node);
         std::ranges::for_each(item.items, check);
     };
     check(operand);
-    builder.setOutputs(std::move(outputs));
+    GraphBuilder(*graph).setOutputs(std::move(outputs));
     graph->compile();
     target->addEntry({forwardName, structure, graph, Structure::of(operand)});
     return target->entries().back();
@@ -250,8 +265,8 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
         reads.pop_back();
     }
     if (path.empty())
-        throw TraceError(TraceErrorKind::NotImplemented,
-                         "a module that calls itself cannot be recorded as a traced module");
+        throw refusal(TraceErrorKind::NotImplemented,
+                      "a module that calls itself cannot be recorded as a traced module");
     CallArguments settledArguments = settled(module, std::move(arguments), keywords);
     // What they are now is known here, and not in the graph of the module.
     for (Var& argument : settledArguments.positional) argument = memory().current(argument);
@@ -290,6 +305,11 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
     const GraphEffects effects = m_effects[made.graph.get()];
     return applied(effects, settledArguments,
                    callModule(module, callee, settledArguments, made.graph.get(), &made.outDef, std::move(result)));
+}
+
+TracedModuleTracer::Progress TracedModuleTracer::progress() const {
+    const MemoryMark mark = memory().mark();
+    return {mark.changes, mark.reforms, m_guarded.size() + m_guardedCaptures.size() + m_guardedSizes.size()};
 }
 
 /// A module that is no part of the one that is traced: a built-in one is kept as a constant, another one's forward is
@@ -342,7 +362,7 @@ Var TracedModuleTracer::callModule(Module& module, TracedNode* callee, const Cal
     const std::string qualname = callee->qualname() + ".[out]";
     if (!result) {
         if (outDef && outDef->leafCount() != 1) {
-            throw TraceError(TraceErrorKind::Runtime, "the values of '" + module.className() + "' are not known");
+            throw refusal(TraceErrorKind::Runtime, "the values of '" + module.className() + "' are not known");
         }
         return unknownOutput(*call, base, qualname);
     }
@@ -364,8 +384,8 @@ TracedNode* TracedModuleTracer::moduleNode(const std::string& path) {
     if (here.source == here.target && path.empty()) return here.graph->inputs().front();
     Module* module = here.source->find(path);
     if (!module)
-        throw TraceError(TraceErrorKind::Name,
-                         "no path leads to the module '" + path + "': a name on the way has a dot in it");
+        throw refusal(TraceErrorKind::Name,
+                      "no path leads to the module '" + path + "': a name on the way has a dot in it");
     const bool wasTraced = dynamic_cast<const TracedModule*>(module) && !isOpaque(*module);
     TracedNode* self = here.graph->inputs().front();
     TracedNode* node = GraphBuilder(*here.graph)
@@ -522,8 +542,8 @@ void TracedModuleTracer::attributeAssigned(const Module* module, const Slot* slo
     const bool isPart = std::ranges::any_of(
         m_modules, [&](Frame& frame) { return (module && frame.paths.of(module)) || (slot && frame.paths.of(slot)); });
     if (isPart)
-        throw TraceError(TraceErrorKind::Assertion,
-                         "tracing: do not support modify: a forward assigns to an attribute of a module");
+        throw refusal(TraceErrorKind::Assertion,
+                      "tracing: do not support modify: a forward assigns to an attribute of a module");
 }
 
 }  // namespace sonde::trace

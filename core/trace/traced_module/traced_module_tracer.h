@@ -87,6 +87,12 @@ class TracedModuleTracer final : public Tracer {
         TracedNode* node;
         std::optional<tensor::Value> value;
     };
+    /// What has been recorded that later code depends on without naming it.
+    struct Progress {
+        std::size_t changes, reforms, guards;
+        bool operator==(const Progress&) const = default;
+    };
+    Progress progress() const;
     Var traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args, const Keywords& keywords);
     void enter(std::shared_ptr<Module> source, std::shared_ptr<TracedModule> target, ModuleGraph& graph);
     Frame& frame() { return m_modules.back(); }
@@ -100,6 +106,11 @@ class TracedModuleTracer final : public Tracer {
                                            const std::shared_ptr<TracedModule>& target, std::string name,
                                            std::string qualname, ModuleGraph* parent, const CallArguments& arguments,
                                            const CallStructure& structure, tensor::Value& result);
+    /// The recorded graph, whose forward has returned that, as an entry of `target`.
+    const TracedModule::Entry& finishGraph(const std::string& className, const std::string& forwardName,
+                                           const std::shared_ptr<TracedModule>& target,
+                                           const std::shared_ptr<ModuleGraph>& graph, const CallStructure& structure,
+                                           const Var& returned);
     Var inputsOf(const Var& argument, const std::string& name, bool isContainer, std::size_t& leaf);
     bool isOpaque(const Module& module) const;
     Var callModule(Module& module, TracedNode* callee, const CallArguments& arguments, ModuleGraph* inner,

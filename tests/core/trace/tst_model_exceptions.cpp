@@ -93,6 +93,13 @@ double runOf(const std::shared_ptr<const graph::InternalGraph>& graph) {
     return recording.outputs.at(0).tensor().toDouble(0);
 }
 
+/// Levels that every tracer takes. AddressSanitizer makes each call several times as large, and the stack is no larger.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::size_t kDepth = 250;
+#else
+constexpr std::size_t kDepth = 2000;
+#endif
+
 }  // namespace
 
 class TestModelExceptions : public QObject {
@@ -197,6 +204,108 @@ class TestModelExceptions : public QObject {
         }
     }
 
+    /// What a chain of numbers is made of is looked at without recursion, however long it is.
+    void aLongChainOfNumbers() {
+        constexpr int kLength = 20'000;
+        const auto graph = trace::ModulePathTracer().trace(custom("Chain", [](Custom&, std::span<const Var> in) {
+            Var size = in[0].method("size", {Var(0)}, {});
+            for (int i = 0; i < kLength; ++i) size = trace::floordiv(size, Var(1));
+            return in[0] * size;
+        }));
+        QVERIFY2(graph, graph ? "" : graph.error().text().c_str());
+        QCOMPARE(runOf(*graph), 1.0);
+    }
+
+    /// A handler may catch what tracing cannot follow, too. The trace does not go on with what the handler does then.
+    void handlersDoNotHideWhatCannotBeFollowed_data() {
+        QTest::addColumn<int>("row");
+        const char* names[] = {"branch", "number", "length", "iteration", "branch of a child"};
+        for (int i = 0; i < 5; ++i) QTest::newRow(names[i]) << i;
+    }
+    void handlersDoNotHideWhatCannotBeFollowed() {
+        QFETCH(int, row);
+        const auto deciding = [row](Custom&, std::span<const Var> in) {
+            const Var sum = in[0].method("sum");
+            if (row == 1) return in[0] * Var(sum.toInt());
+            if (row == 2) return in[0] * Var(static_cast<std::int64_t>(in[0].length()));
+            if (row == 3) return in[0] * Var(static_cast<std::int64_t>(in[0].iterate().size()));
+            if ((sum > 0).toBool()) throw std::logic_error("not today");
+            return in[0] * 2;
+        };
+        const auto handling = [&] {
+            const auto top = custom("Top", [=](Custom& self, std::span<const Var> in) {
+                try {
+                    return row == 4 ? self.at("child")(in[0]) : deciding(self, in);
+                } catch (const std::exception&) {
+                    return in[0] * 100;
+                }
+            });
+            top->addChild("child", custom("Child", deciding));
+            return top;
+        };
+        const auto symbolic = trace::ModulePathTracer().trace(handling());
+        QVERIFY(!symbolic);
+        QVERIFY2(symbolic.error().what.find("caught this and went on") != std::string::npos,
+                 symbolic.error().what.c_str());
+        QVERIFY(!trace::CustomTracer().traceCustom(handling()));
+        // Without the value the whole module runs as one call, and its handler handles what it was written for.
+        trace::RobustTracer robust;
+        const auto model = handling();
+        const auto graph = robust.traceRobust(model);
+        QVERIFY(row == 4 ? !robust.isFailed(*model) && robust.isFailed(*model->child("child"))
+                         : graph->nodeCount() == 0);
+        // Where values are known, they are followed, if what the child decided needs no guard in a graph that it has
+        // not got. [1] sums up to 1.
+        trace::TraceModuleOptions options;
+        options.guardsData = true;
+        const auto traced = trace::traceModule(handling(), {ones({1})}, {}, options);
+        if (row == 4) {
+            QVERIFY(!traced);
+            return;
+        }
+        QVERIFY2(traced, traced ? "" : traced.error().text().c_str());
+        QCOMPARE((*traced)->run({ones({1})})->tensor().toDouble(0), row == 0 ? 100.0 : 1.0);
+    }
+
+    /// What a module has written before it threw is there for a caller that goes on.
+    void writesOfAModuleThatThrew() {
+        const auto handling = [] {
+            const auto top = custom("Top", [](Custom& self, std::span<const Var> in) {
+                const Var a = in[0].method("clone");
+                try {
+                    self.at("child")(a);
+                } catch (const std::logic_error&) {
+                }
+                return a;
+            });
+            top->addChild("child", custom("Child", [](Custom&, std::span<const Var> in) -> Var {
+                              in[0].method("add_", {Var(1)}, {});
+                              throw std::logic_error("not today");
+                          }));
+            return top;
+        };
+        const auto symbolic = trace::ModulePathTracer().trace(handling());
+        QVERIFY2(symbolic, symbolic ? "" : symbolic.error().text().c_str());
+        QCOMPARE(runOf(*symbolic), 2.0);
+        const auto traced = trace::traceModule(handling(), {ones({1})});
+        QVERIFY(!traced);
+        QVERIFY2(traced.error().what.find("not today, thrown in child, class Child") != std::string::npos,
+                 traced.error().what.c_str());
+    }
+
+    /// What a module collects is a tuple and a dict for it, also where it runs on values.
+    void collectedArgumentsOnValues() {
+        const Var tuple(Value::tuple({ones({1}), Value::ofInt(7)})),
+            dict(Value::dict({{Value(std::string("z")), Value::ofInt(9)}}));
+        QCOMPARE(tuple.items().size(), std::size_t{2});
+        QCOMPARE(tuple.items()[1].toInt(), std::int64_t{7});
+        QCOMPARE(dict.items().at(0).toInt(), std::int64_t{9});
+        QCOMPARE(dict.keys().at(0).toString(), std::string("z"));
+        QCOMPARE(dict.iterate().at(0).value().toString(), std::string("z"));
+        QVERIFY_THROWS_EXCEPTION(trace::TraceError, Var(ones({1})).items());
+        QVERIFY_THROWS_EXCEPTION(trace::TraceError, tuple.keys());
+    }
+
     /// What a handler throws in place of what it handled is its own, and named so.
     void aHandlerThatThrowsSomethingElse() {
         const auto top = custom("Top", [](Custom& self, std::span<const Var> in) {
@@ -285,7 +394,6 @@ class TestModelExceptions : public QObject {
     }
 
     void twoThousandLevels() {
-        constexpr std::size_t kDepth = 2000;
         const std::shared_ptr<Module> module = tower(kDepth);
         trace::ModulePathTracer modulePath;
         const auto symbolic = modulePath.trace(module);
@@ -300,7 +408,6 @@ class TestModelExceptions : public QObject {
     }
 
     void twoThousandLevelsAsTracedModule() {
-        constexpr std::size_t kDepth = 2000;
         const auto traced = trace::traceModule(tower(kDepth), {ones({1})});
         QVERIFY2(traced, traced ? "" : traced.error().text().c_str());
         const auto inlined = trace::inlineTracedModule(*traced);
@@ -313,7 +420,6 @@ class TestModelExceptions : public QObject {
 
     /// Each level is a leaf inside of a leaf: beyond a bound the outermost is one opaque call, which runs all the same.
     void twoThousandLeavesInLeaves() {
-        constexpr std::size_t kDepth = 2000;
         trace::ModulePathTracer tracer;
         tracer.addLeafClass("Level");
         const auto graph = tracer.trace(tower(kDepth));
