@@ -158,9 +158,25 @@ class RunVerb {
         fmt::print("{}", table);
         printBranches(recording);
         tellProblems();
-        fmt::print("{} of {} operations ran in {:.3f} ms on {} threads\n", run.ranCount(), run.plan->steps().size(),
-                   static_cast<double>(recording.totalNs) / 1e6, run.threads);
+        printCounts(run);
         return {};
+    }
+
+    /// Operations as the window counts them; what has an inside counts once.
+    static void printCounts(const session::Run& run) {
+        const graph::InternalGraph& graph = run.plan->graph();
+        std::size_t all = 0, ran = 0;
+        bool hasInside = false;
+        for (const graph::ExprId id : run.plan->steps()) {
+            const graph::Expr& expr = graph.expr(id);
+            if (expr.kind == graph::ExprKind::Output) continue;
+            ++all;
+            ran += run.recording->state(id) == exec::ExprState::Done ? 1 : 0;
+            hasInside = hasInside || !expr.bodies.empty();
+        }
+        fmt::print("{} of {} operations{} ran in {:.3f} ms on {} threads\n", ran, all,
+                   hasInside ? " of the main graph" : "", static_cast<double>(run.recording->totalNs) / 1e6,
+                   run.threads);
     }
 
     bool isReported(graph::NodeId node) const {

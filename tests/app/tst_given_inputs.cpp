@@ -46,6 +46,7 @@ class TestGivenInputs : public QObject {
     void dumpsOfTheHelpAreWritten();
     void comparisonsOfNothingFail();
     void differencesFromZeroAreInfinite();
+    void runsCountOperations();
     void integersOfAReferenceAreEqual();
     void fixedValuesNeedNotBeGiven();
 
@@ -312,6 +313,12 @@ void TestGivenInputs::differencesFromZeroAreInfinite() {
     const Tensor other = Tensor::of<float>({1, 3, 1, 2}, {0.25F, 2, 0, 0, 0, 0});  // 1 instead of 2; 0 instead of 0.25
     const Outcome half = runSonde({"check", m_double, write("half.npz", {{"in.input", image}, {"out.y", other}})});
     QVERIFY2(QRegularExpression("out\\.y .* 1 +1 +FAIL").match(half.out).hasMatch(), qPrintable(half.out));
+}
+
+/// As the window counts them: the output is none.
+void TestGivenInputs::runsCountOperations() {
+    const Outcome outcome = runSonde({"run", "zoo:resnet18_slim", "--input-data", "#rand(0,1,1,3,32,32)"});
+    QVERIFY2(outcome.out.contains("\n69 of 69 operations ran in "), qPrintable(outcome.out));
 }
 
 void TestGivenInputs::comparisonsOfNothingFail() {

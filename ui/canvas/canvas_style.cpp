@@ -2,6 +2,8 @@
 
 #include <QFontMetricsF>
 
+#include "ui/theme/elided_text.h"
+
 namespace sonde::canvas {
 
 QFont canvasFont(TextRole role, double textScale) {
@@ -46,24 +48,8 @@ double TextMeasure::width(TextRole role, QStringView text) const {
 }
 
 QString TextMeasure::elided(TextRole role, const QString& text, double available) const {
-    // A name may be 10 kB long: only what could ever fit is looked at.
-    constexpr qsizetype kMaxLength = 4096;
-    if (text.size() < kMaxLength && width(role, text) <= available) return text;
-    const Font& font = m_fonts[index(role)];
-    const QChar ellipsis(0x2026);
-    double room = available - advance(font, ellipsis);
-    qsizetype head = 0, tail = text.size();
-    // One from the front, one from the back: both ends of a qualname tell something.
-    while (head < tail && room > 0) {
-        const bool front = head <= text.size() - tail;
-        const double step = advance(font, front ? text[head] : text[tail - 1]);
-        if (step > room) break;
-        room -= step;
-        front ? ++head : --tail;
-    }
-    if (head > 0 && text[head - 1].isHighSurrogate()) --head;
-    if (tail < text.size() && text[tail].isLowSurrogate()) ++tail;
-    return text.left(head) + ellipsis + text.mid(tail);
+    return theme::elidedText(text, Qt::ElideMiddle, available,
+                             [this, role](QStringView part) { return width(role, part); });
 }
 
 }  // namespace sonde::canvas

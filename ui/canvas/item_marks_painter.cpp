@@ -156,7 +156,16 @@ void ItemPainter::paintPreview(QPainter& painter, const layout::SceneItem& item,
         const QSizeF size = QSizeF(preview->image.size()).scaled(frame.size() - QSizeF(4, 4), Qt::KeepAspectRatio);
         painter.drawImage(QRectF(frame.center() - QPointF(size.width(), size.height()) / 2, size), preview->image);
     } else {
-        centred(TextRole::Body, frame, preview->big, m_style.color(ColorRole::Text));
+        const auto fits = [&](TextRole role, const QString& text) {
+            return m_measure->width(role, text) <= frame.width();
+        };
+        const TextRole role = fits(TextRole::Body, preview->big) ? TextRole::Body : TextRole::Small;
+        // A number that has no room is rounded rather than cut.
+        bool isNumber = false;
+        const double number = preview->big.toDouble(&isNumber);
+        const bool isRounded = isNumber && !fits(role, preview->big);
+        centred(role, frame, isRounded ? QString::number(number, 'g', 4) : preview->big,
+                m_style.color(ColorRole::Text));
     }
     const QRectF below(item.rect.x + Card::kPadX, frame.bottom() + 2, item.rect.width - 2 * Card::kPadX,
                        12 * m_style.textScale);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/graph/operation_count.h"
 #include "ui/context/count_text.h"
 #include "ui/context/messages.h"
 #include "ui/context/model_memory.h"
@@ -26,14 +27,6 @@ namespace {
 constexpr std::size_t kFindingsTold = 300;
 
 QString textOf(const std::string& text) { return QString::fromStdString(text); }
-
-/// What a run computes: without inputs, constants and the output, as `sonde info` and `sonde run` count.
-std::size_t operationCount(const graph::InternalGraph& graph, const layout::Outline::Group& root) {
-    const auto isOutput = [&graph](graph::ExprId id) { return graph.expr(id).kind == graph::ExprKind::Output; };
-    const auto outputs = static_cast<std::size_t>(std::ranges::count_if(graph.main().order, isOutput));
-    const std::size_t others = root.constants + graph.inputs().size() + outputs;
-    return root.exprs > others ? root.exprs - others : 0;
-}
 
 }  // namespace
 
@@ -194,14 +187,13 @@ void Loader::adopt(Loaded loaded) {
 
 void Loader::reportOpened() {
     const document::Document& document = *m_model.document();
-    const layout::Outline& outline = *m_model.outline();
-    m_messages.report(Message{base::Severity::Info,
-                              tr("Opened %1: %2, %3 operations")
-                                  .arg(textOf(document.title), textOf(document.format),
-                                       countText(operationCount(*document.graph, outline.group(outline.root())))),
-                              textOf(document.location),
-                              {},
-                              {}});
+    m_messages.report(Message{
+        base::Severity::Info,
+        tr("Opened %1: %2, %3 operations")
+            .arg(textOf(document.title), textOf(document.format), countText(graph::operationCount(*document.graph))),
+        textOf(document.location),
+        {},
+        {}});
     std::size_t told = 0;
     for (const base::Diagnostic& found : document.diagnostics) {
         if (told++ == kFindingsTold) break;

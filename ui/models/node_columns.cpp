@@ -105,6 +105,27 @@ QString nodeColumnText(int column, double number) {
     }
 }
 
+QString ColumnSum::text(int column) const {
+    const QString title = nodeColumns()[static_cast<std::size_t>(column)].title.toLower();
+    if (unknown == 0) return known > 0 ? title + u' ' + nodeColumnText(column, known) : QString();
+    const QString missing = unknown == 1 ? QStringLiteral("1 node unknown")
+                                         : QStringLiteral("%1 nodes unknown").arg(context::countText(unknown));
+    return known > 0 ? QStringLiteral("%1 at least %2, %3").arg(title, nodeColumnText(column, known), missing)
+                     : QStringLiteral("%1 not known").arg(title);
+}
+
+void NodeMeasures::addTo(ColumnSum& sum, int column, NodeId id) const {
+    if (const std::optional<double> known = number(column, id)) {
+        sum.known += *known;
+        return;
+    }
+    if (column != BytesColumn) return;
+    // Of a tensor whose dim sizes are open; after a run its value tells.
+    const graph::Node& node = graph().node(id);
+    const bool mayBeTensor = (!node.type.kind || node.type.isTensor()) && node.type.dtype != tensor::DType::String;
+    if (mayBeTensor && !isCountedElsewhere(graph(), node) && !m_runs.value(id)) ++sum.unknown;
+}
+
 void NodeMeasures::reset() {
     m_parameters.clear();
     m_times.clear();

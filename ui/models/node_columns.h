@@ -41,6 +41,15 @@ int nodeColumnIndex(const QString& id);  ///< also by the title's word ("std"); 
 /// A number of a column as people read it: "1.20 ms", "4.0 MiB", "2,359,296".
 QString nodeColumnText(int column, double number);
 
+/// The sum of an adding column over some nodes, as it stands below a table.
+struct ColumnSum {
+    double known = 0;
+    std::size_t unknown = 0;  ///< nodes that have such a number, which is not known: dim sizes that are open
+
+    /// "memory 134.5 MiB"; "memory at least 524 bytes, 213 nodes unknown"; empty if there is nothing to tell.
+    QString text(int column) const;
+};
+
 /// What the columns say of the nodes of the open model. Cheap to make; what is dear is computed once when first asked.
 class NodeMeasures {
   public:
@@ -54,6 +63,8 @@ class NodeMeasures {
     /// first output, so that sums count them once; time is without that of operations inside. What a called module
     /// takes and returns is counted where it is made: the call's own results and the inputs inside have no memory.
     std::optional<double> number(int column, graph::NodeId node) const;
+    /// Adds the number of a node, or that it is not known.
+    void addTo(ColumnSum& sum, int column, graph::NodeId node) const;
     /// Whether the node has something bad that a column says: NaN or infinite elements, a difference above the
     /// tolerance.
     bool isBad(int column, graph::NodeId node) const;

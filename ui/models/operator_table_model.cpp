@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "core/graph/operation_count.h"
 #include "ui/context/comparison.h"
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
@@ -47,11 +48,7 @@ void OperatorTableModel::take() {
         std::map<std::pair<QString, QString>, std::size_t> rowOf;
         for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
             const graph::Expr& expr = graph.expr(id);
-            const bool plain = expr.kind == graph::ExprKind::Input || expr.kind == graph::ExprKind::Output ||
-                               layout::Outline::isConstant(expr);
-            if (plain || expr.outputs.empty()) continue;
-            // A module that was traced into is what is inside of it.
-            if (expr.kind == graph::ExprKind::CallModule && !expr.bodies.empty()) continue;
+            if (!graph::isOperation(expr) || expr.outputs.empty()) continue;
             // The call of a module is no operator of a domain.
             const QString domain = expr.op.name.empty()     ? QString()
                                    : expr.op.domain.empty() ? QStringLiteral("ai.onnx")
@@ -59,13 +56,12 @@ void OperatorTableModel::take() {
             const auto [at, isNew] = rowOf.try_emplace({operatorText(expr), domain}, m_rows.size());
             if (isNew)
                 m_rows.push_back(
-                    {operatorText(expr), domain, measures.text(CategoryColumn, expr.outputs.front()), {}, 0, 0, 0});
+                    {operatorText(expr), domain, measures.text(CategoryColumn, expr.outputs.front()), {}, 0, 0, {}});
             Row& row = m_rows[at->second];
             row.nodes.push_back(expr.outputs.front());
             row.parameters += measures.number(ParametersColumn, expr.outputs.front()).value_or(0);
             row.time += measures.number(TimeColumn, expr.outputs.front()).value_or(0);
-            for (const graph::NodeId output : expr.outputs)
-                row.bytes += measures.number(BytesColumn, output).value_or(0);
+            for (const graph::NodeId output : expr.outputs) measures.addTo(row.bytes, BytesColumn, output);
         }
         for (const Row& row : m_rows) m_totalTime += row.time;
     }
@@ -81,7 +77,7 @@ double OperatorTableModel::number(const Row& row, int column) const {
     switch (column) {
         case Count: return static_cast<double>(row.nodes.size());
         case Parameters: return row.parameters;
-        case Memory: return row.bytes;
+        case Memory: return row.bytes.known;
         case Share: return m_totalTime > 0 ? 100 * row.time / m_totalTime : 0;
         default: return row.time;
     }
@@ -102,6 +98,10 @@ QVariant OperatorTableModel::data(const QModelIndex& index, int role) const {
     if (role == ExportRole) return QString::number(value, 'g', 15);
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
     if (column == Count) return nodeColumnText(ReadersColumn, value);
+    if (column == Memory && row.bytes.unknown > 0) {
+        if (role == Qt::ToolTipRole) return row.bytes.text(BytesColumn);
+        return value == 0 ? QStringLiteral("?") : QStringLiteral("\u2265 ") + nodeColumnText(BytesColumn, value);
+    }
     if (value == 0) return QString();
     if (column == Share) return QStringLiteral("%1 %").arg(value, 0, 'f', 1);
     return nodeColumnText(column == Parameters ? ParametersColumn : column == Memory ? BytesColumn : TimeColumn, value);

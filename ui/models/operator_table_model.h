@@ -25,6 +25,9 @@ class OperatorTableModel : public QAbstractTableModel {
     /// The nodes of a row, in the order of the program: the first output of each operation.
     const std::vector<graph::NodeId>& nodes(int row) const { return m_rows[static_cast<std::size_t>(row)].nodes; }
 
+    /// The memory of a row's results.
+    const ColumnSum& memory(int row) const { return m_rows[static_cast<std::size_t>(row)].bytes; }
+
     /// Whether changes are followed at once, as at first. If not, the table stays as it is after a run, and empty after
     /// another model came, until refresh(): adding up a large model takes a while, and perhaps nobody looks.
     void setLive(bool live) { m_live = live; }
@@ -44,7 +47,8 @@ class OperatorTableModel : public QAbstractTableModel {
     struct Row {
         QString name, domain, category;
         std::vector<graph::NodeId> nodes;
-        double parameters = 0, bytes = 0, time = 0;
+        double parameters = 0, time = 0;
+        ColumnSum bytes;
     };
 
     void changed(bool otherModel);

@@ -1,7 +1,11 @@
 #include "ui/panels/row_delegate.h"
 
+#include <QApplication>
+#include <QStyle>
+
 #include "core/base/diagnostics.h"
 #include "ui/models/roles.h"
+#include "ui/theme/elided_text.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::panels {
@@ -18,6 +22,12 @@ void RowDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelInde
         option->palette.setColor(QPalette::Text, theme::color(theme::ColorRole::MutedText));
         option->font.setItalic(true);
     }
+    // Qt would cut a number where the column ends.
+    const QStyle* const style = option->widget ? option->widget->style() : QApplication::style();
+    const int margin = style->pixelMetric(QStyle::PM_FocusFrameHMargin, option, option->widget) + 1;
+    const int room = style->subElementRect(QStyle::SE_ItemViewItemText, option, option->widget).width() - 2 * margin;
+    if (room > 0 && !option->features.testFlag(QStyleOptionViewItem::WrapText))
+        option->text = theme::elidedText(option->text, option->textElideMode, room, QFontMetrics(option->font));
 }
 
 }  // namespace sonde::panels

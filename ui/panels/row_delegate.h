@@ -5,7 +5,7 @@
 namespace sonde::panels {
 
 /// Rows as the models describe them: muted where nothing was reached, in the colour of the severity where something is
-/// wrong (see ui/models/roles.h).
+/// wrong (see ui/models/roles.h). A number that is wider than its column is left out, not cut.
 class RowDelegate : public QStyledItemDelegate {
     Q_OBJECT
   public:

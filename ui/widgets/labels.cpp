@@ -9,6 +9,7 @@
 #include <QToolTip>
 #include <QVariant>
 
+#include "ui/theme/elided_text.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::widgets {
@@ -57,7 +58,7 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
     painter.setFont(font);
     painter.setPen(isEnabled() ? theme::color(m_role) : theme::color(theme::ColorRole::DisabledText));
     painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
-                     fontMetrics().elidedText(m_text, m_mode, width()));
+                     theme::elidedText(m_text, m_mode, width(), fontMetrics()));
 }
 
 bool ElidedLabel::event(QEvent* event) {

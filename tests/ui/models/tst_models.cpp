@@ -8,7 +8,9 @@
 
 #include <cmath>
 
+#include "core/graph/operation_count.h"
 #include "core/io/npz/npz.h"
+#include "tests/support/onnx_file.h"
 #include "ui/context/inspector_context.h"
 #include "ui/models/instance_table_model.h"
 #include "ui/models/message_model.h"
@@ -42,6 +44,8 @@ class TestModels : public QObject {
     void aFailedOpenKeepsTheModel();
     void anUnreadableInputIsReported();
     void operatorsAreAddedUpWhenLookedAt();
+    void unknownMemoryIsTold();
+    void operationsAreCountedAlike();
     void namesAreShownOnOneLine();
 
   private:
@@ -275,6 +279,49 @@ void TestModels::operatorsAreAddedUpWhenLookedAt() {
     QVERIFY(operators.index(0, models::OperatorTableModel::Time).data(models::SortRole).toDouble() > 0);
     context.loader().close();
     QCOMPARE(operators.rowCount(), 0);
+}
+
+/// Dim sizes that are open have no memory yet: a sum is "at least", and exact once a run has told them.
+void TestModels::unknownMemoryIsTold() {
+    using namespace test::onnxfile;
+    constexpr int kFloat = 1;
+    Graph graph;
+    graph.nodes = {Node{"Relu", {"x"}, {"y"}}, Node{"Relu", {"w"}, {"z"}}};
+    graph.inputs = {valueInfo("x", kFloat, {-1, 4}), valueInfo("w", kFloat, {2, 3})};
+    graph.outputs = {valueInfo("y", kFloat, {-1, 4}), valueInfo("z", kFloat, {2, 3})};
+    const QString file = m_settings.filePath(QStringLiteral("open.onnx"));
+    QVERIFY(test::onnxfile::write(file, test::onnxfile::model(graph)));
+    InspectorContext context;
+    QVERIFY(load(context, file));
+    models::OperatorTableModel operators(context.model(), context.runs(), context.valueMeasures(),
+                                         context.comparison());
+    const auto memory = [&operators](int role) {
+        return operators.index(0, models::OperatorTableModel::Memory).data(role).toString();
+    };
+    QCOMPARE(operators.rowCount(), 1);
+    QCOMPARE(memory(Qt::DisplayRole), QStringLiteral("\u2265 24 bytes"));  // 2 * 3 floats of z
+    QCOMPARE(memory(Qt::ToolTipRole), QStringLiteral("memory at least 24 bytes, 1 node unknown"));
+    context.inputs().setSpec(QStringLiteral("x"), {QStringLiteral("#rand(0,1,2,4)"), {}});
+    QVERIFY(run(context));
+    QCOMPARE(memory(Qt::DisplayRole), QStringLiteral("56 bytes"));  // and 2 * 4 of y
+    const auto text = [](double known, std::size_t unknown) {
+        return models::ColumnSum{known, unknown}.text(models::BytesColumn);
+    };
+    QCOMPARE(text(0, 0), QString());
+    QCOMPARE(text(0, 3), QStringLiteral("memory not known"));
+    QCOMPARE(text(524, 213), QStringLiteral("memory at least 524 bytes, 213 nodes unknown"));
+}
+
+/// ResNet-18: 20 convolutions and normalisations, 17 rectifiers, 8 additions, two poolings, flatten and linear.
+void TestModels::operationsAreCountedAlike() {
+    InspectorContext context;
+    QVERIFY(load(context, QStringLiteral("zoo:resnet18_slim")));
+    QCOMPARE(graph::operationCount(context.model().graph()), std::size_t(20 + 20 + 17 + 8 + 2 + 1 + 1));
+    models::OperatorTableModel operators(context.model(), context.runs(), context.valueMeasures(),
+                                         context.comparison());
+    std::size_t all = 0;
+    for (int row = 0; row < operators.rowCount(); ++row) all += operators.nodes(row).size();
+    QCOMPARE(all, std::size_t(69));
 }
 
 void TestModels::namesAreShownOnOneLine() {

@@ -95,14 +95,12 @@ void NodeTablePanel::count() {
                      : tr("%1 of %2 nodes, %3 hidden")
                            .arg(context::countText(shown), context::countText(all), context::countText(all - shown))};
     for (const int column : {models::ParametersColumn, models::BytesColumn, models::TimeColumn}) {
-        double sum = 0;
+        models::ColumnSum sum;
         for (int row = 0; row < shown; ++row) {
             const int source = m_proxy.mapToSource(m_proxy.index(row, 0)).row();
-            sum += m_model.measures().number(column, m_model.node(source)).value_or(0);
+            m_model.measures().addTo(sum, column, m_model.node(source));
         }
-        if (sum > 0)
-            parts << models::nodeColumns()[static_cast<std::size_t>(column)].title.toLower() + u' ' +
-                         models::nodeColumnText(column, sum);
+        if (const QString text = sum.text(column); !text.isEmpty()) parts << text;
     }
     m_count->setText(parts.join(QStringLiteral("  \u00b7  ")));
     m_count->setToolTip(m_count->text() + QLatin1Char('\n') +

@@ -57,13 +57,13 @@ void OperatorsPanel::count() {
                                         {OperatorTableModel::Memory, models::BytesColumn},
                                         {OperatorTableModel::Time, models::TimeColumn}};
     for (const auto& [column, kind] : sums) {
-        double sum = 0;
-        for (int row = 0; row < m_proxy.rowCount(); ++row)
-            sum += m_proxy.index(row, column).data(models::SortRole).toDouble();
-        if (sum > 0)
-            text += QStringLiteral("  \u00b7  ") +
-                    models::nodeColumns()[static_cast<std::size_t>(kind)].title.toLower() + u' ' +
-                    models::nodeColumnText(kind, sum);
+        models::ColumnSum sum;
+        for (int row = 0; row < m_proxy.rowCount(); ++row) {
+            sum.known += m_proxy.index(row, column).data(models::SortRole).toDouble();
+            if (column == OperatorTableModel::Memory)
+                sum.unknown += m_model.memory(m_proxy.mapToSource(m_proxy.index(row, 0)).row()).unknown;
+        }
+        if (const QString part = sum.text(kind); !part.isEmpty()) text += QStringLiteral("  \u00b7  ") + part;
     }
     m_count->setText(text);
     m_count->setToolTip(text + QLatin1Char('\n') +

@@ -16,6 +16,7 @@
 
 #include "core/document/tracers.h"
 #include "core/graph/guard.h"
+#include "core/graph/operation_count.h"
 #include "ui/context/count_text.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/text.h"
@@ -199,7 +200,7 @@ void TracingPanel::showResult() {
         unvisited += module.visited ? 0 : 1;
     }
     for (const graph::ExprId id : whole.graph->main().order) guards += graph::isGuard(whole.graph->expr(id)) ? 1 : 0;
-    QStringList words{tr("%1 operations").arg(context::countText(whole.graph->main().order.size()))};
+    QStringList words{tr("%1 operations").arg(context::countText(graph::operationCount(*whole.graph)))};
     if (failed) words << tr("modules that could not be traced: %1").arg(context::countText(failed));
     if (unvisited) words << tr("modules never called: %1").arg(context::countText(unvisited));
     if (guards) words << tr("guards: %1").arg(context::countText(guards));

@@ -29,6 +29,8 @@ using models::WatchListModel;
 
 namespace {
 
+constexpr int kMaxNumberWidth = 240;  ///< of a column that grows by itself, in pixels
+
 NodeId nodeAt(const QModelIndex& index) {
     NodeId node;
     const QVariant number = index.data(models::NodeRole);
@@ -94,7 +96,19 @@ NodeValueTable::NodeValueTable(context::OpenModel& opened, context::Navigation& 
     connect(m_view, &QTableView::clicked, this, [this](const QModelIndex& index) {
         if (nodeAt(index) != m_navigation.selection().node) m_navigation.navigateTo(nodeAt(index));
     });
+    connect(&m_model, &QAbstractItemModel::rowsInserted, this, [this] { widenToNumbers(); });
+    connect(&m_model, &QAbstractItemModel::dataChanged, this, [this] { widenToNumbers(); });
+    connect(&m_model, &QAbstractItemModel::modelReset, this, [this] { widenToNumbers(); });
     showFilled();
+}
+
+/// Columns of shapes and numbers hold what they show; those that a person made wider stay so.
+void NodeValueTable::widenToNumbers() {
+    const QAbstractItemView* const view = m_view;
+    for (int column = WatchListModel::ShapeColumn; column < WatchListModel::ValueColumn; ++column) {
+        const int needed = std::min(view->sizeHintForColumn(column) + 1, kMaxNumberWidth);
+        if (needed > m_view->columnWidth(column)) m_view->setColumnWidth(column, needed);
+    }
 }
 
 void NodeValueTable::removeSelected() {

@@ -30,6 +30,7 @@ class NodeValueTable : public QWidget {
   private:
     void removeSelected();
     void follow(const context::Selection& selection);
+    void widenToNumbers();
 
     context::Navigation& m_navigation;
     context::Points& m_points;
