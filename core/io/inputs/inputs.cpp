@@ -274,7 +274,8 @@ std::string defaultItem(const InputInfo& input) {
     if (kind == tensor::ValueKind::Bool || (isScalar && input.type.dtype == DType::Bool)) return "false";
     if (kind == tensor::ValueKind::Int || (isScalar && tensor::isInteger(input.type.dtype))) return "0";
     if (kind == tensor::ValueKind::Float || (isScalar && tensor::isFloating(input.type.dtype))) return "0.5";
-    return "#rand(0,1)";
+    // A mask lets everything pass: one that hides a whole row makes NaN.
+    return input.type.dtype == DType::Bool ? "#rand(1,1)" : "#rand(0,1)";
 }
 
 Result<GivenInput> giveInput(std::string_view item, const InputInfo& input, std::size_t index,

@@ -399,6 +399,9 @@ void TestLiteral::defaultsAreItemsOfTheGrammar() {
         QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
         QCOMPARE(TypeInfo::of((*cases)[0].values[0]), type);
     }
+    const auto mask = io::makeInputs("", {{"x", TypeInfo::tensor(DType::Bool, Shape{50})}});
+    QVERIFY(mask.has_value());
+    QCOMPARE(numbers((*mask)[0].values[0]), std::vector<double>(50, 1));  // random ones would hide whole rows
     QCOMPARE(
         (*io::makeInputs("", {{"x", TypeInfo::tensor(DType::Float32, Shape{})}}))[0].values[0].tensor().toDouble(0),
         0.5);
