@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <limits>
 
 #include "core/document/reference.h"
 #include "core/graph/source_files.h"
@@ -71,24 +70,15 @@ std::string otherCasesText(const std::vector<analysis::ComparedCase>& cases, con
     return wrong <= kMaxListed ? text : text + ", of which " + std::to_string(wrong - kMaxListed) + " differ";
 }
 
-/// How bad a case is: one that failed before anything was compared, else its largest error above the tolerance.
-double badness(const analysis::ComparedCase& one) {
-    double worst = one.error ? std::numeric_limits<double>::infinity() : -1;
-    for (const analysis::ComparedValue& value : one.values) {
-        if (value.ok) continue;
-        worst = std::max(worst, value.isMeasured() ? value.maxAbsolute : std::numeric_limits<double>::infinity());
-    }
-    return worst;
-}
-
-/// The run that is shown is that of one case: the worst. A sequence has many runs, none of which can be shown.
+/// The run that is shown is that of one case: the first that differs. A sequence has many runs, none of which can be
+/// shown.
 ComparisonOutcome outcomeOf(document::ReferenceComparison compared, const document::Document& document,
                             const std::string& path) {
     std::vector<analysis::ComparedCase>& cases = compared.cases;
     analysis::ComparedCase* shown = nullptr;
     for (analysis::ComparedCase& one : cases) {
         if (one.inputs.size() != document.graph->inputs().size()) continue;
-        if (!shown || badness(one) > badness(*shown)) shown = &one;
+        if (!shown || (shown->ok() && !one.ok())) shown = &one;
     }
     if (!shown)
         return failed(base::usageError("the file has only a sequence; a comparison takes a single run", path,

@@ -25,7 +25,7 @@ std::string Comparison::summary() const {
     const auto count = [](std::size_t number) { return base::countText(static_cast<std::int64_t>(number)); };
     const std::string differ = count(differing()) + " of " + count(compared()) +
                                (compared() == 1 ? " value" : " values") + (differing() == 1 ? " differs" : " differ");
-    const std::string reference = referenceText();
+    const std::string& reference = m_title;
     std::string text;
     if (compared() == 0)
         text = m_known->error ? "Nothing was compared with " + reference + ": the run failed first"
@@ -46,7 +46,7 @@ std::string Comparison::remarks() const {
     if (!m_known) return {};
     const std::string text = analysis::remarksOn(*m_document->graph, *m_known);
     if (m_otherCases.empty()) return text;
-    return "other cases: " + m_otherCases + (text.empty() ? "" : "; ") + text;
+    return m_shownCase + " is shown; " + m_otherCases + (text.empty() ? "" : "; ") + text;
 }
 
 const NodeDifference* Comparison::lastOf(NodeId node) const {

@@ -84,7 +84,8 @@ class Comparison {
     /// With the graph before OpenOptions::passes, if there were any.
     void withBeforePasses();
     /// An .npz with reference values, whose inputs become the session's, or another model, which gets the present
-    /// inputs. Every case of the .npz is compared; the worst is shown, and remarks() says what came of the others.
+    /// inputs. Every case of the .npz is compared; the first that differs is shown, and remarks() says which
+    /// that is and what came of the others.
     void withFile(const std::string& path);
     /// Makes the last comparison again; after reloading the model, the one before that. Nothing if there was none.
     void again();

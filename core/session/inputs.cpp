@@ -44,7 +44,9 @@ std::optional<base::Error> Inputs::refusal() const {
 bool Inputs::stillRefuse(const base::Error& error) const {
     return std::ranges::any_of(m_rows, [&](const Input& input) {
         const std::optional<base::Error>& now = input.error ? input.error : input.conflict;
-        return now && now->what == error.what && now->where == error.where && !input.hasChangedFile();
+        // Of an input that could not be read the files are those of the value before.
+        const bool isOutdated = input.value && input.hasChangedFile();
+        return now && now->what == error.what && now->where == error.where && !isOutdated;
     });
 }
 
