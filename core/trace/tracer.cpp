@@ -22,6 +22,13 @@ PausedTracing::~PausedTracing() { threadState().tracer = m_before; }
 
 Tracer* Tracer::active() { return threadState().tracer; }
 
+void Tracer::attributeAssigned(const Module*, const Slot* slot) {
+    const auto path = m_slotPaths.find(slot);
+    if (path != m_slotPaths.end() && !m_frames.empty())
+        throw refusal(TraceErrorKind::Type, "a forward assigns another tensor to '" + path->second +
+                                                "' of the model, for which a graph has no operation");
+}
+
 std::optional<Value> Tracer::valueOf(NodeId node, KnownUse use) {
     return raising([&] { return known(current(node), use); });
 }

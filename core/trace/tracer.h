@@ -92,8 +92,9 @@ class Tracer {
                        std::vector<Var> arguments, Keywords keywords, bool makesTensor, std::size_t outputs = 1);
     /// A program reads the module at `path` below `parent` (Module::use), to call it or to go on from there.
     virtual void moduleRead(Module& parent, std::string_view path) { (void)parent, (void)path; }
-    /// A program assigns a tensor (or a child: null) of a module that may be part of what is traced.
-    virtual void attributeAssigned(const Module* module, const Slot* slot) { (void)module, (void)slot; }
+    /// A program assigns a tensor (or a child: null) of a module that may be part of what is traced. No graph can show
+    /// that a tensor of the model is another one from here on: a TraceError.
+    virtual void attributeAssigned(const Module* module, const Slot* slot);
     /// The list that exprs are recorded into now.
     graph::BodyId currentBody() const { return m_frames.back().body; }
     /// Known to be a tensor (else it may be anything).

@@ -92,9 +92,10 @@ base::Result<Tracer::GraphPtr> Tracer::trace(std::shared_ptr<Module> root, const
 
 base::Result<Tracer::GraphPtr> Tracer::traceOpaque(std::shared_ptr<Module> root, const ConcreteArguments& concrete) {
     return recordedBy(std::move(root), [&] {
-        const std::vector<Var> arguments = placeholders(concrete);
-        const Var result = record(ExprKind::CallModule, {}, {}, {}, arguments, {}, m_root->makesTensor());
-        recordInside(*m_root, {}, m_graph->node(result.node()).producer, arguments, {});
+        const CallArguments given = spread(m_root->signature(), placeholders(concrete));
+        const Var result =
+            record(ExprKind::CallModule, {}, {}, {}, given.positional, given.keywords, m_root->makesTensor());
+        recordInside(*m_root, {}, m_graph->node(result.node()).producer, given.positional, given.keywords);
         finish(result);
     });
 }

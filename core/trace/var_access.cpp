@@ -1,5 +1,6 @@
 // What a program asks of a var and does with it: a value answers at once, a proxy through its tracer.
 
+#include "core/operators/traits.h"
 #include "core/tensor/slice_value.h"
 #include "core/trace/at_once.h"
 #include "core/trace/error.h"
@@ -226,7 +227,10 @@ Var Var::withItem(const Var& index, const Var& value) const {
 
 Var Var::method(std::string_view name, std::vector<Var> args, Keywords keywords, std::string_view op) const {
     args.insert(args.begin(), *this);
-    return callMethod(Function{op.empty() ? name : op, name, name}, std::move(args), std::move(keywords));
+    const std::string_view called = op.empty() ? name : op;
+    const operators::Traits& traits = operators::traitsOf("aten", called);
+    const bool asksForm = traits.query != operators::ShapeQuery::None || traits.opClass == operators::OpClass::Shape;
+    return callMethod(Function{called, name, name, !asksForm}, std::move(args), std::move(keywords));
 }
 
 Var Var::method(std::string_view name) const { return method(name, {}, {}); }

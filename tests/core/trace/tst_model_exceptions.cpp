@@ -293,6 +293,61 @@ class TestModelExceptions : public QObject {
                  traced.error().what.c_str());
     }
 
+    /// That a tensor of the model is another one from here on no graph can show; the whole module runs on values.
+    void aForwardThatAssignsATensor() {
+        const auto assigning = [] {
+            const auto top = custom("Top", [](Custom& self, std::span<const Var> in) {
+                nn::Attribute w(self.ownTensors()[0].slot);
+                const Var before = in[0] * w.read();
+                w.setValue(Tensor::of<float>({1}, {10.0F}));
+                return before + in[0] * w.read();
+            });
+            auto slot = std::make_shared<trace::Slot>();
+            slot->value = Tensor::of<float>({1}, {2.0F});
+            slot->kind = trace::Slot::Kind::Parameter;
+            top->addSlot("w", std::move(slot));
+            return top;
+        };
+        const auto symbolic = trace::ModulePathTracer().trace(assigning());
+        QVERIFY(!symbolic);
+        QVERIFY2(symbolic.error().what.find("assigns another tensor to 'w'") != std::string::npos,
+                 symbolic.error().what.c_str());
+        QVERIFY(!trace::CustomTracer().traceCustom(assigning()));
+        trace::RobustTracer robust;
+        const auto model = assigning();
+        QCOMPARE(robust.traceRobust(model)->nodeCount(), std::size_t{0});
+        const auto opaque = robust.traceOpaque(model);
+        QVERIFY2(opaque, opaque ? "" : opaque.error().text().c_str());
+        QCOMPARE(runOf(*opaque), 12.0);
+    }
+
+    /// A parameter that has to be named is named in the call of a module that runs on values.
+    void namedParametersOfOpaqueModules() {
+        class Flagged : public Module {
+          public:
+            std::string className() const override { return "Flagged"; }
+            std::vector<trace::ForwardParameter> signature() const override {
+                return {{"x", std::nullopt, false}, {"factor", Value::ofInt(3), true}};
+            }
+            Var forward(std::span<const Var> in) override {
+                return in[0].method("sum").toFloat() > 0 ? in[0] * in[1] : in[0];
+            }
+        };
+        const auto graph =
+            trace::ModulePathTracer().traceOpaque(std::make_shared<Flagged>(), {{"factor", Value::ofInt(3)}});
+        QVERIFY2(graph, graph ? "" : graph.error().text().c_str());
+        QCOMPARE(runOf(*graph), 3.0);
+    }
+
+    /// What a method tells of a tensor's form is a number, and meets tensors as one.
+    void numbersOfMethods() {
+        const auto graph = trace::ModulePathTracer().trace(custom("Numbers", [](Custom&, std::span<const Var> in) {
+            return in[0] * 2 + in[0].method("dim") - in[0].method("numel");
+        }));
+        QVERIFY2(graph, graph ? "" : graph.error().text().c_str());
+        QCOMPARE(runOf(*graph), 2.0);
+    }
+
     /// What a module collects is a tuple and a dict for it, also where it runs on values.
     void collectedArgumentsOnValues() {
         const Var tuple(Value::tuple({ones({1}), Value::ofInt(7)})),
