@@ -8,6 +8,7 @@
 #include <QPointer>
 #include <QStatusBar>
 
+#include "core/session/saved_values.h"
 #include "ui/canvas/export.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/dialogs/print_dialog.h"
@@ -139,35 +140,25 @@ void WindowOutput::exportPages() {
 }
 
 void WindowOutput::saveValues() {
-    const context::Runs& runs = m_context.runs();
-    if (!runs.recording()) return;
-    std::vector<io::NamedTensor> values;
-    const auto add = [&](const char* prefix, graph::NodeId node, const std::string& name) {
-        const tensor::Value* value = runs.value(node);
-        if (value && value->isTensor()) values.emplace_back(prefix + name, value->tensor());
-    };
-    const graph::InternalGraph& graph = m_context.model().graph();
-    const context::Points& points = m_context.points();
-    for (const document::NamedNode& input : m_context.model().document()->inputs) add("in.", input.node, input.name);
-    for (const document::NamedNode& output : m_context.model().document()->outputs)
-        add("out.", output.node, output.name);
-    for (const graph::NodeId node : points.watched()) add("node.", node, graph.node(node).name);
-    for (const graph::NodeId node : points.ends())
-        if (!points.isWatched(node)) add("node.", node, graph.node(node).name);
+    if (!m_context.runs().recording()) return;
+    const auto values = session::savedValues(m_context.session());
+    const QString stale = m_context.runs().staleReason();
+    const QString ofLastRun =
+        stale.isEmpty() ? QString() : tr("These are the inputs and values of the last run; since then %1").arg(stale);
     askForFile(tr("Save Values"), tr("NumPy archive (*.npz)"), QStringLiteral("npz"), {},
-               [this, values](const QString& file) {
+               [this, values, ofLastRun](const QString& file) {
                    keepFolder(file);
-                   saveTo(file, values);
+                   saveTo(file, values, ofLastRun);
                });
 }
 
 /// In the background: values may be hundreds of megabytes.
-void WindowOutput::saveTo(const QString& file, const std::vector<io::NamedTensor>& values) {
+void WindowOutput::saveTo(const QString& file, const std::vector<io::NamedTensor>& values, const QString& remark) {
     auto* job = new context::Job(this);
     job->start([values, path = file.toStdString()](const base::WorkContext&) { return io::writeNpz(path, values); },
-               [this, job, file](const base::Result<void>& written) {
+               [this, job, file, remark](const base::Result<void>& written) {
                    if (written)
-                       m_context.messages().report(Message{base::Severity::Info, tr("Values saved"), file, {}, {}});
+                       m_context.messages().report(Message{base::Severity::Info, tr("Values saved"), file, remark, {}});
                    else m_context.messages().report(written.error());
                    job->deleteLater();
                });

@@ -49,7 +49,7 @@ class WindowOutput : public QObject {
     void write(const QString& file, Work work);
     void askForFile(const QString& title, const QString& filter, const QString& suffix, const QString& name,
                     const std::function<void(const QString&)>& chosen);
-    void saveTo(const QString& file, const std::vector<io::NamedTensor>& values);
+    void saveTo(const QString& file, const std::vector<io::NamedTensor>& values, const QString& remark);
     QString baseName() const;
 
     QMainWindow& m_window;
