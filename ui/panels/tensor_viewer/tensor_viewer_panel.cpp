@@ -39,14 +39,14 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
     header->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
     header->addWidget(m_title, 1);
     auto* chooser = new QHBoxLayout(m_iterations);
-    chooser->setContentsMargins(0, 0, 0, 0);
+    chooser->setContentsMargins(theme::kSmall, 0, 0, 0);
     chooser->addWidget(new QLabel(tr("Iteration"), m_iterations));
     chooser->addWidget(m_iteration);
     chooser->addWidget(m_iterationCount);
     m_iteration->setObjectName(QStringLiteral("iteration"));
     m_iteration->setAccessibleName(tr("Iteration of the loop"));
-    m_iteration->setToolTip(tr("The iteration whose value is shown"));
-    m_iteration->setMinimum(1);
+    m_iteration->setToolTip(tr("The iteration whose value is shown, counted from 0"));
+    m_iteration->setMinimum(0);
     m_iteration->setWrapping(true);
     header->addWidget(m_iterations);
     m_iterations->hide();
@@ -107,13 +107,14 @@ void TensorViewerPanel::refresh() {
         const int count = static_cast<int>(std::min<std::size_t>(passes, 1'000'000'000));
         // Another node of the loop shows the same iteration, unless only others of it are bad; without one before, the
         // first bad one, or the last.
-        const bool chosen = m_iterationOf.valid() && m_iteration->value() <= count && m_iteration->maximum() == count;
-        m_iteration->setMaximum(count);
-        if (!chosen || (m_iterationOf != m_node && !isBadIteration(m_iteration->value() - 1)))
-            m_iteration->setValue(firstBadIteration(count).value_or(chosen ? m_iteration->value() : count));
+        const int last = count - 1;
+        const bool chosen = m_iterationOf.valid() && m_iteration->value() <= last && m_iteration->maximum() == last;
+        m_iteration->setMaximum(last);
+        if (!chosen || (m_iterationOf != m_node && !isBadIteration(m_iteration->value())))
+            m_iteration->setValue(firstBadIteration(count).value_or(chosen ? m_iteration->value() : last));
         m_iterationOf = m_node;
-        m_iterationCount->setText(tr("of %1").arg(passes));
-        if (const tensor::Value* one = m_runs.value(m_node, static_cast<std::size_t>(m_iteration->value() - 1)))
+        m_iterationCount->setText(rangeText(last));
+        if (const tensor::Value* one = m_runs.value(m_node, static_cast<std::size_t>(m_iteration->value())))
             value = one;
     }
     const graph::InternalGraph& graph = m_opened.graph();
@@ -138,19 +139,29 @@ void TensorViewerPanel::refresh() {
     m_stack->setCurrentWidget(m_page);
 }
 
+/// "of 0\u20133"; where loops are nested or skipped the node, also what verbs and keys call the iteration: "(@1.0)".
+QString TensorViewerPanel::rangeText(int last) const {
+    const auto& recording = m_runs.recording();
+    const int shown = m_iteration->value();
+    const QString pass =
+        recording ? QString::fromStdString(recording->passText(m_node, static_cast<std::size_t>(shown))) : QString();
+    const QString range = tr("of 0\u2013%1").arg(last);
+    return pass.isEmpty() || pass == QString::number(shown) ? range : tr("%1 (@%2)").arg(range, pass);
+}
+
 bool TensorViewerPanel::isBadIteration(int iteration) const {
     const tensor::Value* value = m_runs.value(m_node, static_cast<std::size_t>(iteration));
     return value && value->isTensor() && !analysis::badElements(value->tensor(), 1).empty();
 }
 
-/// From 1. Long loops are not searched to their end: the window must not wait.
+/// Long loops are not searched to their end: the window must not wait.
 std::optional<int> TensorViewerPanel::firstBadIteration(int count) const {
     constexpr std::int64_t kMaxSearched = 1 << 22;  // elements
     const auto& recording = m_runs.recording();
     if (!recording || !recording->bad.contains(m_node)) return std::nullopt;
     std::int64_t searched = 0;
     for (int i = 0; i < count && searched < kMaxSearched; ++i) {
-        if (isBadIteration(i)) return i + 1;
+        if (isBadIteration(i)) return i;
         const tensor::Value* value = m_runs.value(m_node, static_cast<std::size_t>(i));
         searched += value && value->isTensor() ? value->tensor().numel() + 1 : 1;
     }

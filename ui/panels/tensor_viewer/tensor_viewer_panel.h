@@ -43,6 +43,7 @@ class TensorViewerPanel : public QWidget {
     void follow();
     void refresh();
     void explain();
+    QString rangeText(int last) const;
     bool isBadIteration(int iteration) const;
     std::optional<int> firstBadIteration(int count) const;
 
@@ -56,7 +57,7 @@ class TensorViewerPanel : public QWidget {
     QStackedWidget* m_stack;
     QWidget* m_page;
     widgets::ElidedLabel* m_title;
-    QWidget* m_iterations;  ///< "Iteration 3 of 12"
+    QWidget* m_iterations;  ///< "Iteration 3 of 0–11"
     QSpinBox* m_iteration;
     QLabel* m_iterationCount;
     graph::NodeId m_iterationOf;  ///< whose passes the box chooses from
