@@ -39,10 +39,11 @@ struct Row {
     std::string qualname;
     tensor::Value value;
     bool computed = true;
+    std::string missing = {};  ///< why it was not computed, where that is known
 };
 
 std::string valueText(const Row& row) {
-    if (!row.computed) return "not computed";
+    if (!row.computed) return "not computed" + (row.missing.empty() ? "" : ": " + row.missing);
     if (!row.value.isTensor()) return row.value.text();
     const analysis::TensorStats stats = analysis::tensorStats(row.value.tensor());
     // Of no finite element there is no minimum and no mean.
@@ -202,9 +203,19 @@ class RunVerb {
         const auto position = static_cast<std::size_t>(end - options.end.begin());
         if (!value && end != options.end.end() && position < recording.outputs.size())
             value = &recording.outputs[position];
-        rows.push_back({name, qualnameText(graph, node), value ? *value : tensor::Value(), value != nullptr});
+        rows.push_back({name, qualnameText(graph, node), value ? *value : tensor::Value(), value != nullptr,
+                        value ? std::string() : missingText(node, recording)});
         if (!value) return;
         analysis::addValue(*value, key("node", name), m_arrays);
+    }
+
+    std::string missingText(graph::NodeId node, const exec::Recording& recording) const {
+        const graph::ExprId producer = m_document->graph->node(node).producer;
+        if (recording.failure(producer)) return "it failed";
+        // A branch may not have been taken.
+        const bool isInBranch = m_document->graph->expr(producer).body != m_document->graph->mainId();
+        const bool hasEnded = !recording.error && !m_session.runs().last().plan->options().end.empty();
+        return hasEnded && !isInBranch ? "the run ended at its end points" : std::string();
     }
 
     /// Inside loops there is one value for each pass: those chosen by NODE@PASS, or all.

@@ -9,7 +9,9 @@ Comparison::Comparison(session::Comparison& comparison) : m_of(comparison) {
 }
 
 QString Comparison::runText() const {
-    return isKnown() && !isStale() && compared() > 0 ? tr("compared with %1").arg(title()) : QString();
+    return isKnown() && !isStale() && compared() > 0
+               ? tr("compared with %1").arg(QString::fromStdString(m_of.referenceText()))
+               : QString();
 }
 
 void Comparison::setTolerances(const analysis::Tolerances& tolerances) {

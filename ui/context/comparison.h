@@ -31,8 +31,8 @@ class Comparison : public QObject {
     /// What the summary does not count: "1 reference value has no counterpart in the model: node.zzz"; empty if there
     /// is nothing.
     QString remarks() const { return QString::fromStdString(m_of.remarks()); }
-    /// Which run the values are of, for the panels that show them: "compared with resnet18.npz"; empty of any other
-    /// run.
+    /// Which run the values are of, for the panels that show them: "compared with resnet18.npz", "compared with case1
+    /// of resnet18.npz"; empty of any other run.
     QString runText() const;
     /// Of a node in the run that is shown; null if it was not compared, or the comparison is stale.
     const analysis::NodeDifference* of(graph::NodeId node) const { return m_of.of(node); }

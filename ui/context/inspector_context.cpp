@@ -24,6 +24,7 @@ class InspectorContext::Events : public session::Observer {
     void endChanged() override { Q_EMIT m_context.m_points.endChanged(); }
     void inputsChanged() override {
         m_context.m_inputs.take();
+        m_context.m_runs.followInputs();
         Q_EMIT m_context.m_inputs.inputsChanged();
     }
     void inputsRead() override { m_context.m_inputs.watchFiles(); }

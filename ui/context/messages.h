@@ -44,11 +44,14 @@ class Messages : public QObject {
     void report(const sonde::context::Message& message);
     void report(const sonde::base::Error& error);
     void clearBanner() { Q_EMIT bannerCleared(); }
+    /// Only if it is about a run.
+    void clearRunBanner() { Q_EMIT runBannerCleared(); }
 
   Q_SIGNALS:
     void messageReported(const sonde::context::Message& message);
     void bannerRequested(const sonde::context::Message& message);
     void bannerCleared();
+    void runBannerCleared();
 
   private:
     const session::Session& m_session;

@@ -10,6 +10,11 @@ OpenModel::OpenModel(session::Session& session) : m_session(session) {
     connect(&m_fileWatch, &FileWatch::touched, this, &OpenModel::checkFiles);
 }
 
+QString OpenModel::fileProblem() const {
+    const auto& error = m_session.runs().fileError();
+    return error ? QString::fromStdString(error->what) : tr("model file changed on disk");
+}
+
 QStringList OpenModel::graphTitles() const {
     QStringList titles;
     if (!whole()) return titles;

@@ -37,6 +37,8 @@ class OpenModel : public QObject {
     /// Whether a file of the open model is no longer what was opened: its values mean nothing, and there are none until
     /// it is read again.
     bool fileHasChanged() const { return m_session.runs().fileHasChanged(); }
+    /// What happened to it then: "model file changed on disk", or "model file can no longer be read from disk".
+    QString fileProblem() const;
 
     /// Names of the graphs that can be shown: the model's, then those of modules that were traced apart.
     QStringList graphTitles() const;

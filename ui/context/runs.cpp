@@ -1,5 +1,7 @@
 #include "ui/context/runs.h"
 
+#include <utility>
+
 #include "ui/context/messages.h"
 #include "ui/context/problems.h"
 #include "ui/context/window_hint.h"
@@ -25,10 +27,12 @@ void Runs::runTo(NodeId node) {
 void Runs::reset() {
     m_timer.stop();
     m_progress = {};
+    m_saysRefusal = false;
 }
 
 void Runs::begin() {
     m_progress = {};
+    m_saysRefusal = false;
     m_timer.start();
     m_messages.clearBanner();
     Q_EMIT runStarted();
@@ -40,6 +44,11 @@ void Runs::end() {
     if (run.recording) report(run);
     else if (state() == RunState::Failed && !m_session.runs().fileHasChanged()) reportFailure(*run.error);
     Q_EMIT runFinished();
+}
+
+void Runs::followInputs() {
+    if (refusal() || !std::exchange(m_saysRefusal, false)) return;
+    m_messages.clearRunBanner();
 }
 
 void Runs::report(const session::Run& run) {
@@ -72,6 +81,7 @@ void Runs::reportFailure(const base::Error& error) {
         const graph::Expr& failed = m_session.runs().graph()->expr(recording()->failures.front().expr);
         if (!failed.outputs.empty()) message.node = failed.outputs.front();
     }
+    m_saysRefusal = refusal().has_value();
     m_messages.report(message);
 }
 

@@ -34,7 +34,7 @@ class Runs : public QObject {
     /// What the last run was given, which may have changed since. Only with a recording.
     const std::vector<tensor::Value>& lastInputs() const { return m_session.runs().last().inputs; }
     /// Why the last run did not begin: what was given cannot be read or contradicts the model. Empty of a run that
-    /// began.
+    /// began. Changes with inputsChanged() and with runs.
     const std::optional<base::Error>& refusal() const { return m_session.runs().refusal(); }
     /// Why the last run's values are not those of the present inputs: "the inputs were changed", "x.npz changed on
     /// disk". Empty if they are, and while there is no run. Changes with inputsChanged() and with runs.
@@ -70,6 +70,8 @@ class Runs : public QObject {
     /// By the context: the session's run has begun, or ended.
     void begin();
     void end();
+    /// By the context: other inputs are given, which may end a refusal.
+    void followInputs();
 
   public Q_SLOTS:
     /// Runs as far as watch and end points need; a run under way is superseded.
@@ -104,6 +106,7 @@ class Runs : public QObject {
     Messages& m_messages;
     QTimer m_timer;  ///< looks at the run that goes on, so that the worker need not post for each node
     RunProgress m_progress;
+    bool m_saysRefusal = false;  ///< in the banner
 };
 
 }  // namespace sonde::context

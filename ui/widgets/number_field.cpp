@@ -43,6 +43,8 @@ void NumberField::setNumber(const QString& number) {
     lineEdit()->setModified(false);
 }
 
+bool NumberField::isModified() const { return lineEdit()->isModified(); }
+
 void NumberField::stepBy(int steps) {
     const QString text = number();
     if (m_integral) {

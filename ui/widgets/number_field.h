@@ -15,6 +15,8 @@ class NumberField : public QAbstractSpinBox {
     void setIntegral(bool integral);
     QString number() const;
     void setNumber(const QString& number);
+    /// Whether something was typed since setNumber() and stepped().
+    bool isModified() const;
 
     void stepBy(int steps) override;
     QValidator::State validate(QString& text, int& position) const override;

@@ -21,6 +21,9 @@ WindowBanner::WindowBanner(widgets::Banner& banner, context::InspectorContext& c
     connect(&banner, &widgets::Banner::actionTriggered, this, &WindowBanner::act);
     connect(&context.messages(), &context::Messages::bannerRequested, this, &WindowBanner::show);
     connect(&context.messages(), &context::Messages::bannerCleared, &banner, &widgets::Banner::dismiss);
+    connect(&context.messages(), &context::Messages::runBannerCleared, this, [this] {
+        if (m_message.isOfRun) m_banner.dismiss();
+    });
     connect(&context.model(), &context::OpenModel::fileChanged, this, &WindowBanner::offerReload);
     connect(&context.loader(), &context::Loader::consentRequested, this, &WindowBanner::askForConsent);
 }
@@ -53,7 +56,7 @@ void WindowBanner::offerReload() {
     m_message = {};
     m_offersAgain = false;
     const QString key = m_actions.action(QStringLiteral("file.reload"))->shortcut().toString(QKeySequence::NativeText);
-    m_banner.showMessage(Severity::Warning, tr("model file changed on disk; reload (%1)").arg(key),
+    m_banner.showMessage(Severity::Warning, tr("%1; reload (%2)").arg(m_context.model().fileProblem(), key),
                          tr("No values are shown until then. View, watch points and bookmarks are kept."),
                          tr("Reload"));
     m_action = [this] { m_context.loader().reload(); };

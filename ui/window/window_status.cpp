@@ -118,7 +118,7 @@ QString WindowStatus::text(const context::Selection& shown) const {
     if (runs.recording() && runs.state() == RunState::Finished)
         return tr("Run finished in %1 ms").arg(static_cast<double>(runs.recording()->totalNs) / 1e6, 0, 'f', 1);
     if (runs.refusal()) return tr("Not run: %1").arg(QString::fromStdString(runs.refusal()->what));
-    if (model.fileHasChanged()) return tr("The model file changed on disk");
+    if (model.fileHasChanged()) return tr("The %1").arg(model.fileProblem());
     return runs.state() == RunState::Failed ? tr("The run failed") : QString();
 }
 

@@ -39,6 +39,8 @@ class TestGivingInputs : public test::WindowFixture {
     void aDroppedArchiveThatFitsNothingChangesNothing();
     void oneNumberIsTypedAndStepped();
     void oneRealNumberIsTyped();
+    void aRunTakesWhatIsTyped();
+    void aNumberThatDoesNotFitIsRefused();
     void aBoolIsACheckBox();
     void listsAreTypedWithOrWithoutBrackets();
     void numbersAreRememberedAndFollowed();
@@ -226,6 +228,56 @@ void TestGivingInputs::oneRealNumberIsTyped() {
     QTest::keyClick(field, Qt::Key_Up);
     settle();
     QCOMPARE(given("scale").value->tensor().toDouble(0), static_cast<double>(-0.24f));
+}
+
+/// F5, the tool bar and the panel's button take what the field shows, also while it has the focus.
+void TestGivingInputs::aRunTakesWhatIsTyped() {
+    open(m_several);
+    const auto typeOnly = [](QWidget* field, const char* text) {
+        field->setFocus();
+        QTest::keyClick(field, Qt::Key_A, Qt::ControlModifier);
+        QTest::keyClicks(field, QLatin1String(text));
+    };
+    const auto ran = [this](const char* input) {
+        const auto& all = context().inputs().all();
+        const auto at = std::ranges::find(all, QLatin1String(input), &ModelInput::name);
+        return context().runs().lastInputs().at(static_cast<std::size_t>(at - all.begin())).tensor().toDouble(0);
+    };
+    choose("a", "Numbers");
+    typeOnly(sourceOf("a"), "[[7,8]]");
+    QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
+    const auto wait = [&] {
+        QTRY_VERIFY_WITH_TIMEOUT(!finished.isEmpty(), 30000);
+        finished.clear();
+        settle();
+    };
+    QTest::keyClick(sourceOf("a"), Qt::Key_F5);
+    wait();
+    QCOMPARE(ran("a"), 7.0);
+    typeOnly(sourceOf("a"), "[[9,8]]");
+    m_window->actions().action(QStringLiteral("run.start"))->trigger();
+    wait();
+    QCOMPARE(ran("a"), 9.0);
+    QCOMPARE(context().runs().staleReason(), QString());
+    auto* field = editor("n")->findChild<widgets::NumberField*>();
+    typeOnly(field, "42");
+    QTest::keyClick(field, Qt::Key_F5);
+    wait();
+    QCOMPARE(ran("n"), 42.0);
+    QCOMPARE(given("n").spec.source, QStringLiteral("42"));
+}
+
+void TestGivingInputs::aNumberThatDoesNotFitIsRefused() {
+    open(m_several);
+    auto* field = editor("n")->findChild<widgets::NumberField*>();
+    type(field, "15");
+    type(field, "99999999999999999999");
+    QCOMPARE(given("n").spec.source, QStringLiteral("99999999999999999999"));
+    QVERIFY(given("n").error.has_value());
+    QVERIFY2(stateOf("n").contains("range"), qPrintable(stateOf("n")));
+    key(Qt::Key_F5);
+    QVERIFY(context().runs().refusal().has_value());
+    QVERIFY(!context().runs().recording());
 }
 
 void TestGivingInputs::aBoolIsACheckBox() {

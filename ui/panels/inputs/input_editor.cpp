@@ -97,8 +97,9 @@ InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, co
 
     connect(m_mode, &QComboBox::activated, this, &InputEditor::chooseMode);
     connect(m_source, &QLineEdit::editingFinished, this, &InputEditor::commit);
+    // What is no number, or too large for one, is refused where it is read: the field and the run must not differ.
     connect(m_number, &widgets::NumberField::editingFinished, this, [this] {
-        if (m_number->hasAcceptableInput()) give(m_number->number());
+        if (m_number->isModified()) give(m_number->number());
     });
     connect(m_number, &widgets::NumberField::stepped, this, [this] { give(m_number->number()); });
     connect(m_flag, &QCheckBox::clicked, this,
@@ -138,7 +139,7 @@ void InputEditor::refresh() {
     m_number->setIntegral(input->type.kind == tensor::ValueKind::Int || tensor::isInteger(input->type.dtype));
     const QWidget* const field = fieldOf(mode);
     for (QWidget* each : std::initializer_list<QWidget*>{m_source, m_number, m_flag}) each->setVisible(each == field);
-    if (mode == Numbers && !(m_number->hasFocus() && !m_number->hasAcceptableInput())) m_number->setNumber(source);
+    if (mode == Numbers && !(m_number->hasFocus() && m_number->isModified())) m_number->setNumber(source);
     m_flag->setChecked(source == QLatin1String("true") || source == QLatin1String("1"));
     m_flag->setText(m_flag->isChecked() ? tr("true") : tr("false"));
     m_source->setPlaceholderText(mode == Numbers ? tr("[1,2,3] or [[1,2],[3,4]]")
@@ -220,7 +221,13 @@ void InputEditor::give(const QString& source) {
     if (!input || input->spec.source == source) return;
     InputSpec spec = input->spec;
     spec.source = source;
+    m_number->setNumber(source);
     m_inputs.setSpec(m_name, spec);
+}
+
+void InputEditor::giveTyped() {
+    if (!m_source->isHidden() && m_source->isModified()) commit();
+    if (!m_number->isHidden() && m_number->isModified()) give(m_number->number());
 }
 
 void InputEditor::commit() {

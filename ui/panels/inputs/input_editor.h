@@ -30,6 +30,8 @@ class InputEditor : public QFrame {
 
     /// Shows what the context has for the input now.
     void refresh();
+    /// Gives the input what was typed and not confirmed yet: a run takes what its field shows.
+    void giveTyped();
 
   protected:
     void dragEnterEvent(QDragEnterEvent* event) override;

@@ -50,6 +50,8 @@ InputsPanel::InputsPanel(context::OpenModel& opened, context::Runs& runs, contex
     connect(m_run, &QPushButton::clicked, &runs, &context::Runs::run);
     connect(m_live, &QCheckBox::clicked, &runs, &context::Runs::setLive);
     connect(&runs, &context::Runs::liveChanged, m_live, &QCheckBox::setChecked);
+    // Told before a run takes its inputs, whatever began it.
+    connect(&runs, &context::Runs::runStarted, this, &InputsPanel::giveTyped);
     connect(&opened, &context::OpenModel::documentOpened, this, &InputsPanel::rebuild);
     connect(&opened, &context::OpenModel::documentClosed, this, &InputsPanel::rebuild);
     connect(&inputs, &context::Inputs::inputsChanged, this, &InputsPanel::refresh);
@@ -98,6 +100,10 @@ void InputsPanel::addEditors() {
 
 void InputsPanel::refresh() {
     for (InputEditor* editor : m_editors) editor->refresh();
+}
+
+void InputsPanel::giveTyped() {
+    for (InputEditor* editor : m_editors) editor->giveTyped();
 }
 
 void InputsPanel::join(const PanelHost& host) { connect(&m_inputs, &context::Inputs::fileGiven, this, host.show); }

@@ -29,6 +29,7 @@ class InputsPanel : public QWidget {
   private:
     void rebuild();
     void refresh();
+    void giveTyped();
     void addEditors();
 
     context::OpenModel& m_opened;
