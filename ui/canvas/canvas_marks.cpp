@@ -125,6 +125,12 @@ void CanvasMarks::recolor() {
                                                             theme::Theme::instance().scheme());
 }
 
+bool CanvasMarks::isColoringOutdated() const {
+    const int column = models::nodeColumnIndex(m_context.settings().colorBy());
+    return m_marks.coloring && column >= 0 && m_marks.coloring->isKnown() &&
+           m_marks.coloring->staleReason() != m_measures.staleReason(column);
+}
+
 SceneMarks CanvasMarks::inScheme(const CanvasStyle& style, theme::Scheme scheme) const {
     SceneMarks marks = m_marks;
     if (marks.coloring && style.scheme != scheme)

@@ -42,6 +42,8 @@ class CanvasMarks : public QObject {
     void retake() { m_marks.flags = computeFlags(); }
     /// By the column that the user chose; none if colours are those of the categories.
     void recolor();
+    /// Whether the colours are of a run that has become stale since they were made, or that is no longer.
+    bool isColoringOutdated() const;
     void refresh();
     void refreshPreviews();
 

@@ -48,6 +48,26 @@ Coloring::Coloring(const models::NodeMeasures& measures, const QString& id, them
                  true};
     m_unknown = whyUnknown(column);
     info.numeric ? byNumber(measures, column, scheme) : byText(measures, column, scheme);
+    m_stale = m_known ? measures.staleReason(column) : QString();
+    if (!m_stale.isEmpty()) fade(scheme);
+}
+
+/// As previews of stale values are.
+void Coloring::fade(theme::Scheme scheme) {
+    constexpr double kOpacity = 0.35;
+    const QColor paper = theme::color(theme::ColorRole::Canvas, scheme);
+    const auto pale = [&paper](const QColor& color) {
+        const auto mixed = [](double own, double other) { return kOpacity * own + (1 - kOpacity) * other; };
+        return QColor::fromRgbF(static_cast<float>(mixed(color.redF(), paper.redF())),
+                                static_cast<float>(mixed(color.greenF(), paper.greenF())),
+                                static_cast<float>(mixed(color.blueF(), paper.blueF())));
+    };
+    const auto fadeTint = [&](Tint& tint) {
+        tint.fill = pale(tint.fill);
+        tint.text = theme::color(theme::ColorRole::Text, scheme);
+    };
+    for (Tint& tint : m_tints) fadeTint(tint);
+    for (auto& [text, tint] : m_rows) fadeTint(tint);
 }
 
 /// The number of every operation and module. Operations stand for what is inside of them; a module's is the sum of its

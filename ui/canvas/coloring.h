@@ -38,6 +38,8 @@ class Coloring {
     /// Whether there is any number at all; if not, noteText() says how to come to some.
     bool isKnown() const { return m_known; }
     const QString& noteText() const { return m_note; }
+    /// Why the numbers are not those of the present inputs; empty if they are. Colours are pale then.
+    const QString& staleReason() const { return m_stale; }
     /// What it means that an item has an unknown() tint: "not measured".
     const QString& unknownText() const { return m_unknown; }
     const Tint& unknownTint() const { return m_nothing; }
@@ -51,8 +53,9 @@ class Coloring {
     void gatherNumbers(const models::NodeMeasures& measures, int column);
     void byNumber(const models::NodeMeasures& measures, int column, theme::Scheme scheme);
     void byText(const models::NodeMeasures& measures, int column, theme::Scheme scheme);
+    void fade(theme::Scheme scheme);
 
-    QString m_title, m_low, m_high, m_note, m_unknown;
+    QString m_title, m_low, m_high, m_note, m_unknown, m_stale;
     bool m_numeric = false, m_signed = false, m_known = true;
     std::vector<double> m_numberOfExpr, m_numberOfScope;  ///< NaN: none; only while they are made into colours
     Tint m_nothing;                                       ///< of what has no number or text

@@ -91,6 +91,7 @@ QStringList Legend::coloringLines() const {
     else
         for (const auto& [text, tint] : m_coloring->rows())
             lines << (text.size() > 32 ? text.left(15) + QChar(0x2026) + text.right(15) : text);
+    if (const QString& stale = m_coloring->staleReason(); !stale.isEmpty()) lines << tr("stale: %1").arg(stale);
     if (m_showsUnknown) lines << m_coloring->unknownText();
     return lines;
 }

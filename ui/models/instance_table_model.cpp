@@ -77,7 +77,7 @@ QVariant InstanceTableModel::data(const QModelIndex& index, int role) const {
     const graph::Node& node = m_opened.graph().node(id);
     const analysis::TensorStats* stats = m_stats.stats(id);
     if (role == NodeRole) return id.value;
-    if (role == MutedRole) return !m_runs.wasReached(id);
+    if (role == MutedRole) return !m_runs.wasReached(id) || m_runs.isStale(id);
     if (role == SeverityRole && stats && stats->nanCount + stats->infCount > 0)
         return static_cast<int>(base::Severity::Warning);
     if (role == Qt::TextAlignmentRole) return alignment(index.column() >= Minimum);

@@ -237,6 +237,12 @@ bool NodeMeasures::isBad(int column, NodeId id) const {
     return stats && stats->finiteCount() < stats->count;
 }
 
+QString NodeMeasures::staleReason(int column) const {
+    const bool isOfRun =
+        column == TimeColumn || nodeColumns()[static_cast<std::size_t>(column)].source == NodeColumn::Source::Values;
+    return isOfRun ? m_runs.staleReason() : QString();
+}
+
 QString NodeMeasures::comparisonNote() const {
     if (m_comparison.isStale()) return QStringLiteral("the comparison is stale");
     return m_comparison.isKnown() ? QStringLiteral("nothing was compared")

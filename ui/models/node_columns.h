@@ -68,6 +68,9 @@ class NodeMeasures {
     /// Whether the node has something bad that a column says: NaN or infinite elements, a difference above the
     /// tolerance.
     bool isBad(int column, graph::NodeId node) const;
+    /// Why the numbers of a column are not those of the present inputs: the run that they are of is stale. Empty if
+    /// they are, and of columns that need no run; stale comparisons have no numbers.
+    QString staleReason(int column) const;
     /// Why no difference is known: there is no comparison, or it is stale.
     QString comparisonNote() const;
     /// What nodes are coloured alike by: the text, but of modules the outermost one that tells them apart.

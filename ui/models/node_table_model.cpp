@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "ui/context/comparison.h"
 #include "ui/context/open_model.h"
@@ -20,8 +21,8 @@ bool holdsNumbers(int column) {
 
 }  // namespace
 
-NodeTableModel::NodeTableModel(context::OpenModel& opened, context::Runs& runs, context::ValueMeasures& statistics,
-                               context::Comparison& comparison, QObject* parent)
+NodeTableModel::NodeTableModel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
+                               context::ValueMeasures& statistics, context::Comparison& comparison, QObject* parent)
     : QAbstractTableModel(parent), m_opened(opened), m_runs(runs), m_measures(opened, runs, statistics, comparison) {
     const auto take = [this] {
         beginResetModel();
@@ -42,8 +43,10 @@ NodeTableModel::NodeTableModel(context::OpenModel& opened, context::Runs& runs, 
     };
     connect(&opened, &context::OpenModel::documentOpened, this, take);
     connect(&opened, &context::OpenModel::documentClosed, this, take);
+    connect(&inputs, &context::Inputs::inputsChanged, this, &NodeTableModel::followStaleness);
     connect(&runs, &context::Runs::runFinished, this, [this] {
         m_measures.reset();
+        m_isStale = !m_runs.staleReason().isEmpty();
         if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, ShapeColumn), index(rowCount() - 1, NodeColumnCount - 1));
     });
     const auto measured = [this] {
@@ -52,6 +55,18 @@ NodeTableModel::NodeTableModel(context::OpenModel& opened, context::Runs& runs, 
     connect(&statistics, &context::ValueMeasures::changed, this, measured);
     connect(&comparison, &context::Comparison::changed, this, measured);
     take();
+}
+
+void NodeTableModel::followStaleness() {
+    const bool isStale = !m_runs.staleReason().isEmpty();
+    if (isStale == std::exchange(m_isStale, isStale) || m_nodes.empty()) return;
+    Q_EMIT dataChanged(index(0, TimeColumn), index(rowCount() - 1, RelativeColumn), {MutedRole, Qt::ToolTipRole});
+}
+
+QString NodeTableModel::staleReason(int column, NodeId node) const {
+    if (column == NumberColumn) return {};
+    const QString reason = m_measures.staleReason(column);
+    return reason.isEmpty() || !m_measures.number(column, node) ? QString() : reason;
 }
 
 int NodeTableModel::rowOf(NodeId node) const {
@@ -70,8 +85,11 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
     const bool numeric = holdsNumbers(column);
     switch (role) {
         case Qt::DisplayRole:
-        case Qt::ToolTipRole:
             return column == NumberColumn ? QVariant(id.value) : QVariant(m_measures.text(column, id));
+        case Qt::ToolTipRole: {
+            const QString stale = staleReason(column, id), shown = data(index, Qt::DisplayRole).toString();
+            return stale.isEmpty() ? shown : tr("%1\nOf the last run: %2").arg(shown, stale);
+        }
         case NodeRole: return id.value;
         case ExportRole: {
             // Numbers without units or separators: they are for programs.
@@ -81,7 +99,7 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
         }
         case SeverityRole:
             return m_measures.isBad(column, id) ? QVariant(static_cast<int>(base::Severity::Error)) : QVariant();
-        case MutedRole: return !m_runs.wasReached(id);
+        case MutedRole: return !m_runs.wasReached(id) || !staleReason(column, id).isEmpty();
         case SortRole:
             return numeric ? QVariant(m_measures.number(column, id).value_or(-std::numeric_limits<double>::infinity()))
                            : QVariant(m_measures.text(column, id));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ui/context/comparison.h"
+#include "ui/context/inputs.h"
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
 #include "ui/context/value_measures.h"
@@ -19,8 +20,8 @@ namespace sonde::models {
 class NodeTableModel : public QAbstractTableModel {
     Q_OBJECT
   public:
-    NodeTableModel(context::OpenModel& opened, context::Runs& runs, context::ValueMeasures& statistics,
-                   context::Comparison& comparison, QObject* parent = nullptr);
+    NodeTableModel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
+                   context::ValueMeasures& statistics, context::Comparison& comparison, QObject* parent = nullptr);
 
     graph::NodeId node(int row) const { return m_nodes[static_cast<std::size_t>(row)]; }
     int rowOf(graph::NodeId node) const;
@@ -32,11 +33,16 @@ class NodeTableModel : public QAbstractTableModel {
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
   private:
+    void followStaleness();
+    /// See NodeMeasures::staleReason(); empty of a cell without a number.
+    QString staleReason(int column, graph::NodeId node) const;
+
     context::OpenModel& m_opened;
     context::Runs& m_runs;
     NodeMeasures m_measures;
     std::vector<graph::NodeId> m_nodes;
     std::vector<int> m_rowOfNode;
+    bool m_isStale = false;  ///< the last run, as the views know
 };
 
 /// Sorts by SortRole and keeps the rows that hold every word of the filter in any column.

@@ -74,7 +74,8 @@ void TestModels::init() { QSettings().clear(); }
 void TestModels::modelsAreConsistentThroughALife() {
     InspectorContext context;
     models::ModuleTreeModel tree(context.model());
-    models::NodeTableModel table(context.model(), context.runs(), context.valueMeasures(), context.comparison());
+    models::NodeTableModel table(context.model(), context.runs(), context.inputs(), context.valueMeasures(),
+                                 context.comparison());
     WatchListModel watches(context.model(), context.points(), context.runs(), context.inputs(),
                            WatchListModel::Kind::Watches);
     WatchListModel ends(context.model(), context.points(), context.runs(), context.inputs(),

@@ -8,6 +8,7 @@
 #include <QTableView>
 
 #include "core/io/npz/npz.h"
+#include "tests/support/onnx_file.h"
 #include "tests/support/window_fixture.h"
 #include "ui/canvas/coloring.h"
 #include "ui/canvas/legend.h"
@@ -33,6 +34,7 @@ class TestColourCompare : public test::WindowFixture {
     }
     void cleanup() { closeWindow(); }
     void valuesAreMeasuredWhenAColourAsks();
+    void staleNumbersAreMarked();
     void signedScalesGoBothWays();
     void badElementsHaveAMark();
     void twoRunsAreCompared();
@@ -85,6 +87,56 @@ void TestColourCompare::valuesAreMeasuredWhenAColourAsks() {
     // A run after that brings them again.
     run();
     QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
+}
+
+/// y = 2x: numbers of the last run are no longer those of the inputs that are given now.
+void TestColourCompare::staleNumbersAreMarked() {
+    using namespace test::onnxfile;
+    const QString file = m_settings.filePath(QStringLiteral("twice.onnx"));
+    QVERIFY(write(file, model({{{"Add", {"x", "x"}, {"y"}}}, {valueInfo("x", 1, {3})}, {valueInfo("y", 1, {3})}})));
+    open(file);
+    context().settings().setColorBy(QStringLiteral("mean"));
+    const auto give = [this](const char* numbers) {
+        QSignalSpy read(&context().inputs(), &context::Inputs::inputsChanged);
+        context().inputs().setSpec(QStringLiteral("x"), {QString::fromLatin1(numbers), {}});
+        QTRY_VERIFY(!read.isEmpty());
+        settle();
+    };
+    give("[1,2,3]");
+    run();
+    context().valueMeasures().compute();
+    QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
+    auto* table = qobject_cast<panels::NodeTablePanel*>(m_window->docks().panel(QStringLiteral("nodes")));
+    const auto* legend = canvas()->findChild<canvas::Legend*>();
+    QVERIFY(table && legend);
+    const auto cell = [&](int column) {
+        const QAbstractItemModel* rows = table->view()->model();
+        for (int row = 0; row < rows->rowCount(); ++row)
+            if (rows->index(row, models::NameColumn).data() == QStringLiteral("y")) return rows->index(row, column);
+        return QModelIndex();
+    };
+    const auto saysStale = [&] { return legend->lines().join(u'\n').contains(QStringLiteral("stale: ")); };
+    const auto isMarked = [&](int column) { return cell(column).data(models::MutedRole).toBool(); };
+    QCOMPARE(cell(models::MeanColumn).data().toString(), QStringLiteral("4"));
+    for (const int column : {models::MeanColumn, models::MaximumColumn, models::TimeColumn}) QVERIFY(!isMarked(column));
+    QTRY_VERIFY(legend->lines().size() > 2);
+    QVERIFY(!saysStale());
+
+    QSignalSpy marked(table->view()->model(), &QAbstractItemModel::dataChanged);
+    give("[7,8,9]");
+    QVERIFY(!marked.isEmpty());
+    QCOMPARE(cell(models::MeanColumn).data().toString(), QStringLiteral("4"));
+    for (const int column : {models::MeanColumn, models::MaximumColumn, models::TimeColumn}) {
+        QVERIFY(isMarked(column));
+        QVERIFY(cell(column).data(Qt::ToolTipRole).toString().contains(context().runs().staleReason()));
+    }
+    QVERIFY(!isMarked(models::NameColumn) && !isMarked(models::ReadersColumn));  // true of any run
+    QTRY_VERIFY(saysStale());
+
+    run();
+    QTRY_COMPARE_WITH_TIMEOUT(cell(models::MeanColumn).data().toString(), QStringLiteral("16"), 30000);
+    QVERIFY(!isMarked(models::MeanColumn) && !isMarked(models::TimeColumn));
+    QTRY_VERIFY(!saysStale());
 }
 
 void TestColourCompare::signedScalesGoBothWays() {

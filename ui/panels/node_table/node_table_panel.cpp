@@ -25,10 +25,10 @@ using context::InspectorContext;
 using context::Selection;
 
 NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
-                               context::Messages& messages, context::ValueMeasures& statistics,
+                               context::Inputs& inputs, context::Messages& messages, context::ValueMeasures& statistics,
                                context::Comparison& comparison, QWidget* parent)
     : QWidget(parent), m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages),
-      m_statistics(statistics), m_model(opened, runs, statistics, comparison),
+      m_statistics(statistics), m_model(opened, runs, inputs, statistics, comparison),
       m_view(makeTableView(tr("All nodes"), this)), m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
@@ -150,7 +150,8 @@ PanelInfo nodeTablePanel() {
                    QStringLiteral("Alt+6"),
                    [](InspectorContext& context) -> QWidget* {
                        return new NodeTablePanel(context.model(), context.navigation(), context.runs(),
-                                                 context.messages(), context.valueMeasures(), context.comparison());
+                                                 context.inputs(), context.messages(), context.valueMeasures(),
+                                                 context.comparison());
                    }};
     info.join = [](QWidget& panel, const PanelHost& host) {
         auto* table = static_cast<NodeTablePanel*>(&panel);

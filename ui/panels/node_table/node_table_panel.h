@@ -4,6 +4,7 @@
 #include <QWidget>
 
 #include "ui/context/comparison.h"
+#include "ui/context/inputs.h"
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
@@ -26,8 +27,8 @@ class NodeTablePanel : public QWidget {
     Q_OBJECT
   public:
     NodeTablePanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
-                   context::Messages& messages, context::ValueMeasures& statistics, context::Comparison& comparison,
-                   QWidget* parent = nullptr);
+                   context::Inputs& inputs, context::Messages& messages, context::ValueMeasures& statistics,
+                   context::Comparison& comparison, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     /// Writes the rows that are shown, in their order, with all columns.
     base::Result<void> writeCsv(const QString& path) const;
