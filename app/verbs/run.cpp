@@ -13,6 +13,7 @@
 #include "core/analysis/tensor_stats.h"
 #include "core/base/visible_text.h"
 #include "core/exec/file_check.h"
+#include "core/graph/operation_count.h"
 #include "core/graph/source_files.h"
 #include "core/io/npz/npz.h"
 #include "core/session/own_code_check.h"
@@ -163,7 +164,12 @@ class RunVerb {
         return {};
     }
 
-    /// Operations as the window counts them; what has an inside counts once.
+    static std::ptrdiff_t operationsIn(const graph::InternalGraph& graph, graph::BodyId body) {
+        return std::ranges::count_if(graph.recursiveOrder(body),
+                                     [&graph](graph::ExprId id) { return graph::isOperation(graph.expr(id)); });
+    }
+
+    /// Operations as the window counts them; a call of several counts once, and the line says so.
     static void printCounts(const session::Run& run) {
         const graph::InternalGraph& graph = run.plan->graph();
         std::size_t all = 0, ran = 0;
@@ -173,7 +179,7 @@ class RunVerb {
             if (expr.kind == graph::ExprKind::Output) continue;
             ++all;
             ran += run.recording->state(id) == exec::ExprState::Done ? 1 : 0;
-            hasInside = hasInside || !expr.bodies.empty();
+            for (const graph::BodyId body : expr.bodies) hasInside = hasInside || operationsIn(graph, body) != 1;
         }
         fmt::print("{} of {} operations{} ran in {:.3f} ms on {} threads\n", ran, all,
                    hasInside ? " of the main graph" : "", static_cast<double>(run.recording->totalNs) / 1e6,
