@@ -40,10 +40,11 @@ QString NumberField::number() const { return lineEdit()->text().trimmed(); }
 
 void NumberField::setNumber(const QString& number) {
     if (number != lineEdit()->text()) lineEdit()->setText(number);
-    lineEdit()->setModified(false);
+    m_given = number;
 }
 
-bool NumberField::isModified() const { return lineEdit()->isModified(); }
+// QLineEdit's own mark is gone once Return has been pressed.
+bool NumberField::isModified() const { return number() != m_given.trimmed(); }
 
 void NumberField::stepBy(int steps) {
     const QString text = number();

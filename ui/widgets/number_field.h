@@ -15,7 +15,7 @@ class NumberField : public QAbstractSpinBox {
     void setIntegral(bool integral);
     QString number() const;
     void setNumber(const QString& number);
-    /// Whether something was typed since setNumber() and stepped().
+    /// Whether it shows another number than setNumber() gave.
     bool isModified() const;
 
     void stepBy(int steps) override;
@@ -34,6 +34,7 @@ class NumberField : public QAbstractSpinBox {
   private:
     QSize sizeFor(const QString& text) const;
     bool m_integral = true;
+    QString m_given;
 };
 
 }  // namespace sonde::widgets

@@ -35,6 +35,15 @@ class PlacedError final : public trace::TraceError {
     using TraceError::TraceError;
 };
 
+/// One of the texts that listings quote to the letter (robust-trace.md, "Error texts").
+bool isText(const trace::TraceError& error) {
+    using trace::TraceErrorKind;
+    const TraceErrorKind kind = error.kind();
+    return kind == TraceErrorKind::IntConversion || kind == TraceErrorKind::Length ||
+           kind == TraceErrorKind::Iteration ||
+           (kind == TraceErrorKind::ControlFlow && std::string_view(error.what()) == trace::kControlFlowText);
+}
+
 /// "<string>" is the prelude of torch's scripting language.
 bool isModel(const SourceRanges::Place& place) { return !place.file.empty() && place.file != "<string>"; }
 
@@ -147,7 +156,7 @@ void SourceFrame::rethrow() {
     } catch (const trace::TraceError& error) {
         const std::string here = where(), text = error.what();
         const bool saysMore = error.isOwnException() || !error.module().empty();
-        if (saysMore || here.empty() || text.find(here) != std::string::npos) throw;
+        if (saysMore || isText(error) || here.empty() || text.find(here) != std::string::npos) throw;
         throw PlacedError(error.kind(), text + " (" + here + ')');
     }
 }

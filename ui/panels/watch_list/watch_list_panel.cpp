@@ -96,9 +96,12 @@ NodeValueTable::NodeValueTable(context::OpenModel& opened, context::Navigation& 
     connect(m_view, &QTableView::clicked, this, [this](const QModelIndex& index) {
         if (nodeAt(index) != m_navigation.selection().node) m_navigation.navigateTo(nodeAt(index));
     });
-    connect(&m_model, &QAbstractItemModel::rowsInserted, this, [this] { widenToNumbers(); });
-    connect(&m_model, &QAbstractItemModel::dataChanged, this, [this] { widenToNumbers(); });
-    connect(&m_model, &QAbstractItemModel::modelReset, this, [this] { widenToNumbers(); });
+    // Later: while another model is being opened the rows are still those of the one before.
+    m_widen.setSingleShot(true);
+    connect(&m_widen, &QTimer::timeout, this, &NodeValueTable::widenToNumbers);
+    connect(&m_model, &QAbstractItemModel::rowsInserted, &m_widen, [this] { m_widen.start(0); });
+    connect(&m_model, &QAbstractItemModel::dataChanged, &m_widen, [this] { m_widen.start(0); });
+    connect(&m_model, &QAbstractItemModel::modelReset, &m_widen, [this] { m_widen.start(0); });
     showFilled();
 }
 

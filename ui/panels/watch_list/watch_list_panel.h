@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 
 #include "ui/context/inputs.h"
@@ -39,6 +40,7 @@ class NodeValueTable : public QWidget {
     models::TableFilter m_proxy;
     QStackedWidget* m_stack;
     QTableView* m_view;
+    QTimer m_widen;  ///< of the columns
     bool m_following = false;
 };
 
