@@ -22,7 +22,6 @@
 
 using namespace sonde;
 using canvas::Coloring;
-using context::InspectorContext;
 
 class TestColourCompare : public test::WindowFixture {
     Q_OBJECT
