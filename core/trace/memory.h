@@ -51,13 +51,13 @@ struct MemoryMark {
     std::uint64_t serial = 0;
 };
 
+/// Visits the proxies in a result, those in lists and dicts too.
+void visitProxies(const Var& var, const std::function<void(const Var&)>& visit);
+
 /// What the values of a trace share: which node a tensor of the program means now, after writes to it, to what it was
 /// cut out of, and to what was cut out of it. The graph stays functional: a write records what the tensor is then, and
 /// what each of its bases is; views are cut again when they are read. What cannot be known is refused when it is read.
 ///
-/// Visits the proxies in a result, those in lists and dicts too.
-void visitProxies(const Var& var, const std::function<void(const Var&)>& visit);
-
 /// Names are nodes of one tracer. Not thread-safe.
 class Memory {
   public:
