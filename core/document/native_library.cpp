@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "core/document/elf_extent.h"
 #include "core/document/sha256.h"
 
 namespace sonde::document {
@@ -128,6 +129,13 @@ NativeLibrary::~NativeLibrary() {
     if (m_descriptor >= 0) ::close(m_descriptor);
 }
 
-base::Result<void*> NativeLibrary::load() const { return libraries().load(m_hash, m_descriptor, m_path); }
+base::Result<void*> NativeLibrary::load() const {
+    if (const std::uint64_t wanted = elfExtentBytes(bytes()); wanted > m_sizeBytes) {
+        return base::unreadable("the library is cut off: it has " + std::to_string(m_sizeBytes) + " bytes, of " +
+                                    std::to_string(wanted) + " or more by its own tables",
+                                m_path.string(), kRebuildHint);
+    }
+    return libraries().load(m_hash, m_descriptor, m_path);
+}
 
 }  // namespace sonde::document

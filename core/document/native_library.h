@@ -28,7 +28,8 @@ class NativeLibrary {
 
     /// Loads the library into this process, which runs its constructors: only for a hash that the user agreed to. The
     /// same content is loaded once; nothing is ever unloaded, as modules, their classes and what they throw live in it.
-    /// Error (Unreadable): the loader's words.
+    /// Error (Unreadable): the file is cut off, or the loader's
+    /// words.
     base::Result<void*> load() const;
 
   private:

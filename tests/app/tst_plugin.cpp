@@ -451,6 +451,22 @@ class TestPlugin : public QObject {
         QVERIFY2(without > 0 && with > 0, qPrintable(QString("%1 without, %2 with").arg(without).arg(with)));
     }
 
+    /// The dynamic loader would map what is not there: SIGBUS, as with a copy that has not ended.
+    void librariesThatAreCutOffAreRefused() {
+        const QByteArray whole = contentOf(plugin("own_models.so"));
+        const QString path = m_folder->filePath("cut.so");
+        for (const qsizetype size : {qsizetype{63}, qsizetype{64}, qsizetype{1000}, qsizetype{3000}, whole.size() / 2,
+                                     whole.size() - 4096, whole.size() - 1}) {
+            QFile file(path);
+            QVERIFY(file.open(QIODevice::WriteOnly));
+            QCOMPARE(file.write(whole.left(size)), size);
+            file.close();
+            const Outcome outcome = runSonde({"trace", "--allow-native", path});
+            QVERIFY2(outcome.status == 3 && outcome.err.contains("cut.so"),
+                     qPrintable(QString("%1 bytes: %2 %3").arg(size).arg(outcome.status).arg(outcome.err)));
+        }
+    }
+
     /// Nothing is read from outside of the file (sanitizers see that), and no text that is not in it.
     void damagedFilesDoNoHarm() {
         const QByteArray whole = contentOf(plugin("other_version.so"));
