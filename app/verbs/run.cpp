@@ -242,7 +242,7 @@ class RunVerb {
             const std::string pass = recording.passText(node, i);
             rows.push_back({name + "@" + pass, qualname, *recording.value(node, i), true});
         }
-        analysis::addKept(recording, node, key("node", name), m_arrays);
+        analysis::addKept(*m_document->graph, recording, node, key("node", name), m_arrays);
     }
 
     /// Which branch an If took, each time that it ran.

@@ -24,6 +24,8 @@ using tensor::ValueKind;
 
 namespace {
 
+constexpr const char* kNotComputed = "not computed";
+
 /// A reference value in any of its forms.
 struct Expected {
     std::optional<Tensor> whole, shape, stats, head;
@@ -163,7 +165,7 @@ void compareValue(ComparedValue& row, const Value* value, const Expected& expect
         row.note = std::move(note);
     };
     row.hasValue = value != nullptr;
-    if (!value) return fail("not computed");
+    if (!value) return fail(kNotComputed);
     const std::optional<Tensor> actual = asTensor(*value);
     row.hasValue = actual.has_value();
     if (!actual) return fail("is " + value->typeText() + ", not a tensor");
@@ -370,6 +372,10 @@ class CaseComparison {
     void compareNode(const Wanted& wanted, const exec::Recording& recording) {
         ComparedValue row = rowFor(wanted.name, wanted.place.node);
         compareValue(row, valueAt(recording, wanted.place), wanted.expected, m_tolerance);
+        KeyedValue whole = wanted.place;
+        whole.path.clear();
+        if (!row.hasValue && !wanted.place.path.empty() && valueAt(recording, whole) && row.note == kNotComputed)
+            row.note = "the value has no part " + wanted.place.path;
         const std::size_t iterations = recording.iterations(wanted.place.node);
         if (!row.hasValue && !wanted.place.pass.empty() && iterations > 0)
             row.note +=
@@ -400,6 +406,14 @@ class CaseComparison {
         return found == m_outputNamed.end() ? std::nullopt : std::optional(found->second);
     }
 
+    /// "y.'mean'": the output 'y' and the path to a part of its value.
+    std::optional<std::pair<std::size_t, std::string>> outputPart(const std::string& name) const {
+        for (std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0; dot = name.rfind('.', dot - 1))
+            if (const auto output = outputNamed(std::string_view(name).substr(0, dot)))
+                return std::pair(*output, name.substr(dot + 1));
+        return std::nullopt;
+    }
+
     /// What an expected output is compared with.
     struct OutputPair {
         const Value* value = nullptr;
@@ -407,8 +421,9 @@ class CaseComparison {
         bool isByPosition = false;
     };
 
-    /// Outputs go by name. If there are as many expected ones as values, the others go by position: to the outputs that
-    /// no name has, or to the elements of the structure that the graph returns as one value.
+    /// Outputs go by name, and parts of structures by their paths. If there are as many expected ones as values, the
+    /// others go by position: to the outputs that no name has, or to the elements of the structure that the graph
+    /// returns as one value.
     std::vector<OutputPair> pairOutputs(const std::vector<ExpectedOutput>& expected,
                                         const exec::Recording& recording) const {
         const std::size_t count = std::min(m_model.outputs.size(), recording.outputs.size());
@@ -419,6 +434,9 @@ class CaseComparison {
         std::vector<bool> isTaken(count, false);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             const auto output = outputNamed(expected[i].name);
+            if (const auto part = output ? std::nullopt : outputPart(expected[i].name); part && part->first < count)
+                if (const Value* const value = elementAt(recording.outputs[part->first], part->second))
+                    pairs[i] = {value, part->first};
             if (!output || *output >= count) continue;
             const bool isValue = asTensor(recording.outputs[*output]).has_value();
             if (!isValue && (isStructure || !isComplete)) continue;

@@ -31,7 +31,11 @@ class Planner {
         m_plan.keep.assign(m_graph.nodeCount(), options.watchAll);
         m_plan.isEnd.assign(m_graph.nodeCount(), false);
         for (NodeId node : options.watch) m_plan.keep[node.index()] = true;
-        for (NodeId node : options.end) m_plan.isEnd[node.index()] = true;
+        for (NodeId node : options.end) {
+            m_plan.isEnd[node.index()] = true;
+            // In a loop it is to be known which iteration its value is of.
+            if (m_graph.expr(m_graph.node(node).producer).body != m_graph.mainId()) m_plan.keep[node.index()] = true;
+        }
 
         m_plan.source = valueSources(m_graph);
 

@@ -41,7 +41,8 @@ KeyedTensors savedValues(const Session& session) {
         if (!points.watched.contains(node)) nodes.push_back(node);
     for (const NodeId node : nodes) {
         const std::string key = "node." + session.document()->graph->node(node).name;
-        if (recording->iterations(node) > 0) analysis::addKept(*recording, node, key, arrays);
+        if (const exec::Recording* const kept = session.values().recordingOf(node))
+            analysis::addKept(*session.document()->graph, *kept, node, key, arrays);
         else if (const Value* const value = lastValueOf(session, node)) analysis::addValue(*value, key, arrays);
     }
     return arrays;

@@ -8,19 +8,21 @@ using graph::ExprId;
 using graph::NodeId;
 using tensor::Value;
 
-/// Null if it was not, or for a run before the last.
-const std::vector<Value>* Values::recomputed(NodeId node) const {
-    const auto found = m_recomputed.find(node);
-    return found == m_recomputed.end() || m_recomputedOf.lock() != m_runs.last().recording ? nullptr : &found->second;
+const exec::Recording* Values::recordingOf(NodeId node) const {
+    const auto& last = m_runs.last().recording;
+    if (!last || !node.valid()) return nullptr;
+    if (last->iterations(node) > 0) return last.get();
+    // What was computed again may be of a run before the last.
+    const auto again = m_recomputed.find(node);
+    return again == m_recomputed.end() || m_recomputedOf.lock() != last ? nullptr : again->second.get();
 }
 
 const Value* Values::of(NodeId node) const {
     const auto& graph = m_runs.graph();
     // Who hears of a new model late may still ask for nodes of the last one.
     if (!graph || !node.valid() || node.index() >= graph->nodeCount() || m_runs.fileHasChanged()) return nullptr;
+    if (const exec::Recording* const kept = recordingOf(node)) return kept->value(node);
     if (const auto& recording = m_runs.last().recording) {
-        if (const Value* kept = recording->value(node)) return kept;
-        if (const std::vector<Value>* again = recomputed(node)) return &again->back();
         const std::vector<NodeId>& outputs = m_runs.last().outputNodes();
         for (std::size_t i = 0; i < outputs.size() && i < recording->outputs.size(); ++i)
             if (outputs[i] == node && recording->computed(node)) return &recording->outputs[i];
@@ -31,19 +33,13 @@ const Value* Values::of(NodeId node) const {
 }
 
 std::size_t Values::iterations(NodeId node) const {
-    const auto& recording = m_runs.last().recording;
-    if (!recording || !node.valid()) return 0;
-    if (const std::size_t kept = recording->iterations(node); kept > 0) return kept;
-    const std::vector<Value>* const again = recomputed(node);
-    return again ? again->size() : 0;
+    const exec::Recording* const kept = recordingOf(node);
+    return kept ? kept->iterations(node) : 0;
 }
 
 const Value* Values::of(NodeId node, std::size_t iteration) const {
-    const auto& recording = m_runs.last().recording;
-    if (!recording || !node.valid() || m_runs.fileHasChanged()) return nullptr;
-    if (const Value* kept = recording->value(node, iteration)) return kept;
-    const std::vector<Value>* const again = recomputed(node);
-    return again && iteration < again->size() ? &(*again)[iteration] : nullptr;
+    const exec::Recording* const kept = m_runs.fileHasChanged() ? nullptr : recordingOf(node);
+    return kept ? kept->value(node, iteration) : nullptr;
 }
 
 bool Values::isStale(NodeId node) const {
@@ -67,8 +63,10 @@ void Values::request(NodeId node) {
 
 namespace {
 
-/// In a loop every iteration is wanted: the run ends with the operation that the node is in.
-exec::PlanOptions pointsFor(const graph::InternalGraph& graph, const std::vector<NodeId>& wanted) {
+/// In a loop every iteration is wanted that the last run made: the run ends with the operation that the node is in, or
+/// where the last one ended.
+exec::PlanOptions pointsFor(const graph::InternalGraph& graph, const std::vector<NodeId>& wanted,
+                            const std::vector<NodeId>& lastEnds) {
     exec::PlanOptions points;
     points.watch = wanted;
     for (const NodeId node : wanted) {
@@ -76,8 +74,9 @@ exec::PlanOptions pointsFor(const graph::InternalGraph& graph, const std::vector
         ExprId at = producer;
         while (graph.expr(at).body != graph.mainId()) at = graph.body(graph.expr(at).body).owner;
         const std::vector<NodeId>& outputs = graph.expr(at).outputs;
+        const std::vector<NodeId>& ends = lastEnds.empty() ? outputs : lastEnds;
         if (at == producer) points.end.push_back(node);
-        else points.end.insert(points.end.end(), outputs.begin(), outputs.end());
+        else points.end.insert(points.end.end(), ends.begin(), ends.end());
     }
     return points;
 }
@@ -93,29 +92,28 @@ void Values::start() {
     options.seed = m_runs.settings().seed;
     session::start(
         m_executor, Activity::Recompute, m_stop.token(),
-        [graph = m_runs.last().plan->sharedGraph(), isExact = m_runs.settings().exact,
-         wanted = std::exchange(m_wanted, {}), inputs = m_runs.last().inputs, runner = m_runner,
-         options](const base::WorkContext& work) {
-            exec::PlanOptions points = pointsFor(*graph, wanted);
+        [last = m_runs.last().plan, isExact = m_runs.settings().exact, wanted = std::exchange(m_wanted, {}),
+         inputs = m_runs.last().inputs, runner = m_runner, options](const base::WorkContext& work) {
+            exec::PlanOptions points = pointsFor(last->graph(), wanted, last->options().end);
             points.exact = isExact;
-            Recomputed values;
-            const auto plan = exec::Plan::make(graph, std::move(points));
-            if (!plan) return values;
+            const auto plan = exec::Plan::make(last->sharedGraph(), std::move(points));
+            if (!plan) return Recomputed{wanted, nullptr};
             exec::Recording recording = runner->run(**plan, inputs, work, options);
-            for (const NodeId node : wanted)
-                if (const auto found = recording.kept.find(node);
-                    found != recording.kept.end() && !found->second.empty())
-                    values.emplace_back(node, std::move(found->second));
-            return values;
+            recording.outputs.clear();
+            recording.elapsed = recording.started = {};
+            return Recomputed{wanted, std::make_shared<const exec::Recording>(std::move(recording))};
         },
-        [this](Recomputed values) { adopt(std::move(values)); });
+        [this](const Recomputed& again) { adopt(again); });
 }
 
-void Values::adopt(Recomputed values) {
+void Values::adopt(const Recomputed& again) {
     if (!m_runs.checkFiles()) return;
     m_recomputedOf = m_runs.last().recording;
-    for (auto& [node, value] : values) m_recomputed[node] = std::move(value);
-    for (const auto& [node, value] : values) m_observer.valueArrived(node);
+    std::vector<NodeId> arrived;
+    for (const NodeId node : again.nodes)
+        if (again.recording && again.recording->iterations(node) > 0) arrived.push_back(node);
+    for (const NodeId node : arrived) m_recomputed[node] = again.recording;
+    for (const NodeId node : arrived) m_observer.valueArrived(node);
     if (!m_wanted.empty() && !m_executor.isActive(Activity::Recompute)) start();
 }
 

@@ -22,6 +22,8 @@ class Values {
     std::size_t iterations(graph::NodeId node) const;
     /// The value of one iteration of the loop that the node is in; null if there is none.
     const tensor::Value* of(graph::NodeId node, std::size_t iteration) const;
+    /// The run that kept the node's values: the last one, or the one that computed them again. Null if neither did.
+    const exec::Recording* recordingOf(graph::NodeId node) const;
     /// Whether a value of the node is one of the last run, which is stale: weights and what is given never are.
     bool isStale(graph::NodeId node) const;
 
@@ -38,11 +40,13 @@ class Values {
     void bind();
 
   private:
-    using Recomputed = std::vector<std::pair<graph::NodeId, std::vector<tensor::Value>>>;
+    struct Recomputed {
+        std::vector<graph::NodeId> nodes;
+        std::shared_ptr<const exec::Recording> recording;  ///< null: it could not be done
+    };
 
-    const std::vector<tensor::Value>* recomputed(graph::NodeId node) const;
     void start();
-    void adopt(Recomputed values);
+    void adopt(const Recomputed& again);
 
     Executor& m_executor;
     Observer& m_observer;
@@ -51,8 +55,8 @@ class Values {
     std::shared_ptr<exec::Runner> m_runner;  ///< used by this work alone
     std::size_t m_runnerThreads = 0;
     StopSwitch m_stop;
-    std::map<graph::NodeId, std::vector<tensor::Value>> m_recomputed;  ///< a value for each iteration
-    std::weak_ptr<const exec::Recording> m_recomputedOf;               ///< the run that they belong to
+    std::map<graph::NodeId, std::shared_ptr<const exec::Recording>> m_recomputed;
+    std::weak_ptr<const exec::Recording> m_recomputedOf;  ///< the run that they belong to
     std::vector<graph::NodeId> m_wanted;
 };
 
