@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <utility>
 
 #include "core/document/reference.h"
 #include "core/graph/source_files.h"
@@ -70,6 +71,20 @@ std::string otherCasesText(const std::vector<analysis::ComparedCase>& cases, con
     return wrong <= kMaxListed ? text : text + ", of which " + std::to_string(wrong - kMaxListed) + " differ";
 }
 
+/// Of all cases but one: "seq differs", "case2 failed", "2 of 3 other cases differ"; empty if none does.
+std::string differingCasesText(const std::vector<analysis::ComparedCase>& cases, const analysis::ComparedCase* shown) {
+    const analysis::ComparedCase* found = nullptr;
+    std::size_t count = 0;
+    for (const analysis::ComparedCase& one : cases) {
+        if (&one == shown || one.ok()) continue;
+        found = &one;
+        ++count;
+    }
+    if (count == 0) return {};
+    if (count == 1) return found->label + (found->firstDiverging() ? " differs" : " failed");
+    return std::to_string(count) + " of " + std::to_string(cases.size() - 1) + " other cases differ";
+}
+
 /// The run that is shown is that of one case: the first that differs. A sequence has many runs, none of which can be
 /// shown.
 ComparisonOutcome outcomeOf(document::ReferenceComparison compared, const document::Document& document,
@@ -86,9 +101,8 @@ ComparisonOutcome outcomeOf(document::ReferenceComparison compared, const docume
     ComparisonOutcome outcome;
     outcome.differences = std::make_shared<const RunDifferences>(analysis::differencesOf(*document.graph, *shown));
     outcome.caseCount = cases.size();
-    outcome.doOthersDiffer =
-        std::ranges::any_of(cases, [shown](const analysis::ComparedCase& one) { return &one != shown && !one.ok(); });
-    if (cases.size() > 1 && (outcome.doOthersDiffer || !shown->ok())) {
+    outcome.differingCases = differingCasesText(cases, shown);
+    if (cases.size() > 1 && (!outcome.differingCases.empty() || !shown->ok())) {
         outcome.shownCase = shown->label;
         outcome.otherCases = otherCasesText(cases, shown);
     }
@@ -103,11 +117,24 @@ ComparisonOutcome outcomeOf(document::ReferenceComparison compared, const docume
 void Comparison::setBaseline() {
     if (!m_document) return;
     m_baseline = {m_document->graph, m_runs.last().recording ? m_runs.last().inputs : m_inputSource.values()};
-    m_observer.told({base::Severity::Info, "Baseline set to this run", {}, {}, {}});
+    Notice notice{base::Severity::Info, "Baseline set to this run", {}, {}, {}};
+    if (m_runs.state() == RunState::Failed || m_runs.state() == RunState::Cancelled) {
+        notice.severity = base::Severity::Warning;
+        notice.what = "Baseline set to the inputs of a run that did not finish";
+    }
+    m_observer.told(notice);
     m_observer.comparisonChanged();
 }
 
+/// Before anything is taken, whatever began the comparison.
+void Comparison::tellStarted() {
+    const bool was = std::exchange(m_isStarting, true);
+    m_observer.comparisonStarted();
+    m_isStarting = was;
+}
+
 void Comparison::withBaseline() {
+    tellStarted();
     if (!hasBaseline()) return;
     m_again = [this] { withBaseline(); };
     compareWith("the baseline",
@@ -120,6 +147,7 @@ void Comparison::withBaseline() {
 }
 
 void Comparison::withBeforePasses() {
+    tellStarted();
     if (!m_whole || !m_whole->original) return;
     m_again = [this] { withBeforePasses(); };
     compareWith("the model before passes",
@@ -129,6 +157,7 @@ void Comparison::withBeforePasses() {
 }
 
 void Comparison::withFile(const std::string& path) {
+    tellStarted();
     if (!m_document) return;
     m_again = [this, path] { withFile(path); };
     isReference(path) ? withReference(path) : withModel(path);
@@ -234,9 +263,10 @@ void Comparison::publish(ComparisonOutcome outcome) {
     m_title = m_wantedTitle;
     m_shownCase = std::move(outcome.shownCase);
     m_otherCases = std::move(outcome.otherCases);
+    m_differingCases = std::move(outcome.differingCases);
     m_files = std::move(outcome.files);
     const std::string remarks = this->remarks();
-    const bool isRemarkable = differing() > 0 || compared() == 0 || outcome.doOthersDiffer ||
+    const bool isRemarkable = differing() > 0 || compared() == 0 || !m_differingCases.empty() ||
                               !analysis::remarksOn(*m_document->graph, *m_known).empty();
     Notice notice{isRemarkable ? base::Severity::Warning : base::Severity::Info,
                   summary() + (remarks.empty() ? "" : "; ") + remarks,

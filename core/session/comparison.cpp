@@ -37,6 +37,7 @@ std::string Comparison::summary() const {
     for (const NodeId node : differingInputs())
         inputs += (inputs.empty() ? "" : ", ") + m_document->graph->node(node).name;
     if (!inputs.empty()) text += ", which was run on other values of " + inputs;
+    if (!m_differingCases.empty()) text += (differing() > 0 || m_known->error ? "; " : ", but ") + m_differingCases;
     if (!m_tolerances.fixed && !hasDefaultTolerances())
         text += " (tolerance " + base::roundedText(m_tolerances.float32, 6) + ")";
     return text;
@@ -86,8 +87,9 @@ bool Comparison::setTolerances(const analysis::Tolerances& tolerances) {
     const bool isCurrent = isKnown() && !isStale();
     if (isKnown()) makeStaleForGood("the tolerance was changed");
     else m_observer.comparisonChanged();
-    // One with a reference would take its inputs again, in place of what the user has given since.
-    if (isCurrent || m_followsRuns) again();
+    // One with a reference would take its inputs again, in place of what the user has given since. One that starts
+    // takes these.
+    if ((isCurrent || m_followsRuns) && !m_isStarting) again();
     return true;
 }
 
@@ -108,6 +110,7 @@ void Comparison::documentLeft() {
     m_title.clear();
     m_shownCase.clear();
     m_otherCases.clear();
+    m_differingCases.clear();
     m_runReason.clear();
     m_lastingReason.clear();
     m_inputs.clear();

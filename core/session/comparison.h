@@ -18,17 +18,17 @@ struct ComparisonOutcome {
     std::size_t caseCount = 1;         ///< of a reference file
     std::string shownCase = {};        ///< where one of several differs: "case1"
     std::string otherCases = {};       ///< what came of the others: "case 0 agrees, seq differs (out.y: frame 62)"
-    bool doOthersDiffer = false;
-    base::MappedFiles files;          ///< of the reference
-    std::optional<InputSpec> inputs;  ///< where the run's inputs come from, if they are not the session's
+    std::string differingCases = {};   ///< of the others, for the summary: "seq differs", "2 of 3 other cases differ"
+    base::MappedFiles files;           ///< of the reference
+    std::optional<InputSpec> inputs;   ///< where the run's inputs come from, if they are not the session's
     std::vector<tensor::Value> inputValues;
 };
 
 /// How far the values of the last run are from others: those of a reference file, of a run that was kept as the
 /// baseline, of the model before its passes, or of another model. A comparison is a run of its own: the inputs that it
 /// is made on become the session's inputs, and the model is run on them. When anything changes after that (inputs, a
-/// further run, tolerances, the file of the reference) it is stale until it was made again; of another model there is
-/// none. See Session for threads.
+/// further run, the file of the reference) it is stale until it was made again; of another model there is none. See
+/// Session for threads.
 class Comparison {
   public:
     Comparison(Executor& executor, Observer& observer, Inputs& inputs, Runs& runs)
@@ -46,7 +46,8 @@ class Comparison {
     /// With which values: title(), or "case1 of resnet18.npz" where the file has several cases and not
     /// all agree.
     std::string referenceText() const;
-    /// "3 of 40 values differ from resnet18.npz"; what came of the last comparison, stale or not. Only if it is known.
+    /// "3 of 40 values differ from resnet18.npz"; of a file with several cases also whether others than the one that is
+    /// shown differ: "…; seq differs". What came of the last comparison, stale or not. Only if it is known.
     std::string summary() const;
     /// What the summary does not count: "1 reference value has no counterpart in the model: node.zzz"; what came of the
     /// other cases of the file; empty if there is nothing. See analysis::remarksOn().
@@ -69,7 +70,8 @@ class Comparison {
 
     // --- tolerances --------------------------------------------------------------------------------------------------
     const analysis::Tolerances& tolerances() const { return m_tolerances; }
-    /// Makes a comparison again that can be made of the present inputs. False: they were these.
+    /// A comparison that is not stale is made again at once, and so is one with the baseline, a model or its passes;
+    /// another one stays stale. False: they were these.
     bool setTolerances(const analysis::Tolerances& tolerances);
     /// Whether they are those that every model begins with.
     bool hasDefaultTolerances() const;
@@ -111,6 +113,7 @@ class Comparison {
     using OtherRun = std::function<base::Result<analysis::MeasuredRun>(const analysis::MeasuredRun& actual,
                                                                        const base::WorkContext& work)>;
 
+    void tellStarted();
     void withModel(const std::string& path);
     void withReference(const std::string& path);
     /// Compares the last run with the one that `other` makes for its inputs. `isFile`: its files are to be watched.
@@ -132,7 +135,7 @@ class Comparison {
     StopSwitch m_stop;
     std::shared_ptr<const document::Document> m_document, m_whole;
     std::string m_title, m_wantedTitle;
-    std::string m_shownCase, m_otherCases;
+    std::string m_shownCase, m_otherCases, m_differingCases;
     std::string m_runReason;      ///< why it is stale, until the model is run on the same inputs again
     std::string m_lastingReason;  ///< the same, until it is made again
     base::MappedFiles m_files;    ///< of the reference
@@ -144,6 +147,7 @@ class Comparison {
     analysis::Tolerances m_tolerances;
     std::function<void()> m_again;     ///< the same comparison once more
     bool m_followsRuns = false;        ///< whether it can be made of a run on any inputs
+    bool m_isStarting = false;         ///< observers are told of it
     std::function<void()> m_afterRun;  ///< waits for a run
 };
 

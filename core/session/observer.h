@@ -50,6 +50,8 @@ class Observer {
     virtual void valueArrived(graph::NodeId node) { (void)node; }
     virtual void problemsChanged() {}
 
+    /// A comparison is about to take inputs and tolerances: who has others, typed and not yet given, gives them now.
+    virtual void comparisonStarted() {}
     /// Differences are there, stale, or gone; or a comparison has begun or ended without any.
     virtual void comparisonChanged() {}
 

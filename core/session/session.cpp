@@ -154,6 +154,7 @@ void Session::endChanged() { m_observer->endChanged(); }
 void Session::typesChanged() { m_observer->typesChanged(); }
 void Session::valueArrived(NodeId node) { m_observer->valueArrived(node); }
 void Session::problemsChanged() { m_observer->problemsChanged(); }
+void Session::comparisonStarted() { m_observer->comparisonStarted(); }
 void Session::comparisonChanged() { m_observer->comparisonChanged(); }
 void Session::told(const Notice& notice) { m_observer->told(notice); }
 void Session::failed(const base::Error& error) { m_observer->failed(error); }

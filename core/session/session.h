@@ -106,6 +106,7 @@ class Session : private Observer {
     void runFinished() override;
     void valueArrived(graph::NodeId node) override;
     void problemsChanged() override;
+    void comparisonStarted() override;
     void comparisonChanged() override;
     void told(const Notice& notice) override;
     void failed(const base::Error& error) override;

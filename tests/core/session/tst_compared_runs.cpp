@@ -62,6 +62,8 @@ class TestComparedRuns : public QObject {
     void aReferenceThatDiffersNamesTheFirst();
     void checkComparesEveryCase();
     void theShownCaseIsNamed();
+    void severalOtherCasesAreCounted();
+    void whatIsGivenAtTheStartIsUsed();
     void theBaselineIsComparedAgain();
     void anotherModelIsComparedByNames();
     void toleranceDecides();
@@ -133,7 +135,7 @@ void TestComparedRuns::theShownCaseIsNamed() {
         {"case2.in.x", Tensor::of<float>({1}, {6})}, {"case2.out.w", Tensor::of<float>({1}, {14})}};
     QVERIFY(writeArrays(file, arrays));
     session.comparison().withFile(file);
-    QCOMPARE(session.comparison().summary(), std::string("1 of 1 value differs from cases.npz"));
+    QCOMPARE(session.comparison().summary(), std::string("1 of 1 value differs from cases.npz; case2 differs"));
     QCOMPARE(session.comparison().remarks(),
              std::string("case1 is shown; case2 differs (1 of 1 value, first out.w), case 0 agrees"));
     QCOMPARE(largest(session, node(session, "w")), 1.0);
@@ -144,7 +146,7 @@ void TestComparedRuns::theShownCaseIsNamed() {
     arrays.emplace_back("seq.out.w", Tensor::of<float>({2, 1}, {3, 7}));
     QVERIFY(writeArrays(file, arrays));
     session.comparison().withFile(file);
-    QCOMPARE(session.comparison().summary(), std::string("1 value agrees with cases.npz"));
+    QCOMPARE(session.comparison().summary(), std::string("1 value agrees with cases.npz, but seq differs"));
     QCOMPARE(session.comparison().remarks(),
              std::string("case 0 is shown; seq differs (1 of 1 value, first out.w: frame 1)"));
     // One case has no name.
@@ -152,6 +154,58 @@ void TestComparedRuns::theShownCaseIsNamed() {
     session.comparison().withFile(file);
     QCOMPARE(session.comparison().summary(), std::string("1 value agrees with cases.npz"));
     QCOMPARE(session.comparison().remarks(), std::string());
+}
+
+/// w = 3x: case 0 differs, and of three others two.
+void TestComparedRuns::severalOtherCasesAreCounted() {
+    Session session;
+    QVERIFY(session.open(write("two.onnx", twoSteps("Add"))));
+    const std::string file = m_folder.filePath("cases.npz").toStdString();
+    std::vector<io::NamedTensor> arrays;
+    for (const auto& [prefix, w] : {std::pair{"", 4.F}, {"case1.", 3.F}, {"case2.", 5.F}, {"case3.", 6.F}}) {
+        arrays.emplace_back(std::string(prefix) + "in.x", Tensor::of<float>({1}, {1}));
+        arrays.emplace_back(std::string(prefix) + "out.w", Tensor::of<float>({1}, {w}));
+    }
+    QVERIFY(writeArrays(file, arrays));
+    session.comparison().withFile(file);
+    QCOMPARE(session.comparison().summary(),
+             std::string("1 of 1 value differs from cases.npz; 2 of 3 other cases differ"));
+}
+
+/// Who is told that a comparison starts gives another tolerance and other inputs: it is made once, with these.
+void TestComparedRuns::whatIsGivenAtTheStartIsUsed() {
+    class Giving : public session::Observer {
+      public:
+        void comparisonStarted() override {
+            ++started;
+            if (give) give();
+        }
+        void told(const session::Notice& notice) override { notices.push_back(notice.what); }
+        std::function<void()> give;
+        int started = 0;
+        std::vector<std::string> notices;
+    };
+    session::InlineExecutor executor;
+    Giving observer;
+    Session session(executor, &observer);
+    QVERIFY(session.open(write("two.onnx", twoSteps("Mul"))));
+    session.runs().giveValues({floats({1, 2})});
+    session.runs().run();
+    session.comparison().setBaseline();
+    session.runs().giveValues({floats({1, 2.25F})});
+    observer.notices.clear();
+    // y = x² is 5.0625 instead of 4: 0.21 of the largest magnitude.
+    observer.give = [&session] { session.comparison().setTolerances(analysis::Tolerance{0, 0, 0.5}); };
+    session.comparison().withBaseline();
+    QCOMPARE(observer.started, 1);
+    QCOMPARE(session.comparison().differing(), std::size_t(0));
+    QCOMPARE(observer.notices.size(), std::size_t(1));
+    // The inputs come from there too: 5, y = 25.
+    observer.give = [&session] { QVERIFY(session.runs().give("x", {"[1,5]"})); };
+    session.comparison().again();
+    QCOMPARE(observer.started, 2);
+    QCOMPARE(session.comparison().differing(), std::size_t(2));
+    QCOMPARE(largest(session, node(session, "y")), 21.0);
 }
 
 void TestComparedRuns::theBaselineIsComparedAgain() {
