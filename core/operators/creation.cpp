@@ -40,7 +40,7 @@ constexpr Row kRows[] = {
     {"normal_ random_ cauchy_ exponential_ geometric_ log_normal_", kDrawsInto},
 
     {"copy", kWrites.as(OpClass::Copy).with(ConvertsValues)},
-    {"fill", kWrites.as(OpClass::Fill).with(ConvertsValues)},
+    special({"fill", kWrites.as(OpClass::Fill).with(ConvertsValues)}, Special::ReadsNumberFirst),
     {"zero", kWrites.as(OpClass::Zero)},
     {"fill_diagonal", kWrites.with(ConvertsValues)},
 

@@ -30,16 +30,19 @@ constexpr Row kRows[] = {
     {"hstack vstack dstack column_stack", Traits{.bits = static_cast<std::uint32_t>(MovesData)}},
 
     {"gather", kPicked},
-    {"index_select", kPicked.takes("E ")},
+    special({"index_select", kPicked.takes("E ")}, Special::RefusesAnyOverlap),
     {"repeat", kPicked.takes("T ")},
     {"dequantize", Traits{.inputs = "T "}},
     {"flip roll", kMoved},
     {"channel_shuffle", kMoved.of(Density::Unknown)},
     {"repeat_interleave pixel_shuffle pixel_unshuffle", Traits{.bits = KeepsRank | MovesData}},
 
+    special({"cartesian_prod", Traits{}}, Special::ReturnsArgument | Special::ReturnsOnlyTensor),
+
     {"slice_scatter select_scatter diagonal_scatter", kReplaced},
-    {"index_put put index_copy index_fill scatter masked_scatter", kPut, CostRule::Nothing},
-    {"index_add scatter_add scatter_reduce", kPut},
+    special({"index_put put index_copy index_fill scatter masked_scatter", kPut, CostRule::Nothing},
+            Special::RefusesAnyOverlap),
+    special({"index_add scatter_add scatter_reduce", kPut}, Special::RefusesAnyOverlap),
 };
 
 }  // namespace

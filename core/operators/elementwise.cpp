@@ -60,7 +60,7 @@ constexpr Row kRows[] = {
     {"bitwise_xor __xor__ __lshift__ __rshift__", kBinaryInPlace},
     {"fmax fmin isclose logaddexp logaddexp2", kBinary},
     {"where", kBinary.as(OpClass::Where)},
-    {"masked_fill", kMasked.as(OpClass::MaskedFill).with(ConvertsValues)},
+    special({"masked_fill", kMasked.as(OpClass::MaskedFill).with(ConvertsValues)}, Special::ReadsNumberFirst),
     {"addcdiv addcmul lerp", kBinaryInPlace, CostRule::ThreePerElement},
 
     {"softmax _softmax", kAlongDim.as(OpClass::Softmax).with(Attends)},

@@ -21,7 +21,7 @@ class Table {
                 std::string_view rest = row.names;
                 while (!rest.empty()) {
                     const std::string_view name = rest.substr(0, rest.find(' '));
-                    m_rows.emplace(name, Entry{row.traits, row.cost, row.countsElements});
+                    m_rows.emplace(name, Entry{row.traits, row.cost, row.countsElements, row.special});
                     rest.remove_prefix(std::min(name.size() + 1, rest.size()));
                 }
             }
@@ -32,6 +32,7 @@ class Table {
         Traits traits;
         CostRule cost = CostRule::ByClass;
         bool countsElements = false;
+        Special special = Special::None;
     };
 
     const Entry* find(std::string_view name) const {
@@ -60,6 +61,7 @@ class Table {
                 traits.memory = {};
                 traits.form = ViewForm::None;
                 traits = traits.without(Trait::Overlaps);
+                made.special = Special::None;
                 if (traits.opClass == OpClass::Identity) traits.opClass = OpClass::Clone;
             }
             m_rows.emplace(alias.name, made);
@@ -75,6 +77,8 @@ class Table {
         for (const auto& [name, row] : m_rows) {
             if (!row.traits.is(Trait::HasInPlaceForm)) continue;
             Entry made = row;
+            made.special =
+                row.special & (Special::ReadsWholeStorage | Special::RefusesAnyOverlap | Special::ReadsNumberFirst);
             made.traits = row.traits.with(Trait::InPlace).without(Trait::HasInPlaceForm);
             const bool reforms = row.traits.memory.sharing == Sharing::View;
             made.traits.memory = {Sharing::Written, false, !reforms, reforms};
@@ -132,6 +136,11 @@ const Traits& traitsOf(std::string_view domain, std::string_view operatorName) {
 CostRule costRuleOf(std::string_view domain, std::string_view operatorName) {
     const Table::Entry* row = rowOf(domain, operatorName);
     return row ? row->cost : CostRule::ByClass;
+}
+
+bool isSpecial(std::string_view domain, std::string_view operatorName, Special what) {
+    const Table::Entry* row = rowOf(domain, operatorName);
+    return row && (row->special & what) != Special::None;
 }
 
 bool countsElements(std::string_view domain, std::string_view operatorName) {

@@ -18,6 +18,8 @@ constexpr Traits kWritten{.opClass = OpClass::SetItem,
                           .bits = KeepsShape | KeepsDType | KeepsRank | InPlace};
 constexpr Traits kAssertion{.opClass = OpClass::Assertion, .bits = static_cast<std::uint32_t>(Effect)};
 
+constexpr Traits kShown{.form = ViewForm::Same, .memory = {Sharing::View}};
+
 constexpr Row kPython[] = {
     {"add", kIntBinary.as(OpClass::Add)},
     {"sub", kIntBinary.as(OpClass::Sub)},
@@ -39,7 +41,8 @@ constexpr Row kPython[] = {
     {"setitem setitem_with_transformation", kWritten},
     {"write_out", Traits{.density = Density::LikeArguments}},
     {"getattr", Traits{.opClass = OpClass::GetAttr}},
-    {"data unchecked_cast", Traits{.form = ViewForm::Same, .memory = {Sharing::View}}},
+    {"data", kShown},
+    special({"unchecked_cast", kShown}, Special::ReturnsArgument),
     {"ListConstruct", kHolds.as(OpClass::Construct)},
     {"TupleConstruct", kHolds.as(OpClass::ConstructTuple)},
     {"DictConstruct", kHolds.as(OpClass::ConstructDict)},

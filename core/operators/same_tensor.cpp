@@ -6,35 +6,19 @@
 #include "core/operators/same_tensor.h"
 
 #include <algorithm>
-#include <span>
 
-#include "core/operators/names.h"
+#include "core/operators/tables.h"
 
 namespace sonde::operators {
-
-namespace {
-
-// clang-format off
-constexpr std::string_view kReturnTheirArgument[] = {
-    "as_tensor", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "chain_matmul", "cartesian_prod", "conj", "conj_physical",
-    "flatten", "lift", "lift_fresh", "positive", "real", "requires_grad_", "resolve_conj", "resolve_neg", "unchecked_cast"};
-constexpr std::string_view kReturnTheirOnlyTensor[] = {"cartesian_prod", "chain_matmul", "einsum"};
-// clang-format on
-
-bool isOneOf(std::span<const std::string_view> names, std::string_view operatorName) {
-    return std::ranges::find(names, withoutOverload(operatorName)) != names.end();
-}
-
-}  // namespace
 
 bool mayReturnItsArgument(std::string_view domain, std::string_view operatorName) {
     const Traits& traits = traitsOf(domain, operatorName);
     return traits.form == ViewForm::Contiguous || traits.form == ViewForm::Converted ||
-           traits.opClass == OpClass::Dropout || isOneOf(kReturnTheirArgument, operatorName);
+           traits.opClass == OpClass::Dropout || isSpecial(domain, operatorName, Special::ReturnsArgument);
 }
 
 bool returnsItsOnlyTensor(std::string_view domain, std::string_view operatorName) {
-    return domain == "aten" && isOneOf(kReturnTheirOnlyTensor, operatorName);
+    return isSpecial(domain, operatorName, Special::ReturnsOnlyTensor);
 }
 
 bool sumsLetters(std::string_view equation) {
@@ -55,8 +39,7 @@ Sharing sharingOfDropout(std::optional<double> p, std::optional<bool> trains) {
 }
 
 bool readsWholeStorage(std::string_view domain, std::string_view operatorName) {
-    const std::string_view name = withoutOverload(operatorName);
-    return domain == "aten" && (name == "as_strided" || name == "as_strided_");
+    return isSpecial(domain, operatorName, Special::ReadsWholeStorage);
 }
 
 }  // namespace sonde::operators

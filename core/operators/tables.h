@@ -33,16 +33,38 @@ enum class CostRule : std::uint8_t {
     Cubic,   ///< between four
 };
 
+/// What few operators do with the tensors that they are given, and few ask for: see same_tensor.h and overlap.h.
+enum class Special : std::uint8_t {
+    None = 0,
+    ReturnsArgument = 1u << 0,    ///< mayReturnItsArgument(); not of the in-place form, which always does
+    ReturnsOnlyTensor = 1u << 1,  ///< returnsItsOnlyTensor(); neither
+    ReadsWholeStorage = 1u << 2,
+    RefusesAnyOverlap = 1u << 3,
+    ReadsNumberFirst = 1u << 4,
+};
+constexpr Special operator|(Special a, Special b) {
+    return static_cast<Special>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr Special operator&(Special a, Special b) {
+    return static_cast<Special>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
+}
+
 /// Operators that have the same traits. Each name stands in one row of its domain only (tst_traits).
 struct Row {
     std::string_view names;  ///< separated by spaces, without overloads
     Traits traits;
     CostRule cost = CostRule::ByClass;
     bool countsElements = false;  ///< see countsElements()
+    Special special = Special::None;
 };
+constexpr Row special(Row row, Special what) {
+    row.special = what;
+    return row;
+}
 
 /// The rule of an operator's row, found as traitsOf() finds its traits.
 CostRule costRuleOf(std::string_view domain, std::string_view operatorName);
+bool isSpecial(std::string_view domain, std::string_view operatorName, Special what);
 
 // Families of operators, one file each.
 std::span<const Row> elementwiseRows();      ///< aten

@@ -29,11 +29,19 @@ constexpr Traits list(ViewForm form) {
 }
 constexpr Traits whole(Traits traits) { return traits.with(KeepsShape).with(KeepsDType).with(KeepsRank); }
 
+constexpr Traits kConjugate =
+    view(ViewForm::Conjugate).with(KeepsShape).with(KeepsDType).with(KeepsRank).without(MovesData);
+constexpr Traits kResolved{.memory = {Sharing::MaybeView}, .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank};
+constexpr Traits kBroadcast{
+    .form = ViewForm::Broadcast, .memory = {Sharing::MaybeView, true}, .bits = MovesData | Overlaps};
+
 constexpr Row kRows[] = {
     // All of it.
-    {"alias lift lift_fresh positive", whole(view(ViewForm::Same, OpClass::Identity))},
+    {"alias", whole(view(ViewForm::Same, OpClass::Identity))},
+    special({"lift lift_fresh positive", whole(view(ViewForm::Same, OpClass::Identity))}, Special::ReturnsArgument),
     {"detach", whole(view(ViewForm::Same, OpClass::Identity)).with(HasInPlaceForm)},
-    {"requires_grad_ data", whole(view(ViewForm::Same))},
+    special({"requires_grad_", whole(view(ViewForm::Same))}, Special::ReturnsArgument),
+    {"data", whole(view(ViewForm::Same))},
     {"contiguous", whole(maybe(ViewForm::Contiguous, OpClass::Identity))},
     {"to type_as float double half", whole(maybe(ViewForm::Converted)).without(KeepsDType)},
     {"type bfloat16 int long short bool cpu", whole(maybe(ViewForm::Converted)).without(KeepsDType)},
@@ -43,11 +51,12 @@ constexpr Row kRows[] = {
     {"reshape", maybe(ViewForm::NewShape, OpClass::Reshape)},
     {"view_as", view(ViewForm::LikeOther, OpClass::Reshape)},
     {"reshape_as", maybe(ViewForm::LikeOther, OpClass::Reshape)},
-    {"flatten ravel", maybe(ViewForm::Flatten, OpClass::Reshape)},
+    special({"flatten", maybe(ViewForm::Flatten, OpClass::Reshape)}, Special::ReturnsArgument),
+    {"ravel", maybe(ViewForm::Flatten, OpClass::Reshape)},
     {"unflatten", view(ViewForm::Unflatten, OpClass::Reshape)},
     {"squeeze", view(ViewForm::Squeeze, OpClass::Reshape).with(HasInPlaceForm).with(StaysSmall)},
     {"unsqueeze", view(ViewForm::Unsqueeze, OpClass::ExpandDims).with(HasInPlaceForm).with(StaysSmall)},
-    {"atleast_1d atleast_2d atleast_3d", view(ViewForm::AtLeast)},
+    special({"atleast_1d atleast_2d atleast_3d", view(ViewForm::AtLeast)}, Special::ReturnsArgument),
     // Another order.
     {"transpose swapaxes swapdims t",
      view(ViewForm::Transpose, OpClass::Transpose).with(KeepsRank).with(HasInPlaceForm)},
@@ -55,17 +64,17 @@ constexpr Row kRows[] = {
     {"mH adjoint matrix_H", view(ViewForm::Adjoint).with(KeepsRank).without(MovesData)},
     {"permute", view(ViewForm::Permute, OpClass::Transpose).with(KeepsRank)},
     {"movedim moveaxis", view(ViewForm::MoveDim, OpClass::Transpose).with(KeepsRank)},
-    {"conj _conj", view(ViewForm::Conjugate).with(KeepsShape).with(KeepsDType).with(KeepsRank).without(MovesData)},
-    {"conj_physical", Traits{.memory = {Sharing::MaybeView},
-                             .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank | HasInPlaceForm}},
-    {"resolve_conj resolve_neg",
-     Traits{.memory = {Sharing::MaybeView}, .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank}},
+    special({"conj", kConjugate}, Special::ReturnsArgument),
+    {"_conj", kConjugate},
+    special({"conj_physical", kResolved.with(HasInPlaceForm)}, Special::ReturnsArgument),
+    special({"resolve_conj resolve_neg", kResolved}, Special::ReturnsArgument),
     // Parts.
     {"slice", view(ViewForm::Slice, OpClass::Slice).with(KeepsRank).with(StaysSmall)},
     {"select", view(ViewForm::Select, OpClass::Select).with(StaysSmall)},
     {"narrow", view(ViewForm::Narrow).with(KeepsRank)},
     {"diagonal", view(ViewForm::Diagonal)},
-    {"linalg_diagonal real imag _neg_view", view(ViewForm::None)},
+    {"linalg_diagonal imag _neg_view", view(ViewForm::None)},
+    special({"real", view(ViewForm::None)}, Special::ReturnsArgument),
     {"chunk unsafe_chunk", list(ViewForm::Chunk)},
     {"split unsafe_split split_with_sizes unsafe_split_with_sizes", list(ViewForm::Split)},
     {"tensor_split", list(ViewForm::TensorSplit)},
@@ -76,9 +85,9 @@ constexpr Row kRows[] = {
     // Elements in several places.
     {"expand expand_as broadcast_to", view(ViewForm::Expand).with(Overlaps)},
     {"unfold", view(ViewForm::Window).with(Overlaps)},
-    {"as_strided", view(ViewForm::Window).with(Overlaps).with(HasInPlaceForm)},
-    {"broadcast_tensors meshgrid",
-     Traits{.form = ViewForm::Broadcast, .memory = {Sharing::MaybeView, true}, .bits = MovesData | Overlaps}},
+    special({"as_strided", view(ViewForm::Window).with(Overlaps).with(HasInPlaceForm)}, Special::ReadsWholeStorage),
+    special({"broadcast_tensors", kBroadcast}, Special::ReturnsArgument),
+    {"meshgrid", kBroadcast},
     // The same bytes.
     {"view_as_real", view(ViewForm::AsReal)},
     {"view_as_complex", view(ViewForm::AsComplex)},

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "core/operators/names.h"
+#include "core/operators/overlap.h"
+#include "core/operators/same_tensor.h"
 #include "core/operators/tables.h"
 #include "core/operators/traits.h"
 
@@ -59,6 +61,8 @@ class TestTraits : public QObject {
     void inputRoles();
     void eachNameStandsOnce();
     void inPlaceFormsOfPyTorch();
+    void tensorsGivenBack();
+    void writesThatRefuseOverlap();
 };
 
 /// The page "Tensor Views" of PyTorch 1.13, and `Tensor(a)` in native_functions.yaml.
@@ -343,6 +347,45 @@ void TestTraits::inPlaceFormsOfPyTorch() {
             "softmax matmul maximum minimum conv2d rsub where softplus prelu isnan view permute cat mean linear logsumexp expand select",
             [](const Traits& traits) { return !traits.is(Trait::HasInPlaceForm); }),
         QByteArray());
+}
+
+/// aten/src/ATen/native: `return self;`, and `return tensors[0];` of lists with one element.
+void TestTraits::tensorsGivenBack() {
+    const auto among = [](const char* names, auto&& holds) {
+        QList<QByteArray> result;
+        for (const QByteArray& name : words(names)) {
+            if (holds("aten", std::string_view(name.constData(), static_cast<std::size_t>(name.size()))))
+                result << name;
+        }
+        return listed(result);
+    };
+    const char* given =
+        "as_tensor atleast_1d atleast_2d atleast_3d broadcast_tensors chain_matmul cartesian_prod conj conj_physical flatten lift "
+        "lift_fresh positive real requires_grad_ resolve_conj resolve_neg contiguous to dropout flatten.using_ints";
+    QCOMPARE(among(given, mayReturnItsArgument), QByteArray(given));
+    QVERIFY(mayReturnItsArgument("prim", "unchecked_cast"));
+    QCOMPARE(among("view reshape ravel expand squeeze permute alias detach data imag einsum meshgrid as_strided "
+                   "conj_physical_ _conj",
+                   mayReturnItsArgument),
+             QByteArray());
+    const char* only = "cartesian_prod chain_matmul einsum";
+    QCOMPARE(among(only, returnsItsOnlyTensor), QByteArray(only));
+    QCOMPARE(among("cat stack broadcast_tensors matmul", returnsItsOnlyTensor), QByteArray());
+    QVERIFY(readsWholeStorage("aten", "as_strided") && readsWholeStorage("aten", "as_strided_"));
+    QCOMPARE(among("as_strided_copy unfold view diagonal", readsWholeStorage), QByteArray());
+}
+
+/// assert_no_overlap in TensorAdvancedIndexing.cpp; fill_ and masked_fill_ take item() of a value first.
+void TestTraits::writesThatRefuseOverlap() {
+    for (const char* name : {"index_put_", "index_add_", "index_copy_", "index_fill_.int_Scalar", "scatter_.src",
+                             "scatter_add_", "scatter_reduce_.two", "masked_scatter_", "put_", "index_select.out"})
+        QVERIFY2(refusesAnyOverlap(name), name);
+    for (const char* name : {"add_.Tensor", "copy_", "masked_fill_.Tensor", "fill_", "slice_scatter", "setitem"})
+        QVERIFY2(!refusesAnyOverlap(name), name);
+    QVERIFY(readsNumberFirst("fill_.Tensor") && readsNumberFirst("masked_fill_.Tensor"));
+    for (const char* name :
+         {"fill.Tensor", "masked_fill.Tensor", "fill_diagonal_", "add_.Tensor", "index_fill_.int_Tensor"})
+        QVERIFY2(!readsNumberFirst(name), name);
 }
 
 QTEST_APPLESS_MAIN(TestTraits)
