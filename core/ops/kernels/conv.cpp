@@ -54,13 +54,12 @@ class PhasedPatches {
         struct Segment {
             std::int64_t column, offset, count;
         };
-        Segment segments[kMaxColumns];
-        std::size_t used = 0;
+        std::vector<Segment> segments;
         const std::int64_t columns = m_plane.outputColumns(),
                            valid = std::min(width, columns * m_plane.outputRows() - n0);
         for (std::int64_t done = 0; done < valid;) {
             const std::int64_t x = (n0 + done) % columns, count = std::min(columns - x, valid - done);
-            segments[used++] = {done, (n0 + done) / columns * m_plane.pitch() + x, count};
+            segments.push_back({done, (n0 + done) / columns * m_plane.pitch() + x, count});
             done += count;
         }
         const auto taps = m_plane.taps();
@@ -68,12 +67,11 @@ class PhasedPatches {
         const float* channel = m_phases.data() + static_cast<std::size_t>(k0 / taps) * m_plane.size();
         for (std::int64_t k = 0; k < kc; ++k, target += width) {
             const float* row = channel + m_taps[static_cast<std::size_t>(tap)];
-            if (used == 1 && valid == kMaxColumns) {
-                std::memcpy(target, row + segments[0].offset,
-                            kMaxColumns * sizeof(float));  // a constant size: no call
+            if (segments.size() == 1 && valid == kWidest) {
+                std::memcpy(target, row + segments[0].offset, kWidest * sizeof(float));  // a constant size: no call
             } else {
-                for (std::size_t s = 0; s < used; ++s)
-                    copyFloats(row + segments[s].offset, target + segments[s].column, segments[s].count);
+                for (const Segment& segment : segments)
+                    copyFloats(row + segment.offset, target + segment.column, segment.count);
                 for (std::int64_t i = valid; i < width; ++i) target[i] = 0;
             }
             if (++tap == taps) tap = 0, channel += m_plane.size();
@@ -81,7 +79,7 @@ class PhasedPatches {
     }
 
   private:
-    static constexpr std::int64_t kMaxColumns = 32;  ///< nr of the widest micro kernel
+    static constexpr std::int64_t kWidest = 32;  ///< nr of the widest micro kernel
 
     PhasedPlane m_plane;
     std::int64_t m_channels, m_inputSize = 1;
@@ -90,16 +88,39 @@ class PhasedPatches {
     std::vector<std::ptrdiff_t> m_taps;
 };
 
+/// Whether Eigen makes the product as fast or faster (bench_kernels products): of single pixels, and of so few columns
+/// that a twentieth of our tiles would be empty. Eigen needs the whole matrix in memory.
+bool isForEigen(const Window& window, std::int64_t depth, std::int64_t outputs) {
+    constexpr std::int64_t kMaxGathered = std::int64_t{1} << 24;
+    if (isPlainProduct(window)) return true;
+    const std::int64_t half = floatKernels().gemm.nr / 2;
+    const bool isFaster = window.taps() == 1 || 20 * divideUp(outputs, half) * half >= 21 * outputs;
+    return isFaster && outputs <= kMaxGathered / std::max<std::int64_t>(depth, 1);
+}
+
+/// The whole matrix [depth, outputs] that `source` gives in panels.
+WorkBuffer<float> gathered(const PanelSource<float>& source, std::int64_t depth, std::int64_t outputs,
+                           base::ThreadPool& pool) {
+    constexpr std::size_t kRows = 64;
+    WorkBuffer<float> matrix(static_cast<std::size_t>(depth * outputs));
+    pool.parallelFor(static_cast<std::size_t>(depth), kRows, [&](std::size_t begin, std::size_t end) {
+        const auto k0 = static_cast<std::int64_t>(begin);
+        source(k0, static_cast<std::int64_t>(end) - k0, 0, outputs, matrix.data() + k0 * outputs);
+    });
+    return matrix;
+}
+
 template <typename T>
 void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias, T* y, const Window& window,
                    const Sizes& sizes, const Followers* followers) {
     const Patches patches(window, sizes.inputSpatial, sizes.outputSpatial);
     const std::int64_t depth = sizes.groupIn() * window.taps();
     const bool plain = isPlainProduct(window);
+    const bool byEigen = isForEigen(window, depth, patches.outputs());
     const auto* plan = context.prepared<ConvPlan>();
     std::optional<PhasedPatches> phased;
     if constexpr (std::is_same_v<T, float>) {
-        if (!plain && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial))
+        if (window.taps() > 1 && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial))
             phased.emplace(window, sizes, context.pool());
     }
     for (std::int64_t n = 0; n < sizes.batch; ++n) {
@@ -112,7 +133,7 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
             call.k = depth;
             call.left = {w + g * sizes.groupOut() * depth, depth, 1};
             if constexpr (std::is_same_v<T, float>) {
-                if (plan) call.leftPacked = &plan->packed(context.pool())[static_cast<std::size_t>(g)];
+                if (plan && !byEigen) call.leftPacked = &plan->packed(context.pool())[static_cast<std::size_t>(g)];
             }
             const PanelSource<T> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr,
                                               T* target) {
@@ -124,8 +145,15 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
             if constexpr (std::is_same_v<T, float>) {
                 if (phased) phased->load(image);
             }
-            if (plain) call.right = {image, patches.outputs(), 1};
-            else call.rightSource = &source;
+            WorkBuffer<float> columns;
+            if (plain) {
+                call.right = {image, patches.outputs(), 1};
+            } else if (std::is_same_v<T, double> || !byEigen) {
+                call.rightSource = &source;
+            } else if constexpr (std::is_same_v<T, float>) {
+                columns = gathered(source, depth, patches.outputs(), context.pool());
+                call.right = {columns.data(), patches.outputs(), 1};
+            }
             call.offset = (n * sizes.outChannels + g * sizes.groupOut()) * patches.outputs();
             call.c = y + call.offset;
             call.followers = followers;

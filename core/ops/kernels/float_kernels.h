@@ -32,8 +32,8 @@ struct MicroKernel {
                     bool accumulate, const float* ahead) = nullptr;
 };
 
-/// A piece of a product: C[m, n] += A[m, k]·B[k, n]. The strides are between rows, whose elements lie side by side;
-/// with `bTurned` B is given as its transpose [n, k].
+/// A piece of a product: C[m, n] = A[m, k]·B[k, n] + rowBias[m], columnBias[n] or, with `accumulate`, what is in C. The
+/// strides are between rows, whose elements lie side by side; with `bTurned` B is given as its transpose [n, k].
 template <typename T>
 struct ProductBlock {
     std::ptrdiff_t m, n, k;
@@ -44,6 +44,9 @@ struct ProductBlock {
     bool bTurned;
     T* c;
     std::ptrdiff_t cStride;
+    const T* rowBias = nullptr;
+    const T* columnBias = nullptr;
+    bool accumulate = false;
 };
 
 /// Transforms of Winograd's F(m, 3) with a = m + 2, for n tiles side by side (n a multiple of 16).
@@ -86,6 +89,8 @@ struct FloatKernels {
     /// convolution. Up to 15 elements behind the last row are read.
     void (*weightedPlane)(const float* const* taps, const float* weights, std::size_t count, float bias,
                           std::ptrdiff_t pitch, float* y, std::ptrdiff_t columns, std::ptrdiff_t rows) = nullptr;
+    /// y[i] = value.
+    void (*fill)(float value, float* y, std::size_t n) = nullptr;
     /// y[i] = x[2·i].
     void (*everyOther)(const float* x, float* y, std::size_t n) = nullptr;
     /// y[j·yStride + t] = x[step·t + j] for j < step + 2 and t < n: the rows of Winograd's tiles, step 2 or 4. What

@@ -224,7 +224,9 @@ class Product {
         for (std::int64_t i = m0; i < m1; ++i) {
             float* row = m_call.c + i * m_call.ldc;
             if (m_call.columnBias) std::copy(m_call.columnBias + n0, m_call.columnBias + n1, row + n0);
-            else std::fill(row + n0, row + n1, m_call.rowBias ? m_call.rowBias[i] : 0.0F);
+            else
+                floatKernels().fill(m_call.rowBias ? m_call.rowBias[i] : 0.0F, row + n0,
+                                    static_cast<std::size_t>(n1 - n0));
         }
     }
 

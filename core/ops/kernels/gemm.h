@@ -81,9 +81,9 @@ struct GemmCall {
     const std::stop_token* stop = nullptr;  ///< asked before each block of C; what is left then is not computed
 };
 
-/// float32 with a factor that is packed beforehand or gathered: our own kernels (gemm.cpp). All else, and a vector
-/// times a matrix: Eigen (dense.cpp). Sums of integers wrap modulo 2^32 or 2^64, so that signed ones are computed as
-/// unsigned.
+/// float32 with a factor that is packed beforehand or comes in panels: our own kernels (gemm.cpp). All else, and a
+/// vector times a matrix: Eigen (dense.cpp). Sums of integers wrap modulo 2^32 or 2^64, so that signed ones are
+/// computed as unsigned.
 template <typename T>
 void gemm(const GemmCall<T>& call, base::ThreadPool& pool);
 

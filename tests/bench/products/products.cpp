@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,25 @@ Tensor random(Shape shape) {
     return x;
 }
 
+/// Copies of weights that are used in turn: in a model the other layers have driven them out of the caches by the next
+/// run.
+template <typename T>
+class Turns {
+  public:
+    template <typename Make>
+    Turns(std::int64_t floats, Make make) {
+        constexpr std::int64_t kFloats = std::int64_t{1} << 24, kMost = 256;
+        const std::int64_t count = std::clamp<std::int64_t>(kFloats / std::max<std::int64_t>(floats, 1), 2, kMost);
+        for (std::int64_t i = 0; i < count; ++i) m_all.push_back(make());
+    }
+    std::size_t count() const { return m_all.size(); }
+    const T& next() const { return m_all[m_at++ % m_all.size()]; }
+
+  private:
+    std::vector<T> m_all;
+    mutable std::size_t m_at = 0;
+};
+
 class Heap : public ops::OutputAllocator {
   public:
     base::Result<Tensor> allocate(std::size_t, tensor::DType dtype, const Shape& shape) override {
@@ -149,17 +169,26 @@ void eigenShared(const EigenProduct& all, ThreadPool& pool) {
 
 /// relu(x·wᵀ + bias), x [m, k], w [n, k].
 void linear(const std::string& model, std::int64_t m, std::int64_t k, std::int64_t n) {
-    const Tensor x = random(Shape{m, k}), w = random(Shape{n, k}), bias = random(Shape{n});
+    const Tensor x = random(Shape{m, k}), bias = random(Shape{n});
     Tensor y = random(Shape{m, n});
     ThreadPool alone(1);
-    const auto packed = ops::kernels::PackedMatrix::right({w.data<float>(), 1, k}, k, n, alone);
+    struct Weights {
+        Tensor plain;
+        ops::kernels::PackedMatrix packed;
+    };
+    const Turns<Weights> weights(n * k, [&] {
+        Weights made{random(Shape{n, k}), {}};
+        made.packed = ops::kernels::PackedMatrix::right({made.plain.data<float>(), 1, k}, k, n, alone);
+        return made;
+    });
     const Run ours = [&](ThreadPool& pool) {
         withRelu([&] {
+            const Weights& w = weights.next();
             ops::kernels::GemmCall<float> call;
             call.m = m, call.n = n, call.k = k;
             call.left = {x.data<float>(), k, 1};
-            call.right = {w.data<float>(), 1, k};
-            call.rightPacked = &packed;
+            call.right = {w.plain.data<float>(), 1, k};
+            call.rightPacked = &w.packed;
             call.columnBias = bias.data<float>();
             call.c = y.mutableData<float>();
             call.ldc = n;
@@ -167,11 +196,14 @@ void linear(const std::string& model, std::int64_t m, std::int64_t k, std::int64
             ops::kernels::gemm(call, pool);
         });
     };
-    const EigenProduct product{
-        m, n, k, x.data<float>(), k, w.data<float>(), k, true, y.mutableData<float>(), n, bias.data<float>()};
+    const Run eigen = [&](ThreadPool& pool) {
+        eigenShared({m, n, k, x.data<float>(), k, weights.next().plain.data<float>(), k, true, y.mutableData<float>(),
+                     n, bias.data<float>()},
+                    pool);
+    };
     compare(
         model + (m == 1 ? " GEMV " : " GEMM ") + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n),
-        ours, [&](ThreadPool& pool) { eigenShared(product, pool); });
+        ours, eigen);
 }
 
 /// [batches, m, k]·[batches, k, n], or the second as [batches, n, k]: scores and sums of attention.
@@ -218,8 +250,7 @@ void convolution(const std::string& model, std::int64_t in, std::int64_t out, st
                  std::int64_t stride) {
     const std::int64_t pad = kernel / 2, outSize = (size + 2 * pad - kernel) / stride + 1, depth = in * kernel * kernel,
                        positions = outSize * outSize;
-    const Value inputs[] = {Value(random(Shape{1, in, size, size})), Value(random(Shape{out, in, kernel, kernel})),
-                            Value(random(Shape{out}))};
+    const Tensor x = random(Shape{1, in, size, size}), bias = random(Shape{out});
     const ops::OpDef& op = *ops::Registry::all().find("", "Conv", 11);
     ThreadPool alone(1);
     ops::RunEnvironment preparing{&alone, {}, 0, false};
@@ -227,30 +258,40 @@ void convolution(const std::string& model, std::int64_t in, std::int64_t out, st
         ops::completeAttributes(op, {{"strides", std::vector<std::int64_t>{stride, stride}},
                                      {"pads", std::vector<std::int64_t>{pad, pad, pad, pad}}})
             .value();
-    const Value constants[] = {Value(), inputs[1], inputs[2]};
-    const auto prepared = op.prepare(constants, attributes, preparing).value();
+    struct Weights {
+        Tensor plain;
+        std::unique_ptr<ops::PreparedState> prepared;
+    };
+    const Turns<Weights> weights(out * depth, [&] {
+        Weights made{random(Shape{out, in, kernel, kernel}), nullptr};
+        const Value constants[] = {Value(), Value(made.plain), Value(bias)};
+        made.prepared = op.prepare(constants, attributes, preparing).value();
+        return made;
+    });
     const Run ours = [&](ThreadPool& pool) {
         withRelu([&] {
             ops::RunEnvironment environment{&pool, {}, 0, false};
-            if (!ops::callPrepared(op, inputs, attributes, 1, environment, 11, prepared.get(), nullptr, nullptr))
+            const Weights& w = weights.next();
+            const Value inputs[] = {Value(x), Value(w.plain), Value(bias)};
+            if (!ops::callPrepared(op, inputs, attributes, 1, environment, 11, w.prepared.get(), nullptr, nullptr))
                 std::abort();
         });
     };
+    for (std::size_t i = 0; i < weights.count(); ++i) ours(alone);  // layouts are made when they are first wanted
     const bool plain = kernel == 1 && stride == 1;
     std::vector<float> columns(plain ? 0 : static_cast<std::size_t>(depth * positions));
     const Run eigen = [&](ThreadPool& pool) {
         const Tensor y = Tensor::allocate(tensor::DType::Float32, Shape{1, out, outSize, outSize}).value();
-        const float* image = inputs[0].tensor().data<float>();
+        const float* image = x.data<float>();
         if (!plain) {
             pool.parallelFor(static_cast<std::size_t>(depth), 16, [&](std::size_t begin, std::size_t end) {
                 for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row)
                     columnsOf(image, size, kernel, stride, outSize, row, columns.data() + row * positions);
             });
         }
-        eigenShared(
-            {out, positions, depth, inputs[1].tensor().data<float>(), depth, plain ? image : columns.data(), positions,
-             false, const_cast<float*>(y.data<float>()), positions, nullptr, inputs[2].tensor().data<float>()},
-            pool);
+        eigenShared({out, positions, depth, weights.next().plain.data<float>(), depth, plain ? image : columns.data(),
+                     positions, false, const_cast<float*>(y.data<float>()), positions, nullptr, bias.data<float>()},
+                    pool);
     };
     compare(model + " conv " + std::to_string(kernel) + "x" + std::to_string(kernel) + (stride > 1 ? "/2 " : " ") +
                 std::to_string(in) + " to " + std::to_string(out) + ", " + std::to_string(size),

@@ -12,6 +12,19 @@ namespace sonde::ops::kernels::SONDE_ISA {
 
 namespace {
 
+/// What the product is added to. (Eigen sets C to zero in a pass of its own as well.)
+template <typename Rows, typename T>
+void start(Rows& c, const ProductBlock<T>& block) {
+    if (block.rowBias) {
+        for (std::ptrdiff_t i = 0; i < block.m; ++i) c.row(i).setConstant(block.rowBias[i]);
+    } else if (block.columnBias) {
+        const Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>> bias(block.columnBias, block.n);
+        for (std::ptrdiff_t i = 0; i < block.m; ++i) c.row(i) = bias;
+    } else {
+        c.setZero();
+    }
+}
+
 template <typename T>
 void product(const ProductBlock<T>& block) {
     using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -19,6 +32,7 @@ void product(const ProductBlock<T>& block) {
     using Stride = Eigen::OuterStride<>;
     const Eigen::Map<const Rows, 0, Stride> a(block.a, block.m, block.k, Stride(block.aStride));
     Eigen::Map<Rows, 0, Stride> c(block.c, block.m, block.n, Stride(block.cStride));
+    if (!block.accumulate) start(c, block);
     if (block.bTurned)
         c.noalias() += a * Eigen::Map<const Columns, 0, Stride>(block.b, block.k, block.n, Stride(block.bStride));
     else c.noalias() += a * Eigen::Map<const Rows, 0, Stride>(block.b, block.k, block.n, Stride(block.bStride));

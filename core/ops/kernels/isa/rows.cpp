@@ -281,6 +281,10 @@ void tileRows(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, int ste
     }
 }
 
+void fill(float value, float* y, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) y[i] = value;
+}
+
 void maxRows(const float* const* rows, std::size_t taps, float* y, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) y[i] = rows[0][i];
     for (std::size_t t = 1; t < taps; ++t) {
@@ -301,6 +305,7 @@ void addRows(FloatKernels& table) {
     table.allFinite = allFinite;
     table.weightedRows = weightedRows;
     table.weightedPlane = weightedPlane;
+    table.fill = fill;
     table.everyOther = everyOther;
     table.tileRows = tileRows;
     table.maxRows = maxRows;

@@ -127,6 +127,8 @@ class TestProducts : public QObject {
     void bytesAddUpIn32Bits();
     void halvesAddUpInFloat();
     void sameBitsOnAnyThreads();
+    void blocksEndBetweenGroups_data();
+    void blocksEndBetweenGroups();
     void stopBetweenBlocks();
 };
 
@@ -322,6 +324,40 @@ void TestProducts::sameBitsOnAnyThreads() {
         const auto part = call("aten", "bmm", {Value(a.sliced(1, 0, 256)), Value(b)}, {}, 2);
         QVERIFY(part);
     });
+}
+
+/// Eigen adds up groups of rows and columns, and the last ones in another order. How many threads share the blocks may
+/// not show: few rows, few columns, ragged ends, too few numbers for whole groups.
+void TestProducts::blocksEndBetweenGroups_data() {
+    QTest::addColumn<QVector<int>>("sizes");  // m, k, n
+    for (const QVector<int>& sizes : QVector<QVector<int>>{{64, 256, 3136},
+                                                           {2, 128, 3000},
+                                                           {3, 400, 1500},
+                                                           {9, 40, 1537},
+                                                           {512, 300, 49},
+                                                           {300, 700, 47},
+                                                           {1500, 33, 5},
+                                                           {97, 153, 211},
+                                                           {1030, 16, 95}})
+        QTest::addRow("%d %d %d", sizes[0], sizes[1], sizes[2]) << sizes;
+}
+
+void TestProducts::blocksEndBetweenGroups() {
+    QFETCH(QVector<int>, sizes);
+    const auto compare = [&](auto zero, bool turned) {
+        using T = decltype(zero);
+        const std::int64_t m = sizes[0], k = sizes[1], n = sizes[2];
+        const Tensor a = tensorOf<T>(Shape{m, k}, 9),
+                     b = turned ? tensorOf<T>(Shape{n, k}, 10).transposed(0, 1) : tensorOf<T>(Shape{k, n}, 10);
+        const auto one = call("aten", "mm", {Value(a), Value(b)}, {}, 1);
+        QVERIFY(one);
+        for (std::size_t threads : {2, 3, 5, 16})
+            QVERIFY2(tensor::identical(*one, *call("aten", "mm", {Value(a), Value(b)}, {}, threads)),
+                     (a.typeText() + " by " + b.typeText() + ", threads " + std::to_string(threads)).c_str());
+        if (m * k * n < 1'000'000) QVERIFY(isProduct<T>(one->unsqueezed(0), a.unsqueezed(0), b.unsqueezed(0)));
+    };
+    for (bool turned : {false, true}) compare(float{}, turned), compare(double{}, turned);
+    compare(std::complex<float>{}, false);
 }
 
 void TestProducts::stopBetweenBlocks() {
