@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "core/base/exception_text.h"
+#include "core/base/random.h"
 #include "core/ops/registry/registry.h"
 #include "core/trace/overloads.h"
+#include "core/trace/seeded_evaluator.h"
 
 namespace sonde::document {
 
@@ -15,8 +17,14 @@ namespace {
 
 using tensor::Value;
 
-class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTable {
+class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTable, public trace::SeedableEvaluator {
   public:
+    KernelEvaluator() = default;
+    explicit KernelEvaluator(std::uint64_t seed) : m_seed(seed) {}
+    std::shared_ptr<const trace::Evaluator> withSeed(std::uint64_t seed) const override {
+        return std::make_shared<KernelEvaluator>(seed);
+    }
+
     base::Result<std::vector<Value>> evaluate(const graph::OpKey& key, std::span<const Value> arguments,
                                               std::span<const std::pair<std::string, Value>> keywords,
                                               std::size_t outputCount) const override {
@@ -27,6 +35,7 @@ class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTab
         const std::scoped_lock lock(m_mutex);  // one call at a time per pool
         ops::RunEnvironment environment;
         environment.pool = &m_pool;
+        if (m_seed) environment.seed = base::mixBits(*m_seed + ++m_calls * base::Random::kStep);
         try {
             return ops::call(*op, values, {}, outputCount, environment, key.version);
         } catch (const std::exception& exception) {
@@ -155,6 +164,8 @@ class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTab
         return {};
     }
 
+    std::optional<std::uint64_t> m_seed;
+    mutable std::uint64_t m_calls = 0;
     mutable std::mutex m_mutex;
     mutable base::ThreadPool m_pool{1};
 };

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "core/base/current_stop.h"
+#include "core/base/random.h"
 #include "core/exec/clock.h"
+#include "core/graph/seeded_callable.h"
 #include "core/tensor/slice_value.h"
 
 namespace sonde::exec {
@@ -219,6 +221,13 @@ Execution::Outcome Execution::runStep(const Step& step, int depth) {
     return outcome;
 }
 
+/// Of a step and how often it has run: the same whatever else of the program is run.
+std::uint64_t Execution::seedOf(const Step& step) {
+    if (step.stream == 0) return m_options.seed;
+    const std::uint64_t ofStep = base::mixBits(m_options.seed + step.stream * base::Random::kStep);
+    return base::mixBits(ofStep + ++m_draws[step.expr] * base::Random::kStep);
+}
+
 Execution::Outcome Execution::execute(const Step& step, const Expr& expr, int depth) {
     switch (step.kind) {
         case Step::Kind::Operator: return runOperator(step, expr, depth);
@@ -230,7 +239,8 @@ Execution::Outcome Execution::execute(const Step& step, const Expr& expr, int de
             std::vector<Value> arguments;
             for (const Argument& argument : expr.arguments) arguments.push_back(build(argument));
             const base::StopScope stop(m_work.stop);
-            auto results = expr.callable->call(arguments);
+            const auto* draws = dynamic_cast<const graph::SeededCallable*>(expr.callable.get());
+            auto results = draws ? draws->call(arguments, seedOf(step)) : expr.callable->call(arguments);
             if (results) return publishAll(expr, std::move(*results));
             fail(described(results.error(), step, expr));
             return Outcome::Failed;

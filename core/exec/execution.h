@@ -73,6 +73,7 @@ class Execution {
     Outcome publishResults(const graph::Expr& call);
     Outcome publishAll(const graph::Expr& expr, std::vector<Value> values);
     base::Error described(base::Error error, const Step& step, const graph::Expr& expr);
+    std::uint64_t seedOf(const Step& step);
 
     const PlanImpl& m_plan;
     const InternalGraph& m_graph;
@@ -90,9 +91,10 @@ class Execution {
         ExprId expr;
         std::int64_t startNs;
     };
-    std::vector<Call> m_calls;             ///< entered and not left, outermost first
-    const std::string* m_title = nullptr;  ///< of the step of the main body that the run is in
-    std::vector<std::int64_t> m_passes;    ///< of the loops that are running, outermost first
+    std::vector<Call> m_calls;                          ///< entered and not left, outermost first
+    const std::string* m_title = nullptr;               ///< of the step of the main body that the run is in
+    std::vector<std::int64_t> m_passes;                 ///< of the loops that are running, outermost first
+    std::unordered_map<ExprId, std::uint64_t> m_draws;  ///< how often steps that draw random numbers have run
     Recording m_recording;
     std::size_t m_endsLeft = 0;
     std::vector<bool> m_followed;  ///< by expr: done by the kernel of the step that it follows, the last time that ran

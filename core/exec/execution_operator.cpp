@@ -75,6 +75,7 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
     std::optional<Followers> followers;
     KernelBodies bodies(*this, expr, depth);
     base::Result<std::vector<Value>> results = base::runError("the operator did not run");
+    m_environment.seed = seedOf(step);
     try {
         const auto constantsOf = [&] { return constantInputs(m_plan, step); };
         auto prepared = m_memory.prepared.find(step, constantsOf, m_environment);

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "core/exec/flatten.h"
 #include "core/exec/join.h"
 #include "core/exec/needed.h"
 #include "core/exec/plan_impl.h"
 #include "core/graph/purify.h"
+#include "core/graph/traits.h"
 #include "core/ops/kernels/followers.h"
 
 namespace sonde::exec {
@@ -20,11 +22,22 @@ using graph::ExprKind;
 
 namespace {
 
+/// See Step::stream.
+std::unordered_map<ExprId, std::uint64_t> streamsOf(const InternalGraph& graph) {
+    std::unordered_map<ExprId, std::uint64_t> streams;
+    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        const bool draws = graph::traitsOf(expr).is(operators::Trait::Random) && !expr.attributes.find("seed");
+        if (draws || expr.callable) streams.emplace(id, streams.size() + 1);
+    }
+    return streams;
+}
+
 class Planner {
   public:
     Planner(PlanImpl& plan, const ops::Registry& registry)
         : m_plan(plan), m_graph(*plan.graph), m_registry(registry),
-          m_needed(neededExprs(m_graph, plan.options, registry)) {}
+          m_needed(neededExprs(m_graph, plan.options, registry)), m_streams(streamsOf(m_graph)) {}
 
     void run() {
         const PlanOptions& options = m_plan.options;
@@ -93,6 +106,7 @@ class Planner {
         step.expr = expr.id;
         step.hasEffect = m_needed.effect[expr.id.index()];
         step.isOptional = isOptional(expr);
+        if (const auto stream = m_streams.find(expr.id); stream != m_streams.end()) step.stream = stream->second;
         for (const Argument& argument : expr.arguments) step.arguments.push_back(&argument);
         if (expr.kind == ExprKind::Output) {
             step.kind = Step::Kind::Collect;
@@ -248,6 +262,7 @@ class Planner {
     const InternalGraph& m_graph;
     const ops::Registry& m_registry;
     Needed m_needed;
+    const std::unordered_map<ExprId, std::uint64_t> m_streams;
     std::vector<BodyId> m_home;  ///< by source node
     std::set<std::string> m_missing;
 };

@@ -41,6 +41,9 @@ struct Step {
     bool hasEffect = false;   ///< see Needed::effect: nothing of what comes after it is done before it
     bool isOptional = false;  ///< only watched: if it fails, it and what reads it are missing, and the run goes on
     bool follows = false;     ///< is in another step's `followers`: nothing to do if that one's kernel did it
+    /// Of the random numbers that it draws, from 1: operations that come after each other in the program draw other
+    /// ones. 0: it draws none, or has a seed of its own (ONNX), which gives the same numbers wherever it is written.
+    std::uint64_t stream = 0;
     base::Error problem;
 };
 

@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "core/graph/seeded_callable.h"
 #include "core/trace/at_once.h"
 #include "core/trace/live_object.h"
 #include "core/trace/memory.h"
+#include "core/trace/seeded_evaluator.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::trace {
@@ -19,14 +21,24 @@ using tensor::Value;
 namespace {
 
 /// A module whose forward depends on the data: run on values when its turn comes.
-class ModuleCallable final : public graph::Callable {
+class ModuleCallable final : public graph::SeededCallable {
   public:
     ModuleCallable(std::function<Var(std::span<const Var>)> forward, std::shared_ptr<const Evaluator> evaluator,
                    bool isProgram)
         : m_forward(std::move(forward)), m_evaluator(std::move(evaluator)), m_isProgram(isProgram) {}
 
     base::Result<std::vector<Value>> call(std::span<const Value> arguments) const override {
-        const EvaluatorScope scope(m_evaluator);
+        return run(arguments, m_evaluator);
+    }
+    base::Result<std::vector<Value>> call(std::span<const Value> arguments, std::uint64_t seed) const override {
+        const auto* draws = dynamic_cast<const SeedableEvaluator*>(m_evaluator.get());
+        return run(arguments, draws ? draws->withSeed(seed) : m_evaluator);
+    }
+
+  private:
+    base::Result<std::vector<Value>> run(std::span<const Value> arguments,
+                                         const std::shared_ptr<const Evaluator>& evaluator) const {
+        const EvaluatorScope scope(evaluator);
         const PausedTracing paused;
         // A graph shows no change of what a call is given, and a run leaves the model as it is.
         const WritesAsValues changes(false);
@@ -42,11 +54,17 @@ class ModuleCallable final : public graph::Callable {
             }
             return std::vector<Value>{result.toValue()};
         } catch (...) {
-            return base::runError(TraceError::ofCurrentException().message());
+            const TraceError error = TraceError::ofCurrentException();
+            base::Error said = base::runError(error.message());
+            if (error.isOwnException() && !m_isProgram) {
+                said.withHint(
+                    "if the model's own code handles this exception, run the module that does so as one call: "
+                    "--tracer robust --leaf CLASS");
+            }
+            return said;
         }
     }
 
-  private:
     static bool isReformed(const Value& now, const Value& before) {
         return now.isTensor() && before.isTensor() &&
                (now.tensor().shape() != before.tensor().shape() || now.tensor().strides() != before.tensor().strides());
