@@ -9,7 +9,6 @@
 
 #include "core/base/exception_text.h"
 #include "core/base/unicode.h"
-#include "core/base/visible_text.h"
 
 namespace sonde::trace {
 
@@ -70,9 +69,9 @@ TraceError described() {
     } catch (const std::exception& exception) {
         text = base::exceptionText(exception, {});
     } catch (const std::string& thrown) {
-        text = base::visibleText(thrown);
+        text = base::thrownText(thrown);
     } catch (const char* thrown) {
-        if (thrown) text = base::visibleText(thrown);
+        if (thrown) text = base::thrownText(thrown);
     } catch (...) {
     }
     return TraceError::ofType(currentExceptionType(), text);

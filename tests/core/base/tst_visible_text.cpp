@@ -33,6 +33,17 @@ class TestVisibleText : public QObject {
         QCOMPARE(base::exceptionText(std::runtime_error("")), std::string("exception without a message"));
         QCOMPARE(base::exceptionText(std::runtime_error("a\nb")), std::string("a\\nb"));
     }
+
+    void longMessagesAreCut() {
+        const std::string longest(base::kMaxThrownText, 'x');
+        QCOMPARE(base::exceptionText(std::runtime_error(longest)), longest);
+        QCOMPARE(base::exceptionText(std::runtime_error(std::string(200'000, 'x'))),
+                 longest + " … (196000 of 200000 bytes are left out)");
+        // No code point is divided: 4,000 bytes end inside of one of three.
+        const QByteArray wide = QByteArray("…").repeated(2000);
+        QCOMPARE(base::thrownText(wide.toStdString()),
+                 wide.left(3999).toStdString() + " … (2001 of 6000 bytes are left out)");
+    }
 };
 
 QTEST_GUILESS_MAIN(TestVisibleText)
