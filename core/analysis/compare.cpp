@@ -377,6 +377,7 @@ class CaseComparison {
         if (!row.hasValue && !wanted.place.path.empty() && valueAt(recording, whole) && row.note == kNotComputed)
             row.note = "the value has no part " + wanted.place.path;
         const std::size_t iterations = recording.iterations(wanted.place.node);
+        if (iterations > 1) row.iteration = iterationAt(recording, wanted.place);
         if (!row.hasValue && !wanted.place.pass.empty() && iterations > 0)
             row.note +=
                 ": the run has " + std::to_string(iterations) + (iterations == 1 ? " iteration" : " iterations");

@@ -56,6 +56,8 @@ struct ComparedValue {
     tensor::DType dtype = tensor::DType::Undefined, expectedType = tensor::DType::Undefined;
     /// MaskValues::text() of a value that is not ok because they do not count; else empty.
     std::string maskText;
+    /// Which iteration of the node the value is, where the run has several.
+    std::optional<std::size_t> iteration;
     /// The model's output that an output of another name is compared with, because of its position; else empty.
     std::string outputByPosition;
     /// "compared with output p (by position)"; empty if the names agree.

@@ -96,21 +96,36 @@ void addWorse(std::optional<NodeDifference>& worst, NodeDifference one) {
     if (worst->note.empty()) worst->note = std::move(one.note);
     if (worst->typeText.empty()) worst->typeText = std::move(one.typeText);
     if (worst->maskText.empty()) worst->maskText = std::move(one.maskText);
+    if (one.iteration) worst->iteration = std::min(worst->iteration.value_or(*one.iteration), *one.iteration);
+}
+
+/// Of a node that one of two runs computed: another branch was taken, or a loop had no iterations.
+NodeDifference differenceOfOne(bool isOurs) {
+    NodeDifference result;
+    result.ok = false;
+    result.maxAbsolute = result.maxRelative = INFINITY;
+    result.isMeasured = false;
+    result.note = isOurs ? "computed in this run only" : "computed in the reference only";
+    return result;
 }
 
 /// All iterations of a loop together.
 std::optional<NodeDifference> differenceOf(const Recording& actual, NodeId node, const Recording& expected,
                                            NodeId other, const Tolerances& tolerances) {
     std::optional<NodeDifference> worst;
-    const std::size_t passes = std::min(actual.iterations(node), expected.iterations(other));
-    for (std::size_t pass = 0; pass < passes; ++pass) {
+    const std::size_t ours = actual.iterations(node), theirs = expected.iterations(other);
+    const std::size_t both = std::min(ours, theirs);
+    if (both == 0 && ours != theirs && !actual.error && !expected.error) return differenceOfOne(ours > 0);
+    for (std::size_t pass = 0; pass < both; ++pass) {
         const auto a = asTensor(*actual.value(node, pass)), r = asTensor(*expected.value(other, pass));
-        if (a && r) addWorse(worst, differenceOf(*a, *r, tolerances));
+        if (!a || !r) continue;
+        NodeDifference one = differenceOf(*a, *r, tolerances);
+        if (!one.ok && ours > 1) one.iteration = pass;
+        addWorse(worst, std::move(one));
     }
-    if (worst && actual.iterations(node) != expected.iterations(other)) {
+    if (worst && ours != theirs) {
         worst->ok = false;
-        worst->note = std::to_string(actual.iterations(node)) + " iterations instead of " +
-                      std::to_string(expected.iterations(other));
+        worst->note = std::to_string(ours) + " iterations instead of " + std::to_string(theirs);
     }
     return worst;
 }
@@ -193,7 +208,8 @@ void summarise(const InternalGraph& graph, RunDifferences& result) {
 
 std::string NodeDifference::remarks() const {
     std::string text;
-    for (const std::string& one : {note, typeText, maskText})
+    const std::string place = iteration ? "first in iteration " + std::to_string(*iteration) : "";
+    for (const std::string& one : {note, typeText, maskText, place})
         if (!one.empty()) text += (text.empty() ? "" : ", ") + one;
     return text;
 }
@@ -328,6 +344,7 @@ RunDifferences differencesOf(const InternalGraph& graph, const ComparedCase& com
         if (!one.isMeasured) one.maxAbsolute = one.maxRelative = INFINITY;
         one.typeText = value.typeText();
         one.maskText = value.maskText;
+        if (!one.ok) one.iteration = value.iteration;
         addWorse(result.ofNode[value.node.index()], std::move(one));
     }
     summarise(graph, result);

@@ -43,12 +43,14 @@ struct NodeDifference {
         true;  ///< false: it could not be compared element by element (see note), and no number says anything
     std::string typeText;  ///< "float64 in the reference, float32 in the model"; empty if the element types agree
     std::string maskText;  ///< MaskValues::text() of one that is not ok because they do not count; else empty
+    std::optional<std::size_t> iteration;  ///< the first that is not ok, where the run has several of the node
 
-    /// All that is to be said besides numbers: note, types, masks; joined by ", ".
+    /// All that is to be said besides numbers: note, types, masks, the iteration; joined by ", ".
     std::string remarks() const;
 };
 
-/// By NodeId of `actual`; nothing where there is no counterpart or no tensor.
+/// By NodeId of `actual`; nothing where there is no counterpart, no tensor, or neither run came to it. What only one of
+/// two runs computed that came to their ends, as in another branch, is not ok.
 struct RunDifferences {
     std::vector<std::optional<NodeDifference>> ofNode;
     std::size_t compared = 0;

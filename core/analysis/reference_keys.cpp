@@ -107,12 +107,18 @@ bool hasLastIteration(const InternalGraph& graph, const exec::Recording& recordi
 }
 
 /// Passes are kept in the order of their numbers.
-const Value* valueOfPass(const exec::Recording& recording, NodeId node, const std::vector<std::int64_t>& pass) {
+std::optional<std::size_t> iterationOfPass(const exec::Recording& recording, NodeId node,
+                                           const std::vector<std::int64_t>& pass) {
     const auto passes = recording.keptPasses.find(node);
-    if (passes == recording.keptPasses.end()) return nullptr;
+    if (passes == recording.keptPasses.end()) return std::nullopt;
     const auto found = std::ranges::lower_bound(passes->second, pass);
-    if (found == passes->second.end() || *found != pass) return nullptr;
-    return recording.value(node, static_cast<std::size_t>(found - passes->second.begin()));
+    if (found == passes->second.end() || *found != pass) return std::nullopt;
+    return static_cast<std::size_t>(found - passes->second.begin());
+}
+
+const Value* valueOfPass(const exec::Recording& recording, NodeId node, const std::vector<std::int64_t>& pass) {
+    const auto iteration = iterationOfPass(recording, node, pass);
+    return iteration ? recording.value(node, *iteration) : nullptr;
 }
 
 }  // namespace
@@ -145,6 +151,12 @@ const Value* valueAt(const exec::Recording& recording, const KeyedValue& place) 
     const Value* value =
         place.pass.empty() ? recording.value(place.node) : valueOfPass(recording, place.node, place.pass);
     return value ? elementAt(*value, place.path) : nullptr;
+}
+
+std::optional<std::size_t> iterationAt(const exec::Recording& recording, const KeyedValue& place) {
+    if (!place.pass.empty()) return iterationOfPass(recording, place.node, place.pass);
+    const std::size_t count = recording.iterations(place.node);
+    return count > 0 ? std::optional(count - 1) : std::nullopt;
 }
 
 void addValue(const Value& value, const std::string& key, KeyedTensors& arrays) {

@@ -36,6 +36,9 @@ const tensor::Value* elementAt(const tensor::Value& value, std::string_view path
 /// What a run kept there; null if it did not come to that, or made fewer iterations.
 const tensor::Value* valueAt(const exec::Recording& recording, const KeyedValue& place);
 
+/// Which of the kept values of the node that is; nothing where there is none.
+std::optional<std::size_t> iterationAt(const exec::Recording& recording, const KeyedValue& place);
+
 /// Adds a value under a key, with structures taken apart: KEY.0, KEY.1 …, KEY.'mean'. What is no number is left out.
 void addValue(const tensor::Value& value, const std::string& key, KeyedTensors& arrays);
 

@@ -157,6 +157,9 @@ void Inputs::adopt(ReadInputsResult result) {
 /// What came of an archive is told once; what its input could not get is at the input.
 void Inputs::tellOfArchive(const ArchiveChoice& archive, const ReadInputsResult& result) {
     for (const std::string& note : result.notes) m_observer.told({base::Severity::Info, note, archive.source, {}, {}});
+    if (archive.target && result.lacking)
+        m_observer.told(
+            {base::Severity::Warning, result.lacking->what, result.lacking->where, result.lacking->hint, {}});
     if (!result.refused || archive.target) return;
     if (result.filled == 0) return m_observer.failed(*result.refused);
     m_observer.told({base::Severity::Warning, result.refused->what, result.refused->where, result.refused->hint, {}});

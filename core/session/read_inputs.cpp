@@ -53,6 +53,8 @@ void fill(std::vector<Input>& inputs, const ArchiveChoice& archive, const std::v
     }
     result.notes = std::move(found->notes);
     result.refused = std::move(found->refused);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (found->items[i].empty() && inputs[i].isDefault) result.lacking = found->lacking;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (found->items[i].empty() || (i < archive.isFree.size() && !archive.isFree[i])) continue;
         ++result.filled;

@@ -35,6 +35,7 @@ struct ReadInputsResult {
     std::vector<ReadInput> inputs;            ///< one for each
     std::vector<std::string> notes = {};      ///< about the archive
     std::optional<base::Error> refused = {};  ///< an input got no array
+    std::optional<base::Error> lacking = {};  ///< of one input's archive: others, that nobody chose either, got none
     std::size_t filled = 0;                   ///< how many inputs got an array
 };
 

@@ -1,5 +1,9 @@
 #include "ui/canvas/card_labels.h"
 
+#include <QCoreApplication>
+
+#include <algorithm>
+
 #include "core/analysis/node_measures.h"
 #include "core/analysis/weight_positions.h"
 #include "ui/canvas/operation_text.h"
@@ -72,6 +76,12 @@ bool isUsed(const context::LabelRules& rules, const QString& name) {
     return false;
 }
 
+bool isOfRun(const QString& name) {
+    const auto& fields = context::labelFields();
+    return std::any_of(fields.begin(), fields.end(),
+                       [&](const context::LabelField& field) { return field.ofRun && field.name == name; });
+}
+
 }  // namespace
 
 std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rules,
@@ -79,6 +89,7 @@ std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rule
     if (rules.empty()) return nullptr;
     auto labels = std::make_shared<CardLabels>();
     labels->rules = rules;
+    labels->isStale = context && !context->runs().staleReason().isEmpty();
     for (const context::LabelField& field : context::labelFields()) {
         const int column = models::nodeColumnIndex(field.name);
         const bool isCounted = context && field.name == QLatin1String("parameters");
@@ -103,15 +114,18 @@ QStringList labelLines(const CardLabels& labels, const InternalGraph& graph, gra
     for (const QString& line : *lines) {
         const QStringList fields = context::fieldsIn(line);
         QString text = line;
-        bool any = fields.isEmpty();
+        bool any = fields.isEmpty(), isStale = false;
         for (const QString& field : fields) {
-            const QString value = fieldText(labels, graph, expr, context::canonicalField(field));
+            const QString name = context::canonicalField(field);
+            const QString value = fieldText(labels, graph, expr, name);
             any = any || !value.isEmpty();
+            isStale = isStale || (labels.isStale && !value.isEmpty() && isOfRun(name));
             // The first place with this name: a value that has braces in it is not looked at again.
             const QString braces = u'{' + field + u'}';
             text.replace(text.indexOf(braces), braces.size(), QString(value).replace(u'{', QChar(0xfe5b)));
         }
         text = text.trimmed();
+        if (isStale) text += QCoreApplication::translate("CardLabels", " (stale)");
         if (out.isEmpty() && (!any || text.isEmpty())) out << operatorName(graph.expr(expr));
         else if (any && !text.isEmpty()) out << text;
     }

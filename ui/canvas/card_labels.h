@@ -21,6 +21,7 @@ struct CardLabels {
     context::LabelRules rules;
     /// What only a run tells, of the fields that the rules use: text by ExprId.
     std::map<QString, std::vector<QString>> facts;
+    bool isStale = false;  ///< the last run's inputs are not the present ones: lines with what it tells say so
 };
 
 /// Null if there are no rules. Reads what is known of the last run; without a context (pictures of the command line)

@@ -91,7 +91,7 @@ void GraphCanvas::connectContext() {
     connect(&m_context.points(), &context::Points::watchChanged, this, &GraphCanvas::requestLayout);
     connect(&m_context.runs(), &context::Runs::runFinished, this, &GraphCanvas::valuesChanged);
     connect(&m_context.inputs(), &context::Inputs::inputsChanged, this, [this] {
-        if (m_marks.isColoringOutdated()) valuesChanged();
+        if (m_marks.isColoringOutdated() || m_layouts.areLabelsOutdated()) valuesChanged();
     });
     connect(&m_context.valueMeasures(), &context::ValueMeasures::changed, this, &GraphCanvas::valuesChanged);
     connect(&m_context.comparison(), &context::Comparison::changed, this, &GraphCanvas::valuesChanged);

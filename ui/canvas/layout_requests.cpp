@@ -49,6 +49,10 @@ void LayoutRequests::rebuildLabels() { m_labels = makeCardLabels(m_context.setti
 
 bool LayoutRequests::labelsTellOfRuns() const { return m_labels && !m_labels->facts.empty(); }
 
+bool LayoutRequests::areLabelsOutdated() const {
+    return labelsTellOfRuns() && m_labels->isStale == m_context.runs().staleReason().isEmpty();
+}
+
 void LayoutRequests::remeasure() { m_measure = std::make_shared<TextMeasure>(Theme::instance().textScale()); }
 
 void LayoutRequests::request() {

@@ -44,6 +44,8 @@ class LayoutRequests : public QObject {
     void rebuildLabels();
     /// Whether the user's labels tell anything of runs.
     bool labelsTellOfRuns() const;
+    /// Whether what they tell has become stale since, or is no longer.
+    bool areLabelsOutdated() const;
     /// The theme's text has another size.
     void remeasure();
     /// Takes the text sizes of another canvas, whose scene is shown from now on.

@@ -111,9 +111,7 @@ QVariant DifferenceTableModel::data(const QModelIndex& index, int role) const {
         case Module: return moduleText(expr);
         case Operator: return operatorText(expr);
         case Result: return found->ok ? tr("agrees") : found->isInherited ? tr("inherited") : tr("first");
-        default:
-            return shown(found->note.empty() || found->typeText.empty() ? found->note + found->typeText
-                                                                        : found->note + ", " + found->typeText);
+        default: return shown(found->remarks());
     }
 }
 

@@ -38,6 +38,33 @@ tensor::Value floats(std::vector<float> values) {
     return Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values);
 }
 
+/// y = x + x if c, else x * x; no shape is known.
+struct Branches : Sums {
+    NodeId c, y, sum, product;
+    Branches() {
+        c = graph->addInput(graph->mainId(), "c", tensor::TypeInfo::tensor(tensor::DType::Bool));
+        y = add("If", {c}, "y", "");
+        const graph::ExprId owner = graph->node(y).producer;
+        sum = inside(owner, "then_branch", "Add", "sum", 0);
+        product = inside(owner, "else_branch", "Mul", "product", 1);
+        finish(y);
+    }
+
+  private:
+    NodeId inside(graph::ExprId owner, const char* branch, const char* op, std::string name, std::uint32_t place) {
+        const graph::BodyId body = graph->addBody(owner, branch);
+        graph::Expr expr;
+        expr.op = {"", op, 13};
+        expr.target = op;
+        expr.body = body;
+        expr.arguments = {graph::Argument::of(x), graph::Argument::of(x)};
+        const NodeId node = graph->expr(graph->addExpr(std::move(expr), std::span(&name, 1))).outputs[0];
+        graph->setResult(body, graph::Argument::of(node));
+        graph->mutableExpr(owner).attributes.set(branch, tensor::BodyRef{place});
+        return node;
+    }
+};
+
 /// y = x + x; z = log(y); w = z + y.
 struct Logs : Sums {
     NodeId y, z, w;
@@ -63,6 +90,7 @@ class TestMeasuredRuns : public QObject {
     void differencesNameTheFirst();
     void firstOnesAndInheritedOnes();
     void nanOnOneSideDiffers();
+    void whatOneRunComputedDiffers();
     void equalRunsAgree();
     void otherShapesAreTold();
     void statisticsTogether();
@@ -145,6 +173,25 @@ void TestMeasuredRuns::nanOnOneSideDiffers() {
     QVERIFY(one->firstDiverging == g.z);
     QVERIFY(std::isinf(one->ofNode[g.z.index()]->maxAbsolute));
     QVERIFY(one->ofNode[g.y.index()]->ok);
+}
+
+/// 2 + 2 = 2 * 2: the results of both branches are the same, and nothing in them is.
+void TestMeasuredRuns::whatOneRunComputedDiffers() {
+    const Branches model;
+    const tensor::Value twos = floats({2, 2, 2, 2});
+    exec::Runner runner(1);
+    const auto found = analysis::compareRuns({model.graph, {twos, Tensor::scalar(true)}},
+                                             {model.graph, {twos, Tensor::scalar(false)}}, {}, runner);
+    QVERIFY(found && !found->error);
+    QVERIFY(found->ofNode[model.y.index()]->ok);
+    const auto& sum = found->ofNode[model.sum.index()];
+    const auto& product = found->ofNode[model.product.index()];
+    QVERIFY(sum && !sum->ok && !sum->isMeasured);
+    QCOMPARE(sum->remarks(), std::string("computed in this run only"));
+    QVERIFY(product && !product->ok && !product->isMeasured);
+    QCOMPARE(product->remarks(), std::string("computed in the reference only"));
+    QCOMPARE(found->compared, std::size_t{3});
+    QCOMPARE(found->differing, std::size_t{2});
 }
 
 void TestMeasuredRuns::equalRunsAgree() {

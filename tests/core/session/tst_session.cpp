@@ -110,6 +110,7 @@ class TestSession : public QObject {
     void anObserverMayRunAgain();
     void aChangedFileLeavesNoValues();
     void changedInputsMakeARunStale();
+    void anArchiveOfOneInputNamesTheOthers();
     void pointsOutliveATrace();
     void whatCannotBeOpenedLeavesTheModel();
 };
@@ -410,6 +411,31 @@ void TestSession::changedInputsMakeARunStale() {
     session.runs().run();  // reads it again
     QCOMPARE(numbers(session.values().of(node(session, "y"))), (std::vector<float>{6, 4, 2}));
     QCOMPARE(session.inputs().inputData(), "x:" + file);
+}
+
+/// y = a + b; the archive has a, and nothing that could be b.
+void TestSession::anArchiveOfOneInputNamesTheOthers() {
+    const onnx::Graph graph{{{"Add", {"a", "b"}, {"y"}}},
+                            {onnx::valueInfo("a", 1, {2}), onnx::valueInfo("b", 1, {2})},
+                            {onnx::valueInfo("y", 1, {2})},
+                            {}};
+    const std::string file = m_folder.filePath("a.npz").toStdString();
+    QVERIFY(writeArrays(
+        file, {{"in.a", Tensor::of<float>({2}, {1, 2})}, {"other", Tensor::of<std::int64_t>({1, 2}, {1, 2})}}));
+    session::InlineExecutor executor;
+    Diary observer;
+    Session session(executor, &observer);
+    QVERIFY(session.open(write("sum.onnx", onnx::model(graph))));
+    QVERIFY(session.runs().give("a", {file}));
+    session.inputs().read({});
+    const QString told = observer.take().join(u'\n');
+    QVERIFY2(told.contains(QStringLiteral("no array for input 'b'")), qPrintable(told));
+    // The user's own choice for b is not what the archive lacks.
+    QVERIFY(session.runs().give("b", {"[1,1]"}));
+    QVERIFY(session.runs().give("a", {file}));
+    session.inputs().read({});
+    QVERIFY2(!observer.events.join(u'\n').contains(QStringLiteral("no array")),
+             qPrintable(observer.events.join(u'\n')));
 }
 
 void TestSession::pointsOutliveATrace() {

@@ -8,6 +8,7 @@
 
 #include "ui/canvas/canvas_marks.h"
 #include "ui/canvas/canvas_text.h"
+#include "ui/canvas/card_labels.h"
 #include "ui/canvas/layout_requests.h"
 #include "ui/theme/theme.h"
 
@@ -116,6 +117,30 @@ class TestCanvasMarks : public QObject {
         QCOMPARE(text.currentLine(), 1);
         QVERIFY(!text.itemOfLine(-1));
         QVERIFY(!text.itemOfLine(100'000));
+    }
+
+    void labelsOfAStaleRunSaySo() {
+        context::LabelRule rule;
+        rule.operators = QStringLiteral("*");
+        rule.lines = {QStringLiteral("{op}"), QStringLiteral("{time}")};
+        m_context->settings().setLabelRules({rule});
+        m_layouts->rebuildLabels();
+        QVERIFY(m_layouts->labelsTellOfRuns());
+        m_context->runs().run();
+        QTRY_VERIFY_WITH_TIMEOUT(m_context->runs().state() == context::RunState::Finished, 30000);
+        m_layouts->rebuildLabels();
+        const auto lines = [this] {
+            return canvas::labelLines(*m_layouts->style().labels, m_context->model().graph(), exprOf("conv1"));
+        };
+        QCOMPARE(lines().size(), 2);
+        QVERIFY2(lines().back().endsWith(QStringLiteral(" ms")), qPrintable(lines().back()));
+        QVERIFY(!m_layouts->areLabelsOutdated());
+        m_context->inputs().setSpec(m_context->inputs().all().front().name, {QStringLiteral("#ones"), {}});
+        QTRY_VERIFY(m_layouts->areLabelsOutdated());
+        m_layouts->rebuildLabels();
+        QVERIFY2(lines().back().endsWith(QStringLiteral(" ms (stale)")), qPrintable(lines().back()));
+        QVERIFY(!lines().front().contains(QStringLiteral("stale")));
+        QVERIFY(!m_layouts->areLabelsOutdated());
     }
 
     void anAbandonedLayoutDoesNotArrive() {

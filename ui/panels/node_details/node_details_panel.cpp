@@ -270,8 +270,7 @@ void NodeDetailsPanel::addDifference(KeyValueGrid* grid, NodeId id) {
     QString text = found->ok            ? tr("agrees")
                    : found->isInherited ? tr("differs, as does one of its inputs")
                                         : tr("differs first here");
-    for (const std::string& note : {found->note, found->typeText})
-        if (!note.empty()) text += QStringLiteral(", ") + shown(note);
+    if (const std::string remarks = found->remarks(); !remarks.empty()) text += QStringLiteral(", ") + shown(remarks);
     grid->addRow(tr("Difference"), text, true);
     if (!found->isMeasured) return;
     grid->addRow(tr("Max error"), tr("%1 absolute, %2 relative")

@@ -9,6 +9,8 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include <utility>
+
 #include "core/analysis/bad_values.h"
 #include "ui/actions/action_registry.h"
 #include "ui/context/comparison.h"
@@ -106,12 +108,15 @@ void TensorViewerPanel::refresh() {
         const QSignalBlocker quiet(m_iteration);
         const int count = static_cast<int>(std::min<std::size_t>(passes, 1'000'000'000));
         // Another node of the loop shows the same iteration, unless only others of it are bad; without one before, the
-        // first bad one, or the last.
+        // first bad one, or the last. A comparison goes to where it found the first difference.
         const int last = count - 1;
-        const bool chosen = m_iterationOf.valid() && m_iteration->value() <= last && m_iteration->maximum() == last;
+        const auto differing = differingIteration();
+        const bool isNew = std::exchange(m_differing, differing) != differing && differing;
+        const bool chosen =
+            m_iterationOf.valid() && m_iteration->value() <= last && m_iteration->maximum() == last && !isNew;
         m_iteration->setMaximum(last);
-        if (!chosen || (m_iterationOf != m_node && !isBadIteration(m_iteration->value())))
-            m_iteration->setValue(firstBadIteration(count).value_or(chosen ? m_iteration->value() : last));
+        if (!chosen || (m_iterationOf != m_node && (differing || !isBadIteration(m_iteration->value()))))
+            m_iteration->setValue(worthSeeing(count).value_or(chosen ? m_iteration->value() : last));
         m_iterationOf = m_node;
         m_iterationCount->setText(rangeText(last));
         if (const tensor::Value* one = m_runs.value(m_node, static_cast<std::size_t>(m_iteration->value())))
@@ -125,10 +130,7 @@ void TensorViewerPanel::refresh() {
     if (const QString run = comparison.runText(); !run.isEmpty()) {
         title += QStringLiteral("  ·  ") + run;
         const analysis::NodeDifference* found = comparison.of(m_node);
-        if (found)
-            title +=
-                QStringLiteral(": ") +
-                (found->ok ? tr("agrees") : tr("differs by up to %1").arg(QString::number(found->maxAbsolute, 'g', 3)));
+        if (found) title += QStringLiteral(": ") + differenceText(*found);
     }
     const bool isStale = m_runs.isStale(m_node);
     if (isStale) title.prepend(tr("Stale, %1  \u00b7  ").arg(m_runs.staleReason()));
@@ -152,6 +154,28 @@ QString TensorViewerPanel::rangeText(int last) const {
 bool TensorViewerPanel::isBadIteration(int iteration) const {
     const tensor::Value* value = m_runs.value(m_node, static_cast<std::size_t>(iteration));
     return value && value->isTensor() && !analysis::badElements(value->tensor(), 1).empty();
+}
+
+/// "agrees", "differs by up to 94, first in iteration 1", "differs: computed in the reference only".
+QString TensorViewerPanel::differenceText(const analysis::NodeDifference& found) const {
+    if (found.ok) return tr("agrees");
+    const QString remarks = models::shown(found.remarks());
+    if (!found.isMeasured || found.maxAbsolute == 0) return tr("differs: %1").arg(remarks);
+    const QString number = tr("differs by up to %1").arg(QString::number(found.maxAbsolute, 'g', 3));
+    return remarks.isEmpty() ? number : number + QStringLiteral(", ") + remarks;
+}
+
+/// The first that differs in a comparison of this run.
+std::optional<int> TensorViewerPanel::differingIteration() const {
+    const analysis::NodeDifference* const found = m_comparison.of(m_node);
+    if (!found || !found->iteration) return std::nullopt;
+    return static_cast<int>(std::min<std::size_t>(*found->iteration, 1'000'000'000));
+}
+
+/// Of a comparison the iteration that differs first, else the first with bad elements.
+std::optional<int> TensorViewerPanel::worthSeeing(int count) const {
+    if (const auto differing = differingIteration(); differing && *differing < count) return differing;
+    return firstBadIteration(count);
 }
 
 /// Long loops are not searched to their end: the window must not wait.

@@ -2,6 +2,8 @@
 
 #include <QWidget>
 
+#include <optional>
+
 #include "ui/context/comparison.h"
 #include "ui/context/inputs.h"
 #include "ui/context/messages.h"
@@ -46,6 +48,9 @@ class TensorViewerPanel : public QWidget {
     QString rangeText(int last) const;
     bool isBadIteration(int iteration) const;
     std::optional<int> firstBadIteration(int count) const;
+    std::optional<int> differingIteration() const;
+    std::optional<int> worthSeeing(int count) const;
+    QString differenceText(const analysis::NodeDifference& found) const;
 
     context::OpenModel& m_opened;
     context::Navigation& m_navigation;
@@ -60,7 +65,8 @@ class TensorViewerPanel : public QWidget {
     QWidget* m_iterations;  ///< "Iteration 3 of 0–11"
     QSpinBox* m_iteration;
     QLabel* m_iterationCount;
-    graph::NodeId m_iterationOf;  ///< whose passes the box chooses from
+    graph::NodeId m_iterationOf;     ///< whose passes the box chooses from
+    std::optional<int> m_differing;  ///< what differingIteration() was when the box was set
     TensorViewer* m_viewer;
     widgets::EmptyState* m_empty;
 };
