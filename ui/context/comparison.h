@@ -78,6 +78,8 @@ class Comparison : public QObject {
     void checkFiles() { m_of.checkFiles(); }
 
   Q_SIGNALS:
+    /// Told before inputs and tolerances are taken, whatever began it: what is typed and not confirmed is given now.
+    void started();
     /// Differences are there, stale, or gone; or a comparison has begun or ended without any.
     void changed();
     void tolerancesChanged();

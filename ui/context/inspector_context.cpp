@@ -33,6 +33,7 @@ class InspectorContext::Events : public session::Observer {
     void runFinished() override { m_context.m_runs.end(); }
     void valueArrived(NodeId node) override { Q_EMIT m_context.m_runs.valueArrived(node); }
     void problemsChanged() override { Q_EMIT m_context.m_problems.changed(); }
+    void comparisonStarted() override { Q_EMIT m_context.m_comparison.started(); }
     void comparisonChanged() override { m_context.m_comparison.follow(); }
     void told(const session::Notice& notice) override {
         m_context.m_messages.report(Message{notice.severity, QString::fromStdString(notice.what),

@@ -4,6 +4,8 @@
 #include <QHeaderView>
 #include <QTableView>
 
+#include <algorithm>
+
 #include "ui/panels/copy_rows.h"
 #include "ui/panels/row_delegate.h"
 #include "ui/theme/theme.h"
@@ -29,6 +31,13 @@ QTableView* makeTableView(const QString& accessibleName, QWidget* parent) {
     view->sortByColumn(-1, Qt::AscendingOrder);
     copyRowsOnShortcut(view);
     return view;
+}
+
+void setColumnWidths(QTableView* view, std::span<const int> widths) {
+    view->ensurePolished();  // headings have the font of the style sheet
+    for (int column = 0; column < static_cast<int>(widths.size()); ++column)
+        view->setColumnWidth(column, std::max(widths[static_cast<std::size_t>(column)],
+                                              view->horizontalHeader()->sectionSizeHint(column)));
 }
 
 widgets::SearchField* makeTableFilter(const QString& placeholder, QWidget* parent) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 class QHBoxLayout;
 class QString;
 class QTableView;
@@ -13,6 +15,9 @@ namespace sonde::panels {
 
 /// A table as all panels have it: whole rows, no grid, sorted by a click on a heading, copied with Ctrl+C.
 QTableView* makeTableView(const QString& accessibleName, QWidget* parent);
+
+/// The widths of the columns from the first on, in pixels; a column is at least as wide as its heading.
+void setColumnWidths(QTableView* view, std::span<const int> widths);
 
 /// What filters a table: typed words, nothing to step through.
 widgets::SearchField* makeTableFilter(const QString& placeholder, QWidget* parent);

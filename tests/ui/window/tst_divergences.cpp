@@ -3,6 +3,7 @@
 
 #include <QDockWidget>
 #include <QLabel>
+#include <QLineEdit>
 #include <QStatusBar>
 
 #include "core/io/npz/npz.h"
@@ -51,6 +52,9 @@ class TestDivergences : public WindowFixture {
     }
     void cleanup() { closeWindow(); }
     void theWorstComesFirst();
+    void theFirstComesFirst();
+    void aTypedToleranceIsUsed();
+    void theSummaryTellsOfOtherCases();
     void keysWithoutADifferenceAreAnswered();
     void whatHasNoCounterpartIsNamed();
     void onlyTheSameComparisonFailsAgain();
@@ -99,6 +103,85 @@ void TestDivergences::theWorstComesFirst() {
     QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "b"));
     compare("other.npz", {{"node.a", pair(9, 0)}, {"node.b", pair(-1, 3)}});
     QVERIFY(goes(Qt::Key_F7, Qt::ControlModifier, "a"));
+}
+
+/// Whatever was selected before it was compared. From what is selected afterwards F7 goes on.
+void TestDivergences::theFirstComesFirst() {
+    const auto goes = [this](const char* to) {
+        key(Qt::Key_F7);
+        return context().navigation().selection().node == named(to);
+    };
+    context().navigation().select(named("b"));
+    compare("far.npz", {{"node.a", pair(1.5, 0)}, {"node.b", pair(-1, 10)}, {"node.c", pair(3, 2)}});
+    QVERIFY(goes("a"));
+    QVERIFY(goes("b"));
+    compare("other.npz", {{"node.a", pair(9, 0)}, {"node.b", pair(-1, 3)}});
+    context().navigation().select(named("a"));
+    QVERIFY(goes("b"));
+    // Of a comparison that is stale F7 says so, and what repeats it.
+    context().inputs().setSpec(QStringLiteral("x"), {QStringLiteral("[5,6]"), {}});
+    settle();
+    QVERIFY(context().comparison().isStale());
+    QVERIFY(goes("a"));
+    QVERIFY2(status().startsWith(QStringLiteral("The comparison is stale, ")) && status().contains("Ctrl+Shift+F7"),
+             qPrintable(status()));
+}
+
+/// Typed and not confirmed: the comparison uses what the field shows, or the field shows what it uses.
+void TestDivergences::aTypedToleranceIsUsed() {
+    compare("near.npz", {{"node.a", pair(1.05F, 0)}});
+    QCOMPARE(comparison().differing(), std::size_t{1});
+    QWidget* const panel = m_window->docks().panel(QStringLiteral("comparison"));
+    auto* const field = panel->findChild<QLineEdit*>(QStringLiteral("tolerance"));
+    QVERIFY(field && field->isVisible());
+    const auto typeAndRepeat = [&](const char* text) {
+        activate();
+        field->setFocus();
+        QTest::keyClick(field, Qt::Key_A, Qt::ControlModifier);
+        QTest::keyClicks(field, QLatin1String(text));
+        QTest::keyClick(field, Qt::Key_F7, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY_WITH_TIMEOUT(!comparison().isActive(), 30000);
+        settle();
+        QVERIFY(field->hasFocus());
+    };
+    typeAndRepeat("0.1");
+    QCOMPARE(comparison().tolerances().float32, 0.1);
+    QCOMPARE(comparison().differing(), std::size_t{0});
+    QCOMPARE(comparison().summary(), QStringLiteral("1 value agrees with near.npz (tolerance 0.1)"));
+    QCOMPARE(field->text(), QStringLiteral("0.1"));
+    for (const char* noTolerance : {"7", "1e-", "0,5", ""}) {
+        typeAndRepeat(noTolerance);
+        QCOMPARE(comparison().tolerances().float32, 0.1);
+        QVERIFY2(field->text() == QStringLiteral("0.1"), noTolerance);
+    }
+    // Of a run, too, that a comparison follows.
+    comparison().keepRun();
+    key(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+    context().inputs().setSpec(QStringLiteral("x"), {QStringLiteral("[1.5,-2]"), {}});
+    settle();
+    field->setFocus();
+    QTest::keyClick(field, Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClicks(field, QStringLiteral("0.5"));
+    QTest::keyClick(field, Qt::Key_F5);
+    QTRY_COMPARE_WITH_TIMEOUT(comparison().tolerances().float32, 0.5, 30000);
+    settle();
+    QVERIFY(!comparison().isStale());
+    QCOMPARE(comparison().differing(), std::size_t{0});
+}
+
+void TestDivergences::theSummaryTellsOfOtherCases() {
+    compare("cases.npz", {{"out.y", pair(1, 4)}, {"case1.in.x", pair(1, 1)}, {"case1.out.y", pair(1, 9)}});
+    const QString differs = QStringLiteral("1 of 1 value differs from cases.npz");
+    QCOMPARE(comparison().summary(), differs);
+    compare("cases.npz", {{"node.a", pair(1, 0)},
+                          {"seq.in.x", Tensor::of<float>({1, 2}, {1, -2})},
+                          {"seq.out.y", Tensor::of<float>({1, 2}, {1, 5})}});
+    auto* panel = qobject_cast<panels::ComparisonPanel*>(m_window->docks().panel(QStringLiteral("comparison")));
+    QCOMPARE(panel->summary(), QStringLiteral("1 value agrees with cases.npz, but seq differs"));
+    QVERIFY2(status().contains(QStringLiteral("seq differs")), qPrintable(status()));
+    key(Qt::Key_F7);
+    QVERIFY2(status().startsWith(QStringLiteral("1 value agrees with cases.npz, but seq differs")),
+             qPrintable(status()));
 }
 
 void TestDivergences::keysWithoutADifferenceAreAnswered() {

@@ -10,6 +10,7 @@
 #include "core/io/npz/npz.h"
 #include "tests/support/onnx_file.h"
 #include "tests/support/window_fixture.h"
+#include "ui/context/comparison.h"
 #include "ui/widgets/number_field.h"
 
 using namespace sonde;
@@ -40,6 +41,7 @@ class TestGivingInputs : public test::WindowFixture {
     void oneNumberIsTypedAndStepped();
     void oneRealNumberIsTyped();
     void aRunTakesWhatIsTyped();
+    void aComparisonTakesWhatIsTyped();
     void aNumberThatDoesNotFitIsRefused();
     void aBoolIsACheckBox();
     void listsAreTypedWithOrWithoutBrackets();
@@ -265,6 +267,26 @@ void TestGivingInputs::aRunTakesWhatIsTyped() {
     wait();
     QCOMPARE(ran("n"), 42.0);
     QCOMPARE(given("n").spec.source, QStringLiteral("42"));
+}
+
+/// The model is run on what the field shows before it is compared with the baseline.
+void TestGivingInputs::aComparisonTakesWhatIsTyped() {
+    open(m_several);
+    auto* field = editor("n")->findChild<widgets::NumberField*>();
+    type(field, "42");
+    run();
+    key(Qt::Key_K, Qt::ControlModifier | Qt::ShiftModifier);
+    field->setFocus();
+    QTest::keyClick(field, Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClicks(field, QStringLiteral("11"));
+    QTest::keyClick(field, Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_VERIFY_WITH_TIMEOUT(context().comparison().isKnown() && !context().comparison().isActive(), 30000);
+    settle();
+    QCOMPARE(given("n").spec.source, QStringLiteral("11"));
+    QCOMPARE(context().runs().staleReason(), QString());
+    QVERIFY(!context().comparison().isStale());
+    QVERIFY2(context().comparison().summary().contains(QStringLiteral("which was run on other values of n")),
+             qPrintable(context().comparison().summary()));
 }
 
 void TestGivingInputs::aNumberThatDoesNotFitIsRefused() {

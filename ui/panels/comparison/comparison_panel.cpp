@@ -37,9 +37,8 @@ ComparisonPanel::ComparisonPanel(context::OpenModel& opened, context::Navigation
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("differenceTable"));
     m_view->sortByColumn(DifferenceTableModel::Order, Qt::AscendingOrder);
-    static const int widths[] = {36, 150, 110, 90, 78, 92, 92, 72, 72, 200};
-    for (int column = 0; column < DifferenceTableModel::ColumnCount; ++column)
-        m_view->setColumnWidth(column, widths[column]);
+    static constexpr int kWidths[] = {36, 150, 110, 90, 78, 92, 92, 72, 72, 200};
+    setColumnWidths(m_view, kWidths);
     m_all->setObjectName(QStringLiteral("allValues"));
     m_all->setToolTip(tr("List every value that was compared, not only those that differ"));
     m_again->setObjectName(QStringLiteral("compareAgain"));
@@ -49,7 +48,9 @@ ComparisonPanel::ComparisonPanel(context::OpenModel& opened, context::Navigation
     m_tolerance->setToolTip(
         tr("A float32 value differs if its error exceeds this fraction of its maximum magnitude.\n"
            "Other types scale with it: float16 by 100, bfloat16 by 800. Integers must be equal."));
-    m_tolerance->setValidator(new QDoubleValidator(0, 1, 20, m_tolerance));
+    auto* number = new QDoubleValidator(0, 1, 20, m_tolerance);
+    number->setLocale(QLocale::c());
+    m_tolerance->setValidator(number);
     m_tolerance->setFixedWidth(theme::kLarge * 4);
     m_reset->setObjectName(QStringLiteral("usualTolerance"));
     m_reset->setToolTip(tr("This model has its own tolerance; restore the default tolerances of the element types"));
@@ -94,6 +95,7 @@ ComparisonPanel::ComparisonPanel(context::OpenModel& opened, context::Navigation
 
     connect(m_all, &QCheckBox::toggled, this, [this](bool all) { m_model.setShowsAll(all); });
     connect(m_tolerance, &QLineEdit::editingFinished, this, &ComparisonPanel::takeTolerance);
+    connect(&comparison, &Comparison::started, this, &ComparisonPanel::giveTyped);
     connect(m_reset, &QPushButton::clicked, this, [this] { m_comparison.setTolerances({}); });
     connect(&comparison, &Comparison::changed, this, &ComparisonPanel::showTolerance);
     connect(&opened, &context::OpenModel::documentOpened, this, &ComparisonPanel::showTolerance);
@@ -169,6 +171,14 @@ void ComparisonPanel::takeTolerance() {
     analysis::Tolerances tolerances;
     tolerances.float32 = number;
     m_comparison.setTolerances(tolerances);
+}
+
+/// Told before a comparison begins: what is no tolerance gives way to the one that is used.
+void ComparisonPanel::giveTyped() {
+    if (!m_tolerance->isModified()) return;
+    if (m_tolerance->hasAcceptableInput()) return takeTolerance();
+    m_tolerance->setModified(false);
+    showTolerance();
 }
 
 /// The list comes with differences and goes with them.

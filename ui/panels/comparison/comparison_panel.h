@@ -46,6 +46,7 @@ class ComparisonPanel : public QWidget {
     void refresh();
     void follow();
     void takeTolerance();
+    void giveTyped();
     void showTolerance();
 
     context::OpenModel& m_opened;

@@ -27,7 +27,8 @@ constexpr std::size_t kAtOnce = 32;
 
 }  // namespace
 
-InputsPanel::InputsPanel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs, QWidget* parent)
+InputsPanel::InputsPanel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
+                         context::Comparison& comparison, QWidget* parent)
     : QWidget(parent), m_opened(opened), m_inputs(inputs), m_area(new QScrollArea(this)),
       m_live(new QCheckBox(tr("Live"), this)),
       m_run(new QPushButton(theme::icon(QStringLiteral("run")), tr("Run"), this)) {
@@ -50,8 +51,9 @@ InputsPanel::InputsPanel(context::OpenModel& opened, context::Runs& runs, contex
     connect(m_run, &QPushButton::clicked, &runs, &context::Runs::run);
     connect(m_live, &QCheckBox::clicked, &runs, &context::Runs::setLive);
     connect(&runs, &context::Runs::liveChanged, m_live, &QCheckBox::setChecked);
-    // Told before a run takes its inputs, whatever began it.
+    // Told before a run or a comparison takes its inputs, whatever began it.
     connect(&runs, &context::Runs::runStarted, this, &InputsPanel::giveTyped);
+    connect(&comparison, &context::Comparison::started, this, &InputsPanel::giveTyped);
     connect(&opened, &context::OpenModel::documentOpened, this, &InputsPanel::rebuild);
     connect(&opened, &context::OpenModel::documentClosed, this, &InputsPanel::rebuild);
     connect(&inputs, &context::Inputs::inputsChanged, this, &InputsPanel::refresh);
@@ -115,7 +117,7 @@ PanelInfo inputsPanel() {
                    PanelArea::Left,
                    QStringLiteral("Alt+2"),
                    [](InspectorContext& context) -> QWidget* {
-                       return new InputsPanel(context.model(), context.runs(), context.inputs());
+                       return new InputsPanel(context.model(), context.runs(), context.inputs(), context.comparison());
                    }};
     info.size = {0, 200};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<InputsPanel&>(panel).join(host); };

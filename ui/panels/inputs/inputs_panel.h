@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "ui/context/comparison.h"
 #include "ui/context/inputs.h"
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
@@ -22,7 +23,8 @@ class InputEditor;
 class InputsPanel : public QWidget {
     Q_OBJECT
   public:
-    InputsPanel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs, QWidget* parent = nullptr);
+    InputsPanel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
+                context::Comparison& comparison, QWidget* parent = nullptr);
     /// Binds what the window does for the panel.
     void join(const PanelHost& host);
 
