@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ui/context/count_text.h"
 #include "ui/context/messages.h"
 #include "ui/context/problems.h"
 #include "ui/context/window_hint.h"
@@ -15,6 +16,27 @@ Runs::Runs(session::Session& session, const Problems& problems, Messages& messag
 }
 
 QString Runs::staleReason() const { return QString::fromStdString(m_session.runs().staleReason()); }
+
+QString Runs::passText(NodeId node, std::size_t iteration) const {
+    const exec::Recording* const kept = m_session.values().recordingOf(node);
+    return kept ? QString::fromStdString(kept->passText(node, iteration)) : QString();
+}
+
+QString Runs::iterationText(NodeId node) const {
+    const std::size_t count = iterations(node);
+    return count > 1 ? tr("last of %1").arg(countText(count)) : QString();
+}
+
+bool Runs::isInOtherBranch(NodeId node) const {
+    const auto& graph = m_session.runs().graph();
+    if (state() != RunState::Finished || !recording() || !graph || recording()->computed(node)) return false;
+    for (graph::BodyId body = graph->expr(graph->node(node).producer).body; body != graph->mainId();) {
+        const graph::Expr& owner = graph->expr(graph->body(body).owner);
+        if (owner.bodies.size() > 1 && !recording()->branches(owner.id).empty() && !wasTaken(body)) return true;
+        body = owner.body;
+    }
+    return false;
+}
 
 void Runs::run() {
     if (m_session.document()) m_session.runs().run();

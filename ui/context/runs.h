@@ -49,11 +49,17 @@ class Runs : public QObject {
     }
     /// How many values of a node the last run kept: more than one inside loops.
     std::size_t iterations(NodeId node) const { return m_session.values().iterations(node); }
+    /// What verbs and keys call an iteration, of nested loops "1.0"; empty outside loops.
+    QString passText(NodeId node, std::size_t iteration) const;
+    /// Which of several iterations value(node) is of: "last of 4"; empty if there are not several.
+    QString iterationText(NodeId node) const;
     /// Whether a value of the node is one of the last run, which is stale: weights and what is given never are.
     bool isStale(NodeId node) const { return m_session.values().isStale(node); }
 
     /// Whether a body is a branch that the last run took, at least once.
     bool wasTaken(graph::BodyId body) const { return m_session.runs().wasTaken(body); }
+    /// Whether the node is in a branch that the last run did not take, although it came to its end.
+    bool isInOtherBranch(NodeId node) const;
     /// Whether the node was computed in the last run. True for everything before the first run.
     bool wasReached(NodeId node) const { return m_session.runs().wasReached(node); }
     /// Of the run that goes on, else of the last one.

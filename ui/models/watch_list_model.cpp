@@ -90,8 +90,10 @@ QVariant WatchListModel::text(NodeId id, int column) const {
         case ZeroColumn: return stats ? context::countText(stats->zeroCount) : QString();
         case ValueColumn:
             if (value) {
-                const QString text = shown(value->text(120));
+                QString text = shown(value->text(120));
                 if (tensor::isSourceChanged(*value)) return {};
+                if (const QString which = m_runs.iterationText(id); !which.isEmpty())
+                    text = QStringLiteral("%1: %2").arg(which, text);
                 return m_runs.isStale(id) ? tr("stale: %1").arg(text) : text;
             }
             if (!m_runs.recording()) return tr("not run yet");

@@ -194,6 +194,7 @@ void NodeDetailsPanel::refreshValue() {
     if (value ? value->isTensor() : !node.type.kind || node.type.isTensor())
         grid->addRow(tr("Shape"), shape.isEmpty() ? tr("unknown before a run") : shape);
     grid->addRow(tr("Type"), dtype.isEmpty() ? tr("unknown before a run") : dtype);
+    if (const QString which = m_runs.iterationText(id); !which.isEmpty()) grid->addRow(tr("Iteration"), which);
     if (const analysis::TensorStats* stats = m_stats.stats(id); stats && stats->finiteCount() > 0) {
         grid->addRow(tr("Range"),
                      tr("%1 to %2").arg(models::numberText(stats->minimum), models::numberText(stats->maximum)));
@@ -260,7 +261,8 @@ void NodeDetailsPanel::addDifference(KeyValueGrid* grid, NodeId id) {
     if (comparison.isStale()) grid->addRow(tr("Comparison"), tr("stale: %1").arg(comparison.staleReason()));
     if (!comparison.isKnown() || comparison.isStale()) return;
     grid->addRow(tr("Run"), comparison.runText());
-    const analysis::NodeDifference* found = comparison.of(id);
+    // A run that stopped earlier, on the same inputs, leaves the comparison as it was.
+    const analysis::NodeDifference* found = m_runs.wasReached(id) ? comparison.of(id) : nullptr;
     if (!found)
         return grid->addRow(tr("Difference"),
                             m_runs.wasReached(id) ? tr("no reference value") : tr("not computed in this run"));

@@ -143,10 +143,8 @@ void TensorViewerPanel::refresh() {
 
 /// "of 0\u20133"; where loops are nested or skipped the node, also what verbs and keys call the iteration: "(@1.0)".
 QString TensorViewerPanel::rangeText(int last) const {
-    const auto& recording = m_runs.recording();
     const int shown = m_iteration->value();
-    const QString pass =
-        recording ? QString::fromStdString(recording->passText(m_node, static_cast<std::size_t>(shown))) : QString();
+    const QString pass = m_runs.passText(m_node, static_cast<std::size_t>(shown));
     const QString range = tr("of 0\u2013%1").arg(last);
     return pass.isEmpty() || pass == QString::number(shown) ? range : tr("%1 (@%2)").arg(range, pass);
 }
@@ -219,6 +217,8 @@ void TensorViewerPanel::explain() {
     const graph::InternalGraph& graph = m_opened.graph();
     if (const exec::Failure* failure = m_runs.failure(graph.node(m_node).producer))
         return say(tr("Failed"), models::failureText(graph, graph.node(m_node).producer, *failure));
+    if (m_runs.isInOtherBranch(m_node))
+        return say(tr("Not reached"), tr("The last run did not take the branch that %1 is in").arg(name));
     if (m_runs.state() != context::RunState::Failed || recording->failures.empty())
         return say(tr("Not reached"), tr("The last run stopped before %1").arg(name), tr("Run to here"));
     const graph::Expr& failed = graph.expr(recording->failures.front().expr);
