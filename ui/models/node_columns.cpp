@@ -34,7 +34,7 @@ const std::vector<NodeColumn>& nodeColumns() {
         {QStringLiteral("elements"), QStringLiteral("Elements"), true, true, true, 90},
         {QStringLiteral("bytes"), QStringLiteral("Memory"), true, true, true, 80},
         {QStringLiteral("parameters"), QStringLiteral("Parameters"), true, true, true, 90},
-        {QStringLiteral("readers"), QStringLiteral("Consumers"), true, false, true, 64},
+        {QStringLiteral("readers"), QStringLiteral("Consumers"), true, false, true, 90},
         {QStringLiteral("time"), QStringLiteral("Time"), true, true, true, 90},
         {QStringLiteral("mean"), QStringLiteral("Mean"), true, false, true, 80, NodeColumn::Source::Values, true},
         {QStringLiteral("deviation"), QStringLiteral("Std"), true, false, true, 80, NodeColumn::Source::Values},

@@ -4,6 +4,7 @@
 #include <QPainterPath>
 #include <QStyleOption>
 
+#include "ui/theme/elided_text.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::theme {
@@ -87,6 +88,16 @@ void CalmStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* opti
             return drawBox(painter, option->rect, Qt::transparent, color(ColorRole::Border), kCornerRadius);
         default: QProxyStyle::drawPrimitive(element, option, painter, widget);
     }
+}
+
+/// Headings that are too long for their column would be cut at either end.
+void CalmStyle::drawControl(ControlElement element, const QStyleOption* option, QPainter* painter,
+                            const QWidget* widget) const {
+    const auto* header = qstyleoption_cast<const QStyleOptionHeader*>(option);
+    if (element != CE_HeaderLabel || !header) return QProxyStyle::drawControl(element, option, painter, widget);
+    QStyleOptionHeader shortened = *header;
+    shortened.text = elidedText(header->text, Qt::ElideRight, header->rect.width(), header->fontMetrics);
+    QProxyStyle::drawControl(element, &shortened, painter, widget);
 }
 
 void CalmStyle::drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,

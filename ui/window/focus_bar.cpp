@@ -1,7 +1,6 @@
 #include "ui/window/focus_bar.h"
 
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QScopedValueRollback>
@@ -11,6 +10,8 @@
 #include "ui/context/count_text.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/flow_layout.h"
+#include "ui/widgets/labels.h"
 #include "ui/widgets/tool_button.h"
 
 namespace sonde::window {
@@ -25,7 +26,7 @@ constexpr int kMaxTitle = 40;
 }  // namespace
 
 FocusBar::FocusBar(context::OpenModel& opened, context::Canvases& canvases, QWidget* parent)
-    : QFrame(parent), m_opened(opened), m_canvases(canvases), m_title(new QLabel(this)),
+    : QFrame(parent), m_opened(opened), m_canvases(canvases), m_title(new widgets::ElidedLabel({}, this)),
       m_up(widgets::makeToolButton(QStringLiteral("producer"), tr("Upstream"), this)),
       m_down(widgets::makeToolButton(QStringLiteral("consumer"), tr("Downstream"), this)),
       m_depth(new QSlider(Qt::Horizontal, this)), m_depthText(new QLabel(this)), m_count(new QLabel(this)) {
@@ -33,7 +34,6 @@ FocusBar::FocusBar(context::OpenModel& opened, context::Canvases& canvases, QWid
     setFrameShape(QFrame::StyledPanel);
     setAutoFillBackground(true);
     setAccessibleName(tr("Filter of the graph"));
-    m_title->setTextFormat(Qt::PlainText);
     m_up->setCheckable(true);
     m_down->setCheckable(true);
     m_depth->setObjectName(QStringLiteral("coneDepth"));
@@ -42,9 +42,8 @@ FocusBar::FocusBar(context::OpenModel& opened, context::Canvases& canvases, QWid
     m_depth->setFixedWidth(kSliderWidth);
     m_depth->setPageStep(1);
     auto* all = widgets::makeToolButton(QStringLiteral("close"), tr("Show everything (Ctrl+Shift+H)"), this);
-    auto* row = new QHBoxLayout(this);
+    auto* row = new widgets::FlowLayout(this, theme::kTight, theme::kTight);
     row->setContentsMargins(theme::kSmall, theme::kTight, theme::kTight, theme::kTight);
-    row->setSpacing(theme::kTight);
     for (QWidget* part : std::initializer_list<QWidget*>{m_title, m_up, m_down, m_depth, m_depthText, m_count, all})
         row->addWidget(part);
     connect(m_up, &QToolButton::clicked, this, &FocusBar::cone);
@@ -56,7 +55,6 @@ FocusBar::FocusBar(context::OpenModel& opened, context::Canvases& canvases, QWid
     connect(&m_canvases, &context::Canvases::focusChanged, this, &FocusBar::refresh);
     connect(&m_opened, &context::OpenModel::documentOpened, this, &FocusBar::refresh);
     connect(&m_opened, &context::OpenModel::documentClosed, this, &FocusBar::refresh);
-    parent->installEventFilter(this);
     for (QWidget* part : std::initializer_list<QWidget*>{m_up, m_down, m_depth, all}) part->installEventFilter(this);
     refresh();
 }
@@ -108,35 +106,17 @@ void FocusBar::refresh() {
     m_depth->setValue(focus.depth == 0 ? farthest : std::min(focus.depth, farthest));
     m_depthText->setText(m_depth->value() >= farthest ? tr("all") : tr("%1 of %2").arg(m_depth->value()).arg(farthest));
     m_depthText->setMinimumWidth(fontMetrics().horizontalAdvance(tr("%1 of %2").arg(farthest).arg(farthest)));
-    raise();
-    place();
 }
 
 void FocusBar::setLeftOut(std::size_t operations) {
     m_count->setText(tr("%1 hidden").arg(context::countText(operations)));
-    place();
-}
-
-void FocusBar::attachTo(QWidget* canvas) {
-    if (canvas == parent()) return;
-    parent()->removeEventFilter(this);
-    setParent(canvas);
-    canvas->installEventFilter(this);
-    refresh();
 }
 
 QString FocusBar::text() const { return m_title->text() + QStringLiteral("  ") + m_count->text(); }
 
-void FocusBar::place() {
-    adjustSize();
-    move(std::max(0, (parentWidget()->width() - width()) / 2), theme::kSmall);
-}
-
 bool FocusBar::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == parent() && event->type() == QEvent::Resize) place();
-    // The bar lies on the canvas, whose arrows, Space and Return must not take the keys of what has the focus in it.
-    if (watched != parent() && event->type() == QEvent::ShortcutOverride &&
-        static_cast<QKeyEvent*>(event)->modifiers() == Qt::NoModifier)
+    // Arrows, Space and Return, which the canvas knows, are for what has the focus in the bar.
+    if (event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent*>(event)->modifiers() == Qt::NoModifier)
         event->accept();
     return QFrame::eventFilter(watched, event);
 }

@@ -9,17 +9,21 @@ class QLabel;
 class QSlider;
 class QToolButton;
 
+namespace sonde::widgets {
+class ElidedLabel;
+}
+
 namespace sonde::window {
 
-/// Says over the canvas that not everything is drawn, and why: what a cone is of, with its depth and directions, what
-/// was isolated or hidden, and how many operations are left out. Shown only then.
+/// Says above the canvas that not everything is drawn, and why: what a cone is of, with its depth and directions, what
+/// was isolated or hidden, and how many operations are left out. Shown only then, in a layout: it covers no node.
 class FocusBar : public QFrame {
     Q_OBJECT
   public:
     FocusBar(context::OpenModel& opened, context::Canvases& canvases, QWidget* parent);
 
-    /// Lies on another canvas from now on.
-    void attachTo(QWidget* canvas);
+    /// The bar is about another canvas now.
+    void refresh();
     QSlider* depthSlider() const { return m_depth; }
     QString text() const;
     /// How many operations the picture leaves out.
@@ -29,14 +33,12 @@ class FocusBar : public QFrame {
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
-    void refresh();
-    void place();
     void cone();
     QString title() const;
 
     context::OpenModel& m_opened;
     context::Canvases& m_canvases;
-    QLabel* m_title;
+    widgets::ElidedLabel* m_title;
     QToolButton* m_up;
     QToolButton* m_down;
     QSlider* m_depth;

@@ -60,6 +60,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent) {
     connectParts();
     connectContext();
     m_state->restore();
+    keepOnScreen(*this);
     m_docks->setShown(false);
     m_state->follow();
     refreshTitle();

@@ -14,7 +14,8 @@ using canvas::GraphCanvas;
 
 WindowCanvases::WindowCanvases(QWidget& page, context::InspectorContext& context, actions::ActionRegistry& actions)
     : m_context(context), m_actions(actions), m_splitter(new QSplitter(&page)), m_first(add(0)),
-      m_focusBar(new FocusBar(context.model(), context.canvases(), m_first)) {
+      m_focusBar(new FocusBar(context.model(), context.canvases(), m_first->parentWidget())) {
+    moveFocusBar();
     auto* column = new QVBoxLayout(&page);
     column->setContentsMargins(0, 0, 0, 0);
     m_splitter->setObjectName(QStringLiteral("canvases"));
@@ -27,7 +28,12 @@ WindowCanvases::WindowCanvases(QWidget& page, context::InspectorContext& context
 GraphCanvas* WindowCanvases::add(int number) {
     auto* made = new GraphCanvas(m_context, nullptr, number);
     made->setObjectName(number == 0 ? QStringLiteral("canvas") : QStringLiteral("secondCanvas"));
-    m_splitter->addWidget(made);
+    auto* page = new QWidget;
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(made, 1);
+    m_splitter->addWidget(page);
     m_actions.addTo(made, actions::Scope::Canvas);
     connect(made, &GraphCanvas::layoutFinished, this, &WindowCanvases::layoutFinished);
     connect(made, &GraphCanvas::sceneChanged, this, [this, made] {
@@ -89,9 +95,9 @@ void WindowCanvases::close(int number) {
     m_context.canvases().setActive(0);
     if (number == 0) m_first->takeOver(*m_second);
     GraphCanvas* closed = std::exchange(m_second, nullptr);
-    m_focusBar->attachTo(m_first);
-    closed->hide();
-    closed->deleteLater();
+    moveFocusBar();
+    closed->parentWidget()->hide();
+    closed->parentWidget()->deleteLater();
     m_first->setBeside(false);
     m_first->setFocus();
     Q_EMIT changed();
@@ -103,9 +109,15 @@ void WindowCanvases::focusNext() {
     next->setFocus(Qt::ShortcutFocusReason);
 }
 
+void WindowCanvases::moveFocusBar() {
+    auto* column = static_cast<QVBoxLayout*>(active()->parentWidget()->layout());
+    if (column->indexOf(m_focusBar) < 0) column->insertWidget(0, m_focusBar);
+    m_focusBar->refresh();
+}
+
 /// The bar is about the canvas in use.
 void WindowCanvases::follow() {
-    m_focusBar->attachTo(active());
+    moveFocusBar();
     if (const auto scene = active()->view().scene()) m_focusBar->setLeftOut(scene->filteredExprs);
     Q_EMIT changed();
 }

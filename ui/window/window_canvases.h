@@ -15,7 +15,7 @@ namespace sonde::window {
 
 class FocusBar;
 
-/// One or two canvases beside each other, and the bar over the one in use that tells what is left out.
+/// One or two canvases beside each other, and the bar above the one in use that tells what is left out.
 class WindowCanvases : public QObject {
     Q_OBJECT
   public:
@@ -58,6 +58,7 @@ class WindowCanvases : public QObject {
   private:
     canvas::GraphCanvas* add(int number);
     void follow();
+    void moveFocusBar();
 
     context::InspectorContext& m_context;
     actions::ActionRegistry& m_actions;

@@ -3,12 +3,15 @@
 #include <QDragEnterEvent>
 #include <QMimeData>
 #include <QPushButton>
+#include <QStatusBar>
 
+#include "core/graph/source_files.h"
 #include "core/io/npz/npy.h"
 #include "tests/support/changing_file.h"
 #include "tests/support/window_fixture.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/widgets/banner.h"
+#include "ui/widgets/labels.h"
 
 using namespace sonde;
 using context::InspectorContext;
@@ -29,6 +32,7 @@ class TestModelFiles : public test::WindowFixture {
     void cleanup() { closeWindow(); }
     void aChangedModelShowsNoValues_data();
     void aChangedModelShowsNoValues();
+    void aDiskThatFailsShowsNoValues();
     void aChangedInputIsReadAnew();
     void aLibraryAsksFirst();
     void aLibraryUnderAnotherNameIsRefused();
@@ -102,6 +106,61 @@ void TestModelFiles::aChangedModelShowsNoValues() {
     settle();
     run();
     QVERIFY(context().runs().value(context().points().watched().front()));
+}
+
+/// The file is as it was, but its bytes can no longer be read: first a weight that is looked at, then all of them in a
+/// run. Reloading reads it again.
+void TestModelFiles::aDiskThatFailsShowsNoValues() {
+    const QString path = m_folder->filePath("model.onnx");
+    QVERIFY(test::replaceFile(path, contentOf(file("unet_small.onnx"))));
+    open(path);
+    run();
+    const tensor::Tensor right = context().runs().recording()->outputs.front().tensor().contiguous().value();
+    const auto fail = [this] {
+        for (const auto& file : graph::filesOf(context().model().document()->graph))
+            QVERIFY(test::makeReadsFail(file->bytes().data(), file->sizeBytes()));
+    };
+    const auto status = [this] { return m_window->statusBar()->findChild<widgets::ElidedLabel*>()->text(); };
+    const QString banner = QStringLiteral("model file can no longer be read from disk; reload (Ctrl+R)");
+    const auto reload = [this] {
+        QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
+        key(Qt::Key_R, Qt::ControlModifier);
+        QTRY_VERIFY_WITH_TIMEOUT(!opened.isEmpty(), 30000);
+        settle();
+    };
+
+    // A weight that is mapped.
+    graph::NodeId weight;
+    const graph::InternalGraph& graph = context().model().graph();
+    for (std::size_t i = 0; i < graph.nodeCount() && !weight.valid(); ++i) {
+        const auto& constant = graph.node(graph::NodeId(i)).constant;
+        if (constant && constant->isTensor() && base::MappedFile::at(constant->tensor().bytes()))
+            weight = graph::NodeId(i);
+    }
+    QVERIFY(weight.valid());
+    fail();
+    context().navigation().select(context().navigation().selectionOf(weight));
+    QTRY_VERIFY(!context().runs().value(weight));
+    QTRY_COMPARE(m_window->banner()->text(), banner);
+    QVERIFY(m_window->banner()->isVisible());
+    context().navigation().clearSelection();
+    settle();
+    QCOMPARE(status(), QStringLiteral("The model file can no longer be read from disk"));
+
+    reload();
+    QVERIFY(!m_window->banner()->isVisible());
+    fail();
+    QSignalSpy finished(&context().runs(), &context::Runs::runFinished);
+    key(Qt::Key_F5);
+    QTRY_VERIFY(!finished.isEmpty());
+    settle();
+    QCOMPARE(context().runs().state(), RunState::Failed);
+    QVERIFY(!context().runs().recording());
+    QCOMPARE(m_window->banner()->text(), banner);
+
+    reload();
+    run();
+    QVERIFY(tensor::identical(context().runs().recording()->outputs.front().tensor(), right));
 }
 
 void TestModelFiles::aChangedInputIsReadAnew() {

@@ -47,6 +47,8 @@ class TestNavigation : public QObject {
     void blocksFoldAndKeysShowTheOthers();
     void valuesOfBlocksStandSideBySide();
     void conesHaveADepthSlider();
+    void theBarOfAFilterCoversNoNode_data();
+    void theBarOfAFilterCoversNoNode();
     void hidingIsCountedAndUndone();
     void pathsBetweenTwoNodes();
     void whatOneIsLedToIsShown();
@@ -208,6 +210,36 @@ void TestNavigation::conesHaveADepthSlider() {
     key(Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(!m_window->canvases().focusBar()->isVisible());
     QCOMPARE(shownExprs(), all);
+}
+
+void TestNavigation::theBarOfAFilterCoversNoNode_data() {
+    QTest::addColumn<int>("width");
+    for (const int width : {800, 1280, 1400}) QTest::addRow("%d", width) << width;
+}
+
+/// All of it is on the window, above the canvas, and every node of a fitted graph below it.
+void TestNavigation::theBarOfAFilterCoversNoNode() {
+    QFETCH(int, width);
+    m_window->resize(width, 800);
+    open(file("resnet18_slim.onnx"));
+    context().canvases().active().expandToDepth(9);
+    settle();
+    context().navigation().select(find("op:Conv").back());
+    key(Qt::Key_Up, Qt::ControlModifier | Qt::ShiftModifier);
+    key(Qt::Key_Space);
+    const window::FocusBar* const bar = m_window->canvases().focusBar();
+    QVERIFY(bar->isVisible());
+    const auto place = [this](const QWidget* widget) {
+        return QRect(widget->mapTo(m_window.get(), QPoint()), widget->size());
+    };
+    QVERIFY(!place(bar).intersects(place(canvas())));
+    QVERIFY(place(bar).bottom() < place(canvas()).top());
+    QCOMPARE(place(bar).left(), place(canvas()).left());
+    QVERIFY(bar->width() <= canvas()->width());
+    for (const QWidget* part : bar->findChildren<QWidget*>())
+        if (part->isVisible()) QVERIFY2(bar->rect().contains(part->geometry()), qPrintable(part->objectName()));
+    for (const layout::ItemId item : canvas()->view().visibleItems())
+        QVERIFY(QRectF(canvas()->rect()).contains(canvas()->view().itemRect(item)));
 }
 
 void TestNavigation::hidingIsCountedAndUndone() {

@@ -189,7 +189,8 @@ void TestTwoCanvases::conesAreOfOneCanvas() {
     QVERIFY(second()->view().scene()->items.size() < all);
     QCOMPARE(first()->view().scene()->items.size(), all);
     QVERIFY(m_window->canvases().focusBar()->isVisible());
-    QVERIFY(m_window->canvases().focusBar()->parentWidget() == second());
+    QVERIFY(m_window->canvases().focusBar()->parentWidget() == second()->parentWidget());
+    QVERIFY(second()->mapTo(m_window.get(), QPoint()).y() > first()->mapTo(m_window.get(), QPoint()).y());
     key(Qt::Key_F6);
     QVERIFY(!m_window->canvases().focusBar()->isVisible());
     key(Qt::Key_F6);

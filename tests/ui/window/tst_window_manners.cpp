@@ -5,10 +5,12 @@
 #include <QContextMenuEvent>
 #include <QDockWidget>
 #include <QFile>
+#include <QHeaderView>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
 #include <QScreen>
+#include <QTableView>
 #include <QTextBrowser>
 #include <QWheelEvent>
 
@@ -39,6 +41,8 @@ class TestWindowManners : public test::WindowFixture {
     void whatIsOpenedToADepthIsSeen();
     void framesStayInTheRoom();
     void windowsBesideEachOtherAreWhole();
+    void aWindowThatGrowsStaysOnTheScreen();
+    void headingsAreWhole();
     void escapeClosesTheHelp_data();
     void escapeClosesTheHelp();
     void aModulesMenuHasWatchAndEndPoints();
@@ -218,6 +222,48 @@ void TestWindowManners::windowsBesideEachOtherAreWhole() {
         QVERIFY(!m_window->frameGeometry().intersects(other->frameGeometry()));
     QTRY_VERIFY_WITH_TIMEOUT(other->isIdle(), 60000);
     other->close();
+}
+
+/// What is in it makes it larger: by what is shown after a run, and by as much as is asked for.
+void TestWindowManners::aWindowThatGrowsStaysOnTheScreen() {
+    open(file("resnet18_slim.onnx"));
+    const QRect room = m_window->screen()->availableGeometry();
+    const std::unique_ptr<MainWindow> other(m_window->openBeside());
+    other->setAttribute(Qt::WA_DeleteOnClose, false);
+    QVERIFY(QTest::qWaitForWindowExposed(other.get()));
+    QTRY_VERIFY_WITH_TIMEOUT(other->isIdle(), 60000);
+    QTRY_VERIFY(room.contains(other->frameGeometry()));
+    other->context().runs().run();
+    QTRY_VERIFY_WITH_TIMEOUT(other->context().runs().recording() && other->isIdle(), 60000);
+    other->context().navigation().select(other->context().model().graph().outputs().front());
+    QTRY_VERIFY_WITH_TIMEOUT(other->isIdle(), 60000);
+    QVERIFY(room.contains(other->frameGeometry()));
+    const int width = other->width();
+    other->centralWidget()->setMinimumSize(other->centralWidget()->size() + QSize(60, 0));
+    QTRY_VERIFY(other->width() > width);
+    QVERIFY(room.contains(other->frameGeometry()));
+    // Where the user has put it half off the screen it stays.
+    other->move(room.right() - 100, room.top() + 20);
+    const QPoint place = other->pos();
+    other->centralWidget()->setMinimumSize(other->centralWidget()->size() + QSize(20, 0));
+    QTRY_VERIFY(other->width() >= width + 80);
+    QCOMPARE(other->pos(), place);
+    other->close();
+}
+
+void TestWindowManners::headingsAreWhole() {
+    open(file("mlp_functional.onnx"));
+    int count = 0;
+    for (const char* name : {"nodeTable", "watchTable", "endTable", "differenceTable", "instanceTable"}) {
+        const auto* table = m_window->findChild<QTableView*>(QLatin1String(name));
+        QVERIFY2(table, name);
+        for (int column = 0; column < table->model()->columnCount(); ++column, ++count) {
+            const QString title = table->model()->headerData(column, Qt::Horizontal).toString();
+            QVERIFY2(table->columnWidth(column) >= table->horizontalHeader()->sectionSizeHint(column),
+                     qPrintable(QLatin1String(name) + u' ' + title));
+        }
+    }
+    QVERIFY(count > 40);
 }
 
 void TestWindowManners::escapeClosesTheHelp_data() {

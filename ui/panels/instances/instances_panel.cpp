@@ -28,9 +28,8 @@ InstancesPanel::InstancesPanel(context::OpenModel& opened, context::Navigation& 
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("instanceTable"));
     m_view->sortByColumn(InstanceTableModel::Instance, Qt::AscendingOrder);
-    static const int widths[] = {220, 200, 140, 90, 90, 90, 90, 80};
-    for (int column = 0; column < InstanceTableModel::ColumnCount; ++column)
-        m_view->setColumnWidth(column, widths[column]);
+    static constexpr int kWidths[] = {220, 200, 140, 90, 90, 90, 90, 80};
+    setColumnWidths(m_view, kWidths);
     m_compute->setObjectName(QStringLiteral("computeValues"));
     auto* page = new QWidget;
     auto* top = new QHBoxLayout;

@@ -33,8 +33,9 @@ NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& 
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("nodeTable"));
-    for (int column = 0; column < models::NodeColumnCount; ++column)
-        m_view->setColumnWidth(column, models::nodeColumns()[static_cast<std::size_t>(column)].width);
+    std::vector<int> widths;
+    for (const models::NodeColumn& column : models::nodeColumns()) widths.push_back(column.width);
+    setColumnWidths(m_view, widths);
 
     widgets::SearchField* filter = makeTableFilter(tr("Filter nodes"), this);
     QHBoxLayout* top = stackTable(this, filter, m_count, m_view);

@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 
 #include "core/tensor/mapped_source.h"
+#include "ui/panels/row_delegate.h"
 #include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/bad_value.h"
@@ -50,12 +51,11 @@ class PlaneModel : public QAbstractTableModel {
     bool isStale() const { return tensor::isSourceChanged(m_plane); }
     QVariant data(const QModelIndex& at, int role) const override {
         switch (role) {
-            case Qt::DisplayRole: {
+            case Qt::DisplayRole:
+            case Qt::ToolTipRole: {
                 const QString shown = text(at.row(), at.column());
                 return isStale() ? QVariant() : QVariant(shown);
             }
-            case Qt::ToolTipRole:
-                return m_plane.dtype() == tensor::DType::String ? QVariant(text(at.row(), at.column())) : QVariant();
             case Qt::TextAlignmentRole: return alignment();
             case Qt::ForegroundRole:
             case Qt::BackgroundRole: {
@@ -81,6 +81,7 @@ class Table : public TensorView {
   public:
     Table() : m_table(new QTableView(this)), m_note(new QLabel(this)), m_model(new PlaneModel(this)) {
         m_table->setModel(m_model);
+        m_table->setItemDelegate(new RowDelegate(m_table));
         m_table->setAccessibleName(tr("Values"));
         m_table->setAlternatingRowColors(true);
         m_table->setSelectionMode(QAbstractItemView::ContiguousSelection);
@@ -110,6 +111,7 @@ class Table : public TensorView {
     void show(const ViewedTensor& shown) override {
         m_shown = shown;
         m_model->setPlane(shown.plane);
+        refreshWidth();
         QStringList cut;
         if (shown.plane.dim(0) > kMaxTableRows)
             cut << tr("the first %1 of %2 rows").arg(kMaxTableRows).arg(shown.plane.dim(0));
@@ -154,10 +156,21 @@ class Table : public TensorView {
   private:
     void refreshFont() {
         m_table->setFont(theme::Theme::instance().monoFont());
-        const QFontMetrics metrics(m_table->font());
-        m_table->horizontalHeader()->setDefaultSectionSize(metrics.horizontalAdvance(QStringLiteral("-0.000000e-00")) +
-                                                           theme::kMedium);
-        m_table->verticalHeader()->setDefaultSectionSize(metrics.height() + theme::kSmall);
+        m_table->verticalHeader()->setDefaultSectionSize(QFontMetrics(m_table->font()).height() + theme::kSmall);
+        refreshWidth();
+    }
+
+    /// A column holds every number of the tensor; strings may be of any length.
+    void refreshWidth() {
+        QString widest = QStringLiteral("-0.000000e-00");
+        if (m_shown.plane.defined() && tensor::isComplex(m_shown.plane.dtype()))
+            widest += QStringLiteral("-0.000000e-00j");
+        if (const auto& stats = m_shown.stats; stats && stats->count > 0 && tensor::isInteger(m_shown.plane.dtype()))
+            for (const double extreme : {stats->minimum, stats->maximum})
+                if (const QString text = QString::number(extreme, 'f', 0); text.size() > widest.size()) widest = text;
+        const int width = QFontMetrics(m_table->font()).horizontalAdvance(widest) + theme::kMedium;
+        if (width != m_table->horizontalHeader()->defaultSectionSize())
+            m_table->horizontalHeader()->setDefaultSectionSize(width);
     }
 
     QTableView* m_table;

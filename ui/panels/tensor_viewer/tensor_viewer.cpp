@@ -5,7 +5,6 @@
 #include <QComboBox>
 #include <QFileDialog>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QSignalBlocker>
@@ -24,6 +23,7 @@
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
+#include "ui/widgets/flow_layout.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/number_text.h"
 #include "ui/widgets/tall_area.h"
@@ -57,10 +57,11 @@ TensorViewer::Counted TensorViewer::count(const tensor::Tensor& tensor, const st
 
 TensorViewer::TensorViewer(QWidget* parent)
     : QWidget(parent), m_splitter(new QSplitter(Qt::Vertical, this)), m_tree(new QTreeWidget(m_splitter)),
-      m_tensorPart(new QWidget), m_switches(new QHBoxLayout), m_buttons(new QButtonGroup(this)),
-      m_stack(new QStackedWidget(m_tensorPart)), m_slice(new widgets::SliceBar(m_tensorPart)),
-      m_channels(new QComboBox(m_tensorPart)), m_range(new widgets::RangeControl(m_tensorPart)),
-      m_statistics(new QLabel(m_tensorPart)), m_pointed(new widgets::ElidedLabel({}, m_tensorPart)),
+      m_tensorPart(new QWidget), m_switches(new widgets::FlowLayout(nullptr, 2, theme::kTight)),
+      m_buttons(new QButtonGroup(this)), m_stack(new QStackedWidget(m_tensorPart)),
+      m_slice(new widgets::SliceBar(m_tensorPart)), m_channels(new QComboBox(m_tensorPart)),
+      m_range(new widgets::RangeControl(m_tensorPart)), m_statistics(new QLabel(m_tensorPart)),
+      m_pointed(new widgets::ElidedLabel({}, m_tensorPart)),
       m_nothing(new widgets::EmptyState(QStringLiteral("tensor"), tr("No numbers"), {}, {}, m_stack)) {
     m_tree->setHeaderLabels({tr("Part"), tr("Type"), tr("Value")});
     m_tree->setAccessibleName(tr("Parts of the value"));
@@ -98,7 +99,6 @@ TensorViewer::TensorViewer(QWidget* parent)
 TensorViewer::~TensorViewer() = default;
 
 void TensorViewer::buildBars() {
-    m_switches->setSpacing(2);
     for (const TensorViewInfo& view : tensorViews()) {
         QToolButton* button = widgets::makeToolButton(view.icon, view.title, m_tensorPart);
         button->setToolTip(view.title + QLatin1Char('\n') + view.description);
@@ -111,7 +111,6 @@ void TensorViewer::buildBars() {
             setCurrentView(id);
         });
     }
-    m_switches->addStretch(1);
     m_channels->addItems({tr("channels first"), tr("channels last")});
     m_channels->setAccessibleName(tr("Channel axis"));
     m_switches->addWidget(m_channels);

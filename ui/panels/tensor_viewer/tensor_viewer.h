@@ -8,7 +8,6 @@
 
 class QButtonGroup;
 class QComboBox;
-class QHBoxLayout;
 class QLabel;
 class QSplitter;
 class QStackedWidget;
@@ -17,6 +16,7 @@ class QTreeWidget;
 namespace sonde::widgets {
 class ElidedLabel;
 class EmptyState;
+class FlowLayout;
 class SliceBar;
 }  // namespace sonde::widgets
 
@@ -105,7 +105,7 @@ class TensorViewer : public QWidget {
     QTreeWidget* m_tree;
     QWidget* m_tensorPart;
     QWidget* m_place = nullptr;  ///< the part scrolls in it where it has not the height that it needs
-    QHBoxLayout* m_switches;
+    widgets::FlowLayout* m_switches;
     QButtonGroup* m_buttons;
     QStackedWidget* m_stack;
     widgets::SliceBar* m_slice;

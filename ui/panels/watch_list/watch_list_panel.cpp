@@ -15,6 +15,7 @@
 #include "ui/context/selection.h"
 #include "ui/panels/copy_rows.h"
 #include "ui/panels/row_delegate.h"
+#include "ui/panels/table_view.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
@@ -61,10 +62,10 @@ NodeValueTable::NodeValueTable(context::OpenModel& opened, context::Navigation& 
     m_view->horizontalHeader()->setHighlightSections(false);
     m_view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_view->horizontalHeader()->setStretchLastSection(true);
-    static const int widths[] = {150, 130, 84, 104, 62, 76, 76, 76, 76, 44, 44, 52};
-    for (int column = 0; column < WatchListModel::ValueColumn; ++column) m_view->setColumnWidth(column, widths[column]);
+    static constexpr int kWidths[] = {150, 130, 84, 104, 62, 76, 76, 76, 76, 44, 44, 52};
     m_view->setSortingEnabled(true);
     m_view->sortByColumn(-1, Qt::AscendingOrder);
+    setColumnWidths(m_view, kWidths);  // with the sort indicator
     copyRowsOnShortcut(m_view);
 
     auto* remove = new QAction(watches ? tr("&Remove Watch Point") : tr("&Remove End Point"), m_view);
