@@ -9,6 +9,10 @@ namespace sonde::operators {
 inline constexpr const char* kOverlapText =
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor "
     "before performing the operation.";
+/// Where that cannot be decided: our own words.
+inline constexpr const char* kUndecidedOverlapText =
+    "whether this is exactly what it writes, which is allowed, or another part of it depends on sizes that are not known while tracing: "
+    "not supported; read from a clone()";
 inline constexpr const char* kRepeatText =
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
     "before performing the operation.";

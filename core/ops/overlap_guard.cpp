@@ -28,12 +28,12 @@ base::Result<void> positions(KernelContext& context) {
 
 base::Result<void> overlapGuard(KernelContext& context) {
     std::vector<std::int64_t> written = elementsOf(context.in(0));
-    const std::string where = "node '" + context.attributes().getString("write", "") + "': ";
-    const bool reads = context.inputCount() > 1;
+    const std::string where = "node " + context.value(3).toString() + ": ";
+    const bool reads = context.has(1);
     const bool isSame = reads && context.in(0).shape() == context.in(1).shape() && written == elementsOf(context.in(1));
     std::ranges::sort(written);
     if (!reads && std::ranges::adjacent_find(written) != written.end()) return opError(where + operators::kRepeatText);
-    if (reads && !(isSame && context.attributes().getInt("allows_same", 0) != 0)) {
+    if (reads && !(isSame && context.value(2).toBool())) {
         for (const std::int64_t element : elementsOf(context.in(1))) {
             if (std::ranges::binary_search(written, element)) return opError(where + operators::kOverlapText);
         }
@@ -59,9 +59,9 @@ void define_overlap_guard(Registry& registry) {
                      .strided()
                      .in("written")
                      .optionalIn("read")
+                     .anyIn("allows_same")
+                     .anyIn("write")
                      .out("holds")
-                     .attrInt("allows_same", 0)
-                     .attrString("write", "")
                      .runs(overlapGuard, [](InferContext& context) -> base::Result<void> {
                          TypeInfo type;
                          type.kind = ValueKind::Bool;

@@ -200,11 +200,9 @@ void InplaceWalk::guardOverlap(Frame& frame, ExprId id, Id place, const std::vec
         part.arguments = {Argument::of(target), *index};
         target = insert(std::move(part), name + "_positions");
     }
-    Expr check = checkOf(kOverlapGuard, {Argument::of(target)});
-    if (read) check.arguments.push_back(Argument::of(cut(*read)));
-    check.attributes.set("allows_same", std::int64_t{allowsSame});
-    check.attributes.set("write", m_graph.node(m_rewrite.output(id)).name);
-    insert(std::move(check), name + "_guard");
+    insert(checkOf(kOverlapGuard, {Argument::of(target), read ? Argument::of(cut(*read)) : Argument::omitted(),
+                                   Argument::of(Value::ofBool(allowsSame)), Argument::of(Value('\'' + name + '\''))}),
+           name + "_guard");
     m_guarded.insert(id);
 }
 

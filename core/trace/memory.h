@@ -14,6 +14,10 @@
 #include "core/trace/record.h"
 #include "core/trace/var.h"
 
+namespace sonde::graph {
+enum class Overlap : std::uint8_t;
+}
+
 namespace sonde::trace {
 
 /// How a view is cut out of its base.
@@ -167,7 +171,8 @@ class Memory {
     bool mayBeSameObject(const CellPtr& cell) const;
     void checkReforms(const Mark& mark, const std::vector<graph::NodeId>& inputs) const;
     void checkOverlap(const OperatorCall& call, const CellPtr& target, const Var* written);
-    bool mayOverlapBySize(const OperatorCall& call, const CellPtr& target, const CellPtr& read, bool isItem);
+    graph::Overlap overlapBySize(const CellPtr& target, const OperatorCall* part, const CellPtr& read, bool allowsSame);
+    graph::Overlap overlapOfPositions(const CellPtr& written, const CellPtr& read, bool allowsSame);
     void checkWritable(const Cell& cell, const std::string& operation) const;
     void set(const CellPtr& cell, graph::NodeId node);
     void wrote(const CellPtr& target, graph::NodeId node);

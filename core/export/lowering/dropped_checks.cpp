@@ -26,12 +26,12 @@ bool isOverlapGuard(const Expr& expr) {
 /// What it says when it fails, if it says something.
 std::string sentenceOf(const Expr& expr) {
     if (graph::isGuard(expr)) return expr.attributes.getString(graph::kGuardSentence, "");
-    if (isOverlapGuard(expr))
-        return "what '" + expr.attributes.getString("write", "") + "' writes to is apart from what it reads";
     const auto text = std::ranges::find_if(expr.arguments, [](const Argument& argument) {
         return argument.kind == Argument::Kind::Constant && argument.constant.kind() == tensor::ValueKind::String;
     });
-    return text == expr.arguments.end() ? std::string() : text->constant.toString();
+    if (text == expr.arguments.end()) return {};
+    const std::string& said = text->constant.toString();
+    return isOverlapGuard(expr) ? "what " + said + " writes to is apart from what it reads" : said;
 }
 
 }  // namespace

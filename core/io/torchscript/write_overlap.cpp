@@ -101,16 +101,69 @@ std::vector<const ViewStep*> stepsTo(TensorCell& cell) {
 
 bool hasOpenBounds(const ViewStep& step) { return std::ranges::any_of(step.arguments, &Var::hasProxy); }
 
-/// They meet; the same elements in the same order count only if asked for.
-bool meet(TensorCell& written, TensorCell& read, bool same) {
-    if (&rootOf(written) != &rootOf(read)) return false;
+/// Indices that are not apart show other elements for every size of their base: they do not begin together, or one
+/// lacks a dimension that the other has.
+bool differ(const ViewStep& a, const ViewStep& b) {
+    if (a.kind != ViewStep::Kind::Index || b.kind != ViewStep::Kind::Index) return false;
+    const auto isCounted = [](const Var& part) { return partOf(part).has_value(); };
+    if (!std::ranges::all_of(a.arguments, isCounted) || !std::ranges::all_of(b.arguments, isCounted)) return false;
+    if (std::ranges::count_if(a.arguments, isWhole) != std::ranges::count_if(b.arguments, isWhole)) return true;
+    for (std::size_t i = 0; i < std::max(a.arguments.size(), b.arguments.size()); ++i) {
+        const auto first = i < a.arguments.size() ? *partOf(a.arguments[i]) : DimensionPart();
+        const auto second = i < b.arguments.size() ? *partOf(b.arguments[i]) : DimensionPart();
+        if (first.start >= 0 && second.start >= 0 && first.start != second.start) return true;
+    }
+    return false;
+}
+
+enum class Meeting : std::uint8_t {
+    No,
+    Yes,   ///< they meet, and are not the same elements in the same order
+    Same,  ///< these are
+    Open,  ///< sizes that only a run knows decide
+};
+
+Meeting meetingOf(TensorCell& written, TensorCell& read) {
+    if (&rootOf(written) != &rootOf(read)) return Meeting::No;
     const std::vector<const ViewStep*> a = stepsTo(written), b = stepsTo(read);
-    const std::size_t common = std::min(a.size(), b.size());
+    const std::size_t common = std::min(a.size(), b.size()), most = std::max(a.size(), b.size());
     for (std::size_t i = 0; i < common; ++i) {
         if (a[i] == b[i] || isSameStep(*a[i], *b[i])) continue;
-        return !areApart(*a[i], *b[i]) && !hasOpenBounds(*a[i]) && !hasOpenBounds(*b[i]);
+        if (areApart(*a[i], *b[i]) || hasOpenBounds(*a[i]) || hasOpenBounds(*b[i])) return Meeting::No;
+        return i + 1 == most && differ(*a[i], *b[i]) ? Meeting::Yes : Meeting::Open;
     }
-    return same || a.size() != b.size();
+    if (common == most) return Meeting::Same;
+    const ViewStep whole{ViewStep::Kind::Index, {}, {}, 0};
+    return common + 1 == most && differ(*(a.size() == most ? a : b).back(), whole) ? Meeting::Yes : Meeting::Open;
+}
+
+/// It shows elements of its base as they are, so that it can be cut out of a tensor of their positions as well.
+bool movesElements(const ViewStep& step) {
+    if (step.kind != ViewStep::Kind::Call) return true;
+    using operators::ViewForm;
+    const ViewForm form = operators::traitsOf("aten", step.name).form;
+    // view(x, dtype) shows other elements.
+    if (form == ViewForm::NewShape) return !step.arguments.empty() && !isWhole(step.arguments.front());
+    return operators::keepsOrder(form) || operators::cutsPart(form) || form == ViewForm::Transpose ||
+           form == ViewForm::Permute || form == ViewForm::MoveDim || form == ViewForm::Diagonal ||
+           form == ViewForm::Expand;
+}
+
+bool canBeGuarded(TensorCell& cell) {
+    return std::ranges::all_of(stepsTo(cell), [](const ViewStep* step) { return movesElements(*step); });
+}
+
+/// Records a check that ends a run where the write is one that PyTorch refuses (ops/overlap_guard.cpp).
+void guardOverlap(const std::string& write, TensorCell& written, TensorCell& read, bool allowsSame) {
+    constexpr trace::Function kPositions{"positions", "positions", "positions", true, "sonde"};
+    constexpr trace::Function kGuard{"overlap_guard", "overlap_guard", "overlap_guard", false, "sonde"};
+    const Var positions = trace::callFunction(kPositions, {rootOf(written).var});
+    const auto cut = [&](TensorCell& cell) {
+        Var at = positions;
+        for (const ViewStep* step : stepsTo(cell)) at = cutAgain(*step, at);
+        return at;
+    };
+    trace::callFunction(kGuard, {cut(written), cut(read), Var(allowsSame), Var(write)});
 }
 
 }  // namespace
@@ -118,13 +171,20 @@ bool meet(TensorCell& written, TensorCell& read, bool same) {
 void checkWriteOverlap(const std::string& name, const ScriptValue& written, const std::vector<ScriptValue>& arguments,
                        const std::vector<std::pair<std::string, ScriptValue>>& keywords) {
     if (operators::readsNumberFirst(name)) return;
-    const bool same = operators::refusesAnyOverlap(name);
+    const bool allowsSame = !operators::refusesAnyOverlap(name);
     const auto check = [&](const ScriptValue& argument) {
-        if (!argument.cell() || &argument == &written || !meet(*written.cell(), *argument.cell(), same)) return;
+        if (!argument.cell() || &argument == &written) return;
+        const Meeting meeting = meetingOf(*written.cell(), *argument.cell());
+        if (meeting == Meeting::No || (meeting == Meeting::Same && allowsSame)) return;
         const std::string here = SourceFrame::where();
-        throw trace::TraceError(trace::TraceErrorKind::Runtime,
-                                "a tensor is written by " + name + (here.empty() ? "" : " at " + here) +
-                                    " from a part of itself: " + operators::kOverlapText);
+        if (meeting == Meeting::Open && canBeGuarded(*written.cell()) && canBeGuarded(*argument.cell())) {
+            const std::string write = '\'' + name + '\'' + (here.empty() ? "" : " (" + here + ')');
+            return guardOverlap(write, *written.cell(), *argument.cell(), allowsSame);
+        }
+        throw trace::TraceError(
+            trace::TraceErrorKind::Runtime,
+            "a tensor is written by " + name + (here.empty() ? "" : " at " + here) + " from a part of itself: " +
+                (meeting == Meeting::Open ? operators::kUndecidedOverlapText : operators::kOverlapText));
     };
     for (const ScriptValue& argument : arguments) {
         check(argument);

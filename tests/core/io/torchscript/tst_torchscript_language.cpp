@@ -324,6 +324,13 @@ class TestTorchScriptLanguage : public QObject {
         QTest::newRow("the same") << QByteArray("torch.add_(y, y)") << false;
         QTest::newRow("a number first") << QByteArray("torch.fill_(y, torch.select(y, 0, 1))") << false;
         QTest::newRow("scattered, the same") << QByteArray("torch.index_copy_(y, 0, torch.arange(4), y)") << true;
+        QTest::newRow("in two rows") << QByteArray("torch.mul_(y, torch.view(y, [2, 2]))") << true;
+        QTest::newRow("in one row") << QByteArray("torch.mul_(torch.view(y, [1, 4]), y)") << true;
+        QTest::newRow("transposed") << QByteArray("torch.mul_(torch.view(y, [2, 2]), torch.t(torch.view(y, [2, 2])))")
+                                    << true;
+        QTest::newRow("the first three") << QByteArray("torch.mul_(torch.slice(y, 0, 0, 3), torch.slice(y, 0, 1))")
+                                         << true;
+        QTest::newRow("two of four") << QByteArray("torch.mul_(y, torch.slice(y, 0, 0, 1))") << true;
     }
     void writesThatMeetWhatTheyReadAreRefused() {
         QFETCH(QByteArray, write);
@@ -331,6 +338,33 @@ class TestTorchScriptLanguage : public QObject {
         const Script script(model("    y = torch.clone(x)\n    _0 = " + write.toStdString() + "\n    return y\n"));
         const bool failed = !script.opened || script.run({1, 2, 3, 4}).error;
         QCOMPARE(failed, refused);
+    }
+
+    /// Whether they are the same elements sizes decide, which only a run knows.
+    void writesOfWhatTheyReadAsAWhole_data() {
+        QTest::addColumn<QByteArray>("write");
+        QTest::addColumn<QString>("expected");
+        QTest::newRow("by view") << QByteArray("torch.mul_(y, torch.view(y, [4]))") << "1 4 9 16";
+        QTest::newRow("into a view") << QByteArray("torch.mul_(torch.view(y, [4]), y)") << "1 4 9 16";
+        QTest::newRow("squeezed") << QByteArray("torch.sub_(torch.squeeze(y), y, alpha=2)") << "-1 -2 -3 -4";
+        QTest::newRow("the first four") << QByteArray("torch.mul_(y, torch.slice(y, 0, 0, 4, 1))") << "1 4 9 16";
+        QTest::newRow("by two cuts") << QByteArray("torch.mul_(torch.slice(y, 0, 0, 2), torch.narrow(y, 0, 0, 2))")
+                                     << "1 4 3 4";
+        QTest::newRow("of two rows") << QByteArray(
+                                            "torch.mul_(torch.slice(torch.view(y, [2, 2]), 0, 0, 2, 1), "
+                                            "torch.view(y, [2, 2]))")
+                                     << "1 4 9 16";
+    }
+    void writesOfWhatTheyReadAsAWhole() {
+        QFETCH(QByteArray, write);
+        QFETCH(QString, expected);
+        const Script script(model("    y = torch.clone(x)\n    _0 = " + write.toStdString() + "\n    return y\n"));
+        QVERIFY2(script.opened, script.opened ? "" : script.opened.error().text().c_str());
+        QCOMPARE(numbers(script.run({1, 2, 3, 4})), expected);
+        // Known as such before a run, and not found out by one call on values.
+        const graph::InternalGraph& graph = *(*script.opened)->graph;
+        QVERIFY(std::ranges::none_of(graph.main().order,
+                                     [&](graph::ExprId id) { return graph.expr(id).callable != nullptr; }));
     }
 
     /// Without a .debug_pkl the archive's own code is the source.
