@@ -7,6 +7,7 @@
 #include "core/document/input_infos.h"
 #include "core/exec/runner.h"
 #include "core/export/inference/inference_form.h"
+#include "core/export/lowering/dropped_checks.h"
 #include "core/graph/source_files.h"
 #include "core/io/dump/input_transform.h"
 #include "core/ops/registry/registry.h"
@@ -259,6 +260,7 @@ base::Result<io::dump::DumpFile> makeDump(const Document& source, const std::vec
                                           const DumpOptions& options, const base::WorkContext& work) {
     if (options.optimize) SONDE_TRY(checkInferenceOptions(options.inference));
     SONDE_TRY(checkModel(source));
+    SONDE_TRY(checkOpaqueCalls(source, "a dump"));
     io::dump::DumpFile dump;
     SONDE_ASSIGN(dump.outputNames, outputNames(*source.graph, options));
     SONDE_ASSIGN(auto inputs, caseInputs(source, inputData, options, work));

@@ -34,6 +34,22 @@ std::string sentenceOf(const Expr& expr) {
     return isOverlapGuard(expr) ? "what " + said + " writes to is apart from what it reads" : said;
 }
 
+constexpr std::size_t kMaxNamed = 5;
+
+const graph::ModuleInfo* moduleOf(const document::Document& document, const Expr& call) {
+    if (!document.modules || call.kind != graph::ExprKind::CallModule) return nullptr;
+    const auto index = call.target.empty() ? std::size_t{0} : document.modules->find(call.target);
+    return index ? &document.modules->module(*index) : nullptr;
+}
+
+/// "module 'head' of class Head"
+std::string nameOf(const document::Document& document, const Expr& call) {
+    if (call.kind != graph::ExprKind::CallModule) return "function '" + call.target + '\'';
+    const graph::ModuleInfo* module = moduleOf(document, call);
+    const std::string of = module && !module->moduleClass.empty() ? " of class " + module->moduleClass : std::string();
+    return (call.target.empty() ? "the model" : "module '" + call.target + '\'') + of;
+}
+
 }  // namespace
 
 base::Diagnostics droppedChecks(const graph::InternalGraph& graph) {
@@ -79,6 +95,27 @@ std::set<graph::ExprId> overlapChecks(const graph::InternalGraph& graph) {
         if (isForThem && !isResult && expr.kind != graph::ExprKind::Input) checks.insert(expr.id);
     }
     return checks;
+}
+
+base::Result<void> checkOpaqueCalls(const document::Document& document, std::string_view place,
+                                    const std::function<bool(graph::ExprId)>& counts) {
+    const graph::InternalGraph& graph = *document.graph;
+    std::vector<std::string> calls;
+    for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        if (!expr.callable || (counts && !counts(id))) continue;
+        const graph::ModuleInfo* module = moduleOf(document, expr);
+        std::string text = nameOf(document, expr);
+        if (module && !module->failure.empty()) text += " (it could not be traced: " + module->failure + ')';
+        if (std::ranges::find(calls, text) == calls.end()) calls.push_back(std::move(text));
+    }
+    if (calls.empty()) return {};
+    std::string list;
+    for (std::size_t i = 0; i < std::min(calls.size(), kMaxNamed); ++i) list += (i == 0 ? "" : ", ") + calls[i];
+    if (calls.size() > kMaxNamed) list += " and " + std::to_string(calls.size() - kMaxNamed) + " more";
+    return base::usageError(list + (calls.size() == 1 ? " runs" : " run") + " on values, as code of the model that " +
+                                std::string(place) + " cannot hold",
+                            graph.name, "trace it with an example (--example), so that its operators are known");
 }
 
 }  // namespace sonde::exporting

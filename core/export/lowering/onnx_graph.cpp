@@ -54,6 +54,7 @@ base::Result<OnnxGraph> onnxGraph(const Document& document, std::span<const Valu
     exec::Runner runner;
     exec::Recording recording = runner.run(*plan, inputs, work, {.observer = log.get()});
     if (recording.error) return std::move(*recording.error);
+    SONDE_TRY(checkOpaqueCalls(document, "an ONNX file", [&](ExprId id) { return log->count(id) > 0; }));
     Transcriber transcriber(*document.graph, log, [&](ExprId branch, std::size_t side) {
         return forcedRun(document.graph, branch, side, runner, inputs, work);
     });

@@ -160,6 +160,32 @@ class TestSavedChecks : public QObject {
         QVERIFY2(made.error().text().find("module 'opaque'") != std::string::npos, made.error().text().c_str());
     }
 
+    /// What cannot be written, and why it is an opaque call.
+    void opaqueCallsAreExplained() {
+        const trace::EvaluatorScope evaluator(document::kernelEvaluator());
+        const auto net = custom("Net", [](Custom& self, In in) { return self.at("opaque").call({in[0]}, {}); });
+        net->addChild("opaque",
+                      custom("Opaque", [](Custom&, In in) -> Var { return nn::sum(in[0]) > 0 ? in[0] : in[0] * 2; }));
+        trace::RobustTracer tracer;
+        document::Document document;
+        document.graph = tracer.traceRobust(net);
+        document.modules = std::make_shared<graph::ModuleTree>(tracer.tree());
+        const std::vector<Value> inputs{input()};
+        const auto made = exporting::onnxGraph(document, inputs);
+        const auto dump = exporting::makeDump(document, {}, {});
+        QVERIFY(!made && !dump);
+        for (const base::Error& error : {made.error(), dump.error()}) {
+            QCOMPARE(error.exitStatus(), 2);
+            const std::string text = error.text();
+            QVERIFY2(
+                text.find("module 'opaque' of class Opaque (it could not be traced: TraceError: ") != std::string::npos,
+                text.c_str());
+            QVERIFY2(error.hint.find("--example") != std::string::npos, error.hint.c_str());
+        }
+        QVERIFY(made.error().text().find("that an ONNX file cannot hold") != std::string::npos);
+        QVERIFY(dump.error().text().find("that a dump cannot hold") != std::string::npos);
+    }
+
     void writesKeepTheirDtype() {
         const trace::EvaluatorScope evaluator(document::kernelEvaluator());
         const struct {
