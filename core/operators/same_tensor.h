@@ -25,5 +25,8 @@ Sharing sharingOfDropout(std::optional<double> p, std::optional<bool> trains);
 
 /// The result is a part of the argument's whole storage, whatever the argument itself shows of it: `as_strided`.
 bool readsWholeStorage(std::string_view domain, std::string_view operatorName);
+/// What is said where the argument may be in memory in another order than row by row.
+inline constexpr const char* kUnknownLayoutText =
+    "is seen through other strides, and the order of its elements in memory is not known: not supported; call contiguous() on it before";
 
 }  // namespace sonde::operators

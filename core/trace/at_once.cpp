@@ -1,6 +1,7 @@
 #include "core/trace/at_once.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <unordered_set>
@@ -213,8 +214,35 @@ Var viewsOfList(const Function& function, const OperatorCall& called, const Call
     return Var::list(std::move(items));
 }
 
+bool hasOtherLayout(const Tensor& tensor) {
+    const auto& known = threadState().otherLayouts;
+    const auto found = known.find(tensor.storage().get());
+    return found != known.end() && found->second.lock() == tensor.storage();
+}
+
+/// PyTorch gives results the order in memory that their arguments have, where those are permuted; ours are packed.
+void noteLayout(const Value& result, const OperatorCall& called, const CallValues& call) {
+    if (makesPacked(called)) return;
+    bool isPacked = keepsPacked(called);
+    const auto look = [&](const Tensor& argument) {
+        isPacked = isPacked && argument.isContiguous() && !hasOtherLayout(argument);
+    };
+    for (const Value& value : call.arguments) visitTensors(value, look);
+    for (const auto& [name, value] : call.keywords) visitTensors(value, look);
+    if (isPacked) return;
+    constexpr std::size_t kMinSweep = 256;
+    auto& known = threadState().otherLayouts;
+    // Those of tensors that are gone go when there are twice as many.
+    if (known.size() >= kMinSweep && std::has_single_bit(known.size()))
+        std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+    visitTensors(result, [&](const Tensor& made) {
+        if (made.rank() > 1) known.insert_or_assign(made.storage().get(), made.storage());
+    });
+}
+
 /// as_strided counts in the tensor's storage.
 Value strided(const OperatorCall& called, const Tensor& base) {
+    if (hasOtherLayout(base)) fail(std::string("a tensor ") + operators::kUnknownLayoutText);
     const Var *size = called.argument(1, "size"), *stride = called.argument(2, "stride"),
               *offset = called.argument(3, "storage_offset");
     if (!size || !stride) fail(called.display + ": size and stride are missing");
@@ -393,7 +421,11 @@ Var callAtOnce(const Function& function, const std::vector<Var>& arguments, cons
     if (!base)
         return link != Link::None && takesList(called) ? viewsOfList(function, called, call, result) : Var(result);
     switch (link) {
-        case Link::None: return Var(withOwnMemory(result, call));
+        case Link::None: {
+            Value own = withOwnMemory(result, call);
+            noteLayout(own, called, call);
+            return Var(std::move(own));
+        }
         case Link::Same: return mayGiveItself(called) ? arguments.front() : Var(Value(*base));
         case Link::View:
         case Link::Parts: return itselfOr(asView(result, *base, function, call, std::nullopt));

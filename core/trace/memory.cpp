@@ -304,6 +304,7 @@ Var Memory::call(OperatorCall call) {
         const CellPtr shown = findCell(call.arguments[0].node());
         const Var* const start = call.argument(3, "storage_offset");
         const bool isView = shown && (shown->base || !shown->perhaps.empty());
+        if (!isView && !isPackedBase) refuse(current(call.arguments[0].node()), operators::kUnknownLayoutText);
         if (isView && (!isPackedBase || (start && !start->isNone())))
             refuse(*shown,
                    "is seen through other strides, and where it begins in its storage is not known: not "

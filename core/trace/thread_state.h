@@ -1,6 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
+
+namespace sonde::tensor {
+class Storage;
+}
 
 namespace sonde::trace {
 
@@ -17,6 +22,8 @@ struct ThreadState {
     const FunctionSwap* swap = nullptr;
     WriteProtection* protection = nullptr;
     bool writesAsValues = false;  ///< see WritesAsValues
+    /// Of results that were computed at once: PyTorch's may be in memory in another order than row by row.
+    std::unordered_map<const tensor::Storage*, std::weak_ptr<const tensor::Storage>> otherLayouts;
 };
 
 /// Of the calling thread. Not passed along: a model's forward is written as `relu(x + weight)`, and neither the

@@ -1,6 +1,7 @@
 // What a tracer's values share: calls in place, and bodies that write to what is older than they are.
 
 #include <algorithm>
+#include <functional>
 
 #include "core/graph/memory.h"
 #include "core/graph/traits.h"
@@ -36,6 +37,30 @@ bool mayShowPart(const graph::InternalGraph& graph, NodeId node) {
     }
 }
 
+/// Its elements are in memory in row-major order, as far as what made it tells.
+bool isSurelyPacked(const graph::InternalGraph& graph, NodeId node, const std::function<bool(NodeId)>& isKnown) {
+    constexpr std::size_t kMaxNodes = 1000;
+    std::vector<NodeId> waiting{node};
+    std::unordered_set<NodeId> seen{node};
+    while (!waiting.empty()) {
+        const NodeId each = waiting.back();
+        waiting.pop_back();
+        if (isKnown(each)) continue;
+        const Expr& expr = graph.expr(graph.node(each).producer);
+        const operators::Traits& traits = graph::traitsOf(expr);
+        if (traits.density == operators::Density::Always) continue;
+        const bool isLikeAll = traits.density == operators::Density::LikeArguments;
+        const bool isLikeFirst = traits.form == operators::ViewForm::Same || operators::keepsOrder(traits.form) ||
+                                 traits.memory.sharing == graph::Sharing::Written;
+        if ((!isLikeAll && !isLikeFirst) || expr.inputs.empty() || seen.size() > kMaxNodes) return false;
+        for (const NodeId input : expr.inputs) {
+            if (seen.insert(input).second) waiting.push_back(input);
+            if (isLikeFirst && !isLikeAll) break;
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
 NodeId Tracer::current(NodeId node) const { return m_memory->current(node); }
@@ -63,6 +88,13 @@ Var Tracer::follow(OperatorCall call) {
                          placeOf(call.arguments[0].node()) +
                              " is seen through other strides, and where it begins in its storage is not known: not "
                              "supported; call clone() on it before");
+    const auto isPacked = [this](NodeId node) {
+        const std::optional<ValueKind> kind = kindOf(node);
+        return m_memory->isPacked(node) || (kind && *kind != ValueKind::Tensor);
+    };
+    if (isStrided && call.arguments[0].isProxy() && !isSurelyPacked(*m_graph, call.arguments[0].node(), isPacked))
+        throw TraceError(TraceErrorKind::Runtime,
+                         placeOf(call.arguments[0].node()) + ' ' + operators::kUnknownLayoutText);
     const Link link = linkOf(call, this, false);
     const Var target = call.arguments.empty() ? Var() : call.arguments.front();
     const bool writes = link == Link::Write || link == Link::Reform;

@@ -8,6 +8,7 @@
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/run_state.h"
 #include "core/io/torchscript/source_stack.h"
+#include "core/operators/same_tensor.h"
 #include "core/operators/traits.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
@@ -202,7 +203,11 @@ ScriptValue storageOf(const ScriptValue& tensor, bool isStartGiven) {
     TensorCell* at = &shown(*tensor.cell());
     bool isKnown = true;
     for (; at->base; at = at->base.get()) isKnown = isKnown && (isStartGiven || keepsStart(*at->step));
-    if (isKnown && at->sharers.empty()) return at->shared_from_this();
+    const bool isDense = at->isDense || (at->slot && at->slot->value.isContiguous());
+    if (isKnown && at->sharers.empty()) {
+        if (isDense) return at->shared_from_this();
+        throw TraceError(TraceErrorKind::Runtime, std::string("a tensor ") + operators::kUnknownLayoutText);
+    }
     throw TraceError(TraceErrorKind::Runtime,
                      "a tensor is seen through other strides, and where it begins in the memory that it shows is not "
                      "known: not supported; call clone() on it before, or say where in its storage to begin");

@@ -16,7 +16,8 @@ TensorCell& shown(TensorCell& cell);
 /// What has the memory that the tensor shows.
 TensorCell& rootOf(TensorCell& cell);
 /// The tensor that shows all of the memory of which `tensor` shows a part, for as_strided, which counts there.
-/// `isStartGiven`: as_strided says where it begins; else it is where the tensor begins. Throws TraceError: not known.
+/// `isStartGiven`: as_strided says where it begins; else it is where the tensor begins. Throws TraceError: that, or the
+/// order of the elements in it, is not known.
 ScriptValue storageOf(const ScriptValue& tensor, bool isStartGiven);
 /// Roots of all tensors in a value; a list whose elements only a run knows has one that stands for them.
 std::vector<CellPtr> rootsIn(const ScriptValue& value);
