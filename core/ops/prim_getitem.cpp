@@ -48,15 +48,21 @@ base::Result<Value> ofDict(const Value& dict, const Value& key) {
     return opError("there is no key " + key.text());
 }
 
+/// A bool, or a tensor of one: a mask of a new dimension of size 1, as PyTorch has it.
+bool isBool(const Value& part) {
+    return part.kind() == ValueKind::Bool ||
+           (part.isTensor() && part.tensor().rank() == 0 && part.tensor().dtype() == DType::Bool);
+}
+
 /// How many dimensions a part of an index takes.
 std::size_t dimensionsOf(const Value& part) {
-    if (part.isNone() || isEllipsis(part)) return 0;
+    if (part.isNone() || isEllipsis(part) || isBool(part)) return 0;
     const bool isMask = part.isTensor() && part.tensor().dtype() == DType::Bool;
     return isMask ? part.tensor().rank() : 1;
 }
 
-/// The parts of an index in order: an int selects, a slice cuts, None adds an axis, ... skips. Tensors, lists of ints
-/// and masks gather all together in the end: x[[0, 1], [2, 3]] is two elements.
+/// The parts of an index in order: an int selects, a slice cuts, None adds an axis, ... skips. Tensors, lists of ints,
+/// bools and masks gather all together in the end: x[[0, 1], [2, 3]] is two elements.
 base::Result<Tensor> ofTensor(KernelContext& context, Tensor x, const Value& index) {
     const tensor::ValueList parts = index.kind() == ValueKind::Tuple ? index.items() : tensor::ValueList{index};
     std::size_t used = 0;
@@ -80,6 +86,10 @@ base::Result<Tensor> ofTensor(KernelContext& context, Tensor x, const Value& ind
             axis = x.rank() - behind;
         } else if (part.isNone()) {
             x = x.unsqueezed(axis++);
+        } else if (isBool(part)) {
+            x = x.unsqueezed(axis);
+            const bool isTrue = part.isTensor() ? part.tensor().toDouble(0) != 0 : part.toBool();
+            gather(Value(isTrue ? Tensor::of<std::int64_t>({1}, {0}) : Tensor::of<std::int64_t>({0}, {})));
         } else if (axis >= x.rank()) {
             return opError("too many indices for " + x.typeText());
         } else if (const tensor::SliceValue* slice = asSlice(part)) {

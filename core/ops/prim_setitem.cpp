@@ -22,8 +22,8 @@ base::Result<Tensor> partOf(KernelContext& context, const Tensor& x, const Value
 /// Only numbers, slices, None and `...`: the part is a view.
 bool isView(const Value& index) {
     if (index.kind() == ValueKind::Tuple) return std::ranges::all_of(index.items(), isView);
-    return index.isNone() || index.isNumber() || index.kind() == ValueKind::Object ||
-           (index.isTensor() && index.tensor().rank() == 0);
+    if (index.isTensor()) return index.tensor().rank() == 0 && index.tensor().dtype() != DType::Bool;
+    return index.isNone() || (index.isNumber() && index.kind() != ValueKind::Bool) || index.kind() == ValueKind::Object;
 }
 
 /// The value in x's dtype, laid out as the part. As in an assignment, extents of 1 in front are dropped.

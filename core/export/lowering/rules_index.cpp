@@ -182,6 +182,13 @@ Results setItem(C& c) {
         const NodeId x = c.tensor(0);
         const NodeId value = c.cast(c.tensor(2, c.dtypeOf(x)), c.dtypeOf(x));
         Ints wide = c.shapeOf(index.node).dims();
+        if (wide.empty()) {
+            // One bool is a mask of all of x, which the value is spread over.
+            const Shape shape = c.shapeOf(value);
+            const std::size_t extra = shape.rank() - std::min(shape.rank(), c.shapeOf(x).rank());
+            const Ints fitting(shape.dims().begin() + static_cast<std::ptrdiff_t>(extra), shape.dims().end());
+            return one(c.make("Where", {index.node, c.reshaped(value, Shape(fitting)), x}));
+        }
         if (c.shapeOf(value).numel() == 1) {
             wide.resize(c.shapeOf(x).rank(), 1);
             return one(c.make("Where", {c.reshaped(index.node, Shape(wide)), flat(c, value), x}));
