@@ -57,6 +57,11 @@ class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTab
         return names;
     }
 
+    std::size_t outputsOf(std::string_view op) const override {
+        const ops::OpDef* row = ops::Registry::all().find("aten", op, 0);
+        return row ? std::max<std::size_t>(row->outputs.size(), 1) : 1;
+    }
+
     std::vector<std::string> overloadsFor(
         std::string_view name, const std::vector<trace::ArgumentKind>& arguments,
         const std::vector<std::pair<std::string, trace::ArgumentKind>>& keywords) const override {

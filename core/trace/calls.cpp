@@ -50,6 +50,7 @@ Var call(graph::ExprKind kind, const Function& called, std::vector<Var> argument
     const std::string op = resolvedOverload(called, arguments, keywords);
     Function function = called;
     function.op = op;
+    if (kind == graph::ExprKind::CallMethod) function.outputs = outputsOfMethod(function, keywords);
     Tracer* tracer = findTracer(arguments, keywords);
     if (WritesAsValues::isOn()) {
         if (!tracer) return evaluateAtOnce(function, arguments, keywords);

@@ -95,4 +95,12 @@ std::string resolvedOverload(const Function& function, const std::vector<Var>& a
     throw TraceError(TraceErrorKind::Type, "aten::" + name + " may be " + joined(fitting) + " here: name the overload");
 }
 
+std::size_t outputsOfMethod(const Function& function, const Keywords& keywords) {
+    const auto evaluator = EvaluatorScope::current();
+    const auto* table = dynamic_cast<const OverloadTable*>(evaluator.get());
+    const bool hasOut = std::ranges::any_of(keywords, [](const auto& entry) { return entry.first == "out"; });
+    if (!table || hasOut || function.domain != "aten" || function.outputs > 1) return function.outputs;
+    return table->outputsOf(function.op);
+}
+
 }  // namespace sonde::trace
