@@ -78,7 +78,23 @@ void CustomTracer::recordBranch(ExprId owner, const std::string& label, const Na
         if (graph().exprCount() > first) abandon(ExprId(first));
         result = recordCallable(function.name, function.call, inner);
     }
+    checkCaptured(function.name);
     leaveBody({result});
+}
+
+/// Nobody outside of a branch would see what it writes to a tensor that it captures: its result is all that it gives.
+void CustomTracer::checkCaptured(const std::string& branch) {
+    const graph::BodyId body = currentBody();
+    const std::vector<ExprId> order = graph().body(body).order;
+    for (const ExprId id : order) {
+        const std::vector<NodeId> inputs = graph().expr(id).inputs;
+        for (const NodeId input : inputs) {
+            const bool isOutside = graph().expr(graph().node(input).producer).body != body;
+            if (!isOutside || current(input) == input) continue;
+            throw refusal(TraceErrorKind::Runtime, placeOf(input) + " is changed in place by branch '" + branch +
+                                                       "' of cond, and is none of its operands: not supported");
+        }
+    }
 }
 
 Var CustomTracer::recordCallable(const std::string& name, const Module::KeptFunction& function,

@@ -251,7 +251,8 @@ std::optional<Value> CustomTracer::known(NodeId node, KnownUse use) {
     if (auto value = ModulePathTracer::known(node, use)) return value;
     if (use == KnownUse::Length) {
         throw refusal(TraceErrorKind::Length,
-                      "len(.) expects an integer, len needs to be replaced. You should use _len.");
+                      "len(.) expects an integer, len needs to be replaced. You should use _len. In C++: "
+                      "CustomProxy(x).length(), which is a node");
     }
     return std::nullopt;
 }

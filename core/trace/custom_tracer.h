@@ -95,6 +95,7 @@ class CustomTracer : public ModulePathTracer {
     base::Result<GraphPtr> traceAndPurify(const std::shared_ptr<Module>& root, const CustomTraceOptions& options);
     void recordBranch(graph::ExprId owner, const std::string& label, const NamedFunction& function,
                       const std::vector<Var>& operands);
+    void checkCaptured(const std::string& branch);
     base::Result<void> finishGraph(const std::shared_ptr<Module>& root, const CustomTraceOptions& options);
 
     CustomTracerOptions m_options;
