@@ -10,10 +10,12 @@
 #include <QTreeWidget>
 
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <numeric>
 
 #include "core/io/npz/npy.h"
+#include "ui/panels/row_delegate.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/heat_map_view.h"
@@ -281,6 +283,28 @@ class TestTensorViewer : public QObject {
         QCOMPARE(viewer.pointedText(), "[0, 1] = -2");
         QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
         QCOMPARE(QGuiApplication::clipboard()->text(), "-2");
+    }
+
+    void longIntegersAreWhole() {
+        TensorViewer viewer;
+        viewer.resize(400, 400);
+        viewer.show();
+        using Limits = std::numeric_limits<std::int64_t>;
+        viewer.setValue("x", Tensor::of<std::int64_t>(Shape{2, 2}, {Limits::min(), 7, -1, Limits::max()}));
+        viewer.setCurrentView("table");
+        const auto* table = viewer.findChild<QTableView*>();
+        const QModelIndex least = table->model()->index(0, 0);
+        QCOMPARE(least.data().toString(), "-9223372036854775808");
+        QCOMPARE(least.data(Qt::ToolTipRole).toString(), "-9223372036854775808");
+        QVERIFY(table->sizeHintForIndex(least).width() <= table->columnWidth(0));
+        viewer.setValue("z", Tensor::of<std::complex<float>>(Shape{1, 1}, {{-1.23457e-30F, -1.23457e-30F}}));
+        const QModelIndex complex = table->model()->index(0, 0);
+        QVERIFY2(table->sizeHintForIndex(complex).width() <= table->columnWidth(0),
+                 qPrintable(complex.data().toString()));
+        // Text may be of any length: it is shortened with an ellipsis, and whole in the tool tip.
+        viewer.setValue("s", Tensor::ofStrings(Shape{1, 1}, {std::string(300, 'm')}));
+        QVERIFY(qobject_cast<RowDelegate*>(table->itemDelegate()));
+        QCOMPARE(table->model()->index(0, 0).data(Qt::ToolTipRole).toString().size(), 302);
     }
 
     void savedFilesReadBackTheSame() {
