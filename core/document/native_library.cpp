@@ -1,8 +1,10 @@
 #include "core/document/native_library.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <exception>
 #include <fcntl.h>
 #include <map>
 #include <mutex>
@@ -62,6 +64,30 @@ int memoryFile() {
     return made >= 0 || errno != EINVAL ? made : ::memfd_create("sonde-model", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
+/// An exception of a library's own initialisation cannot pass the dynamic loader: the program ends, and this says why.
+/// Status 4, as of other exceptions of a user's code. One at a time.
+class NamedTermination {
+  public:
+    explicit NamedTermination(const fs::path& path) {
+        text() = "sonde: error: an exception left the initialisation of the library (" + path.string() + ")\n";
+        m_before = std::set_terminate([] {
+            [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text().data(), text().size());
+            std::_Exit(4);
+        });
+    }
+    ~NamedTermination() { std::set_terminate(m_before); }
+    NamedTermination(const NamedTermination&) = delete;
+    NamedTermination& operator=(const NamedTermination&) = delete;
+
+  private:
+    static std::string& text() {
+        static auto* const kept = new std::string;
+        return *kept;
+    }
+
+    std::terminate_handler m_before;
+};
+
 /// Every library that was loaded, by the hash of its content.
 class Libraries {
   public:
@@ -72,7 +98,7 @@ class Libraries {
         // open.
         const int kept = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
         if (kept < 0) return systemError("the library cannot be loaded", path);
-        void* const handle = dlopen(("/proc/self/fd/" + std::to_string(kept)).c_str(), RTLD_NOW | RTLD_LOCAL);
+        void* const handle = open(kept, path);
         if (!handle) {
             const char* const why = dlerror();
             const auto error =
@@ -86,6 +112,11 @@ class Libraries {
     }
 
   private:
+    static void* open(int descriptor, const fs::path& path) {
+        const NamedTermination named(path);
+        return dlopen(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), RTLD_NOW | RTLD_LOCAL);
+    }
+
     std::mutex m_mutex;
     std::map<std::string, void*> m_loaded;
 };

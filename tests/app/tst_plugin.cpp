@@ -451,6 +451,14 @@ class TestPlugin : public QObject {
         QVERIFY2(without > 0 && with > 0, qPrintable(QString("%1 without, %2 with").arg(without).arg(with)));
     }
 
+    /// Nobody can catch it: the program ends, and says which library it was.
+    void initialisationThatThrowsIsNamed() {
+        const Outcome outcome = runSonde({"trace", "--allow-native", plugin("throwing_initialisation.so")});
+        QVERIFY2(outcome.status == 4 && outcome.err.contains("throwing_initialisation.so") &&
+                     outcome.err.contains("initialisation of the library"),
+                 qPrintable(QString::number(outcome.status) + outcome.err));
+    }
+
     /// The dynamic loader would map what is not there: SIGBUS, as with a copy that has not ended.
     void librariesThatAreCutOffAreRefused() {
         const QByteArray whole = contentOf(plugin("own_models.so"));
