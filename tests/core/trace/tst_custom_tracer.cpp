@@ -210,27 +210,6 @@ class TestCustomTracer : public QObject {
         QCOMPARE(resultOf(graph, {floats({2}, {-1, -2})}), (Numbers{-11, -12}));
     }
 
-    /// A branch may write to its operands, and not to what it captures: nobody would see that.
-    void writesOfBranchesToWhatTheyCapture() {
-        const auto result = [](bool captures) {
-            const auto graph = traced([captures](Custom&, In in) {
-                const Var c = in[0].method("clone"), none = in[0].method("clone");
-                const NamedFunction writes{
-                    "writes", [captures, c](std::span<const Var> operands) {
-                        return (captures ? c : operands[0]).method("add_", {1}, {}, "add_.Scalar") * 1;
-                    }};
-                const Var y = cond(nn::sum(in[0]) > 0, writes, kMinus, Var::list({captures ? none : c}));
-                return nn::cat({c, y}, 0);
-            });
-            return graph;
-        };
-        const auto refused = result(true);
-        QVERIFY2(refused->name.find("node 'clone' (operation 1)") != std::string::npos &&
-                     refused->name.find("branch 'writes' of cond") != std::string::npos,
-                 refused->name.c_str());
-        QCOMPARE(resultOf(result(false), {floats({2}, {1, 2})}), (Numbers{2, 3, 2, 3}));
-    }
-
     void w09_secondCondition() {
         const auto graph = traced([](Custom&, In in) {
             const Var a = cond(nn::sum(in[0]) > 0, kPlus, kMinus, Var::list({in[0]}));
