@@ -40,7 +40,7 @@ base::Result<std::vector<tensor::Value>> RepeatedTrace::call(std::span<const ten
     const trace::EvaluatorScope evaluator(kernelEvaluator());
     const auto values = std::make_shared<trace::ConcreteRun>(std::move(examples), kernelEvaluator());
     trace::ModulePathTracer tracer;
-    tracer.setFollower(values);
+    tracer.setValueOracle(values);
     // Tracers make an error of whatever a model throws; what this function throws is its caller's.
     std::exception_ptr thrown;
     auto traced = tracer.trace(catching(m_function, thrown), m_parameters);

@@ -43,7 +43,7 @@ base::Result<std::shared_ptr<trace::ConcreteRun>> followExample(trace::Tracer& t
     SONDE_ASSIGN(auto examples, exampleInputs(request));
     for (const auto& [name, value] : request.concrete) examples.emplace(name, value);
     auto run = std::make_shared<trace::ConcreteRun>(std::move(examples), kernelEvaluator());
-    tracer.setFollower(run);
+    tracer.setValueOracle(run);
     return run;
 }
 

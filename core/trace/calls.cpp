@@ -54,13 +54,14 @@ Var call(graph::ExprKind kind, const Function& called, std::vector<Var> argument
     Tracer* tracer = findTracer(arguments, keywords);
     if (WritesAsValues::isOn()) {
         if (!tracer) return evaluateAtOnce(function, arguments, keywords);
-        return tracer->record(kind, {std::string(function.domain), std::string(function.op), 0},
-                              std::string(function.target), function.display, std::move(arguments), std::move(keywords),
-                              function.makesTensor, function.outputs);
+        return tracer->recording().record(kind, {std::string(function.domain), std::string(function.op), 0},
+                                          std::string(function.target), function.display, std::move(arguments),
+                                          std::move(keywords), function.makesTensor, function.outputs);
     }
     const Var* written = writtenBy(function, arguments, keywords);
     // A tensor that the graph shows as a constant or that belongs to a module is not changed by a trace.
-    if (!tracer && written && Tracer::active() && Tracer::active()->recordsWriteTo(*written)) tracer = Tracer::active();
+    Tracer* active = Tracer::active();
+    if (!tracer && written && active && active->recording().recordsWriteTo(*written)) tracer = active;
     if (tracer) return tracer->called(OperatorCall(kind, function, std::move(arguments), std::move(keywords)));
     if (written) return writeAtOnce(function, arguments, keywords);
     return callAtOnce(function, arguments, keywords);

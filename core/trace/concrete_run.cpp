@@ -170,10 +170,10 @@ void ConcreteRun::guard(NodeId node, KnownUse use, const Value& value) {
         case KnownUse::Int: asked = Value::ofInt(Var(value).toInt()), came = asked.toInt(); break;
         default: asked = Value::ofInt(static_cast<std::int64_t>(Var(value).length())), came = asked.toInt(); break;
     }
-    ExprId& known = m_guards[{m_tracer->currentBody().index(), node.index(), use}];
+    ExprId& known = m_guards[{m_tracer->recorder().bodies().top().id.index(), node.index(), use}];
     if (known.valid() && !m_graph->isErased(known)) return;
-    const NodeId recorded =
-        m_tracer->recordGuard(node, use, came, guardSentence(use, expressionText(*m_graph, node), came), {});
+    const NodeId recorded = m_tracer->recording().recordGuard(
+        node, use, came, guardSentence(use, expressionText(*m_graph, node), came), {});
     known = m_graph->node(recorded).producer;
     set(recorded, std::move(asked));
 }

@@ -4,18 +4,18 @@
 #include <memory>
 #include <unordered_map>
 
-#include "core/trace/follower.h"
 #include "core/trace/record.h"
+#include "core/trace/value_oracle.h"
 
 namespace sonde::trace {
 
-/// Follows a trace with example inputs: computes every node as it is recorded, answers what the model asks of a value,
-/// and records each answer as a guard (core/graph/guard.h), so that a later run whose input decides otherwise fails
-/// there instead of giving numbers of the wrong program.
+/// Knows the values of a trace with example inputs: computes every node as it is recorded, answers what the model asks
+/// of a value, and records each answer as a guard (core/graph/guard.h), so that a later run whose input decides
+/// otherwise fails there instead of giving numbers of the wrong program.
 ///
 /// Every node's value is kept until the trace is over. A node whose value cannot be computed fails only if it is asked
 /// for.
-class ConcreteRun final : public Follower {
+class ConcreteRun final : public ValueOracle {
   public:
     /// Example values by the names of the root's parameters. A parameter without an example has its default.
     ConcreteRun(std::map<std::string, tensor::Value> examples, std::shared_ptr<const Evaluator> evaluator)

@@ -1,7 +1,10 @@
 // Conditions that a CustomTracer records with both branches, and calls that it records as one.
 
+#include "core/trace/control_recorder.h"
 #include "core/trace/custom_cond.h"
 #include "core/trace/custom_tracer.h"
+#include "core/trace/module_callable.h"
+#include "core/trace/pending_error.h"
 #include "core/trace/record.h"
 
 namespace sonde::trace {
@@ -30,7 +33,7 @@ Var CustomTracer::registerCallable(const std::string& name, const NamedFunction&
         unique = "_cb_" + name + '_' + function.name + '_' + std::to_string(i);
     }
     m_callables.emplace(unique, function);
-    const Var node = record(ExprKind::GetAttr, {}, unique, unique, {}, {}, false);
+    const Var node = recorder().record(ExprKind::GetAttr, {}, unique, unique, {}, {}, false);
     graph().setConstant(node.node(), Value::object(std::make_shared<FunctionValue>(function)));
     return node;
 }
@@ -41,57 +44,60 @@ Var CustomTracer::recordCond(const Var& predicate, const NamedFunction& trueFunc
     const Var whenTrue = registerCallable("cond", trueFunction);
     const Var whenFalse = registerCallable("cond", falseFunction);
     // The name of the node is that of the stand-in which records it; what it calls is the operator.
-    const Var result = record(ExprKind::CallFunction, {"prim", "cond", 0}, "torch.cond", "condcc",
-                              {predicate, whenTrue, whenFalse, Var::list(given)}, {}, false);
+    const Var result = recorder().record(ExprKind::CallFunction, {"prim", "cond", 0}, "torch.cond", "condcc",
+                                         {predicate, whenTrue, whenFalse, Var::list(given)}, {}, false);
     const ExprId owner = graph().node(result.node()).producer;
     recordBranch(owner, "true_branch", trueFunction, given);
     recordBranch(owner, "false_branch", falseFunction, given);
-    if (follower()) follower()->recorded(owner);
+    if (ValueOracle* oracle = recorder().oracle()) oracle->recorded(owner);
     return result;
 }
 
 /// What the branch does, as a body: its operations, or, if it cannot be followed, one call that runs it on values.
 void CustomTracer::recordBranch(ExprId owner, const std::string& label, const NamedFunction& function,
                                 const std::vector<Var>& operands) {
-    enterBody(owner, label);
-    const std::size_t depth = openBodies();
+    ControlRecorder control(recorder());
+    control.enterBody(owner, label);
+    const std::size_t depth = recorder().bodies().size();
     std::vector<Var> inner;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const Var& outer = operands[i];
         const bool isProxy = outer.isProxy();
-        inner.push_back(bodyInput(isProxy ? nameOf(outer.node()) : "operand_" + std::to_string(i), {},
-                                  isProxy && isTensor(outer.node())));
-        if (isProxy && follower()) follower()->inputBound(inner.back().node(), outer.node());
+        inner.push_back(control.input(isProxy ? nameOf(outer.node()) : "operand_" + std::to_string(i), {},
+                                      isProxy && recorder().isTensor(outer.node())));
+        ValueOracle* oracle = recorder().oracle();
+        if (isProxy && oracle) oracle->inputBound(inner.back().node(), outer.node());
     }
     const std::size_t first = graph().exprCount();
     Var result;
-    const std::optional<TraceError> raisedBefore = raised();
+    const std::optional<TraceError> raisedBefore = pendingError().get();
     try {
         result = function.call(inner);
         // One node is the result, whatever its structure.
         if (result.kind() != Var::Kind::Proxy && result.kind() != Var::Kind::Value) {
-            result = record(ExprKind::Output, {}, "output", "output", {result}, {}, false);
+            result = recorder().record(ExprKind::Output, {}, "output", "output", {result}, {}, false);
         }
     } catch (...) {  // what the branch threw comes again if it is run
-        setRaised(raisedBefore);
-        leaveBodiesBeyond(depth);
-        if (graph().exprCount() > first) abandon(ExprId(first));
+        pendingError().reset(raisedBefore);
+        recorder().bodies().leaveBeyond(depth);
+        if (graph().exprCount() > first) recorder().abandon(ExprId(first));
         result = recordCallable(function.name, function.call, inner);
     }
     checkCaptured(function.name);
-    leaveBody({result});
+    control.leaveBody({result});
 }
 
 /// Nobody outside of a branch would see what it writes to a tensor that it captures: its result is all that it gives.
 void CustomTracer::checkCaptured(const std::string& branch) {
-    const graph::BodyId body = currentBody();
+    const graph::BodyId body = recorder().bodies().top().id;
     const std::vector<ExprId> order = graph().body(body).order;
     for (const ExprId id : order) {
         const std::vector<NodeId> inputs = graph().expr(id).inputs;
         for (const NodeId input : inputs) {
             const bool isOutside = graph().expr(graph().node(input).producer).body != body;
             if (!isOutside || current(input) == input) continue;
-            throw refusal(TraceErrorKind::Runtime, placeOf(input) + " is changed in place by branch '" + branch +
+            throw refusal(TraceErrorKind::Runtime, recording().placeOf(input) + " is changed in place by branch '" +
+                                                       branch +
                                                        "' of cond, and is none of its operands: not supported");
         }
     }
@@ -99,10 +105,10 @@ void CustomTracer::checkCaptured(const std::string& branch) {
 
 Var CustomTracer::recordCallable(const std::string& name, const Module::KeptFunction& function,
                                  std::vector<Var> arguments) {
-    const Var result = record(ExprKind::CallFunction, {}, name, name, std::move(arguments), {}, false);
+    const Var result = recorder().record(ExprKind::CallFunction, {}, name, name, std::move(arguments), {}, false);
     const ExprId call = graph().node(result.node()).producer;
-    graph().mutableExpr(call).callable = runnable(function);
-    if (follower()) follower()->recorded(call);
+    graph().mutableExpr(call).callable = runnable(function, false);
+    if (ValueOracle* oracle = recorder().oracle()) oracle->recorded(call);
     return result;
 }
 

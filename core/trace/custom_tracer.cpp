@@ -226,7 +226,7 @@ base::Result<Tracer::GraphPtr> CustomTracer::traceAndPurify(const std::shared_pt
     }
     if (options.concrete) annotate(*recorded, *root, *options.concrete);
     SONDE_TRY(finishGraph(root, options));
-    return sharedGraph();
+    return recorder().sharedGraph();
 }
 
 base::Result<void> CustomTracer::finishGraph(const std::shared_ptr<Module>& root, const CustomTraceOptions& options) {
@@ -237,7 +237,7 @@ base::Result<void> CustomTracer::finishGraph(const std::shared_ptr<Module>& root
     SONDE_TRY(graph().validate());
     const auto purify = m_options.purify ? m_options.purify : graph::purified;
     SONDE_ASSIGN(GraphPtr pure, purify(graph(), options.removeInPlace));
-    setGraph(std::move(pure));
+    recorder().setGraph(std::move(pure));
     return graph().validate();
 }
 

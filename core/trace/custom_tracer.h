@@ -88,7 +88,7 @@ class CustomTracer : public ModulePathTracer {
   protected:
     bool isLeafModule(const Module& module, std::string_view path) const override;
     /// The inside of a leaf or a branch is not for the passes.
-    bool followsInPlace() const override { return !inMainBody(); }
+    bool followsInPlace() const override { return !recorder().bodies().isInMain(); }
     std::optional<tensor::Value> known(graph::NodeId node, KnownUse use) override;
 
   private:

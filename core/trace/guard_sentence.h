@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/graph/internal_graph.h"
-#include "core/trace/follower.h"
+#include "core/trace/value_oracle.h"
 
 namespace sonde::trace {
 

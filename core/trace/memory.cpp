@@ -7,7 +7,6 @@
 #include "core/operators/same_tensor.h"
 #include "core/trace/at_once.h"
 #include "core/trace/error.h"
-#include "core/trace/tracer.h"
 
 namespace sonde::trace {
 
@@ -67,7 +66,7 @@ void Memory::clear() {
 }
 
 void Memory::refuse(NodeId node, const std::string& what) const {
-    throw TraceError(TraceErrorKind::Runtime, m_tracer.placeOf(node) + " " + what);
+    throw TraceError(TraceErrorKind::Runtime, m_recording.placeOf(node) + " " + what);
 }
 
 void Memory::refuse(const Cell& cell, const std::string& what) const {
@@ -79,12 +78,12 @@ void Memory::refuse(const Cell& cell, const std::string& what) const {
 // --- cells ----------------------------------------------------------------------------------------------------------
 
 void Memory::bind(NodeId node, CellPtr cell) {
-    m_undo.emplace_back(m_tracer.recordedExprs(), [this, node, before = m_cells[node]] { m_cells[node] = before; });
+    m_undo.emplace_back(m_recording.recordedExprs(), [this, node, before = m_cells[node]] { m_cells[node] = before; });
     m_cells[node] = std::move(cell);
 }
 
 void Memory::change(const CellPtr& cell) {
-    m_undo.emplace_back(m_tracer.recordedExprs(), [cell, before = *cell] { *cell = before; });
+    m_undo.emplace_back(m_recording.recordedExprs(), [cell, before = *cell] { *cell = before; });
     m_changed.push_back(cell);
 }
 
@@ -127,7 +126,7 @@ Memory::CellPtr Memory::cellOf(NodeId node) {
 }
 
 void Memory::rememberSlot(const std::shared_ptr<const Slot>& slot, const CellPtr& cell) {
-    m_undo.emplace_back(m_tracer.recordedExprs(), [this, key = slot.get()] { m_slots.erase(key); });
+    m_undo.emplace_back(m_recording.recordedExprs(), [this, key = slot.get()] { m_slots.erase(key); });
     m_slots[slot.get()] = cell;
 }
 
@@ -142,7 +141,7 @@ Memory::CellPtr Memory::lift(const Var& var) {
     const Tensor& tensor = var.value().tensor();
     const tensor::Storage* storage = tensor.storage().get();
     if (!m_lifted.contains(storage)) {
-        const std::shared_ptr<const Slot> slot = var.slot() ? var.slot() : m_tracer.slotOn(*storage);
+        const std::shared_ptr<const Slot> slot = var.slot() ? var.slot() : m_recording.slotOn(*storage);
         Lifted lifted;
         const std::size_t bytes = tensor::itemSize(tensor.dtype());
         if (slot) {
@@ -156,14 +155,14 @@ Memory::CellPtr Memory::lift(const Var& var) {
         if (slot && m_slots.contains(slot.get())) {
             lifted.cell = m_slots[slot.get()];
         } else {
-            const NodeId node = m_tracer.nodeOfValue(slot ? Var::ofSlot(slot) : Var(lifted.whole));
+            const NodeId node = m_recording.nodeOfValue(slot ? Var::ofSlot(slot) : Var(lifted.whole));
             lifted.cell = makeCell(node);
             bind(node, lifted.cell);
             lifted.cell->slot = slot;
             if (slot) rememberSlot(slot, lifted.cell);
             if (lifted.whole.isContiguous()) markPacked(node);
         }
-        m_undo.emplace_back(m_tracer.recordedExprs(), [this, storage] { m_lifted.erase(storage); });
+        m_undo.emplace_back(m_recording.recordedExprs(), [this, storage] { m_lifted.erase(storage); });
         m_lifted.emplace(storage, std::move(lifted));
     }
     return liftedCell(tensor);
@@ -217,10 +216,10 @@ NodeId Memory::refresh(const CellPtr& cell) {
         return entry.first->version != entry.second || !isCurrent(*entry.first);
     });
     if (isChanged) refuse(*cell, kMayShare);
-    if (cell->version > 0 && cell->node.valid() && !m_tracer.isReachable(cell->node))
+    if (cell->version > 0 && cell->node.valid() && !m_recording.isReachable(cell->node))
         refuse(cell->node, "was changed in place by another module: not supported by this tracer");
     if (!cell->base) return cell->node;
-    if (cell->node.valid() && isCurrent(*cell) && m_tracer.isReachable(cell->node)) return cell->node;
+    if (cell->node.valid() && isCurrent(*cell) && m_recording.isReachable(cell->node)) return cell->node;
     const NodeId base = refresh(cell->base);
     const bool isUnchanged = cell->baseVersion == cell->base->version;
     if (isUnchanged && cell->node.valid()) return cell->node;
@@ -228,8 +227,8 @@ NodeId Memory::refresh(const CellPtr& cell) {
     if (!made.isProxy()) refuse(base, "cannot be cut again after it was changed in place");
     if (cell->node.valid() && isPacked(cell->node)) markPacked(made.node());
     // What is cut inside of a branch or a called module is not there outside of it.
-    if (cell->node.valid() && !m_tracer.isRecordedHere(cell->node)) return made.node();
-    m_undo.emplace_back(m_tracer.recordedExprs(), [cell, before = *cell] { *cell = before; });
+    if (cell->node.valid() && !m_recording.isRecordedHere(cell->node)) return made.node();
+    m_undo.emplace_back(m_recording.recordedExprs(), [cell, before = *cell] { *cell = before; });
     cell->node = made.node();
     cell->baseVersion = cell->base->version;
     if (!isUnchanged) ++cell->version;  // else it is cut for the first time
@@ -289,8 +288,8 @@ Var Memory::current(const Var& var) {
 // --- calls ----------------------------------------------------------------------------------------------------------
 
 Var Memory::record(OperatorCall call) {
-    return m_tracer.record(call.kind, {call.domain, call.op, 0}, call.target, call.display, std::move(call.arguments),
-                           std::move(call.keywords), call.makesTensor, call.outputs);
+    return m_recording.record(call.kind, {call.domain, call.op, 0}, call.target, call.display,
+                              std::move(call.arguments), std::move(call.keywords), call.makesTensor, call.outputs);
 }
 
 Var Memory::call(OperatorCall call) {
@@ -298,7 +297,7 @@ Var Memory::call(OperatorCall call) {
         call.keywords, [](const auto& entry) { return entry.first == "out" && !entry.second.isNone(); });
     const bool isPackedBase =
         !call.arguments.empty() && call.arguments[0].isProxy() && isPacked(current(call.arguments[0]).node());
-    const Link link = linkOf(call, &m_tracer, isPackedBase);
+    const Link link = linkOf(call, &m_recording, isPackedBase);
     if (operators::readsWholeStorage(call.domain, call.op) && !call.arguments.empty() && call.arguments[0].isProxy()) {
         // It counts in the storage, of which a view may show any part; a packed one begins where it counts from.
         const CellPtr shown = findCell(call.arguments[0].node());
@@ -370,7 +369,7 @@ Var Memory::reform(OperatorCall call, const CellPtr& target) {
     cell->cut = std::make_shared<const Cut>(Cut{std::move(view), {}, {}});
     cell->overlaps = target->overlaps;
     cell->isReform = true;
-    m_undo.emplace_back(m_tracer.recordedExprs(), [this] { m_reformed.pop_back(); });
+    m_undo.emplace_back(m_recording.recordedExprs(), [this] { m_reformed.pop_back(); });
     m_reformed.push_back(target);
     if (isPacked(target->node) && operators::keepsOrder(traits.form)) markPacked(result.node());
     std::vector<NodeId> names;
@@ -425,7 +424,7 @@ void Memory::set(const CellPtr& cell, NodeId node) {
 }
 
 void Memory::wrote(const CellPtr& target, NodeId node) {
-    if (target->node.valid() && !m_tracer.isReachable(target->node))
+    if (target->node.valid() && !m_recording.isReachable(target->node))
         refuse(node, "changes a tensor of another module in place: not supported by this tracer");
     set(target, node);
     for (CellPtr cell = target; cell; cell = cell->base) {
@@ -464,89 +463,6 @@ Memory::CellPtr Memory::slotCell(const std::shared_ptr<const Slot>& slot) {
     if (!cell) cell = makeCell(NodeId());
     cell->slot = slot;
     return cell;
-}
-
-// --- bodies ---------------------------------------------------------------------------------------------------------
-
-Memory::Effects Memory::effectsSince(const Mark& mark, const std::vector<NodeId>& inputs, const Var& result) {
-    checkReforms(mark, inputs);
-    Effects effects;
-    std::vector<CellPtr> changed;
-    for (std::size_t i = mark.changes; i < m_changed.size(); ++i) {
-        if (std::ranges::find(changed, m_changed[i]) == changed.end()) changed.push_back(m_changed[i]);
-    }
-    std::vector<CellPtr> cells;
-    for (const NodeId input : inputs) {
-        const CellPtr cell = findCell(input);
-        cells.push_back(cell);
-        if (!cell || (cell->version == 0 && cell->stale.empty())) continue;
-        effects.inputs.emplace_back(cells.size() - 1, Var::proxy(m_tracer, refresh(cell)));
-    }
-    for (const CellPtr& cell : changed) {
-        const bool isOuter = cell->serial <= mark.serial || cell->slot;
-        if (!isOuter || std::ranges::find(cells, cell) != cells.end()) continue;
-        if (!cell->node.valid() || !m_tracer.isRecordedHere(cell->node)) continue;
-        if (!cell->stale.empty()) refuse(cell->node, cell->stale);
-        effects.outer.emplace_back(cell, cell->base ? Var() : Var::proxy(m_tracer, cell->node));
-    }
-    std::size_t leaf = 0;
-    const std::function<void(const Var&)> visit = [&](const Var& var) {
-        if (var.isProxy()) noteShared(effects, inputs, leaf++, var);
-        else if (var.kind() != Var::Kind::Value) std::ranges::for_each(var.items(), visit);
-        else if (var.slot()) effects.shared.push_back({leaf++, 0, {true, {}, false}, var.slot()});
-        else if (var.value().isTensor()) ++leaf;
-    };
-    visit(result);
-    return effects;
-}
-
-void Memory::noteShared(Effects& effects, const std::vector<NodeId>& inputs, std::size_t leaf, const Var& result) {
-    const CellPtr cell = findCell(result.node());
-    if (!cell) {
-        const Shown whole{true, {}, false};
-        const auto plain = std::ranges::find(inputs, result.node());
-        if (plain != inputs.end())
-            effects.shared.push_back({leaf, static_cast<std::size_t>(plain - inputs.begin()), whole, {}});
-        else if (const auto slot = m_slotOf.find(result.node()); slot != m_slotOf.end())
-            effects.shared.push_back({leaf, 0, whole, slot->second});
-        return;
-    }
-    std::vector<const Cell*> roots;
-    collectRoots(cell, roots);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const CellPtr input = findCell(inputs[i]);
-        if (input && std::ranges::find(roots, input.get()) != roots.end())
-            effects.shared.push_back({leaf, i, shownOf(*cell, *input), {}});
-    }
-    for (const Cell* root : roots) {
-        if (root->slot) effects.shared.push_back({leaf, 0, shownOf(*cell, *root), root->slot});
-    }
-}
-
-void Memory::takeOver(const CellPtr& cell, const Var& value) {
-    change(cell);
-    if (value.isProxy()) {
-        cell->node = value.node();
-        ++cell->version;
-        bind(cell->node, cell);
-    } else {
-        cell->baseVersion = -1;  // cut again when it is read
-    }
-}
-
-void Memory::collectRoots(const CellPtr& cell, std::vector<const Cell*>& roots) {
-    for (CellPtr at = cell; at; at = at->base) {
-        for (const auto& [other, version] : at->perhaps) collectRoots(other, roots);
-        if (!at->base) roots.push_back(at.get());
-    }
-}
-
-bool Memory::mayShareMemory(const Var& a, const Var& b) {
-    if (!a.isProxy() || !b.isProxy()) return false;
-    std::vector<const Cell*> first, second;
-    collectRoots(cellOf(a), first);
-    collectRoots(cellOf(b), second);
-    return std::ranges::find_first_of(first, second) != first.end();
 }
 
 }  // namespace sonde::trace

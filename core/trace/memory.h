@@ -12,6 +12,7 @@
 #include "core/trace/memory_rules.h"
 #include "core/trace/operator_call.h"
 #include "core/trace/record.h"
+#include "core/trace/recording.h"
 #include "core/trace/var.h"
 
 namespace sonde::graph {
@@ -65,7 +66,9 @@ void visitProxies(const Var& var, const std::function<void(const Var&)>& visit);
 /// Names are nodes of one tracer. Not thread-safe.
 class Memory {
   public:
-    explicit Memory(Tracer& tracer) : m_tracer(tracer) {}
+    /// `recording`: where writes, views that are cut again and what is put back are recorded. `tracer`: whose its nodes
+    /// are.
+    Memory(Tracer& tracer, Recording& recording) : m_tracer(tracer), m_recording(recording) {}
     void clear();
     /// What layouts and sizes decide is asked of these, and refused where there are none.
     void setSizes(KnownSizes sizes) { m_sizes = std::move(sizes); }
@@ -186,6 +189,7 @@ class Memory {
     [[noreturn]] void refuse(const Cell& cell, const std::string& what) const;
 
     Tracer& m_tracer;
+    Recording& m_recording;
     KnownSizes m_sizes;
     std::unordered_map<graph::NodeId, CellPtr> m_cells;
     std::unordered_map<const Slot*, CellPtr> m_slots;

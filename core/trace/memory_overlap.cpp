@@ -9,7 +9,6 @@
 #include "core/graph/view_overlap.h"
 #include "core/operators/overlap.h"
 #include "core/trace/memory.h"
-#include "core/trace/tracer.h"
 
 namespace sonde::trace {
 
@@ -33,7 +32,7 @@ ViewArgument viewArgument(const Var& var) {
     return result;
 }
 
-ViewStep viewStep(const OperatorCall& call, const Tracer& tracer) {
+ViewStep viewStep(const OperatorCall& call, const Recording& recording) {
     ViewStep step{.op = call.op,
                   .form = operators::traitsOf(call.domain, call.op).form,
                   .arguments = {},
@@ -43,19 +42,20 @@ ViewStep viewStep(const OperatorCall& call, const Tracer& tracer) {
                   .call = 0};
     for (std::size_t i = 1; i < call.arguments.size(); ++i) step.arguments.push_back(viewArgument(call.arguments[i]));
     for (const auto& [name, argument] : call.keywords) step.keywords.emplace_back(name, viewArgument(argument));
-    if (tracer.recorded() && !call.arguments.empty() && call.arguments.front().isProxy())
-        step.dims = graph::knownDims(tracer.recorded()->node(call.arguments.front().node()).type);
+    const graph::InternalGraph* graph = recording.recordedGraph();
+    if (graph && !call.arguments.empty() && call.arguments.front().isProxy())
+        step.dims = graph::knownDims(graph->node(call.arguments.front().node()).type);
     return step;
 }
 
 /// How views were cut out of their root, from the root on; what shows all of its base as it is counts for nothing.
-std::vector<ViewStep> stepsOf(const Memory::CellPtr& cell, const Tracer& tracer, const Memory::Cell*& root) {
+std::vector<ViewStep> stepsOf(const Memory::CellPtr& cell, const Recording& recording, const Memory::Cell*& root) {
     std::vector<ViewStep> steps;
     const Memory::Cell* at = cell.get();
     for (; at->base; at = at->base.get()) {
         const Cut& cut = *at->cut;
         if (!cut.positions && keepsAll(cut.call)) continue;
-        steps.push_back(cut.positions ? ViewStep{} : viewStep(cut.call, tracer));
+        steps.push_back(cut.positions ? ViewStep{} : viewStep(cut.call, recording));
         steps.back().item = cut.item;
         // An element of a list is told from the others of its call by what they are cut with.
         if (!cut.item) steps.back().call = reinterpret_cast<std::uintptr_t>(at->cut.get());
@@ -85,11 +85,11 @@ bool isAllowed(Overlap overlap, bool allowsSame) {
 }
 
 /// x[index] = value into elements that are gathered one by one: PyTorch asks whether the value is any part of x.
-bool gathers(const OperatorCall& assignment, const Tracer& tracer) {
+bool gathers(const OperatorCall& assignment, const Recording& recording) {
     constexpr Function kGetItem{"getitem", "getitem", "operator.getitem", false, "prim"};
     const OperatorCall part(graph::ExprKind::CallFunction, kGetItem, {assignment.arguments[0], assignment.arguments[1]},
                             {});
-    return linkOf(part, &tracer, false) == Link::None;
+    return linkOf(part, &recording, false) == Link::None;
 }
 
 /// The nodes whose parts the steps of `stepsOf` are; an invalid one where a step has none.
@@ -127,9 +127,9 @@ Overlap overlapOfElements(std::vector<std::int64_t> (&elements)[2], bool isSameS
 void Memory::checkOverlap(const OperatorCall& call, const CellPtr& target, const Var* written) {
     if (operators::readsNumberFirst(call.op)) return;
     const Cell* root = nullptr;
-    std::vector<ViewStep> steps = stepsOf(target, m_tracer, root);
+    std::vector<ViewStep> steps = stepsOf(target, m_recording, root);
     // x[index] = value writes to a part.
-    const bool isItem = isItemAssignment(call), isGathered = isItem && gathers(call, m_tracer);
+    const bool isItem = isItemAssignment(call), isGathered = isItem && gathers(call, m_recording);
     const bool allowsSame = !isGathered && !operators::refusesAnyOverlap(call.op);
     const OperatorCall* const part = isItem && !isGathered ? &call : nullptr;
     if (part) steps.push_back(partOf(call));
@@ -139,7 +139,7 @@ void Memory::checkOverlap(const OperatorCall& call, const CellPtr& target, const
             const CellPtr cell = &proxy.tracer() == &m_tracer ? findCell(proxy.node()) : nullptr;
             if (!cell) return;
             const Cell* other = nullptr;
-            const std::vector<ViewStep> read = stepsOf(cell, m_tracer, other);
+            const std::vector<ViewStep> read = stepsOf(cell, m_recording, other);
             if (other != root) return;
             Overlap overlap = graph::overlapOf(steps, read);
             if (isAllowed(overlap, allowsSame)) return;
@@ -191,7 +191,7 @@ Overlap Memory::overlapOfPositions(const CellPtr& written, const CellPtr& read, 
 /// sizes that say so. `part`: the assignment that writes to an item of the target, if one does.
 Overlap Memory::overlapBySize(const CellPtr& target, const OperatorCall* part, const CellPtr& read, bool allowsSame) {
     const Cell* root = nullptr;
-    std::vector<ViewStep> steps[] = {stepsOf(target, m_tracer, root), stepsOf(read, m_tracer, root)};
+    std::vector<ViewStep> steps[] = {stepsOf(target, m_recording, root), stepsOf(read, m_recording, root)};
     std::vector<graph::NodeId> bases[] = {basesOf(target), basesOf(read)};
     if (part) {
         steps[0].push_back(partOf(*part));

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/trace/memory.h"
-#include "core/trace/tracer.h"
 
 namespace sonde::trace {
 
@@ -12,7 +11,7 @@ using graph::NodeId;
 bool Memory::allPacked(const OperatorCall& call) const {
     const std::function<bool(const Var&)> packed = [&](const Var& var) {
         if (var.isProxy()) {
-            const auto kind = m_tracer.kindOf(var.node());
+            const auto kind = m_recording.kindOf(var.node());
             return isPacked(var.node()) || (kind && *kind != tensor::ValueKind::Tensor);
         }
         if (var.kind() != Var::Kind::Value) return std::ranges::all_of(var.items(), packed);
@@ -73,7 +72,7 @@ void Memory::noteView(const OperatorCall& call, const CellPtr& base, const Var& 
         cell->perhaps.emplace_back(base, base->version);
     }
     cell->overlaps =
-        base->overlaps || (mayOverlap(call) && m_tracer.mayRepeat(result.node(), call.arguments[0].node()));
+        base->overlaps || (mayOverlap(call) && m_recording.mayRepeat(result.node(), call.arguments[0].node()));
     if (packed && !cell->overlaps) markPacked(result.node());
     bind(result.node(), cell);
 }

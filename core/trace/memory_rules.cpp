@@ -5,7 +5,7 @@
 #include "core/graph/memory.h"
 #include "core/operators/same_tensor.h"
 #include "core/trace/operator_call.h"
-#include "core/trace/tracer.h"
+#include "core/trace/recording.h"
 
 namespace sonde::trace {
 
@@ -45,12 +45,12 @@ Link linkOfIndex(const tensor::Value& index) {
 }
 
 /// What the parts of an index say together, proxies included.
-Link linkOfIndex(const Var& index, const Tracer* tracer) {
+Link linkOfIndex(const Var& index, const Recording* recording) {
     switch (index.kind()) {
         case Var::Kind::Value: return linkOfIndex(index.value());
         case Var::Kind::Slice: return Link::View;
         case Var::Kind::Proxy: {
-            const auto kind = tracer->kindOf(index.node());
+            const auto kind = recording->kindOf(index.node());
             return !kind ? Link::Conditional : gathers(*kind) ? Link::None : Link::View;
         }
         case Var::Kind::Tuple: break;
@@ -58,7 +58,7 @@ Link linkOfIndex(const Var& index, const Tracer* tracer) {
     }
     Link result = Link::View;
     for (const Var& part : index.items()) {
-        const Link one = part.kind() == Var::Kind::Tuple ? Link::None : linkOfIndex(part, tracer);
+        const Link one = part.kind() == Var::Kind::Tuple ? Link::None : linkOfIndex(part, recording);
         if (one == Link::None) return one;
         if (one == Link::Conditional) result = one;
     }
@@ -116,10 +116,10 @@ bool keepsAll(const OperatorCall& call) {
            (traits.opClass == OpClass::Dropout && !traits.is(Trait::InPlace));
 }
 
-Link linkOf(const OperatorCall& call, const Tracer* tracer, bool isPacked) {
+Link linkOf(const OperatorCall& call, const Recording* recording, bool isPacked) {
     const Traits& traits = traitsOf(call);
     if (traits.form == ViewForm::Index)
-        return call.arguments.size() > 1 ? linkOfIndex(call.arguments[1], tracer) : Link::Conditional;
+        return call.arguments.size() > 1 ? linkOfIndex(call.arguments[1], recording) : Link::Conditional;
     if (traits.opClass == OpClass::GetAttr) return linkOfAttribute(call);
     if (traits.opClass == OpClass::Dropout && traits.mayBeView()) return linkOfDropout(call);
     if (operators::returnsItsOnlyTensor(call.domain, call.op)) return linkOfOnlyTensor(call);

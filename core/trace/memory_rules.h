@@ -6,7 +6,7 @@
 
 namespace sonde::trace {
 
-class Tracer;
+class Recording;
 struct OperatorCall;
 
 /// What a call makes of its first argument, as core/graph/memory.h knows it of the operator and the call's arguments
@@ -20,9 +20,9 @@ enum class Link : std::uint8_t {
     Write,        ///< writes into the argument
     Reform,       ///< gives the argument another shape in place: unsqueeze_
 };
-/// `tracer`: whose nodes the proxies among the arguments are; null: there are none. `isPacked`: the first argument is
-/// in memory in row-major order.
-Link linkOf(const OperatorCall& call, const Tracer* tracer, bool isPacked);
+/// `recording`: whose nodes the proxies among the arguments are; null: there are none. `isPacked`: the first argument
+/// is in memory in row-major order.
+Link linkOf(const OperatorCall& call, const Recording* recording, bool isPacked);
 
 /// The result may be the very tensor that the call is given, and not another one that shows its memory.
 bool mayGiveItself(const OperatorCall& call);

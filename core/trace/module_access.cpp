@@ -5,6 +5,7 @@
 
 #include "core/base/stack_room.h"
 #include "core/trace/module.h"
+#include "core/trace/record.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::trace {

@@ -46,8 +46,9 @@ ArgumentKind kindOf(const Var& var) {
     switch (var.kind()) {
         case Var::Kind::Proxy: {
             // A tensor of one element selects as a number does, and is a tensor all the same.
-            if (var.tracer().knowsValues() && var.tracer().isTensor(var.node())) return ArgumentKind::Tensor;
-            const auto kind = var.tracer().kindOf(var.node());
+            if (var.tracer().knowsValues() && var.tracer().recording().isTensor(var.node()))
+                return ArgumentKind::Tensor;
+            const auto kind = var.tracer().recording().kindOf(var.node());
             return kind ? kindOf(*kind) : ArgumentKind::Unknown;
         }
         case Var::Kind::Value: return kindOf(var.value());

@@ -220,7 +220,7 @@ Var Var::withItem(const Var& index, const Var& value) const {
     if (isContainer) throw TraceError(TraceErrorKind::Type, "only items of tensors can be assigned");
     if (isProxy() && !WritesAsValues::isOn() && !m_tracer->recordsSetItem()) {
         throw TraceError(TraceErrorKind::Type,
-                         "'Proxy' object does not support item assignment: " + m_tracer->placeOf(m_node));
+                         "'Proxy' object does not support item assignment: " + m_tracer->recording().placeOf(m_node));
     }
     return callFunction(kSetItem, {*this, index, value});
 }
@@ -240,7 +240,8 @@ namespace {
 /// Two tensors go to the aten operator at once; anything else is decided by the values that meet in a run.
 Var binary(std::string_view display, std::string_view target, std::string_view aten, const Var& a, const Var& b) {
     const auto isTensor = [](const Var& v) {
-        return v.isProxy() ? v.tracer().isTensor(v.node()) : v.kind() == Var::Kind::Value && v.value().isTensor();
+        return v.isProxy() ? v.tracer().recording().isTensor(v.node())
+                           : v.kind() == Var::Kind::Value && v.value().isTensor();
     };
     if (!aten.empty() && isTensor(a) && isTensor(b)) return callFunction(Function{aten, display, target}, {a, b});
     Function function{display, display, target, isTensor(a) || isTensor(b), "prim"};
@@ -265,7 +266,7 @@ Var remainder(const Var& a, const Var& b) { return binary("mod", "operator.mod",
 Var power(const Var& a, const Var& b) { return binary("pow", "operator.pow", {}, a, b); }
 
 Var operator-(const Var& a) {
-    const bool isTensor = a.isProxy() && a.tracer().isTensor(a.node());
+    const bool isTensor = a.isProxy() && a.tracer().recording().isTensor(a.node());
     return callFunction(Function{"neg", "neg", "operator.neg", isTensor, "prim"}, {a});
 }
 

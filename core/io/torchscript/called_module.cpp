@@ -48,8 +48,8 @@ CalledModule::CalledModule(trace::Module& module, std::vector<ScriptValue>& argu
     if (m_way == CallWay::Alone) m_call = nullptr;
     if (m_call) {
         m_call->m_report.reset();
-        const bool startsAnew =
-            m_way == CallWay::Values || (m_way == CallWay::Body && m_call->m_tracer && !m_call->m_tracer->recorded());
+        const bool startsAnew = m_way == CallWay::Values || (m_way == CallWay::Body && m_call->m_tracer &&
+                                                             !m_call->m_tracer->recording().recordedGraph());
         if (startsAnew) m_call->checkStored();
         shareArguments(arguments);
     }

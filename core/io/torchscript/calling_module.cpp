@@ -20,7 +20,7 @@ namespace {
 
 /// The list that exprs are recorded into; 0 for tracers that keep no such list.
 std::size_t bodyOf(const trace::Tracer* tracer) {
-    return tracer && tracer->recorded() ? tracer->currentBody().index() + 1 : 0;
+    return tracer && tracer->recording().recordedGraph() ? tracer->recorder().bodies().top().id.index() + 1 : 0;
 }
 
 }  // namespace

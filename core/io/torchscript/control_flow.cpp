@@ -11,14 +11,15 @@
 #include "core/io/torchscript/node_memory.h"
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/views.h"
+#include "core/trace/control_recorder.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::io::script {
 
+using trace::ControlRecorder;
 using trace::TraceError;
 using trace::TraceErrorKind;
-using trace::Tracer;
 using Kind = Expression::Kind;
 
 void refuseFlow(const std::string& text) { throw TraceError(TraceErrorKind::ControlFlow, text); }
@@ -78,8 +79,8 @@ namespace {
 /// Joins what the two branches of an If left behind.
 class Join {
   public:
-    Join(Tracer& tracer, graph::ExprId owner, std::array<Region::Changes, 2>& changes)
-        : m_tracer(tracer), m_owner(owner), m_changes(changes) {}
+    Join(ControlRecorder& control, graph::ExprId owner, std::array<Region::Changes, 2>& changes)
+        : m_control(control), m_owner(owner), m_changes(changes) {}
 
     ScriptValue values(const ScriptValue& a, const ScriptValue& b) {
         if (isUninitialized(a) && isUninitialized(b)) return a;
@@ -129,10 +130,10 @@ class Join {
 
     void finish() {
         if (m_results[0].empty()) {
-            m_tracer.abandon(m_owner);
+            m_control.abandon(m_owner);
             return;
         }
-        for (std::size_t i = 0; i < 2; ++i) m_tracer.setBodyResults(m_owner, i, m_results[i]);
+        for (std::size_t i = 0; i < 2; ++i) m_control.setResults(m_owner, i, m_results[i]);
         // Now that everything has the version that it has behind the branches.
         for (const auto& [made, roots] : m_made) mayShare(*made, roots);
     }
@@ -162,19 +163,19 @@ class Join {
     ScriptValue output(const ScriptValue& a, const ScriptValue& b) {
         const std::array<const ScriptValue*, 2> both{&a, &b};
         for (std::size_t i = 0; i < 2; ++i) {
-            m_tracer.resumeBody(m_owner, i);
+            m_control.resumeBody(m_owner, i);
             Var result;
             {
                 const Region::Again state(m_changes[i]);
                 const Region reading;
                 if (!isUninitialized(*both[i])) result = toVar(*both[i]);
             }
-            m_tracer.leaveBody();
+            m_control.leaveBody();
             m_results[i].push_back(std::move(result));
         }
         const auto mayBeTensor = [](const ScriptValue& value) { return value.cell() || isUninitialized(value); };
         const bool isTensor = mayBeTensor(a) && mayBeTensor(b);
-        const Var joined = m_tracer.controlOutput(m_owner, m_results[0].size() - 1, isTensor);
+        const Var joined = m_control.output(m_owner, m_results[0].size() - 1, isTensor);
         std::vector<CellPtr> roots = rootsIn(a);
         std::ranges::copy(rootsIn(b), std::back_inserter(roots));
         noteOtherName(a);
@@ -202,7 +203,7 @@ class Join {
         return sameVar(shown(a).var, shown(b).var) && (isSameSlot || &rootOf(a) == &rootOf(b));
     }
 
-    Tracer& m_tracer;
+    ControlRecorder& m_control;
     graph::ExprId m_owner;
     std::array<Region::Changes, 2>& m_changes;  ///< what the branches did to what is older than they are
     std::array<std::vector<Var>, 2> m_results;
@@ -317,25 +318,25 @@ class JoinedChanges {
 
 Interpreter::Flow Interpreter::recordIf(const Statement& statement, const ScriptValue& condition, Environment& env,
                                         ScriptValue& result) {
-    Tracer& tracer = *Tracer::active();
+    ControlRecorder control(trace::Tracer::active()->recorder());
     // What the branches start from is the same for both: nothing is left to be taken up in one of them.
     settleAll(env);
-    const graph::ExprId owner = tracer.beginControl("If", {toVar(condition)});
+    const graph::ExprId owner = control.begin("If", {toVar(condition)});
     std::array<Environment, 2> envs{env, env};
     std::array<ScriptValue, 2> results;
     std::array<Flow, 2> flows{};
     std::array<Region::Changes, 2> changes;
     for (std::size_t i = 0; i < 2; ++i) {
-        tracer.enterBody(owner, i == 0 ? "then" : "else");
+        control.enterBody(owner, i == 0 ? "then" : "else");
         Region region;
         flows[i] = run(i == 0 ? statement.body : statement.orElse, envs[i], results[i]);
         region.settle();
-        tracer.leaveBody();
+        control.leaveBody();
         changes[i] = region.takeBack();
     }
     if (flows[0] != flows[1]) refuseFlow("one branch returns and the other one does not");
 
-    Join join(tracer, owner, changes);
+    Join join(control, owner, changes);
     if (flows[0] == Flow::Return) {
         result = join.values(results[0], results[1]);
     } else {

@@ -65,7 +65,8 @@ void countStatement() {
     if (++run.statements > limit)
         fail(TraceErrorKind::Runtime, "the script ran " + std::to_string(limit) + " statements without an end");
     const trace::Tracer* tracer = trace::Tracer::active();
-    if (tracer && tracer->recorded() && tracer->recorded()->nodeCount() > kMaxTracedNodes) {
+    const graph::InternalGraph* graph = tracer ? tracer->recording().recordedGraph() : nullptr;
+    if (graph && graph->nodeCount() > kMaxTracedNodes) {
         fail(TraceErrorKind::Runtime, "the script creates more than " + std::to_string(kMaxTracedNodes) + " nodes");
     }
     if (run.statements % 64 == 0 && base::stopRequested()) fail(TraceErrorKind::Runtime, "cancelled");
@@ -114,7 +115,7 @@ ScriptValue Interpreter::call(const FunctionDef& function, std::vector<ScriptVal
         SourceFrame::rethrow();
     }
     for (; m_numberTensors.size() > firstNumber; m_numberTensors.pop_back()) {
-        m_numberTensors.back().tracer().eraseUnused(m_numberTensors.back().node());
+        m_numberTensors.back().tracer().recorder().eraseUnused(m_numberTensors.back().node());
     }
     return result;
 }
@@ -272,7 +273,7 @@ namespace {
 
 /// The elements as outputs of one node, prim::ListUnpack or prim::TupleUnpack.
 std::vector<ScriptValue> unpackedByNode(const ScriptValue& value, const Var& node, std::size_t n) {
-    const graph::InternalGraph& graph = *node.tracer().recorded();
+    const graph::InternalGraph& graph = *node.tracer().recording().recordedGraph();
     const graph::Expr maker = graph.expr(graph.node(node.node()).producer);  // a copy: recording moves the graph's own
     const bool isTuple = value.tuple() || maker.op.name == "TupleConstruct";
     const std::string op = isTuple ? "TupleUnpack" : "ListUnpack";
@@ -280,11 +281,11 @@ std::vector<ScriptValue> unpackedByNode(const ScriptValue& value, const Var& nod
     std::vector<bool> isTensor(n, value.list() ? value.list()->ofTensors : !maker.op.name.starts_with("size"));
     for (std::size_t i = 0; i < n && maker.op.name == "TupleConstruct" && i < maker.arguments.size(); ++i) {
         const graph::Argument& part = maker.arguments[i];
-        isTensor[i] = part.kind == graph::Argument::Kind::Node && node.tracer().isTensor(part.node);
+        isTensor[i] = part.kind == graph::Argument::Kind::Node && node.tracer().recording().isTensor(part.node);
     }
     const bool all = std::ranges::all_of(isTensor, [](bool one) { return one; });
-    const Var parts =
-        node.tracer().record(graph::ExprKind::CallFunction, {"prim", op, 0}, "prim." + op, op, {node}, {}, all, n);
+    const Var parts = node.tracer().recording().record(graph::ExprKind::CallFunction, {"prim", op, 0}, "prim." + op, op,
+                                                       {node}, {}, all, n);
     std::vector<ScriptValue> items;
     for (const Var& part : parts.kind() == Var::Kind::Tuple ? parts.items() : std::vector<Var>{parts}) {
         items.push_back(isTensor[items.size()] ? makeCell(part) : ScriptValue(part));
@@ -303,7 +304,7 @@ std::vector<ScriptValue> unpackedByNode(const ScriptValue& value, const Var& nod
 
 /// Every node of the archive's own graph is recorded.
 bool Interpreter::recordsAll() const {
-    return m_archive.asWritten() && trace::Tracer::active() && trace::Tracer::active()->recorded();
+    return m_archive.asWritten() && trace::Tracer::active() && trace::Tracer::active()->recording().recordedGraph();
 }
 
 /// A list, tuple or dict that was just made, with the node that makes it, if such nodes are recorded.
@@ -326,8 +327,9 @@ ScriptValue Interpreter::made(ScriptValue container, std::string_view op) {
         for (const auto& [key, part] : container.dict()->items) all = all && add(key) && add(part);
     }
     if (!all) return container;
-    const Var node = trace::Tracer::active()->record(graph::ExprKind::CallFunction, {"prim", std::string(op), 0},
-                                                     "prim." + std::string(op), op, std::move(parts), {}, false);
+    const Var node =
+        trace::Tracer::active()->recording().record(graph::ExprKind::CallFunction, {"prim", std::string(op), 0},
+                                                    "prim." + std::string(op), op, std::move(parts), {}, false);
     if (container.list()) container.list()->node = node;
     else if (container.tuple()) container.tuple()->node = node;
     else container.dict()->node = node;

@@ -120,7 +120,7 @@ namespace {
 
 /// What a number was before NumToTensor; nothing for anything else.
 std::optional<ScriptValue> beforeNumToTensor(const Var& var) {
-    const graph::InternalGraph& graph = *var.tracer().recorded();
+    const graph::InternalGraph& graph = *var.tracer().recording().recordedGraph();
     const graph::Expr& maker = graph.expr(graph.node(var.node()).producer);
     if (maker.op.name != "NumToTensor" || maker.arguments.front().kind != graph::Argument::Kind::Node)
         return std::nullopt;
@@ -130,8 +130,9 @@ std::optional<ScriptValue> beforeNumToTensor(const Var& var) {
 /// A proxy that stands for a number: a dim size, or what was computed of dim sizes.
 bool isNumberNode(const ScriptValue& value) {
     const trace::Tracer* tracer = value.isProxy() ? &value.plain()->tracer() : nullptr;
-    if (!tracer || !tracer->recorded() || tracer->isTensor(value.plain()->node())) return false;
-    const graph::InternalGraph& graph = *tracer->recorded();
+    if (!tracer || !tracer->recording().recordedGraph() || tracer->recording().isTensor(value.plain()->node()))
+        return false;
+    const graph::InternalGraph& graph = *tracer->recording().recordedGraph();
     const auto maker = [&graph](graph::NodeId node) -> const graph::Expr& {
         return graph.expr(graph.node(node).producer);
     };
@@ -287,8 +288,8 @@ std::shared_ptr<TensorCell> cellOf(const ScriptValue& value) {
 /// `x[…] = 2` is x[…] = torch.tensor(2, dtype=x[…].dtype) in the archive. The number, if the value is made just so:
 /// then nothing else knows that tensor.
 std::optional<Var> assignedNumber(const Var& value, const Var& part) {
-    if (!value.isProxy() || !part.isProxy() || !value.tracer().recorded()) return std::nullopt;
-    const graph::InternalGraph& graph = *value.tracer().recorded();
+    if (!value.isProxy() || !part.isProxy() || !value.tracer().recording().recordedGraph()) return std::nullopt;
+    const graph::InternalGraph& graph = *value.tracer().recording().recordedGraph();
     const auto maker = [&graph](graph::NodeId node) -> const graph::Expr& {
         return graph.expr(graph.node(node).producer);
     };
@@ -306,11 +307,12 @@ std::optional<Var> assignedNumber(const Var& value, const Var& part) {
 
 /// Takes back a tensor made of a number, and what was only asked for it (the dtype).
 void eraseWithReads(const Var& value) {
-    const graph::InternalGraph& graph = *value.tracer().recorded();
+    const graph::InternalGraph& graph = *value.tracer().recording().recordedGraph();
     const std::vector<graph::NodeId> inputs = graph.expr(graph.node(value.node()).producer).inputs;
-    value.tracer().eraseUnused(value.node());
+    trace::Recorder& recorder = value.tracer().recorder();
+    recorder.eraseUnused(value.node());
     for (const graph::NodeId input : inputs) {
-        if (graph.expr(graph.node(input).producer).op.name == "getattr") value.tracer().eraseUnused(input);
+        if (graph.expr(graph.node(input).producer).op.name == "getattr") recorder.eraseUnused(input);
     }
 }
 
@@ -331,8 +333,8 @@ bool assigned(const std::string& name, const std::vector<ScriptValue>& arguments
         done = assignThrough(*cell, Var(0));
     }
     // Nobody has read the part. (What was cut before a branch is there for the other one as well.)
-    if (done && part.isProxy() && !isPart && part.tracer().isRecordedHere(part.node()))
-        part.tracer().eraseUnused(part.node());
+    if (done && part.isProxy() && !isPart && part.tracer().recording().isRecordedHere(part.node()))
+        part.tracer().recorder().eraseUnused(part.node());
     return done;
 }
 
@@ -419,7 +421,8 @@ std::optional<ScriptValue> Interpreter::formOf(const std::string& name, const st
     // The library's code branches on the number of dimensions and loops over them. Where the operators around say how
     // many there are, the way that is taken for that many is drawn, and the graph asserts it.
     const Var tensor = toVar(arguments[0]);
-    const auto rank = tensor.isProxy() ? likelyRank(*tensor.tracer().recorded(), tensor.node()) : std::nullopt;
+    const auto rank =
+        tensor.isProxy() ? likelyRank(*tensor.tracer().recording().recordedGraph(), tensor.node()) : std::nullopt;
     if (!rank) return std::nullopt;
     if (m_ranks.emplace(tensor.node(), *rank).second) {
         const Var holds =

@@ -107,8 +107,8 @@ class RankFinder {
 std::optional<std::int64_t> likelyRank(const InternalGraph& graph, NodeId node) { return RankFinder(graph).of(node); }
 
 bool isSizeList(const trace::Var& var) {
-    if (!var.isProxy() || !var.tracer().recorded()) return false;
-    const InternalGraph& graph = *var.tracer().recorded();
+    if (!var.isProxy() || !var.tracer().recording().recordedGraph()) return false;
+    const InternalGraph& graph = *var.tracer().recording().recordedGraph();
     NodeId node = var.node();
     for (int depth = 0; depth < kMaxRankDepth; ++depth) {
         const Expr& maker = graph.expr(graph.node(node).producer);
@@ -129,9 +129,9 @@ bool isSizeList(const trace::Var& var) {
 
 bool insideLeaf() {
     const trace::Tracer* tracer = trace::Tracer::active();
-    if (!tracer || !tracer->recorded()) return false;
-    const InternalGraph& graph = *tracer->recorded();
-    for (graph::ExprId owner = graph.body(tracer->currentBody()).owner; owner.valid();
+    if (!tracer || !tracer->recording().recordedGraph()) return false;
+    const InternalGraph& graph = *tracer->recording().recordedGraph();
+    for (graph::ExprId owner = graph.body(tracer->recorder().bodies().top().id).owner; owner.valid();
          owner = graph.body(graph.expr(owner).body).owner) {
         if (graph.expr(owner).kind == ExprKind::CallModule) return true;
     }

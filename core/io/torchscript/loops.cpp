@@ -11,6 +11,7 @@
 #include "core/io/torchscript/node_memory.h"
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/views.h"
+#include "core/trace/control_recorder.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
 
@@ -18,7 +19,7 @@ namespace sonde::io::script {
 
 using tensor::TypeInfo;
 using tensor::ValueKind;
-using trace::Tracer;
+using trace::ControlRecorder;
 using Kind = Expression::Kind;
 
 namespace {
@@ -383,17 +384,17 @@ void Interpreter::recordLoop(const Statement& statement, const Var& trips, const
 bool Interpreter::recordPass(const Statement& statement, const Var& trips, const Var& condition, Environment& env,
                              LoopPlan& plan) {
     countStatement();
-    Tracer& tracer = *Tracer::active();
+    ControlRecorder control(trace::Tracer::active()->recorder());
     LoopRecording recording(plan.things, plan.names, env);
     std::vector<Var> arguments{trips, condition};
     for (const Carried::Leaf& leaf : recording.leaves()) arguments.push_back(leaf.initial);
-    const graph::ExprId owner = tracer.beginControl("Loop", arguments);
-    tracer.enterBody(owner, "body");
-    const Var index = tracer.bodyInput("i", kindOnly(ValueKind::Int), false);
-    tracer.bodyInput("condition", kindOnly(ValueKind::Bool), false);
+    const graph::ExprId owner = control.begin("Loop", arguments);
+    control.enterBody(owner, "body");
+    const Var index = control.input("i", kindOnly(ValueKind::Int), false);
+    control.input("condition", kindOnly(ValueKind::Bool), false);
     std::vector<Var> inputs;
     for (const Carried::Leaf& leaf : recording.leaves())
-        inputs.push_back(tracer.bodyInput(leaf.name, plainType(leaf.initial), leaf.isTensor));
+        inputs.push_back(control.input(leaf.name, plainType(leaf.initial), leaf.isTensor));
     Environment inner = env;
     std::vector<Var> results;
     bool more = false;
@@ -433,14 +434,14 @@ bool Interpreter::recordPass(const Statement& statement, const Var& trips, const
                     "the shape of a tensor is changed in place inside a loop, where other users of the tensor would see it");
         }
     }
-    tracer.leaveBody();
-    if (more || recording.leaves().empty()) tracer.abandon(owner);
+    control.leaveBody();
+    if (more || recording.leaves().empty()) control.abandon(owner);
     if (more) return false;
     if (recording.leaves().empty()) return true;
     std::vector<Var> outputs;
     for (std::size_t i = 0; i < recording.leaves().size(); ++i)
-        outputs.push_back(tracer.controlOutput(owner, i, recording.leaves()[i].isTensor));
-    tracer.setBodyResults(owner, 0, results);
+        outputs.push_back(control.output(owner, i, recording.leaves()[i].isTensor));
+    control.setResults(owner, 0, results);
     recording.distribute(outputs, env);
     plan.memory.noteFor(recording.collect(env), recording.leaves());
     return true;

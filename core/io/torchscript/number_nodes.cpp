@@ -67,8 +67,9 @@ NumberKind kindOf(const graph::InternalGraph& graph, const Argument& argument, i
 }  // namespace
 
 NumberKind numberKindOf(const trace::Var& var) {
-    if (!var.isProxy() || !var.tracer().recorded() || var.tracer().isTensor(var.node())) return NumberKind::Unknown;
-    const graph::InternalGraph& graph = *var.tracer().recorded();
+    if (!var.isProxy() || !var.tracer().recording().recordedGraph() || var.tracer().recording().isTensor(var.node()))
+        return NumberKind::Unknown;
+    const graph::InternalGraph& graph = *var.tracer().recording().recordedGraph();
     return resultOf(graph, graph.expr(graph.node(var.node()).producer), kFarthest);
 }
 

@@ -54,8 +54,8 @@ std::optional<ScriptValue> indexed(bool isSlice, const std::vector<ScriptValue>&
         next.base = before->base;
         next.index = before->index;
         next.index.push_back(part);
-        trace::Tracer& tracer = *trace::Tracer::active();
-        if (cell->var.isProxy() && tracer.amendLast(cell->var.node(), {next.base, pythonIndex(next.index)})) {
+        trace::Recorder& recorder = trace::Tracer::active()->recorder();
+        if (cell->var.isProxy() && recorder.amendLast(cell->var.node(), {next.base, pythonIndex(next.index)})) {
             node = cell->var;
             cell->chain->extended = true;
         }

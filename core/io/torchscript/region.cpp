@@ -17,7 +17,8 @@ auto find(std::vector<T>& list, Member member, const void* object) {
 }
 
 const graph::InternalGraph* recordedGraph() {
-    return trace::Tracer::active() ? trace::Tracer::active()->recorded() : nullptr;
+    const trace::Tracer* tracer = trace::Tracer::active();
+    return tracer ? tracer->recording().recordedGraph() : nullptr;
 }
 
 /// What modules hold is older than everything else.
@@ -37,7 +38,7 @@ Region::~Region() {
 Region* Region::current() { return runState().region; }
 
 std::uint64_t Region::serialOf(const Var& node) {
-    const graph::InternalGraph* const graph = node.tracer().recorded();
+    const graph::InternalGraph* const graph = node.tracer().recording().recordedGraph();
     std::optional<std::uint64_t> serial;
     for (const Region* region = current(); region; region = region->m_outer) {
         if (region->m_graph == graph && node.node().index() < region->m_firstNode) serial = region->m_start - 1;

@@ -47,7 +47,7 @@ ScriptValue fromValue(const Value& value) {
 ScriptValue fromVar(const Var& var) {
     switch (var.kind()) {
         case Var::Kind::Proxy:
-            if (!var.tracer().isTensor(var.node())) return var;
+            if (!var.tracer().recording().isTensor(var.node())) return var;
             break;
         case Var::Kind::Value:
             if (!var.value().isTensor()) return fromValue(var.value());
@@ -90,7 +90,7 @@ Var cellVar(TensorCell& named) {
 /// A container's node has the parts that it was made of; one of them may have been written since.
 bool fits(const Var& node, const std::vector<Var>& parts) {
     if (!node.isProxy()) return false;
-    const graph::InternalGraph& graph = *node.tracer().recorded();
+    const graph::InternalGraph& graph = *node.tracer().recording().recordedGraph();
     const graph::Expr& maker = graph.expr(graph.node(node.node()).producer);
     const std::vector<graph::Argument>& made = maker.arguments;
     if (!maker.op.name.ends_with("Construct")) return true;  // a called module's

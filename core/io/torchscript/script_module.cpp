@@ -60,7 +60,7 @@ Var withNumberNodes(const Var& result, trace::Tracer& tracer) {
         const std::string op = result.value().kind() == ValueKind::Int     ? "Int"
                                : result.value().kind() == ValueKind::Float ? "Float"
                                                                            : "Bool";
-        return tracer.record(graph::ExprKind::CallFunction, {"prim", op, 0}, op, op, {result}, {}, false);
+        return tracer.recording().record(graph::ExprKind::CallFunction, {"prim", op, 0}, op, op, {result}, {}, false);
     }
     if (result.kind() != Var::Kind::Tuple && result.kind() != Var::Kind::List && result.kind() != Var::Kind::Dict)
         return result;
@@ -112,7 +112,7 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
     const FunctionDef& function = method(m_method);
     auto self = std::static_pointer_cast<ScriptModule>(shared_from_this());
     // Made for a call that runs on values, although nobody could follow it.
-    const bool isOpaque = trace::Tracer::active() && trace::Tracer::active()->recorded();
+    const bool isOpaque = trace::Tracer::active() && trace::Tracer::active()->recording().recordedGraph();
     return [self, &function, isOpaque](std::span<const Var> in) {
         const bool isOutermost = !ModuleState::current();
         const trace::WritesAsValues values;  // views.h follows what shares memory

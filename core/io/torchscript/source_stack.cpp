@@ -121,7 +121,7 @@ class ScriptSite final : public trace::SourceSite {
 
 SourceFrame::SourceFrame(const FunctionDef& function)
     : m_function(function), m_outer(std::exchange(runState().frame, this)) {
-    if (trace::Tracer* tracer = trace::Tracer::active()) tracer->setSourceSite(&ScriptSite::instance());
+    if (trace::Tracer* tracer = trace::Tracer::active()) tracer->recorder().place().site = &ScriptSite::instance();
 }
 SourceFrame::~SourceFrame() { runState().frame = m_outer; }
 

@@ -79,8 +79,8 @@ namespace {
 /// gives.
 bool isNeverNone(const Var& var) {
     if (isSizeList(var)) return true;
-    if (!var.tracer().recorded()) return false;
-    const graph::InternalGraph& graph = *var.tracer().recorded();
+    if (!var.tracer().recording().recordedGraph()) return false;
+    const graph::InternalGraph& graph = *var.tracer().recording().recordedGraph();
     return graph.expr(graph.node(var.node()).producer).op.domain == "aten";
 }
 

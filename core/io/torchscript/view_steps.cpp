@@ -205,7 +205,7 @@ Var putBack(const ViewStep& step, const Var& base, const Var& value) {
 bool mayRepeat(const ViewStep& step, const Var& base, const Var& view) {
     if (step.kind != ViewStep::Kind::Call || formOf(step) != ViewForm::Expand) return false;
     if (base.isProxy() || view.isProxy())
-        return !base.isProxy() || !view.isProxy() || view.tracer().mayRepeat(view.node(), base.node());
+        return !base.isProxy() || !view.isProxy() || view.tracer().recording().mayRepeat(view.node(), base.node());
     return view.value().tensor().numel() != base.value().tensor().numel();
 }
 

@@ -30,10 +30,11 @@ TensorCell& rawRoot(TensorCell& cell) {
 
 /// "node 'add_' (operation 3, code/__torch__.py:7)", or what can be said of a value.
 std::string placeOf(const Var& var) {
-    if (!var.isProxy() || !var.tracer().recorded() || var.node().index() >= var.tracer().recorded()->nodeCount())
+    if (!var.isProxy() || !var.tracer().recording().recordedGraph() ||
+        var.node().index() >= var.tracer().recording().recordedGraph()->nodeCount())
         return {};
-    const graph::InternalGraph& graph = *var.tracer().recorded();
-    std::string text = var.tracer().placeOf(var.node());
+    const graph::InternalGraph& graph = *var.tracer().recording().recordedGraph();
+    std::string text = var.tracer().recording().placeOf(var.node());
     const graph::SourcePlace place = graph.expr(graph.node(var.node()).producer).source.place();
     if (!place.file.empty() && text.ends_with(')'))
         text.insert(text.size() - 1, ", " + place.file + ':' + std::to_string(place.line));

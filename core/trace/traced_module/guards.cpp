@@ -79,7 +79,7 @@ void TracedModuleTracer::addGuard(TracedNode& node, KnownUse use, const Value& v
 }
 
 void TracedModuleTracer::addGuardExpr(TracedNode& node, KnownUse use, const Value& asked, const GuardText& text) {
-    const std::string place = sourceText();
+    const std::string place = recorder().place().sourceText();
     const std::string sentence = text.sentence + (place.empty() ? "" : " (" + place + ')');
     TracedOperation operation{
         {graph::kGuardDomain, graph::kGuardName, 0}, graph::kGuardName, graph::kGuardName, false, false, 1};
@@ -139,7 +139,8 @@ void checkGuard(const TracedExpr& expr, const Var& value) {
                                   KnownUse::Iteration};
     const auto* use = std::ranges::find_if(kUses, [&kind](KnownUse candidate) { return kind == guardKind(candidate); });
     if (use == std::end(kUses)) throw TraceError(TraceErrorKind::Value, "a guard of kind '" + kind + "' is not known");
-    if (value.isProxy()) value.tracer().recordGuard(value.node(), *use, attributeOf(expected), sentence, traced);
+    if (value.isProxy())
+        value.tracer().recording().recordGuard(value.node(), *use, attributeOf(expected), sentence, traced);
     if (value.hasProxy()) return;
     const Value came = askedOf(value.toValue(), *use);
     if (tensor::identical(came, expected)) return;
@@ -190,8 +191,8 @@ void guardParts(const TracedExpr& expr, const Var& list) {
     const Operand& whole = expr.args().front();
     const std::string name = whole.kind == Operand::Kind::Node ? whole.node->name() : expr.operation().display;
     const std::string parts = std::to_string(count) + (count == 1 ? " part" : " parts");
-    list.tracer().recordGuard(list.node(), KnownUse::Length, count, "took " + parts + " of " + name,
-                              "traced with " + parts + " of " + name);
+    list.tracer().recording().recordGuard(list.node(), KnownUse::Length, count, "took " + parts + " of " + name,
+                                          "traced with " + parts + " of " + name);
 }
 
 }  // namespace sonde::trace

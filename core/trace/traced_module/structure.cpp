@@ -198,7 +198,7 @@ Structure Structure::of(const Var& var) {
     Structure structure;
     switch (var.kind()) {
         case Var::Kind::Proxy:
-            if (var.tracer().isNumber(var.node())) structure.kind = Kind::Number;
+            if (var.tracer().recording().isNumber(var.node())) structure.kind = Kind::Number;
             return structure;
         case Var::Kind::Value: return ofValue(var.value());
         case Var::Kind::List: structure.kind = Kind::List; break;

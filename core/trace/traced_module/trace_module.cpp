@@ -161,8 +161,8 @@ Var WrappedFunction::call(std::vector<Var> args, Keywords keywords) const {
     auto* tracer = dynamic_cast<TracedModuleTracer*>(Tracer::active());
     const bool hasProxy = std::ranges::any_of(args, [](const Var& var) { return var.hasProxy(); });
     if (!tracer || !hasProxy || !keywords.empty()) return (*function)(args);
-    return tracer->record(graph::ExprKind::CallFunction, {"wrap", m_name, 0}, m_name, m_name, std::move(args), {}, true,
-                          1);
+    return tracer->recording().record(graph::ExprKind::CallFunction, {"wrap", m_name, 0}, m_name, m_name,
+                                      std::move(args), {}, true, 1);
 }
 
 }  // namespace sonde::trace

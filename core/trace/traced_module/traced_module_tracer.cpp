@@ -4,6 +4,7 @@
 
 #include "core/trace/at_once.h"
 #include "core/trace/memory.h"
+#include "core/trace/pending_error.h"
 #include "core/trace/traced_module/ordered_dict.h"
 #include "core/trace/traced_module/quantizer.h"
 
@@ -28,7 +29,8 @@ bool isContainer(const Module& module) {
 
 }  // namespace
 
-TracedModuleTracer::TracedModuleTracer(const TraceModuleOptions& options) : m_options(options) {
+TracedModuleTracer::TracedModuleTracer(const TraceModuleOptions& options)
+    : Tracer(static_cast<Recording&>(*this)), m_options(options) {
     memory().setSizes({[this](NodeId node) { return dimsOf(node); },
                        [this](NodeId node, std::size_t axis) { keepSize(node, axis); }});
 }
@@ -111,7 +113,7 @@ Var TracedModuleTracer::traceTop(const std::shared_ptr<Module>& module, std::vec
     auto top = shellOf(*module, true);
     const std::string name = module->installedAs().empty() ? module->className() : module->installedAs();
     recordGraph(module, top, identifierOf(name), name, nullptr, arguments, structure, result);
-    callModel({}, module->className(), [&] { throwIfCaught(); });
+    callModel({}, module->className(), [&] { pendingError().throwIfCaught(); });
     GraphBuilder(*top->entries().front().graph).renumber();
     m_top = std::move(top);
     return Var(std::move(result));
@@ -154,7 +156,7 @@ const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr
     } catch (...) {
         // The graph has no end. Where something was written or decided in it, a caller that catches this would go on
         // without that.
-        if (progress() != before) noteRaised();
+        if (progress() != before) pendingError().note();
         throw;
     }
     // Nothing uses what the whole program was given after its end.

@@ -18,7 +18,7 @@ struct GuardText {
 
 /// Runs a forward on proxies after which there are values, and records a ModuleGraph for each module that is not built
 /// in (traced-module.md). Proxies are numbers of entries of a table: which node a value is, and what it is worth.
-class TracedModuleTracer final : public Tracer {
+class TracedModuleTracer final : private Recording, public Tracer {
   public:
     explicit TracedModuleTracer(const TraceModuleOptions& options);
 
@@ -32,32 +32,35 @@ class TracedModuleTracer final : public Tracer {
     /// Called for every value that gets a node.
     std::function<void(TracedNode&)> onNode;
 
+    // Decisions.
     Var moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords) override;
     Var parameterRead(const std::shared_ptr<const Slot>& slot) override;
-    Var record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
-               std::vector<Var> arguments, Keywords keywords, bool makesTensor, std::size_t outputs) override;
     void moduleRead(Module& parent, std::string_view path) override;
     void attributeAssigned(const Module* module, const Slot* slot) override;
-    bool isTensor(graph::NodeId node) const override { return !isNumber(node); }
-    bool isNumber(graph::NodeId node) const override;
-    graph::NodeId recordGuard(graph::NodeId node, KnownUse use, const tensor::AttributeValue& expected,
-                              const std::string& sentence, const std::string& traced) override;
     bool knowsValues() const override { return true; }
     bool recordsSetItem() const override { return true; }
     std::optional<Var> answer(std::string_view name, bool isCall, const std::vector<Var>& arguments) override;
-    bool recordsWriteTo(const Var& var) const override;
-    std::optional<tensor::ValueKind> kindOf(graph::NodeId node) const override;
-    std::string placeOf(graph::NodeId node) const override;
-    bool isRecordedHere(graph::NodeId node) const override;
-    bool isReachable(graph::NodeId node) const override { return isRecordedHere(node); }
-    bool mayRepeat(graph::NodeId view, graph::NodeId base) const override;
-    std::size_t recordedExprs() const override { return 0; }  // nothing is taken back
-    graph::NodeId nodeOfValue(const Var& var) override;
 
   protected:
     std::optional<tensor::Value> known(graph::NodeId node, KnownUse use) override;
 
   private:
+    // The graphs that it keeps, as programs and Memory see them.
+    Var record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
+               std::vector<Var> arguments, Keywords keywords, bool makesTensor, std::size_t outputs) override;
+    graph::NodeId recordGuard(graph::NodeId node, KnownUse use, const tensor::AttributeValue& expected,
+                              const std::string& sentence, const std::string& traced) override;
+    graph::NodeId nodeOfValue(const Var& var) override;
+    std::size_t recordedExprs() const override { return 0; }  // nothing is taken back
+    bool isTensor(graph::NodeId node) const override { return !isNumber(node); }
+    bool isNumber(graph::NodeId node) const override;
+    std::optional<tensor::ValueKind> kindOf(graph::NodeId node) const override;
+    std::string placeOf(graph::NodeId node) const override;
+    bool isRecordedHere(graph::NodeId node) const override;
+    bool isReachable(graph::NodeId node) const override { return isRecordedHere(node); }
+    bool mayRepeat(graph::NodeId view, graph::NodeId base) const override;
+    bool recordsWriteTo(const Var& var) const override;
+
     /// The module whose forward runs and the graph that is being recorded.
     struct Frame {
         std::shared_ptr<Module> source;

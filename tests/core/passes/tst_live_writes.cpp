@@ -257,7 +257,7 @@ class TestLiveWrites : public QObject {
     void whatWasTakenBackIsNotUsed() {
         const auto net = test::custom("Net", [](Custom&, In in) {
             const Var taken = in[0] + 1;
-            trace::Tracer::active()->eraseUnused(taken.node());
+            trace::Tracer::active()->recorder().eraseUnused(taken.node());
             nn::abs(taken);  // dead
             return cloned(in[0]);
         });

@@ -30,7 +30,7 @@ template <typename Tracer>
 base::Result<GraphPtr> followed(Tracer& tracer, const std::shared_ptr<nn::Module>& root,
                                 std::map<std::string, Value> examples) {
     const auto run = std::make_shared<trace::ConcreteRun>(std::move(examples), document::kernelEvaluator());
-    tracer.setFollower(run);
+    tracer.setValueOracle(run);
     auto graph = tracer.trace(root);
     if (graph) run->finish(**graph);
     return graph;
@@ -210,7 +210,7 @@ class TestConcreteRun : public QObject {
         trace::CustomTracer tracer;
         const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({1}, {-5})}},
                                                               document::kernelEvaluator());
-        tracer.setFollower(run);
+        tracer.setValueOracle(run);
         const auto graph = tracer.traceCustom(net);
         QVERIFY2(graph.has_value(), graph ? "" : graph.error().text().c_str());
         run->finish(**graph);
@@ -229,7 +229,7 @@ class TestConcreteRun : public QObject {
         trace::CustomTracer tracer;
         const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({2}, {-5, 0})}},
                                                               document::kernelEvaluator());
-        tracer.setFollower(run);
+        tracer.setValueOracle(run);
         const auto graph = tracer.traceCustom(net);
         QVERIFY(!graph.has_value());
         QVERIFY2(holds(graph.error().text(), "changed in place"), graph.error().text().c_str());
@@ -270,7 +270,7 @@ class TestConcreteRun : public QObject {
         trace::CustomTracer tracer;
         const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({1}, {-3})}},
                                                               document::kernelEvaluator());
-        tracer.setFollower(run);
+        tracer.setValueOracle(run);
         const auto graph = tracer.traceCustom(net);
         QVERIFY2(graph.has_value(), graph ? "" : graph.error().text().c_str());
         run->finish(**graph);
@@ -287,7 +287,7 @@ class TestConcreteRun : public QObject {
         trace::RobustTracer tracer;
         const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({2}, {1, 1})}},
                                                               document::kernelEvaluator());
-        tracer.setFollower(run);
+        tracer.setValueOracle(run);
         const auto graph = tracer.traceRepeatedly(branching());
         QVERIFY(graph.has_value());
         QCOMPARE(names(**graph), std::string("x add sum_1 gt guard mul add_1 output"));

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "core/graph/internal_graph.h"
 
@@ -13,11 +12,11 @@ class Tracer;
 /// What a program asks of a value: `if x`, `int(x)`, `float(x)`, `len(x)`, `for y in x`.
 enum class KnownUse : std::uint8_t { Bool, Int, Float, Length, Iteration };
 
-/// Goes along with a trace and knows what its nodes stand for, so that decisions that depend on the data can be
-/// followed. Told of every node as it is recorded; nodes that a tracer takes back are simply never asked for again.
-class Follower {
+/// Knows what the nodes of a trace stand for, so that decisions that depend on the data can be followed. Told of every
+/// node as it is recorded; nodes that a tracer takes back are simply never asked for again.
+class ValueOracle {
   public:
-    virtual ~Follower() = default;
+    virtual ~ValueOracle() = default;
     /// A trace begins; both live until it ends.
     virtual void began(Tracer& tracer, graph::InternalGraph& graph) = 0;
     /// A parameter of the root's forward (its name is the target of the node's expr).
@@ -28,8 +27,11 @@ class Follower {
     virtual void recorded(graph::ExprId expr) = 0;
     /// An in-place operation has made `after` of `before`, which programs go on to call by its old node.
     virtual void rebound(graph::NodeId before, graph::NodeId after) { (void)before, (void)after; }
-    /// The value, or what is enough of it to answer; nothing: the trace goes on as if there was no follower.
+    /// The value, or what is enough of it to answer; nothing: the trace continues as if there was no oracle.
     virtual std::optional<tensor::Value> known(graph::NodeId node, KnownUse use) = 0;
 };
+
+/// The earlier name, for programs that embed the library.
+using Follower = ValueOracle;
 
 }  // namespace sonde::trace
