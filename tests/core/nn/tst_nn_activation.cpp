@@ -112,14 +112,14 @@ class TestNnActivation : public QObject {
         };
         auto single = make<nn::Dropout>(0.25);
         single->setTraining(true);
-        const LayerResult a = runLayer(single, {x});
+        const LayerResult a = runLayer(single, {x}, true);
         QVERIFY2(a.problem.empty(), a.problem.c_str());
         const std::vector<float> y = a.floats();
         QCOMPARE(count(y, 0) + count(y, 1 / 0.75F), 10000);
         QVERIFY(std::abs(count(y, 0) - 2500) < 200);
         auto channels = make<nn::Dropout1d>(0.5);
         channels->setTraining(true);
-        const std::vector<float> z = runLayer(channels, {x}).floats();
+        const std::vector<float> z = runLayer(channels, {x}, true).floats();
         QVERIFY(std::abs(count(z, 0) - 5000) < 500);
         for (std::size_t i = 0; i < z.size(); ++i) QCOMPARE(z[i], z[i / 5 * 5]);
         // Numbers of mean 0 and variance 1 keep both.
