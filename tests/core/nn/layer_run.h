@@ -169,9 +169,9 @@ inline Tensor ramp(tensor::Shape shape, double step = 0.37, double from = -1) {
 }
 
 /// Gives a module's parameter or buffer another value, by path.
-inline void setTensor(nn::Module& module, const std::string& path, Tensor value) {
+inline void setTensor(nn::Module& module, const std::string& path, const Tensor& value) {
     for (const trace::NamedTensor& named : trace::namedTensors(module)) {
-        if (named.path == path) named.slot->value = std::move(value);
+        if (named.path == path) named.slot->value = value;
     }
 }
 /// Paths and shapes of the state in order: "weight [2, 3], bias [2]".
