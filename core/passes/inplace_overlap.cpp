@@ -162,6 +162,13 @@ std::vector<ViewStep> InplaceWalk::viewSteps(const std::vector<Steps>& steps) co
 }
 
 base::Result<void> InplaceWalk::checkRepeats(Frame& frame, ExprId id, Id place, const std::vector<Steps>& written) {
+    // No step tells how the result of a branch or a call came to be, and a value that is put back into it would change
+    // one of the places where it shows an element.
+    Id root = place;
+    while (frame.memory.place(root).parent != kNone) root = frame.memory.place(root).parent;
+    if (frame.memory.place(root).mayOverlap)
+        return impossible({id, "what it writes to may show one element several times, as expand does: not supported",
+                           "write to a clone"});
     bool isOpen = false;
     for (const Steps& step : written) {
         const Expr& view = m_graph.expr(step.back());

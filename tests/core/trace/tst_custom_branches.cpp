@@ -43,6 +43,22 @@ class TestCustomBranches : public QObject {
         QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
         QCOMPARE(numbers(recording.outputs.at(0)), (std::vector<double>{2, 3, 2, 3}));
     }
+
+    /// The diagonal of x.expand(2, 2) is x itself: what is written to it shows in every row, and no scatter says so.
+    void writesToWhatRepeatsElements() {
+        const trace::EvaluatorScope evaluator(document::kernelEvaluator());
+        const auto net = custom("Net", [](Custom&, In in) {
+            const trace::NamedFunction same{"same", [](In operands) { return operands[0]; }};
+            const Var c = in[0].method("expand", {Var::list({2, 2})}, {});
+            const Var y = trace::cond(nn::sum(c) > 0, same, same, Var::list({c}));
+            y.method("diagonal").method("zero_");
+            return y + 1;
+        });
+        const auto refused = trace::CustomTracer().traceCustom(net, {});
+        QVERIFY(!refused);
+        const std::string text = refused.error().text();
+        QVERIFY2(text.find("may show one element several times") != std::string::npos, text.c_str());
+    }
 };
 
 QTEST_GUILESS_MAIN(TestCustomBranches)

@@ -57,8 +57,10 @@ class Interpreter {
         const bool writes = op.ends_with('_') || op == "setitem" || op == "setmask";
         if (writes) write(statement, *x, variables);
         std::shared_ptr<Array> result;
-        // In-place methods give the tensor itself, and so does contiguous() of what is contiguous.
-        const bool isSame = op == "contiguous" && x->isLayoutKnown && x->isContiguous();
+        // In-place methods give the tensor itself, and so do contiguous() of what is contiguous and flatten() of what
+        // has one dimension.
+        const bool isSame =
+            (op == "contiguous" && x->isLayoutKnown && x->isContiguous()) || (op == "flatten" && x->shape.size() == 1);
         if (writes || op == "alias" || isSame) result = x;
         else if (op == "require") result = required(statement, *x);
         else if (op == "if" || op == "cond" || op == "pick" || op == "call") result = callOf(statement, variables);
