@@ -42,7 +42,7 @@ bool isNeutral(const Term& term) { return term.scalar == (term.meaning == Meanin
 
 /// x + 0 is x itself only if the sum has x's dtype and shape.
 bool mayVanish(const InternalGraph& graph, const Term& term) {
-    if (!term.wholeNumber && isKnownInteger(graph, term.node)) return false;
+    if (!term.wholeNumber && !tensor::isFloating(dtypeOf(graph, term.node))) return false;
     const auto& shape = graph.node(term.node).type.shape;
     return !term.mayBroadcast || (shape && !shape->empty());
 }

@@ -81,7 +81,12 @@ base::Result<void> InplaceWalk::resolveReads(Frame& frame, ExprId id) {
                             (meaning == Meaning::Copy || meaning == Meaning::Fill || meaning == Meaning::Zero);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         auto now = resolved(frame, arguments[i], cursor);
-        if (!now && i == 0 && overwrites && graph::writtenArgument(m_graph, m_graph.expr(id))) continue;
+        if (!now && i == 0 && overwrites && graph::writtenArgument(m_graph, m_graph.expr(id))) {
+            // But its shape: unsqueeze_ and the like may have given it another one.
+            const TensorMemory::Place& place = frame.memory.place(frame.memory.placeOf(frame.memory.objectOf(first)));
+            if (place.reformedBy.valid()) arguments[i] = Argument::of(place.original);
+            continue;
+        }
         SONDE_TRY(now);
         arguments[i] = std::move(*now);
     }

@@ -215,6 +215,16 @@ class TestFusionPasses : public QObject {
         if (!onnx) QVERIFY2(text(*result.graph).find("(y, -3)") != std::string::npos, text(*result.graph).c_str());
     }
 
+    /// A whole number plus 0.0 is a float: where the type is not known, the sum stays.
+    void sumsOfUnknownTypesStay() {
+        Program p(false);
+        const NodeId x = p.floats("x", {2});
+        p.result(arg(p.call("sum", "prim::add", p.call("whole", "aten::to.dtype", x, 4), 0.0)));
+        const auto result = pass(p.graph, {"fuse-add-mul"}, tensorOf({2}, {1, -1}));
+        QCOMPARE(text(*result.graph), text(p.graph));
+        QCOMPARE(run(*result.graph, {tensorOf({2}, {1, -1})}).at(0).tensor().dtype(), tensor::DType::Float32);
+    }
+
     void vectorsAreNotTouched() {
         Maker m;
         const NodeId x = m.floats("x", {2});

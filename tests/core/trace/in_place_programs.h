@@ -367,6 +367,13 @@ inline const std::vector<Program>& programs() {
              mul_(m[0], 0);
              return b;
          }, {0, 2, 0, 4}, kAll | kCustom},
+        {"turned in place, then overwritten after what may be a copy of it", matrix(), [](Custom&, In in) {
+             const Var m = clone(in[0]);
+             m.method("transpose_", {0, 1}, {});
+             nn::flatten(m).method("fill_", {0.5}, {});
+             m.method("fill_", {1.5}, {});
+             return m[0];
+         }, {1.5, 1.5}, kEager | kCustom},
         {"turned in place, the base written", tensor4(), [](Custom&, In in) {
              const Var b = clone(in[0]);
              const Var m = nn::view(b, {2, 2});
