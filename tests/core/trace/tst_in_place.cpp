@@ -257,7 +257,7 @@ class TestInPlace : public QObject {
     void atOnceChangesTheCallersTensor() {
         const trace::EvaluatorScope evaluator(document::kernelEvaluator());
         const Var x(tensor4());
-        const Var same = x;
+        const Var same(x);
         add_(x[Var::slice(0, 2)], 1);
         QCOMPARE(numbers(same.toValue()), (Numbers{2, 3, 3, 4}));
         QCOMPARE(numbers((x + 1).toValue()), (Numbers{3, 4, 4, 5}));
