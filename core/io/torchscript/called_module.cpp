@@ -95,15 +95,17 @@ void CalledModule::pair(ScriptValue& inner, const ScriptValue& outer, int depth)
         }
         return static_cast<const void*>(nullptr);
     };
-    if (inner.cell() && outer.cell()) {
-        const CellPtr& whole = *outer.as<CellPtr>();
+    // Of an untyped list's part only who uses it knows that it is a tensor: the caller may, and the module not yet.
+    if (inner.isProxy() && outer.cell()) inner = tensorOf(*inner.plain());
+    if (inner.cell() && (outer.cell() || outer.isProxy())) {
+        const CellPtr whole = outer.cell() ? *outer.as<CellPtr>() : tensorOf(*outer.plain());
         const auto known = std::ranges::find(m_report.given, whole, &ModuleCall::Given::outer);
         if (known != m_report.given.end()) {
             inner = known->inner;
             return;
         }
         inner.cell()->isDense = shown(*whole).isDense;
-        inner.cell()->repeats = mayRepeatElements(outer);
+        inner.cell()->repeats = mayRepeatElements(whole);
         m_report.given.push_back({*inner.as<CellPtr>(), whole, false});
     } else if (outer.isSymbolicList() && inner.isProxy()) {
         inner = makeSymbolicList(*inner.plain(), outer.list()->ofTensors, {});
@@ -135,8 +137,7 @@ void CalledModule::pair(ScriptValue& inner, const ScriptValue& outer, int depth)
         for (std::size_t i = 0; i < items.size() && i < outer.dict()->items.size(); ++i)
             pair(items[i].second, outer.dict()->items[i].second, depth + 1);
     } else if (inner.isProxy() && outer.isProxy()) {
-        if (const CellPtr whole = knownTensorOf(*outer.plain()))
-            m_report.given.push_back({tensorOf(*inner.plain()), whole, false});
+        m_report.given.push_back({tensorOf(*inner.plain()), tensorOf(*outer.plain()), false});
     }
 }
 

@@ -116,9 +116,11 @@ void ModuleCall::takeChanges(const Var& result) {
             lose(*cell, result, writer);
             continue;
         }
+        const auto taken = m_report->taken.find(made->second.get());
+        const CellPtr& whole = taken == m_report->taken.end() ? made->second : taken->second;
         cell->var = made->second->var;
-        cell->mayBeOther = made->second->mayBeOther = true;
-        setBase(*cell, made->second, std::make_shared<const ViewStep>());
+        cell->mayBeOther = shown(*whole).mayBeOther = true;
+        setBase(*cell, whole, std::make_shared<const ViewStep>());
     }
     for (auto& [list, items] : m_report->lists) {
         Region::noteChange(list);

@@ -76,6 +76,13 @@ const Row kRows[] = {
         "return torch.cat([a, b, torch.cat(l)])"}, "11 12 3 4 11 12 11 12 22 24"},
     {"list that keeps what is returned", {"l: List[Tensor]", "Tensor", "y = torch.neg(l[0])\n_0 = torch.append(l, y)\nreturn y",
         "l = annotate(List[Tensor], [torch.clone(x)])\nb = (self.c).forward(l, )\n_0 = torch.add_(b, 1)\nreturn l[1]"}, "0 -1 -2 -3", false, true},
+    {"list that holds a tensor twice", {"l: List[Tensor]", "Tensor", "_0 = torch.add_(l[1], l[0])\nreturn torch.mul(l[0], 1)",
+        "a = torch.clone(x)\nv = torch.unbind(torch.view(a, [1, 4]))[0]\nl = annotate(List[Tensor], [v, v])\ny = (self.c).forward(l, )\n"
+        "return torch.cat([a, y])"}, "2 4 6 8 2 4 6 8", true},
+    {"list that gets what was written and is returned", {"l: List[Tensor]", "Tensor",
+        "v = torch.contiguous(l[0])\n_0 = torch.mul_(v, 2)\n_1 = torch.append(l, v)\nreturn v",
+        "a = torch.clone(x)\nl = annotate(List[Tensor], [a])\n_0 = (self.c).forward(l, )\n_1 = torch.add_(a, 50)\nreturn torch.mul(l[1], 1)"},
+        "52 54 56 58", false, true},
     {"tuple, written", {"d: Tuple[Tensor, Tensor]", "Tensor", "p, q, = d\n_0 = torch.add_(q, 50)\nreturn torch.mul(p, 1)",
         "a = torch.clone(x)\ny = (self.c).forward((a, torch.slice(a, 0, 1, 2, 1)), )\nreturn torch.cat([a, y])"}, "1 52 3 4 1 52 3 4"},
     {"dict that gets a key", {"d: Dict[str, Tensor]", "Tensor",
