@@ -23,6 +23,7 @@ inline constexpr const char* kOverlapGuard = "overlap_guard";
 struct RemoveInplaceOptions {
     bool fail = true;       ///< false: -1 instead of an error, and the graph as it was
     bool recursive = true;  ///< dead code of bodies as well, counted too; writes are followed into bodies in any case
+    std::string program = {};  ///< what the graph was made from, any text: errors quote it
 };
 
 /// Makes every write a value (custom-trace.md, "Writes become values"): after it no operation changes a tensor that

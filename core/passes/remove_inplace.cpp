@@ -176,7 +176,12 @@ base::Result<std::int64_t> removeInplace(InternalGraph& graph, const RemoveInpla
     Notes said;
     std::set<ExprId> effective;
     auto count = InplaceRemover(copy, said).run(options.recursive, effective);
-    if (!count) return options.fail ? base::Result<std::int64_t>(count.error()) : base::Result<std::int64_t>(-1);
+    if (!count) {
+        if (!options.fail) return -1;
+        base::Error error = std::move(count).error();
+        if (!options.program.empty()) error.notes.push_back("the graph was made from:\n" + options.program);
+        return error;
+    }
     if (!said.byNode.empty()) graph = std::move(copy);
     // Whatever a tracer has marked, a run sees every write now.
     for (std::size_t i = 0; i < graph.exprCount(); ++i)

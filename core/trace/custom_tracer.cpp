@@ -4,6 +4,7 @@
 
 #include "core/graph/purify.h"
 #include "core/operators/traits.h"
+#include "core/trace/function_module.h"
 
 namespace sonde::trace {
 
@@ -77,20 +78,6 @@ class TakenApart final : public Module {
   private:
     std::shared_ptr<Module> m_model;
     ConcreteArguments m_concrete;
-};
-
-/// Holds the constants of a function that is traced.
-class FunctionRoot final : public Module {
-  public:
-    FunctionRoot(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters)
-        : m_function(std::move(function)), m_parameters(std::move(parameters)) {}
-    std::string className() const override { return "Module"; }
-    std::vector<ForwardParameter> signature() const override { return m_parameters; }
-    Var forward(std::span<const Var> in) override { return m_function(in); }
-
-  private:
-    std::function<Var(std::span<const Var>)> m_function;
-    std::vector<ForwardParameter> m_parameters;
 };
 
 base::Result<void> checkConcrete(const Module& root, const ConcreteArguments& concrete) {
@@ -195,7 +182,7 @@ base::Result<Tracer::GraphPtr> CustomTracer::trace(std::function<Var(std::span<c
 base::Result<Tracer::GraphPtr> CustomTracer::traceCustom(std::function<Var(std::span<const Var>)> function,
                                                          std::vector<ForwardParameter> parameters,
                                                          const CustomTraceOptions& options) {
-    return traceCustom(std::make_shared<FunctionRoot>(std::move(function), std::move(parameters)), options);
+    return traceCustom(std::make_shared<FunctionModule>(std::move(function), std::move(parameters), "Module"), options);
 }
 
 base::Result<Tracer::GraphPtr> CustomTracer::traceCustom(std::shared_ptr<Module> root,

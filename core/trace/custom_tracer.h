@@ -58,7 +58,7 @@ class CustomTracer : public ModulePathTracer {
     /// Errors: parameters that `concrete` lacks or does not know (AssertionError), what forward did that cannot be
     /// followed, what the passes refuse.
     base::Result<GraphPtr> traceCustom(std::shared_ptr<Module> root, const CustomTraceOptions& options = {});
-    /// Of a function: an empty module is made to hold its constants; it is root().
+    /// Of a function: an empty module is made, which holds its constants after the trace; it is root().
     base::Result<GraphPtr> traceCustom(std::function<Var(std::span<const Var>)> function,
                                        std::vector<ForwardParameter> parameters,
                                        const CustomTraceOptions& options = {});

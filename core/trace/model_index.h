@@ -23,12 +23,13 @@ class ModelIndex {
     /// "_tensor_constant0": one path for one view of one storage.
     std::string constantPath(const tensor::Tensor& tensor);
     bool hasConstantOn(const tensor::Tensor& tensor) const;
-
-  private:
     struct Constant {
         tensor::Tensor tensor;
         std::string path;
     };
+    const std::vector<Constant>& constants() const { return m_constants; }
+
+  private:
     std::shared_ptr<Module> m_root;
     std::unordered_map<const Module*, std::string> m_modulePaths;
     std::unordered_map<const Slot*, std::string> m_slotPaths;

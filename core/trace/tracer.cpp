@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/trace/function_module.h"
 #include "core/trace/graph_recording.h"
 #include "core/trace/leaf_recorder.h"
 #include "core/trace/memory.h"
@@ -21,20 +22,6 @@ namespace {
 
 /// Leaves in leaves: each is a body inside of the body of the one before, over which runs and readers recurse.
 constexpr std::size_t kMaxBodies = 200;
-
-/// A function as a module, so that it can be traced; its constants land there.
-class FunctionModule final : public Module {
-  public:
-    FunctionModule(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters)
-        : m_function(std::move(function)), m_parameters(std::move(parameters)) {}
-    std::string className() const override { return "Function"; }
-    std::vector<ForwardParameter> signature() const override { return m_parameters; }
-    Var forward(std::span<const Var> in) override { return m_function(in); }
-
-  private:
-    std::function<Var(std::span<const Var>)> m_function;
-    std::vector<ForwardParameter> m_parameters;
-};
 
 template <typename T>
 class Restore {
@@ -106,7 +93,7 @@ void Tracer::begin(std::shared_ptr<Module> root) {
 
 base::Result<Tracer::GraphPtr> Tracer::trace(std::function<Var(std::span<const Var>)> function,
                                              std::vector<ForwardParameter> parameters) {
-    return trace(std::make_shared<FunctionModule>(std::move(function), std::move(parameters)));
+    return trace(std::make_shared<FunctionModule>(std::move(function), std::move(parameters), "Function"));
 }
 
 base::Result<Tracer::GraphPtr> Tracer::trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete) {
@@ -140,6 +127,10 @@ base::Result<Tracer::GraphPtr> Tracer::recordedBy(std::shared_ptr<Module> root,
             pendingError().throwIfCaught();
         });
         SONDE_TRY(checkHierarchy(*this->root()));  // a forward may have added children
+        if (auto* function = dynamic_cast<FunctionModule*>(this->root().get())) {
+            for (const ModelIndex::Constant& constant : m_parts->model.constants())
+                function->keepConstant(constant.path, constant.tensor);
+        }
     } catch (...) {
         m_failure = TraceError::ofCurrentException();
         return m_failure->toError({});

@@ -188,6 +188,9 @@ class TestRemoveInplace : public QObject {
                  failed.error().text().c_str());
         QVERIFY2(failed.error().where.find("copy_") != std::string::npos, failed.error().where.c_str());
         QCOMPARE(removeInplace(p.m.graph, {.fail = false}).value(), std::int64_t(-1));
+        const auto quoted = removeInplace(p.m.graph, {.program = "def forward(self, x): ..."});
+        QVERIFY(quoted.error().text().ends_with("the graph was made from:\ndef forward(self, x): ..."));
+        QVERIFY(failed.error().text().find("the graph was made from") == std::string::npos);
         QCOMPARE(text(p.m.graph), before);
     }
 

@@ -472,7 +472,10 @@ class TestCustomTracer : public QObject {
             {{"x", {}, false, true}});
         QVERIFY(graph.has_value());
         QCOMPARE(oneLine(**graph), std::string("x sin(x) _tensor_constant0 add(sin,_tensor_constant0) output(add)"));
-        QVERIFY(tracer.root() != nullptr);
+        const auto held = trace::namedTensors(*tracer.root());
+        QCOMPARE(held.size(), 1U);
+        QCOMPARE(held.front().path, std::string("_tensor_constant0"));
+        QVERIFY(held.front().slot->value.storage() == ones.value().tensor().storage());
         QCOMPARE(resultOf(*graph, {floats({3}, {0, 0, 0})}), (Numbers{1, 1, 1}));
     }
 
