@@ -18,7 +18,6 @@
 
 namespace sonde::trace {
 
-using graph::MemoryEffect;
 using tensor::Shape;
 using tensor::Tensor;
 using tensor::Value;
@@ -173,9 +172,15 @@ Value asView(const Value& result, const Tensor& base, const Function& function, 
 }
 
 bool showsAllOf(const Value& value, const Tensor& tensor) {
-    return value.isTensor() && value.tensor().storage() == tensor.storage() &&
-           value.tensor().offsetElements() == tensor.offsetElements() && value.tensor().dtype() == tensor.dtype() &&
-           value.tensor().shape() == tensor.shape() && value.tensor().strides() == tensor.strides();
+    if (!value.isTensor() || value.tensor().storage() != tensor.storage() ||
+        value.tensor().offsetElements() != tensor.offsetElements() || value.tensor().dtype() != tensor.dtype() ||
+        value.tensor().shape() != tensor.shape())
+        return false;
+    // The stride of an axis with one element says nothing.
+    for (std::size_t axis = 0; axis < tensor.rank(); ++axis) {
+        if (tensor.dim(axis) > 1 && value.tensor().strides()[axis] != tensor.strides()[axis]) return false;
+    }
+    return true;
 }
 
 /// The operator takes tensors in a list, and each of its results may show the one at its position.

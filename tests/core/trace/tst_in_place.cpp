@@ -264,6 +264,16 @@ class TestInPlace : public QObject {
         QCOMPARE(numbers(nn::abs(x).toValue()), (Numbers{2, 3, 3, 4}));
     }
 
+    /// flatten of one dimension is the tensor itself, with a new shape too: also where the stride of its only element
+    /// is another one.
+    void flattenOfAPartIsThePart() {
+        const trace::EvaluatorScope evaluator(document::kernelEvaluator());
+        const Var part = Var(tensor4())[Var::slice(3, 4, 2)];
+        const Var flat = nn::flatten(part);
+        part.method("unsqueeze_", {0}, {});
+        QCOMPARE(flat.toValue().tensor().shape(), (tensor::Shape{1, 1}));
+    }
+
     void shapesAndTypesOfWritesAreChecked() {
         const trace::EvaluatorScope evaluator(document::kernelEvaluator());
         const Var x(tensor4());
