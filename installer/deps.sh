@@ -18,7 +18,7 @@ packages=(
     qt6-base-dev qt6-svg-dev fonts-dejavu-core xvfb xauth graphviz
 )
 
-ci=(git clang-format-14 clang-tidy-14)
+ci=(git clang-format-14 clang-tidy-14 poppler-utils)
 long=(clang-14 libclang-rt-14-dev python3)
 case "${1-}" in
     "") ;;
