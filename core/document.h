@@ -9,5 +9,6 @@
 #include "core/document/native_library.h"
 #include "core/document/reference.h"
 #include "core/document/repeated_trace.h"
+#include "core/document/test_cases.h"
 #include "core/document/tracers.h"
 #include "core/document/weights.h"

@@ -100,6 +100,7 @@ base::Result<int> dump(DumpVerbOptions& options) {
     }
     options.dump.optimize = !options.noOptimize;
     options.dump.metadata = !options.noMetadata;
+    options.dump.silent = options.silent;
     SONDE_ASSIGN(const auto document,
                  options.model.load(options.inputData.empty() ? std::string() : options.inputData.front()));
     SONDE_ASSIGN(const io::dump::DumpFile file,
@@ -170,7 +171,7 @@ Verb dumpVerb() {
                 ->allow_extra_args(false);  // else [1,2] would be two
             command.add_option("--repeat", dump.input.repeat, "Repeat each sample of file data N times along axis 0")
                 ->check(CLI::PositiveNumber);
-            command.add_flag("--silent", options->silent, "With --check: do not print the errors");
+            command.add_flag("--silent", options->silent, "Checks do not print their errors");
             command.add_flag("--no-assert", dump.noAssert, "Test cases without expected values");
             command.add_option("--maxerr", dump.maxError, "Maximum error that the test cases allow")
                 ->capture_default_str();

@@ -1,5 +1,6 @@
 #include "core/document/formats.h"
 
+#include "core/document/format_dump.h"
 #include "core/document/format_onnx.h"
 #include "core/document/format_plugin.h"
 #include "core/document/format_torchscript.h"
@@ -11,7 +12,7 @@ namespace sonde::document {
 const std::vector<Format>& formats() {
     // Asked in this order.
     static const std::vector<Format> table{
-        onnxFormat(), torchScriptFormat(), tracedModuleFormat(), pluginFormat(), zooFormat(),
+        onnxFormat(), torchScriptFormat(), tracedModuleFormat(), dumpFormat(), pluginFormat(), zooFormat(),
     };
     return table;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/demand.h"
+#include "core/document/test_cases.h"
 #include "core/io/inputs/agreement.h"
 
 namespace sonde::document {
@@ -57,13 +58,15 @@ std::vector<io::InputInfo> requiredInputInfos(const Document& document) {
     const graph::InternalGraph& graph = document.original ? *document.original : *document.graph;
     const bool anyRecorded =
         std::ranges::any_of(document.inputs, [](const NamedNode& input) { return !input.isDemanded; });
-    if (document.traced && anyRecorded) byLayers = analysis::requiredByLayers(graph);
+    // A dump has the sizes that it was made with, and load-and-run takes others (--batch_size).
+    const bool areSizesUsual = document.traced || document.format == kDumpFormatName;
+    if (areSizesUsual && anyRecorded) byLayers = analysis::requiredByLayers(graph);
     for (std::size_t i = 0; i < infos.size(); ++i) {
         io::InputInfo& info = infos[i];
-        info.isRequiredByLayers = document.traced;
+        info.isRequiredByLayers = areSizesUsual;
         const auto at = static_cast<std::size_t>(std::ranges::find(graph.inputs(), document.inputs[i].node) -
                                                  graph.inputs().begin());
-        const bool isRecorded = document.traced && !info.isGuide && info.type.isTensor();
+        const bool isRecorded = areSizesUsual && !info.isGuide && info.type.isTensor();
         info.required =
             isRecorded ? requirement(info.type, at < byLayers.size() ? byLayers[at] : tensor::TypeInfo()) : info.type;
     }

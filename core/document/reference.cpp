@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/document/input_infos.h"
+#include "core/document/test_cases.h"
 #include "core/graph/source_files.h"
 #include "core/io/inputs/agreement.h"
 #include "core/io/inputs/npz_inputs.h"
@@ -159,8 +160,10 @@ base::Result<ReferenceComparison> compareWithReference(const Document& document,
                                                        const base::WorkContext& work) {
     analysis::ComparedModel model;
     model.graph = document.graph;
-    model.looseNames = document.format == "TorchScript";
-    model.areOutputsNamed = document.format == "ONNX";
+    // A dump may be of an archive, and its outputs are called ADD, RELU …, unless its author named them.
+    const bool isDump = document.format == kDumpFormatName;
+    model.looseNames = document.format == "TorchScript" || isDump;
+    model.areOutputsNamed = document.format == "ONNX" || isDump;
     for (const NamedNode& input : document.inputs) model.inputs.emplace_back(input.name, input.node);
     for (const NamedNode& output : document.outputs) model.outputs.emplace_back(output.name, output.node);
     SONDE_ASSIGN(Reference reference, openReference(document, path, given));

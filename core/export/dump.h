@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/document/document_types.h"
+#include "core/document/test_cases.h"
 #include "core/io/dump/dump_file.h"
 #include "core/io/dump/export_options.h"
 #include "core/io/inputs/inputs.h"
@@ -30,6 +31,7 @@ struct DumpOptions {
     bool resizeInput = false;
     std::string inputTransform;
     int modelVersion = io::dump::kModelVersion;
+    bool silent = false;  ///< load-and-run does not print the errors of the checks
 };
 
 /// A model as a static graph, optimised if asked for, with a test case for each entry of `inputData` (an entry @FILE
@@ -40,9 +42,16 @@ struct DumpOptions {
 base::Result<io::dump::DumpFile> makeDump(const Document& document, const std::vector<std::string>& inputData,
                                           const DumpOptions& options, const base::WorkContext& work = {});
 
-/// The inputs of a graph by their names. Errors: one is missing; there are more than the graph has.
-base::Result<std::vector<tensor::Value>> inputsOfCase(const graph::InternalGraph& graph,
-                                                      const io::dump::TestCase& test);
+using document::inputsOfCase;
+
+/// How one output of a graph is checked.
+struct CheckOptions {
+    std::string name;  ///< of the output
+    double maxError = 1e-4;
+    bool isSilent = false;
+};
+/// Replaces each output by the error of an AssertEqual against an input NAME:expect. `checks`: one for each output.
+void addChecks(graph::InternalGraph& graph, const std::vector<CheckOptions>& checks);
 
 /// What a runtime must have: operators, dtypes, and which elementwise operators.
 void collectStripInfo(const graph::InternalGraph& graph, std::set<std::string>& operators,
@@ -54,6 +63,5 @@ void collectStripInfo(const graph::InternalGraph& graph, std::set<std::string>& 
 namespace sonde::document {
 using exporting::collectStripInfo;
 using exporting::DumpOptions;
-using exporting::inputsOfCase;
 using exporting::makeDump;
 }  // namespace sonde::document

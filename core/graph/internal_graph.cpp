@@ -180,9 +180,12 @@ void InternalGraph::erase(ExprId id) {
     Expr& e = m_exprs[id.index()];
     assert(std::all_of(e.outputs.begin(), e.outputs.end(), [this](NodeId n) { return node(n).users.empty(); }));
     unlink(id);
-    for (NodeId output : e.outputs) m_nodeByName.erase(node(output).name);
-    std::vector<ExprId>& order = m_bodies[e.body.index()].order;
-    order.erase(std::remove(order.begin(), order.end(), id), order.end());
+    Body& body = m_bodies[e.body.index()];
+    for (NodeId output : e.outputs) {
+        m_nodeByName.erase(node(output).name);
+        if (e.kind == ExprKind::Input) std::erase(body.inputs, output);
+    }
+    std::erase(body.order, id);
     e.id = ExprId{};
 }
 

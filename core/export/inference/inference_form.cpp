@@ -12,6 +12,23 @@ using graph::InternalGraph;
 using graph::NodeId;
 using tensor::Value;
 
+namespace {
+
+/// A convolution that took in its norm has the norm's value, and gets its name: under its own it would be compared with
+/// what the model's convolution computes.
+void renameRevalued(InternalGraph& graph, const std::vector<passes::PassReport>& reports) {
+    for (const passes::PassReport& report : reports) {
+        for (const passes::NodeChange& change : report.changed) {
+            if (!change.newValue || graph.isErased(graph.node(change.node).producer)) continue;
+            const auto gone = std::ranges::find(report.went, change.node, &passes::NodeChange::replacedBy);
+            std::string name = gone == report.went.end() ? change.name + "_fused" : gone->name;
+            if (!graph.findNode(name).valid()) (void)graph.rename(change.node, std::move(name));
+        }
+    }
+}
+
+}  // namespace
+
 base::Result<void> checkInferenceOptions(const io::dump::InferenceOptions& options) {
     const auto refuse = [](const char* name, const char* hint) {
         return base::usageError(std::string("the option ") + name +
@@ -63,6 +80,7 @@ base::Result<std::shared_ptr<InternalGraph>> optimisedForInference(const Interna
                                  "remove-dead-code"};
     if (optLevel > 0) ids.insert(ids.begin(), "simplify-arithmetic");
     SONDE_ASSIGN(passes::PassResult always, passes::runPasses(graph, ids, context, work));
+    renameRevalued(*always.graph, always.reports);
     if (!needsStaticForm(options)) return always.graph;
     passes::Notes notes;
     passes::Rewrite rewrite(*always.graph, notes);

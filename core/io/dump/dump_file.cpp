@@ -237,10 +237,11 @@ base::Result<DumpFile> readDump(const std::filesystem::path& path, std::uint64_t
 }
 
 bool looksLikeDump(std::span<const std::byte> head) {
-    const auto begins = [&](std::string_view magic) {
-        return head.size() >= magic.size() && std::memcmp(head.data(), magic.data(), magic.size()) == 0;
+    const auto holds = [&](std::string_view magic, std::size_t at) {
+        return head.size() >= at + magic.size() && std::memcmp(head.data() + at, magic.data(), magic.size()) == 0;
     };
-    return begins(kSectionMagic) || begins(kTestMagic);
+    // MegEngine's files with test cases begin alike, and go on with a graph of its own form.
+    return holds(kSectionMagic, 0) || (holds(kTestMagic, 0) && holds(kSectionMagic, kTestMagic.size() + 4));
 }
 
 }  // namespace sonde::io::dump

@@ -170,6 +170,9 @@ std::vector<Contradiction> contradictions(const std::vector<InputInfo>& inputs, 
 
 Result<Value> fitted(Tensor tensor, const InputInfo& input, const std::string& where) {
     if (input.type.kind && !input.type.isTensor()) return fittedPlain(tensor, input, where);
+    // As with literals: a number is [1], which is how dumps store scalar inputs.
+    const bool isRecordedOne = input.isRequiredByLayers && input.type.shape == std::vector{Dim::of(1)};
+    if (tensor.rank() == 0 && isRecordedOne) tensor = tensor.unsqueezed(0);
     if (!input.required) SONDE_TRY(checkRank(tensor, input));
     else if (auto error = contradiction(input, TypeInfo::tensor(tensor.dtype(), tensor.shape())))
         return error->at(where);

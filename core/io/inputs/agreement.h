@@ -34,7 +34,8 @@ std::vector<Contradiction> contradictions(const std::vector<InputInfo>& inputs, 
 /// A tensor of data as a value of the input: converted to its dtype, or to int, float, bool, str or a list of them
 /// where the model takes no tensor. Where the model declares a type, values must survive the conversion: no fraction
 /// becomes an integer, no integer another number, no number leaves the range of the dtype; floats are rounded. Without,
-/// the cast of Tensor::cast() and only the rank is checked. `where`: file or text that the data is from.
+/// the cast of Tensor::cast() and only the rank is checked. A scalar is taken for an input that was recorded as [1].
+/// `where`: file or text that the data is from.
 base::Result<tensor::Value> fitted(tensor::Tensor tensor, const InputInfo& input, const std::string& where);
 
 /// Whether arrays of a dtype are taken for the input without a key that names it: floats for floats, integers for

@@ -70,15 +70,15 @@ Json toJson(const Value& value, TensorTable& tensors) {
         case ValueKind::Tensor: return {{"x", tensors.add(value.tensor())}};
         case ValueKind::List: return {{"l", listJson(value.items(), each)}};
         case ValueKind::Tuple: return {{"t", listJson(value.items(), each)}};
+        case ValueKind::Sequence: return {{"q", listJson(value.items(), each)}};
+        case ValueKind::Optional: return {{"p", listJson(value.items(), each)}};
         case ValueKind::Dict:
             return {{"d", listJson(value.dictItems(), [&](const auto& entry) {
                          return Json::array({each(entry.first), each(entry.second)});
                      })}};
-        case ValueKind::Object: return objectJson(value, tensors);
-        default: break;
+        case ValueKind::Object: break;
     }
-    throw CodecError{base::usageError("a value of type " + value.typeText() + " cannot be saved", {},
-                                      "call registerSupportedType first")};
+    return objectJson(value, tensors);
 }
 
 Value valueFrom(const Json& json, const std::vector<tensor::Tensor>& tensors, int depth) {
@@ -103,6 +103,12 @@ Value valueFrom(const Json& json, const std::vector<tensor::Tensor>& tensors, in
     if (key == "x") return Value(elementAt(tensors, body));
     if (key == "l") return Value::list(items());
     if (key == "t") return Value::tuple(items());
+    if (key == "q") return Value::sequence(items());
+    if (key == "p") {
+        tensor::ValueList itemOrNothing = items();
+        if (itemOrNothing.size() > 1) unknown("optional");
+        return Value::optional(std::move(itemOrNothing));
+    }
     if (key == "e") return Value::object(std::make_shared<tensor::EllipsisValue>());
     if (key == "s") {
         const tensor::ValueList parts = items();
