@@ -17,6 +17,7 @@ Verb passesVerb();
 Verb conformanceVerb();
 Verb saveVerb();
 Verb problemsVerb();
+Verb loadAndRunVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
 Verb windowVerb();
@@ -24,8 +25,8 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        infoVerb(),   traceVerb(),  runVerb(),    checkVerb(),       benchVerb(), dumpVerb(),
-        opsVerb(),    modelsVerb(), passesVerb(), conformanceVerb(), saveVerb(),  problemsVerb(),
+        infoVerb(),   traceVerb(),  runVerb(),         checkVerb(), benchVerb(),    dumpVerb(),       opsVerb(),
+        modelsVerb(), passesVerb(), conformanceVerb(), saveVerb(),  problemsVerb(), loadAndRunVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(), windowVerb(),
 #endif

@@ -4,3 +4,4 @@
 
 #include "core/export/dump.h"
 #include "core/export/lowering/onnx_graph.h"
+#include "core/export/optimised_cases.h"

@@ -1,0 +1,74 @@
+#include "core/session/load_and_run/load_and_run.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "app/interrupt.h"
+#include "app/verb.h"
+#include "core/document/document.h"
+#include "core/export/optimised_cases.h"
+
+namespace sonde::app {
+
+namespace {
+
+struct LoadAndRunVerbOptions {
+    std::string file;
+    session::LoadAndRunOptions run;
+};
+
+base::Result<int> loadAndRun(const LoadAndRunVerbOptions& options) {
+    session::LoadAndRunTask task;
+    SONDE_ASSIGN(task.document, document::open(options.file, {}, commandLineWork()));
+    task.options = options.run;
+    task.form = exporting::optimisedCases;
+    task.tell = [](const std::string& line) {
+        std::puts(line.c_str());
+        std::fflush(stdout);
+    };
+    SONDE_ASSIGN(session::LoadAndRunResult result, session::loadAndRun(task, commandLineWork()));
+    if (result.failure) return std::move(*result.failure);
+    return 0;
+}
+
+/// "--batch_size,--batch-size".
+std::string bothSpellings(std::string_view name) {
+    std::string dashes(name);
+    std::ranges::replace(dashes, '_', '-');
+    return "--" + std::string(name) + (dashes == name ? "" : ",--" + dashes);
+}
+
+/// What is wrong with a value is told where it is given, as an error of CLI11's form.
+void addOption(CLI::App& command, const session::LoadAndRunOption& option,
+               const std::shared_ptr<LoadAndRunVerbOptions>& options) {
+    const auto set = [options, name = option.name](const std::string& value) {
+        if (const auto done = options->run.set(name, value); !done)
+            throw CLI::ValidationError(done.error().where, done.error().what);
+    };
+    std::string help(option.help);
+    if (!option.noEffect.empty()) help += " (no effect: " + std::string(option.noEffect) + ")";
+    const std::string names = bothSpellings(option.name);
+    if (option.parameter.empty()) {
+        // --enable_nchw88=false counts as minus one.
+        command.add_flag_function(
+            names, [set](std::int64_t count) { set(count > 0 ? "true" : "false"); }, help);
+    } else {
+        command.add_option_function<std::string>(names, set, help)->type_name(std::string(option.parameter));
+    }
+}
+
+}  // namespace
+
+Verb loadAndRunVerb() {
+    return {"load-and-run", "Run the test cases of a dump, or any model on inputs, as MegEngine's load-and-run does",
+            "sonde load-and-run model.dump --iter 20 --thread 2", [](CLI::App& command) {
+                auto options = std::make_shared<LoadAndRunVerbOptions>();
+                command.add_option("FILE", options->file, "A dump, or any other model")->required();
+                for (const session::LoadAndRunOption& option : session::loadAndRunOptions())
+                    addOption(command, option, options);
+                return std::function<base::Result<int>()>([options] { return app::loadAndRun(*options); });
+            }};
+}
+
+}  // namespace sonde::app

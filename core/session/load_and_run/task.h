@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/base/progress.h"
+#include "core/document/test_cases.h"
+#include "core/session/load_and_run/options.h"
+
+namespace sonde::session {
+
+/// Puts a model into the form that options of the optimisation ask for: exporting::optimisedCases, which the session
+/// does not know. `example`: one value for each of the document's inputs.
+using FormMaker = std::function<base::Result<document::TestCases>(
+    const document::Document& document, const document::TestCases& cases, const io::dump::InferenceOptions& options,
+    std::span<const tensor::Value> example, const base::WorkContext& work)>;
+
+struct LoadAndRunTask {
+    std::shared_ptr<const document::Document> document;
+    LoadAndRunOptions options;
+    FormMaker form;                                     ///< empty: options that change the graph are an error
+    std::function<void(const std::string& line)> tell;  ///< of what happens, as it happens; may be empty
+};
+
+}  // namespace sonde::session

@@ -1,0 +1,130 @@
+// Dumps on the command line: every verb opens them, and load-and-run runs their test cases. Values are worked by hand:
+// of x the small dump computes product = x · (1, 2, 3, 4) and sum = product + x, its output ADD.
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "core/io/npz/npz.h"
+#include "tests/support/run_sonde.h"
+#include "tests/support/small_dump.h"
+
+using namespace sonde;
+using tensor::Tensor;
+using test::Outcome;
+using test::runSonde;
+
+namespace {
+
+Tensor row(std::vector<float> values) { return Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values); }
+
+}  // namespace
+
+class TestDumpVerbs : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase() {
+        QCOMPARE(test::writeProductDump(path("plain.dump").toStdString(), {}), std::string());
+        QCOMPARE(test::writeProductDump(path("cases.dump").toStdString(), {"[1,2,3,4]", "[0,0,0,1]"}), std::string());
+        QCOMPARE(test::writeProductDump(path("wrong.dump").toStdString(), {"[1,2,3,4]"}, {}, 0.5F), std::string());
+        const std::vector<io::NamedTensor> reference{
+            {"in.arg_0", row({1, 2, 3, 4})}, {"node.product", row({1, 4, 9, 16})}, {"out.ADD", row({2, 6, 12, 20})}};
+        QVERIFY(io::writeNpz(path("reference.npz").toStdString(), reference));
+    }
+
+    void everyVerbOpensADump_data() {
+        QTest::addColumn<QStringList>("arguments");
+        const QString verbs = runSonde({"--help"}).out;
+        for (const char* name : {"plain.dump", "cases.dump"}) {
+            const QString dump = path(name);
+            const QList<QStringList> commands{{"trace", dump},
+                                              {"trace", dump, "--format", "json"},
+                                              {"run", dump, "--input-data", "[1,1,1,1]", "--watch-all"},
+                                              {"info", dump},
+                                              {"check", dump, path("reference.npz")},
+                                              {"problems", dump},
+                                              {"bench", dump, "--repeat", "2"},
+                                              {"save", dump, "-o", path("saved.onnx")},
+                                              {"dump", dump, "-o", path("again.dump"), "--input-data", "[1,2,3,4]"},
+                                              {"render", dump, "-o", path("graph.dot")},
+                                              {"window", dump, "--screenshot", path("window.png")},
+                                              {"load-and-run", dump, "--iter", "2"}};
+            for (const QStringList& arguments : commands) {
+                if (!verbs.contains("\n  " + arguments.front() + ' ')) continue;  // a build without the window
+                QTest::addRow("%s %s %s", qPrintable(arguments.front()), name,
+                              arguments.size() > 3 ? qPrintable(arguments.at(3)) : "")
+                    << arguments;
+            }
+        }
+    }
+
+    void everyVerbOpensADump() {
+        QFETCH(QStringList, arguments);
+        const Outcome outcome = runSonde(arguments);
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    }
+
+    void whatIsSavedIsTheModel() {
+        QCOMPARE(runSonde({"save", path("cases.dump"), "-o", path("model.onnx")}).status, 0);
+        const Outcome outcome = runSonde({"check", path("model.onnx"), path("reference.npz")});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
+    }
+
+    void runsOnNewInputAreOfTheModel() {
+        const Outcome outcome = runSonde({"run", path("cases.dump"), "--input-data", "arg_0:[10,20,30,40]", "--watch",
+                                          "product", "--out", path("values.npz")});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+        const auto values = io::NpzFile::open(path("values.npz").toStdString());
+        QVERIFY(values.has_value());
+        QVERIFY(tensor::identical(*values->read("out.ADD"), row({20, 60, 120, 200})));
+        QVERIFY(tensor::identical(*values->read("node.product"), row({10, 40, 90, 160})));
+        QVERIFY(!values->has("in.ADD:expect"));
+    }
+
+    void testCasesRunAndTellTheirErrors() {
+        const Outcome good = runSonde({"load-and-run", path("cases.dump"), "--iter=2", "--warmup-iter", "0"});
+        QVERIFY2(good.status == 0, qPrintable(good.err));
+        QCOMPARE(good.out.count("AssertEqual: err=0 (name=ADD id="), 2);
+        QCOMPARE(good.out.count("\niter "), 4);
+        QVERIFY(!good.out.contains("warm up"));
+        const Outcome wrong = runSonde({"load-and-run", path("wrong.dump"), "--iter", "1"});
+        QCOMPARE(wrong.status, 1);
+        QVERIFY(wrong.out.contains("AssertEqual: err=1 (name=ADD id="));
+        QVERIFY2(wrong.err.contains("sonde: error: AssertEqual: err=1"), qPrintable(wrong.err));
+        QCOMPARE(runSonde({"load-and-run", path("wrong.dump"), "--disable_assert_throw"}).status, 0);
+        QCOMPARE(runSonde({"load-and-run", path("wrong.dump"), "--disable-assert-throw"}).status, 0);
+    }
+
+    void optionsAreChecked_data() {
+        QTest::addColumn<QStringList>("options");
+        QTest::addColumn<int>("status");
+        QTest::newRow("input") << QStringList{"--input", "[1,2,3,4]"} << 0;
+        QTest::newRow("input of another size") << QStringList{"--input", "[[1,2]]"} << 2;
+        QTest::newRow("no such input") << QStringList{"--input", "q:[1]"} << 2;
+        QTest::newRow("no effect") << QStringList{"--fast_run", "--copy-to-host", "--record_comp_seq"} << 0;
+        QTest::newRow("a layout") << QStringList{"--enable_nchw88"} << 0;
+        QTest::newRow("no layout") << QStringList{"--enable_nchw88=false"} << 0;
+        QTest::newRow("two layouts") << QStringList{"--enable_nchw88", "--enable-nchw4"} << 2;
+        QTest::newRow("range") << QStringList{"--range", "19"} << 1;
+        QTest::newRow("unknown") << QStringList{"--fast_walk"} << 2;
+        QTest::newRow("no number") << QStringList{"--iter", "x"} << 2;
+        QTest::newRow("a folder that cannot be made") << QStringList{"--bin_out_dump", "/proc/none"} << 4;
+    }
+
+    void optionsAreChecked() {
+        QFETCH(QStringList, options);
+        QFETCH(int, status);
+        // Switches take no value: the file may come after them.
+        const Outcome outcome = runSonde(QStringList{"load-and-run"} + options + QStringList{path("cases.dump")});
+        QVERIFY2(outcome.status == status, qPrintable(outcome.out + outcome.err));
+    }
+
+  private:
+    QString path(const char* name) const { return m_folder.filePath(name); }
+
+    QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(TestDumpVerbs)
+#include "tst_dump_verbs.moc"
