@@ -45,8 +45,8 @@ set(SONDE_PUBLIC_HEADERS
   tensor/picture/picture.h
   tensor/shape.h tensor/slice_value.h tensor/storage.h tensor/symbolic.h tensor/tensor.h tensor/type_info.h
   tensor/value.h
-  trace/body_stack.h trace/concrete_run.h trace/control_recorder.h trace/custom_cond.h trace/custom_proxy.h
-  trace/custom_tracer.h trace/error.h
+  trace/attempt.h trace/body_stack.h trace/concrete_run.h trace/control_recorder.h trace/custom_cond.h
+  trace/custom_proxy.h trace/custom_tracer.h trace/error.h
   trace/listing.h trace/module.h trace/module_path_tracer.h trace/naming.h trace/paused_tracing.h trace/record.h
   trace/recorder.h trace/recording.h trace/robust_tracer.h trace/trace_policy.h
   trace/traced_module.h

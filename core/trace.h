@@ -2,6 +2,7 @@
 
 // Modules and tracers: from a forward to a graph.
 
+#include "core/trace/attempt.h"
 #include "core/trace/concrete_run.h"
 #include "core/trace/control_recorder.h"
 #include "core/trace/custom_cond.h"

@@ -63,6 +63,8 @@ base::Result<int> trace(TraceOptions& options) {
                                                         : document->text;
     SONDE_TRY(graph::checkFiles(document->graph));
     fmt::print("{}", text);
+    // Beside the listing, which stays what fx prints; JSON has all of it.
+    if (collection && options.format != "json") fmt::print(stderr, "{}", document::collectionNotes(*document));
     return 0;
 }
 

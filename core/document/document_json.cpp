@@ -1,5 +1,6 @@
 #include "core/document/document_json.h"
 
+#include "core/document/attempts.h"
 #include "core/io/json/graph_json.h"
 
 namespace sonde::document {
@@ -9,14 +10,18 @@ std::string documentJson(const Document& document) {
     for (const Part& part : document.parts)
         parts.push_back({part.qualname, part.moduleClass, part.failure, part.note, part.graph.get()});
     std::vector<io::JsonFailure> failures;
+    std::vector<io::JsonUnvisited> unvisited;
     for (const graph::ModuleInfo& module : document.modules->modules()) {
-        if (!module.failure.empty()) failures.push_back({module.qualname, module.moduleClass, module.failure});
+        if (!module.failure.empty())
+            failures.push_back(
+                {module.qualname, module.moduleClass, module.failure, triedWith(document, module.qualname)});
+        if (!module.visited) unvisited.push_back({module.qualname, module.moduleClass, module.note});
     }
     std::vector<graph::NodeId> demanded;
     for (const NamedNode& input : document.inputs) {
         if (input.isDemanded) demanded.push_back(input.node);
     }
-    return io::graphJson(*document.graph, parts, failures, demanded);
+    return io::graphJson(*document.graph, parts, failures, demanded, unvisited);
 }
 
 }  // namespace sonde::document

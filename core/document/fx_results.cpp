@@ -1,5 +1,7 @@
 #include "core/document/fx_results.h"
 
+#include "core/document/attempts.h"
+
 namespace sonde::document {
 
 TracedGraph tracedGraph(const trace::Tracer& tracer, trace::Tracer::GraphPtr graph) {
@@ -24,7 +26,23 @@ void setLeaves(trace::ModulePathTracer& tracer, const OpenOptions& options) {
     }
 }
 
-base::Result<TracedGraph> opaqueRoot(trace::Tracer& tracer, const TraceRequest& request, const std::string& failure) {
+namespace {
+
+/// What was tried to make the one call of an opaque root.
+std::vector<trace::Attempt> attemptsAtCall(const trace::Tracer& tracer, const graph::InternalGraph& graph) {
+    const auto inside = tracer.failures().find({});
+    for (const graph::ExprId id : graph.main().order) {
+        if (graph.expr(id).kind == graph::ExprKind::CallModule)
+            return trace::attemptsAsOneCall(graph.expr(id),
+                                            inside == tracer.failures().end() ? nullptr : &inside->second);
+    }
+    return {};
+}
+
+}  // namespace
+
+base::Result<TracedGraph> opaqueRoot(trace::Tracer& tracer, const TraceRequest& request, const std::string& failure,
+                                     const std::vector<trace::Attempt>& tried) {
     SONDE_ASSIGN(auto graph, tracer.traceOpaque(request.root));
     TracedGraph traced = tracedGraph(tracer, std::move(graph));
     traced.tree.mutableModule(0).failure = failure;
@@ -32,6 +50,8 @@ base::Result<TracedGraph> opaqueRoot(trace::Tracer& tracer, const TraceRequest& 
         traced.diagnostics.begin(),
         {base::Severity::Info, "the model cannot be traced and runs as one opaque call: " + failure,
          request.root->className(), "export it with torch.jit.trace to see its operations"});
+    addAttempts(traced.diagnostics, {}, tried);
+    addAttempts(traced.diagnostics, {}, attemptsAtCall(tracer, *traced.graph));
     return traced;
 }
 

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "core/analysis/infer.h"
+#include "core/base/visible_text.h"
+#include "core/document/attempts.h"
 #include "core/document/fx_results.h"
 #include "core/trace/listing.h"
 #include "core/trace/robust_tracer.h"
@@ -119,7 +121,7 @@ base::Result<TracedGraph> traceRobust(const TraceRequest& request) {
     } else {
         trace::RobustTracer tracer;
         setLeaves(tracer, request.options);
-        SONDE_ASSIGN(traced, opaqueRoot(tracer, request, first.failure));
+        SONDE_ASSIGN(traced, opaqueRoot(tracer, request, first.failure, collection.attempts(*request.root)));
     }
     traced.tree = treeOf(collection, *request.root);
     traced.parts = partsOf(collection, *request.root);
@@ -128,6 +130,7 @@ base::Result<TracedGraph> traceRobust(const TraceRequest& request) {
         traced.diagnostics.push_back({base::Severity::Info, "is a leaf because it fails: " + module.failure,
                                       module.qualname, "its children have graphs of their own"});
     }
+    addAttempts(traced, *request.root, *collection.tracer());
     return traced;
 }
 
@@ -153,6 +156,24 @@ std::string collectionListing(const Document& document) {
             text += "  " + part.note + '\n';
         } else {
             text += failedLeaves(*part.graph, tree) + indented(trace::originListing(*part.graph));
+        }
+    }
+    return text;
+}
+
+std::string collectionNotes(const Document& document) {
+    const auto named = [](const graph::ModuleInfo& module) {
+        const std::string place = module.qualname.empty() ? "the model" : "module " + module.qualname;
+        return module.moduleClass.empty() ? place : place + " (" + module.moduleClass + ')';
+    };
+    std::string text;
+    for (const graph::ModuleInfo& module : document.modules->modules()) {
+        if (!module.failure.empty()) {
+            text += base::visibleText(named(module) + " cannot be traced: " + module.failure) + '\n';
+            for (const std::string_view attempt : triedWith(document, module.qualname))
+                text += "  tried to " + base::visibleText(attempt) + '\n';
+        } else if (!module.visited) {
+            text += base::visibleText(named(module) + " was never called: " + module.note) + '\n';
         }
     }
     return text;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "core/document/trace_request.h"
 
 namespace sonde::document {
@@ -15,5 +17,8 @@ base::Result<void> addParts(TracedGraph& traced, const TraceRequest& request);
 /// All graphs of a robust trace as text: "Graph of MODULE", and below it why there is none, which modules are leaves
 /// because they fail, and the listing of the nodes. The listing alone if nothing failed.
 std::string collectionListing(const Document& document);
+/// What the trace left out: a paragraph for each module that failed, with what was tried, and a line with the reason
+/// for each that was never called. Empty if there are none.
+std::string collectionNotes(const Document& document);
 
 }  // namespace sonde::document

@@ -1,5 +1,6 @@
 #include "core/document/tracers_fx.h"
 
+#include "core/document/attempts.h"
 #include "core/document/fx_results.h"
 #include "core/document/tracer_concrete.h"
 #include "core/document/tracer_robust.h"
@@ -17,10 +18,12 @@ base::Result<TracedGraph> traceWhatCanBe(const TraceRequest& request) {
     TracedGraph traced;
     if (graph) {
         traced = tracedGraph(tracer, std::move(*graph));
+        addAttempts(traced, *request.root, tracer);
     } else if (tracer.failure() && tracer.failure()->kind() == trace::TraceErrorKind::Foreign) {
         return std::move(graph).error();  // the model's own code refuses; it would refuse values, too
     } else {
-        SONDE_ASSIGN(traced, opaqueRoot(tracer, request, graph.error().what));
+        const std::string& failure = graph.error().what;
+        SONDE_ASSIGN(traced, opaqueRoot(tracer, request, failure, {{"trace its forward as a root", failure}}));
     }
     if (!tracer.failures().empty()) SONDE_TRY(addParts(traced, request));
     return traced;

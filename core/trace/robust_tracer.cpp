@@ -39,17 +39,17 @@ bool RobustTracer::isRegisteredLeaf(std::type_index moduleClass) {
 }
 
 const std::string* RobustTracer::failureMessage(const Module& module) const {
-    const auto found = m_failed.find(&module);
-    return found == m_failed.end() ? nullptr : &found->second;
+    const auto found = m_marks.failed.find(&module);
+    return found == m_marks.failed.end() ? nullptr : &found->second;
 }
 
 void RobustTracer::recordCallModule(const Module& module, const TraceError* error) {
-    m_seen.insert(&module);
-    if (error && m_failed.emplace(&module, error->message()).second) m_again = true;
+    m_marks.seen.insert(&module);
+    if (error && m_marks.failed.emplace(&module, error->message()).second) m_again = true;
 }
 
 bool RobustTracer::isLeafModule(const Module& module, std::string_view path) const {
-    return m_failed.contains(&module) || isRegisteredLeaf(module) || ModulePathTracer::isLeafModule(module, path);
+    return m_marks.failed.contains(&module) || isRegisteredLeaf(module) || ModulePathTracer::isLeafModule(module, path);
 }
 
 bool RobustTracer::absorbs(const Module& module, const TraceError& error) {
@@ -63,6 +63,7 @@ bool RobustTracer::absorbs(const Module& module, const TraceError& error) {
         if (!isSame) m_thrown = Thrown{&module, error};
         return false;
     }
+    noteForwardFailed(module, error);
     recordCallModule(module, &error);
     return true;
 }
@@ -72,7 +73,9 @@ void RobustTracer::settleThrown() {
     const auto thrown = std::exchange(m_thrown, std::nullopt);
     const bool hasLeft = thrown && failure() && failure()->module() == thrown->error.module() &&
                          failure()->message() == thrown->error.message();
-    if (hasLeft) recordCallModule(*thrown->module, &thrown->error);
+    if (!hasLeft) return;
+    noteForwardFailed(*thrown->module, thrown->error);
+    recordCallModule(*thrown->module, &thrown->error);
 }
 
 base::Result<Tracer::GraphPtr> RobustTracer::traceRepeatedly(const std::shared_ptr<Module>& root,
@@ -86,7 +89,9 @@ base::Result<Tracer::GraphPtr> RobustTracer::traceRepeatedly(const std::shared_p
         m_again = false;
         auto result = trace(root, concrete);
         settleThrown();
-        if (!m_again || left == 0) return result;
+        if (m_again && left > 0) continue;
+        if (result) noteCalls(**result);
+        return result;
     }
 }
 
@@ -96,11 +101,9 @@ std::optional<std::string> RobustTracer::plainFailure(const std::shared_ptr<Modu
     const bool anyDefault = std::ranges::any_of(
         root->signature(), [](const ForwardParameter& p) { return p.fallback && !p.fallback->isTensor(); });
     if (m_asReference || !anyDefault || !concrete.empty()) return std::nullopt;
-    const auto seen = m_seen;
-    const auto failed = m_failed;
+    const Marks before = m_marks;
     const auto tried = trace(root, {});
-    m_seen = seen;
-    m_failed = failed;
+    m_marks = before;
     return tried ? std::nullopt : std::optional(tried.error().what);
 }
 
@@ -111,11 +114,25 @@ Tracer::GraphPtr RobustTracer::traceRobust(const std::shared_ptr<Module>& root, 
     } catch (...) {  // a root that cannot even say what it is: its class, its parameters
         result = TraceError::ofCurrentException().toError({});
     }
-    if (root) m_seen.insert(root.get());
+    if (root) m_marks.seen.insert(root.get());
     m_last = result ? std::move(*result) : std::make_shared<graph::InternalGraph>();
-    if (!result && root) m_failed.emplace(root.get(), result.error().what);
+    if (!result && root) m_marks.failed.emplace(root.get(), result.error().what);
     return m_last;
 }
+
+namespace {
+
+/// "trace its forward as a root, with mask=None, scale=2 fixed".
+std::string asRoot(const ConcreteArguments& concrete) {
+    std::string fixed;
+    for (const auto& [name, value] : concrete) {
+        if (value.isTensor()) continue;
+        fixed += (fixed.empty() ? "" : ", ") + name + '=' + (value.isNone() ? "None" : value.text());
+    }
+    return "trace its forward as a root" + (fixed.empty() ? "" : ", with " + fixed + " fixed");
+}
+
+}  // namespace
 
 base::Result<Tracer::GraphPtr> RobustTracer::traceSpecialised(const std::shared_ptr<Module>& root,
                                                               const ConcreteArguments& concrete) {
@@ -127,27 +144,107 @@ base::Result<Tracer::GraphPtr> RobustTracer::traceSpecialised(const std::shared_
     }
     for (const auto& [name, value] : concrete) effective[name] = value;
     auto result = isLeafModule(*root, {}) ? traceLeaf(root, effective) : traceRepeatedly(root, effective);
-    if (!result) {
-        base::Error error = std::move(result).error();
-        if (auto plain = plainFailure(root, concrete)) error.what = std::move(*plain);
-        return error;
+    if (result) return result;
+    base::Error error = std::move(result).error();
+    noteAttempt(*root, {asRoot(effective), error.what});
+    if (auto plain = plainFailure(root, concrete)) {
+        error.what = std::move(*plain);
+        noteAttempt(*root, {"trace its forward as a root with every parameter symbolic", error.what});
     }
-    return result;
+    return error;
 }
 
 base::Result<Tracer::GraphPtr> RobustTracer::traceLeaf(const std::shared_ptr<Module>& root,
                                                        const ConcreteArguments& concrete) {
     // Tried as any other root first: only tracing errors are what a leaf is for. What is inside does not count as
     // visited.
-    const auto seen = m_seen;
-    const auto failed = m_failed;
+    const Marks before = m_marks;
     auto tried = trace(root, concrete);
-    m_seen = seen;
-    m_failed = failed;
+    m_marks = before;
     const auto failedWith = [&tried](std::string_view type) { return tried.error().what.starts_with(type); };
     const bool counts = !tried && (m_asReference ? !failedWith("TraceError") && !failedWith("TypeError")
                                                  : failedWith("NotImplementedError"));
-    return counts ? tried : traceOpaque(root, concrete);
+    if (counts) return tried;
+    auto opaque = traceOpaque(root, concrete);
+    if (opaque) noteCalls(**opaque);
+    return opaque;
+}
+
+// --- what was tried -------------------------------------------------------------------------------------------------
+
+const std::vector<Attempt>& RobustTracer::attempts(const Module& module) const {
+    static const std::vector<Attempt> none;
+    const auto found = m_marks.attempts.find(&module);
+    return found == m_marks.attempts.end() ? none : found->second;
+}
+
+/// Once: a module may be called again, and by other roots.
+void RobustTracer::noteAttempt(const Module& module, Attempt attempt) {
+    std::vector<Attempt>& attempts = m_marks.attempts[&module];
+    if (std::ranges::find(attempts, attempt) == attempts.end()) attempts.push_back(std::move(attempt));
+}
+
+void RobustTracer::noteForwardFailed(const Module& module, const TraceError& error) {
+    noteAttempt(module, {"trace its forward as part of " + root()->className(), error.message()});
+}
+
+/// After the last attempt at a root: what became of the modules that its graph calls without following them.
+void RobustTracer::noteCalls(const graph::InternalGraph& graph) {
+    for (std::size_t i = 0; i < graph.exprCount(); ++i) {
+        if (graph.isErased(graph::ExprId(i))) continue;
+        const graph::Expr& expr = graph.expr(graph::ExprId(i));
+        if (expr.kind != graph::ExprKind::CallModule) continue;
+        const Module* module = root()->find(expr.target);
+        if (!module) continue;
+        if (expr.callable) m_called.emplace(expr.callable.get(), Called{expr.callable, module});
+        if (!isFailed(*module) && !expr.callable) continue;
+        const auto failure = failures().find(expr.target);
+        for (Attempt& attempt : attemptsAsOneCall(expr, failure == failures().end() ? nullptr : &failure->second))
+            noteAttempt(*module, std::move(attempt));
+    }
+}
+
+// --- callables ------------------------------------------------------------------------------------------------------
+
+const Module* RobustTracer::moduleOf(const graph::Callable& callable) const {
+    const auto found = m_called.find(&callable);
+    return found == m_called.end() ? nullptr : found->second.module;
+}
+
+const Module* RobustTracer::moduleOf(const graph::Expr& expr) const {
+    const Module* ofCallable = expr.callable ? moduleOf(*expr.callable) : nullptr;
+    if (ofCallable || expr.kind != graph::ExprKind::CallModule || !root()) return ofCallable;
+    return root()->find(expr.target);
+}
+
+bool RobustTracer::isFailed(const graph::Callable& callable) const {
+    const Module* module = moduleOf(callable);
+    return module && isFailed(*module);
+}
+
+const std::string* RobustTracer::failureMessage(const graph::Callable& callable) const {
+    const Module* module = moduleOf(callable);
+    return module ? failureMessage(*module) : nullptr;
+}
+
+bool RobustTracer::isUnvisited(const graph::Callable& callable) const {
+    const Module* module = moduleOf(callable);
+    return !module || isUnvisited(*module);
+}
+
+bool RobustTracer::isFailed(const graph::Expr& expr) const {
+    const Module* module = moduleOf(expr);
+    return module && isFailed(*module);
+}
+
+const std::string* RobustTracer::failureMessage(const graph::Expr& expr) const {
+    const Module* module = moduleOf(expr);
+    return module ? failureMessage(*module) : nullptr;
+}
+
+bool RobustTracer::isUnvisited(const graph::Expr& expr) const {
+    const Module* module = moduleOf(expr);
+    return !module || isUnvisited(*module);
 }
 
 namespace {
@@ -190,6 +287,37 @@ std::vector<std::shared_ptr<Module>> shallowerParts(const Module& root) {
 const graph::InternalGraph* GraphCollection::find(const Module& module) const {
     const auto found = std::ranges::find_if(m_entries, [&](const Entry& entry) { return entry.root.get() == &module; });
     return found == m_entries.end() ? nullptr : found->graph.get();
+}
+
+const std::vector<Attempt>& GraphCollection::attempts(const Module& module) const {
+    static const std::vector<Attempt> none;
+    return m_tracer ? m_tracer->attempts(module) : none;
+}
+
+const Module* GraphCollection::moduleOf(const graph::Expr& expr) const {
+    if (m_entries.empty()) return nullptr;
+    const Module* ofCallable = expr.callable ? m_tracer->moduleOf(*expr.callable) : nullptr;
+    if (ofCallable || expr.kind != graph::ExprKind::CallModule) return ofCallable;
+    const auto holdsExpr = [&expr](const Entry& entry) {
+        return expr.id.index() < entry.graph->exprCount() && &entry.graph->expr(expr.id) == &expr;
+    };
+    const auto found = std::ranges::find_if(m_entries, holdsExpr);
+    return (found == m_entries.end() ? m_entries.front() : *found).root->find(expr.target);
+}
+
+bool GraphCollection::isFailed(const graph::Expr& expr) const {
+    const Module* module = moduleOf(expr);
+    return module && isFailed(*module);
+}
+
+const std::string* GraphCollection::failureMessage(const graph::Expr& expr) const {
+    const Module* module = moduleOf(expr);
+    return module ? failureMessage(*module) : nullptr;
+}
+
+bool GraphCollection::isUnvisited(const graph::Expr& expr) const {
+    const Module* module = moduleOf(expr);
+    return !module || isUnvisited(*module);
 }
 
 void GraphCollection::recursiveTrace(const std::shared_ptr<Module>& model, const ConcreteArguments& concrete,

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/trace/attempt.h"
 #include "core/trace/module_path_tracer.h"
 
 namespace sonde::trace {
@@ -30,10 +31,24 @@ class RobustTracer : public ModulePathTracer {
     /// Only the repeating: nothing is specialised, and what reaches the root is an error.
     base::Result<GraphPtr> traceRepeatedly(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete = {});
 
-    bool isFailed(const Module& module) const { return m_failed.contains(&module); }
+    bool isFailed(const Module& module) const { return m_marks.failed.contains(&module); }
     /// "TraceError: …"; null if the module did not fail.
     const std::string* failureMessage(const Module& module) const;
-    bool isUnvisited(const Module& module) const { return !m_seen.contains(&module); }
+    bool isUnvisited(const Module& module) const { return !m_marks.seen.contains(&module); }
+    /// What was tried with a module that failed, or that runs on values, in order; what succeeded last is in the graph.
+    /// Empty for any other module.
+    const std::vector<Attempt>& attempts(const Module& module) const;
+
+    // The same of what an expr calls: the callable of a module that runs on values, of any graph of this tracer, or
+    // the target of an expr of the last one. Only modules are marked: any other callable (a function, what another
+    // tracer made) has not failed and is unvisited.
+    bool isFailed(const graph::Callable& callable) const;
+    const std::string* failureMessage(const graph::Callable& callable) const;
+    bool isUnvisited(const graph::Callable& callable) const;
+    bool isFailed(const graph::Expr& expr) const;
+    const std::string* failureMessage(const graph::Expr& expr) const;
+    bool isUnvisited(const graph::Expr& expr) const;
+
     /// Marks a module visited; with an error also failed, and then the running trace is repeated. A later success does
     /// not take a failure back, and the first message stays.
     void recordCallModule(const Module& module, const TraceError* error = nullptr);
@@ -62,9 +77,15 @@ class RobustTracer : public ModulePathTracer {
 
   protected:
     bool absorbs(const Module& module, const TraceError& error) override;
-    void moduleSeen(const Module& module) override { m_seen.insert(&module); }
+    void moduleSeen(const Module& module) override { m_marks.seen.insert(&module); }
 
   private:
+    friend class GraphCollection;
+    const Module* moduleOf(const graph::Callable& callable) const;
+    const Module* moduleOf(const graph::Expr& expr) const;
+    void noteAttempt(const Module& module, Attempt attempt);
+    void noteForwardFailed(const Module& module, const TraceError& error);
+    void noteCalls(const graph::InternalGraph& graph);
     void settleThrown();
     base::Result<GraphPtr> traceSpecialised(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
     base::Result<GraphPtr> traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
@@ -77,12 +98,24 @@ class RobustTracer : public ModulePathTracer {
         TraceError error;
     };
 
+    /// What traces have said of modules so far.
+    struct Marks {
+        std::unordered_map<const Module*, std::string> failed;
+        std::unordered_set<const Module*> seen;
+        std::unordered_map<const Module*, std::vector<Attempt>> attempts;
+    };
+    /// What runs a module on values, kept because its address is the key.
+    struct Called {
+        std::shared_ptr<const graph::Callable> callable;
+        const Module* module;
+    };
+
     bool m_asReference;
     bool m_again = false;
     std::optional<Thrown> m_thrown;
     GraphPtr m_last;
-    std::unordered_map<const Module*, std::string> m_failed;
-    std::unordered_set<const Module*> m_seen;
+    Marks m_marks;
+    std::unordered_map<const graph::Callable*, Called> m_called;
     std::vector<std::shared_ptr<const Module>> m_alive;  ///< addresses are keys: nothing that was traced may go
 };
 
@@ -115,11 +148,25 @@ class GraphCollection {
         return m_tracer ? m_tracer->failureMessage(module) : nullptr;
     }
     bool isUnvisited(const Module& module) const { return !m_tracer || m_tracer->isUnvisited(module); }
+    const std::vector<Attempt>& attempts(const Module& module) const;
+
+    // The same of what an expr calls: see RobustTracer. Exprs may be of any graph of the collection; the target of one
+    // of another graph is taken as a path below the model.
+    bool isFailed(const graph::Callable& callable) const { return m_tracer && m_tracer->isFailed(callable); }
+    const std::string* failureMessage(const graph::Callable& callable) const {
+        return m_tracer ? m_tracer->failureMessage(callable) : nullptr;
+    }
+    bool isUnvisited(const graph::Callable& callable) const { return !m_tracer || m_tracer->isUnvisited(callable); }
+    bool isFailed(const graph::Expr& expr) const;
+    const std::string* failureMessage(const graph::Expr& expr) const;
+    bool isUnvisited(const graph::Expr& expr) const;
 
     /// The tracer that all graphs were made with; null before.
     const RobustTracer* tracer() const { return m_tracer.get(); }
 
   private:
+    const Module* moduleOf(const graph::Expr& expr) const;
+
     MakeTracer m_makeTracer;
     std::unique_ptr<RobustTracer> m_tracer;
     std::vector<Entry> m_entries;

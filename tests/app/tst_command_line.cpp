@@ -40,6 +40,7 @@ class TestCommandLine : public QObject {
     void traceOfAnOnnxFileLeavesParametersOut();
     void jsonIsOneObjectOfTheContract();
     void dotAndGraphArePrinted();
+    void robustTracesTellWhatTheyLeftOut();
     void checkPassesOnReferenceModels_data();
     void checkPassesOnReferenceModels();
     void checkNamesTheFirstDivergingNode();
@@ -115,6 +116,22 @@ void TestCommandLine::dotAndGraphArePrinted() {
     const Outcome graph = runSonde({"trace", model("unet_small.onnx"), "--format", "graph"});
     QCOMPARE(graph.status, 0);
     QVERIFY(graph.out.contains("logits: float32[1,3,64,64]"));
+}
+
+void TestCommandLine::robustTracesTellWhatTheyLeftOut() {
+    const Outcome listing = runSonde({"trace", "zoo:branching", "--tracer", "robust"});
+    QCOMPARE(listing.status, 0);
+    QVERIFY2(!listing.out.contains("tried") && !listing.out.contains("never called"), qPrintable(listing.out));
+    // W3 of the robust tracer's reference: `cf` fails, `unused` is never called.
+    QVERIFY2(listing.err.contains("module cf (") && listing.err.contains("  tried to trace its forward as part of "),
+             qPrintable(listing.err));
+    QVERIFY2(listing.err.contains("was never called: the forward of the model never calls it\n"),
+             qPrintable(listing.err));
+    const Outcome json = runSonde({"trace", "zoo:branching", "--tracer", "robust", "--format", "json"});
+    QVERIFY2(json.err.isEmpty(), qPrintable(json.err));
+    const QJsonObject root = QJsonDocument::fromJson(json.out.toUtf8()).object();
+    QCOMPARE(root["unvisited"].toArray().size(), 1);
+    QCOMPARE(root["unvisited"][0]["qualname"].toString(), QString("unused"));
 }
 
 void TestCommandLine::checkPassesOnReferenceModels_data() {

@@ -116,7 +116,8 @@ Json graphObject(const InternalGraph& graph) {
 }  // namespace
 
 std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& parts,
-                      const std::vector<JsonFailure>& failures, const std::vector<NodeId>& demanded) {
+                      const std::vector<JsonFailure>& failures, const std::vector<NodeId>& demanded,
+                      const std::vector<JsonUnvisited>& unvisited) {
     Json root = graphObject(graph);
     if (!demanded.empty()) root["demanded_inputs"] = names(graph, demanded);
     for (const JsonPart& part : parts) {
@@ -129,6 +130,11 @@ std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& p
     for (const JsonFailure& failure : failures) {
         root["failures"].push_back(
             {{"qualname", failure.qualname}, {"module_class", failure.moduleClass}, {"message", failure.message}});
+        if (!failure.tried.empty()) root["failures"].back()["tried"] = failure.tried;
+    }
+    for (const JsonUnvisited& module : unvisited) {
+        root["unvisited"].push_back(
+            {{"qualname", module.qualname}, {"module_class", module.moduleClass}, {"reason", module.reason}});
     }
     return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -2,6 +2,7 @@
 
 #include <QtTest>
 
+#include "core/document/attempts.h"
 #include "core/document/document.h"
 #include "core/document/document_json.h"
 #include "core/document/tracer_robust.h"
@@ -102,6 +103,49 @@ class TestRobustDocument : public QObject {
         QVERIFY(stem);
         QVERIFY(!tree.module(*stem).visited);
         QCOMPARE(tree.module(*stem).note, std::string("inside the leaf 'stem', which is not traced into"));
+    }
+
+    /// In JSON, as text, and with the reason of each. `stem` is the first Sequential of the model.
+    void whatWasLeftOutIsTold() {
+        const auto document = opened("robust_nested.script.pt", "robust", {"Sequential"});
+        const auto json = QJsonDocument::fromJson(QByteArray::fromStdString(document::documentJson(*document)));
+        const QString reason = "inside the leaf 'stem', which is not traced into";
+        QStringList unvisited;
+        for (const QJsonValue& module : json["unvisited"].toArray()) {
+            unvisited << module["qualname"].toString();
+            QVERIFY(!module["reason"].toString().isEmpty());
+            if (unvisited.back() != "stem.0") continue;
+            QCOMPARE(module["module_class"].toString(), QString("Conv2d"));
+            QCOMPARE(module["reason"].toString(), reason);
+        }
+        QVERIFY(unvisited.contains("stem.0"));
+        for (const graph::ModuleInfo& module : document->modules->modules())
+            QCOMPARE(unvisited.contains(QString::fromStdString(module.qualname)), !module.visited);
+        const QString notes = QString::fromStdString(document::collectionNotes(*document));
+        QVERIFY2(notes.contains("module stem.0 (Conv2d) was never called: " + reason + '\n'), qPrintable(notes));
+    }
+
+    /// A gate is followed as part of the model first; then its loop is recorded inside of one call.
+    void failuresListWhatWasTried() {
+        const auto document = opened("robust_nested.script.pt", "robust");
+        const auto json = QJsonDocument::fromJson(QByteArray::fromStdString(document::documentJson(*document)));
+        const QJsonObject failure = json["failures"][0].toObject();
+        QCOMPARE(failure["qualname"].toString(), QString("body.0.gate"));
+        const QJsonArray tried = failure["tried"].toArray();
+        QVERIFY(tried.size() >= 2);
+        QVERIFY2(tried[0].toString().startsWith("trace its forward as part of RobustNested: TypeError: "),
+                 qPrintable(tried[0].toString()));
+        QCOMPARE(tried.last().toString(), QString("record it as one call with its operations inside: succeeded"));
+        const QString notes = QString::fromStdString(document::collectionNotes(*document));
+        QVERIFY2(notes.contains("  tried to " + tried[0].toString() + '\n'), qPrintable(notes));
+        QVERIFY2(notes.startsWith("module body.0.gate ("), qPrintable(notes));
+        // A model that fails as a whole.
+        const auto flow = opened("control_flow.script.pt", "robust");
+        const auto root = document::triedWith(*flow, {});
+        QVERIFY(root.size() >= 2);
+        QVERIFY(root.front().starts_with("trace its forward as a root: TraceError: "));
+        QVERIFY(root.back().ends_with(": succeeded"));
+        QVERIFY(document::collectionNotes(*opened("unet_small.trace.pt", "robust")).empty());
     }
 
     void jsonHoldsPartsAndFailures() {

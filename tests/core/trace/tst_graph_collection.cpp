@@ -77,6 +77,67 @@ class TestGraphCollection : public QObject {
                  string("TraceError: symbolically traced variables cannot be used as inputs to control flow"));
     }
 
+    /// The callable of a call and the expr itself say what the module says; anything else was never seen.
+    void callablesAndExprsAreAsked() {
+        const auto net = chain("Net", {{"stem", linear()}, {"cf", controlFlow()}});
+        GraphCollection collection;
+        collection.recursiveTrace(net);
+        const graph::InternalGraph& whole = *collection.entries()[0].graph;
+        const auto exprOf = [&whole](const char* node) -> const graph::Expr& {
+            return whole.expr(whole.node(whole.findNode(node)).producer);
+        };
+        const graph::Expr &failed = exprOf("cf"), &stem = exprOf("stem"), &input = exprOf("x");
+        const string message = "TraceError: symbolically traced variables cannot be used as inputs to control flow";
+        QVERIFY(failed.callable);
+        QVERIFY(collection.isFailed(*failed.callable) && collection.isFailed(failed));
+        QCOMPARE(*collection.failureMessage(*failed.callable), message);
+        QCOMPARE(*collection.failureMessage(failed), message);
+        QVERIFY(!collection.isUnvisited(*failed.callable) && !collection.isUnvisited(failed));
+        QVERIFY(!collection.isFailed(stem) && !collection.failureMessage(stem) && !collection.isUnvisited(stem));
+        QVERIFY(!collection.isFailed(input) && !collection.failureMessage(input) && collection.isUnvisited(input));
+        struct Unknown : graph::Callable {
+            base::Result<std::vector<graph::Value>> call(std::span<const graph::Value>) const override {
+                return base::usageError("not to be called");
+            }
+        } unknown;
+        QVERIFY(!collection.isFailed(unknown) && !collection.failureMessage(unknown));
+        QVERIFY(collection.isUnvisited(unknown));
+        // In the graph of a part, targets are seen from the part.
+        const graph::InternalGraph& b = *collection.find(*net->find("cf.b"));
+        const graph::Expr& first = b.expr(b.node(b.findNode("_0")).producer);
+        QVERIFY(!collection.isFailed(first) && !collection.isUnvisited(first));
+        const GraphCollection fresh;
+        QVERIFY(!fresh.isFailed(failed) && !fresh.failureMessage(failed) && fresh.isUnvisited(failed));
+        QVERIFY(!fresh.isFailed(*failed.callable) && fresh.isUnvisited(*failed.callable));
+    }
+
+    void failuresListWhatWasTried() {
+        using Attempts = std::vector<trace::Attempt>;
+        const string flow = "TraceError: symbolically traced variables cannot be used as inputs to control flow";
+        // C++ decides a branch at once, so not even the inside of one call can have both.
+        const auto net = chain("Net", {{"stem", linear()}, {"cf", controlFlow()}});
+        GraphCollection collection;
+        collection.recursiveTrace(net);
+        QCOMPARE(collection.attempts(*net->find("cf")),
+                 (Attempts{{"trace its forward as part of Net", flow},
+                           {"record it as one call with its operations inside", flow},
+                           {"record it as one call that runs on values", {}}}));
+        QVERIFY(collection.attempts(*net).empty() && collection.attempts(*net->find("stem")).empty());
+        // A root is tried as a whole: with its default fixed, and without.
+        const auto strict =
+            custom("Strict", [](Custom&, std::span<const Var> in) { return in[0].iterate()[0] * in[1]; },
+                   {{"x", std::nullopt, false}, {"k", tensor::Value::ofInt(2), false}});
+        GraphCollection alone;
+        alone.recursiveTrace(strict);
+        const Attempts& tried = alone.attempts(*strict);
+        QCOMPARE(tried.size(), 2U);
+        QCOMPARE(tried[0].what, string("trace its forward as a root, with k=2 fixed"));
+        QCOMPARE(tried[1].what, string("trace its forward as a root with every parameter symbolic"));
+        for (const trace::Attempt& attempt : tried)
+            QVERIFY2(attempt.failure.starts_with("TraceError: Proxy object cannot be iterated."),
+                     attempt.text().c_str());
+    }
+
     void case01_w3_controlFlowAlone() {
         const auto cf = controlFlow();
         GraphCollection collection = asReference();

@@ -12,6 +12,7 @@
 #include <QtTest>
 
 #include "ui/canvas/graph_canvas.h"
+#include "ui/panels/node_details/node_details_panel.h"
 #include "ui/window/main_window.h"
 #include "ui/window/window_canvases.h"
 #include "ui/window/window_docks.h"
@@ -169,6 +170,17 @@ void TestTracingPanel::modulesThatWereNotReachedSayWhy() {
         QVERIFY2(module.visited == (module.qualname != "unused"), module.qualname.c_str());
         QCOMPARE(module.note.empty(), module.visited);
     }
+    // The Details panel says so, too, and of a module that fails what was tried with it.
+    auto* details = m_window->findChild<panels::NodeDetailsPanel*>();
+    const auto select = [this](const char* qualname) {
+        context().navigation().navigateTo(context().navigation().selectionOf(QLatin1String(qualname)));
+    };
+    select("unused");
+    QTRY_VERIFY2(details->text().contains(QStringLiteral("Not reached\tthe forward of the model never calls it")),
+                 qPrintable(details->text()));
+    select("cf");
+    QTRY_VERIFY2(details->text().contains(QStringLiteral("Tried to\ttrace its forward as part of ")),
+                 qPrintable(details->text()));
 }
 
 void TestTracingPanel::failedModulesHaveGraphsOfTheirOwn() {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/document/attempts.h"
 #include "core/ops/registry/registry.h"
 #include "ui/actions/action_registry.h"
 #include "ui/context/comparison.h"
@@ -42,6 +43,15 @@ namespace {
 constexpr std::size_t kMaxLinks = 40;
 constexpr std::size_t kMaxRows =
     200;  ///< of one section: each is a widget, and folded constants stand for thousands of operations
+
+/// Why a module was not traced, and what was tried with it.
+void addNotTraced(KeyValueGrid* grid, const context::OpenModel& opened, const graph::ModuleInfo& module) {
+    if (module.failure.empty()) return;
+    grid->addRow(NodeDetailsPanel::tr("Not traced"), shown(module.failure));
+    const document::Document& whole = opened.whole() ? *opened.whole() : *opened.document();
+    for (const std::string_view attempt : document::triedWith(whole, module.qualname))
+        grid->addRow(NodeDetailsPanel::tr("Tried to"), shown(attempt));
+}
 
 }  // namespace
 
@@ -303,8 +313,7 @@ void NodeDetailsPanel::addOperation(const graph::Expr& expr) {
     if (!expr.moduleClass.empty()) grid->addRow(tr("Class"), shown(expr.moduleClass));
     if (expr.kind == graph::ExprKind::CallModule) {
         const graph::ModuleTree& tree = *m_opened.document()->modules;
-        if (const auto module = tree.find(expr.target); module && !tree.module(*module).failure.empty())
-            grid->addRow(tr("Not traced"), shown(tree.module(*module).failure));
+        if (const auto module = tree.find(expr.target)) addNotTraced(grid, m_opened, tree.module(*module));
     }
     if (const graph::Scope& scope = m_opened.graph().scope(expr.scope); scope.call > 0)
         grid->addRow(tr("Call"), tr("call %1 of the module").arg(scope.call + 1));
@@ -420,7 +429,7 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
     }
     if (!index) return;
     const graph::ModuleInfo& module = tree.module(*index);
-    if (!module.failure.empty()) grid->addRow(tr("Not traced"), shown(module.failure));
+    addNotTraced(grid, m_opened, module);
     if (!module.visited)
         grid->addRow(tr("Not reached"), module.note.empty() ? tr("never called while tracing") : shown(module.note));
     addStored(grid, *index);
