@@ -49,8 +49,8 @@ EagerResult encoderLayer(Eager& e) {
 std::pair<std::vector<Tensor>, std::vector<Tensor>> gates(Eager& e, const Tensor& x, const Tensor& h,
                                                           std::int64_t count) {
     const auto cut = [&](const Tensor& y) {
+        if (y.rank() == 0 || y.dim(y.rank() - 1) % count != 0) e.fail("the weights of a cell are incompatible");
         const std::size_t axis = y.rank() - 1;
-        if (y.dim(axis) % count != 0) e.fail("the weights of a cell are incompatible");
         const std::int64_t size = y.dim(axis) / count;
         std::vector<Tensor> list;
         for (std::int64_t i = 0; i < count; ++i) list.push_back(y.sliced(axis, i * size, size));

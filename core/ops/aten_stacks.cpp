@@ -171,6 +171,7 @@ void define_aten_stacks(Registry& registry) {
                               const std::vector<Tensor> list = allAtLeast(e, 2);
                               DType dtype = list.empty() ? DType::Float32 : list.front().dtype();
                               for (const Tensor& x : list) {
+                                  if (x.rank() > 2) e.fail("only matrices have a diagonal, not " + x.typeText());
                                   rows += x.dim(0);
                                   columns += x.dim(1);
                                   dtype = promotedTypes(dtype, x.dtype());

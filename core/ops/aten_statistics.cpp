@@ -351,9 +351,9 @@ EagerResult extremes(Eager& e) {
 Tensor buckets(Eager& e, const Tensor& boundaries, const Tensor& values, bool right, bool int32) {
     const std::int64_t n = boundaries.rank() == 0 ? 1 : boundaries.dim(boundaries.rank() - 1);
     const bool shared = boundaries.rank() <= 1;
-    const std::int64_t perRow = shared ? values.numel() : values.dim(values.rank() - 1);
-    if (!shared && (values.rank() != boundaries.rank() ||
-                    (n > 0 && values.numel() / std::max<std::int64_t>(perRow, 1) != boundaries.numel() / n))) {
+    const bool fits = shared || values.rank() == boundaries.rank();
+    const std::int64_t perRow = shared || !fits ? values.numel() : values.dim(values.rank() - 1);
+    if (!fits || (!shared && n > 0 && values.numel() / std::max<std::int64_t>(perRow, 1) != boundaries.numel() / n)) {
         e.fail("boundaries " + boundaries.typeText() + " do not go with " + values.typeText());
     }
     const Tensor b = e.get(wide(boundaries)), v = e.get(wide(values));

@@ -57,6 +57,7 @@ Range rangeOf(const Window& window, std::size_t axis, std::int64_t output, std::
 template <typename Visit>
 void forEachTap(const std::vector<Range>& ranges, const std::vector<std::int64_t>& input, std::size_t axis,
                 std::int64_t base, const Visit& visit) {
+    if (ranges.empty()) return visit(base);  // [N,C] without an image: each channel is one element
     const Range& range = ranges[axis];
     for (std::int64_t i = range.begin; i < range.end; i += range.step) {
         if (axis + 1 == ranges.size()) visit(base * input[axis] + i);
