@@ -119,7 +119,7 @@ void Inference::inferOperator(const Expr& expr) {
     }
     Inputs inputs;
     bind(expr, *op, inputs);
-    ops::InferContext context(inputs.types, inputs.values, *attributes, expr.outputs.size(), inputs.elements);
+    ops::InferContext context(inputs.types, inputs.values, *attributes, expr.outputs.size(), inputs.elements, op);
     base::Result<void> result;
     try {
         result = op->infer(context);

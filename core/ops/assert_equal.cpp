@@ -25,8 +25,8 @@ double errorOf(const Tensor& expected, const Tensor& got) {
 }
 
 base::Result<void> assertEqual(KernelContext& context) {
-    const Tensor& expected = context.in(0);
-    const Tensor& got = context.in(1);
+    const Tensor& expected = context.in("expect");
+    const Tensor& got = context.in("got");
     const auto name = context.attributes().getString("name", "");
     const bool throws = context.attributes().getInt("throws", 1) != 0;
     if (expected.shape() != got.shape() && throws) {
@@ -41,7 +41,7 @@ base::Result<void> assertEqual(KernelContext& context) {
         return opError("AssertEqual: err=" + base::shortestText(error) + " (name=" + name + "), and " +
                        base::shortestText(limit) + " is allowed");
     }
-    context.setOutput(0, Value(Tensor::scalar<double>(error)));
+    context.setOutput(Value(Tensor::scalar<double>(error)));
     return {};
 }
 
@@ -59,7 +59,7 @@ void define_assert_equal(Registry& registry) {
             .attrInt("throws", 1)   // 0: the error is returned, whatever it is
             .attrInt("verbose", 1)  // 0: who runs the test cases does not print the error
             .runs(assertEqual, [](InferContext& context) -> base::Result<void> {
-                context.set(0, TypeInfo::tensor(DType::Float64, Shape{}));
+                context.set(TypeInfo::tensor(DType::Float64, Shape{}));
                 return {};
             }));
 }

@@ -16,7 +16,7 @@ using kernels::Arithmetic;
 using kernels::Comparison;
 
 base::Result<std::pair<Tensor, Tensor>> operands(KernelContext& context, bool trueDivision) {
-    SONDE_ASSIGN(auto pair, promotedPair(context.value(0), context.value(1)));
+    SONDE_ASSIGN(auto pair, promotedPair(context.value("self"), context.value({"other", "exponent"})));
     if (trueDivision && !tensor::isFloating(pair.first.dtype()) && !tensor::isComplex(pair.first.dtype())) {
         SONDE_ASSIGN(pair.first, pair.first.cast(DType::Float32));
         SONDE_ASSIGN(pair.second, pair.second.cast(DType::Float32));
@@ -24,13 +24,13 @@ base::Result<std::pair<Tensor, Tensor>> operands(KernelContext& context, bool tr
     return pair;
 }
 
-/// a ∘ (alpha · b): alpha is argument 2 of add, sub and their kin.
+/// a ∘ (alpha · b): add, sub and their kin have an alpha.
 base::Result<void> run(KernelContext& context, Arithmetic operation, bool hasAlpha) {
     SONDE_ASSIGN(auto pair, operands(context, operation == Arithmetic::Div));
-    if (hasAlpha && context.has(2)) {
-        SONDE_ASSIGN(const double alpha, numberOf(context.value(2)));
+    if (hasAlpha && context.has("alpha")) {
+        SONDE_ASSIGN(const double alpha, numberOf(context.value("alpha")));
         if (alpha != 1) {
-            SONDE_ASSIGN(const Tensor factor, asTensor(context.value(2), pair.second.dtype()));
+            SONDE_ASSIGN(const Tensor factor, asTensor(context.value("alpha"), pair.second.dtype()));
             SONDE_ASSIGN(pair.second, kernels::arithmeticTensor(context.pool(), Arithmetic::Mul, pair.second, factor));
         }
     }
@@ -39,7 +39,7 @@ base::Result<void> run(KernelContext& context, Arithmetic operation, bool hasAlp
 }
 
 base::Result<void> inferPair(InferContext& context, bool trueDivision, bool truth) {
-    const TypeInfo types[] = {context.in(0), context.in(1)};
+    const TypeInfo types[] = {context.in("self"), context.in({"other", "exponent"})};
     DType dtype = promotedTypes(types);
     if (trueDivision && dtype != DType::Undefined && !tensor::isFloating(dtype) && !tensor::isComplex(dtype))
         dtype = DType::Float32;
@@ -50,7 +50,7 @@ base::Result<void> inferPair(InferContext& context, bool trueDivision, bool trut
     if (dims(types[0]) && dims(types[1])) {
         SONDE_ASSIGN(shape, broadcastDims(*dims(types[0]), *dims(types[1])));
     }
-    context.set(0, TypeInfo::tensor(truth ? DType::Bool : dtype, std::move(shape)));
+    context.set(TypeInfo::tensor(truth ? DType::Bool : dtype, std::move(shape)));
     return {};
 }
 
@@ -81,7 +81,7 @@ void compareRow(Registry& registry, std::initializer_list<std::string_view> sche
 base::Result<void> reverseSub(KernelContext& context) {
     SONDE_ASSIGN(auto pair, operands(context, false));
     SONDE_ASSIGN(const Tensor factor,
-                 asTensor(context.has(2) ? context.value(2) : Value::ofInt(1), pair.first.dtype()));
+                 asTensor(context.has("alpha") ? context.value("alpha") : Value::ofInt(1), pair.first.dtype()));
     SONDE_ASSIGN(const Tensor scaled, kernels::arithmeticTensor(context.pool(), Arithmetic::Mul, pair.first, factor));
     SONDE_TRY(kernels::arithmetic(context, Arithmetic::Sub, pair.second, scaled));
     return {};
@@ -89,8 +89,9 @@ base::Result<void> reverseSub(KernelContext& context) {
 
 /// div with rounding_mode 'floor' or 'trunc'.
 base::Result<void> divideRounded(KernelContext& context) {
-    if (!context.has(2)) return run(context, Arithmetic::Div, false);
-    const std::string mode = context.value(2).kind() == ValueKind::String ? context.value(2).toString() : "";
+    if (!context.has("rounding_mode")) return run(context, Arithmetic::Div, false);
+    const std::string mode =
+        context.value("rounding_mode").kind() == ValueKind::String ? context.value("rounding_mode").toString() : "";
     SONDE_ASSIGN(auto pair, operands(context, false));
     if (mode == "floor") {
         SONDE_TRY(kernels::arithmetic(context, Arithmetic::FloorDiv, pair.first, pair.second));
@@ -112,7 +113,9 @@ void addFollowing(const std::string& name, kernels::Binary operation) {
     kernels::addFollower(
         "aten", name, [operation, isInPlace](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
             if (isInPlace && call.at != 0) return nullptr;  // the result has the shape and dtype of the other one
-            if (call.inputs.size() > 2 && !(call.inputs[2].isNumber() && call.inputs[2].number() == 1)) return nullptr;
+            const std::size_t alpha = call.op.position("alpha");
+            if (alpha < call.inputs.size() && !(call.inputs[alpha].isNumber() && call.inputs[alpha].number() == 1))
+                return nullptr;
             return kernels::binaryFollower(call, operation);
         });
 }

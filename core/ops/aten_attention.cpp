@@ -20,19 +20,19 @@ Value ints(std::initializer_list<std::int64_t> values) {
 
 /// beta input + alpha (batch1 batch2)
 base::Result<void> baddbmm(KernelContext& context) {
-    SONDE_ASSIGN(Tensor product, invokeAten(context, "bmm", {context.value(1), context.value(2)}));
-    SONDE_ASSIGN(Tensor scaled, invokeAten(context, "mul.Scalar", {Value(std::move(product)), context.value(4)}));
-    SONDE_ASSIGN(const double beta, numberOf(context.value(3)));
+    SONDE_ASSIGN(Tensor product, invokeAten(context, "bmm", {context.value("batch1"), context.value("batch2")}));
+    SONDE_ASSIGN(Tensor scaled, invokeAten(context, "mul.Scalar", {Value(std::move(product)), context.value("alpha")}));
+    SONDE_ASSIGN(const double beta, numberOf(context.value("beta")));
     if (beta == 0) {  // what is added counts for its shape only
-        SONDE_ASSIGN(const Shape shape, broadcast(context.in(0).shape(), scaled.shape()));
+        SONDE_ASSIGN(const Shape shape, broadcast(context.in("self").shape(), scaled.shape()));
         SONDE_ASSIGN(const Tensor spread, scaled.expanded(shape));
         SONDE_ASSIGN(Tensor whole, spread.contiguous());
-        context.setOutput(0, Value(std::move(whole)));
+        context.setOutput(Value(std::move(whole)));
         return {};
     }
-    SONDE_ASSIGN(Tensor input, invokeAten(context, "mul.Scalar", {context.value(0), context.value(3)}));
+    SONDE_ASSIGN(Tensor input, invokeAten(context, "mul.Scalar", {context.value("self"), context.value("beta")}));
     SONDE_ASSIGN(Tensor result, invokeAten(context, "add.Tensor", {Value(std::move(input)), Value(std::move(scaled))}));
-    context.setOutput(0, Value(std::move(result)));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 
@@ -65,11 +65,11 @@ base::Result<Tensor> repeatedHeads(KernelContext& context, const Tensor& x, cons
 
 /// scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 base::Result<void> scaledDotProduct(KernelContext& context) {
-    const Tensor& q = context.in(0);
-    const Tensor& k = context.in(1);
+    const Tensor& q = context.in("query");
+    const Tensor& k = context.in("key");
     if (q.rank() < 2 || k.rank() < 2) return opError("attention expects at least two dimensions");
-    Value mask = context.value(3);
-    SONDE_ASSIGN(const double causal, numberOf(context.value(5)));
+    Value mask = context.value("attn_mask");
+    SONDE_ASSIGN(const double causal, numberOf(context.value("is_causal")));
     if (causal != 0) {
         SONDE_ASSIGN(Tensor all, invokeAten(context, "ones",
                                             {ints({q.dim(q.rank() - 2), k.dim(k.rank() - 2)}),
@@ -78,27 +78,27 @@ base::Result<void> scaledDotProduct(KernelContext& context) {
         mask = Value(std::move(lower));
     }
     double scale = 1 / std::sqrt(static_cast<double>(q.dim(q.rank() - 1)));
-    if (context.has(6)) {
-        SONDE_ASSIGN(scale, numberOf(context.value(6)));
+    if (context.has("scale")) {
+        SONDE_ASSIGN(scale, numberOf(context.value("scale")));
     }
-    Tensor key = k, value = context.in(2);
-    if (context.has(7)) {
-        SONDE_ASSIGN(const double grouped, numberOf(context.value(7)));
+    Tensor key = k, value = context.in("value");
+    if (context.has("enable_gqa")) {
+        SONDE_ASSIGN(const double grouped, numberOf(context.value("enable_gqa")));
         if (grouped != 0) {
             SONDE_ASSIGN(key, repeatedHeads(context, key, q));
             SONDE_ASSIGN(value, repeatedHeads(context, value, q));
         }
     }
     SONDE_ASSIGN(auto result, attend(context, q, key, value, mask, scale));
-    context.setOutput(0, Value(std::move(result.first)));
+    context.setOutput(Value(std::move(result.first)));
     return {};
 }
 
 base::Result<void> inferScaledDotProduct(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
-    const auto& values = context.in(2).shape;
+    std::optional<Dims> dims = context.in("query").shape;
+    const auto& values = context.in("value").shape;
     if (dims && !dims->empty()) dims->back() = values && !values->empty() ? values->back() : Dim{};
-    setLike(context, 0, std::move(dims));
+    setLike(context, "query", std::move(dims));
     return {};
 }
 
@@ -111,11 +111,11 @@ base::Result<Tensor> split(const Tensor& x, std::int64_t heads) {
 /// The mask of _native_multi_head_attention, true where something is hidden, as one that is true where it is kept.
 /// mask_type 0: [L,L] for all; 1: [N,L], keys that are padding; 2: as the scores are.
 base::Result<Value> keptOf(KernelContext& context) {
-    if (!context.has(9)) return Value();
-    SONDE_ASSIGN(Tensor kept, invokeAten(context, "logical_not", {context.value(9)}));
+    if (!context.has("mask")) return Value();
+    SONDE_ASSIGN(Tensor kept, invokeAten(context, "logical_not", {context.value("mask")}));
     std::int64_t type = kept.rank() == 2 && kept.dim(0) != kept.dim(1) ? 1 : kept.rank() == 2 ? 0 : 2;
-    if (context.has(12)) {
-        SONDE_ASSIGN(type, intOf(context.value(12)));
+    if (context.has("mask_type")) {
+        SONDE_ASSIGN(type, intOf(context.value("mask_type")));
     }
     if (type == 1 && kept.rank() == 2) {
         SONDE_ASSIGN(kept, kept.reshaped({kept.dim(0), 1, 1, kept.dim(1)}));
@@ -126,32 +126,34 @@ base::Result<Value> keptOf(KernelContext& context) {
 /// _native_multi_head_attention(query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias,
 /// mask, need_weights, average_attn_weights, mask_type): self-attention with one projection for the three inputs.
 base::Result<void> multiHead(KernelContext& context) {
-    SONDE_ASSIGN(const std::int64_t heads, intOf(context.value(4)));
-    const Tensor& weight = context.in(5);
-    const Tensor& bias = context.in(6);
+    SONDE_ASSIGN(const std::int64_t heads, intOf(context.value("num_head")));
+    const Tensor& weight = context.in("qkv_weight");
+    const Tensor& bias = context.in("qkv_bias");
     const std::int64_t embed = weight.rank() == 2 ? weight.dim(1) : 0;
     bool good = heads > 0 && embed > 0 && embed % heads == 0 && weight.dim(0) == 3 * embed && bias.rank() == 1 &&
                 bias.dim(0) == 3 * embed;
-    for (std::size_t i = 0; i < 3; ++i) good = good && context.in(i).rank() == 3 && context.in(i).dim(2) == embed;
+    constexpr const char* kNames[] = {"query", "key", "value"};
+    for (const char* name : kNames) good = good && context.in(name).rank() == 3 && context.in(name).dim(2) == embed;
     if (!good) return opError("the sizes of a multi-head attention are incompatible");
     SONDE_ASSIGN(const Value keep, keptOf(context));
     std::array<Tensor, 3> parts;
     for (std::size_t i = 0; i < 3; ++i) {
         const auto start = static_cast<std::int64_t>(i) * embed;
         SONDE_ASSIGN(Tensor projected, invokeAten(context, "linear",
-                                                  {context.value(i), Value(weight.sliced(0, start, embed)),
+                                                  {context.value(kNames[i]), Value(weight.sliced(0, start, embed)),
                                                    Value(bias.sliced(0, start, embed))}));
         SONDE_ASSIGN(parts[i], split(projected, heads));
     }
     SONDE_ASSIGN(auto result, attend(context, parts[0], parts[1], parts[2], keep,
                                      1 / std::sqrt(static_cast<double>(embed / heads))));
     SONDE_ASSIGN(const Tensor joined, result.first.transposed(1, 2).contiguous());
-    SONDE_ASSIGN(Tensor flat, joined.reshaped(context.in(0).shape()));
+    SONDE_ASSIGN(Tensor flat, joined.reshaped(context.in("query").shape()));
     SONDE_ASSIGN(Tensor output,
-                 invokeAten(context, "linear", {Value(std::move(flat)), context.value(7), context.value(8)}));
-    context.setOutput(0, Value(std::move(output)));
+                 invokeAten(context, "linear",
+                            {Value(std::move(flat)), context.value("proj_weight"), context.value("proj_bias")}));
+    context.setOutput(Value(std::move(output)));
     if (context.wants(1)) {
-        SONDE_ASSIGN(const double average, numberOf(context.value(11)));
+        SONDE_ASSIGN(const double average, numberOf(context.value("average_attn_weights")));
         Tensor weights = result.second;
         if (average != 0) {
             SONDE_ASSIGN(weights, invokeAten(context, "mean.dim", {Value(weights), ints({1})}));
@@ -173,8 +175,7 @@ void add(Registry& registry, std::string_view schema, std::string_view summary, 
 void define_aten_attention(Registry& registry) {
     add(registry, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
         "beta self + alpha batch1 batch2", Category::Layer, baddbmm, [](InferContext& c) {
-            constexpr std::size_t kFactors[] = {1, 2};
-            return inferAs(c, "aten", "bmm", kFactors);
+            return inferAs(c, "aten", "bmm", {"batch1", "batch2"});
         });
     add(registry,
         "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",

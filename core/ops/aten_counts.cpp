@@ -120,9 +120,9 @@ void define_aten_counts(Registry& registry) {
             return e.get(e.onnx("NonZero", {e.value("self")}).transposed(0, 1).contiguous());
         },
         [](InferContext& c) -> base::Result<void> {
-            const auto& in = c.in(0).shape;
-            c.set(0, TypeInfo::tensor(DType::Int64,
-                                      Dims{Dim{}, in ? Dim::of(static_cast<std::int64_t>(in->size())) : Dim{}}));
+            const auto& in = c.in({"X", "self"}).shape;
+            c.set(TypeInfo::tensor(DType::Int64,
+                                   Dims{Dim{}, in ? Dim::of(static_cast<std::int64_t>(in->size())) : Dim{}}));
             return {};
         }));
     registry.add(eagerRow("argwhere(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row",

@@ -20,12 +20,12 @@ base::Result<void> filled(KernelContext& context, DType dtype, const Shape& shap
     SONDE_ASSIGN(const Tensor scalar, asTensor(number, dtype));
     SONDE_ASSIGN(const Tensor view, scalar.expanded(shape));
     SONDE_ASSIGN(Tensor result, view.clone());
-    context.setOutput(0, Value(std::move(result)));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 
 /// The dtype that an argument asks for, else `fallback`.
-base::Result<DType> dtypeOr(const KernelContext& context, std::size_t argument, DType fallback) {
+base::Result<DType> dtypeOr(const KernelContext& context, Name argument, DType fallback) {
     if (!context.has(argument)) return fallback;
     SONDE_ASSIGN(const std::int64_t number, intOf(context.value(argument)));
     const auto dtype = dtypeFromTorch(number);
@@ -35,61 +35,61 @@ base::Result<DType> dtypeOr(const KernelContext& context, std::size_t argument, 
 
 /// zeros, ones, empty (size, dtype, …)
 base::Result<void> ofSize(KernelContext& context, double value) {
-    SONDE_ASSIGN(const DType dtype, dtypeOr(context, 1, DType::Float32));
-    SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.value(0)));
+    SONDE_ASSIGN(const DType dtype, dtypeOr(context, "dtype", DType::Float32));
+    SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.value("size")));
     return filled(context, dtype, Shape(size), Value::ofFloat(value));
 }
 
 /// The dtype that an argument names, else the other one.
-DType dtypeNamed(const InferContext& context, std::size_t argument, DType otherwise) {
+DType dtypeNamed(const InferContext& context, Name argument, DType otherwise) {
     const Value& dtype = context.constant(argument);
     if (dtype.kind() == ValueKind::Int) return dtypeFromTorch(dtype.toInt()).value_or(DType::Undefined);
     // One that is only known in a run is no default.
     return context.in(argument).kind == ValueKind::None ? otherwise : DType::Undefined;
 }
 
-base::Result<void> inferFilled(InferContext& context, std::size_t size, DType dtype) {
+base::Result<void> inferFilled(InferContext& context, Name size, DType dtype) {
     const auto wanted = context.elements(size);
-    context.set(0, TypeInfo::tensor(dtype, wanted ? std::optional(dimsOf(*wanted)) : std::nullopt));
+    context.set(TypeInfo::tensor(dtype, wanted ? std::optional(dimsOf(*wanted)) : std::nullopt));
     return {};
 }
 
 base::Result<void> inferOfSize(InferContext& context) {
-    return inferFilled(context, 0, dtypeNamed(context, 1, DType::Float32));
+    return inferFilled(context, "size", dtypeNamed(context, "dtype", DType::Float32));
 }
 
 /// full(size, number, dtype): of the number's kind.
 base::Result<void> inferFull(InferContext& context) {
-    const auto kind = context.in(1).kind;
+    const auto kind = context.in("fill_value").kind;
     const DType natural = kind == ValueKind::Int     ? DType::Int64
                           : kind == ValueKind::Bool  ? DType::Bool
                           : kind == ValueKind::Float ? DType::Float32
                                                      : DType::Undefined;
-    return inferFilled(context, 0, dtypeNamed(context, 2, natural));
+    return inferFilled(context, "size", dtypeNamed(context, "dtype", natural));
 }
 
 /// new_zeros, new_full (self, size, …)
-base::Result<void> inferNew(InferContext& context, std::size_t dtypeAt) {
-    return inferFilled(context, 1, dtypeNamed(context, dtypeAt, context.in(0).dtype));
+base::Result<void> inferNew(InferContext& context) {
+    return inferFilled(context, "size", dtypeNamed(context, "dtype", context.in("self").dtype));
 }
 
 /// arange(end), (start, end), (start, end, step): ceil((end - start) / step) elements.
-base::Result<void> inferArange(InferContext& context, std::size_t parameters) {
+base::Result<void> inferArange(InferContext& context) {
     DType natural = DType::Int64;
-    for (std::size_t i = 0; i < parameters; ++i) {
-        if (context.in(i).kind == ValueKind::Float) natural = DType::Float32;
-        else if (context.in(i).kind != ValueKind::Int && natural == DType::Int64) natural = DType::Undefined;
+    for (const char* name : {"start", "end", "step"}) {
+        if (!context.has(name)) continue;
+        if (context.in(name).kind == ValueKind::Float) natural = DType::Float32;
+        else if (context.in(name).kind != ValueKind::Int && natural == DType::Int64) natural = DType::Undefined;
     }
-    const auto one = [&](std::size_t i, std::int64_t otherwise) {
-        if (i >= parameters) return tensor::Symbolic::of(otherwise);
-        const auto elements = context.elements(i);
+    const auto one = [&](Name name, std::int64_t otherwise) {
+        if (!context.has(name)) return tensor::Symbolic::of(otherwise);
+        const auto elements = context.elements(name);
         return elements && elements->size() == 1 ? elements->front() : tensor::Symbolic();
     };
-    const tensor::Symbolic start = parameters > 1 ? one(0, 0) : tensor::Symbolic::of(std::int64_t{0});
-    const tensor::Symbolic count = ceilDiv(one(parameters > 1 ? 1 : 0, 0) - start, one(2, 1));
+    const tensor::Symbolic count = ceilDiv(one("end", 0) - one("start", 0), one("step", 1));
     const auto known = count.constant();
-    context.set(0, TypeInfo::tensor(dtypeNamed(context, parameters, natural),
-                                    Dims{known ? tensor::Dim::of(std::max<std::int64_t>(*known, 0)) : count.dim()}));
+    context.set(TypeInfo::tensor(dtypeNamed(context, "dtype", natural),
+                                 Dims{known ? tensor::Dim::of(std::max<std::int64_t>(*known, 0)) : count.dim()}));
     return {};
 }
 
@@ -100,44 +100,42 @@ DType naturalType(const Value& value) {
 }
 
 base::Result<void> full(KernelContext& context) {
-    SONDE_ASSIGN(const DType dtype, dtypeOr(context, 2, naturalType(context.value(1))));
-    SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.value(0)));
-    return filled(context, dtype, Shape(size), context.value(1));
+    SONDE_ASSIGN(const DType dtype, dtypeOr(context, "dtype", naturalType(context.value("fill_value"))));
+    SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.value("size")));
+    return filled(context, dtype, Shape(size), context.value("fill_value"));
 }
 
 base::Result<void> like(KernelContext& context, double value) {
-    SONDE_ASSIGN(const DType dtype, dtypeOr(context, 1, context.in(0).dtype()));
-    return filled(context, dtype, context.in(0).shape(), Value::ofFloat(value));
+    SONDE_ASSIGN(const DType dtype, dtypeOr(context, "dtype", context.in("self").dtype()));
+    return filled(context, dtype, context.in("self").shape(), Value::ofFloat(value));
 }
 
 base::Result<void> fullLike(KernelContext& context) {
-    SONDE_ASSIGN(const DType dtype, dtypeOr(context, 2, context.in(0).dtype()));
-    return filled(context, dtype, context.in(0).shape(), context.value(1));
+    SONDE_ASSIGN(const DType dtype, dtypeOr(context, "dtype", context.in("self").dtype()));
+    return filled(context, dtype, context.in("self").shape(), context.value("fill_value"));
 }
 
 base::Result<void> inferLike(InferContext& context) {
-    const Value& dtype = context.constant(1);
-    context.set(
-        0, TypeInfo::tensor(dtype.kind() == ValueKind::Int ? dtypeFromTorch(dtype.toInt()).value_or(DType::Undefined)
-                                                           : context.in(0).dtype,
-                            context.in(0).shape));
+    const Value& dtype = context.constant("dtype");
+    context.set(TypeInfo::tensor(dtype.kind() == ValueKind::Int
+                                     ? dtypeFromTorch(dtype.toInt()).value_or(DType::Undefined)
+                                     : context.in("self").dtype,
+                                 context.in("self").shape));
     return {};
 }
 
 /// new_zeros, new_full (self, size, …)
-base::Result<void> newFilled(KernelContext& context, std::size_t dtypeAt, const Value& number) {
-    SONDE_ASSIGN(const DType dtype, dtypeOr(context, dtypeAt, context.in(0).dtype()));
-    SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.value(1)));
+base::Result<void> newFilled(KernelContext& context, const Value& number) {
+    SONDE_ASSIGN(const DType dtype, dtypeOr(context, "dtype", context.in("self").dtype()));
+    SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.value("size")));
     return filled(context, dtype, Shape(size), number);
 }
 
 /// start + i step for i = 0 … ceil((end - start) / step) - 1
-base::Result<void> arange(KernelContext& context, std::size_t parameters) {
-    Value start = Value::ofInt(0);
-    Value step = Value::ofInt(1);
-    const Value& end = context.value(parameters == 1 ? 0 : 1);
-    if (parameters > 1) start = context.value(0);
-    if (parameters > 2) step = context.value(2);
+base::Result<void> arange(KernelContext& context) {
+    const Value start = context.has("start") ? context.value("start") : Value::ofInt(0);
+    const Value step = context.has("step") ? context.value("step") : Value::ofInt(1);
+    const Value& end = context.value("end");
     SONDE_ASSIGN(const double first, numberOf(start));
     SONDE_ASSIGN(const double last, numberOf(end));
     SONDE_ASSIGN(const double by, numberOf(step));
@@ -145,7 +143,7 @@ base::Result<void> arange(KernelContext& context, std::size_t parameters) {
     if (by == 0 || !(count < 1e15)) return opError("arange has no end");
     const bool whole =
         naturalType(start) == DType::Int64 && naturalType(end) == DType::Int64 && naturalType(step) == DType::Int64;
-    SONDE_ASSIGN(const DType dtype, dtypeOr(context, parameters, whole ? DType::Int64 : DType::Float32));
+    SONDE_ASSIGN(const DType dtype, dtypeOr(context, "dtype", whole ? DType::Int64 : DType::Float32));
     SONDE_ASSIGN(Tensor values, Tensor::allocate(whole ? DType::Int64 : DType::Float64,
                                                  {std::max<std::int64_t>(static_cast<std::int64_t>(count), 0)}));
     for (std::int64_t i = 0; i < values.numel(); ++i) {
@@ -155,15 +153,15 @@ base::Result<void> arange(KernelContext& context, std::size_t parameters) {
         else values.mutableData<double>()[i] = first + static_cast<double>(i) * by;
     }
     SONDE_ASSIGN(Tensor result, values.cast(dtype));
-    context.setOutput(0, Value(std::move(result)));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 
 /// x where column - row <= diagonal (tril) or >= diagonal (triu), 0 elsewhere; over the last two dimensions.
 base::Result<void> triangle(KernelContext& context, bool lower) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("self");
     if (x.rank() < 2) return opError("expected a matrix, not " + x.typeText());
-    SONDE_ASSIGN(const std::int64_t diagonal, intOf(context.value(1)));
+    SONDE_ASSIGN(const std::int64_t diagonal, intOf(context.value("diagonal")));
     SONDE_ASSIGN(Tensor result, x.clone());
     const std::int64_t rows = x.dim(x.rank() - 2);
     const std::int64_t columns = x.dim(x.rank() - 1);
@@ -177,7 +175,7 @@ base::Result<void> triangle(KernelContext& context, bool lower) {
             std::fill(line + static_cast<std::size_t>(from) * item, line + static_cast<std::size_t>(to) * item,
                       std::byte{0});
     }
-    context.setOutput(0, Value(std::move(result)));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 
@@ -426,8 +424,8 @@ void defineMore(Registry& registry) {
 
 /// one_hot(x, classes): 1 at x, 0 elsewhere.
 base::Result<void> atenOneHot(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(std::int64_t classes, intOf(context.value(1)));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(std::int64_t classes, intOf(context.value("num_classes")));
     std::int64_t largest = -1;
     for (std::int64_t i = 0; i < x.numel(); ++i) {
         if (x.toInt64(i) < 0) return opError("a class is negative");
@@ -439,7 +437,7 @@ base::Result<void> atenOneHot(KernelContext& context) {
     shape.push_back(classes);
     SONDE_ASSIGN(Tensor result, Tensor::zeros(DType::Int64, shape));
     for (std::int64_t i = 0; i < x.numel(); ++i) result.mutableData<std::int64_t>()[i * classes + x.toInt64(i)] = 1;
-    context.setOutput(0, Value(std::move(result)));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 
@@ -484,38 +482,30 @@ void define_aten_create(Registry& registry) {
     add(registry,
         "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "one number in x's shape", fullLike, [](InferContext& c) -> base::Result<void> {
-            c.set(0, TypeInfo::tensor(dtypeNamed(c, 2, c.in(0).dtype), c.in(0).shape));
+            c.set(TypeInfo::tensor(dtypeNamed(c, "dtype", c.in("self").dtype), c.in("self").shape));
             return {};
         });
     add(
         registry,
         "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "zeros of x's type", [](KernelContext& c) { return newFilled(c, 2, Value::ofInt(0)); },
-        [](InferContext& c) { return inferNew(c, 2); });
+        "zeros of x's type", [](KernelContext& c) { return newFilled(c, Value::ofInt(0)); }, inferNew);
     add(
         registry,
         "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "ones of x's type", [](KernelContext& c) { return newFilled(c, 2, Value::ofInt(1)); },
-        [](InferContext& c) { return inferNew(c, 2); });
+        "ones of x's type", [](KernelContext& c) { return newFilled(c, Value::ofInt(1)); }, inferNew);
     add(
         registry,
         "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "one number of x's type", [](KernelContext& c) { return newFilled(c, 3, c.value(2)); },
-        [](InferContext& c) { return inferNew(c, 3); });
-    add(
-        registry,
+        "one number of x's type", [](KernelContext& c) { return newFilled(c, c.value("fill_value")); }, inferNew);
+    add(registry,
         "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "0, 1, 2 …", [](KernelContext& c) { return arange(c, 1); }, [](InferContext& c) { return inferArange(c, 1); });
-    add(
-        registry,
+        "0, 1, 2 …", arange, inferArange);
+    add(registry,
         "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "start, start + 1 …", [](KernelContext& c) { return arange(c, 2); },
-        [](InferContext& c) { return inferArange(c, 2); });
-    add(
-        registry,
+        "start, start + 1 …", arange, inferArange);
+    add(registry,
         "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "start, start + step …", [](KernelContext& c) { return arange(c, 3); },
-        [](InferContext& c) { return inferArange(c, 3); });
+        "start, start + step …", arange, inferArange);
     defineRandom(registry);
     defineMore(registry);
     add(

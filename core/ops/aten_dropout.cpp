@@ -33,17 +33,18 @@ Affine affineOf(double p, bool alpha) {
 
 /// (input, p, train)
 base::Result<void> dropout(KernelContext& context, Form form) {
-    if (!context.value(0).isTensor()) return opError("dropout expects a tensor, not " + context.value(0).typeText());
-    SONDE_ASSIGN(const double training, numberOf(context.value(2)));
-    SONDE_ASSIGN(const double p, numberOf(context.value(1)));
+    if (!context.value({"input", "self"}).isTensor())
+        return opError("dropout expects a tensor, not " + context.value({"input", "self"}).typeText());
+    SONDE_ASSIGN(const double training, numberOf(context.value("train")));
+    SONDE_ASSIGN(const double p, numberOf(context.value("p")));
     if (!(p >= 0 && p <= 1)) return opError("the probability " + base::shortestText(p) + " is outside [0, 1]");
     if (training == 0 || p == 0) {
-        context.setOutput(0, context.value(0));
+        context.setOutput(context.value({"input", "self"}));
         return {};
     }
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in({"input", "self"});
     if (form.wholeChannels && x.rank() < 2) return opError("there are no channels to drop in " + x.typeText());
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     const std::int64_t draws = form.wholeChannels ? x.dim(0) * x.dim(1) : x.numel();
     const std::int64_t each = draws > 0 ? x.numel() / draws : 0;
     const Affine affine = affineOf(p, form.alpha);

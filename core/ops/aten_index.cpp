@@ -16,31 +16,33 @@ namespace sonde::ops {
 namespace {
 
 base::Result<void> indexSelect(KernelContext& context) {
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
-    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
-    SONDE_TRY(checkFromStart(context.in(2), context.in(0).rank() == 0 ? 1 : context.in(0).dim(axis)));
-    return kernels::gather(context, context.in(0), context.in(2), axis);
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").rank()));
+    SONDE_TRY(checkFromStart(context.in("index"), context.in("self").rank() == 0 ? 1 : context.in("self").dim(axis)));
+    return kernels::gather(context, context.in("self"), context.in("index"), axis);
 }
 
 base::Result<void> inferIndexSelect(InferContext& context) {
-    if (!context.in(0).shape || context.constant(1).isNone()) return {};
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
-    Dims dims = *context.in(0).shape;
+    if (!context.in("self").shape || context.constant("dim").isNone()) return {};
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
+    Dims dims = *context.in("self").shape;
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, dims.size()));
-    dims[axis] = context.in(2).shape && context.in(2).shape->size() == 1 ? context.in(2).shape->front() : Dim{};
-    setLike(context, 0, std::move(dims));
+    dims[axis] = context.in("index").shape && context.in("index").shape->size() == 1
+                     ? context.in("index").shape->front()
+                     : Dim{};
+    setLike(context, "self", std::move(dims));
     return {};
 }
 
 base::Result<void> atenGather(KernelContext& context) {
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
-    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
-    SONDE_TRY(checkFromStart(context.in(2), context.in(0).rank() == 0 ? 1 : context.in(0).dim(axis)));
-    return kernels::gatherElements(context, context.in(0), context.in(2), axis);
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").rank()));
+    SONDE_TRY(checkFromStart(context.in("index"), context.in("self").rank() == 0 ? 1 : context.in("self").dim(axis)));
+    return kernels::gatherElements(context, context.in("self"), context.in("index"), axis);
 }
 
 base::Result<void> inferAtenGather(InferContext& context) {
-    setLike(context, 0, context.in(2).shape);
+    setLike(context, "self", context.in("index").shape);
     return {};
 }
 
@@ -155,10 +157,10 @@ Tensor placed(const Tensor& front, std::size_t n, std::size_t place) {
 }
 
 base::Result<void> index(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const IndexPlan plan, planIndex(x, context.value(1)));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(const IndexPlan plan, planIndex(x, context.value("indices")));
     if (plan.indices.tensors.empty()) {
-        context.setOutput(0, context.value(0));
+        context.setOutput(context.value("self"));
         return {};
     }
     SONDE_ASSIGN(const Tensor source, x.permuted(plan.order).contiguous());
@@ -173,7 +175,7 @@ base::Result<void> index(KernelContext& context) {
                     result.mutableBytes() + k * bytes);
     }
     SONDE_ASSIGN(Tensor packed, placed(result, n, plan.place).contiguous());
-    context.setOutput(0, Value(std::move(packed)));
+    context.setOutput(Value(std::move(packed)));
     return {};
 }
 
@@ -193,9 +195,9 @@ base::Result<void> addRows(Tensor& target, const Tensor& values, const std::vect
 
 /// A copy of x with x[indices] = values (or += values).
 base::Result<void> indexPut(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const IndexPlan plan, planIndex(x, context.value(1)));
-    SONDE_ASSIGN(const double accumulate, numberOf(context.value(3)));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(const IndexPlan plan, planIndex(x, context.value("indices")));
+    SONDE_ASSIGN(const double accumulate, numberOf(context.value("accumulate")));
     if (plan.indices.tensors.empty()) return opError("index_put without an index");
     const std::vector<std::int64_t> rows = rowNumbers(x, plan);
     SONDE_ASSIGN(Tensor target, x.permuted(plan.order).clone());
@@ -211,7 +213,7 @@ base::Result<void> indexPut(KernelContext& context) {
     for (std::size_t i = 0; i < n; ++i) back.push_back(plan.place + i);
     for (std::size_t i = 0; i < plan.place; ++i) back.push_back(i);
     for (std::size_t i = plan.place + n; i < front.rank(); ++i) back.push_back(i);
-    SONDE_ASSIGN(const Tensor converted, asTensor(context.value(2), x.dtype()));
+    SONDE_ASSIGN(const Tensor converted, asTensor(context.value("values"), x.dtype()));
     SONDE_ASSIGN(const Tensor wide, converted.expanded(Shape(resultDims)));
     SONDE_ASSIGN(const Tensor values, wide.permuted(back).contiguous());
     const std::size_t bytes = static_cast<std::size_t>(plan.rest.numel()) * tensor::itemSize(x.dtype());
@@ -226,17 +228,17 @@ base::Result<void> indexPut(KernelContext& context) {
     std::vector<std::size_t> inverse(plan.order.size());
     for (std::size_t i = 0; i < plan.order.size(); ++i) inverse[plan.order[i]] = i;
     SONDE_ASSIGN(Tensor result, target.permuted(inverse).contiguous());
-    context.setOutput(0, Value(std::move(result)));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 
 /// mask ? value : x
 base::Result<void> maskedFill(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(Tensor value, asTensor(context.value(2), x.dtype()));
-    SONDE_ASSIGN(Tensor result,
-                 invokeAten(context, "where.self", {context.value(1), Value(std::move(value)), context.value(0)}));
-    context.setOutput(0, Value(std::move(result)));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(Tensor value, asTensor(context.value("value"), x.dtype()));
+    SONDE_ASSIGN(Tensor result, invokeAten(context, "where.self",
+                                           {context.value("mask"), Value(std::move(value)), context.value("self")}));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 
@@ -248,34 +250,29 @@ base::Result<void> logical(KernelContext& context, std::string_view name) {
         operands.emplace_back(std::move(truth));
     }
     SONDE_ASSIGN(auto results, invoke(context, "", name, std::move(operands)));
-    context.setOutput(0, std::move(results.front()));
+    context.setOutput(std::move(results.front()));
     return {};
 }
 
 /// Bits of integers; of truths the same as logical.
-base::Result<void> bitwise(KernelContext& context, std::string_view onTruths, std::string_view onIntegers) {
-    if (context.in(0).dtype() == DType::Bool) return logical(context, onTruths);
-    std::vector<Value> operands{context.value(0)};
-    if (context.inputCount() > 1) {
-        SONDE_ASSIGN(Tensor other, asTensor(context.value(1), context.in(0).dtype()));
-        operands.emplace_back(std::move(other));
-    }
-    SONDE_ASSIGN(auto results, invoke(context, "", onIntegers, std::move(operands)));
-    context.setOutput(0, std::move(results.front()));
+base::Result<void> bitwiseNot(KernelContext& context) {
+    if (context.in("self").dtype() == DType::Bool) return logical(context, "Not");
+    SONDE_ASSIGN(auto results, invoke(context, "", "BitwiseNot", {context.value("self")}));
+    context.setOutput(std::move(results.front()));
     return {};
 }
 
 /// Elements move by `shifts` along `dims` and come in again at the other end.
 base::Result<void> roll(KernelContext& context) {
-    Tensor x = context.in(0);
-    SONDE_ASSIGN(const std::vector<std::int64_t> shifts, intsOf(context.value(1)));
-    SONDE_ASSIGN(const std::vector<std::int64_t> dims, intsOf(context.value(2)));
+    Tensor x = context.in("self");
+    SONDE_ASSIGN(const std::vector<std::int64_t> shifts, intsOf(context.value("shifts")));
+    SONDE_ASSIGN(const std::vector<std::int64_t> dims, intsOf(context.value("dims")));
     if (dims.empty() && shifts.size() == 1) {  // all elements in one line
         SONDE_ASSIGN(Tensor line, x.reshaped(Shape{x.numel()}));
-        SONDE_ASSIGN(line,
-                     invokeAten(context, "roll", {Value(line), context.value(1), Value::list({Value::ofInt(0)})}));
+        SONDE_ASSIGN(
+            line, invokeAten(context, "roll", {Value(line), context.value("shifts"), Value::list({Value::ofInt(0)})}));
         SONDE_ASSIGN(Tensor result, line.reshaped(x.shape()));
-        context.setOutput(0, Value(std::move(result)));
+        context.setOutput(Value(std::move(result)));
         return {};
     }
     if (shifts.size() != dims.size()) return opError("roll needs a shift for each dimension");
@@ -288,7 +285,7 @@ base::Result<void> roll(KernelContext& context) {
             Value::list({Value(x.sliced(axis, extent - shift, shift)), Value(x.sliced(axis, 0, extent - shift))});
         SONDE_ASSIGN(x, invokeAten(context, "cat", {parts, Value::ofInt(static_cast<std::int64_t>(axis))}));
     }
-    context.setOutput(0, Value(std::move(x)));
+    context.setOutput(Value(std::move(x)));
     return {};
 }
 
@@ -330,9 +327,7 @@ void define_aten_index(Registry& registry) {
     add(
         registry, "logical_not(Tensor self) -> Tensor", "is 0", Category::Logic,
         [](KernelContext& c) { return logical(c, "Not"); }, inferBroadcastBool);
-    add(
-        registry, "bitwise_not(Tensor self) -> Tensor", "bits inverted", Category::Logic,
-        [](KernelContext& c) { return bitwise(c, "Not", "BitwiseNot"); }, inferSame);
+    add(registry, "bitwise_not(Tensor self) -> Tensor", "bits inverted", Category::Logic, bitwiseNot, inferSame);
     add(registry, "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", "elements moved round",
         Category::Tensor, roll, inferSame);
 }

@@ -35,16 +35,16 @@ EagerResult pad(Eager& e, const std::string& mode, const Value& fill) {
 }
 
 base::Result<void> inferAtenPad(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
-    if (dims && context.constant(1).isNone()) dims = unknownDims(dims->size());
-    if (dims && !context.constant(1).isNone()) {
-        SONDE_ASSIGN(const Ints pairs, intsOf(context.constant(1)));
+    std::optional<Dims> dims = context.in("self").shape;
+    if (dims && context.constant({"padding", "pad"}).isNone()) dims = unknownDims(dims->size());
+    if (dims && !context.constant({"padding", "pad"}).isNone()) {
+        SONDE_ASSIGN(const Ints pairs, intsOf(context.constant({"padding", "pad"})));
         for (std::size_t i = 0; i < pairs.size() / 2 && i < dims->size(); ++i) {
             Dim& dim = (*dims)[dims->size() - 1 - i];
             if (dim.known()) dim = Dim::of(dim.value + pairs[2 * i] + pairs[2 * i + 1]);
         }
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "self", std::move(dims));
     return {};
 }
 

@@ -33,24 +33,25 @@ base::Result<std::int64_t> derivedIndex(std::int64_t index, std::int64_t start, 
 using Count = base::Result<std::int64_t> (*)(std::int64_t, std::int64_t, std::int64_t);
 
 base::Result<void> run(KernelContext& context, Count count) {
-    SONDE_ASSIGN(const std::int64_t first, intOf(context.value(0)));
-    SONDE_ASSIGN(const std::int64_t second, intOf(context.value(1)));
-    SONDE_ASSIGN(const std::int64_t third, intOf(context.value(2)));
+    SONDE_ASSIGN(const std::int64_t first, intOf(context.value({"index", "lo"})));
+    SONDE_ASSIGN(const std::int64_t second, intOf(context.value({"start", "hi"})));
+    SONDE_ASSIGN(const std::int64_t third, intOf(context.value("step")));
     SONDE_ASSIGN(const std::int64_t result, count(first, second, third));
-    context.setOutput(0, Value::ofInt(result));
+    context.setOutput(Value::ofInt(result));
     return {};
 }
 
 base::Result<void> infer(InferContext& context, Count count) {
     TypeInfo type;
     type.kind = ValueKind::Int;
-    context.set(0, std::move(type));
-    if (!context.constant(0).isNumber() || !context.constant(1).isNumber() || !context.constant(2).isNumber())
+    context.set(std::move(type));
+    if (!context.constant({"index", "lo"}).isNumber() || !context.constant({"start", "hi"}).isNumber() ||
+        !context.constant("step").isNumber())
         return {};
-    SONDE_ASSIGN(const std::int64_t first, intOf(context.constant(0)));
-    SONDE_ASSIGN(const std::int64_t second, intOf(context.constant(1)));
-    SONDE_ASSIGN(const std::int64_t third, intOf(context.constant(2)));
-    if (const auto known = count(first, second, third)) context.setKnown(0, Value::ofInt(*known));
+    SONDE_ASSIGN(const std::int64_t first, intOf(context.constant({"index", "lo"})));
+    SONDE_ASSIGN(const std::int64_t second, intOf(context.constant({"start", "hi"})));
+    SONDE_ASSIGN(const std::int64_t third, intOf(context.constant("step")));
+    if (const auto known = count(first, second, third)) context.setKnown(Value::ofInt(*known));
     return {};
 }
 

@@ -87,20 +87,20 @@ base::Result<void> runDirection(KernelContext& context, const Layout& layout, co
 /// (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first). A single sequence [T,I] has
 /// states without the batch's axis.
 base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
-    if (!context.value(0).isTensor() || !context.value(2).isListLike())
+    if (!context.value("input").isTensor() || !context.value("params").isListLike())
         return opError("a recurrent layer expects a tensor and a list of weights");
-    Tensor x = context.in(0);
+    Tensor x = context.in("input");
     tensor::ValueList states =
-        context.value(1).isListLike() ? context.value(1).items() : tensor::ValueList{context.value(1)};
+        context.value("hx").isListLike() ? context.value("hx").items() : tensor::ValueList{context.value("hx")};
     if ((x.rank() != 3 && x.rank() != 2) || x.dtype() != DType::Float32)
         return opError("a recurrent layer expects float32[T,N,I], not " + x.typeText());
-    const tensor::ValueList& parameters = context.value(2).items();
-    SONDE_ASSIGN(const double hasBiases, numberOf(context.value(3)));
-    SONDE_ASSIGN(const std::int64_t layers, intOf(context.value(4)));
-    SONDE_ASSIGN(const double dropout, numberOf(context.value(5)));
-    SONDE_ASSIGN(const double training, numberOf(context.value(6)));
-    SONDE_ASSIGN(const double bidirectional, numberOf(context.value(7)));
-    SONDE_ASSIGN(double batchFirst, numberOf(context.value(8)));
+    const tensor::ValueList& parameters = context.value("params").items();
+    SONDE_ASSIGN(const double hasBiases, numberOf(context.value("has_biases")));
+    SONDE_ASSIGN(const std::int64_t layers, intOf(context.value("num_layers")));
+    SONDE_ASSIGN(const double dropout, numberOf(context.value("dropout")));
+    SONDE_ASSIGN(const double training, numberOf(context.value("train")));
+    SONDE_ASSIGN(const double bidirectional, numberOf(context.value("bidirectional")));
+    SONDE_ASSIGN(double batchFirst, numberOf(context.value("batch_first")));
     const std::size_t directions = bidirectional != 0 ? 2 : 1;
     const std::size_t wantedStates = cell == Cell::Lstm ? 2 : 1;
     if (layers < 1 || layers > 1000 || states.size() < wantedStates)
@@ -161,7 +161,7 @@ base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
         SONDE_ASSIGN(x, x.transposed(0, 1).contiguous());
     }
     const auto withoutBatch = [&](const Tensor& tensor) { return single ? tensor.selected(1, 0) : tensor; };
-    context.setOutput(0, Value(withoutBatch(x)));
+    context.setOutput(Value(withoutBatch(x)));
     SONDE_ASSIGN(const Tensor h, invokeAten(context, "stack", {Value::list(std::move(lastStates))}));
     if (context.wants(1)) context.setOutput(1, Value(withoutBatch(h)));
     if (cell == Cell::Lstm && context.wants(2)) {

@@ -13,86 +13,87 @@ namespace sonde::ops {
 namespace {
 
 base::Result<void> give(KernelContext& context, Tensor tensor) {
-    context.setOutput(0, Value(std::move(tensor)));
+    context.setOutput(Value(std::move(tensor)));
     return {};
 }
 
 /// slice(x, dim, start, end, step)
 base::Result<void> slice(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
-    SONDE_ASSIGN(Tensor view, slicedView(x, axis, context.value(2), context.value(3), context.value(4)));
+    SONDE_ASSIGN(Tensor view, slicedView(x, axis, context.value("start"), context.value("end"), context.value("step")));
     return give(context, std::move(view));
 }
 
 base::Result<void> inferSliceView(InferContext& context) {
-    if (!context.in(0).shape || context.constant(1).isNone()) return {};
-    Dims dims = *context.in(0).shape;
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
+    if (!context.in("self").shape || context.constant("dim").isNone()) return {};
+    Dims dims = *context.in("self").shape;
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, dims.size()));
-    const auto isFree = [&](std::size_t i) {
-        return context.in(i).kind && *context.in(i).kind != ValueKind::None && context.constant(i).isNone();
+    const auto isFree = [&](Name name) {
+        return context.in(name).kind && context.has(name) && context.constant(name).isNone();
     };
-    if (dims[axis].known() && !isFree(2) && !isFree(3)) {
-        SONDE_ASSIGN(const SliceRange range,
-                     sliceRange(dims[axis].value, context.constant(2), context.constant(3), context.constant(4)));
+    if (dims[axis].known() && !isFree("start") && !isFree("end")) {
+        SONDE_ASSIGN(const SliceRange range, sliceRange(dims[axis].value, context.constant("start"),
+                                                        context.constant("end"), context.constant("step")));
         dims[axis] = Dim::of(range.count);
     } else {
         dims[axis] = Dim{};
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "self", std::move(dims));
     return {};
 }
 
 base::Result<void> select(KernelContext& context) {
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
-    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
-    SONDE_ASSIGN(const std::int64_t index, intOf(context.value(2)));
-    SONDE_ASSIGN(Tensor view, selectedView(context.in(0), axis, index));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
+    SONDE_ASSIGN(const std::int64_t index, intOf(context.value("index")));
+    SONDE_ASSIGN(Tensor view, selectedView(x, axis, index));
     return give(context, std::move(view));
 }
 
 base::Result<void> inferSelect(InferContext& context) {
-    if (!context.in(0).shape || context.constant(1).isNone()) return {};
-    Dims dims = *context.in(0).shape;
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
+    if (!context.in("self").shape || context.constant("dim").isNone()) return {};
+    Dims dims = *context.in("self").shape;
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, dims.size()));
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
-    setLike(context, 0, std::move(dims));
+    setLike(context, "self", std::move(dims));
     return {};
 }
 
 base::Result<void> narrow(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
-    SONDE_ASSIGN(const std::int64_t start, intOf(context.value(2)));
-    SONDE_ASSIGN(const std::int64_t length, intOf(context.value(3)));
+    SONDE_ASSIGN(const std::int64_t start, intOf(context.value("start")));
+    SONDE_ASSIGN(const std::int64_t length, intOf(context.value("length")));
     if (start < 0 || length < 0 || start > x.dim(axis) - length)
         return opError("narrow reaches beyond " + x.typeText());
     return give(context, x.sliced(axis, start, length));
 }
 
 base::Result<void> inferNarrow(InferContext& context) {
-    if (!context.in(0).shape || context.constant(1).isNone()) return {};
-    Dims dims = *context.in(0).shape;
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
+    if (!context.in("self").shape || context.constant("dim").isNone()) return {};
+    Dims dims = *context.in("self").shape;
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, dims.size()));
-    const auto length = context.elements(3);
+    const auto length = context.elements("length");
     dims[axis] = length && length->size() == 1 ? length->front().dim() : Dim{};
-    setLike(context, 0, std::move(dims));
+    setLike(context, "self", std::move(dims));
     return {};
 }
 
 /// -1 keeps the extent.
 base::Result<void> expand(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("self");
     std::vector<std::int64_t> wanted;
-    if (context.value(1).isTensor()) {
-        wanted = context.in(1).shape().dims();
+    if (context.value({"size", "other"}).isTensor()) {
+        wanted = context.in({"size", "other"}).shape().dims();
     } else {
-        SONDE_ASSIGN(wanted, intsOf(context.value(1)));
+        SONDE_ASSIGN(wanted, intsOf(context.value({"size", "other"})));
     }
     if (wanted.size() < x.rank()) return opError("cannot expand " + x.typeText() + " to " + Shape(wanted).text());
     const std::size_t added = wanted.size() - x.rank();
@@ -104,12 +105,12 @@ base::Result<void> expand(KernelContext& context) {
 }
 
 base::Result<void> viewAs(KernelContext& context) {
-    SONDE_ASSIGN(Tensor view, context.in(0).reshaped(context.in(1).shape()));
+    SONDE_ASSIGN(Tensor view, context.in("self").reshaped(context.in("other").shape()));
     return give(context, std::move(view));
 }
 
 base::Result<void> inferLikeOther(InferContext& context) {
-    setLike(context, 0, context.in(1).shape);
+    setLike(context, "self", context.in("other").shape);
     return {};
 }
 
@@ -117,19 +118,19 @@ base::Result<void> pieces(KernelContext& context, std::size_t axis, const std::v
     tensor::ValueList list;
     std::int64_t start = 0;
     for (std::int64_t length : lengths) {
-        list.emplace_back(context.in(0).sliced(axis, start, length));
+        list.emplace_back(context.in("self").sliced(axis, start, length));
         start += length;
     }
-    context.setOutput(0, Value::list(std::move(list)));
+    context.setOutput(Value::list(std::move(list)));
     return {};
 }
 
 /// Parts of `size`, the last one may be shorter. chunk: size = ceil(extent / chunks).
 base::Result<void> split(KernelContext& context, bool isChunk) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(2)));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
-    SONDE_ASSIGN(std::int64_t size, intOf(context.value(1)));
+    SONDE_ASSIGN(std::int64_t size, intOf(context.value({"chunks", "split_size"})));
     if (size <= 0) return opError("parts must be larger than 0");
     if (isChunk) size = std::max<std::int64_t>((x.dim(axis) + size - 1) / size, 1);
     std::vector<std::int64_t> lengths;
@@ -140,25 +141,27 @@ base::Result<void> split(KernelContext& context, bool isChunk) {
 }
 
 base::Result<void> splitWithSizes(KernelContext& context) {
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(2)));
-    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
-    SONDE_ASSIGN(const std::vector<std::int64_t> lengths, intsOf(context.value(1)));
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").rank()));
+    SONDE_ASSIGN(const std::vector<std::int64_t> lengths, intsOf(context.value({"split_sizes", "split_size"})));
     std::int64_t sum = 0;
     for (std::int64_t length : lengths) {
-        if (length < 0 || length > context.in(0).dim(axis) - sum)
-            return opError("the parts do not add up to " + context.in(0).typeText());
+        if (length < 0 || length > context.in("self").dim(axis) - sum)
+            return opError("the parts do not add up to " + context.in("self").typeText());
         sum += length;
     }
-    if (sum != context.in(0).dim(axis)) return opError("the parts do not add up to " + context.in(0).typeText());
+    if (sum != context.in("self").dim(axis))
+        return opError("the parts do not add up to " + context.in("self").typeText());
     return pieces(context, axis, lengths);
 }
 
 base::Result<void> unbind(KernelContext& context) {
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
-    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
     tensor::ValueList list;
-    for (std::int64_t i = 0; i < context.in(0).dim(axis); ++i) list.emplace_back(context.in(0).selected(axis, i));
-    context.setOutput(0, Value::list(std::move(list)));
+    for (std::int64_t i = 0; i < x.dim(axis); ++i) list.emplace_back(x.selected(axis, i));
+    context.setOutput(Value::list(std::move(list)));
     return {};
 }
 
@@ -167,31 +170,33 @@ void setParts(InferContext& context, std::size_t axis, const Elements& lengths) 
     TypeInfo list;
     list.kind = ValueKind::List;
     for (const tensor::Symbolic& length : lengths) {
-        Dims dims = *context.in(0).shape;
+        Dims dims = *context.in("self").shape;
         dims[axis] = length.dim();
-        list.elements.push_back(TypeInfo::tensor(context.in(0).dtype, std::move(dims)));
+        list.elements.push_back(TypeInfo::tensor(context.in("self").dtype, std::move(dims)));
     }
-    context.set(0, std::move(list));
+    context.set(std::move(list));
 }
 
 void setOpenParts(InferContext& context, bool dropsAxis) {
     TypeInfo list;
     list.kind = ValueKind::List;
-    list.elements = {TypeInfo::tensor(context.in(0).dtype)};
-    if (context.in(0).shape && context.in(0).shape->size() >= (dropsAxis ? 1 : 0))
-        list.elements.front().shape = unknownDims(context.in(0).shape->size() - (dropsAxis ? 1 : 0));
-    context.set(0, std::move(list));
+    list.elements = {TypeInfo::tensor(context.in("self").dtype)};
+    if (context.in("self").shape && context.in("self").shape->size() >= (dropsAxis ? 1 : 0))
+        list.elements.front().shape = unknownDims(context.in("self").shape->size() - (dropsAxis ? 1 : 0));
+    context.set(std::move(list));
 }
 
 constexpr std::int64_t kMaxParts = 256;
 
 base::Result<void> inferSplitViews(InferContext& context, bool isChunk) {
     setOpenParts(context, false);
-    if (!context.in(0).shape || context.constant(1).kind() != ValueKind::Int || context.constant(2).isNone()) return {};
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(2)));
-    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).shape->size()));
-    std::int64_t size = context.constant(1).toInt();
-    const Dim& extent = (*context.in(0).shape)[axis];
+    if (!context.in("self").shape || context.constant({"chunks", "split_size"}).kind() != ValueKind::Int ||
+        context.constant("dim").isNone())
+        return {};
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").shape->size()));
+    std::int64_t size = context.constant({"chunks", "split_size"}).toInt();
+    const Dim& extent = (*context.in("self").shape)[axis];
     if (!extent.known() || size <= 0) return {};
     if (isChunk) size = std::max<std::int64_t>((extent.value - 1) / size + 1, 1);
     if (extent.value / size >= kMaxParts) return {};
@@ -205,20 +210,20 @@ base::Result<void> inferSplitViews(InferContext& context, bool isChunk) {
 
 base::Result<void> inferSplitWithSizes(InferContext& context) {
     setOpenParts(context, false);
-    const auto lengths = context.elements(1);
-    if (!context.in(0).shape || !lengths || context.constant(2).isNone()) return {};
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(2)));
-    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).shape->size()));
+    const auto lengths = context.elements({"split_sizes", "split_size"});
+    if (!context.in("self").shape || !lengths || context.constant("dim").isNone()) return {};
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").shape->size()));
     setParts(context, axis, *lengths);
     return {};
 }
 
 base::Result<void> inferUnbind(InferContext& context) {
     setOpenParts(context, true);
-    if (!context.in(0).shape || context.in(0).shape->empty() || context.constant(1).isNone()) return {};
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
-    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).shape->size()));
-    Dims dims = *context.in(0).shape;
+    if (!context.in("self").shape || context.in("self").shape->empty() || context.constant("dim").isNone()) return {};
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").shape->size()));
+    Dims dims = *context.in("self").shape;
     const Dim extent = dims[axis];
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
     TypeInfo list;
@@ -226,73 +231,73 @@ base::Result<void> inferUnbind(InferContext& context) {
     // All are alike, and a loop over them wants no more than one.
     const bool isFew = extent.known() && extent.value > 0 && extent.value <= kMaxParts;
     list.elements.assign(isFew ? static_cast<std::size_t>(extent.value) : 1,
-                         TypeInfo::tensor(context.in(0).dtype, dims));
-    context.set(0, std::move(list));
+                         TypeInfo::tensor(context.in("self").dtype, dims));
+    context.set(std::move(list));
     return {};
 }
 
 base::Result<void> size(KernelContext& context) {
     tensor::ValueList dims;
-    for (std::int64_t dim : context.in(0).shape()) dims.push_back(Value::ofInt(dim));
-    context.setOutput(0, Value::tuple(std::move(dims)));
+    for (std::int64_t dim : context.in("self").shape()) dims.push_back(Value::ofInt(dim));
+    context.setOutput(Value::tuple(std::move(dims)));
     return {};
 }
 
 base::Result<void> inferSizeQuery(InferContext& context) {
     TypeInfo type;
     type.kind = ValueKind::Tuple;
-    if (context.in(0).shape) {
+    if (context.in("self").shape) {
         tensor::ValueList numbers;
         Elements elements;
-        for (const Dim& dim : *context.in(0).shape) {
+        for (const Dim& dim : *context.in("self").shape) {
             type.elements.push_back(TypeInfo::of(Value::ofInt(0)));
             elements.push_back(tensor::Symbolic::of(dim));
             if (dim.known()) numbers.push_back(Value::ofInt(dim.value));
         }
-        if (numbers.size() == elements.size()) context.setKnown(0, Value::tuple(std::move(numbers)));
-        context.setElements(0, std::move(elements));
+        if (numbers.size() == elements.size()) context.setKnown(Value::tuple(std::move(numbers)));
+        context.setElements(std::move(elements));
     }
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     return {};
 }
 
 base::Result<void> sizeOf(KernelContext& context) {
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
-    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
-    context.setOutput(0, Value::ofInt(context.in(0).dim(axis)));
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").rank()));
+    context.setOutput(Value::ofInt(context.in("self").dim(axis)));
     return {};
 }
 
 base::Result<void> inferSizeOf(InferContext& context) {
     TypeInfo type;
     type.kind = ValueKind::Int;
-    context.set(0, std::move(type));
-    if (!context.in(0).shape || context.constant(1).isNone()) return {};
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
-    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).shape->size()));
-    const Dim& extent = (*context.in(0).shape)[axis];
-    if (extent.known()) context.setKnown(0, Value::ofInt(extent.value));
-    context.setElements(0, {tensor::Symbolic::of(extent)});
+    context.set(std::move(type));
+    if (!context.in("self").shape || context.constant("dim").isNone()) return {};
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").shape->size()));
+    const Dim& extent = (*context.in("self").shape)[axis];
+    if (extent.known()) context.setKnown(Value::ofInt(extent.value));
+    context.setElements({tensor::Symbolic::of(extent)});
     return {};
 }
 
 base::Result<void> inferNumel(InferContext& context) {
     TypeInfo type;
     type.kind = ValueKind::Int;
-    context.set(0, std::move(type));
-    if (!context.in(0).shape) return {};
-    const tensor::Symbolic count = tensor::product(*context.in(0).shape);
-    if (count.known()) context.setElements(0, {count});
-    if (const auto known = count.constant()) context.setKnown(0, Value::ofInt(*known));
+    context.set(std::move(type));
+    if (!context.in("self").shape) return {};
+    const tensor::Symbolic count = tensor::product(*context.in("self").shape);
+    if (count.known()) context.setElements({count});
+    if (const auto known = count.constant()) context.setKnown(Value::ofInt(*known));
     return {};
 }
 
 /// -1 keeps the extent.
 base::Result<void> inferExpandView(InferContext& context) {
-    const auto wanted = context.elements(1);
-    const auto& from = context.in(0).shape;
+    const auto wanted = context.elements("size");
+    const auto& from = context.in("self").shape;
     if (!wanted) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "self", std::nullopt);
         return {};
     }
     Dims dims = dimsOf(*wanted);
@@ -306,19 +311,19 @@ base::Result<void> inferExpandView(InferContext& context) {
                 dims[added + i] = own;
         }
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "self", std::move(dims));
     return {};
 }
 
 /// One extent as several; one of them may be -1.
 base::Result<void> inferUnflatten(InferContext& context) {
-    const auto sizes = context.elements(2);
-    if (!context.in(0).shape || !sizes || context.constant(1).isNone()) {
-        setLike(context, 0, std::nullopt);
+    const auto sizes = context.elements("sizes");
+    if (!context.in("self").shape || !sizes || context.constant("dim").isNone()) {
+        setLike(context, "self", std::nullopt);
         return {};
     }
-    Dims dims = *context.in(0).shape;
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
+    Dims dims = *context.in("self").shape;
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, dims.size()));
     tensor::Symbolic others = tensor::Symbolic::of(std::int64_t{1});
     for (const tensor::Symbolic& size : *sizes) others = size.constant() == -1 ? others : others * size;
@@ -329,70 +334,71 @@ base::Result<void> inferUnflatten(InferContext& context) {
     }
     const auto at = dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
     dims.insert(at, parts.begin(), parts.end());
-    setLike(context, 0, std::move(dims));
+    setLike(context, "self", std::move(dims));
     return {};
 }
 
 base::Result<void> rankOf(KernelContext& context) {
-    context.setOutput(0, Value::ofInt(static_cast<std::int64_t>(context.in(0).rank())));
+    context.setOutput(Value::ofInt(static_cast<std::int64_t>(context.in("self").rank())));
     return {};
 }
 
 base::Result<void> inferRank(InferContext& context) {
     TypeInfo type;
     type.kind = ValueKind::Int;
-    context.set(0, std::move(type));
-    if (context.in(0).shape) context.setKnown(0, Value::ofInt(static_cast<std::int64_t>(context.in(0).shape->size())));
+    context.set(std::move(type));
+    if (context.in("self").shape)
+        context.setKnown(Value::ofInt(static_cast<std::int64_t>(context.in("self").shape->size())));
     return {};
 }
 
 base::Result<void> numel(KernelContext& context) {
-    context.setOutput(0, Value::ofInt(context.in(0).numel()));
+    context.setOutput(Value::ofInt(context.in("self").numel()));
     return {};
 }
 
-/// The dtype of argument `from`: a number of c10::ScalarType, or another tensor's.
-base::Result<void> convert(KernelContext& context, std::size_t from) {
+/// The dtype that an argument names: a number of c10::ScalarType, or another tensor's.
+base::Result<void> convert(KernelContext& context, Name from) {
     const Value& wanted = context.value(from);
     std::optional<DType> dtype;
     if (wanted.isTensor()) dtype = wanted.tensor().dtype();
     else if (wanted.kind() == ValueKind::Int) dtype = dtypeFromTorch(wanted.toInt());
-    else dtype = context.in(0).dtype();  // a device alone
+    else dtype = context.in("self").dtype();  // a device alone
     if (!dtype) return opError("there is no element type " + wanted.text());
-    SONDE_ASSIGN(Tensor converted, context.in(0).cast(*dtype));
+    SONDE_ASSIGN(Tensor converted, context.in("self").cast(*dtype));
     return give(context, std::move(converted));
 }
 
-base::Result<void> inferConvert(InferContext& context, std::size_t from) {
+base::Result<void> inferConvert(InferContext& context, Name from) {
     const Value& wanted = context.constant(from);
-    DType dtype = context.in(from).isTensor() ? context.in(from).dtype : context.in(0).dtype;
+    DType dtype = context.in(from).isTensor() ? context.in(from).dtype : context.in("self").dtype;
     if (wanted.kind() == ValueKind::Int) dtype = dtypeFromTorch(wanted.toInt()).value_or(DType::Undefined);
-    context.set(0, TypeInfo::tensor(dtype, context.in(0).shape));
+    context.set(TypeInfo::tensor(dtype, context.in("self").shape));
     return {};
 }
 
 /// The element of a tensor that has just one, as it is or as another kind of number.
 base::Result<void> itemAs(KernelContext& context, std::optional<ValueKind> kind) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in({"a", "self"});
     if (x.numel() != 1) return opError("only a tensor with one element is a number, not " + x.typeText());
     if (!kind)
         kind = x.dtype() == DType::Bool        ? ValueKind::Bool
                : tensor::isFloating(x.dtype()) ? ValueKind::Float
                                                : ValueKind::Int;
-    if (*kind == ValueKind::Bool) context.setOutput(0, Value::ofBool(x.toDouble(0) != 0));
-    else if (*kind == ValueKind::Float) context.setOutput(0, Value::ofFloat(x.toDouble(0)));
+    if (*kind == ValueKind::Bool) context.setOutput(Value::ofBool(x.toDouble(0) != 0));
+    else if (*kind == ValueKind::Float) context.setOutput(Value::ofFloat(x.toDouble(0)));
     else
-        context.setOutput(0, Value::ofInt(tensor::isFloating(x.dtype())
-                                              ? static_cast<std::int64_t>(std::clamp(x.toDouble(0), -9.2e18, 9.2e18))
-                                              : x.toInt64(0)));
+        context.setOutput(Value::ofInt(tensor::isFloating(x.dtype())
+                                           ? static_cast<std::int64_t>(std::clamp(x.toDouble(0), -9.2e18, 9.2e18))
+                                           : x.toInt64(0)));
     return {};
 }
 
 base::Result<void> unflatten(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
-    SONDE_ASSIGN(std::vector<std::int64_t> sizes, intsOf(context.value(2)));
+    SONDE_ASSIGN(std::vector<std::int64_t> sizes, intsOf(context.value("sizes")));
     std::vector<Value> request;
     tensor::ValueList shape;
     for (std::size_t i = 0; i < x.rank(); ++i) {
@@ -400,7 +406,7 @@ base::Result<void> unflatten(KernelContext& context) {
         else
             for (std::int64_t part : sizes) shape.push_back(Value::ofInt(part));
     }
-    SONDE_ASSIGN(Tensor view, invokeAten(context, "view", {context.value(0), Value::list(std::move(shape))}));
+    SONDE_ASSIGN(Tensor view, invokeAten(context, "view", {context.value("self"), Value::list(std::move(shape))}));
     return give(context, std::move(view));
 }
 
@@ -465,7 +471,7 @@ void define_aten_views(Registry& registry) {
     addView(
         registry, "is_floating_point(Tensor self) -> bool", "whether x has a floating point",
         [](KernelContext& c) -> base::Result<void> {
-            c.setOutput(0, Value::ofBool(tensor::isFloating(c.in(0).dtype())));
+            c.setOutput(Value::ofBool(tensor::isFloating(c.in("self").dtype())));
             return {};
         },
         {}, Category::Shape);
@@ -477,8 +483,14 @@ void define_aten_views(Registry& registry) {
          "type_as(Tensor self, Tensor other) -> Tensor",
          "to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor"}) {
         addView(
-            registry, schema, "x with another element type", [](KernelContext& c) { return convert(c, 1); },
-            [](InferContext& c) { return inferConvert(c, 1); }, Category::Transform);
+            registry, schema, "x with another element type",
+            [](KernelContext& c) {
+                return convert(c, {"dtype", "other"});
+            },
+            [](InferContext& c) {
+                return inferConvert(c, {"dtype", "other"});
+            },
+            Category::Transform);
     }
     const struct {
         std::string_view schema;
@@ -497,11 +509,11 @@ void define_aten_views(Registry& registry) {
         addView(
             registry, row.schema, "x with another element type",
             [dtype = row.dtype](KernelContext& c) -> base::Result<void> {
-                SONDE_ASSIGN(Tensor converted, c.in(0).cast(dtype));
+                SONDE_ASSIGN(Tensor converted, c.in("self").cast(dtype));
                 return give(c, std::move(converted));
             },
             [dtype = row.dtype](InferContext& c) -> base::Result<void> {
-                c.set(0, TypeInfo::tensor(dtype, c.in(0).shape));
+                c.set(TypeInfo::tensor(dtype, c.in("self").shape));
                 return {};
             },
             Category::Transform);
@@ -512,25 +524,31 @@ void define_aten_views(Registry& registry) {
          "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
          "to.prim_dtype(Tensor self, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor"}) {
         addView(
-            registry, schema, "x with another element type", [](KernelContext& c) { return convert(c, 1); },
-            [](InferContext& c) { return inferConvert(c, 1); }, Category::Transform);
+            registry, schema, "x with another element type",
+            [](KernelContext& c) {
+                return convert(c, {"dtype", "other"});
+            },
+            [](InferContext& c) {
+                return inferConvert(c, {"dtype", "other"});
+            },
+            Category::Transform);
     }
     addView(
         registry, "to.prim_other(Tensor self, bool non_blocking=False, bool copy=False) -> Tensor", "x itself",
-        [](KernelContext& c) { return give(c, c.in(0)); }, inferSame, Category::Transform);
+        [](KernelContext& c) { return give(c, c.in("self")); }, inferSame, Category::Transform);
     addView(
-        registry, "cpu(Tensor self) -> Tensor", "x itself", [](KernelContext& c) { return give(c, c.in(0)); },
+        registry, "cpu(Tensor self) -> Tensor", "x itself", [](KernelContext& c) { return give(c, c.in("self")); },
         inferSame, Category::Transform);
     addView(
         registry,
         "to.device(Tensor self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
-        "x with another element type", [](KernelContext& c) { return convert(c, 2); },
-        [](InferContext& c) { return inferConvert(c, 2); }, Category::Transform);
+        "x with another element type", [](KernelContext& c) { return convert(c, "dtype"); },
+        [](InferContext& c) { return inferConvert(c, "dtype"); }, Category::Transform);
     addView(
         registry,
         "to.prim_Device(Tensor self, Device? device, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor",
-        "x with another element type", [](KernelContext& c) { return convert(c, 2); },
-        [](InferContext& c) { return inferConvert(c, 2); }, Category::Transform);
+        "x with another element type", [](KernelContext& c) { return convert(c, "dtype"); },
+        [](InferContext& c) { return inferConvert(c, "dtype"); }, Category::Transform);
 }
 
 }  // namespace sonde::ops

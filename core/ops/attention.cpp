@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "core/ops/attention/heads.h"
 #include "core/ops/kernels/move.h"
@@ -100,7 +101,7 @@ base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k,
         bias.apply(b, h, i, row, lk.rows, lq.rows);
     };
     Tensor scores;
-    if (context.wants(3)) {
+    if (context.wants("qk_matmul_output")) {
         SONDE_ASSIGN(scores, Tensor::zeros(tensor::dtypeOf<T>, Shape{lq.batches, lq.heads, lq.rows, lk.rows}));
         const std::int64_t mode = attributes.getInt("qk_matmul_output_mode", 0), size = lq.rows * lk.rows;
         T* target = scores.mutableData<T>();
@@ -110,10 +111,10 @@ base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k,
     }
     kernels::attend(call, context.pool());
     SONDE_ASSIGN(y, y.cast(outputType));
-    context.setOutput(0, Value(std::move(y)));
+    context.setOutput(Value(std::move(y)));
     if (scores.defined()) {
         SONDE_ASSIGN(scores, scores.cast(outputType));
-        context.setOutput(3, Value(std::move(scores)));
+        context.setOutput("qk_matmul_output", Value(std::move(scores)));
     }
     return {};
 }
@@ -121,46 +122,48 @@ base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k,
 base::Result<void> attention(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     const std::int64_t keyHeads = attributes.getInt("kv_num_heads", 0);
-    SONDE_ASSIGN(const HeadLayout lq, headLayoutOf(context.in(0), attributes.getInt("q_num_heads", 0)));
-    SONDE_ASSIGN(HeadLayout lk, headLayoutOf(context.in(1), keyHeads));
-    SONDE_ASSIGN(HeadLayout lv, headLayoutOf(context.in(2), keyHeads));
-    Tensor k = context.in(1), v = context.in(2);
+    SONDE_ASSIGN(const HeadLayout lq, headLayoutOf(context.in("Q"), attributes.getInt("q_num_heads", 0)));
+    SONDE_ASSIGN(HeadLayout lk, headLayoutOf(context.in("K"), keyHeads));
+    SONDE_ASSIGN(HeadLayout lv, headLayoutOf(context.in("V"), keyHeads));
+    Tensor k = context.in("K"), v = context.in("V");
     Bias bias;
-    if (context.has(4) != context.has(5)) return opError("past_key and past_value must be given together");
-    if (context.has(4) || context.wants(1) || context.wants(2)) {
+    if (context.has("past_key") != context.has("past_value"))
+        return opError("past_key and past_value must be given together");
+    if (context.has("past_key") || context.wants("present_key") || context.wants("present_value")) {
         SONDE_ASSIGN(k, unpackedHeads(k, lk));
         SONDE_ASSIGN(v, unpackedHeads(v, lv));
-        if (context.has(4)) {
-            bias.past = context.in(4).rank() == 4 ? context.in(4).dim(2) : 0;
-            SONDE_ASSIGN(k, appendedHeads(context.in(4), k));
-            SONDE_ASSIGN(v, appendedHeads(context.in(5), v));
+        if (context.has("past_key")) {
+            bias.past = context.in("past_key").rank() == 4 ? context.in("past_key").dim(2) : 0;
+            SONDE_ASSIGN(k, appendedHeads(context.in("past_key"), k));
+            SONDE_ASSIGN(v, appendedHeads(context.in("past_value"), v));
         }
         SONDE_ASSIGN(lk, headLayoutOf(k, 0));
         SONDE_ASSIGN(lv, headLayoutOf(v, 0));
-        if (context.wants(1)) context.setOutput(1, Value(k));
-        if (context.wants(2)) context.setOutput(2, Value(v));
+        if (context.wants("present_key")) context.setOutput("present_key", Value(k));
+        if (context.wants("present_value")) context.setOutput("present_value", Value(v));
     }
     const bool fits = lk.batches == lq.batches && lv.batches == lq.batches && lk.size == lq.size &&
                       lk.rows == lv.rows && lk.heads == lv.heads && lk.heads > 0 && lq.heads % lk.heads == 0;
     if (!fits)
-        return opError("queries " + context.in(0).typeText() + ", keys " + k.typeText() + " and values " +
+        return opError("queries " + context.in("Q").typeText() + ", keys " + k.typeText() + " and values " +
                        v.typeText() + " are incompatible");
-    const DType type = context.in(0).dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
+    const DType type = context.in("Q").dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
     const std::int64_t farthest = lq.rows + lk.rows;  // a window that reaches further sees all
     bias.window = {attributes.getInt("is_causal", 0) != 0,
                    std::min(attributes.getInt("left_window_size", -1), farthest),
                    std::min(attributes.getInt("right_window_size", -1), farthest)};
-    if (context.has(3)) SONDE_TRY(setMask(bias, context.in(3), type, Shape{lq.batches, lq.heads, lq.rows, lk.rows}));
-    if (context.has(6)) {
-        SONDE_ASSIGN(bias.valid, intsOf(context.value(6)));
+    if (context.has("attn_mask"))
+        SONDE_TRY(setMask(bias, context.in("attn_mask"), type, Shape{lq.batches, lq.heads, lq.rows, lk.rows}));
+    if (context.has("nonpad_kv_seqlen")) {
+        SONDE_ASSIGN(bias.valid, intsOf(context.value("nonpad_kv_seqlen")));
         if (static_cast<std::int64_t>(bias.valid.size()) != lq.batches)
             return opError("nonpad_kv_seqlen must have one entry for each batch");
     }
-    SONDE_ASSIGN(const Tensor q, context.in(0).cast(type));
+    SONDE_ASSIGN(const Tensor q, context.in("Q").cast(type));
     SONDE_ASSIGN(k, k.cast(type));
     SONDE_ASSIGN(v, v.cast(type));
-    if (type == DType::Float64) return run<double>(context, q, k, v, lq, lk, lv, bias, context.in(0).dtype());
-    return run<float>(context, q, k, v, lq, lk, lv, bias, context.in(0).dtype());
+    if (type == DType::Float64) return run<double>(context, q, k, v, lq, lk, lv, bias, context.in("Q").dtype());
+    return run<float>(context, q, k, v, lq, lk, lv, bias, context.in("Q").dtype());
 }
 
 /// [B, H, S, d] of a tensor in either form.
@@ -171,7 +174,7 @@ Dims headDims(const std::optional<Dims>& x, std::int64_t heads) {
 }
 
 base::Result<void> inferAttention(InferContext& context) {
-    const auto &q = context.in(0).shape, &v = context.in(2).shape;
+    const auto &q = context.in("Q").shape, &v = context.in("V").shape;
     std::optional<Dims> dims = q;
     const std::int64_t heads = context.attributes().getInt("q_num_heads", 0),
                        keyHeads = context.attributes().getInt("kv_num_heads", 0);
@@ -179,44 +182,46 @@ base::Result<void> inferAttention(InferContext& context) {
         if (q->size() == 4) dims->back() = v->back();
         else dims->back() = v->back().known() && keyHeads > 0 ? Dim::of(v->back().value / keyHeads * heads) : Dim{};
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "Q", std::move(dims));
     const Dims query = headDims(q, heads);
     Dim keys;
-    for (std::size_t i : {1U, 2U}) {
-        Dims present = headDims(context.in(i).shape, keyHeads);
-        if (context.has(3 + i)) {
-            const auto& past = context.in(3 + i).shape;
+    const std::tuple<const char*, const char*, const char*> caches[] = {{"K", "past_key", "present_key"},
+                                                                        {"V", "past_value", "present_value"}};
+    for (const auto& [name, pastName, presentName] : caches) {
+        Dims present = headDims(context.in(name).shape, keyHeads);
+        if (context.has(pastName)) {
+            const auto& past = context.in(pastName).shape;
             const bool known = past && past->size() == 4 && (*past)[2].known() && present[2].known();
             present[2] = known ? Dim::of((*past)[2].value + present[2].value) : Dim{};
         }
         keys = present[2];
-        setLike(context, i, std::move(present), i);
+        context.set(presentName, TypeInfo::tensor(context.in(name).dtype, std::move(present)));
     }
-    setLike(context, 0, Dims{query[0], query[1], query[2], keys}, 3);
+    context.set("qk_matmul_output", TypeInfo::tensor(context.in("Q").dtype, Dims{query[0], query[1], query[2], keys}));
     return {};
 }
 
 base::Result<void> rotaryEmbedding(KernelContext& context) {
     const Attributes& attributes = context.attributes();
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     SONDE_ASSIGN(const HeadLayout layout, headLayoutOf(x, attributes.getInt("num_heads", 0)));
     const std::int64_t asked = attributes.getInt("rotary_embedding_dim", 0);
     Rotation rotation;
     rotation.rotated = asked > 0 ? asked : layout.size;
     rotation.interleaved = attributes.getInt("interleaved", 0) != 0;
-    SONDE_ASSIGN(rotation.cosines, wide(context.in(1)));
-    SONDE_ASSIGN(rotation.sines, wide(context.in(2)));
-    const bool byPosition = context.has(3);
+    SONDE_ASSIGN(rotation.cosines, wide(context.in("cos_cache")));
+    SONDE_ASSIGN(rotation.sines, wide(context.in("sin_cache")));
+    const Tensor* positions = context.optionalIn("position_ids");
     const std::int64_t tokens = layout.batches * layout.rows;
-    const std::int64_t entries = byPosition ? (rotation.cosines.rank() == 2 ? rotation.cosines.dim(0) : -1) : tokens;
+    const std::int64_t entries = positions ? (rotation.cosines.rank() == 2 ? rotation.cosines.dim(0) : -1) : tokens;
     if (entries < 0 || rotation.cosines.numel() != entries * (rotation.rotated / 2) ||
-        rotation.sines.numel() != rotation.cosines.numel() || (byPosition && context.in(3).numel() != tokens)) {
-        return opError("caches " + context.in(1).typeText() + " and " + context.in(2).typeText() + " do not match " +
-                       x.typeText());
+        rotation.sines.numel() != rotation.cosines.numel() || (positions && positions->numel() != tokens)) {
+        return opError("caches " + context.in("cos_cache").typeText() + " and " + context.in("sin_cache").typeText() +
+                       " do not match " + x.typeText());
     }
-    for (std::int64_t i = 0; i < tokens; ++i) rotation.positions.push_back(byPosition ? context.in(3).toInt64(i) : i);
+    for (std::int64_t i = 0; i < tokens; ++i) rotation.positions.push_back(positions ? positions->toInt64(i) : i);
     SONDE_ASSIGN(Tensor y, rotatedHeads(x, layout, rotation));
-    context.setOutput(0, Value(std::move(y)));
+    context.setOutput(Value(std::move(y)));
     return {};
 }
 
@@ -225,34 +230,35 @@ base::Result<void> linearAttention(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     const std::string rule = attributes.getString("update_rule", "gated_delta");
     const std::int64_t heads = attributes.getInt("q_num_heads", 0), keyHeads = attributes.getInt("kv_num_heads", 0);
-    SONDE_ASSIGN(const HeadLayout lq, headLayoutOf(context.in(0), heads));
-    SONDE_ASSIGN(const HeadLayout lk, headLayoutOf(context.in(1), keyHeads));
-    SONDE_ASSIGN(const HeadLayout lv, headLayoutOf(context.in(2), keyHeads));
+    SONDE_ASSIGN(const HeadLayout lq, headLayoutOf(context.in("query"), heads));
+    SONDE_ASSIGN(const HeadLayout lk, headLayoutOf(context.in("key"), keyHeads));
+    SONDE_ASSIGN(const HeadLayout lv, headLayoutOf(context.in("value"), keyHeads));
     const bool packed = lq.packed && lk.packed && lv.packed;
     if (!packed || lq.size != lk.size || lq.rows != lk.rows || lk.rows != lv.rows || lq.batches != lk.batches ||
         lk.batches != lv.batches || heads % keyHeads != 0) {
-        return opError("queries " + context.in(0).typeText() + ", keys " + context.in(1).typeText() + " and values " +
-                       context.in(2).typeText() + " are incompatible");
+        return opError("queries " + context.in("query").typeText() + ", keys " + context.in("key").typeText() +
+                       " and values " + context.in("value").typeText() + " are incompatible");
     }
     const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
     if (!gated && !delta && rule != "linear") return opError("update_rule '" + rule + "' is not supported");
-    if ((gated && !context.has(4)) || (delta && !context.has(5)))
+    if ((gated && !context.has("decay")) || (delta && !context.has("beta")))
         return opError("the update rule '" + rule + "' needs decay or beta");
-    SONDE_ASSIGN(const Tensor q, wide(context.in(0)));
-    SONDE_ASSIGN(const Tensor k, wide(context.in(1)));
-    SONDE_ASSIGN(const Tensor v, wide(context.in(2)));
+    SONDE_ASSIGN(const Tensor q, wide(context.in("query")));
+    SONDE_ASSIGN(const Tensor k, wide(context.in("key")));
+    SONDE_ASSIGN(const Tensor v, wide(context.in("value")));
     const Shape stateShape{lk.batches, keyHeads, lk.size, lv.size};
     SONDE_ASSIGN(Tensor state, wideZeros(stateShape));
-    if (context.has(3)) {
-        if (context.in(3).shape() != stateShape) return opError("past_state must be " + stateShape.text());
-        SONDE_ASSIGN(state, wide(context.in(3)));
+    if (context.has("past_state")) {
+        if (context.in("past_state").shape() != stateShape) return opError("past_state must be " + stateShape.text());
+        SONDE_ASSIGN(state, wide(context.in("past_state")));
         SONDE_ASSIGN(state, state.clone());
     }
+    constexpr const char* kGates[] = {"decay", "beta"};
     Tensor gates[2];
     std::int64_t gateSize[2] = {0, 0};
     for (std::size_t i = 0; i < 2; ++i) {
-        if (!context.has(4 + i)) continue;
-        SONDE_ASSIGN(gates[i], wide(context.in(4 + i)));
+        if (!context.has(kGates[i])) continue;
+        SONDE_ASSIGN(gates[i], wide(context.in(kGates[i])));
         const std::int64_t each = lk.batches * lk.rows;
         gateSize[i] = each > 0 ? gates[i].numel() / each : 0;
         if (gateSize[i] != 1 && gateSize[i] != keyHeads && gateSize[i] != keyHeads * lk.size)
@@ -293,28 +299,29 @@ base::Result<void> linearAttention(KernelContext& context) {
             }
         }
     }
-    SONDE_TRY(setNarrow(context, 0, y, context.in(0).dtype()));
-    return setNarrow(context, 1, state, context.has(3) ? context.in(3).dtype() : context.in(0).dtype());
+    SONDE_TRY(setNarrow(context, 0, y, context.in("query").dtype()));
+    return setNarrow(context, "present_state", state,
+                     context.has("past_state") ? context.in("past_state").dtype() : context.in("query").dtype());
 }
 
 /// y[t] = Σ_i w[i]·x[t − k + 1 + i] + bias over the sequence with the state in front of it.
 base::Result<void> causalConv(KernelContext& context) {
-    const Tensor &x = context.in(0), &w = context.in(1);
+    const Tensor &x = context.in("input"), &w = context.in("weight");
     if (x.rank() != 3 || w.rank() != 3 || w.dim(0) != x.dim(1) || w.dim(1) != 1 || w.dim(2) < 1)
         return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
     const std::int64_t batches = x.dim(0), channels = x.dim(1), length = x.dim(2), k = w.dim(2), state = k - 1;
     SONDE_ASSIGN(const Tensor in, wide(x));
     SONDE_ASSIGN(const Tensor weights, wide(w));
     SONDE_ASSIGN(Tensor sequence, wideZeros(Shape{batches, channels, length + state}));
-    if (context.has(3)) {
-        if (context.in(3).shape() != Shape{batches, channels, state})
-            return opError("past_state " + context.in(3).typeText() + " does not match");
-        SONDE_ASSIGN(const Tensor past, wide(context.in(3)));
+    if (context.has("past_state")) {
+        if (context.in("past_state").shape() != Shape{batches, channels, state})
+            return opError("past_state " + context.in("past_state").typeText() + " does not match");
+        SONDE_ASSIGN(const Tensor past, wide(context.in("past_state")));
         kernels::copyInto(context.pool(), past, sequence.sliced(2, 0, state));
     }
     kernels::copyInto(context.pool(), in, sequence.sliced(2, state, length));
-    if (context.has(2) && context.in(2).numel() != channels)
-        return opError("bias " + context.in(2).typeText() + " does not match");
+    const Tensor* bias = context.optionalIn("bias");
+    if (bias && bias->numel() != channels) return opError("bias " + bias->typeText() + " does not match");
     const std::string activation = context.attributes().getString("activation", "none");
     if (activation != "none" && activation != "silu" && activation != "swish")
         return opError("activation '" + activation + "' is not supported");
@@ -322,33 +329,34 @@ base::Result<void> causalConv(KernelContext& context) {
     for (std::int64_t row = 0; row < batches * channels; ++row) {
         const std::int64_t c = row % channels;
         for (std::int64_t t = 0; t < length; ++t) {
-            double sum = context.has(2) ? context.in(2).toDouble(c) : 0.0;
+            double sum = bias ? bias->toDouble(c) : 0.0;
             for (std::int64_t i = 0; i < k; ++i)
                 sum += weights.data<double>()[c * k + i] * sequence.data<double>()[row * (length + state) + t + i];
             y.mutableData<double>()[row * length + t] = activation == "none" ? sum : sum / (1 + std::exp(-sum));
         }
     }
     SONDE_TRY(setNarrow(context, 0, y, x.dtype()));
-    if (!context.wants(1)) return {};
+    if (!context.wants("present_state")) return {};
     SONDE_ASSIGN(const Tensor present, sequence.sliced(2, length, state).contiguous());
-    return setNarrow(context, 1, present, x.dtype());
+    return setNarrow(context, "present_state", present, x.dtype());
 }
 
 base::Result<void> inferLinearAttention(InferContext& context) {
     const std::int64_t heads = context.attributes().getInt("q_num_heads", 0),
                        keyHeads = context.attributes().getInt("kv_num_heads", 0);
-    const Dims q = headDims(context.in(0).shape, heads), k = headDims(context.in(1).shape, keyHeads),
-               v = headDims(context.in(2).shape, keyHeads);
-    setLike(context, 0, Dims{q[0], q[2], v[3].known() && heads > 0 ? Dim::of(v[3].value * heads) : Dim{}});
-    setLike(context, context.has(3) ? 3 : 0, Dims{k[0], k[1], k[3], v[3]}, 1);
+    const Dims q = headDims(context.in("query").shape, heads), k = headDims(context.in("key").shape, keyHeads),
+               v = headDims(context.in("value").shape, keyHeads);
+    setLike(context, "query", Dims{q[0], q[2], v[3].known() && heads > 0 ? Dim::of(v[3].value * heads) : Dim{}});
+    const DType state = context.in(context.has("past_state") ? "past_state" : "query").dtype;
+    context.set("present_state", TypeInfo::tensor(state, Dims{k[0], k[1], k[3], v[3]}));
     return {};
 }
 
 base::Result<void> inferCausalConv(InferContext& context) {
-    const auto &x = context.in(0).shape, &w = context.in(1).shape;
-    context.set(0, context.in(0));
+    const auto &x = context.in("input").shape, &w = context.in("weight").shape;
+    context.set(context.in("input"));
     const bool known = x && x->size() == 3 && w && w->size() == 3;
-    setLike(context, 0,
+    setLike(context, "input",
             known ? Dims{(*x)[0], (*x)[1], w->back().known() ? Dim::of(w->back().value - 1) : Dim{}} : unknownDims(3),
             1);
     return {};
@@ -421,17 +429,17 @@ void define_attention(Registry& registry) {
                          .attrFloat("alpha", 1)
                          .runs(
                              [](KernelContext& context) -> base::Result<void> {
-                                 if (context.in(0).shape() != context.in(1).shape())
+                                 if (context.in("A").shape() != context.in("B").shape())
                                      return opError("both inputs must have the same shape");
                                  const double alpha = context.attributes().getFloat("alpha", 1);
-                                 SONDE_ASSIGN(const Tensor a, wide(context.in(0)));
-                                 SONDE_ASSIGN(const Tensor b, wide(context.in(1)));
+                                 SONDE_ASSIGN(const Tensor a, wide(context.in("A")));
+                                 SONDE_ASSIGN(const Tensor b, wide(context.in("B")));
                                  SONDE_ASSIGN(Tensor y, wideZeros(a.shape()));
                                  for (std::int64_t i = 0; i < a.numel(); ++i) {
                                      const double v = a.data<double>()[i];
                                      y.mutableData<double>()[i] = v / (1 + std::exp(-alpha * v)) * b.data<double>()[i];
                                  }
-                                 return setNarrow(context, 0, y, context.in(0).dtype());
+                                 return setNarrow(context, 0, y, context.in("A").dtype());
                              },
                              inferSame));
     }

@@ -15,8 +15,8 @@ using kernels::Comparison;
 
 /// Before opset 7 the second operand was lined up with the first at `axis` (from the right if absent).
 base::Result<Tensor> legacyOperand(KernelContext& context) {
-    const Tensor& a = context.in(0);
-    const Tensor& b = context.in(1);
+    const Tensor& a = context.in({"A", "X"});
+    const Tensor& b = context.in({"B", "Y"});
     if (!context.attributes().has("axis") || b.rank() >= a.rank()) return b;
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), a.rank()));
     if (axis + b.rank() > a.rank())
@@ -27,17 +27,17 @@ base::Result<Tensor> legacyOperand(KernelContext& context) {
 }
 
 base::Result<void> inferLegacy(InferContext& context) {
-    context.set(0, context.in(0));
+    context.set(context.in({"A", "X"}));
     return {};
 }
 base::Result<void> inferLegacyBool(InferContext& context) {
-    context.set(0, TypeInfo::tensor(DType::Bool, context.in(0).shape));
+    context.set(TypeInfo::tensor(DType::Bool, context.in("A").shape));
     return {};
 }
 
 base::Result<void> run(KernelContext& context, Arithmetic operation) {
     return [&]() -> base::Result<void> {
-        SONDE_TRY(kernels::arithmetic(context, operation, context.in(0), context.in(1)));
+        SONDE_TRY(kernels::arithmetic(context, operation, context.in("A"), context.in("B")));
         return {};
     }();
 }
@@ -53,7 +53,7 @@ void addArithmetic(Registry& registry, std::string_view name, std::string_view s
                          .runs(
                              [operation](KernelContext& context) -> base::Result<void> {
                                  SONDE_ASSIGN(const Tensor b, legacyOperand(context));
-                                 SONDE_TRY(kernels::arithmetic(context, operation, context.in(0), b));
+                                 SONDE_TRY(kernels::arithmetic(context, operation, context.in("A"), b));
                                  return {};
                              },
                              inferLegacy));
@@ -73,7 +73,7 @@ void addArithmetic(Registry& registry, std::string_view name, std::string_view s
 
 /// The exponent may have another dtype than the base, which the result has.
 base::Result<void> power(KernelContext& context, const Tensor& exponent) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     if (exponent.dtype() == x.dtype()) {
         SONDE_TRY(kernels::arithmetic(context, Arithmetic::Pow, x, exponent));
         return {};
@@ -85,7 +85,7 @@ base::Result<void> power(KernelContext& context, const Tensor& exponent) {
     SONDE_ASSIGN(const Tensor b, exponent.cast(wide));
     SONDE_ASSIGN(const Tensor result, kernels::arithmeticTensor(context.pool(), Arithmetic::Pow, a, b));
     SONDE_ASSIGN(Tensor narrow, result.cast(x.dtype()));
-    context.setOutput(0, Value(std::move(narrow)));
+    context.setOutput(Value(std::move(narrow)));
     return {};
 }
 
@@ -106,7 +106,7 @@ void definePower(Registry& registry) {
                      .in("X", kNumbers)
                      .in("Y", kNumbers)
                      .out("Z")
-                     .runs([](KernelContext& context) { return power(context, context.in(1)); }, inferBroadcast));
+                     .runs([](KernelContext& context) { return power(context, context.in("Y")); }, inferBroadcast));
     registry.add(
         Row("Mod", 10, "remainder, with the sign of the divisor, or of the dividend with fmod", Category::Elementwise)
             .in("A", kNumbers, "T")
@@ -122,7 +122,7 @@ void definePower(Registry& registry) {
 
 /// Max, Min, Sum, Mean: any number of inputs, folded from the left.
 base::Result<void> fold(KernelContext& context, Arithmetic operation, bool mean) {
-    Tensor result = context.in(0);
+    Tensor result = context.in("data_0");
     for (std::size_t i = 1; i < context.inputCount(); ++i) {
         SONDE_ASSIGN(result, kernels::arithmeticTensor(context.pool(), operation, result, context.in(i)));
     }
@@ -131,7 +131,7 @@ base::Result<void> fold(KernelContext& context, Arithmetic operation, bool mean)
                      Tensor::scalar<double>(static_cast<double>(context.inputCount())).cast(result.dtype()));
         SONDE_ASSIGN(result, kernels::arithmeticTensor(context.pool(), Arithmetic::Div, result, count));
     }
-    context.setOutput(0, Value(std::move(result)));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 
@@ -155,7 +155,7 @@ void addComparison(Registry& registry, std::string_view name, int first, std::st
                          .runs(
                              [operation](KernelContext& context) -> base::Result<void> {
                                  SONDE_ASSIGN(const Tensor b, legacyOperand(context));
-                                 return kernels::compare(context, operation, context.in(0), b);
+                                 return kernels::compare(context, operation, context.in("A"), b);
                              },
                              inferLegacyBool));
     }
@@ -165,7 +165,7 @@ void addComparison(Registry& registry, std::string_view name, int first, std::st
                      .out("C")
                      .runs(
                          [operation](KernelContext& context) {
-                             return kernels::compare(context, operation, context.in(0), context.in(1));
+                             return kernels::compare(context, operation, context.in("A"), context.in("B"));
                          },
                          inferBroadcastBool));
 }
@@ -180,7 +180,7 @@ void addLogic(Registry& registry, std::string_view name, std::string_view summar
                      .runs(
                          [operation](KernelContext& context) -> base::Result<void> {
                              SONDE_ASSIGN(const Tensor b, legacyOperand(context));
-                             return kernels::bitwise(context, operation, context.in(0), b);
+                             return kernels::bitwise(context, operation, context.in("A"), b);
                          },
                          inferLegacyBool));
     registry.add(Row(name, 7, summary, Category::Logic)
@@ -189,7 +189,7 @@ void addLogic(Registry& registry, std::string_view name, std::string_view summar
                      .out("C")
                      .runs(
                          [operation](KernelContext& context) {
-                             return kernels::bitwise(context, operation, context.in(0), context.in(1));
+                             return kernels::bitwise(context, operation, context.in("A"), context.in("B"));
                          },
                          inferBroadcastBool));
 }
@@ -201,15 +201,15 @@ void addBitwise(Registry& registry, std::string_view name, std::string_view summ
                      .out("C")
                      .runs(
                          [operation](KernelContext& context) {
-                             return kernels::bitwise(context, operation, context.in(0), context.in(1));
+                             return kernels::bitwise(context, operation, context.in("A"), context.in("B"));
                          },
                          inferBroadcast));
 }
 
 /// not x for bool, ~x for integers.
 base::Result<void> complement(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    const Tensor& x = context.in("X");
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     const auto* in = x.data<std::uint8_t>();
     auto* out = y.mutableData<std::uint8_t>();
     const bool truth = x.dtype() == DType::Bool;
@@ -223,17 +223,17 @@ base::Result<void> bitShift(KernelContext& context) {
     if (direction != "LEFT" && direction != "RIGHT")
         return opError("direction must be 'LEFT' or 'RIGHT', but is '" + direction + "'");
     return kernels::bitwise(context, direction == "LEFT" ? kernels::Bitwise::ShiftLeft : kernels::Bitwise::ShiftRight,
-                            context.in(0), context.in(1));
+                            context.in("X"), context.in("Y"));
 }
 
 base::Result<void> inferWhere(InferContext& context) {
-    const TypeInfo &c = context.in(0), &a = context.in(1), &b = context.in(2);
+    const TypeInfo &c = context.in("condition"), &a = context.in("X"), &b = context.in("Y");
     std::optional<Dims> shape;
     if (c.shape && a.shape && b.shape) {
         SONDE_ASSIGN(const Dims both, broadcastDims(*a.shape, *b.shape));
         SONDE_ASSIGN(shape, broadcastDims(*c.shape, both));
     }
-    context.set(0, TypeInfo::tensor(a.dtype != DType::Undefined ? a.dtype : b.dtype, std::move(shape)));
+    context.set(TypeInfo::tensor(a.dtype != DType::Undefined ? a.dtype : b.dtype, std::move(shape)));
     return {};
 }
 
@@ -267,7 +267,7 @@ void defineLogic(Registry& registry) {
                      .out("output")
                      .runs(
                          [](KernelContext& context) {
-                             return kernels::where(context, context.in(0), context.in(1), context.in(2));
+                             return kernels::where(context, context.in("condition"), context.in("X"), context.in("Y"));
                          },
                          inferWhere));
 }

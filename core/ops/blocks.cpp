@@ -22,10 +22,10 @@ using tensor::Dim;
 
 base::Result<void> rearrange(KernelContext& context, const Shape& split, std::span<const std::size_t> order,
                              const Shape& result) {
-    SONDE_ASSIGN(const Tensor parts, context.in(0).reshaped(split));
+    SONDE_ASSIGN(const Tensor parts, context.in("input").reshaped(split));
     SONDE_ASSIGN(const Tensor moved, kernels::packed(context.pool(), parts.permuted(order)));
     SONDE_ASSIGN(Tensor shaped, moved.reshaped(result));
-    context.setOutput(0, Value(std::move(shaped)));
+    context.setOutput(Value(std::move(shaped)));
     return {};
 }
 
@@ -37,7 +37,7 @@ base::Result<std::int64_t> blockSize(const Tensor& x, const Attributes& attribut
 }
 
 base::Result<void> depthToSpace(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     SONDE_ASSIGN(const std::int64_t b, blockSize(x, context.attributes()));
     if (x.dim(1) % (b * b)) return opError("blocksize " + std::to_string(b) + " does not match " + x.typeText());
     const std::int64_t n = x.dim(0), c = x.dim(1) / (b * b), h = x.dim(2), w = x.dim(3);
@@ -48,7 +48,7 @@ base::Result<void> depthToSpace(KernelContext& context) {
 }
 
 base::Result<void> spaceToDepth(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     SONDE_ASSIGN(const std::int64_t b, blockSize(x, context.attributes()));
     if (x.dim(2) % b || x.dim(3) % b)
         return opError("blocksize " + std::to_string(b) + " does not match " + x.typeText());
@@ -58,7 +58,7 @@ base::Result<void> spaceToDepth(KernelContext& context) {
 }
 
 base::Result<void> inferBlocks(InferContext& context, bool toSpace) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("input").shape;
     const std::int64_t b = context.attributes().getInt("blocksize", 0);
     if (dims && dims->size() == 4 && b > 0 && b < 1 << 20) {
         const auto scaled = [&](const Dim& dim, bool up, std::int64_t by) {
@@ -69,13 +69,13 @@ base::Result<void> inferBlocks(InferContext& context, bool toSpace) {
         (*dims)[2] = scaled((*dims)[2], toSpace, b);
         (*dims)[3] = scaled((*dims)[3], toSpace, b);
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "input", std::move(dims));
     return {};
 }
 
 base::Result<void> centerCropPad(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const std::vector<std::int64_t> target, intsOf(context.value(1)));
+    const Tensor& x = context.in("input_data");
+    SONDE_ASSIGN(const std::vector<std::int64_t> target, intsOf(context.value("shape")));
     std::vector<std::int64_t> given = context.attributes().getInts("axes");
     if (!context.attributes().has("axes")) {
         for (std::size_t i = 0; i < x.rank(); ++i) given.push_back(static_cast<std::int64_t>(i));
@@ -100,9 +100,9 @@ base::Result<void> centerCropPad(KernelContext& context) {
 
 /// Columns [N, C·taps, L] of an image's blocks, added up where they overlap.
 base::Result<void> col2im(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const std::vector<std::int64_t> image, intsOf(context.value(1)));
-    SONDE_ASSIGN(const std::vector<std::int64_t> block, intsOf(context.value(2)));
+    const Tensor& x = context.in("input");
+    SONDE_ASSIGN(const std::vector<std::int64_t> image, intsOf(context.value("image_shape")));
+    SONDE_ASSIGN(const std::vector<std::int64_t> block, intsOf(context.value("block_shape")));
     if (image.empty() || block.size() != image.size())
         return opError("image_shape and block_shape must have the same length");
     SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), block, image));
@@ -126,24 +126,24 @@ base::Result<void> col2im(KernelContext& context) {
 }
 
 base::Result<void> inferCol2Im(InferContext& context) {
-    const auto image = context.elements(1), block = context.elements(2);
+    const auto image = context.elements("image_shape"), block = context.elements("block_shape");
     std::optional<Dims> dims;
     if (image) {
         tensor::Symbolic taps = tensor::Symbolic::of(std::int64_t{1});
         for (std::size_t i = 0; block && i < block->size(); ++i) taps = taps * (*block)[i];
-        const bool hasRows = context.in(0).shape && context.in(0).shape->size() == 3;
-        dims = Dims{hasRows ? context.in(0).shape->front() : tensor::Dim{}, {}};
+        const bool hasRows = context.in("input").shape && context.in("input").shape->size() == 3;
+        dims = Dims{hasRows ? context.in("input").shape->front() : tensor::Dim{}, {}};
         if (hasRows && block && taps.constant() != 0)
-            (*dims)[1] = floorDiv(tensor::Symbolic::of((*context.in(0).shape)[1]), taps).dim();
+            (*dims)[1] = floorDiv(tensor::Symbolic::of((*context.in("input").shape)[1]), taps).dim();
         for (const tensor::Symbolic& extent : *image) dims->push_back(extent.dim());
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "input", std::move(dims));
     return {};
 }
 
 /// (x − mean) / deviation over the axes.
 base::Result<void> meanVariance(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     SONDE_ASSIGN(const std::vector<std::size_t> axes,
                  axesOf(context.attributes().getInts("axes", {0, 2, 3}), x.rank()));
     SONDE_ASSIGN(const Tensor in, wide(x));
@@ -166,8 +166,8 @@ base::Result<void> meanVariance(KernelContext& context) {
 
 /// x, or slope·x below 0. Before 7 a slope with one number for each channel was lined up with axis 1.
 base::Result<void> prelu(KernelContext& context, bool byChannel) {
-    const Tensor& x = context.in(0);
-    Tensor slope = context.in(1);
+    const Tensor& x = context.in("X");
+    Tensor slope = context.in("slope");
     if (byChannel && slope.rank() == 1 && slope.numel() > 1 && x.rank() > 1) {
         std::vector<std::int64_t> dims(x.rank() - 1, 1);
         dims[0] = slope.numel();
@@ -175,7 +175,7 @@ base::Result<void> prelu(KernelContext& context, bool byChannel) {
     }
     SONDE_ASSIGN(const Tensor below, kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Mul, x, slope));
     if (below.shape() != x.shape())
-        return opError("slope " + context.in(1).typeText() + " does not match " + x.typeText());
+        return opError("slope " + context.in("slope").typeText() + " does not match " + x.typeText());
     SONDE_ASSIGN(const Tensor zero, Tensor::zeros(x.dtype(), Shape{}));
     const Value inputs[] = {Value(x), Value(zero)};
     KernelContext inner(inputs, context.attributes(), 1, context.environment());
@@ -186,19 +186,20 @@ base::Result<void> prelu(KernelContext& context, bool byChannel) {
 
 /// A cache with an update written at each batch's own place along the axis.
 base::Result<void> tensorScatter(KernelContext& context) {
-    const Tensor &cache = context.in(0), &update = context.in(1);
+    const Tensor &cache = context.in("past_cache"), &update = context.in("update");
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -2), cache.rank()));
     bool fits = axis > 0 && update.rank() == cache.rank();
     for (std::size_t i = 0; fits && i < cache.rank(); ++i)
         fits = i == axis ? update.dim(i) <= cache.dim(i) : update.dim(i) == cache.dim(i);
-    if (!fits || (context.has(2) && context.in(2).numel() != cache.dim(0)))
+    const Tensor* places = context.optionalIn("write_indices");
+    if (!fits || (places && places->numel() != cache.dim(0)))
         return opError("an update " + update.typeText() + " does not match " + cache.typeText());
     const bool circular = context.attributes().getString("mode", "linear") == "circular";
-    SONDE_ASSIGN(Tensor y, context.output(0, cache.dtype(), cache.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(cache.dtype(), cache.shape()));
     kernels::copyInto(context.pool(), cache, y);
     const std::int64_t length = cache.dim(axis);
     for (std::int64_t b = 0; b < cache.dim(0); ++b) {
-        const std::int64_t start = context.has(2) ? context.in(2).toInt64(b) : 0;
+        const std::int64_t start = places ? places->toInt64(b) : 0;
         for (std::int64_t s = 0; s < update.dim(axis); ++s) {
             std::int64_t at = start + s;
             if (circular) at = (at % length + length) % length;
@@ -214,15 +215,15 @@ base::Result<void> tensorScatter(KernelContext& context) {
 /// Attention with bodies that change the scores and the probabilities. Q, K, V [B, H, S, d].
 /// Q [N,H,L,E], V [N,G,S,F] -> [N,H,L,F]
 base::Result<void> inferFlexAttention(InferContext& context) {
-    const auto &q = context.in(0).shape, &v = context.in(2).shape;
+    const auto &q = context.in("Q").shape, &v = context.in("V").shape;
     std::optional<Dims> dims = q;
     if (dims && dims->size() == 4) (*dims)[3] = v && v->size() == 4 ? (*v)[3] : tensor::Dim{};
-    setLike(context, 0, std::move(dims));
+    setLike(context, "Q", std::move(dims));
     return {};
 }
 
 base::Result<void> flexAttention(KernelContext& context) {
-    const Tensor &q = context.in(0), &k = context.in(1), &v = context.in(2);
+    const Tensor &q = context.in("Q"), &k = context.in("K"), &v = context.in("V");
     const bool fits = q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && k.dim(1) > 0 && q.dim(1) % k.dim(1) == 0 &&
                       q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2) && k.dim(1) == v.dim(1) && q.dim(0) == k.dim(0) &&
                       q.dim(0) == v.dim(0);
@@ -291,17 +292,17 @@ void define_blocks(Registry& registry) {
                      .out("output_data")
                      .attrInts("axes")
                      .runs(centerCropPad, [](InferContext& context) -> base::Result<void> {
-                         std::optional<Dims> dims = context.in(0).shape;
+                         std::optional<Dims> dims = context.in("input_data").shape;
                          if (dims) {
                              std::vector<std::int64_t> given = context.attributes().getInts("axes");
                              for (std::size_t i = 0; i < dims->size() && !context.attributes().has("axes"); ++i)
                                  given.push_back(static_cast<std::int64_t>(i));
                              SONDE_ASSIGN(const std::vector<std::size_t> axes, axesOf(given, dims->size()));
-                             const auto target = context.elements(1);
+                             const auto target = context.elements("shape");
                              for (std::size_t i = 0; i < axes.size(); ++i)
                                  (*dims)[axes[i]] = target && i < target->size() ? (*target)[i].dim() : Dim{};
                          }
-                         setLike(context, 0, std::move(dims));
+                         setLike(context, "input_data", std::move(dims));
                          return {};
                      }));
     registry.add(Row("Col2Im", 18, "adds columns of blocks up to an image", Category::Transform)

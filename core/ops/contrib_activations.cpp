@@ -45,9 +45,9 @@ EagerResult biasSplitGelu(Eager& e) {
 }
 
 base::Result<void> inferHalved(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("X").shape;
     if (dims && !dims->empty()) dims->back() = dims->back().known() ? Dim::of(dims->back().value / 2) : Dim{};
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
@@ -79,10 +79,7 @@ EagerResult gemmFastGelu(Eager& e) {
     return e.as(gelu(e, biased(e, e("matmul", widened(e, "X"), widened(e, "W"))), "tanh"), e.tensor("X").dtype());
 }
 
-base::Result<void> inferProduct(InferContext& context) {
-    const std::size_t inputs[] = {0, 1};
-    return inferAs(context, "", "MatMul", inputs);
-}
+base::Result<void> inferProduct(InferContext& context) { return inferAs(context, "", "MatMul", {"X", "W"}); }
 
 }  // namespace
 

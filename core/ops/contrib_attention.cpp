@@ -112,15 +112,15 @@ EagerResult quantizedAttention(Eager& e) {
 }
 
 base::Result<void> inferProjected(InferContext& context, DType type) {
-    const auto &x = context.in(0).shape, &w = context.in(1).shape;
+    const auto &x = context.in("input").shape, &w = context.in({"weight", "weights"}).shape;
     const std::vector<std::int64_t> sizes = context.attributes().getInts("qkv_hidden_sizes");
     std::optional<Dims> dims = x;
     if (dims && dims->size() == 3) {
         if (sizes.size() == 3) dims->back() = Dim::of(sizes[2]);
         else dims->back() = w && w->size() == 2 && w->back().known() ? Dim::of(w->back().value / 3) : Dim{};
     }
-    context.set(0, TypeInfo::tensor(type, std::move(dims)));
-    context.set(1, TypeInfo::tensor(type, unknownDims(5)));
+    context.set(TypeInfo::tensor(type, std::move(dims)));
+    context.set("present", TypeInfo::tensor(type, unknownDims(5)));
     return {};
 }
 
@@ -239,22 +239,23 @@ Dim times(const Dim& heads, const Dim& size) {
 }
 
 base::Result<void> inferMultiHead(InferContext& context) {
-    const auto &q = context.in(0).shape, &v = context.in(2).shape;
+    const auto &q = context.in("query").shape, &v = context.in("value").shape;
     const Dim heads = Dim::of(context.attributes().getInt("num_heads", 0));
     std::optional<Dims> dims;
     if (q && q->size() == 5) {
         dims = Dims{(*q)[0], (*q)[1], times(heads, (*q)[4])};
     } else if (q && q->size() == 3) {
         dims = q;
-        if (!context.has(1)) dims->back() = dims->back().known() ? Dim::of(dims->back().value / 3) : Dim{};
+        if (!context.has("key")) dims->back() = dims->back().known() ? Dim::of(dims->back().value / 3) : Dim{};
         else if (v && v->size() == 3) dims->back() = v->back();
         else if (v && v->size() == 4) dims->back() = times(heads, v->back());
-        else if (context.has(2)) dims->back() = Dim{};
+        else if (context.has("value")) dims->back() = Dim{};
     }
     const Dim batch = q && !q->empty() ? q->front() : Dim{};
-    setLike(context, 0, std::move(dims));
-    for (std::size_t i : {1U, 2U}) setLike(context, 0, Dims{batch, heads, Dim{}, Dim{}}, i);
-    context.set(3, TypeInfo::tensor(DType::Float32, Dims{batch, heads, q && q->size() > 1 ? (*q)[1] : Dim{}, Dim{}}));
+    setLike(context, "query", std::move(dims));
+    for (std::size_t i : {1U, 2U}) setLike(context, "query", Dims{batch, heads, Dim{}, Dim{}}, i);
+    context.set("qk",
+                TypeInfo::tensor(DType::Float32, Dims{batch, heads, q && q->size() > 1 ? (*q)[1] : Dim{}, Dim{}}));
     return {};
 }
 
@@ -281,7 +282,7 @@ void define_contrib_attention(Registry& registry) {
                      .attr("scale", AttributeKind::Float)
                      .attrInt("unidirectional", 0)
                      .runs(projectedAttention,
-                           [](InferContext& context) { return inferProjected(context, context.in(0).dtype); }));
+                           [](InferContext& context) { return inferProjected(context, context.in("input").dtype); }));
     registry.add(contribRow("QAttention", "heads of attention with the projection of their quantised input", kAttention)
                      .in("input", kBytes)
                      .in("weight", kBytes)
@@ -301,7 +302,7 @@ void define_contrib_attention(Registry& registry) {
                      .attr("scale", AttributeKind::Float)
                      .attrInt("unidirectional", 0)
                      .runs(quantizedAttention,
-                           [](InferContext& context) { return inferProjected(context, context.in(2).dtype); }));
+                           [](InferContext& context) { return inferProjected(context, context.in("bias").dtype); }));
     const auto headRow = [](std::string_view name, std::string_view summary) {
         Row row = contribRow(name, summary, Category::Attention);
         row.in("query", kContribFloats, "T")

@@ -59,9 +59,9 @@ EagerResult bnb4Product(Eager& e) {
 }
 
 base::Result<void> inferBnb4Product(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("A").shape;
     if (dims && !dims->empty()) dims->back() = Dim::of(context.attributes().getInt("N", 0));
-    setLike(context, 0, std::move(dims));
+    setLike(context, "A", std::move(dims));
     return {};
 }
 

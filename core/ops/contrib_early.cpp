@@ -68,14 +68,14 @@ EagerResult crop(Eager& e) {
 }
 
 base::Result<void> inferEarlyCrop(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("X").shape;
     if (dims && dims->size() == 4 && (*dims)[2].known() && (*dims)[3].known()) {
         SONDE_ASSIGN(const CropWindow window, cropWindow(context.attributes(), (*dims)[2].value, (*dims)[3].value));
         (*dims)[2] = Dim::of(window.height), (*dims)[3] = Dim::of(window.width);
     } else if (dims && dims->size() == 4) {
         (*dims)[2] = (*dims)[3] = Dim{};
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
@@ -122,7 +122,7 @@ void define_contrib_early(Registry& registry) {
         earlyRow("ThresholdedRelu", "x where it is above alpha, else 0", kAct)
             .attrFloat("alpha", 1)
             .runs(
-                [](KernelContext& context) { return Registry::all().find("", "ThresholdedRelu", 10)->kernel(context); },
+                [](KernelContext& context) { return context.runAs(*Registry::all().find("", "ThresholdedRelu", 10)); },
                 inferSame));
     registry.add(earlyRow("Crop", "an image without its borders", Category::Tensor)
                      .attrInts("border")

@@ -334,31 +334,33 @@ EagerResult groupQuery(Eager& e) {
 }
 
 base::Result<void> inferGroupQuery(InferContext& context) {
-    const auto& q = context.in(0).shape;
+    const auto& q = context.in("query").shape;
     const std::int64_t heads = context.attributes().getInt("num_heads", 0),
                        keyHeads = context.attributes().getInt("kv_num_heads", 0);
     std::optional<Dims> dims = q;
     Dim size;
     if (q && q->size() == 3 && q->back().known() && heads > 0 && keyHeads > 0 && heads < 1 << 20 &&
         keyHeads < 1 << 20) {
-        size = Dim::of(q->back().value / (context.has(1) ? heads : heads + 2 * keyHeads));
+        size = Dim::of(q->back().value / (context.has("key") ? heads : heads + 2 * keyHeads));
         dims->back() = Dim::of(size.value * heads);
-    } else if (dims && !dims->empty() && !context.has(1)) {
+    } else if (dims && !dims->empty() && !context.has("key")) {
         dims->back() = Dim{};
     }
     const Dim batch = q && !q->empty() ? q->front() : Dim{};
-    setLike(context, 0, std::move(dims));
+    setLike(context, "query", std::move(dims));
     for (std::size_t i : {1U, 2U}) {
         const bool pairs = context.attributes().getInt("kv_cache_bit_width", 8) == 4,
                    quantized =
                        context.attributes().getString(i == 1 ? "k_quant_type" : "v_quant_type", "NONE") != "NONE";
         const Dim stored = quantized && pairs && size.known() ? Dim::of(size.value / 2) : size;
-        const DType made = quantized ? (pairs ? DType::UInt8 : DType::Int8) : context.in(0).dtype;
-        TypeInfo cache = TypeInfo::tensor(context.has(3) ? context.in(3).dtype : made,
+        const DType made = quantized ? (pairs ? DType::UInt8 : DType::Int8) : context.in("query").dtype;
+        TypeInfo cache = TypeInfo::tensor(context.has("past_key") ? context.in("past_key").dtype : made,
                                           Dims{batch, Dim::of(keyHeads), Dim{}, stored});
         context.set(i, std::move(cache));
     }
-    setLike(context, 0, Dims{batch, Dim::of(heads), q && q->size() == 3 ? (*q)[1] : Dim{}, Dim{}}, 3);
+    context.set("output_qk",
+                TypeInfo::tensor(context.in("query").dtype,
+                                 Dims{batch, Dim::of(heads), q && q->size() == 3 ? (*q)[1] : Dim{}, Dim{}}));
     return {};
 }
 

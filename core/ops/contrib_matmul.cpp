@@ -45,7 +45,7 @@ Tensor fusedProduct(Eager& e) {
 
 base::Result<void> inferFusedProduct(InferContext& context) {
     const Turns turns(context.attributes());
-    TypeInfo operands[2] = {context.in(0), context.in(1)};
+    TypeInfo operands[2] = {context.in("A"), context.in("B")};
     for (std::size_t i = 0; i < 2; ++i) {
         if (!operands[i].shape) continue;
         const Dims given = *operands[i].shape;
@@ -53,8 +53,8 @@ base::Result<void> inferFusedProduct(InferContext& context) {
         for (std::size_t k = 0; k < axes.size(); ++k) (*operands[i].shape)[k] = given[axes[k]];
     }
     InferContext inner(operands, {}, context.attributes(), 1);
-    SONDE_TRY(onnxRow("MatMul").infer(inner));
-    context.set(0, inner.outputs()[0]);
+    SONDE_TRY(inner.inferAs(onnxRow("MatMul")));
+    context.set(inner.outputs()[0]);
     return {};
 }
 
@@ -79,7 +79,7 @@ EagerResult fusedProductActivation(Eager& e) {
 
 /// The operator of ai.onnx on the inputs as they are, with its packed weights.
 Tensor plain(Eager& e, std::string_view name) {
-    e.check(onnxRow(name).kernel(e.context()));
+    e.check(e.context().runAs(onnxRow(name)));
     return e.taken();
 }
 
@@ -136,16 +136,16 @@ EagerResult channelsLastConv(Eager& e) {
 }
 
 base::Result<void> inferChannelsLastConv(InferContext& context) {
-    TypeInfo operands[2] = {context.in(0), context.in(1)};
+    TypeInfo operands[2] = {context.in("X"), context.in("W")};
     if (!operands[0].shape || operands[0].shape->size() < 3) return {};
     Dims& dims = *operands[0].shape;
     std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
     InferContext inner(operands, {}, context.attributes(), 1);
-    SONDE_TRY(onnxRow("Conv").infer(inner));
+    SONDE_TRY(inner.inferAs(onnxRow("Conv")));
     TypeInfo result = inner.outputs()[0];
     if (result.shape && result.shape->size() > 1)
         std::rotate(result.shape->begin() + 1, result.shape->begin() + 2, result.shape->end());
-    context.set(0, std::move(result));
+    context.set(std::move(result));
     return {};
 }
 
@@ -156,7 +156,7 @@ auto preparedAs(std::string_view name) {
 }
 
 auto inferredAs(std::string_view name) {
-    return [name](InferContext& context) { return onnxRow(name).infer(context); };
+    return [name](InferContext& context) { return context.inferAs(onnxRow(name)); };
 }
 
 Row fusedConvRow(std::string_view name, std::string_view summary) {

@@ -95,9 +95,9 @@ EagerResult nbitsProduct(Eager& e) {
 }
 
 base::Result<void> inferNbitsProduct(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("A").shape;
     if (dims && !dims->empty()) dims->back() = Dim::of(context.attributes().getInt("N", 0));
-    setLike(context, 0, std::move(dims));
+    setLike(context, "A", std::move(dims));
     return {};
 }
 
@@ -194,19 +194,19 @@ EagerResult gatherBlocks(Eager& e) {
 }
 
 base::Result<void> inferGatherBlocks(InferContext& context) {
-    const auto &data = context.in(0).shape, &indices = context.in(1).shape;
+    const auto &data = context.in("data").shape, &indices = context.in("indices").shape;
     std::optional<Dims> dims;
-    if (data && indices && context.in(0).dtype != DType::Undefined) {
+    if (data && indices && context.in("data").dtype != DType::Undefined) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("gather_axis", 0), data->size()));
         dims = Dims(data->begin(), data->begin() + static_cast<std::ptrdiff_t>(axis));
         dims->insert(dims->end(), indices->begin(), indices->end());
         dims->insert(dims->end(), data->begin() + static_cast<std::ptrdiff_t>(axis) + 1, data->end());
         const std::int64_t bits = context.attributes().getInt("bits", 4);
-        if (context.in(0).dtype == DType::UInt8 && !dims->empty() && axis + 1 < data->size() && bits > 0) {
+        if (context.in("data").dtype == DType::UInt8 && !dims->empty() && axis + 1 < data->size() && bits > 0) {
             dims->back() = dims->back().known() ? Dim::of(dims->back().value * (8 / bits)) : Dim{};
         }
     }
-    context.set(0, TypeInfo::tensor(context.in(2).dtype, std::move(dims)));
+    context.set(TypeInfo::tensor(context.in("scales").dtype, std::move(dims)));
     return {};
 }
 

@@ -38,8 +38,8 @@ EagerKernel earlyNorm(bool subtractMean) {
 }
 
 base::Result<void> inferEarlyNorm(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
-    context.set(0, TypeInfo::tensor(context.in(1).dtype, dims));
+    std::optional<Dims> dims = context.in("X").shape;
+    context.set(TypeInfo::tensor(context.in({"scale", "Scale"}).dtype, dims));
     if (dims) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), dims->size()));
         for (std::size_t i = axis; i < dims->size(); ++i) (*dims)[i] = Dim::of(1);
@@ -64,12 +64,12 @@ EagerResult skipNorm(Eager& e, bool subtractMean) {
 }
 
 base::Result<void> inferSkipNorm(InferContext& context) {
-    context.set(0, context.in(0));
-    std::optional<Dims> dims = context.in(0).shape;
+    context.set(context.in("input"));
+    std::optional<Dims> dims = context.in("input").shape;
     if (dims && !dims->empty()) dims->back() = Dim::of(1);
-    context.set(1, TypeInfo::tensor(DType::Float32, dims));
-    context.set(2, TypeInfo::tensor(DType::Float32, dims));
-    context.set(3, context.in(0));
+    context.set("mean", TypeInfo::tensor(DType::Float32, dims));
+    context.set("inv_std_var", TypeInfo::tensor(DType::Float32, dims));
+    context.set("input_skip_bias_sum", context.in("input"));
     return {};
 }
 
@@ -127,11 +127,11 @@ EagerResult embedNorm(Eager& e) {
                               Value(e.as(sum, type))};
 }
 
-base::Result<void> inferEmbedding(InferContext& context, std::size_t word, DType dtype) {
-    const auto &ids = context.in(0).shape, &table = context.in(word).shape;
+base::Result<void> inferEmbedding(InferContext& context, Name word, DType dtype) {
+    const auto &ids = context.in("input_ids").shape, &table = context.in(word).shape;
     std::optional<Dims> dims = ids;
     if (dims) dims->push_back(table && table->size() == 2 ? table->back() : Dim{});
-    context.set(0, TypeInfo::tensor(dtype, dims));
+    context.set(TypeInfo::tensor(dtype, dims));
     context.set(
         1, TypeInfo::tensor(DType::Int32, ids && !ids->empty() ? std::optional(Dims{ids->front()}) : std::nullopt));
     context.set(2, TypeInfo::tensor(dtype, std::move(dims)));
@@ -194,8 +194,8 @@ EagerResult groupNorm(Eager& e, bool skip) {
 }
 
 base::Result<void> inferTwice(InferContext& context) {
-    context.set(0, context.in(0));
-    context.set(1, context.in(0));
+    context.set(context.in("X"));
+    context.set("S", context.in("X"));
     return {};
 }
 
@@ -265,24 +265,25 @@ void define_contrib_normalization(Registry& registry) {
     registry.add(skipOutputs(skipRow("SkipSimplifiedLayerNormalization",
                                      "input + skip + bias divided by its root mean square, scaled"))
                      .runs([](Eager& e) { return skipNorm(e, false); }, inferSkipNorm));
-    registry.add(
-        contribRow("EmbedLayerNormalization", "sum of word, position and segment embeddings, normalised",
-                   Category::Normalization)
-            .in("input_ids", kInt32)
-            .optionalIn("segment_ids", kInt32)
-            .in("word_embedding", kContribFloats, "T")
-            .in("position_embedding", kContribFloats, "T")
-            .optionalIn("segment_embedding", kContribFloats, "T")
-            .in("gamma", kContribFloats, "T")
-            .in("beta", kContribFloats, "T")
-            .optionalIn("mask", kInt32)
-            .optionalIn("position_ids", kInt32)
-            .out("output")
-            .out("mask_index", Arity::Optional)
-            .out("embedding_sum", Arity::Optional)
-            .attrFloat("epsilon", 1e-12)
-            .attrInt("mask_index_type", 1)
-            .runs(embedNorm, [](InferContext& context) { return inferEmbedding(context, 2, context.in(2).dtype); }));
+    registry.add(contribRow("EmbedLayerNormalization", "sum of word, position and segment embeddings, normalised",
+                            Category::Normalization)
+                     .in("input_ids", kInt32)
+                     .optionalIn("segment_ids", kInt32)
+                     .in("word_embedding", kContribFloats, "T")
+                     .in("position_embedding", kContribFloats, "T")
+                     .optionalIn("segment_embedding", kContribFloats, "T")
+                     .in("gamma", kContribFloats, "T")
+                     .in("beta", kContribFloats, "T")
+                     .optionalIn("mask", kInt32)
+                     .optionalIn("position_ids", kInt32)
+                     .out("output")
+                     .out("mask_index", Arity::Optional)
+                     .out("embedding_sum", Arity::Optional)
+                     .attrFloat("epsilon", 1e-12)
+                     .attrInt("mask_index_type", 1)
+                     .runs(embedNorm, [](InferContext& context) {
+                         return inferEmbedding(context, "word_embedding", context.in("word_embedding").dtype);
+                     }));
     Row quantized =
         contribRow("QEmbedLayerNormalization", "sum of quantised embeddings, normalised", Category::Normalization);
     quantized.in("input_ids", kInt32)
@@ -304,8 +305,9 @@ void define_contrib_normalization(Registry& registry) {
     registry.add(quantized.out("layernorm_out")
                      .out("mask_index_out")
                      .attrFloat("epsilon", 1e-12)
-                     .runs(quantizedEmbedNorm,
-                           [](InferContext& context) { return inferEmbedding(context, 2, DType::Float32); }));
+                     .runs(quantizedEmbedNorm, [](InferContext& context) {
+                         return inferEmbedding(context, "word_embedding_quant", DType::Float32);
+                     }));
     const auto groupRow = [](std::string_view name, std::string_view summary) {
         Row row = contribRow(name, summary, Category::Normalization);
         row.in("X", kContribFloats)

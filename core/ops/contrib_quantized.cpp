@@ -27,12 +27,12 @@ EagerResult quantizedBinary(Eager& e, const char* operation) {
 }
 
 base::Result<void> inferQuantizedPair(InferContext& context) {
-    const auto &a = context.in(0).shape, &b = context.in(3).shape;
+    const auto &a = context.in("A").shape, &b = context.in("B").shape;
     std::optional<Dims> dims;
     if (a && b) {
         SONDE_ASSIGN(dims, broadcastDims(*a, *b));
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "A", std::move(dims));
     return {};
 }
 
@@ -71,7 +71,7 @@ base::Result<void> inferQuantizedWhere(InferContext& context) {
         }
         SONDE_ASSIGN(dims, broadcastDims(*dims, *context.in(i).shape));
     }
-    setLike(context, 1, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
@@ -86,7 +86,7 @@ EagerResult quantizedConcat(Eager& e) {
 }
 
 base::Result<void> inferQuantizedConcat(InferContext& context) {
-    std::optional<Dims> dims = context.in(2).shape;
+    std::optional<Dims> dims = context.in("inputs").shape;
     if (dims) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), dims->size()));
         for (std::size_t i = 5; i < context.inputCount() && dims; i += 3) {
@@ -99,7 +99,7 @@ base::Result<void> inferQuantizedConcat(InferContext& context) {
             sum = sum.known() && one.known() ? Dim::of(sum.value + one.value) : Dim{};
         }
     }
-    setLike(context, 1, std::move(dims));
+    setLike(context, "Y_zero_point", std::move(dims));
     return {};
 }
 
@@ -137,14 +137,14 @@ EagerResult channelsLastMaxPool(Eager& e) {
 
 /// What the operator of ai.onnx gives, with channels at the end if they are there.
 base::Result<void> inferOnImage(InferContext& context, std::string_view name, bool last) {
-    TypeInfo x = context.in(0);
+    TypeInfo x = context.in({"X", "x"});
     const bool turn = last && x.shape && x.shape->size() > 2;
     if (turn) std::rotate(x.shape->begin() + 1, x.shape->end() - 1, x.shape->end());
     InferContext inner(std::span(&x, 1), {}, context.attributes(), 1);
-    SONDE_TRY(Registry::all().find("", name, 0)->infer(inner));
+    SONDE_TRY(inner.inferAs(*Registry::all().find("", name, 0)));
     TypeInfo y = inner.outputs()[0];
     if (turn && y.shape && y.shape->size() > 2) std::rotate(y.shape->begin() + 1, y.shape->begin() + 2, y.shape->end());
-    context.set(0, std::move(y));
+    context.set(std::move(y));
     return {};
 }
 
@@ -154,7 +154,7 @@ EagerResult quantizedMean(Eager& e) {
 }
 
 base::Result<void> inferReduced(InferContext& context, DType dtype) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in({"X", "data"}).shape;
     if (dims) {
         SONDE_ASSIGN(const std::vector<std::size_t> axes, axesOf(context.attributes().getInts("axes"), dims->size()));
         Dims left;
@@ -165,7 +165,7 @@ base::Result<void> inferReduced(InferContext& context, DType dtype) {
         }
         dims = std::move(left);
     }
-    context.set(0, TypeInfo::tensor(dtype, std::move(dims)));
+    context.set(TypeInfo::tensor(dtype, std::move(dims)));
     return {};
 }
 
@@ -185,12 +185,12 @@ EagerResult mulInteger(Eager& e) {
 }
 
 base::Result<void> inferMulInteger(InferContext& context) {
-    const auto &a = context.in(0).shape, &b = context.in(2).shape;
+    const auto &a = context.in("A").shape, &b = context.in("B").shape;
     std::optional<Dims> dims;
     if (a && b) {
         SONDE_ASSIGN(dims, broadcastDims(*a, *b));
     }
-    context.set(0, TypeInfo::tensor(DType::Int32, std::move(dims)));
+    context.set(TypeInfo::tensor(DType::Int32, std::move(dims)));
     return {};
 }
 
@@ -205,22 +205,23 @@ EagerResult quantizedConv(Eager& e) {
 }
 
 base::Result<void> inferQuantizedConv(InferContext& context) {
-    TypeInfo operands[2] = {context.in(0), context.in(3)};
+    TypeInfo operands[2] = {context.in("x"), context.in("w")};
     const bool turn = channelsLast(context.attributes()) && operands[0].shape && operands[0].shape->size() > 2;
     if (turn) std::rotate(operands[0].shape->begin() + 1, operands[0].shape->end() - 1, operands[0].shape->end());
     InferContext inner(operands, {}, context.attributes(), 1);
-    SONDE_TRY(Registry::all().find("", "Conv", 0)->infer(inner));
+    SONDE_TRY(inner.inferAs(*Registry::all().find("", "Conv", 0)));
     TypeInfo y = inner.outputs()[0];
     if (turn && y.shape && y.shape->size() > 2) std::rotate(y.shape->begin() + 1, y.shape->begin() + 2, y.shape->end());
-    y.dtype = context.in(7).dtype;
-    context.set(0, std::move(y));
+    y.dtype = context.in("y_zero_point").dtype;
+    context.set(std::move(y));
     return {};
 }
 
 /// The row of ai.onnx, delegated to at run time.
 void addAlias(Registry& registry, Row row, std::string_view name) {
-    registry.add(row.runs([name](KernelContext& context) { return Registry::all().find("", name, 0)->kernel(context); },
-                          [name](InferContext& context) { return Registry::all().find("", name, 0)->infer(context); }));
+    registry.add(
+        row.runs([name](KernelContext& context) { return context.runAs(*Registry::all().find("", name, 0)); },
+                 [name](InferContext& context) { return context.inferAs(*Registry::all().find("", name, 0)); }));
 }
 
 Row quantizedRow(std::string_view name, std::string_view summary) {
@@ -334,7 +335,7 @@ void define_contrib_quantized(Registry& registry) {
         oneInput("QLinearReduceMean", "mean along axes of a quantised tensor, quantised again")
             .required("axes", AttributeKind::Ints)
             .required("keepdims", AttributeKind::Int)
-            .runs(quantizedMean, [](InferContext& context) { return inferReduced(context, context.in(0).dtype); }));
+            .runs(quantizedMean, [](InferContext& context) { return inferReduced(context, context.in("X").dtype); }));
     Row where = quantizedRow("QLinearWhere", "X or Y by condition, of quantised tensors");
     where.in("condition", kBool);
     tensorWithScale(tensorWithScale(where, "X", "x_scale", "x_zero_point"), "Y", "y_scale", "y_zero_point");
@@ -356,7 +357,7 @@ void define_contrib_quantized(Registry& registry) {
                      .required("axes", AttributeKind::Ints)
                      .required("keepdims", AttributeKind::Int)
                      .runs(sumInteger, [](InferContext& context) {
-                         const DType type = context.in(0).dtype;
+                         const DType type = context.in("data").dtype;
                          return inferReduced(context, type == DType::Undefined ? type
                                                       : type == DType::UInt8   ? DType::UInt32
                                                                                : DType::Int32);

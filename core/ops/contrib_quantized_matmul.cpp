@@ -41,10 +41,10 @@ EagerResult dynamicProduct(Eager& e) {
 }
 
 base::Result<void> inferProduct(InferContext& context, DType dtype) {
-    const TypeInfo operands[2] = {context.in(0), context.in(1)};
+    const TypeInfo operands[2] = {context.in("A"), context.in("B")};
     InferContext inner(operands, {}, context.attributes(), 1);
-    SONDE_TRY(Registry::all().find("", "MatMul", 0)->infer(inner));
-    context.set(0, TypeInfo::tensor(dtype, inner.outputs()[0].shape));
+    SONDE_TRY(inner.inferAs(*Registry::all().find("", "MatMul", 0)));
+    context.set(TypeInfo::tensor(dtype, inner.outputs()[0].shape));
     return {};
 }
 
@@ -83,11 +83,13 @@ EagerResult quantizedGemm(Eager& e) {
 }
 
 base::Result<void> inferQuantizedGemm(InferContext& context) {
-    const TypeInfo operands[2] = {context.in(0), context.in(3)};
+    const TypeInfo operands[2] = {context.in("A"), context.in("B")};
     InferContext inner(operands, {}, context.attributes(), 1);
-    SONDE_TRY(Registry::all().find("", "Gemm", 0)->infer(inner));
-    const DType type = !context.has(7) ? DType::Float32 : context.has(8) ? context.in(8).dtype : context.in(0).dtype;
-    context.set(0, TypeInfo::tensor(type, inner.outputs()[0].shape));
+    SONDE_TRY(inner.inferAs(*Registry::all().find("", "Gemm", 0)));
+    const DType type = !context.has("y_scale")       ? DType::Float32
+                       : context.has("y_zero_point") ? context.in("y_zero_point").dtype
+                                                     : context.in("A").dtype;
+    context.set(TypeInfo::tensor(type, inner.outputs()[0].shape));
     return {};
 }
 
@@ -95,17 +97,17 @@ base::Result<void> inferQuantizedGemm(InferContext& context) {
 
 void define_contrib_quantized_matmul(Registry& registry) {
     const auto kQuant = Category::Quantization;
-    registry.add(
-        contribRow("MatMulIntegerToFloat", "matrix product of bytes, scaled", kQuant)
-            .in("A", kBytes)
-            .in("B", kBytes)
-            .in("a_scale", kFloats)
-            .in("b_scale", kFloats)
-            .optionalIn("a_zero_point", kBytes)
-            .optionalIn("b_zero_point", kBytes)
-            .optionalIn("bias", kFloats)
-            .out("Y")
-            .runs(integerToFloat, [](InferContext& context) { return inferProduct(context, context.in(3).dtype); }));
+    registry.add(contribRow("MatMulIntegerToFloat", "matrix product of bytes, scaled", kQuant)
+                     .in("A", kBytes)
+                     .in("B", kBytes)
+                     .in("a_scale", kFloats)
+                     .in("b_scale", kFloats)
+                     .optionalIn("a_zero_point", kBytes)
+                     .optionalIn("b_zero_point", kBytes)
+                     .optionalIn("bias", kFloats)
+                     .out("Y")
+                     .runs(integerToFloat,
+                           [](InferContext& context) { return inferProduct(context, context.in("b_scale").dtype); }));
     registry.add(
         contribRow("DynamicQuantizeMatMul", "matrix product with bytes, the left side quantised dynamically", kQuant)
             .in("A", kFloat32)
@@ -121,7 +123,7 @@ void define_contrib_quantized_matmul(Registry& registry) {
                      .in("B", shorts)
                      .out("Y")
                      .runs(product16, [](InferContext& context) {
-                         const DType a = context.in(0).dtype, b = context.in(1).dtype;
+                         const DType a = context.in("A").dtype, b = context.in("B").dtype;
                          return inferProduct(context, a == DType::Undefined || b == DType::Undefined
                                                           ? DType::Undefined
                                                           : wideInteger(a, b));

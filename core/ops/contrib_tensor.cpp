@@ -18,8 +18,8 @@ EagerResult expandDims(Eager& e) {
 }
 
 base::Result<void> inferExpandDims(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
-    const Value& axis = context.constant(1);
+    std::optional<Dims> dims = context.in("X").shape;
+    const Value& axis = context.constant("axis");
     if (dims && axis.isNone()) {
         dims = unknownDims(dims->size() + 1);
     } else if (dims) {
@@ -27,7 +27,7 @@ base::Result<void> inferExpandDims(InferContext& context) {
         SONDE_ASSIGN(const std::size_t at, axisOf(given, dims->size() + 1));
         dims->insert(dims->begin() + static_cast<std::ptrdiff_t>(at), Dim::of(1));
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
@@ -39,9 +39,9 @@ EagerResult contribUnique(Eager& e) {
 }
 
 base::Result<void> inferContribUnique(InferContext& context) {
-    setLike(context, 0, unknownDims(1));
-    context.set(1, TypeInfo::tensor(DType::Int64, context.in(0).shape));
-    context.set(2, TypeInfo::tensor(DType::Int64, unknownDims(1)));
+    setLike(context, "x", unknownDims(1));
+    context.set("idx", TypeInfo::tensor(DType::Int64, context.in("x").shape));
+    context.set("counts", TypeInfo::tensor(DType::Int64, unknownDims(1)));
     return {};
 }
 
@@ -53,7 +53,7 @@ EagerResult range(Eager& e) {
 }
 
 base::Result<void> inferLine(InferContext& context) {
-    setLike(context, 0, unknownDims(1));
+    setLike(context, "start", unknownDims(1));
     return {};
 }
 
@@ -66,8 +66,8 @@ EagerResult contribPad(Eager& e) {
 }
 
 base::Result<void> inferContribPad(InferContext& context) {
-    const auto& dims = context.in(0).shape;
-    setLike(context, 0, dims ? std::optional(unknownDims(dims->size())) : std::nullopt);
+    const auto& dims = context.in("data").shape;
+    setLike(context, "data", dims ? std::optional(unknownDims(dims->size())) : std::nullopt);
     return {};
 }
 
@@ -76,8 +76,7 @@ EagerResult gatherND(Eager& e) {
 }
 
 base::Result<void> inferContribGatherND(InferContext& context) {
-    const std::size_t inputs[] = {0, 1};
-    return inferAs(context, "", "GatherND", inputs);
+    return inferAs(context, "", "GatherND", {"data", "indices"});
 }
 
 /// Inverse matrices, of half precision by way of float32.
@@ -117,7 +116,7 @@ EagerResult irfft(Eager& e) {
 }
 
 base::Result<void> inferSpectrum(InferContext& context, bool inverted) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("X").shape;
     if (dims && inverted && dims->size() > 1) {
         dims->pop_back();
         dims->back() = dims->back().known() ? Dim::of(2 * (dims->back().value - 1)) : Dim{};
@@ -125,7 +124,7 @@ base::Result<void> inferSpectrum(InferContext& context, bool inverted) {
         dims->back() = dims->back().known() ? Dim::of(dims->back().value / 2 + 1) : Dim{};
         dims->push_back(Dim::of(2));
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
@@ -150,8 +149,8 @@ EagerResult distances(Eager& e) {
 }
 
 base::Result<void> inferDistances(InferContext& context) {
-    const auto &a = context.in(0).shape, &b = context.in(1).shape;
-    setLike(context, 0, Dims{a && a->size() == 2 ? a->front() : Dim{}, b && b->size() == 2 ? b->front() : Dim{}});
+    const auto &a = context.in("A").shape, &b = context.in("B").shape;
+    setLike(context, "A", Dims{a && a->size() == 2 ? a->front() : Dim{}, b && b->size() == 2 ? b->front() : Dim{}});
     return {};
 }
 
@@ -163,7 +162,7 @@ EagerResult contribUnfold(Eager& e) {
 }
 
 base::Result<void> inferContribUnfold(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("input").shape;
     if (dims) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("dim", -1), dims->size()));
         const std::int64_t size = context.attributes().getInt("size", 1), step = context.attributes().getInt("step", 1);
@@ -172,7 +171,7 @@ base::Result<void> inferContribUnfold(InferContext& context) {
             dim.known() && size >= 0 && step > 0 && dim.value >= size ? Dim::of((dim.value - size) / step + 1) : Dim{};
         dims->push_back(size >= 0 ? Dim::of(size) : Dim{});
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "input", std::move(dims));
     return {};
 }
 
@@ -181,8 +180,7 @@ EagerResult embedding(Eager& e) {
 }
 
 base::Result<void> inferContribEmbedding(InferContext& context) {
-    const std::size_t inputs[] = {0, 1};
-    return inferAs(context, "", "Gather", inputs);
+    return inferAs(context, "", "Gather", {"weight", "indices"});
 }
 
 /// X + Y·gate, the product rounded to the dtype first.
@@ -202,7 +200,7 @@ EagerResult allFinite(Eager& e) {
 }
 
 base::Result<void> inferFlag(InferContext& context) {
-    context.set(0, TypeInfo::tensor(DType::Bool, Shape{}));
+    context.set(TypeInfo::tensor(DType::Bool, Shape{}));
     return {};
 }
 
@@ -267,22 +265,22 @@ EagerResult cropAndResize(Eager& e) {
 }
 
 base::Result<void> inferCrop(InferContext& context) {
-    const auto &image = context.in(0).shape, &boxes = context.in(1).shape;
+    const auto &image = context.in("X").shape, &boxes = context.in("rois").shape;
     Dims dims{boxes && !boxes->empty() ? boxes->front() : Dim{}, image && image->size() == 4 ? (*image)[1] : Dim{},
               Dim{}, Dim{}};
-    if (!context.constant(3).isNone()) {
-        SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.constant(3)));
+    if (!context.constant("crop_size").isNone()) {
+        SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.constant("crop_size")));
         if (size.size() == 2) dims[2] = Dim::of(size[0]), dims[3] = Dim::of(size[1]);
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
 /// Rows that are those of ai.onnx under the other domain: the row of that version, delegated to at run time.
 void addAlias(Registry& registry, Row row, std::string_view onnx, int version) {
     registry.add(row.runs(
-        [onnx, version](KernelContext& context) { return Registry::all().find("", onnx, version)->kernel(context); },
-        [onnx, version](InferContext& context) { return Registry::all().find("", onnx, version)->infer(context); }));
+        [onnx, version](KernelContext& context) { return context.runAs(*Registry::all().find("", onnx, version)); },
+        [onnx, version](InferContext& context) { return context.inferAs(*Registry::all().find("", onnx, version)); }));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ base::Result<std::size_t> bodyOf(KernelContext& context, const char* name, std::
 
 template <bool isScript>
 base::Result<void> ifElse(KernelContext& context) {
-    const Value& condition = context.value(0);
+    const Value& condition = context.value({"cond", "condition"});
     const bool isOne = condition.isTensor() ? condition.tensor().numel() == 1 : isScript && condition.isNumber();
     if (!isOne) return opError("the condition " + condition.typeText() + " is not one bool");
     const bool holds = condition.isTensor() ? condition.tensor().toDouble(0) != 0 : condition.number() != 0;
@@ -64,11 +64,12 @@ template <bool isScript>
 base::Result<void> loop(KernelContext& context) {
     SONDE_ASSIGN(const std::size_t body, bodyOf<isScript>(context, "body", 0));
     std::int64_t trips = std::numeric_limits<std::int64_t>::max();
-    if (context.has(0)) {
-        SONDE_ASSIGN(trips, intOf(context.value(0)));
+    if (context.has({"M", "max_trip_count"})) {
+        SONDE_ASSIGN(trips, intOf(context.value({"M", "max_trip_count"})));
     }
-    if (!context.has(0) && !context.has(1)) return opError("neither a trip count nor a condition would end the loop");
-    bool goOn = !context.has(1) || truthOf(context.value(1));
+    if (!context.has({"M", "max_trip_count"}) && !context.has({"cond", "condition"}))
+        return opError("neither a trip count nor a condition would end the loop");
+    bool goOn = !context.has({"cond", "condition"}) || truthOf(context.value({"cond", "condition"}));
     std::vector<Value> carried;
     for (std::size_t i = 2; i < context.inputCount(); ++i) carried.push_back(context.value(i));
     const std::size_t scanned = context.outputCount() > carried.size() ? context.outputCount() - carried.size() : 0;
@@ -187,7 +188,9 @@ base::Result<void> batchedScan(KernelContext& context) {
             if (i <= stateCount) states.emplace_back(x.selected(0, b));
             else inputs.push_back(x.selected(0, b));
         }
-        const std::int64_t limit = context.has(0) && b < context.in(0).numel() ? context.in(0).toInt64(b) : -1;
+        const std::int64_t limit = context.has("sequence_lens") && b < context.in("sequence_lens").numel()
+                                       ? context.in("sequence_lens").toInt64(b)
+                                       : -1;
         SONDE_ASSIGN(const std::vector<Value> results,
                      scanOnce(context, body, std::move(states), inputs, context.outputCount() - stateCount, {},
                               attributes.getInts("directions"), {}, {}, b * (1 << 20), limit));
@@ -206,9 +209,9 @@ base::Result<void> batchedScan(KernelContext& context) {
 /// Applies the body to every element of the first sequence (and what stands at the same place of the others).
 base::Result<void> sequenceMap(KernelContext& context) {
     SONDE_ASSIGN(const std::size_t body, bodyOf<false>(context, "body", 0));
-    if (context.value(0).kind() != ValueKind::Sequence)
-        return opError("the first input must be a sequence, but is " + context.value(0).typeText());
-    const std::size_t length = context.value(0).items().size();
+    if (context.value("input_sequence").kind() != ValueKind::Sequence)
+        return opError("the first input must be a sequence, but is " + context.value("input_sequence").typeText());
+    const std::size_t length = context.value("input_sequence").items().size();
     std::vector<tensor::ValueList> results(context.outputCount());
     for (std::size_t i = 0; i < length; ++i) {
         if (context.cancelled()) return base::cancelled();

@@ -10,10 +10,6 @@ namespace sonde::ops {
 
 namespace {
 
-const Tensor* optionalTensor(KernelContext& context, std::size_t input) {
-    return context.has(input) ? &context.in(input) : nullptr;
-}
-
 base::Result<void> needImage(const Tensor& x, const Tensor& w) {
     if (x.rank() < 3 || w.rank() != x.rank())
         return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
@@ -21,29 +17,28 @@ base::Result<void> needImage(const Tensor& x, const Tensor& w) {
 }
 
 base::Result<void> onnxConv(KernelContext& context) {
-    const Tensor &x = context.in(0), &w = context.in(1);
+    const Tensor &x = context.in("X"), &w = context.in("W");
     SONDE_TRY(needImage(x, w));
     SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2),
                                                            std::span(x.shape().dims()).subspan(2)));
-    return kernels::convolve(context, x, w, optionalTensor(context, 2), window,
-                             context.attributes().getInt("group", 1));
+    return kernels::convolve(context, x, w, context.optionalIn("B"), window, context.attributes().getInt("group", 1));
 }
 
 base::Result<void> inferOnnxConv(InferContext& context) {
-    const TypeInfo &x = context.in(0), &w = context.in(1);
+    const TypeInfo &x = context.in("X"), &w = context.in("W");
     if (!x.shape || !w.shape || x.shape->size() < 3 || w.shape->size() != x.shape->size()) {
-        setLike(context, 0, x.shape ? std::optional(unknownDims(x.shape->size())) : std::nullopt);
+        setLike(context, "X", x.shape ? std::optional(unknownDims(x.shape->size())) : std::nullopt);
         return {};
     }
     std::vector<std::int64_t> kernel = context.attributes().getInts("kernel_shape", extentsFrom(*w.shape, 2));
     for (std::int64_t extent : kernel) {
         if (extent < 0) {
-            setLike(context, 0, unknownDims(x.shape->size()));
+            setLike(context, "X", unknownDims(x.shape->size()));
             return {};
         }
     }
     SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), kernel, extentsFrom(*x.shape, 2)));
-    setLike(context, 0, windowDims(window, *x.shape, (*w.shape)[0]));
+    setLike(context, "X", windowDims(window, *x.shape, (*w.shape)[0]));
     return {};
 }
 
@@ -83,7 +78,7 @@ base::Result<std::vector<std::int64_t>> transposedOutput(Window& window, const A
 }
 
 base::Result<void> onnxConvTranspose(KernelContext& context) {
-    const Tensor &x = context.in(0), &w = context.in(1);
+    const Tensor &x = context.in("X"), &w = context.in("W");
     SONDE_TRY(needImage(x, w));
     const auto spatial = std::span(x.shape().dims()).subspan(2);
     Attributes attributes = context.attributes();
@@ -92,16 +87,16 @@ base::Result<void> onnxConvTranspose(KernelContext& context) {
     SONDE_ASSIGN(Window window, windowFromAttributes(attributes, std::span(w.shape().dims()).subspan(2), spatial));
     SONDE_TRY(kernelIsThatOf(window, std::span(w.shape().dims()).subspan(2)));
     SONDE_ASSIGN(const std::vector<std::int64_t> output, transposedOutput(window, context.attributes(), spatial));
-    return kernels::convolveTransposed(context, x, w, optionalTensor(context, 2), window,
+    return kernels::convolveTransposed(context, x, w, context.optionalIn("B"), window,
                                        context.attributes().getInt("group", 1), output);
 }
 
 base::Result<void> inferOnnxConvTranspose(InferContext& context) {
     using tensor::Symbolic;
-    const TypeInfo& x = context.in(0);
-    const std::optional<Shape> weights = context.in(1).staticShape();
+    const TypeInfo& x = context.in("X");
+    const std::optional<Shape> weights = context.in("W").staticShape();
     if (!x.shape || !weights || x.shape->size() < 3 || weights->rank() != x.shape->size()) {
-        setLike(context, 0, x.shape ? std::optional(unknownDims(x.shape->size())) : std::nullopt);
+        setLike(context, "X", x.shape ? std::optional(unknownDims(x.shape->size())) : std::nullopt);
         return {};
     }
     // Extents that are not known are 1 to the checks, and take part as symbols in the formula.
@@ -131,7 +126,7 @@ base::Result<void> inferOnnxConvTranspose(InferContext& context) {
         dims.push_back(
             (Symbolic::of(in) * Symbolic::of(window.stride[i]) + Symbolic::of(same ? std::int64_t{0} : added)).dim());
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
@@ -144,8 +139,8 @@ struct AtenArguments {
 };
 
 base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arguments) {
-    Tensor x = context.in(0);
-    const Tensor& w = context.in(1);
+    Tensor x = context.in("input");
+    const Tensor& w = context.in("weight");
     const bool batched = x.rank() == w.rank();
     if (!batched) kernels::Followers::dismiss();  // what follows has one dimension less
     if (!batched && x.rank() + 1 == w.rank()) x = x.unsqueezed(0);
@@ -156,7 +151,7 @@ base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arg
     for (std::int64_t s : stride) strides.push_back(Value::ofInt(s));
     SONDE_ASSIGN(const Window window, windowFromArguments(kernel, Value::list(std::move(strides)), arguments.padding,
                                                           arguments.dilation, false));
-    const Tensor* bias = optionalTensor(context, 2);
+    const Tensor* bias = context.optionalIn("bias");
     if (arguments.transposed) {
         SONDE_ASSIGN(const std::vector<std::int64_t> extra, spread(arguments.outputPadding, kernel.size(), 0));
         std::vector<std::int64_t> output;
@@ -184,50 +179,59 @@ Value argument(const Value* values, std::size_t count, std::size_t index) {
 
 /// conv1d/2d/3d: input, weight, bias, stride, padding, dilation, groups.
 base::Result<void> atenConv(KernelContext& context) {
-    AtenArguments arguments{context.value(3), context.value(4), context.value(5), Value(), 1, false};
-    SONDE_ASSIGN(arguments.groups, intOf(context.value(6)));
+    AtenArguments arguments{
+        context.value("stride"), context.value("padding"), context.value("dilation"), Value(), 1, false};
+    SONDE_ASSIGN(arguments.groups, intOf(context.value("groups")));
     return atenConvolve(context, arguments);
 }
 
 /// conv_transpose1d/2d/3d: input, weight, bias, stride, padding, output_padding, groups, dilation.
 base::Result<void> atenConvTranspose(KernelContext& context) {
-    AtenArguments arguments{context.value(3), context.value(4), context.value(7), context.value(5), 1, true};
-    SONDE_ASSIGN(arguments.groups, intOf(context.value(6)));
+    AtenArguments arguments{context.value("stride"),
+                            context.value("padding"),
+                            context.value("dilation"),
+                            context.value("output_padding"),
+                            1,
+                            true};
+    SONDE_ASSIGN(arguments.groups, intOf(context.value("groups")));
     return atenConvolve(context, arguments);
 }
 
 base::Result<void> atenConvolution(KernelContext& context) {
-    AtenArguments arguments{context.value(3), context.value(4), context.value(5), context.value(7), 1, false};
-    SONDE_ASSIGN(const std::int64_t transposed, intOf(context.value(6)));
+    AtenArguments arguments{context.value("stride"),
+                            context.value("padding"),
+                            context.value("dilation"),
+                            context.value("output_padding"),
+                            1,
+                            false};
+    SONDE_ASSIGN(const std::int64_t transposed, intOf(context.value("transposed")));
     arguments.transposed = transposed != 0;
-    SONDE_ASSIGN(arguments.groups, intOf(context.value(8)));
+    SONDE_ASSIGN(arguments.groups, intOf(context.value("groups")));
     return atenConvolve(context, arguments);
 }
 
-base::Result<void> inferAtenWindow(InferContext& context, std::size_t strideAt, std::size_t paddingAt,
-                                   std::size_t dilationAt) {
-    const TypeInfo &x = context.in(0), &w = context.in(1);
+base::Result<void> inferAtenWindow(InferContext& context) {
+    const TypeInfo &x = context.in("input"), &w = context.in("weight");
     if (!x.shape || !w.shape || x.shape->size() != w.shape->size() || x.shape->size() < 3 || !w.staticShape()) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "input", std::nullopt);
         return {};
     }
     const std::vector<std::int64_t> kernel = extentsFrom(*w.shape, 2);
-    const Value& stride = context.constant(strideAt);
+    const Value& stride = context.constant("stride");
     SONDE_ASSIGN(const Window window,
-                 windowFromArguments(kernel, stride.isNone() ? Value::ofInt(1) : stride, context.constant(paddingAt),
-                                     context.constant(dilationAt), false));
-    setLike(context, 0, windowDims(window, *x.shape, (*w.shape)[0]));
+                 windowFromArguments(kernel, stride.isNone() ? Value::ofInt(1) : stride, context.constant("padding"),
+                                     context.constant("dilation"), false));
+    setLike(context, "input", windowDims(window, *x.shape, (*w.shape)[0]));
     return {};
 }
 
 /// Extent (i - 1)·stride + dilation·(k - 1) + 1 + output padding - 2·padding; channels of w [C,K/groups,…] times
 /// groups.
-base::Result<void> inferAtenTransposed(InferContext& context, std::size_t dilationAt, std::size_t outputPaddingAt,
-                                       std::size_t groupsAt) {
-    const TypeInfo &x = context.in(0), &w = context.in(1);
+base::Result<void> inferAtenTransposed(InferContext& context) {
+    const TypeInfo &x = context.in("input"), &w = context.in("weight");
     const std::optional<Shape> weights = w.staticShape();
     if (!x.shape || !weights || x.shape->size() != weights->rank() || weights->rank() < 3) {
-        setLike(context, 0,
+        setLike(context, "input",
                 x.shape && weights && x.shape->size() == weights->rank() ? std::optional(unknownDims(weights->rank()))
                                                                          : std::nullopt);
         return {};
@@ -235,20 +239,20 @@ base::Result<void> inferAtenTransposed(InferContext& context, std::size_t dilati
     const std::size_t rank = weights->rank() - 2;
     Dims dims = unknownDims(rank + 2);
     dims[0] = (*x.shape)[0];
-    const Value& groups = context.constant(groupsAt);
-    if (groups.kind() == ValueKind::Int || context.inputCount() <= groupsAt) {
+    const Value& groups = context.constant("groups");
+    if (groups.kind() == ValueKind::Int || context.inputCount() <= context.position("groups")) {
         dims[1] = (tensor::Symbolic::of((*weights)[1]) *
                    tensor::Symbolic::of(groups.kind() == ValueKind::Int ? groups.toInt() : std::int64_t{1}))
                       .dim();
     }
-    const auto numbers = [&](std::size_t at, std::int64_t fallback) -> std::optional<std::vector<std::int64_t>> {
-        const bool isGiven = at < context.inputCount() && context.in(at).kind != ValueKind::None;
-        if (isGiven && context.constant(at).isNone()) return std::nullopt;
-        const auto all = spread(isGiven ? context.constant(at) : Value(), rank, fallback);
+    const auto numbers = [&](Name name, std::int64_t fallback) -> std::optional<std::vector<std::int64_t>> {
+        const bool isGiven = context.has(name);
+        if (isGiven && context.constant(name).isNone()) return std::nullopt;
+        const auto all = spread(isGiven ? context.constant(name) : Value(), rank, fallback);
         return all ? std::optional(*all) : std::nullopt;
     };
-    const auto stride = numbers(3, 1), padding = numbers(4, 0), dilation = numbers(dilationAt, 1),
-               extra = numbers(outputPaddingAt, 0);
+    const auto stride = numbers("stride", 1), padding = numbers("padding", 0), dilation = numbers("dilation", 1),
+               extra = numbers("output_padding", 0);
     for (std::size_t i = 0; i < rank && stride && padding && dilation && extra; ++i) {
         const auto number = [](std::int64_t value) { return tensor::Symbolic::of(value); };
         const tensor::Symbolic span = number((*dilation)[i]) * number((*weights)[i + 2] - 1) + number(1);
@@ -256,14 +260,14 @@ base::Result<void> inferAtenTransposed(InferContext& context, std::size_t dilati
                        number((*extra)[i]) - number(2) * number((*padding)[i]))
                           .dim();
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "input", std::move(dims));
     return {};
 }
 
 base::Result<void> inferAtenConvolution(InferContext& context) {
-    if (context.constant(6).kind() == ValueKind::Bool)
-        return context.constant(6).toBool() ? inferAtenTransposed(context, 5, 7, 8) : inferAtenWindow(context, 3, 4, 5);
-    setLike(context, 0, std::nullopt);
+    if (context.constant("transposed").kind() == ValueKind::Bool)
+        return context.constant("transposed").toBool() ? inferAtenTransposed(context) : inferAtenWindow(context);
+    setLike(context, "input", std::nullopt);
     return {};
 }
 
@@ -273,8 +277,9 @@ base::Result<std::unique_ptr<PreparedState>> prepareFrom(std::span<const Value> 
     return kernels::prepareConv(argument(constants.data(), constants.size(), 1), groups.toInt(), environment);
 }
 
-OpDef withPlan(OpDef def, std::size_t groupsAt) {
-    def.prepare = [groupsAt](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
+OpDef withPlan(OpDef def) {
+    def.prepare = [groupsAt = def.position("groups")](std::span<const Value> constants, const Attributes&,
+                                                      RunEnvironment& environment) {
         Value groups = argument(constants.data(), constants.size(), groupsAt);
         return prepareFrom(constants, groups.isNone() ? Value::ofInt(1) : groups, environment);
     };
@@ -282,8 +287,6 @@ OpDef withPlan(OpDef def, std::size_t groupsAt) {
 }
 
 void addAtenConv(Registry& registry) {
-    const auto infer = [](InferContext& context) { return inferAtenWindow(context, 3, 4, 5); };
-    const auto transposed = [](InferContext& context) { return inferAtenTransposed(context, 7, 5, 6); };
     for (
         std::string_view schema :
         {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
@@ -292,14 +295,15 @@ void addAtenConv(Registry& registry) {
          "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding=\"valid\", int[1] dilation=1, int groups=1) -> Tensor",
          "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", int[2] dilation=1, int groups=1) -> Tensor",
          "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", int[3] dilation=1, int groups=1) -> Tensor"}) {
-        registry.add(withPlan(atenRow(schema, "convolution", Category::Layer, atenConv, infer), 6));
+        registry.add(withPlan(atenRow(schema, "convolution", Category::Layer, atenConv, inferAtenWindow)));
     }
     for (
         std::string_view schema :
         {"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
          "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
          "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor"}) {
-        registry.add(atenRow(schema, "transposed convolution", Category::Layer, atenConvTranspose, transposed));
+        registry.add(
+            atenRow(schema, "transposed convolution", Category::Layer, atenConvTranspose, inferAtenTransposed));
     }
     registry.add(atenRow(
         "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "

@@ -16,25 +16,25 @@ base::Result<void> relayout(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     SONDE_ASSIGN(const Packing packing, Packing::parse(attributes.getString("packing", "")));
     if (attributes.getInt("back", 0) == 0) {
-        SONDE_ASSIGN(Tensor packed, packing.pack(context.in(0)));
-        context.setOutput(0, Value(std::move(packed)));
+        SONDE_ASSIGN(Tensor packed, packing.pack(context.in("x")));
+        context.setOutput(Value(std::move(packed)));
         return {};
     }
-    SONDE_ASSIGN(Tensor plain, packing.unpack(context.in(0), attributes.getInts("extents")));
-    context.setOutput(0, Value(std::move(plain)));
+    SONDE_ASSIGN(Tensor plain, packing.unpack(context.in("x"), attributes.getInts("extents")));
+    context.setOutput(Value(std::move(plain)));
     return {};
 }
 
 base::Result<void> inferRelayout(InferContext& context) {
     const Attributes& attributes = context.attributes();
     SONDE_ASSIGN(const Packing packing, Packing::parse(attributes.getString("packing", "")));
-    setLike(context, 0, std::nullopt);
-    const std::optional<Shape> shape = context.in(0).staticShape();
+    setLike(context, "x", std::nullopt);
+    const std::optional<Shape> shape = context.in("x").staticShape();
     if (!shape) return {};
     SONDE_ASSIGN(const Shape result, attributes.getInt("back", 0) == 0
                                          ? packing.packedShape(*shape)
                                          : packing.plainShape(*shape, attributes.getInts("extents")));
-    setLike(context, 0, dimsOf(result));
+    setLike(context, "x", dimsOf(result));
     return {};
 }
 
@@ -115,7 +115,7 @@ base::Result<void> convBias(KernelContext& context) {
         SONDE_ASSIGN(const Packing packing, Packing::parse(text));
         SONDE_ASSIGN(y, packing.pack(y));
     }
-    context.setOutput(0, Value(std::move(y)));
+    context.setOutput(Value(std::move(y)));
     return {};
 }
 
@@ -153,12 +153,12 @@ base::Result<void> inferConvBias(InferContext& context) {
     const std::vector<Value> constants(2);
     const Attributes given = convAttributes(attributes);
     InferContext inner(types, constants, given, 1);
-    SONDE_TRY(conv->infer(inner));
+    SONDE_TRY(inner.inferAs(*conv));
     TypeInfo y = inner.outputs().front();
     y.dtype = of == "Conv" ? context.in(X).dtype : of == "ConvInteger" ? DType::Int32 : context.in(YZero).dtype;
     SONDE_ASSIGN(y, changed(y, attributes.getString("y_packing", ""),
                             [](const Packing& how, const Shape& shape) { return how.packedShape(shape); }));
-    context.set(0, std::move(y));
+    context.set(std::move(y));
     return {};
 }
 

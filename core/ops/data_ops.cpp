@@ -49,19 +49,19 @@ base::Result<Value> constantValue(const Attributes& attributes) {
 
 base::Result<void> constant(KernelContext& context) {
     SONDE_ASSIGN(Value value, constantValue(context.attributes()));
-    context.setOutput(0, std::move(value));
+    context.setOutput(std::move(value));
     return {};
 }
 
 base::Result<void> inferConstant(InferContext& context) {
     SONDE_ASSIGN(Value value, constantValue(context.attributes()));
-    context.set(0, TypeInfo::of(value));
-    context.setKnown(0, std::move(value));
+    context.set(TypeInfo::of(value));
+    context.setKnown(std::move(value));
     return {};
 }
 
 base::Result<Tensor> filled(KernelContext& context, const Shape& shape, const Tensor& value) {
-    SONDE_ASSIGN(Tensor out, context.output(0, value.dtype(), shape));
+    SONDE_ASSIGN(Tensor out, context.output(value.dtype(), shape));
     if (value.dtype() == DType::String) {
         for (std::string& text : out.mutableStrings()) text = value.strings()[0];
         return out;
@@ -79,26 +79,27 @@ Tensor fillValue(const Attributes& attributes) {
 }
 
 base::Result<void> constantOfShape(KernelContext& context) {
-    SONDE_ASSIGN(std::vector<std::int64_t> dims, intsOf(context.value(0)));
+    SONDE_ASSIGN(std::vector<std::int64_t> dims, intsOf(context.value("input")));
     SONDE_TRY(filled(context, Shape(std::move(dims)), fillValue(context.attributes())));
     return {};
 }
 
 base::Result<void> inferConstantOfShape(InferContext& context) {
     const DType dtype = fillValue(context.attributes()).dtype();
-    const std::optional<Elements> request = context.elements(0);
-    context.set(0, TypeInfo::tensor(dtype, request ? std::optional(dimsOf(*request)) : unknownDimsFrom(context.in(0))));
+    const std::optional<Elements> request = context.elements("input");
+    context.set(
+        TypeInfo::tensor(dtype, request ? std::optional(dimsOf(*request)) : unknownDimsFrom(context.in("input"))));
     return {};
 }
 
 base::Result<void> identity(KernelContext& context) {
-    context.setOutput(0, context.value(0));
+    context.setOutput(context.value({"self", "input"}));
     return {};
 }
 
 base::Result<void> inferIdentity(InferContext& context) {
-    context.set(0, context.in(0));
-    if (!context.constant(0).isNone()) context.setKnown(0, context.constant(0));
+    context.set(context.in({"self", "input"}));
+    if (!context.constant({"self", "input"}).isNone()) context.setKnown(context.constant({"self", "input"}));
     return {};
 }
 
@@ -121,23 +122,23 @@ CastOptions castOptions(const Attributes& attributes) {
 
 base::Result<void> cast(KernelContext& context) {
     SONDE_ASSIGN(const DType to, castTarget(context.attributes()));
-    return convertTo(context, context.in(0), to, castOptions(context.attributes()));
+    return convertTo(context, context.in("input"), to, castOptions(context.attributes()));
 }
 
 base::Result<void> inferCast(InferContext& context) {
     SONDE_ASSIGN(const DType to, castTarget(context.attributes()));
-    context.set(0, TypeInfo::tensor(to, context.in(0).shape));
+    context.set(TypeInfo::tensor(to, context.in("input").shape));
     return {};
 }
 
 /// The same bits seen as another dtype of the same size.
 base::Result<void> bitCast(KernelContext& context) {
     SONDE_ASSIGN(const DType to, castTarget(context.attributes()));
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     if (x.dtype() == DType::String || to == DType::String || tensor::bitsInFile(x.dtype()) != tensor::bitsInFile(to)) {
         return opError("the bits of " + x.typeText() + " cannot be seen as " + std::string(tensor::name(to)));
     }
-    SONDE_ASSIGN(Tensor out, context.output(0, to, x.shape()));
+    SONDE_ASSIGN(Tensor out, context.output(to, x.shape()));
     std::memcpy(out.mutableBytes(), x.bytes(), x.sizeBytes());
     const std::size_t bits = tensor::bitsInFile(to);
     for (std::size_t i = 0; bits < 8 && i < out.sizeBytes(); ++i) {
@@ -169,7 +170,7 @@ base::Result<void> rangeOf(KernelContext& context, const Tensor& start, const Te
         count = std::ceil((limit.toDouble(0) - start.toDouble(0)) / delta.toDouble(0));
     }
     if (!(count < 1e15)) return opError("a range of " + base::shortestText(count) + " elements is too large");
-    SONDE_ASSIGN(Tensor out, context.output(0, dtype, Shape{static_cast<std::int64_t>(std::max(count, 0.0))}));
+    SONDE_ASSIGN(Tensor out, context.output(dtype, Shape{static_cast<std::int64_t>(std::max(count, 0.0))}));
     if (!tensor::dispatchNumbers(dtype, [&](auto tag) {
             using T = typename decltype(tag)::type;
             for (std::int64_t i = 0; i < out.numel(); ++i) {
@@ -189,7 +190,7 @@ base::Result<void> rangeOf(KernelContext& context, const Tensor& start, const Te
 }
 
 base::Result<void> eyeLike(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     if (x.rank() != 2) return opError("needs a matrix, but has " + x.typeText());
     DType dtype = x.dtype();
     if (const std::int64_t code = context.attributes().getInt("dtype", 0); code > 0 && code < tensor::kDTypeCount)
@@ -202,14 +203,14 @@ base::Result<void> eyeLike(KernelContext& context) {
             wide.mutableData<std::int8_t>()[i * x.dim(1) + column] = 1;
     }
     SONDE_ASSIGN(Tensor out, wide.cast(dtype));
-    context.setOutput(0, Value(std::move(out)));
+    context.setOutput(Value(std::move(out)));
     return {};
 }
 
 // Clip and Dropout: the identity in most places.
 
 base::Result<void> clipTo(KernelContext& context, std::optional<double> low, std::optional<double> high) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     const kernels::UnaryFunction function{
         [](double v, double a, double b) { return std::isnan(v) ? v : std::min(std::max(v, a), b); }, nullptr,
         kernels::Unary::Clip};
@@ -220,22 +221,23 @@ base::Result<void> clipTo(KernelContext& context, std::optional<double> low, std
 }
 
 base::Result<void> clipInputs(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    const auto bound = [&](std::size_t i) {
-        return context.has(i) && context.in(i).numel() == 1 ? std::optional(context.in(i).toDouble(0)) : std::nullopt;
+    const Tensor& x = context.in("input");
+    const auto bound = [&](Name name) {
+        return context.has(name) && context.in(name).numel() == 1 ? std::optional(context.in(name).toDouble(0))
+                                                                  : std::nullopt;
     };
-    if (tensor::isFloating(x.dtype()) && !(context.has(1) && context.in(1).numel() != 1))
-        return clipTo(context, bound(1), bound(2));
+    if (tensor::isFloating(x.dtype()) && !(context.has("min") && context.in("min").numel() != 1))
+        return clipTo(context, bound("min"), bound("max"));
     Tensor result = x;
-    if (context.has(1)) {
+    if (context.has("min")) {
         SONDE_ASSIGN(result,
-                     kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Max, result, context.in(1)));
+                     kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Max, result, context.in("min")));
     }
-    if (context.has(2)) {
+    if (context.has("max")) {
         SONDE_ASSIGN(result,
-                     kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Min, result, context.in(2)));
+                     kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Min, result, context.in("max")));
     }
-    context.setOutput(0, Value(std::move(result)));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 
@@ -246,9 +248,10 @@ std::unique_ptr<kernels::Follower> clipFollower(const kernels::FollowerCall& cal
     const char* const names[2] = {"min", "max"};
     for (std::size_t i = 0; i < 2; ++i) {
         bounds[i] = call.attributes.getFloat(names[i], bounds[i]);
-        if (i + 1 >= call.inputs.size() || call.inputs[i + 1].isNone()) continue;
-        if (!call.inputs[i + 1].isTensor() || call.inputs[i + 1].tensor().numel() != 1) return nullptr;
-        bounds[i] = call.inputs[i + 1].tensor().toDouble(0);
+        const std::size_t at = call.op.position(names[i]);
+        if (at >= call.inputs.size() || call.inputs[at].isNone()) continue;
+        if (!call.inputs[at].isTensor() || call.inputs[at].tensor().numel() != 1) return nullptr;
+        bounds[i] = call.inputs[at].tensor().toDouble(0);
     }
     return call.at == 0 ? kernels::unaryFollower(kernels::Unary::Clip, bounds[0], bounds[1]) : nullptr;
 }
@@ -262,34 +265,34 @@ base::Result<void> clipAttributes(KernelContext& context) {
 }
 
 base::Result<void> atenClamp(KernelContext& context) {
-    Tensor x = context.in(0);
-    std::vector<Value> all{context.value(0)};
-    for (std::size_t i = 1; i < 3; ++i) {
-        if (context.has(i)) all.push_back(context.value(i));
+    Tensor x = context.in("self");
+    std::vector<Value> all{context.value("self")};
+    for (const char* name : {"min", "max"}) {
+        if (context.has(name)) all.push_back(context.value(name));
     }
     const DType dtype = promoted(all);
     SONDE_ASSIGN(x, x.cast(dtype));
-    for (std::size_t i = 1; i < 3; ++i) {
-        if (!context.has(i)) continue;
-        SONDE_ASSIGN(const Tensor bound, asTensor(context.value(i), dtype));
-        SONDE_ASSIGN(x, kernels::arithmeticTensor(
-                            context.pool(), i == 1 ? kernels::Arithmetic::Max : kernels::Arithmetic::Min, x, bound));
+    for (const auto& [name, operation] :
+         {std::pair("min", kernels::Arithmetic::Max), std::pair("max", kernels::Arithmetic::Min)}) {
+        if (!context.has(name)) continue;
+        SONDE_ASSIGN(const Tensor bound, asTensor(context.value(name), dtype));
+        SONDE_ASSIGN(x, kernels::arithmeticTensor(context.pool(), operation, x, bound));
     }
-    context.setOutput(0, Value(std::move(x)));
+    context.setOutput(Value(std::move(x)));
     return {};
 }
 
 base::Result<void> inferDropout(InferContext& context) {
-    context.set(0, context.in(0));
-    context.set(1, TypeInfo::tensor(DType::Bool, context.in(0).shape));
+    context.set(context.in("data"));
+    context.set("mask", TypeInfo::tensor(DType::Bool, context.in("data").shape));
     return {};
 }
 
 /// Zeroes each element with probability `ratio` and scales the others by 1/(1 − ratio).
 base::Result<void> dropElements(KernelContext& context, double ratio, std::uint64_t seed) {
     if (!(ratio >= 0 && ratio < 1)) return opError("ratio " + base::shortestText(ratio) + " is outside [0, 1)");
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(Tensor mask, context.output(1, DType::Bool, x.shape()));
+    const Tensor& x = context.in("data");
+    SONDE_ASSIGN(Tensor mask, context.output("mask", DType::Bool, x.shape()));
     base::Random random(seed);
     for (std::int64_t i = 0; i < x.numel(); ++i) mask.mutableData<bool>()[i] = random.uniform() >= ratio;
     SONDE_ASSIGN(const Tensor keep, mask.cast(x.dtype()));
@@ -300,16 +303,18 @@ base::Result<void> dropElements(KernelContext& context, double ratio, std::uint6
 }
 
 base::Result<void> dropout(KernelContext& context) {
-    const bool training = context.has(2) && context.in(2).numel() == 1 && context.in(2).toInt64(0) != 0;
-    const double ratio = context.has(1) ? context.in(1).numel() == 1 ? context.in(1).toDouble(0) : 0.5 : 0.5;
+    const bool training = context.has("training_mode") && context.in("training_mode").numel() == 1 &&
+                          context.in("training_mode").toInt64(0) != 0;
+    const double ratio =
+        context.has("ratio") ? context.in("ratio").numel() == 1 ? context.in("ratio").toDouble(0) : 0.5 : 0.5;
     if (training && ratio != 0) {
         return dropElements(
             context, ratio,
             context.environment().seed + static_cast<std::uint64_t>(context.attributes().getInt("seed", 0)));
     }
-    context.setOutput(0, context.value(0));
-    if (context.wants(1)) {
-        SONDE_ASSIGN(Tensor mask, context.output(1, DType::Bool, context.in(0).shape()));
+    context.setOutput(context.value("data"));
+    if (context.wants("mask")) {
+        SONDE_ASSIGN(Tensor mask, context.output("mask", DType::Bool, context.in("data").shape()));
         // Before opset 12 nothing says what the mask is outside training; ONNX Runtime has false, and so have files
         // made with it.
         std::fill(mask.mutableData<bool>(), mask.mutableData<bool>() + mask.numel(), context.version() >= 12);
@@ -319,16 +324,16 @@ base::Result<void> dropout(KernelContext& context) {
 
 /// Before version 10 the mask had the data's dtype; nothing says its values outside training (zeros in ONNX Runtime).
 base::Result<void> dropoutWithNumbers(KernelContext& context) {
-    context.setOutput(0, context.value(0));
-    if (!context.wants(1)) return {};
-    SONDE_ASSIGN(Tensor mask, Tensor::zeros(context.in(0).dtype(), context.in(0).shape()));
-    context.setOutput(1, Value(std::move(mask)));
+    context.setOutput(context.value("data"));
+    if (!context.wants("mask")) return {};
+    SONDE_ASSIGN(Tensor mask, Tensor::zeros(context.in("data").dtype(), context.in("data").shape()));
+    context.setOutput("mask", Value(std::move(mask)));
     return {};
 }
 
 base::Result<void> inferDropoutWithNumbers(InferContext& context) {
-    context.set(0, context.in(0));
-    context.set(1, context.in(0));
+    context.set(context.in("data"));
+    context.set("mask", context.in("data"));
     return {};
 }
 
@@ -349,8 +354,8 @@ void defineAtenData(Registry& registry) {
     registry.add(atenRow("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
                          "self where the condition is true, else other", Category::Logic,
                          [](KernelContext& context) -> base::Result<void> {
-                             SONDE_ASSIGN(const auto pair, promotedPair(context.value(1), context.value(2)));
-                             SONDE_ASSIGN(const Tensor condition, context.in(0).cast(DType::Bool));
+                             SONDE_ASSIGN(const auto pair, promotedPair(context.value("self"), context.value("other")));
+                             SONDE_ASSIGN(const Tensor condition, context.in("condition").cast(DType::Bool));
                              return kernels::where(context, condition, pair.first, pair.second);
                          }));
 }
@@ -393,11 +398,11 @@ void define_data_ops(Registry& registry) {
                      .attrString("round_mode", "up")
                      .runs(
                          [](KernelContext& context) {
-                             return convertTo(context, context.in(0), context.in(1).dtype(),
+                             return convertTo(context, context.in("input"), context.in("target_type").dtype(),
                                               castOptions(context.attributes()));
                          },
                          [](InferContext& context) -> base::Result<void> {
-                             context.set(0, TypeInfo::tensor(context.in(1).dtype, context.in(0).shape));
+                             context.set(TypeInfo::tensor(context.in("target_type").dtype, context.in("input").shape));
                              return {};
                          }));
     registry.add(Row("BitCast", 26, "the same bits as another dtype", Category::Elementwise)
@@ -405,24 +410,28 @@ void define_data_ops(Registry& registry) {
                      .out("output")
                      .required("to", AttributeKind::Int)
                      .runs(bitCast, inferCast));
-    registry.add(
-        Row("Range", 11, "start, start + delta, … below limit", Category::Data)
-            .in("start", kNumbers, "T")
-            .in("limit", kNumbers, "T")
-            .in("delta", kNumbers, "T")
-            .out("output")
-            .attrInt("stash_type", 1)
-            .runs([](KernelContext& context) { return rangeOf(context, context.in(0), context.in(1), context.in(2)); },
-                  [](InferContext& context) -> base::Result<void> {
-                      const auto start = context.elements(0), limit = context.elements(1), delta = context.elements(2);
-                      tensor::Symbolic count;
-                      if (start && limit && delta && start->size() == 1 && limit->size() == 1 && delta->size() == 1) {
-                          const tensor::Symbolic steps = (limit->front() - start->front()) / delta->front();
-                          count = larger(-floor(-steps), tensor::Symbolic::of(std::int64_t{0}));
-                      }
-                      setLike(context, 0, Dims{count.dim()});
-                      return {};
-                  }));
+    registry.add(Row("Range", 11, "start, start + delta, … below limit", Category::Data)
+                     .in("start", kNumbers, "T")
+                     .in("limit", kNumbers, "T")
+                     .in("delta", kNumbers, "T")
+                     .out("output")
+                     .attrInt("stash_type", 1)
+                     .runs(
+                         [](KernelContext& context) {
+                             return rangeOf(context, context.in("start"), context.in("limit"), context.in("delta"));
+                         },
+                         [](InferContext& context) -> base::Result<void> {
+                             const auto start = context.elements("start"), limit = context.elements("limit"),
+                                        delta = context.elements("delta");
+                             tensor::Symbolic count;
+                             if (start && limit && delta && start->size() == 1 && limit->size() == 1 &&
+                                 delta->size() == 1) {
+                                 const tensor::Symbolic steps = (limit->front() - start->front()) / delta->front();
+                                 count = larger(-floor(-steps), tensor::Symbolic::of(std::int64_t{0}));
+                             }
+                             setLike(context, "start", Dims{count.dim()});
+                             return {};
+                         }));
     registry.add(Row("EyeLike", 9, "ones on a diagonal, else zeros, in the shape of the input", Category::Data)
                      .in("input")
                      .out("output")
@@ -430,10 +439,10 @@ void define_data_ops(Registry& registry) {
                      .attrInt("k", 0)
                      .runs(eyeLike, [](InferContext& context) -> base::Result<void> {
                          const std::int64_t code = context.attributes().getInt("dtype", 0);
-                         context.set(0,
-                                     TypeInfo::tensor(code > 0 && code < tensor::kDTypeCount ? static_cast<DType>(code)
-                                                                                             : context.in(0).dtype,
-                                                      context.in(0).shape));
+                         context.set(TypeInfo::tensor(code > 0 && code < tensor::kDTypeCount
+                                                          ? static_cast<DType>(code)
+                                                          : context.in("input").dtype,
+                                                      context.in("input").shape));
                          return {};
                      }));
     kernels::addFollower("", "Clip", clipFollower);

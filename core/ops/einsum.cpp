@@ -20,7 +20,7 @@ EagerResult einsumOf(Eager& e) {
 base::Result<void> inferEinsum(InferContext& context) {
     std::vector<Shape> shapes;
     std::map<char, tensor::Dim> extents;
-    setLike(context, 0, std::nullopt);
+    setLike(context, "Inputs", std::nullopt);
     for (std::size_t i = 0; i < context.inputCount(); ++i) {
         if (!context.in(i).shape) return {};
         shapes.push_back(Shape(std::vector<std::int64_t>(context.in(i).shape->size(), 1)));
@@ -35,7 +35,7 @@ base::Result<void> inferEinsum(InferContext& context) {
     }
     Dims dims;
     for (char label : equation.output) dims.push_back(extents[label]);
-    setLike(context, 0, std::move(dims));
+    setLike(context, "Inputs", std::move(dims));
     return {};
 }
 

@@ -12,65 +12,66 @@ namespace {
 using tensor::Dim;
 
 base::Result<void> gather(KernelContext& context) {
-    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), context.in(0).rank()));
-    return kernels::gather(context, context.in(0), context.in(1), axis);
+    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), context.in("data").rank()));
+    return kernels::gather(context, context.in("data"), context.in("indices"), axis);
 }
 
 base::Result<void> inferGather(InferContext& context) {
-    const auto &x = context.in(0).shape, &indices = context.in(1).shape;
+    const auto &x = context.in("data").shape, &indices = context.in("indices").shape;
     if (!x || !indices) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "data", std::nullopt);
         return {};
     }
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), x->size()));
     Dims dims(x->begin(), x->begin() + static_cast<std::ptrdiff_t>(axis));
     dims.insert(dims.end(), indices->begin(), indices->end());
     dims.insert(dims.end(), x->begin() + static_cast<std::ptrdiff_t>(axis) + 1, x->end());
-    setLike(context, 0, std::move(dims));
+    setLike(context, "data", std::move(dims));
     return {};
 }
 
 base::Result<void> gatherElements(KernelContext& context) {
-    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), context.in(0).rank()));
-    return kernels::gatherElements(context, context.in(0), context.in(1), axis);
+    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), context.in("data").rank()));
+    return kernels::gatherElements(context, context.in("data"), context.in("indices"), axis);
 }
 
 base::Result<void> scatterElements(KernelContext& context) {
-    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), context.in(0).rank()));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), context.in("data").rank()));
     SONDE_ASSIGN(const kernels::Reduction reduction,
                  kernels::reductionOf(context.attributes().getString("reduction", "none")));
-    return kernels::scatterElements(context, context.in(0), context.in(1), context.in(2), axis, reduction);
+    return kernels::scatterElements(context, context.in("data"), context.in("indices"), context.in("updates"), axis,
+                                    reduction);
 }
 
 base::Result<void> gatherND(KernelContext& context) {
     const std::int64_t batch = context.attributes().getInt("batch_dims", 0);
-    if (batch < 0 || batch > static_cast<std::int64_t>(context.in(0).rank()))
+    if (batch < 0 || batch > static_cast<std::int64_t>(context.in("data").rank()))
         return opError("batch_dims " + std::to_string(batch) + " is out of range");
-    return kernels::gatherND(context, context.in(0), context.in(1), static_cast<std::size_t>(batch));
+    return kernels::gatherND(context, context.in("data"), context.in("indices"), static_cast<std::size_t>(batch));
 }
 
 base::Result<void> inferGatherND(InferContext& context) {
-    const auto &x = context.in(0).shape, &indices = context.in(1).shape;
+    const auto &x = context.in("data").shape, &indices = context.in("indices").shape;
     const std::int64_t batch = context.attributes().getInt("batch_dims", 0);
     if (!x || !indices || indices->empty() || !indices->back().known() || batch < 0 ||
         indices->back().value + batch > static_cast<std::int64_t>(x->size())) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "data", std::nullopt);
         return {};
     }
     Dims dims(indices->begin(), indices->end() - 1);
     dims.insert(dims.end(), x->begin() + indices->back().value + batch, x->end());
-    setLike(context, 0, std::move(dims));
+    setLike(context, "data", std::move(dims));
     return {};
 }
 
 base::Result<void> scatterND(KernelContext& context) {
     SONDE_ASSIGN(const kernels::Reduction reduction,
                  kernels::reductionOf(context.attributes().getString("reduction", "none")));
-    return kernels::scatterND(context, context.in(0), context.in(1), context.in(2), reduction);
+    return kernels::scatterND(context, context.in("data"), context.in("indices"), context.in("updates"), reduction);
 }
 
 base::Result<void> inferLikeIndices(InferContext& context) {
-    setLike(context, 0, context.in(1).shape);
+    setLike(context, "data", context.in("indices").shape);
     return {};
 }
 
@@ -117,18 +118,18 @@ void define_gather_ops(Registry& registry) {
         "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
         "rows of a table", Category::Layer,
         [](KernelContext& context) -> base::Result<void> {
-            if (context.in(0).rank() < 1) return opError("the table is a scalar");
-            SONDE_TRY(checkFromStart(context.in(1), context.in(0).dim(0)));
-            return kernels::gather(context, context.in(0), context.in(1), 0);
+            if (context.in("weight").rank() < 1) return opError("the table is a scalar");
+            SONDE_TRY(checkFromStart(context.in("indices"), context.in("weight").dim(0)));
+            return kernels::gather(context, context.in("weight"), context.in("indices"), 0);
         },
         [](InferContext& context) -> base::Result<void> {
-            const auto &x = context.in(0).shape, &indices = context.in(1).shape;
+            const auto &x = context.in("weight").shape, &indices = context.in("indices").shape;
             std::optional<Dims> dims;
             if (x && indices && !x->empty()) {
                 dims = *indices;
                 dims->insert(dims->end(), x->begin() + 1, x->end());
             }
-            setLike(context, 0, std::move(dims));
+            setLike(context, "weight", std::move(dims));
             return {};
         }));
 }

@@ -31,7 +31,7 @@ std::string text(const tensor::AttributeValue& value, const std::string& kind) {
 
 /// What was asked for of the value, and the same as it stands in the attribute.
 base::Result<std::pair<Value, tensor::AttributeValue>> asked(KernelContext& context, const std::string& kind) {
-    const Value& value = context.value(0);
+    const Value& value = context.value("value");
     if (kind == "bool") {
         SONDE_ASSIGN(const bool truth, conditionOf(value));
         return std::pair(Value::ofBool(truth), tensor::AttributeValue(std::int64_t{truth}));
@@ -86,7 +86,7 @@ base::Result<void> guard(KernelContext& context) {
             .withHint(
                 "this input takes a different path than the example of the trace; trace again with this input as example");
     }
-    context.setOutput(0, std::move(came.first));
+    context.setOutput(std::move(came.first));
     return {};
 }
 
@@ -94,20 +94,20 @@ base::Result<void> inferGuard(InferContext& context) {
     const std::string kind = context.attributes().getString("kind", "");
     TypeInfo type;
     type.kind = kind == "bool" ? ValueKind::Bool : kind == "float" ? ValueKind::Float : ValueKind::Int;
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     return {};
 }
 
 /// Runs the first body if the predicate is true, else the second, each with the operands as inputs. Behind the
 /// function's result come the operands that it wrote to.
 base::Result<void> condition(KernelContext& context) {
-    const Value& predicate = context.value(0);
+    const Value& predicate = context.value("pred");
     const bool isOne = predicate.isTensor() ? predicate.tensor().numel() == 1 : predicate.isNumber();
     if (!isOne) return opError("the predicate " + predicate.typeText() + " is not one bool");
     if (!context.bodies()) return opError("cond has no branches");
-    if (!context.value(3).isListLike()) return opError("the operands of cond are a list or a tuple");
+    if (!context.value("operands").isListLike()) return opError("the operands of cond are a list or a tuple");
     SONDE_ASSIGN(const bool holds, conditionOf(predicate));
-    SONDE_ASSIGN(auto results, context.bodies()->run(holds ? 0 : 1, context.value(3).items(), 0));
+    SONDE_ASSIGN(auto results, context.bodies()->run(holds ? 0 : 1, context.value("operands").items(), 0));
     if (results.size() != context.outputCount()) {
         return opError("a branch returns " + std::to_string(results.size()) + " values, not " +
                        std::to_string(context.outputCount()));

@@ -11,7 +11,7 @@ namespace {
 /// y [H,W,3] of RGB or BGR, [H,W,1] of Grayscale: the luminance (299·R + 587·G + 114·B) / 1000 of ITU-R BT.601, in the
 /// fixed point of the specification's own decoder.
 base::Result<void> decode(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("encoded_stream");
     if (x.rank() != 1) return opError("needs the bytes of a file, uint8[N], not " + x.typeText());
     const std::string format = context.attributes().getString("pixel_format", "RGB");
     const bool isGrey = format == "Grayscale", isBgr = format == "BGR";
@@ -19,7 +19,7 @@ base::Result<void> decode(KernelContext& context) {
     auto decoded = tensor::decodePicture({x.bytes(), static_cast<std::size_t>(x.numel())});
     if (!decoded) return base::runError(decoded.error().what, {}, decoded.error().hint);
     const tensor::Picture picture = std::move(*decoded);
-    SONDE_ASSIGN(Tensor y, context.output(0, DType::UInt8, Shape{picture.height, picture.width, isGrey ? 1 : 3}));
+    SONDE_ASSIGN(Tensor y, context.output(DType::UInt8, Shape{picture.height, picture.width, isGrey ? 1 : 3}));
     std::uint8_t* out = y.mutableData<std::uint8_t>();
     for (std::size_t i = 0; i < picture.rgb.size(); i += 3) {
         const std::uint8_t* rgb = picture.rgb.data() + i;
@@ -34,7 +34,7 @@ base::Result<void> decode(KernelContext& context) {
 
 base::Result<void> inferPicture(InferContext& context) {
     const bool isGrey = context.attributes().getString("pixel_format", "RGB") == "Grayscale";
-    context.set(0, TypeInfo::tensor(DType::UInt8, Dims{Dim{}, Dim{}, Dim::of(isGrey ? 1 : 3)}));
+    context.set(TypeInfo::tensor(DType::UInt8, Dims{Dim{}, Dim{}, Dim::of(isGrey ? 1 : 3)}));
     return {};
 }
 

@@ -149,15 +149,15 @@ EagerResult ldlSolve(Eager& e) {
 
 /// A's own type, and int32 for each matrix.
 base::Result<void> inferWithInfo(InferContext& context) {
-    context.set(0, context.in(0));
-    const auto a = matrixType(context, 0);
+    context.set(context.in("self"));
+    const auto a = matrixType(context, "self");
     setType(context, 1, DType::Int32, a ? std::optional(a->batch) : std::nullopt);
     return {};
 }
 
 base::Result<void> inferLdl(InferContext& context) {
-    context.set(0, context.in(0));
-    const auto a = matrixType(context, 0);
+    context.set(context.in("self"));
+    const auto a = matrixType(context, "self");
     setType(context, 1, DType::Int32, a ? std::optional(a->with({a->rows})) : std::nullopt);
     setType(context, 2, DType::Int32, a ? std::optional(a->batch) : std::nullopt);
     return {};
@@ -180,7 +180,7 @@ void define_linalg_cholesky(Registry& registry) {
     registry.add(eagerRow(
         "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
         "Cholesky decomposition, and which are not positive-definite", kLayer, choleskyEx, inferWithInfo));
-    const auto inferX = [](InferContext& context) { return inferSolution(context, 1, 0); };
+    const auto inferX = [](InferContext& context) { return inferSolution(context, {"input2", "A"}, "self"); };
     registry.add(eagerRow("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
                           "x of A·x = B from A's Cholesky decomposition", kLayer, choleskySolve, inferX));
     registry.add(eagerRow("_cholesky_solve_helper(Tensor self, Tensor A, bool upper) -> Tensor",
@@ -199,7 +199,7 @@ void define_linalg_cholesky(Registry& registry) {
         inferLdl));
     registry.add(eagerRow("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
                           "x of A·x = B from A's L·D·Lᵀ", kLayer, ldlSolve,
-                          [](InferContext& context) { return inferSolution(context, 0, 2); }));
+                          [](InferContext& context) { return inferSolution(context, "LD", "B"); }));
 }
 
 }  // namespace sonde::ops

@@ -105,8 +105,8 @@ EagerResult onnxDet(Eager& e) {
 
 /// Numbers for each matrix (`real[i]`: of the real type), then LU and pivots.
 base::Result<void> inferFactors(InferContext& context, std::initializer_list<bool> real) {
-    const auto a = matrixType(context, 0);
-    const DType dtype = context.in(0).dtype;
+    const auto a = matrixType(context, {"A", "self"});
+    const DType dtype = context.in({"A", "self"}).dtype;
     std::size_t output = 0;
     for (bool isReal : real) {
         setType(context, output++, isReal ? realOf(dtype) : dtype, a ? std::optional(a->batch) : std::nullopt);

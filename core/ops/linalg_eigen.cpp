@@ -68,8 +68,8 @@ EagerResult symmetricOlder(Eager& e) {
 /// W and V, of dtypes that follow from A's.
 base::Result<void> inferEigen(InferContext& context, std::optional<bool> vectors, DType (*values)(DType),
                               DType (*columns)(DType)) {
-    const auto a = matrixType(context, 0);
-    const DType dtype = context.in(0).dtype;
+    const auto a = matrixType(context, {"self", "A"});
+    const DType dtype = context.in({"self", "A"}).dtype;
     setType(context, 0, values(dtype), a ? std::optional(a->with({a->rows})) : std::nullopt);
     if (vectors && !*vectors) setType(context, 1, columns(dtype), Dims{Dim::of(0)});
     else setType(context, 1, columns(dtype), vectors && a ? std::optional(a->with({a->rows, a->cols})) : std::nullopt);
@@ -86,8 +86,8 @@ base::Result<void> inferSymmetric(InferContext& context, std::optional<bool> vec
 
 /// Of empty matrices, which it cannot tell before the run if sides are not known, symeig always gives vectors.
 base::Result<void> inferOlder(InferContext& context) {
-    const auto vectors = knownFlag(context, 1);
-    const auto a = matrixType(context, 0);
+    const auto vectors = knownFlag(context, "eigenvectors");
+    const auto a = matrixType(context, "self");
     const auto count = a ? knownProduct(a->with({a->rows, a->cols})) : std::nullopt;
     if (vectors && *vectors) return inferSymmetric(context, true);
     return inferSymmetric(context, count ? std::optional(*count == 0) : std::nullopt);
@@ -103,7 +103,7 @@ void defineSymmetric(Registry& registry) {
         "_linalg_eigh(Tensor A, str UPLO=\"L\", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
         "eigenvalues and eigenvectors of symmetric matrices", kLayer,
         [](Eager& e) { return symmetric(e, isUpper(e), e.flag("compute_v"), "linalg.eigh"); },
-        [](InferContext& context) { return inferSymmetric(context, knownFlag(context, 2)); }));
+        [](InferContext& context) { return inferSymmetric(context, knownFlag(context, "compute_v")); }));
     registry.add(eagerRow(
         "linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor", "eigenvalues of symmetric matrices", kLayer,
         [](Eager& e) { return symmetric(e, isUpper(e), false, "linalg.eigh"); },

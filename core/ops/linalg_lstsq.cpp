@@ -175,9 +175,9 @@ EagerResult leastSquares(Eager& e) {
 
 /// Residuals depend on the ranks, which only the run knows.
 base::Result<void> inferLeastSquares(InferContext& context) {
-    const auto a = matrixType(context, 0);
-    const auto& b = context.in(1).shape;
-    const DType dtype = context.in(0).dtype;
+    const auto a = matrixType(context, "self");
+    const auto& b = context.in("b").shape;
+    const DType dtype = context.in("self").dtype;
     const bool known = a && b && !b->empty();
     const bool vectors = known && b->size() == a->batch.size() + 1;
     std::optional<Dims> batch, solution;
@@ -191,9 +191,9 @@ base::Result<void> inferLeastSquares(InferContext& context) {
     }
     setType(context, 0, dtype, std::move(solution));
     setType(context, 1, realOf(dtype), std::nullopt);
-    const Value& text = context.constant(3);
+    const Value& text = context.constant("driver");
     Driver driver = Driver::Pivoting;
-    bool isKnown = context.in(3).kind == ValueKind::None;
+    bool isKnown = context.in("driver").kind == ValueKind::None;
     if (const auto named = text.kind() == ValueKind::String ? driverOf(text.toString()) : std::nullopt) {
         driver = *named;
         isKnown = true;

@@ -151,8 +151,8 @@ EagerResult solveFactored(Eager& e, const Tensor& lu, const Tensor& pivots, cons
 }
 
 base::Result<void> inferFactor(InferContext& context) {
-    const auto a = matrixType(context, 0);
-    setType(context, 0, context.in(0).dtype, a ? std::optional(a->with({a->rows, a->cols})) : std::nullopt);
+    const auto a = matrixType(context, {"A", "self"});
+    setType(context, 0, context.in({"A", "self"}).dtype, a ? std::optional(a->with({a->rows, a->cols})) : std::nullopt);
     setType(context, 1, DType::Int32, a ? std::optional(a->with({a->shorter()})) : std::nullopt);
     setType(context, 2, DType::Int32, a ? std::optional(a->batch) : std::nullopt);
     return {};
@@ -160,8 +160,8 @@ base::Result<void> inferFactor(InferContext& context) {
 
 /// P, L, U; with the flags of lu_unpack, or that of linalg_lu for P.
 base::Result<void> inferTriangles(InferContext& context, std::optional<bool> data, std::optional<bool> pivots) {
-    const auto a = matrixType(context, 0);
-    const DType dtype = context.in(0).dtype;
+    const auto a = matrixType(context, {"A", "LU_data"});
+    const DType dtype = context.in({"A", "LU_data"}).dtype;
     const auto give = [&](std::size_t output, std::optional<bool> wanted, const Dim& rows, const Dim& cols) {
         if (wanted && !*wanted) setType(context, output, dtype, Dims{Dim::of(0)});
         else setType(context, output, dtype, wanted && a ? std::optional(a->with({rows, cols})) : std::nullopt);
@@ -194,14 +194,15 @@ void define_linalg_lu(Registry& registry) {
         eagerRow("_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, "
                  "Tensor info)",
                  "LU decomposition, packed, with the index of the first zero pivot", kLayer, factor, inferFactor));
-    registry.add(eagerRow("linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", "A = P·L·U",
-                          kLayer, luParts,
-                          [](InferContext& context) { return inferTriangles(context, true, knownFlag(context, 1)); }));
+    registry.add(eagerRow(
+        "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", "A = P·L·U", kLayer, luParts,
+        [](InferContext& context) { return inferTriangles(context, true, knownFlag(context, "pivot")); }));
     registry.add(eagerRow(
         "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, "
         "Tensor L, Tensor U)",
-        "P, L and U of a packed LU decomposition", kLayer, unpack,
-        [](InferContext& context) { return inferTriangles(context, knownFlag(context, 2), knownFlag(context, 3)); }));
+        "P, L and U of a packed LU decomposition", kLayer, unpack, [](InferContext& context) {
+            return inferTriangles(context, knownFlag(context, "unpack_data"), knownFlag(context, "unpack_pivots"));
+        }));
     registry.add(eagerRow(
         "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
         "x of A·x = B from A's LU decomposition", kLayer,
@@ -209,14 +210,14 @@ void define_linalg_lu(Registry& registry) {
             return solveFactored(e, e.tensor("LU"), e.tensor("pivots"), e.tensor("B"), e.flag("left"),
                                  e.flag("adjoint"));
         },
-        [](InferContext& context) { return inferSolution(context, 0, 2); }));
+        [](InferContext& context) { return inferSolution(context, "LU", "B"); }));
     registry.add(eagerRow(
         "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", "x of A·x = B from A's LU decomposition",
         kLayer,
         [](Eager& e) {
             return solveFactored(e, e.tensor("LU_data"), e.tensor("LU_pivots"), e.tensor("self"), true, false);
         },
-        [](InferContext& context) { return inferSolution(context, 1, 0); }));
+        [](InferContext& context) { return inferSolution(context, "LU_data", "self"); }));
 }
 
 }  // namespace sonde::ops

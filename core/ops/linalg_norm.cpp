@@ -240,10 +240,9 @@ EagerResult condition(Eager& e) {
 // Types.
 
 /// The dtype that a call names, or A's; of complex numbers the real one.
-DType normDType(const InferContext& context, std::optional<std::size_t> dtype) {
-    const bool isGiven = dtype && *dtype < context.inputCount() && context.in(*dtype).kind != ValueKind::None;
-    if (!isGiven) return realOf(context.in(0).dtype);
-    const Value& number = context.constant(*dtype);
+DType normDType(const InferContext& context) {
+    if (!context.has("dtype")) return realOf(context.in("self").dtype);
+    const Value& number = context.constant("dtype");
     return number.kind() == ValueKind::Int ? realOf(dtypeFromTorch(number.toInt()).value_or(DType::Undefined))
                                            : DType::Undefined;
 }
@@ -264,58 +263,50 @@ std::optional<Dims> without(const Dims& dims, const Ints& axes, bool keep) {
     return result;
 }
 
-/// Where the arguments of a norm are; `usual`: the axes without `dims`, all if empty.
-struct NormArguments {
-    std::optional<std::size_t> dims, keep, dtype;
-    Ints usual = {};
-};
-
-base::Result<void> inferNorm(InferContext& context, const NormArguments& at) {
-    const auto& shape = context.in(0).shape;
-    std::optional<Ints> axes = at.usual;
-    if (at.dims && context.in(*at.dims).kind != ValueKind::None) {
-        const Value& given = context.constant(*at.dims);
+/// `usual`: the axes without `dim`, all if empty.
+base::Result<void> inferNorm(InferContext& context, const Ints& usual) {
+    const auto& shape = context.in("self").shape;
+    std::optional<Ints> axes = usual;
+    if (context.has("dim")) {
+        const Value& given = context.constant("dim");
         const auto list = given.isNone() ? base::Result<Ints>(opError("unknown")) : intsOf(given);
         axes = list ? std::optional(*list) : std::nullopt;
     }
-    const auto keep = at.keep ? knownFlag(context, *at.keep) : std::optional(false);
+    const auto keep = context.has("keepdim") ? knownFlag(context, "keepdim") : std::optional(false);
     const bool known = shape && axes && keep;
-    setType(context, 0, normDType(context, at.dtype), known ? without(*shape, *axes, *keep) : std::nullopt);
+    setType(context, 0, normDType(context), known ? without(*shape, *axes, *keep) : std::nullopt);
     return {};
 }
 
-std::function<base::Result<void>(InferContext&)> inferring(NormArguments at) {
-    return [at = std::move(at)](InferContext& context) { return inferNorm(context, at); };
-}
+base::Result<void> inferOverAxes(InferContext& context) { return inferNorm(context, {}); }
 
 void defineVectorNorms(Registry& registry) {
     registry.add(eagerRow("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", "p-norm of all elements", kRed, olderNorm,
-                          inferring({})));
+                          inferOverAxes));
     registry.add(eagerRow("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
-                          "p-norm of all elements", kRed, olderNorm, inferring({.dtype = 2})));
+                          "p-norm of all elements", kRed, olderNorm, inferOverAxes));
     registry.add(eagerRow("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-                          "p-norm over axes", kRed, olderNorm, inferring({.dims = 2, .keep = 3})));
+                          "p-norm over axes", kRed, olderNorm, inferOverAxes));
     registry.add(eagerRow(
         "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
-        "p-norm over axes", kRed, olderNorm, inferring({.dims = 2, .keep = 3, .dtype = 4})));
+        "p-norm over axes", kRed, olderNorm, inferOverAxes));
     registry.add(eagerRow("frobenius_norm(Tensor self) -> Tensor", "root of the sum of squares", kRed, olderNorm,
-                          inferring({})));
+                          inferOverAxes));
     registry.add(eagerRow("frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-                          "root of the sum of squares", kRed, frobenius, inferring({.dims = 1, .keep = 2})));
+                          "root of the sum of squares", kRed, frobenius, inferOverAxes));
     registry.add(eagerRow(
         "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
         "dtype=None) -> Tensor",
         "p-norm over axes", kRed, [](Eager& e) -> EagerResult { return checkedVectorNorm(e, e.number("ord")); },
-        inferring({.dims = 2, .keep = 3, .dtype = 4})));
+        inferOverAxes));
 }
 
 void defineMatrixNorms(Registry& registry) {
-    const NormArguments usual{.dims = 2, .keep = 3, .dtype = 4};
     for (std::string_view schema : {"linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, "
                                     "*, ScalarType? dtype=None) -> Tensor",
                                     "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, "
                                     "*, ScalarType? dtype=None) -> Tensor"}) {
-        registry.add(eagerRow(schema, "norm of vectors or matrices", kRed, norm, inferring(usual)));
+        registry.add(eagerRow(schema, "norm of vectors or matrices", kRed, norm, inferOverAxes));
     }
     for (std::string_view schema : {"linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool "
                                     "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -326,7 +317,7 @@ void defineMatrixNorms(Registry& registry) {
             [](Eager& e) -> EagerResult {
                 return matrixNorm(e, orderOf(e, "ord"), e.integers("dim"), e.flag("keepdim"));
             },
-            inferring(usual)));
+            inferOverAxes));
     }
     registry.add(eagerRow(
         "nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", "sum of the singular values", kRed,
@@ -336,17 +327,19 @@ void defineMatrixNorms(Registry& registry) {
             e.fail("Expected a tensor with 2 dimensions, but got a tensor with " + std::to_string(rank) + " dimension" +
                    (rank == 1 ? "" : "s") + " instead.");
         },
-        inferring({.keep = 1})));
+        inferOverAxes));
     registry.add(eagerRow(
         "nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", "sum of the singular values", kRed,
         [](Eager& e) -> EagerResult {
             if (e.integers("dim").size() != 2) e.fail("nuclear norm requires a 'dim' argument of size 2");
             return nuclear(e, e.integers("dim"), e.flag("keepdim"));
         },
-        inferring({.dims = 1, .keep = 2})));
+        inferOverAxes));
     for (std::string_view schema :
          {"linalg_cond(Tensor self, Scalar? p=None) -> Tensor", "linalg_cond.p_str(Tensor self, str p) -> Tensor"}) {
-        registry.add(eagerRow(schema, "condition numbers", kRed, condition, inferring({.usual = {-2, -1}})));
+        registry.add(eagerRow(schema, "condition numbers", kRed, condition, [](InferContext& context) {
+            return inferNorm(context, {-2, -1});
+        }));
     }
 }
 

@@ -241,23 +241,24 @@ EagerResult crossOlder(Eager& e) {
 // Types.
 
 base::Result<void> inferCross(InferContext& context) {
-    const auto &a = context.in(0).shape, &b = context.in(1).shape;
+    const auto &a = context.in("self").shape, &b = context.in("other").shape;
     std::optional<Dims> dims;
     if (a && b) {
         SONDE_ASSIGN(dims, broadcastDims(*a, *b));
     }
-    setType(context, 0, context.in(0).dtype == context.in(1).dtype ? context.in(0).dtype : DType::Undefined,
+    setType(context, 0,
+            context.in("self").dtype == context.in("other").dtype ? context.in("self").dtype : DType::Undefined,
             std::move(dims));
     return {};
 }
 
 base::Result<void> inferVander(InferContext& context, bool older) {
-    const TypeInfo& x = context.in(0);
+    const TypeInfo& x = context.in("x");
     const DType dtype = tensor::isInteger(x.dtype) || (older && x.dtype == DType::Bool) ? DType::Int64 : x.dtype;
     std::optional<Dims> dims = x.shape;
     if (dims) {
-        const auto count = context.elements(1);
-        const bool isUsual = context.in(1).kind == ValueKind::None;
+        const auto count = context.elements("N");
+        const bool isUsual = context.in("N").kind == ValueKind::None;
         dims->push_back(isUsual && !dims->empty()     ? dims->back()
                         : count && count->size() == 1 ? (*count)[0].dim()
                                                       : Dim{});
@@ -268,7 +269,7 @@ base::Result<void> inferVander(InferContext& context, bool older) {
 
 /// Rows of the first and columns of the last matrix of a list.
 base::Result<void> inferChain(InferContext& context) {
-    const auto& list = context.in(0).elements;
+    const auto& list = context.in({"tensors", "matrices"}).elements;
     std::optional<Dims> dims;
     const bool known = list.size() >= 2 && list.front().shape && list.back().shape && !list.front().shape->empty() &&
                        !list.back().shape->empty();

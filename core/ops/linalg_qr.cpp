@@ -142,8 +142,8 @@ EagerResult multiplyByQ(Eager& e) {
 
 /// Q and R of a known mode.
 base::Result<void> inferQr(InferContext& context, std::optional<Mode> mode) {
-    const auto a = matrixType(context, 0);
-    const DType dtype = context.in(0).dtype;
+    const auto a = matrixType(context, {"self", "A"});
+    const DType dtype = context.in({"self", "A"}).dtype;
     if (!a || !mode) {
         setType(context, 0, dtype, mode == Mode::ROnly ? std::optional(Dims{Dim::of(0)}) : std::nullopt);
         setType(context, 1, dtype, std::nullopt);
@@ -156,21 +156,21 @@ base::Result<void> inferQr(InferContext& context, std::optional<Mode> mode) {
 }
 
 base::Result<void> inferModeText(InferContext& context) {
-    const Value& mode = context.constant(1);
+    const Value& mode = context.constant("mode");
     if (mode.kind() != ValueKind::String) return inferQr(context, std::nullopt);
     const std::string& text = mode.toString();
     return inferQr(context, text == "r" ? Mode::ROnly : text == "complete" ? Mode::Complete : Mode::Reduced);
 }
 
 base::Result<void> inferSome(InferContext& context) {
-    const auto some = knownFlag(context, 1);
+    const auto some = knownFlag(context, "some");
     return inferQr(context, some ? std::optional(*some ? Mode::Reduced : Mode::Complete) : std::nullopt);
 }
 
 base::Result<void> inferReflectors(InferContext& context) {
-    context.set(0, context.in(0));
-    const auto a = matrixType(context, 0);
-    setType(context, 1, context.in(0).dtype, a ? std::optional(a->with({a->shorter()})) : std::nullopt);
+    context.set(context.in("self"));
+    const auto a = matrixType(context, "self");
+    setType(context, 1, context.in("self").dtype, a ? std::optional(a->with({a->shorter()})) : std::nullopt);
     return {};
 }
 
@@ -199,7 +199,7 @@ void define_linalg_qr(Registry& registry) {
         eagerRow("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
                  "a matrix times a product of Householder reflectors", kLayer, multiplyByQ,
                  [](InferContext& context) -> base::Result<void> {
-                     context.set(0, context.in(2));
+                     context.set(context.in("input3"));
                      return {};
                  }));
 }

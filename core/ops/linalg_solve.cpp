@@ -150,8 +150,8 @@ EagerResult tensorSolve(Eager& e) {
 
 /// Types of (A, info): A's own and int32 for each matrix.
 base::Result<void> inferInverse(InferContext& context) {
-    context.set(0, context.in(0));
-    const auto a = matrixType(context, 0);
+    context.set(context.in("A"));
+    const auto a = matrixType(context, "A");
     setType(context, 1, DType::Int32, a ? std::optional(a->batch) : std::nullopt);
     return {};
 }
@@ -159,8 +159,8 @@ base::Result<void> inferInverse(InferContext& context) {
 /// X has the dimensions of B broadcast with A's batch. A vector for each matrix can be told from a matrix by the ranks
 /// alone, or not at all before the run.
 std::optional<Dims> solvedDims(const InferContext& context) {
-    const auto a = matrixType(context, 0);
-    const auto& b = context.in(1).shape;
+    const auto a = matrixType(context, "A");
+    const auto& b = context.in("B").shape;
     if (!a || !b || b->empty()) return std::nullopt;
     const Dims vectors = a->with({a->rows});
     const bool isTold = std::ranges::all_of(*b, [](const Dim& dim) { return dim.known() || !dim.symbol.empty(); });
@@ -177,8 +177,8 @@ std::optional<Dims> solvedDims(const InferContext& context) {
 
 /// X, then LU and pivots if `factors`, then info.
 base::Result<void> inferSolve(InferContext& context, bool factors) {
-    const auto a = matrixType(context, 0);
-    const DType dtype = context.in(0).dtype;
+    const auto a = matrixType(context, "A");
+    const DType dtype = context.in("A").dtype;
     std::size_t output = 0;
     setType(context, output++, dtype, solvedDims(context));
     if (factors) {
@@ -190,7 +190,7 @@ base::Result<void> inferSolve(InferContext& context, bool factors) {
 }
 
 /// X, and A broadcast behind it.
-base::Result<void> inferTriangular(InferContext& context, std::size_t matrix, std::size_t right) {
+base::Result<void> inferTriangular(InferContext& context, Name matrix, Name right) {
     const auto a = matrixType(context, matrix), b = matrixType(context, right);
     std::optional<Dims> x, copy;
     if (a && b) {
@@ -204,17 +204,17 @@ base::Result<void> inferTriangular(InferContext& context, std::size_t matrix, st
 }
 
 base::Result<void> inferTensorInverse(InferContext& context) {
-    const auto& shape = context.in(0).shape;
-    const Value& ind = context.constant(1);
+    const auto& shape = context.in("self").shape;
+    const Value& ind = context.constant("ind");
     const bool known = shape && ind.kind() == ValueKind::Int && ind.toInt() > 0;
     if (!known) {
-        setType(context, 0, context.in(0).dtype, std::nullopt);
+        setType(context, 0, context.in("self").dtype, std::nullopt);
         return {};
     }
     Dims dims = *shape;
     const auto split = std::min<std::int64_t>(ind.toInt(), static_cast<std::int64_t>(dims.size()));
     std::ranges::rotate(dims, dims.begin() + split);
-    setType(context, 0, context.in(0).dtype, std::move(dims));
+    setType(context, 0, context.in("self").dtype, std::move(dims));
     return {};
 }
 
@@ -233,15 +233,15 @@ std::optional<Dims> movedToEnd(const Dims& dims, const Value& moved) {
 }
 
 base::Result<void> inferTensorSolve(InferContext& context) {
-    const auto &a = context.in(0).shape, &b = context.in(1).shape;
+    const auto &a = context.in("self").shape, &b = context.in("other").shape;
     std::optional<Dims> dims;
     if (a && b && b->size() <= a->size()) {
-        const bool isMoved = context.in(2).kind != ValueKind::None;
-        const std::optional<Dims> order = isMoved ? movedToEnd(*a, context.constant(2)) : a;
+        const bool isMoved = context.in("dims").kind != ValueKind::None;
+        const std::optional<Dims> order = isMoved ? movedToEnd(*a, context.constant("dims")) : a;
         if (order) dims = Dims(order->begin() + static_cast<std::ptrdiff_t>(b->size()), order->end());
         else dims = unknownDims(a->size() - b->size());
     }
-    setType(context, 0, context.in(0).dtype, std::move(dims));
+    setType(context, 0, context.in("self").dtype, std::move(dims));
     return {};
 }
 
@@ -264,12 +264,12 @@ void defineSolvers(Registry& registry) {
         eagerRow("linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool "
                  "unitriangular=False) -> Tensor",
                  "x with A·x = B for a triangle A", kLayer, triangularSystem,
-                 [](InferContext& context) { return inferTriangular(context, 0, 1); }));
+                 [](InferContext& context) { return inferTriangular(context, "self", "B"); }));
     registry.add(
         eagerRow("triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool "
                  "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
                  "x with A·x = B for a triangle A", kLayer, triangularSolve,
-                 [](InferContext& context) { return inferTriangular(context, 1, 0); }));
+                 [](InferContext& context) { return inferTriangular(context, "A", "self"); }));
     registry.add(eagerRow("linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
                           "x with tensordot(A, x) = B", kLayer, tensorSolve, inferTensorSolve));
 }

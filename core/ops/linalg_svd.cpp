@@ -151,8 +151,8 @@ EagerResult pseudoInverse(Eager& e, const Tolerance& tolerance, bool hermitian) 
 
 /// U, S, then Vᴴ, or V of the older form.
 base::Result<void> inferSvd(InferContext& context, std::optional<bool> vectors, std::optional<bool> full, bool older) {
-    const auto a = matrixType(context, 0);
-    const DType dtype = context.in(0).dtype;
+    const auto a = matrixType(context, {"A", "self"});
+    const DType dtype = context.in({"A", "self"}).dtype;
     setType(context, 1, realOf(dtype), a ? std::optional(a->with({a->shorter()})) : std::nullopt);
     if (vectors && !*vectors && !older) {
         for (std::size_t output : {0, 2}) setType(context, output, dtype, Dims{Dim::of(0)});
@@ -174,9 +174,9 @@ base::Result<void> inferSvd(InferContext& context, std::optional<bool> vectors, 
 
 /// The batch of A broadcast with the tolerances that are tensors.
 std::optional<Dims> batchWith(const InferContext& context, const MatrixType& a,
-                              std::initializer_list<std::size_t> tolerances) {
+                              std::initializer_list<Name> tolerances) {
     Dims batch = a.batch;
-    for (std::size_t input : tolerances) {
+    for (const Name input : tolerances) {
         const TypeInfo& type = context.in(input);
         if (type.kind && *type.kind != ValueKind::Tensor) continue;
         auto common = type.shape ? broadcastDims(batch, *type.shape) : base::Result<Dims>(opError("unknown"));
@@ -186,17 +186,17 @@ std::optional<Dims> batchWith(const InferContext& context, const MatrixType& a,
     return batch;
 }
 
-base::Result<void> inferRank(InferContext& context, std::initializer_list<std::size_t> tolerances) {
-    const auto a = matrixType(context, 0);
+base::Result<void> inferRank(InferContext& context, std::initializer_list<Name> tolerances) {
+    const auto a = matrixType(context, {"self", "input"});
     setType(context, 0, DType::Int64, a ? batchWith(context, *a, tolerances) : std::nullopt);
     return {};
 }
 
-base::Result<void> inferPseudoInverse(InferContext& context, std::initializer_list<std::size_t> tolerances) {
-    const auto a = matrixType(context, 0);
+base::Result<void> inferPseudoInverse(InferContext& context, std::initializer_list<Name> tolerances) {
+    const auto a = matrixType(context, "self");
     std::optional<Dims> dims = a ? batchWith(context, *a, tolerances) : std::nullopt;
     if (dims) dims->insert(dims->end(), {a->cols, a->rows});
-    setType(context, 0, context.in(0).dtype, std::move(dims));
+    setType(context, 0, context.in("self").dtype, std::move(dims));
     return {};
 }
 
@@ -204,24 +204,27 @@ void defineValues(Registry& registry) {
     registry.add(eagerRow(
         "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
         "A = U·diag(S)·Vᴴ", kLayer, [](Eager& e) { return svd(e, true, e.flag("full_matrices")); },
-        [](InferContext& context) { return inferSvd(context, true, knownFlag(context, 1), false); }));
+        [](InferContext& context) { return inferSvd(context, true, knownFlag(context, "full_matrices"), false); }));
     registry.add(eagerRow(
         "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, "
         "Tensor S, Tensor Vh)",
         "A = U·diag(S)·Vᴴ", kLayer, [](Eager& e) { return svd(e, e.flag("compute_uv"), e.flag("full_matrices")); },
-        [](InferContext& context) { return inferSvd(context, knownFlag(context, 2), knownFlag(context, 1), false); }));
+        [](InferContext& context) {
+            return inferSvd(context, knownFlag(context, "compute_uv"), knownFlag(context, "full_matrices"), false);
+        }));
     registry.add(eagerRow("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
                           "A = U·diag(S)·Vᴴ", kLayer, svdOlder, [](InferContext& context) {
-                              const auto some = knownFlag(context, 1);
-                              return inferSvd(context, knownFlag(context, 2),
+                              const auto some = knownFlag(context, "some");
+                              return inferSvd(context, knownFlag(context, "compute_uv"),
                                               some ? std::optional(!*some) : std::nullopt, true);
                           }));
     registry.add(eagerRow(
         "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", "singular values", kLayer,
         [](Eager& e) -> EagerResult { return svd(e, false, false).values[1]; },
         [](InferContext& context) -> base::Result<void> {
-            const auto a = matrixType(context, 0);
-            setType(context, 0, realOf(context.in(0).dtype), a ? std::optional(a->with({a->shorter()})) : std::nullopt);
+            const auto a = matrixType(context, "A");
+            setType(context, 0, realOf(context.in("A").dtype),
+                    a ? std::optional(a->with({a->shorter()})) : std::nullopt);
             return {};
         }));
 }
@@ -238,7 +241,7 @@ void defineRanks(Registry& registry) {
                                           Tensor::scalar(0.0)};
                 return matrixRank(e, tolerance, e.flag("hermitian"));
             },
-            [](InferContext& context) { return inferRank(context, {1}); }));
+            [](InferContext& context) { return inferRank(context, {"tol"}); }));
     }
     for (std::string_view schema : {"linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? "
                                     "rtol=None, bool hermitian=False) -> Tensor",
@@ -251,7 +254,7 @@ void defineRanks(Registry& registry) {
                 return matrixRank(e, bothTolerances(e, "torch.linalg.matrix_rank"), e.flag("hermitian"));
             },
             [](InferContext& context) {
-                return inferRank(context, {1, 2});
+                return inferRank(context, {"atol", "rtol"});
             }));
     }
 }
@@ -268,7 +271,7 @@ void definePseudoInverses(Registry& registry) {
                 const Tolerance tolerance{Tensor::scalar(0.0), toleranceOf(e, "rcond", 0, "torch.linalg.pinv: rcond")};
                 return pseudoInverse(e, tolerance, e.flag("hermitian"));
             },
-            [](InferContext& context) { return inferPseudoInverse(context, {1}); }));
+            [](InferContext& context) { return inferPseudoInverse(context, {"rcond"}); }));
     }
     for (std::string_view schema : {"linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, "
                                     "bool hermitian=False) -> Tensor",
@@ -281,7 +284,7 @@ void definePseudoInverses(Registry& registry) {
                 return pseudoInverse(e, bothTolerances(e, "torch.linalg.pinv"), e.flag("hermitian"));
             },
             [](InferContext& context) {
-                return inferPseudoInverse(context, {1, 2});
+                return inferPseudoInverse(context, {"atol", "rtol"});
             }));
     }
 }

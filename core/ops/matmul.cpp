@@ -14,14 +14,14 @@ namespace {
 using tensor::Dim;
 
 base::Result<void> matmul(KernelContext& context) {
-    SONDE_TRY(kernels::matmul(context, context.in(0), context.in(1)));
+    SONDE_TRY(kernels::matmul(context, context.in(kLeft), context.in(kRight)));
     return {};
 }
 
 base::Result<void> inferMatmul(InferContext& context) {
-    const TypeInfo &a = context.in(0), &b = context.in(1);
+    const TypeInfo &a = context.in(kLeft), &b = context.in(kRight);
     if (!a.shape || !b.shape || a.shape->empty() || b.shape->empty()) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, {"self", "A"}, std::nullopt);
         return {};
     }
     const Dims& x = *a.shape;
@@ -35,7 +35,7 @@ base::Result<void> inferMatmul(InferContext& context) {
     SONDE_ASSIGN(Dims dims, broadcastDims(leadX, leadY));
     if (x.size() > 1) dims.push_back(x[x.size() - 2]);
     if (y.size() > 1) dims.push_back(y.back());
-    setLike(context, 0, std::move(dims));
+    setLike(context, {"self", "A"}, std::move(dims));
     return {};
 }
 
@@ -44,43 +44,43 @@ base::Result<void> gemm(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     const kernels::GemmOptions options{attributes.getInt("transA", 0) != 0, attributes.getInt("transB", 0) != 0,
                                        attributes.getFloat("alpha", 1), attributes.getFloat("beta", 1)};
-    return kernels::generalProduct(context, context.in(0), context.in(1), context.has(2) ? &context.in(2) : nullptr,
-                                   options);
+    return kernels::generalProduct(context, context.in("A"), context.in("B"), context.optionalIn("C"), options);
 }
 
 base::Result<void> inferGemm(InferContext& context) {
-    const TypeInfo &a = context.in(0), &b = context.in(1);
+    const TypeInfo &a = context.in("A"), &b = context.in("B");
     if (!a.shape || !b.shape || a.shape->size() != 2 || b.shape->size() != 2) {
-        setLike(context, 0, unknownDims(2));
+        setLike(context, "A", unknownDims(2));
         return {};
     }
     const std::size_t row = context.attributes().getInt("transA", 0) ? 1 : 0,
                       column = context.attributes().getInt("transB", 0) ? 0 : 1;
-    setLike(context, 0, Dims{(*a.shape)[row], (*b.shape)[column]});
+    setLike(context, "A", Dims{(*a.shape)[row], (*b.shape)[column]});
     return {};
 }
 
 base::Result<void> linear(KernelContext& context) {
-    return kernels::linear(context, context.in(0), context.in(1), context.has(2) ? &context.in(2) : nullptr);
+    return kernels::linear(context, context.in("input"), context.in("weight"), context.optionalIn("bias"));
 }
 
 base::Result<void> inferLinear(InferContext& context) {
-    const TypeInfo &x = context.in(0), &w = context.in(1);
+    const TypeInfo &x = context.in("input"), &w = context.in("weight");
     if (!x.shape || !w.shape || x.shape->empty() || w.shape->size() != 2) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "input", std::nullopt);
         return {};
     }
     Dims dims = *x.shape;
     dims.back() = (*w.shape)[0];
-    setLike(context, 0, std::move(dims));
+    setLike(context, "input", std::move(dims));
     return {};
 }
 
 /// addmm: beta·self + alpha·mat1·mat2.
 base::Result<void> addmm(KernelContext& context) {
-    SONDE_ASSIGN(const double beta, numberOf(context.value(3)));
-    SONDE_ASSIGN(const double alpha, numberOf(context.value(4)));
-    return kernels::generalProduct(context, context.in(1), context.in(2), &context.in(0), {false, false, alpha, beta});
+    SONDE_ASSIGN(const double beta, numberOf(context.value("beta")));
+    SONDE_ASSIGN(const double alpha, numberOf(context.value("alpha")));
+    return kernels::generalProduct(context, context.in("mat1"), context.in("mat2"), &context.in("self"),
+                                   {false, false, alpha, beta});
 }
 
 base::Result<std::unique_ptr<PreparedState>> prepareAt(std::span<const Value> constants, std::size_t at,
@@ -137,9 +137,9 @@ void define_matmul(Registry& registry) {
     }
     registry.add(atenRow("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
                          "beta·c + alpha·a·b", Category::Layer, addmm, [](InferContext& context) -> base::Result<void> {
-                             const TypeInfo &a = context.in(1), &b = context.in(2);
+                             const TypeInfo &a = context.in("mat1"), &b = context.in("mat2");
                              const bool known = a.shape && b.shape && a.shape->size() == 2 && b.shape->size() == 2;
-                             setLike(context, 1, known ? Dims{(*a.shape)[0], (*b.shape)[1]} : unknownDims(2));
+                             setLike(context, "mat1", known ? Dims{(*a.shape)[0], (*b.shape)[1]} : unknownDims(2));
                              return {};
                          }));
 }

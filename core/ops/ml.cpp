@@ -15,10 +15,10 @@ namespace sonde::ops {
 namespace {
 
 base::Result<void> extractFeatures(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     if (x.rank() < 1) return opError("needs at least one dimension");
     const std::int64_t columns = x.dim(x.rank() - 1);
-    SONDE_ASSIGN(const std::vector<std::int64_t> picks, intsOf(context.value(1)));
+    SONDE_ASSIGN(const std::vector<std::int64_t> picks, intsOf(context.value("Y")));
     std::vector<Value> parts;
     for (std::int64_t pick : picks) {
         if (pick < 0 || pick >= columns) return opError("there is no feature " + std::to_string(pick));
@@ -32,10 +32,10 @@ base::Result<void> extractFeatures(KernelContext& context) {
         for (std::int64_t r = 0; r < rows; ++r) {
             for (std::int64_t pick : picks) texts.push_back(x.strings()[static_cast<std::size_t>(r * columns + pick)]);
         }
-        context.setOutput(0, Value(Tensor::ofStrings(shape, std::move(texts))));
+        context.setOutput(Value(Tensor::ofStrings(shape, std::move(texts))));
         return {};
     }
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), shape));
     const std::size_t size = tensor::itemSize(x.dtype());
     std::byte* out = y.mutableBytes();
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -48,49 +48,49 @@ base::Result<void> extractFeatures(KernelContext& context) {
 }
 
 base::Result<void> inferExtracted(InferContext& context) {
-    const auto& shape = context.in(0).shape;
+    const auto& shape = context.in("X").shape;
     if (!shape || shape->empty()) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "X", std::nullopt);
         return {};
     }
-    const auto count = context.in(1).shape ? tensor::product(*context.in(1).shape).dim() : tensor::Dim{};
+    const auto count = context.in("Y").shape ? tensor::product(*context.in("Y").shape).dim() : tensor::Dim{};
     Dims dims = shape->size() == 1 ? Dims{tensor::Dim::of(1), {}} : *shape;
     dims.back() = count;
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
 base::Result<void> inferFloats(InferContext& context) {
-    context.set(0, TypeInfo::tensor(DType::Float32, context.in(0).shape));
+    context.set(TypeInfo::tensor(DType::Float32, context.in("X").shape));
     return {};
 }
 
 base::Result<void> inferCategoriesOneHot(InferContext& context) {
     const std::size_t texts = context.attributes().getStrings("cats_strings").size();
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("X").shape;
     if (dims)
         dims->push_back(tensor::Dim::of(
             static_cast<std::int64_t>(texts > 0 ? texts : context.attributes().getInts("cats_int64s").size())));
-    context.set(0, TypeInfo::tensor(DType::Float32, std::move(dims)));
+    context.set(TypeInfo::tensor(DType::Float32, std::move(dims)));
     return {};
 }
 
 /// y = f(x, column) for every element, in float32 or the input's float type.
 template <typename F>
 base::Result<void> mapFeatures(KernelContext& context, DType dtype, F f) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     const std::int64_t columns = x.rank() == 0 ? 1 : std::max<std::int64_t>(x.dim(x.rank() - 1), 1);
     SONDE_ASSIGN(const Tensor wide, Tensor::allocate(DType::Float64, x.shape()));
     auto* values = const_cast<double*>(wide.data<double>());
     for (std::int64_t i = 0; i < x.numel(); ++i) values[i] = f(x.toDouble(i), static_cast<std::size_t>(i % columns));
     SONDE_ASSIGN(Tensor y, wide.cast(dtype));
-    context.setOutput(0, Value(std::move(y)));
+    context.setOutput(Value(std::move(y)));
     return {};
 }
 
 base::Result<void> binarize(KernelContext& context) {
     const double threshold = context.attributes().getFloat("threshold", 0);
-    return mapFeatures(context, context.in(0).dtype(),
+    return mapFeatures(context, context.in("X").dtype(),
                        [=](double x, std::size_t) { return x > threshold ? 1.0 : 0.0; });
 }
 
@@ -112,12 +112,12 @@ base::Result<void> impute(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     std::vector<double> values = attributes.getFloats("imputed_value_floats");
     double replaced = attributes.getFloat("replaced_value_float", 0);
-    if (isInteger(context.in(0).dtype())) {
+    if (isInteger(context.in("X").dtype())) {
         const auto integers = attributes.getInts("imputed_value_int64s");
         values.assign(integers.begin(), integers.end());
         replaced = static_cast<double>(attributes.getInt("replaced_value_int64", 0));
     }
-    return mapFeatures(context, context.in(0).dtype(), [&](double x, std::size_t column) {
+    return mapFeatures(context, context.in("X").dtype(), [&](double x, std::size_t column) {
         const bool isMissing = std::isnan(replaced) ? std::isnan(x) : x == replaced;
         return isMissing ? featureOf(values, column, x) : x;
     });
@@ -126,11 +126,11 @@ base::Result<void> impute(KernelContext& context) {
 /// MAX: x / max(x) (the maximum has a sign); L1: x / Σ|x|; L2: x / sqrt(Σx²); for each row. A row that would be divided
 /// by 0 stays.
 base::Result<void> normalizeRows(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     SONDE_ASSIGN(const FeatureTable table, featureTable(x));
     const std::string norm = context.attributes().getString("norm", "MAX");
     if (norm != "MAX" && norm != "L1" && norm != "L2") return opError("norm '" + norm + "' is not supported");
-    SONDE_ASSIGN(Tensor y, context.output(0, DType::Float32, x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(DType::Float32, x.shape()));
     for (std::int64_t r = 0; r < table.rows; ++r) {
         double length = norm == "MAX" ? -std::numeric_limits<double>::infinity() : 0;
         for (std::int64_t c = 0; c < table.columns; ++c) {
@@ -147,13 +147,13 @@ base::Result<void> normalizeRows(KernelContext& context) {
 }
 
 base::Result<void> categoriesOneHot(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     const auto texts = context.attributes().getStrings("cats_strings");
     const auto numbers = context.attributes().getInts("cats_int64s");
     const std::size_t count = texts.empty() ? numbers.size() : texts.size();
     Shape shape = x.shape();
     shape.push_back(static_cast<std::int64_t>(count));
-    SONDE_ASSIGN(Tensor y, context.output(0, DType::Float32, shape));
+    SONDE_ASSIGN(Tensor y, context.output(DType::Float32, shape));
     std::fill_n(y.mutableData<float>(), y.numel(), 0.0F);
     for (std::int64_t i = 0; i < x.numel(); ++i) {
         std::size_t place = count;
@@ -213,12 +213,12 @@ base::Result<void> encode(KernelContext& context, const Tensor& keys, const Tens
     std::map<std::string, std::int64_t> places;
     for (std::int64_t i = 0; i < keys.numel(); ++i) places.emplace(keyText(keys, i), i);
     SONDE_ASSIGN(const Tensor unknown, defaultLabel(context.attributes(), values.dtype()).cast(values.dtype()));
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     SONDE_ASSIGN(const Tensor typed, x.dtype() == DType::String ? base::Result<Tensor>(x) : x.cast(keys.dtype()));
     std::vector<std::string> texts;
     Tensor y;
     if (values.dtype() != DType::String) {
-        SONDE_ASSIGN(y, context.output(0, values.dtype(), x.shape()));
+        SONDE_ASSIGN(y, context.output(values.dtype(), x.shape()));
     }
     const std::size_t size = tensor::itemSize(values.dtype());
     for (std::int64_t i = 0; i < x.numel(); ++i) {
@@ -232,7 +232,7 @@ base::Result<void> encode(KernelContext& context, const Tensor& keys, const Tens
                         y.mutableBytes() + static_cast<std::size_t>(i) * size);
         }
     }
-    if (values.dtype() == DType::String) context.setOutput(0, Value(Tensor::ofStrings(x.shape(), std::move(texts))));
+    if (values.dtype() == DType::String) context.setOutput(Value(Tensor::ofStrings(x.shape(), std::move(texts))));
     return {};
 }
 
@@ -245,16 +245,16 @@ base::Result<void> labelEncoder(KernelContext& context) {
 
 base::Result<void> inferLabels(InferContext& context) {
     const auto values = listed(context.attributes(), "values_");
-    context.set(0, TypeInfo::tensor(values ? values->dtype() : DType::Undefined, context.in(0).shape));
+    context.set(TypeInfo::tensor(values ? values->dtype() : DType::Undefined, context.in("X").shape));
     return {};
 }
 
 base::Result<void> inferClassLabels(InferContext& context) {
-    const DType dtype = context.in(0).dtype;
-    context.set(0, TypeInfo::tensor(dtype == DType::String      ? DType::Int64
-                                    : dtype == DType::Undefined ? dtype
-                                                                : DType::String,
-                                    context.in(0).shape));
+    const DType dtype = context.in("X").dtype;
+    context.set(TypeInfo::tensor(dtype == DType::String      ? DType::Int64
+                                 : dtype == DType::Undefined ? dtype
+                                                             : DType::String,
+                                 context.in("X").shape));
     return {};
 }
 
@@ -266,7 +266,7 @@ base::Result<void> labelEncoderOfClasses(KernelContext& context) {
     for (std::int64_t i = 0; i < count; ++i) numbers.push_back(i);
     const Tensor names = Tensor::ofStrings({count}, classes);
     const Tensor places = Tensor::of<std::int64_t>({count}, numbers);
-    return context.in(0).dtype() == DType::String ? encode(context, names, places) : encode(context, places, names);
+    return context.in("X").dtype() == DType::String ? encode(context, names, places) : encode(context, places, names);
 }
 
 }  // namespace

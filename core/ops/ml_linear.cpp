@@ -38,7 +38,7 @@ base::Result<void> regress(KernelContext& context) {
     const std::int64_t targets = context.attributes().getInt("targets", 1);
     if (targets < 1 || targets > (1 << 20)) return opError(std::to_string(targets) + " targets");
     SONDE_ASSIGN(const PostTransform transform, postTransform(context.attributes()));
-    SONDE_ASSIGN(auto rows, linearScores(context.in(0), context.attributes(), static_cast<std::size_t>(targets)));
+    SONDE_ASSIGN(auto rows, linearScores(context.in("X"), context.attributes(), static_cast<std::size_t>(targets)));
     for (std::vector<double>& row : rows) transformScores(row, transform);
     return setScores(context, 0, DType::Float32, rows, static_cast<std::size_t>(targets));
 }
@@ -47,10 +47,10 @@ base::Result<void> classify(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     SONDE_ASSIGN(const ClassLabels labels, ClassLabels::of(attributes, "classlabels_ints"));
     SONDE_ASSIGN(const PostTransform transform, postTransform(attributes));
-    SONDE_ASSIGN(const FeatureTable table, featureTable(context.in(0)));
+    SONDE_ASSIGN(const FeatureTable table, featureTable(context.in("X")));
     const std::size_t targets =
         table.columns == 0 ? 0 : attributes.getFloats("coefficients").size() / static_cast<std::size_t>(table.columns);
-    SONDE_ASSIGN(auto rows, linearScores(context.in(0), attributes, targets));
+    SONDE_ASSIGN(auto rows, linearScores(context.in("X"), attributes, targets));
     const bool oneForTwo = targets == 1 && labels.size() == 2;
     if (!oneForTwo && targets != labels.size())
         return opError(std::to_string(targets) + " scores for " + std::to_string(labels.size()) + " classes");

@@ -18,7 +18,7 @@ namespace {
 /// One dict for each row: class → score.
 base::Result<void> zipMap(KernelContext& context) {
     SONDE_ASSIGN(const ClassLabels labels, ClassLabels::of(context.attributes(), "classlabels_int64s"));
-    SONDE_ASSIGN(const FeatureTable table, featureTable(context.in(0)));
+    SONDE_ASSIGN(const FeatureTable table, featureTable(context.in("X")));
     if (static_cast<std::size_t>(table.columns) != labels.size())
         return opError(std::to_string(labels.size()) + " classes for " + std::to_string(table.columns) + " scores");
     tensor::ValueList rows;
@@ -26,12 +26,12 @@ base::Result<void> zipMap(KernelContext& context) {
         tensor::ValueDict map;
         for (std::size_t k = 0; k < labels.size(); ++k) {
             Value key = labels.texts.empty() ? Value::ofInt(labels.numbers[k]) : Value(labels.texts[k]);
-            map.emplace_back(std::move(key),
-                             Value::ofFloat(context.in(0).toDouble(r * table.columns + static_cast<std::int64_t>(k))));
+            map.emplace_back(std::move(key), Value::ofFloat(context.in("X").toDouble(r * table.columns +
+                                                                                     static_cast<std::int64_t>(k))));
         }
         rows.push_back(Value::dict(std::move(map)));
     }
-    context.setOutput(0, Value::sequence(std::move(rows)));
+    context.setOutput(Value::sequence(std::move(rows)));
     return {};
 }
 
@@ -44,13 +44,14 @@ base::Result<void> inferZipMap(InferContext& context) {
     map.elements[1] = TypeInfo::tensor(DType::Float32, Dims{});
     sequence.kind = ValueKind::Sequence;
     sequence.elements = {map};
-    context.set(0, sequence);
+    context.set(sequence);
     return {};
 }
 
 base::Result<const tensor::ValueDict*> dictOf(const KernelContext& context) {
-    if (context.value(0).kind() != ValueKind::Dict) return opError("needs a map, not " + context.value(0).typeText());
-    return &context.value(0).dictItems();
+    if (context.value("X").kind() != ValueKind::Dict)
+        return opError("needs a map, not " + context.value("X").typeText());
+    return &context.value("X").dictItems();
 }
 
 /// What a map holds for a key: a number or a text; a scalar tensor counts as what it holds.
@@ -126,7 +127,7 @@ base::Result<void> vectorizeDict(KernelContext& context) {
         items.push_back(std::move(item));
     }
     SONDE_ASSIGN(Tensor y, columnsOf(items, dtype, Shape{static_cast<std::int64_t>(items.size())}));
-    context.setOutput(0, Value(std::move(y)));
+    context.setOutput(Value(std::move(y)));
     return {};
 }
 
@@ -158,7 +159,7 @@ base::Result<void> castMap(KernelContext& context) {
         SONDE_ASSIGN(items[static_cast<std::size_t>(column)], plain(*value));
     }
     SONDE_ASSIGN(Tensor y, columnsOf(items, dtype, Shape{1, columns}));
-    context.setOutput(0, Value(std::move(y)));
+    context.setOutput(Value(std::move(y)));
     return {};
 }
 
@@ -178,7 +179,7 @@ base::Result<void> vectorizeFeatures(KernelContext& context) {
             return opError("inputs have " + std::to_string(rows) + " and " + std::to_string(table.rows) + " rows");
         rows = table.rows;
     }
-    SONDE_ASSIGN(Tensor y, context.output(0, DType::Float32, Shape{rows, columns}));
+    SONDE_ASSIGN(Tensor y, context.output(DType::Float32, Shape{rows, columns}));
     std::fill_n(y.mutableData<float>(), y.numel(), 0.0F);
     std::int64_t first = 0;
     for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -198,10 +199,10 @@ base::Result<void> inferCastMap(InferContext& context) {
     const bool isDense = context.attributes().getString("map_form", "DENSE") == "DENSE";
     const std::int64_t columns = isDense ? -1 : context.attributes().getInt("max_map", 1);
     context.set(
-        0, TypeInfo::tensor(to == "TO_FLOAT"   ? DType::Float32
-                            : to == "TO_INT64" ? DType::Int64
-                                               : DType::String,
-                            std::vector<tensor::Dim>{tensor::Dim::of(1), tensor::Dim{columns < 0 ? -1 : columns, {}}}));
+        TypeInfo::tensor(to == "TO_FLOAT"   ? DType::Float32
+                         : to == "TO_INT64" ? DType::Int64
+                                            : DType::String,
+                         std::vector<tensor::Dim>{tensor::Dim::of(1), tensor::Dim{columns < 0 ? -1 : columns, {}}}));
     return {};
 }
 
@@ -209,8 +210,8 @@ base::Result<void> inferCastMap(InferContext& context) {
 base::Result<void> inferVocabulary(InferContext& context) {
     const std::size_t words = std::max(context.attributes().getStrings("string_vocabulary").size(),
                                        context.attributes().getInts("int64_vocabulary").size());
-    context.set(0, TypeInfo::tensor(DType::Undefined,
-                                    std::vector<tensor::Dim>{tensor::Dim::of(static_cast<std::int64_t>(words))}));
+    context.set(TypeInfo::tensor(DType::Undefined,
+                                 std::vector<tensor::Dim>{tensor::Dim::of(static_cast<std::int64_t>(words))}));
     return {};
 }
 
@@ -232,11 +233,11 @@ base::Result<void> mapCategories(KernelContext& context) {
     if (texts.size() != numbers.size())
         return opError("has " + std::to_string(texts.size()) + " texts for " + std::to_string(numbers.size()) +
                        " numbers");
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     if (x.dtype() == DType::String) {
         std::unordered_map<std::string, std::int64_t> table;
         for (std::size_t i = 0; i < texts.size(); ++i) table.emplace(texts[i], numbers[i]);
-        SONDE_ASSIGN(Tensor y, context.output(0, DType::Int64, x.shape()));
+        SONDE_ASSIGN(Tensor y, context.output(DType::Int64, x.shape()));
         for (std::int64_t i = 0; i < x.numel(); ++i) {
             const auto found = table.find(x.strings()[static_cast<std::size_t>(i)]);
             y.mutableData<std::int64_t>()[i] =
@@ -252,15 +253,15 @@ base::Result<void> mapCategories(KernelContext& context) {
         made.push_back(found == table.end() ? context.attributes().getString("default_string", "_Unused")
                                             : found->second);
     }
-    context.setOutput(0, Value(Tensor::ofStrings(x.shape(), std::move(made))));
+    context.setOutput(Value(Tensor::ofStrings(x.shape(), std::move(made))));
     return {};
 }
 
 base::Result<void> inferCategories(InferContext& context) {
-    TypeInfo type = context.in(0);
+    TypeInfo type = context.in("X");
     if (type.dtype == DType::Undefined) return {};
     type.dtype = type.dtype == DType::String ? DType::Int64 : DType::String;
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     return {};
 }
 

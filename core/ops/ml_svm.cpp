@@ -87,7 +87,7 @@ void forEachRow(KernelContext& context, const Features& x, const KernelFunction&
 
 base::Result<void> svmRegress(KernelContext& context) {
     const Attributes& attributes = context.attributes();
-    SONDE_ASSIGN(const Features x, Features::of(context.in(0)));
+    SONDE_ASSIGN(const Features x, Features::of(context.in("X")));
     SONDE_ASSIGN(KernelFunction kernel, KernelFunction::of(attributes));
     const auto coefficients = attributes.getFloats("coefficients"), rho = attributes.getFloats("rho");
     std::vector<double> vectors = attributes.getFloats("support_vectors");
@@ -258,7 +258,7 @@ std::vector<double> probabilities(const Machine& machine, const std::vector<doub
 }
 
 base::Result<void> svmClassify(KernelContext& context) {
-    SONDE_ASSIGN(const Features x, Features::of(context.in(0)));
+    SONDE_ASSIGN(const Features x, Features::of(context.in("X")));
     SONDE_ASSIGN(const Machine machine, readMachine(context.attributes(), x.columns()));
     std::vector<std::size_t> picks(x.rows());
     std::vector<std::vector<double>> rows(x.rows());

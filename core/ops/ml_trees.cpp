@@ -320,11 +320,11 @@ RowScores evaluate(const Forest& forest, const double* x) {
 /// Calls finish(row number, scores) for every row of the features, in parallel.
 template <typename Finish>
 base::Result<std::int64_t> forEachRow(KernelContext& context, const Forest& forest, Finish finish) {
-    SONDE_ASSIGN(const FeatureTable table, featureTable(context.in(0)));
+    SONDE_ASSIGN(const FeatureTable table, featureTable(context.in("X")));
     if (table.columns < forest.features)
         return opError("needs " + std::to_string(forest.features) + " features, but has " +
                        std::to_string(table.columns));
-    SONDE_ASSIGN(const Tensor wide, context.in(0).cast(DType::Float64));
+    SONDE_ASSIGN(const Tensor wide, context.in("X").cast(DType::Float64));
     const double* x = wide.numel() > 0 ? wide.data<double>() : nullptr;
     context.pool().parallelFor(static_cast<std::size_t>(table.rows), 16, [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin; r < end && !context.cancelled(); ++r)
@@ -338,8 +338,8 @@ base::Result<void> treeRegress(KernelContext& context, const Forest& forest, DTy
         return opError(std::to_string(forest.base.size()) + " base values for " + std::to_string(forest.targets) +
                        " targets");
     }
-    std::vector<std::vector<double>> rows(context.in(0).rank() == 2 ? static_cast<std::size_t>(context.in(0).dim(0))
-                                                                    : 1);
+    std::vector<std::vector<double>> rows(context.in("X").rank() == 2 ? static_cast<std::size_t>(context.in("X").dim(0))
+                                                                      : 1);
     SONDE_TRY(forEachRow(context, forest, [&](std::size_t r, RowScores scores) {
         if (forest.base.size() == forest.targets) {
             for (std::size_t k = 0; k < forest.targets; ++k) scores.score[k] += forest.base[k];
@@ -431,7 +431,7 @@ base::Result<void> treeClassify(KernelContext& context) {
         SONDE_ASSIGN(own, makeClassifier(context.attributes()));
     }
     const Classifier& model = own ? *own : *context.prepared<Classifier>();
-    const std::size_t rows = context.in(0).rank() == 2 ? static_cast<std::size_t>(context.in(0).dim(0)) : 1;
+    const std::size_t rows = context.in("X").rank() == 2 ? static_cast<std::size_t>(context.in("X").dim(0)) : 1;
     std::vector<std::size_t> picks(rows);
     std::vector<std::vector<double>> scores(rows);
     SONDE_TRY(forEachRow(context, *model.forest, [&](std::size_t r, RowScores row) {
@@ -482,7 +482,7 @@ base::Result<void> inferTreeRegressor(InferContext& context) {
 
 base::Result<void> inferEnsemble(InferContext& context) {
     const tensor::Dim targets{context.attributes().getInt("n_targets", 1), {}};
-    context.set(0, TypeInfo::tensor(context.in(0).dtype, Dims{rowsOf(context), targets}));
+    context.set(TypeInfo::tensor(context.in("X").dtype, Dims{rowsOf(context), targets}));
     return {};
 }
 
@@ -554,7 +554,7 @@ void define_ml_trees(Registry& registry) {
     ensemble.attrInt("aggregate_function", 1).attrInt("n_targets", 1).attrInt("post_transform", 0);
     registry.add(
         ensemble
-            .runs([](KernelContext& context) { return regressWith(context, forestOfTensors, context.in(0).dtype()); },
+            .runs([](KernelContext& context) { return regressWith(context, forestOfTensors, context.in("X").dtype()); },
                   inferEnsemble)
             .prepares(preparing(forestOfTensors)));
 }

@@ -17,10 +17,6 @@ using kernels::Affine;
 using kernels::RowNorm;
 using tensor::Dim;
 
-const Tensor* optionalInput(KernelContext& context, std::size_t input) {
-    return context.has(input) ? &context.in(input) : nullptr;
-}
-
 /// Mean and (population) variance of each channel over batch and space, in double.
 base::Result<std::pair<Tensor, Tensor>> channelMoments(const Tensor& x, double& count) {
     const std::int64_t channels = x.rank() > 1 ? x.dim(1) : 1, batch = x.rank() > 1 ? x.dim(0) : 1;
@@ -55,13 +51,15 @@ base::Result<Tensor> moved(const Tensor& running, const Tensor& batch, double mo
 
 /// Before 9 `spatial` 0 gave every element of an image statistics of its own: all of [C, D…].
 base::Result<void> elementNorm(KernelContext& context, double epsilon) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     const std::int64_t each = x.rank() > 0 && x.dim(0) > 0 ? x.numel() / x.dim(0) : 0;
     Tensor parts[4];
+    constexpr const char* kNames[] = {"scale", "B", "mean", "var"};
     for (std::size_t i = 0; i < 4; ++i) {
-        SONDE_ASSIGN(parts[i], context.in(1 + i).cast(DType::Float64));
+        const Tensor& given = context.in(kNames[i]);
+        SONDE_ASSIGN(parts[i], given.cast(DType::Float64));
         if (parts[i].numel() != each && x.numel() > 0)
-            return opError("statistics " + context.in(1 + i).typeText() + " do not match " + x.typeText());
+            return opError("statistics " + given.typeText() + " do not match " + x.typeText());
     }
     SONDE_ASSIGN(const Tensor wide, x.cast(DType::Float64));
     SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float64, x.shape()));
@@ -70,7 +68,7 @@ base::Result<void> elementNorm(KernelContext& context, double epsilon) {
         y.mutableData<double>()[i] = (wide.data<double>()[i] - at(2)) / std::sqrt(at(3) + epsilon) * at(0) + at(1);
     }
     SONDE_ASSIGN(y, y.cast(x.dtype()));
-    context.setOutput(0, Value(std::move(y)));
+    context.setOutput(Value(std::move(y)));
     return {};
 }
 
@@ -78,25 +76,27 @@ base::Result<void> elementNorm(KernelContext& context, double epsilon) {
 base::Result<void> onnxBatchNorm(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     const double epsilon = attributes.getFloat("epsilon", 1e-5), momentum = attributes.getFloat("momentum", 0.9);
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     if (attributes.getInt("spatial", 1) == 0) return elementNorm(context, epsilon);
     if (attributes.getInt("training_mode", 0) == 0) {
         if (const auto* prepared = context.prepared<kernels::ChannelAffine>())
             return kernels::applyChannelAffine(context, x, *prepared);
-        return kernels::batchNorm(context, x, &context.in(1), &context.in(2), context.in(3), context.in(4), epsilon);
+        return kernels::batchNorm(context, x, &context.in("scale"), &context.in("B"), context.in("mean"),
+                                  context.in("var"), epsilon);
     }
     double count = 0;
     SONDE_ASSIGN(const auto moments, channelMoments(x, count));
-    SONDE_TRY(kernels::batchNorm(context, x, &context.in(1), &context.in(2), moments.first, moments.second, epsilon));
-    if (context.in(3).numel() != moments.first.numel() || context.in(4).numel() != moments.first.numel())
+    SONDE_TRY(
+        kernels::batchNorm(context, x, &context.in("scale"), &context.in("B"), moments.first, moments.second, epsilon));
+    if (context.in("mean").numel() != moments.first.numel() || context.in("var").numel() != moments.first.numel())
         return opError("running statistics do not match " + x.typeText());
-    if (context.wants(1)) {
-        SONDE_ASSIGN(Tensor mean, moved(context.in(3), moments.first, momentum));
-        context.setOutput(1, Value(std::move(mean)));
+    if (context.wants("mean")) {
+        SONDE_ASSIGN(Tensor mean, moved(context.in("mean"), moments.first, momentum));
+        context.setOutput("mean", Value(std::move(mean)));
     }
-    if (context.wants(2)) {
-        SONDE_ASSIGN(Tensor variance, moved(context.in(4), moments.second, momentum));
-        context.setOutput(2, Value(std::move(variance)));
+    if (context.wants("var")) {
+        SONDE_ASSIGN(Tensor variance, moved(context.in("var"), moments.second, momentum));
+        context.setOutput("var", Value(std::move(variance)));
     }
     return {};
 }
@@ -110,40 +110,43 @@ base::Result<std::unique_ptr<PreparedState>> prepareBatchNorm(std::span<const Va
 /// Only with factors that were prepared: they outlive the call.
 std::unique_ptr<kernels::Follower> batchNormFollower(const kernels::FollowerCall& call) {
     const auto* affine = static_cast<const kernels::ChannelAffine*>(call.prepared);
+    const std::size_t at = call.op.position("training");
     const bool training =
         call.op.domain == "aten"
-            ? call.inputs.size() < 6 || call.inputs[5].kind() != ValueKind::Bool || call.inputs[5].toBool()
+            ? at >= call.inputs.size() || call.inputs[at].kind() != ValueKind::Bool || call.inputs[at].toBool()
             : call.attributes.getInt("training_mode", 0) != 0;
     const bool byChannel = call.attributes.getInt("spatial", 1) != 0;
     return affine && !training && byChannel ? kernels::affineFollower(call, affine->factor, affine->shift) : nullptr;
 }
 
 base::Result<void> inferBatchNorm(InferContext& context) {
-    context.set(0, context.in(0));
-    for (std::size_t i = 1; i < context.outputCount(); ++i) context.set(i, context.in(2 + i));
+    context.set(context.in("X"));
+    context.set("mean", context.in("mean"));
+    context.set("var", context.in("var"));
     return {};
 }
 
 /// input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled.
 base::Result<void> atenBatchNorm(KernelContext& context) {
-    SONDE_ASSIGN(const double epsilon, numberOf(context.value(7)));
-    const bool training = context.value(5).kind() == ValueKind::Bool && context.value(5).toBool();
-    if (!training && context.has(3) && context.has(4)) {
+    SONDE_ASSIGN(const double epsilon, numberOf(context.value("eps")));
+    const bool training = context.value("training").kind() == ValueKind::Bool && context.value("training").toBool();
+    if (!training && context.has("running_mean") && context.has("running_var")) {
         if (const auto* prepared = context.prepared<kernels::ChannelAffine>())
-            return kernels::applyChannelAffine(context, context.in(0), *prepared);
-        return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2),
-                                  context.in(3), context.in(4), epsilon);
+            return kernels::applyChannelAffine(context, context.in("input"), *prepared);
+        return kernels::batchNorm(context, context.in("input"), context.optionalIn("weight"),
+                                  context.optionalIn("bias"), context.in("running_mean"), context.in("running_var"),
+                                  epsilon);
     }
     double count = 0;
-    SONDE_ASSIGN(const auto moments, channelMoments(context.in(0), count));
-    return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2),
+    SONDE_ASSIGN(const auto moments, channelMoments(context.in("input"), count));
+    return kernels::batchNorm(context, context.in("input"), context.optionalIn("weight"), context.optionalIn("bias"),
                               moments.first, moments.second, epsilon);
 }
 
 base::Result<void> instanceNorm(KernelContext& context, const Tensor* scale, const Tensor* bias, double epsilon) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     if (x.rank() < 2) return opError("cannot normalise instances of " + x.typeText());
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     const std::int64_t rows = x.dim(0) * x.dim(1);
     const RowNorm options{rows, rows ? x.numel() / rows : 0, epsilon, true, Affine::PerChannel, x.dim(1), 1};
     return kernels::normalizeRows(context, x, scale, bias, options, y, nullptr, nullptr);
@@ -152,10 +155,10 @@ base::Result<void> instanceNorm(KernelContext& context, const Tensor* scale, con
 /// Groups of channels of one image share mean and variance. Scale and bias: one for each channel.
 base::Result<void> groupNorm(KernelContext& context, std::int64_t groups, const Tensor* scale, const Tensor* bias,
                              double epsilon) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in({"input", "X"});
     if (x.rank() < 2 || groups < 1 || x.dim(1) % groups != 0)
         return opError(std::to_string(groups) + " groups do not match " + x.typeText());
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     const std::int64_t rows = x.dim(0) * groups;
     const RowNorm options{
         rows, rows ? x.numel() / rows : 0, epsilon, true, Affine::PerChannel, x.dim(1), x.dim(1) / groups};
@@ -166,8 +169,8 @@ base::Result<void> groupNorm(KernelContext& context, std::int64_t groups, const 
 base::Result<void> onnxGroupNorm(KernelContext& context) {
     const std::int64_t groups = context.attributes().getInt("num_groups", 1);
     const double epsilon = context.attributes().getFloat("epsilon", 1e-5);
-    const Tensor& x = context.in(0);
-    const Tensor *scale = &context.in(1), *bias = &context.in(2);
+    const Tensor& x = context.in("X");
+    const Tensor *scale = &context.in("scale"), *bias = &context.in("bias");
     if (groups < 1 || x.rank() < 2 || x.dim(1) % groups != 0)
         return opError(std::to_string(groups) + " groups do not match " + x.typeText());
     if (scale->numel() == x.dim(1) || scale->numel() != groups || bias->numel() != groups)
@@ -185,7 +188,7 @@ base::Result<void> onnxGroupNorm(KernelContext& context) {
 /// Normalises over the axes from `axis` on. Outputs: Y, Mean, InvStdDev with those axes of extent 1.
 base::Result<void> layerNorm(KernelContext& context, std::size_t axis, const Tensor* scale, const Tensor* bias,
                              double epsilon, bool subtractMean) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in({"X", "input"});
     std::int64_t rows = 1, length = 1;
     Shape reduced;
     for (std::size_t i = 0; i < x.rank(); ++i) {
@@ -202,7 +205,7 @@ base::Result<void> layerNorm(KernelContext& context, std::size_t axis, const Ten
         SONDE_ASSIGN(full[i], full[i].contiguous());
         given[i] = &full[i];
     }
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     float* moments[2] = {nullptr, nullptr};
     for (std::size_t i = 0; i < 2; ++i) {
         if (!context.wants(i + 1)) continue;
@@ -214,14 +217,15 @@ base::Result<void> layerNorm(KernelContext& context, std::size_t axis, const Ten
 }
 
 base::Result<void> onnxLayerNorm(KernelContext& context, bool subtractMean) {
-    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), context.in(0).rank()));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), context.in("X").rank()));
     const double epsilon = context.attributes().getFloat("epsilon", 1e-5);
-    const DType type = context.in(0).dtype(), wanted = context.in(1).dtype();
+    const DType type = context.in("X").dtype(), wanted = context.in({"scale", "Scale"}).dtype();
     if (type == wanted)
-        return layerNorm(context, axis, &context.in(1), optionalInput(context, 2), epsilon, subtractMean);
+        return layerNorm(context, axis, &context.in({"scale", "Scale"}), context.optionalIn("B"), epsilon,
+                         subtractMean);
     // RMSNormalization's result has the dtype of its scale.
-    SONDE_ASSIGN(const Tensor scale, context.in(1).cast(type));
-    SONDE_TRY(layerNorm(context, axis, &scale, optionalInput(context, 2), epsilon, subtractMean));
+    SONDE_ASSIGN(const Tensor scale, context.in({"scale", "Scale"}).cast(type));
+    SONDE_TRY(layerNorm(context, axis, &scale, context.optionalIn("B"), epsilon, subtractMean));
     std::vector<Value> outputs = context.takeOutputs();
     SONDE_ASSIGN(Tensor result, outputs[0].tensor().cast(wanted));
     outputs[0] = Value(std::move(result));
@@ -230,40 +234,40 @@ base::Result<void> onnxLayerNorm(KernelContext& context, bool subtractMean) {
 }
 
 base::Result<void> inferLayerNorm(InferContext& context) {
-    context.set(0, context.in(0));
-    std::optional<Dims> dims = context.in(0).shape;
+    context.set(context.in("X"));
+    std::optional<Dims> dims = context.in("X").shape;
     if (dims) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), dims->size()));
         for (std::size_t i = axis; i < dims->size(); ++i) (*dims)[i] = Dim::of(1);
     }
-    context.set(1, TypeInfo::tensor(DType::Float32, dims));
-    context.set(2, TypeInfo::tensor(DType::Float32, dims));
+    context.set("Mean", TypeInfo::tensor(DType::Float32, dims));
+    context.set("InvStdDev", TypeInfo::tensor(DType::Float32, dims));
     return {};
 }
 
 /// layer_norm: input, normalized_shape, weight, bias, eps.
 base::Result<void> atenLayerNorm(KernelContext& context) {
-    SONDE_ASSIGN(const std::vector<std::int64_t> normalized, intsOf(context.value(1)));
-    const Tensor& x = context.in(0);
+    SONDE_ASSIGN(const std::vector<std::int64_t> normalized, intsOf(context.value("normalized_shape")));
+    const Tensor& x = context.in("input");
     if (normalized.size() > x.rank()) return opError("normalized_shape does not match " + x.typeText());
     const std::size_t axis = x.rank() - normalized.size();
     for (std::size_t i = 0; i < normalized.size(); ++i) {
         if (x.dim(axis + i) != normalized[i]) return opError("normalized_shape does not match " + x.typeText());
     }
-    SONDE_ASSIGN(const double epsilon, numberOf(context.value(4)));
-    return layerNorm(context, axis, optionalInput(context, 2), optionalInput(context, 3), epsilon, true);
+    SONDE_ASSIGN(const double epsilon, numberOf(context.value("eps")));
+    return layerNorm(context, axis, context.optionalIn("weight"), context.optionalIn("bias"), epsilon, true);
 }
 
 /// x / (bias + alpha/size · Σ of squares over neighbouring channels)^beta
 base::Result<void> localResponse(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     const Attributes& attributes = context.attributes();
     const std::int64_t size = attributes.getInt("size", 1);
     const double alpha = attributes.getFloat("alpha", 1e-4), beta = attributes.getFloat("beta", 0.75),
                  bias = attributes.getFloat("bias", 1);
     if (x.rank() < 2 || size < 1) return opError("size " + std::to_string(size) + " does not match " + x.typeText());
     const std::int64_t channels = x.dim(1), plane = x.numel() > 0 ? x.numel() / (x.dim(0) * channels) : 0;
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     const std::int64_t before = (size - 1) / 2, after = size - 1 - before;
     tensor::dispatchFloating(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
@@ -291,11 +295,11 @@ base::Result<void> localResponse(KernelContext& context) {
 
 /// x / ‖x‖_p along an axis; 0 where the norm is 0.
 base::Result<void> lpNormalization(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), x.rank()));
     const std::int64_t p = context.attributes().getInt("p", 2);
     if (p != 1 && p != 2) return opError("p must be 1 or 2, but is " + std::to_string(p));
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     std::int64_t inner = 1;
     for (std::size_t i = axis + 1; i < x.rank(); ++i) inner *= x.dim(i);
     const std::int64_t n = x.dim(axis);
@@ -320,7 +324,7 @@ base::Result<void> lpNormalization(KernelContext& context) {
 
 /// Before 13 softmax ran over all axes from `axis` (default 1) on, flattened to one.
 base::Result<void> softmaxFlattened(KernelContext& context, bool logarithm) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     const std::int64_t given = context.attributes().getInt("axis", 1);
     std::size_t axis = x.rank();
     if (given != static_cast<std::int64_t>(x.rank())) {
@@ -343,8 +347,8 @@ base::Result<void> softmaxAxis(KernelContext& context, std::int64_t axis, const 
 }
 
 base::Result<void> hardmaxLines(KernelContext& context, std::int64_t n, std::int64_t inner) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    const Tensor& x = context.in("input");
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     tensor::dispatchFloating(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         const T* in = x.data<T>();
@@ -364,7 +368,7 @@ base::Result<void> hardmaxLines(KernelContext& context, std::int64_t n, std::int
 }
 
 base::Result<void> hardmax(KernelContext& context, bool flattened) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", flattened ? 1 : -1), x.rank()));
     std::int64_t inner = 1, tail = 1;
     for (std::size_t i = axis; i < x.rank(); ++i) {
@@ -376,11 +380,11 @@ base::Result<void> hardmax(KernelContext& context, bool flattened) {
 
 /// dim, then dtype: softmax.int and its kin.
 base::Result<void> atenSoftmax(KernelContext& context, bool logarithm) {
-    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
-    Tensor x = context.in(0);
-    if (context.value(2).kind() == ValueKind::Int) {
-        const auto dtype = dtypeFromTorch(context.value(2).toInt());
-        if (!dtype) return opError("there is no element type " + context.value(2).text());
+    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value("dim")));
+    Tensor x = context.in("self");
+    if (context.value({"half_to_float", "dtype"}).kind() == ValueKind::Int) {
+        const auto dtype = dtypeFromTorch(context.value({"half_to_float", "dtype"}).toInt());
+        if (!dtype) return opError("there is no element type " + context.value({"half_to_float", "dtype"}).text());
         SONDE_ASSIGN(x, x.cast(*dtype));
     }
     if (!tensor::isFloating(x.dtype())) {
@@ -390,11 +394,11 @@ base::Result<void> atenSoftmax(KernelContext& context, bool logarithm) {
 }
 
 base::Result<void> inferAtenSoftmax(InferContext& context) {
-    TypeInfo type = context.in(0);
-    if (context.constant(2).kind() == ValueKind::Int)
-        type.dtype = dtypeFromTorch(context.constant(2).toInt()).value_or(DType::Undefined);
+    TypeInfo type = context.in("self");
+    if (context.constant({"half_to_float", "dtype"}).kind() == ValueKind::Int)
+        type.dtype = dtypeFromTorch(context.constant({"half_to_float", "dtype"}).toInt()).value_or(DType::Undefined);
     else if (type.dtype != DType::Undefined && !tensor::isFloating(type.dtype)) type.dtype = DType::Float32;
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     return {};
 }
 
@@ -414,8 +418,8 @@ void defineSoftmax(Registry& registry) {
                          .attrInt("axis", -1)
                          .runs(
                              [logarithm](KernelContext& context) {
-                                 return softmaxAxis(context, context.attributes().getInt("axis", -1), context.in(0),
-                                                    logarithm);
+                                 return softmaxAxis(context, context.attributes().getInt("axis", -1),
+                                                    context.in("input"), logarithm);
                              },
                              inferSame));
     }
@@ -461,9 +465,9 @@ void defineAtenNorm(Registry& registry) {
         "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
         "mean 0 and variance 1 over groups of channels", Category::Normalization,
         [](KernelContext& context) -> base::Result<void> {
-            SONDE_ASSIGN(const std::int64_t groups, intOf(context.value(1)));
-            SONDE_ASSIGN(const double epsilon, numberOf(context.value(4)));
-            return groupNorm(context, groups, optionalInput(context, 2), optionalInput(context, 3), epsilon);
+            SONDE_ASSIGN(const std::int64_t groups, intOf(context.value("num_groups")));
+            SONDE_ASSIGN(const double epsilon, numberOf(context.value("eps")));
+            return groupNorm(context, groups, context.optionalIn("weight"), context.optionalIn("bias"), epsilon);
         },
         inferSame));
     registry.add(atenRow(
@@ -471,13 +475,15 @@ void defineAtenNorm(Registry& registry) {
         "float momentum, float eps, bool cudnn_enabled) -> Tensor",
         "mean 0 and variance 1 of each channel of each image", Category::Normalization,
         [](KernelContext& context) -> base::Result<void> {
-            SONDE_ASSIGN(const double epsilon, numberOf(context.value(7)));
-            if (context.value(5).kind() == ValueKind::Bool && !context.value(5).toBool() && context.has(3) &&
-                context.has(4)) {
-                return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2),
-                                          context.in(3), context.in(4), epsilon);
+            SONDE_ASSIGN(const double epsilon, numberOf(context.value("eps")));
+            if (context.value("use_input_stats").kind() == ValueKind::Bool &&
+                !context.value("use_input_stats").toBool() && context.has("running_mean") &&
+                context.has("running_var")) {
+                return kernels::batchNorm(context, context.in("input"), context.optionalIn("weight"),
+                                          context.optionalIn("bias"), context.in("running_mean"),
+                                          context.in("running_var"), epsilon);
             }
-            return instanceNorm(context, optionalInput(context, 1), optionalInput(context, 2), epsilon);
+            return instanceNorm(context, context.optionalIn("weight"), context.optionalIn("bias"), epsilon);
         },
         inferSame));
 }
@@ -519,7 +525,7 @@ void define_normalization(Registry& registry) {
                      .attrFloat("epsilon", 1e-5)
                      .runs(
                          [](KernelContext& context) {
-                             return instanceNorm(context, &context.in(1), &context.in(2),
+                             return instanceNorm(context, &context.in("scale"), &context.in("B"),
                                                  context.attributes().getFloat("epsilon", 1e-5));
                          },
                          inferSame));
@@ -555,7 +561,7 @@ void define_normalization(Registry& registry) {
                      .attrInt("stash_type", 1)
                      .runs([](KernelContext& context) { return onnxLayerNorm(context, false); },
                            [](InferContext& context) -> base::Result<void> {
-                               context.set(0, TypeInfo::tensor(context.in(1).dtype, context.in(0).shape));
+                               context.set(TypeInfo::tensor(context.in("scale").dtype, context.in("X").shape));
                                return {};
                            }));
     registry.add(Row("LRN", 1, "x divided by a power of the squares of neighbouring channels", Category::Normalization)

@@ -30,9 +30,9 @@ Line lineOf(const Shape& shape, std::size_t axis) {
 
 /// x[0] ∘ x[1] ∘ … up to each position; exclusive leaves the position itself out.
 base::Result<void> cumulate(KernelContext& context, bool product, std::int64_t axis, bool exclusive, bool reverse) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("x");
     SONDE_ASSIGN(const std::size_t at, axisOf(axis, std::max<std::size_t>(x.rank(), 1)));
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     if (x.numel() == 0) return {};
     const Line line = lineOf(x.shape(), at);
     const bool done = tensor::dispatchNumbers(x.dtype(), [&](auto tag) {
@@ -55,16 +55,16 @@ base::Result<void> cumulate(KernelContext& context, bool product, std::int64_t a
 }
 
 base::Result<void> onnxCumulate(KernelContext& context, bool product) {
-    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
+    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value("axis")));
     return cumulate(context, product, axis, context.attributes().getInt("exclusive", 0) != 0,
                     context.attributes().getInt("reverse", 0) != 0);
 }
 
 /// Keeps the part on and above (or below) diagonal k; the rest is zero.
 base::Result<void> triangle(KernelContext& context, bool upper, std::int64_t k) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     if (x.rank() < 2) return opError("needs a matrix, but has " + x.typeText());
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     const std::int64_t rows = x.dim(x.rank() - 2), columns = x.dim(x.rank() - 1);
     k = std::clamp<std::int64_t>(k, -rows - 1, columns + 1);
     const bool done = tensor::dispatchSize(x.dtype(), [&](auto tag) {
@@ -85,14 +85,14 @@ struct Selection {
 
 /// The k first elements in order of value (equal ones in order of place) along an axis: values and places.
 base::Result<void> select(KernelContext& context, const Selection& selection) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in({"X", "self"});
     if (selection.k < 0 || selection.k > x.dim(selection.axis)) {
         return opError("k " + std::to_string(selection.k) + " is outside an axis of " +
                        std::to_string(x.dim(selection.axis)));
     }
     Shape shape = x.shape();
     shape[selection.axis] = selection.k;
-    SONDE_ASSIGN(Tensor values, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor values, context.output(x.dtype(), shape));
     SONDE_ASSIGN(Tensor places, context.output(1, DType::Int64, shape));
     if (x.numel() == 0 || selection.k == 0) return {};
     const Line from = lineOf(x.shape(), selection.axis), to = lineOf(shape, selection.axis);
@@ -128,29 +128,29 @@ base::Result<void> select(KernelContext& context, const Selection& selection) {
 base::Result<void> topK(KernelContext& context) {
     Selection selection;
     selection.k = context.attributes().getInt("k", 0);
-    if (context.has(1)) {
-        SONDE_ASSIGN(selection.k, intOf(context.value(1)));
+    if (context.has("K")) {
+        SONDE_ASSIGN(selection.k, intOf(context.value("K")));
     }
-    SONDE_ASSIGN(selection.axis, axisOf(context.attributes().getInt("axis", -1), context.in(0).rank()));
+    SONDE_ASSIGN(selection.axis, axisOf(context.attributes().getInt("axis", -1), context.in("X").rank()));
     selection.largest = context.attributes().getInt("largest", 1) != 0;
     return select(context, selection);
 }
 
 base::Result<void> inferTopK(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("X").shape;
     if (dims) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), dims->size()));
         if (context.attributes().has("k")) (*dims)[axis] = Dim::of(context.attributes().getInt("k", 0));
-        else if (const auto k = context.elements(1); k && k->size() == 1) (*dims)[axis] = k->front().dim();
+        else if (const auto k = context.elements("K"); k && k->size() == 1) (*dims)[axis] = k->front().dim();
         else (*dims)[axis] = Dim{};
     }
-    setLike(context, 0, dims);
-    context.set(1, TypeInfo::tensor(DType::Int64, std::move(dims)));
+    setLike(context, "X", dims);
+    context.set("Indices", TypeInfo::tensor(DType::Int64, std::move(dims)));
     return {};
 }
 
 base::Result<void> nonZero(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     std::vector<std::int64_t> found;
     if (x.dtype() == DType::String) {  // text is something unless it is empty
         for (std::int64_t i = 0; i < x.numel(); ++i) {
@@ -163,7 +163,7 @@ base::Result<void> nonZero(KernelContext& context) {
         }
     }
     const auto count = static_cast<std::int64_t>(found.size());
-    SONDE_ASSIGN(Tensor y, context.output(0, DType::Int64, Shape{static_cast<std::int64_t>(x.rank()), count}));
+    SONDE_ASSIGN(Tensor y, context.output(DType::Int64, Shape{static_cast<std::int64_t>(x.rank()), count}));
     for (std::int64_t j = 0; j < count; ++j) {
         std::int64_t rest = found[static_cast<std::size_t>(j)];
         for (std::size_t d = x.rank(); d-- > 0;) {
@@ -176,7 +176,7 @@ base::Result<void> nonZero(KernelContext& context) {
 
 /// Input 0 and its attribute axis; without one all elements in a row, and axis 0.
 base::Result<Tensor> alongAxis(KernelContext& context, std::size_t& axis) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in({"X", "input"});
     if (!context.attributes().has("axis")) return x.reshaped(Shape{x.numel()});
     SONDE_ASSIGN(axis, axisOf(context.attributes().getInt("axis", 0), x.rank()));
     return x;
@@ -186,8 +186,9 @@ base::Result<void> compress(KernelContext& context) {
     std::size_t axis = 0;
     SONDE_ASSIGN(const Tensor x, alongAxis(context, axis));
     std::vector<std::int64_t> kept;
-    for (std::int64_t i = 0; i < std::min(context.in(1).numel(), x.dim(axis)); ++i) {
-        if (context.in(1).data<bool>()[i]) kept.push_back(i);
+    const Tensor& condition = context.in("condition");
+    for (std::int64_t i = 0; i < std::min(condition.numel(), x.dim(axis)); ++i) {
+        if (condition.data<bool>()[i]) kept.push_back(i);
     }
     return kernels::gather(context, x, Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(kept.size())}, kept),
                            axis);
@@ -197,20 +198,20 @@ base::Result<void> compress(KernelContext& context) {
 base::Result<void> inferCompress(InferContext& context) {
     std::optional<Dims> dims = Dims{tensor::Dim{}};
     if (context.attributes().has("axis")) {
-        dims = context.in(0).shape;
+        dims = context.in({"X", "input"}).shape;
         if (dims) {
             SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), dims->size()));
             (*dims)[axis] = tensor::Dim{};
         }
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, {"X", "input"}, std::move(dims));
     return {};
 }
 
 /// How many are different depends on the data; there is a place for each of the original ones.
 base::Result<void> inferUnique(InferContext& context) {
     SONDE_TRY(inferCompress(context));
-    const auto& shape = context.in(0).shape;
+    const auto& shape = context.in("X").shape;
     tensor::Dim all;
     if (shape && context.attributes().has("axis")) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), shape->size()));
@@ -272,15 +273,15 @@ base::Result<void> unique(KernelContext& context) {
         return Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(values.size())}, values));
     };
     SONDE_TRY(kernels::gather(context, x, vectorOf(firsts).tensor(), axis));
-    if (context.wants(1)) context.setOutput(1, vectorOf(firsts));
-    if (context.wants(2)) context.setOutput(2, vectorOf(inverse));
-    if (context.wants(3)) context.setOutput(3, vectorOf(counts));
+    if (context.wants("indices")) context.setOutput("indices", vectorOf(firsts));
+    if (context.wants("inverse_indices")) context.setOutput("inverse_indices", vectorOf(inverse));
+    if (context.wants("counts")) context.setOutput("counts", vectorOf(counts));
     return {};
 }
 
 base::Result<void> oneHot(KernelContext& context) {
-    const Tensor &indices = context.in(0), &values = context.in(2);
-    SONDE_ASSIGN(const std::int64_t depth, intOf(context.value(1)));
+    const Tensor &indices = context.in("indices"), &values = context.in("values");
+    SONDE_ASSIGN(const std::int64_t depth, intOf(context.value("depth")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), indices.rank() + 1));
     if (depth < 0 || values.numel() != 2)
         return opError("depth " + std::to_string(depth) + " or values " + values.typeText() + " are out of range");
@@ -301,20 +302,20 @@ base::Result<void> oneHot(KernelContext& context) {
 }
 
 base::Result<void> inferOneHot(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("indices").shape;
     if (dims) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), dims->size() + 1));
-        const auto depth = context.elements(1);
+        const auto depth = context.elements("depth");
         dims->insert(dims->begin() + static_cast<std::ptrdiff_t>(axis),
                      depth && depth->size() == 1 ? depth->front().dim() : Dim{});
     }
-    context.set(0, TypeInfo::tensor(context.in(2).dtype, std::move(dims)));
+    context.set(TypeInfo::tensor(context.in("values").dtype, std::move(dims)));
     return {};
 }
 
 /// The first lengths[b] elements of each batch along time, backwards.
 base::Result<void> reverseSequence(KernelContext& context) {
-    const Tensor &x = context.in(0), &lengths = context.in(1);
+    const Tensor &x = context.in("input"), &lengths = context.in("sequence_lens");
     const std::int64_t batchAxis = context.attributes().getInt("batch_axis", 1),
                        timeAxis = context.attributes().getInt("time_axis", 0);
     if (x.rank() < 2 || batchAxis + timeAxis != 1 || batchAxis < 0 || batchAxis > 1)
@@ -323,7 +324,7 @@ base::Result<void> reverseSequence(KernelContext& context) {
                        steps = x.dim(static_cast<std::size_t>(timeAxis));
     if (lengths.numel() != batches)
         return opError("sequence_lens " + lengths.typeText() + " does not match " + x.typeText());
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     const std::int64_t size = x.numel() > 0 ? x.numel() / (batches * steps) : 0;
     std::vector<std::int64_t> rows;
     for (std::int64_t i = 0; i < x.dim(0); ++i) {
@@ -348,9 +349,9 @@ base::Result<void> reverseSequence(KernelContext& context) {
 }
 
 base::Result<void> inferNonZero(InferContext& context) {
-    const auto& in = context.in(0).shape;
+    const auto& in = context.in("X").shape;
     context.set(
-        0, TypeInfo::tensor(DType::Int64, Dims{in ? Dim::of(static_cast<std::int64_t>(in->size())) : Dim{}, Dim{}}));
+        TypeInfo::tensor(DType::Int64, Dims{in ? Dim::of(static_cast<std::int64_t>(in->size())) : Dim{}, Dim{}}));
     return {};
 }
 
@@ -379,8 +380,8 @@ void define_ordering(Registry& registry) {
                      .runs(
                          [](KernelContext& context) -> base::Result<void> {
                              std::int64_t k = 0;
-                             if (context.has(1)) {
-                                 SONDE_ASSIGN(k, intOf(context.value(1)));
+                             if (context.has("k")) {
+                                 SONDE_ASSIGN(k, intOf(context.value("k")));
                              }
                              return triangle(context, context.attributes().getInt("upper", 1) != 0, k);
                          },
@@ -435,17 +436,17 @@ void define_ordering(Registry& registry) {
                      .attrInt("batch_axis", 1)
                      .attrInt("time_axis", 0)
                      .runs(reverseSequence, inferSame));
-    registry.add(
-        atenRow("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor, Tensor)",
-                "the k largest elements and where they are", Category::Reduction,
-                [](KernelContext& context) -> base::Result<void> {
-                    Selection selection;
-                    SONDE_ASSIGN(selection.k, intOf(context.value(1)));
-                    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(2)));
-                    SONDE_ASSIGN(selection.axis, axisOf(axis, context.in(0).rank()));
-                    selection.largest = context.value(3).kind() != ValueKind::Bool || context.value(3).toBool();
-                    return select(context, selection);
-                }));
+    registry.add(atenRow(
+        "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor, Tensor)",
+        "the k largest elements and where they are", Category::Reduction,
+        [](KernelContext& context) -> base::Result<void> {
+            Selection selection;
+            SONDE_ASSIGN(selection.k, intOf(context.value("k")));
+            SONDE_ASSIGN(const std::int64_t axis, intOf(context.value("dim")));
+            SONDE_ASSIGN(selection.axis, axisOf(axis, context.in("self").rank()));
+            selection.largest = context.value("largest").kind() != ValueKind::Bool || context.value("largest").toBool();
+            return select(context, selection);
+        }));
 }
 
 }  // namespace sonde::ops

@@ -20,25 +20,26 @@ std::vector<std::int64_t> elementsOf(const Tensor& tensor) {
 
 /// 0, 1, 2, … in the shape of x.
 base::Result<void> positions(KernelContext& context) {
-    SONDE_ASSIGN(Tensor result, Tensor::allocate(DType::Int64, context.in(0).shape()));
+    SONDE_ASSIGN(Tensor result, Tensor::allocate(DType::Int64, context.in("x").shape()));
     std::iota(result.mutableData<std::int64_t>(), result.mutableData<std::int64_t>() + result.numel(), 0);
-    context.setOutput(0, Value(std::move(result)));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 
 base::Result<void> overlapGuard(KernelContext& context) {
-    std::vector<std::int64_t> written = elementsOf(context.in(0));
-    const std::string where = "node " + context.value(3).toString() + ": ";
-    const bool reads = context.has(1);
-    const bool isSame = reads && context.in(0).shape() == context.in(1).shape() && written == elementsOf(context.in(1));
+    std::vector<std::int64_t> written = elementsOf(context.in("written"));
+    const std::string where = "node " + context.value("write").toString() + ": ";
+    const bool reads = context.has("read");
+    const bool isSame = reads && context.in("written").shape() == context.in("read").shape() &&
+                        written == elementsOf(context.in("read"));
     std::ranges::sort(written);
     if (!reads && std::ranges::adjacent_find(written) != written.end()) return opError(where + operators::kRepeatText);
-    if (reads && !(isSame && context.value(2).toBool())) {
-        for (const std::int64_t element : elementsOf(context.in(1))) {
+    if (reads && !(isSame && context.value("allows_same").toBool())) {
+        for (const std::int64_t element : elementsOf(context.in("read"))) {
             if (std::ranges::binary_search(written, element)) return opError(where + operators::kOverlapText);
         }
     }
-    context.setOutput(0, Value::ofBool(true));
+    context.setOutput(Value::ofBool(true));
     return {};
 }
 
@@ -51,7 +52,7 @@ void define_overlap_guard(Registry& registry) {
                      .in("x")
                      .out("positions")
                      .runs(positions, [](InferContext& context) -> base::Result<void> {
-                         context.set(0, TypeInfo::tensor(DType::Int64, context.in(0).shape));
+                         context.set(TypeInfo::tensor(DType::Int64, context.in("x").shape));
                          return {};
                      }));
     registry.add(Row("overlap_guard", 1, "fails if a write would meet what it reads, or itself", Category::Control)
@@ -65,7 +66,7 @@ void define_overlap_guard(Registry& registry) {
                      .runs(overlapGuard, [](InferContext& context) -> base::Result<void> {
                          TypeInfo type;
                          type.kind = ValueKind::Bool;
-                         context.set(0, std::move(type));
+                         context.set(std::move(type));
                          return {};
                      }));
 }

@@ -44,17 +44,18 @@ base::Result<PadRequest> padRequest(const std::vector<std::int64_t>& pads,
 }
 
 base::Result<void> onnxPad(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("data");
     const Attributes& attributes = context.attributes();
     SONDE_ASSIGN(const kernels::PadMode mode, padMode(attributes.getString("mode", "constant")));
     std::vector<std::int64_t> pads = attributes.getInts("pads", attributes.getInts("paddings"));
     std::optional<std::vector<std::int64_t>> axes;
     Tensor value;
     if (context.inputCount() > 1) {
-        SONDE_ASSIGN(pads, intsOf(context.value(1)));
-        if (context.has(2) && context.in(2).numel() > 0) value = context.in(2);
-        if (context.has(3)) {
-            SONDE_ASSIGN(axes, intsOf(context.value(3)));
+        SONDE_ASSIGN(pads, intsOf(context.value("pads")));
+        if (context.has("constant_value") && context.in("constant_value").numel() > 0)
+            value = context.in("constant_value");
+        if (context.has("axes")) {
+            SONDE_ASSIGN(axes, intsOf(context.value("axes")));
         }
     } else if (attributes.getFloat("value", 0) != 0) {
         SONDE_ASSIGN(value, Tensor::scalar<double>(attributes.getFloat("value", 0)).cast(x.dtype()));
@@ -64,11 +65,12 @@ base::Result<void> onnxPad(KernelContext& context) {
 }
 
 base::Result<void> inferPad(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("data").shape;
     const bool fromInput = context.inputCount() > 1;
-    std::optional<Elements> pads = fromInput ? context.elements(1) : std::optional(Elements{});
-    if (!dims || !pads || (fromInput && context.inputCount() > 3 && context.has(3) && context.constant(3).isNone())) {
-        setLike(context, 0, dims ? std::optional(unknownDims(dims->size())) : std::nullopt);
+    std::optional<Elements> pads = fromInput ? context.elements("pads") : std::optional(Elements{});
+    if (!dims || !pads ||
+        (fromInput && context.inputCount() > 3 && context.has("axes") && context.constant("axes").isNone())) {
+        setLike(context, "data", dims ? std::optional(unknownDims(dims->size())) : std::nullopt);
         return {};
     }
     std::vector<std::size_t> on(dims->size());
@@ -76,8 +78,8 @@ base::Result<void> inferPad(InferContext& context) {
     if (!fromInput) {
         for (std::int64_t pad : context.attributes().getInts("pads", context.attributes().getInts("paddings")))
             pads->push_back(tensor::Symbolic::of(pad));
-    } else if (context.inputCount() > 3 && !context.constant(3).isNone()) {
-        SONDE_ASSIGN(const std::vector<std::int64_t> axes, intsOf(context.constant(3)));
+    } else if (context.inputCount() > 3 && !context.constant("axes").isNone()) {
+        SONDE_ASSIGN(const std::vector<std::int64_t> axes, intsOf(context.constant("axes")));
         SONDE_ASSIGN(on, axesOf(axes, dims->size()));
     }
     if (pads->size() != 2 * on.size()) return opError("pads must have " + std::to_string(2 * on.size()) + " entries");
@@ -88,7 +90,7 @@ base::Result<void> inferPad(InferContext& context) {
         dim = dim.known() && more.constant() ? Dim::of(std::max<std::int64_t>(0, dim.value + *more.constant()))
                                              : (tensor::Symbolic::of(dim) + more).dim();
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "data", std::move(dims));
     return {};
 }
 

@@ -11,33 +11,33 @@ namespace {
 using tensor::Dim;
 
 base::Result<Window> onnxWindow(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     if (x.rank() < 3) return opError("cannot pool " + x.typeText());
     return windowFromAttributes(context.attributes(), {}, std::span(x.shape().dims()).subspan(2));
 }
 
 base::Result<void> inferOnnxPool(InferContext& context) {
-    const TypeInfo& x = context.in(0);
+    const TypeInfo& x = context.in("X");
     if (!x.shape || x.shape->size() < 3) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "X", std::nullopt);
         return {};
     }
     SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), {}, extentsFrom(*x.shape, 2)));
     Dims dims = windowDims(window, *x.shape, (*x.shape)[1]);
     context.set(1, TypeInfo::tensor(DType::Int64, dims));
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
 base::Result<void> maxPool(KernelContext& context) {
     SONDE_ASSIGN(const Window window, onnxWindow(context));
-    return kernels::maxPool(context, context.in(0), window, context.attributes().getInt("storage_order", 0) == 1,
+    return kernels::maxPool(context, context.in("X"), window, context.attributes().getInt("storage_order", 0) == 1,
                             false);
 }
 
 base::Result<void> averagePool(KernelContext& context) {
     SONDE_ASSIGN(const Window window, onnxWindow(context));
-    return kernels::averagePool(context, context.in(0), window,
+    return kernels::averagePool(context, context.in("X"), window,
                                 context.attributes().getInt("count_include_pad", 0) != 0);
 }
 
@@ -46,7 +46,7 @@ base::Result<void> lpPool(KernelContext& context) {
     const double p = context.attributes().has("p") ? std::max(context.attributes().getFloat("p", 0),
                                                               static_cast<double>(context.attributes().getInt("p", 0)))
                                                    : 2.0;
-    return kernels::lpPool(context, context.in(0), window, p);
+    return kernels::lpPool(context, context.in("X"), window, p);
 }
 
 /// A window over all of the image.
@@ -62,24 +62,25 @@ base::Result<Window> wholeWindow(const Tensor& x) {
 }
 
 base::Result<void> globalAverage(KernelContext& context) {
-    SONDE_TRY(wholeWindow(context.in(0)));
-    return kernels::adaptiveAveragePool(context, context.in(0), std::vector<std::int64_t>(context.in(0).rank() - 2, 1));
+    SONDE_TRY(wholeWindow(context.in("X")));
+    return kernels::adaptiveAveragePool(context, context.in("X"),
+                                        std::vector<std::int64_t>(context.in("X").rank() - 2, 1));
 }
 base::Result<void> globalMax(KernelContext& context) {
-    SONDE_TRY(wholeWindow(context.in(0)));
-    return kernels::adaptiveMaxPool(context, context.in(0), std::vector<std::int64_t>(context.in(0).rank() - 2, 1));
+    SONDE_TRY(wholeWindow(context.in("X")));
+    return kernels::adaptiveMaxPool(context, context.in("X"), std::vector<std::int64_t>(context.in("X").rank() - 2, 1));
 }
 base::Result<void> globalLp(KernelContext& context) {
-    SONDE_ASSIGN(const Window window, wholeWindow(context.in(0)));
+    SONDE_ASSIGN(const Window window, wholeWindow(context.in("X")));
     const double p =
         std::max(context.attributes().getFloat("p", 0), static_cast<double>(context.attributes().getInt("p", 2)));
-    return kernels::lpPool(context, context.in(0), window, p);
+    return kernels::lpPool(context, context.in("X"), window, p);
 }
 
 base::Result<void> inferGlobal(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("X").shape;
     for (std::size_t i = 2; dims && i < dims->size(); ++i) (*dims)[i] = Dim::of(1);
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
@@ -99,7 +100,7 @@ Row poolRow(std::string_view name, int since, std::string_view summary) {
 
 base::Result<void> withBatch(KernelContext& context, std::size_t spatialRank,
                              const std::function<base::Result<void>(const Tensor&)>& run) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("self");
     if (x.rank() != spatialRank + 1) return run(x);
     SONDE_TRY(run(x.unsqueezed(0)));
     std::vector<Value> outputs = context.takeOutputs();
@@ -136,49 +137,52 @@ struct AtenPool {
 };
 
 base::Result<Window> atenWindow(const AtenPool& pool, const auto& valueAt) {
-    SONDE_ASSIGN(const std::vector<std::int64_t> kernel, spread(valueAt(1), pool.rank, 1));
-    const Value ceil = pool.average ? valueAt(4) : valueAt(5);
-    return windowFromArguments(kernel, valueAt(2), valueAt(3), pool.average ? Value() : valueAt(4),
+    SONDE_ASSIGN(const std::vector<std::int64_t> kernel, spread(valueAt("kernel_size"), pool.rank, 1));
+    const Value ceil = valueAt("ceil_mode");
+    return windowFromArguments(kernel, valueAt("stride"), valueAt("padding"),
+                               pool.average ? Value() : valueAt("dilation"),
                                ceil.kind() == ValueKind::Bool && ceil.toBool());
 }
 
 base::Result<void> atenPool(KernelContext& context, const AtenPool& pool) {
-    SONDE_ASSIGN(const Window window, atenWindow(pool, [&](std::size_t i) { return context.value(i); }));
+    SONDE_ASSIGN(const Window window, atenWindow(pool, [&](Name name) { return context.value(name); }));
     return withBatch(context, pool.rank, [&](const Tensor& x) -> base::Result<void> {
         SONDE_TRY(windowFits(window, x));
         if (!pool.average) return kernels::maxPool(context, x, window, false, true);
-        const bool countPadding = context.value(5).kind() != ValueKind::Bool || context.value(5).toBool();
+        const Value& counts = context.value("count_include_pad");
+        const bool countPadding = counts.kind() != ValueKind::Bool || counts.toBool();
         std::int64_t divisor = 0;
-        if (context.has(6)) {
-            SONDE_ASSIGN(divisor, intOf(context.value(6)));
+        if (context.has("divisor_override")) {
+            SONDE_ASSIGN(divisor, intOf(context.value("divisor_override")));
         }
         return kernels::averagePool(context, x, window, countPadding, divisor);
     });
 }
 
 base::Result<void> inferAtenPool(InferContext& context, const AtenPool& pool) {
-    const TypeInfo& x = context.in(0);
-    if (!x.shape || x.shape->size() != pool.rank + 2 || context.constant(1).isNone()) {
-        setLike(context, 0, std::nullopt);
+    const TypeInfo& x = context.in("self");
+    if (!x.shape || x.shape->size() != pool.rank + 2 || context.constant("kernel_size").isNone()) {
+        setLike(context, "self", std::nullopt);
         return {};
     }
-    SONDE_ASSIGN(const Window window, atenWindow(pool, [&](std::size_t i) { return context.constant(i); }));
+    SONDE_ASSIGN(const Window window, atenWindow(pool, [&](Name name) { return context.constant(name); }));
     Dims dims = windowDims(window, *x.shape, (*x.shape)[1]);
     context.set(1, TypeInfo::tensor(DType::Int64, dims));
-    setLike(context, 0, std::move(dims));
+    setLike(context, "self", std::move(dims));
     return {};
 }
 
 base::Result<void> adaptive(KernelContext& context, std::size_t rank, bool average) {
     SONDE_ASSIGN(std::vector<std::int64_t> output, [&]() -> base::Result<std::vector<std::int64_t>> {
-        if (!context.value(1).isListLike()) return spread(context.value(1), rank, 1);
+        if (!context.value("output_size").isListLike()) return spread(context.value("output_size"), rank, 1);
         std::vector<std::int64_t> extents;
-        const tensor::ValueList& items = context.value(1).items();
+        const tensor::ValueList& items = context.value("output_size").items();
         for (std::size_t i = 0; i < items.size(); ++i) {
             // None keeps the input's extent.
             if (items[i].isNone()) {
-                extents.push_back(context.in(0).rank() >= rank ? context.in(0).dim(context.in(0).rank() - rank + i)
-                                                               : 1);
+                extents.push_back(context.in("self").rank() >= rank
+                                      ? context.in("self").dim(context.in("self").rank() - rank + i)
+                                      : 1);
                 continue;
             }
             SONDE_ASSIGN(const std::int64_t one, intOf(items[i]));
@@ -195,8 +199,8 @@ base::Result<void> adaptive(KernelContext& context, std::size_t rank, bool avera
 }
 
 base::Result<void> inferAdaptive(InferContext& context, std::size_t rank) {
-    std::optional<Dims> dims = context.in(0).shape;
-    const Value& size = context.constant(1);
+    std::optional<Dims> dims = context.in("self").shape;
+    const Value& size = context.constant("output_size");
     if (dims && dims->size() > rank && !size.isNone()) {
         const base::Result<std::vector<std::int64_t>> output = spread(size, rank, 1);
         for (std::size_t i = 0; i < rank; ++i)
@@ -205,7 +209,7 @@ base::Result<void> inferAdaptive(InferContext& context, std::size_t rank) {
         dims.reset();
     }
     context.set(1, TypeInfo::tensor(DType::Int64, dims));
-    setLike(context, 0, std::move(dims));
+    setLike(context, "self", std::move(dims));
     return {};
 }
 

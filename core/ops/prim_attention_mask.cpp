@@ -12,13 +12,14 @@ namespace {
 
 /// bool -> float32: -inf where true, else 0. Numbers stay as they are.
 base::Result<void> canonicalMask(KernelContext& context) {
-    if (!context.value(0).isTensor()) return opError("a mask is a tensor, not " + context.value(0).typeText());
-    const Tensor& mask = context.in(0);
+    if (!context.value("mask").isTensor())
+        return opError("a mask is a tensor, not " + context.value("mask").typeText());
+    const Tensor& mask = context.in("mask");
     if (mask.dtype() != DType::Bool) {
-        context.setOutput(0, context.value(0));
+        context.setOutput(context.value("mask"));
         return {};
     }
-    SONDE_ASSIGN(Tensor y, context.output(0, DType::Float32, mask.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(DType::Float32, mask.shape()));
     const bool* hidden = mask.data<bool>();
     float* to = y.mutableData<float>();
     for (std::int64_t i = 0; i < mask.numel(); ++i) to[i] = hidden[i] ? -std::numeric_limits<float>::infinity() : 0.0F;
@@ -26,9 +27,9 @@ base::Result<void> canonicalMask(KernelContext& context) {
 }
 
 base::Result<void> inferMask(InferContext& context) {
-    TypeInfo type = context.in(0);
+    TypeInfo type = context.in("mask");
     if (type.isTensor() && type.dtype == DType::Bool) type.dtype = DType::Float32;
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     return {};
 }
 

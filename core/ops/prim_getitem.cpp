@@ -110,17 +110,17 @@ base::Result<Tensor> ofTensor(KernelContext& context, Tensor x, const Value& ind
 }
 
 base::Result<void> getItem(KernelContext& context) {
-    const Value& x = context.value(0);
+    const Value& x = context.value("self");
     if (x.isTensor()) {
-        SONDE_ASSIGN(Tensor part, ofTensor(context, x.tensor(), context.value(1)));
-        context.setOutput(0, Value(std::move(part)));
+        SONDE_ASSIGN(Tensor part, ofTensor(context, x.tensor(), context.value("index")));
+        context.setOutput(Value(std::move(part)));
         return {};
     }
     base::Result<Value> part = opError(x.typeText() + " cannot be indexed");
-    if (x.isListLike()) part = ofList(x, context.value(1));
-    else if (x.kind() == ValueKind::Dict) part = ofDict(x, context.value(1));
+    if (x.isListLike()) part = ofList(x, context.value("index"));
+    else if (x.kind() == ValueKind::Dict) part = ofDict(x, context.value("index"));
     if (!part) return part.error();
-    context.setOutput(0, std::move(*part));
+    context.setOutput(std::move(*part));
     return {};
 }
 
@@ -162,18 +162,18 @@ std::optional<std::vector<Dim>> indexedShape(const std::vector<Dim>& dims, const
 }
 
 base::Result<void> inferGetItem(InferContext& context) {
-    const Value& known = context.constant(0);
-    const Value& index = context.constant(1);
+    const Value& known = context.constant("self");
+    const Value& index = context.constant("index");
     if (known.isListLike() && (index.kind() == ValueKind::Int || asSlice(index))) {
         if (const auto item = ofList(known, index)) {
-            context.setKnown(0, *item);
-            context.set(0, TypeInfo::of(*item));
+            context.setKnown(*item);
+            context.set(TypeInfo::of(*item));
         }
         return {};
     }
-    const TypeInfo& type = context.in(0);
+    const TypeInfo& type = context.in("self");
     // Part of a size that is known in part.
-    if (const auto elements = type.isTensor() ? std::nullopt : context.elements(0); elements && asSlice(index)) {
+    if (const auto elements = type.isTensor() ? std::nullopt : context.elements("self"); elements && asSlice(index)) {
         tensor::ValueList places;
         for (std::size_t i = 0; i < elements->size(); ++i) places.push_back(Value::ofInt(static_cast<std::int64_t>(i)));
         const auto part = ofList(Value::list(std::move(places)), index);
@@ -186,34 +186,34 @@ base::Result<void> inferGetItem(InferContext& context) {
             some.push_back((*elements)[at]);
             if (at < type.elements.size()) list.elements.push_back(type.elements[at]);
         }
-        context.set(0, std::move(list));
-        context.setElements(0, std::move(some));
+        context.set(std::move(list));
+        context.setElements(std::move(some));
         return {};
     }
-    if (const auto elements = type.isTensor() ? std::nullopt : context.elements(0);
+    if (const auto elements = type.isTensor() ? std::nullopt : context.elements("self");
         elements && index.kind() == ValueKind::Int) {
-        if (const auto at = elementAt(index, elements->size())) context.setElements(0, {(*elements)[*at]});
+        if (const auto at = elementAt(index, elements->size())) context.setElements({(*elements)[*at]});
     }
     const bool hasAll = type.kind == ValueKind::Tuple || (type.kind == ValueKind::List && type.elements.size() > 1);
     if (hasAll && index.kind() == ValueKind::Int && !type.elements.empty()) {
         const auto at = elementAt(index, type.elements.size());
-        if (at) context.set(0, type.elements[*at]);
+        if (at) context.set(type.elements[*at]);
     } else if (type.kind == ValueKind::List && type.elements.size() == 1) {
-        context.set(0, type.elements.front());
+        context.set(type.elements.front());
     } else if (type.isTensor()) {
         std::optional<std::vector<Dim>> shape;
         if (type.shape && !index.isNone()) shape = indexedShape(*type.shape, index);
-        context.set(0, TypeInfo::tensor(type.dtype, std::move(shape)));
+        context.set(TypeInfo::tensor(type.dtype, std::move(shape)));
     }
     return {};
 }
 
 /// The attributes of tensors that models read.
 base::Result<void> getAttribute(KernelContext& context) {
-    if (!context.value(0).isTensor() || context.value(1).kind() != ValueKind::String)
+    if (!context.value("self").isTensor() || context.value("name").kind() != ValueKind::String)
         return opError("attributes are read from tensors");
-    const Tensor& x = context.in(0);
-    const std::string& name = context.value(1).toString();
+    const Tensor& x = context.in("self");
+    const std::string& name = context.value("name").toString();
     Value result;
     if (name == "shape") {
         tensor::ValueList dims;
@@ -240,17 +240,17 @@ base::Result<void> getAttribute(KernelContext& context) {
     } else {
         return opError("a tensor has no attribute '" + name + "' here");
     }
-    context.setOutput(0, std::move(result));
+    context.setOutput(std::move(result));
     return {};
 }
 
 base::Result<void> inferAttribute(InferContext& context) {
-    const TypeInfo& type = context.in(0);
-    if (!type.isTensor() || context.constant(1).kind() != ValueKind::String) return {};
-    const std::string& name = context.constant(1).toString();
+    const TypeInfo& type = context.in("self");
+    if (!type.isTensor() || context.constant("name").kind() != ValueKind::String) return {};
+    const std::string& name = context.constant("name").toString();
     const auto setKnown = [&](const Value& value) {
-        context.set(0, TypeInfo::of(value));
-        context.setKnown(0, value);
+        context.set(TypeInfo::of(value));
+        context.setKnown(value);
     };
     if (name == "dtype" && type.dtype != DType::Undefined) {
         setKnown(Value::ofInt(torchFromDType(type.dtype)));
@@ -260,9 +260,9 @@ base::Result<void> inferAttribute(InferContext& context) {
                name == "is_quantized") {
         setKnown(Value::ofBool(false));
     } else if (name == "data") {
-        context.set(0, type);
+        context.set(type);
     } else if (name == "T" && type.shape) {
-        context.set(0, TypeInfo::tensor(type.dtype, std::vector<Dim>(type.shape->rbegin(), type.shape->rend())));
+        context.set(TypeInfo::tensor(type.dtype, std::vector<Dim>(type.shape->rbegin(), type.shape->rend())));
     } else if (name == "ndim" && type.shape) {
         setKnown(Value::ofInt(static_cast<std::int64_t>(type.shape->size())));
     } else if (name == "shape" && type.shape) {
@@ -275,9 +275,9 @@ base::Result<void> inferAttribute(InferContext& context) {
             elements.push_back(tensor::Symbolic::of(dim));
             if (dim.known()) numbers.push_back(Value::ofInt(dim.value));
         }
-        if (numbers.size() == elements.size()) context.setKnown(0, Value::tuple(std::move(numbers)));
-        context.set(0, std::move(size));
-        context.setElements(0, std::move(elements));
+        if (numbers.size() == elements.size()) context.setKnown(Value::tuple(std::move(numbers)));
+        context.set(std::move(size));
+        context.setElements(std::move(elements));
     }
     return {};
 }

@@ -23,8 +23,8 @@ base::Result<void> give(KernelContext& context, std::size_t output, const Tensor
 
 /// dx = Σ of g over the axes along which x was broadcast to g's shape.
 base::Result<void> sumTo(KernelContext& context) {
-    const Tensor& g = context.in(0);
-    const Shape shape = context.in(1).shape();
+    const Tensor& g = context.in("g");
+    const Shape shape = context.in("x").shape();
     SONDE_ASSIGN(const Tensor wide, wideCopy(g));
     SONDE_ASSIGN(Tensor sum, Tensor::zeros(DType::Float64, shape));
     // Where each element of g belongs: x's own elements, broadcast as x was.
@@ -83,7 +83,7 @@ struct Sweep {
 
 /// y[n,k,p] = Σ w[k,c,t]·x[n,c,s(p,t)]: dx[n,c,s] += w·g, dw[k,c,t] += x·g.
 base::Result<void> convGradient(KernelContext& context) {
-    const Tensor &g = context.in(0), &x = context.in(1), &w = context.in(2);
+    const Tensor &g = context.in("g"), &x = context.in("x"), &w = context.in("w");
     if (w.rank() < 3 || x.rank() != w.rank() || g.rank() != x.rank())
         return opError("needs an image and weights of the same rank");
     const std::vector<std::int64_t> kernel(w.shape().dims().begin() + 2, w.shape().dims().end());
@@ -118,12 +118,12 @@ base::Result<void> convGradient(KernelContext& context) {
         }
     }
     SONDE_TRY(give(context, 0, dx, x.dtype()));
-    return context.wants(1) ? give(context, 1, dw, w.dtype()) : base::Result<void>();
+    return context.wants("dw") ? give(context, 1, dw, w.dtype()) : base::Result<void>();
 }
 
 /// MaxPool: to the first largest element of the window. AveragePool: evenly to those that were counted.
 base::Result<void> poolGradient(KernelContext& context) {
-    const Tensor &g = context.in(0), &x = context.in(1);
+    const Tensor &g = context.in("g"), &x = context.in("x");
     SONDE_ASSIGN(const Sweep sweep, Sweep::of(context.attributes(), {}, x.shape(), g.shape()));
     const bool isMax = context.attributes().getString("kind", "MaxPool") == "MaxPool";
     const bool countsPadding = context.attributes().getInt("count_include_pad", 0) != 0;
@@ -157,13 +157,13 @@ base::Result<void> poolGradient(KernelContext& context) {
 }
 
 base::Result<void> inferLikeSecond(InferContext& context) {
-    context.set(0, context.in(1));
+    context.set(context.in("x"));
     return {};
 }
 
 base::Result<void> inferConvGradient(InferContext& context) {
-    context.set(0, context.in(1));
-    context.set(1, context.in(2));
+    context.set(context.in("x"));
+    context.set("dw", context.in("w"));
     return {};
 }
 

@@ -28,44 +28,45 @@ Value perAxis(const Value& value, std::size_t axes) {
 
 /// (input, size, scale_factor, mode, align_corners)
 base::Result<void> interpolate(KernelContext& context) {
-    if (!context.value(0).isTensor() || context.value(3).kind() != ValueKind::String)
+    if (!context.value("input").isTensor() || context.value("mode").kind() != ValueKind::String)
         return opError("interpolate expects a tensor and a mode");
-    const Tensor& x = context.in(0);
-    const std::string& mode = context.value(3).toString();
+    const Tensor& x = context.in("input");
+    const std::string& mode = context.value("mode").toString();
     const std::size_t axes = x.rank() < 2 ? 0 : x.rank() - 2;
     if (mode == "area") {
-        if (!context.has(1)) return opError("interpolate by area expects a size");
+        if (!context.has("size")) return opError("interpolate by area expects a size");
         SONDE_ASSIGN(Tensor y, invokeAten(context, "adaptive_avg_pool" + std::to_string(axes) + "d",
-                                          {context.value(0), context.value(1)}));
-        context.setOutput(0, Value(std::move(y)));
+                                          {context.value("input"), context.value("size")}));
+        context.setOutput(Value(std::move(y)));
         return {};
     }
     const std::string name = operatorFor(mode, axes);
     if (name.empty()) return opError("cannot interpolate " + x.typeText() + " with mode '" + mode + "'");
-    std::vector<Value> arguments{context.value(0), perAxis(context.value(1), axes)};
+    std::vector<Value> arguments{context.value("input"), perAxis(context.value("size"), axes)};
     if (mode.find("linear") != std::string::npos || mode == "bicubic") {
-        arguments.push_back(Value::ofBool(context.value(4).kind() == ValueKind::Bool && context.value(4).toBool()));
+        arguments.push_back(Value::ofBool(context.value("align_corners").kind() == ValueKind::Bool &&
+                                          context.value("align_corners").toBool()));
     }
-    arguments.push_back(perAxis(context.value(2), axes));
+    arguments.push_back(perAxis(context.value("scale_factor"), axes));
     SONDE_ASSIGN(Tensor y, invokeAten(context, name, std::move(arguments)));
-    context.setOutput(0, Value(std::move(y)));
+    context.setOutput(Value(std::move(y)));
     return {};
 }
 
 base::Result<void> inferInterpolate(InferContext& context) {
-    const std::optional<Dims>& shape = context.in(0).shape;
+    const std::optional<Dims>& shape = context.in("input").shape;
     if (!shape || shape->size() < 3) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "input", std::nullopt);
         return {};
     }
     Dims dims = unknownDims(shape->size());
     dims[0] = (*shape)[0];
     dims[1] = (*shape)[1];
-    const Value sizes = perAxis(context.constant(1), dims.size() - 2);
+    const Value sizes = perAxis(context.constant("size"), dims.size() - 2);
     for (std::size_t i = 2; sizes.isListLike() && i < dims.size() && i - 2 < sizes.items().size(); ++i) {
         if (sizes.items()[i - 2].kind() == ValueKind::Int) dims[i] = tensor::Dim::of(sizes.items()[i - 2].toInt());
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "input", std::move(dims));
     return {};
 }
 

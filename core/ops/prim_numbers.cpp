@@ -56,31 +56,31 @@ base::Result<Value> computed(const Function& function, const Value& a) {
 }
 
 base::Result<void> run(KernelContext& context, const Function& function) {
-    const Value& a = context.value(0);
+    const Value& a = context.value("a");
     if (a.isTensor()) {
         SONDE_ASSIGN(Tensor result, invokeAten(context, std::string(function.aten), {a}));
-        context.setOutput(0, Value(std::move(result)));
+        context.setOutput(Value(std::move(result)));
         return {};
     }
     if (!a.isNumber()) return opError("expected a number, but found " + a.typeText());
     SONDE_ASSIGN(Value result, computed(function, a));
-    context.setOutput(0, std::move(result));
+    context.setOutput(std::move(result));
     return {};
 }
 
 base::Result<void> infer(InferContext& context, const Function& function) {
-    const Value& a = context.constant(0);
+    const Value& a = context.constant("a");
     if (a.isNumber()) {
         if (const auto known = computed(function, a)) {
-            context.setKnown(0, *known);
-            context.set(0, TypeInfo::of(*known));
+            context.setKnown(*known);
+            context.set(TypeInfo::of(*known));
         }
         return {};
     }
-    const TypeInfo& type = context.in(0);
+    const TypeInfo& type = context.in("a");
     if (type.isTensor()) {
         if (function.result != Result::Truth) return inferSame(context);
-        context.set(0, TypeInfo::tensor(DType::Bool, type.shape));
+        context.set(TypeInfo::tensor(DType::Bool, type.shape));
         return {};
     }
     if (!type.kind) return {};
@@ -91,7 +91,7 @@ base::Result<void> infer(InferContext& context, const Function& function) {
         case Result::Truth: result.kind = ValueKind::Bool; break;
         case Result::Same: result.kind = type.kind == ValueKind::Float ? ValueKind::Float : ValueKind::Int; break;
     }
-    context.set(0, std::move(result));
+    context.set(std::move(result));
     return {};
 }
 

@@ -89,11 +89,11 @@ base::Result<Tensor> numberFirst(KernelContext& context, const Binary& op, const
 }
 
 base::Result<void> runBinary(KernelContext& context, const Binary& op) {
-    const Value& a = context.value(0);
-    const Value& b = context.value(1);
+    const Value& a = context.value("a");
+    const Value& b = context.value("b");
     if (a.isNumber() && b.isNumber()) {
         SONDE_ASSIGN(Value result, computeNumbers(op, a, b));
-        context.setOutput(0, std::move(result));
+        context.setOutput(std::move(result));
         return {};
     }
     if ((a.isTensor() || b.isTensor()) && !op.aten.empty()) {
@@ -107,14 +107,14 @@ base::Result<void> runBinary(KernelContext& context, const Binary& op) {
             else name += b.isTensor() ? ".Tensor" : ".Scalar";
             SONDE_ASSIGN(result, invokeAten(context, name, {a, b}));
         }
-        context.setOutput(0, Value(std::move(result)));
+        context.setOutput(Value(std::move(result)));
         return {};
     }
     if (op.name == "add" && a.isListLike() && b.isListLike()) {
         tensor::ValueList items = a.items();
         items.insert(items.end(), b.items().begin(), b.items().end());
-        context.setOutput(
-            0, a.kind() == ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items)));
+        context.setOutput(a.kind() == ValueKind::Tuple ? Value::tuple(std::move(items))
+                                                       : Value::list(std::move(items)));
         return {};
     }
     if (op.name == "eq" || op.name == "ne") {
@@ -122,7 +122,7 @@ base::Result<void> runBinary(KernelContext& context, const Binary& op) {
         const auto plain = [](const Value& value) {
             return value.kind() == ValueKind::Tuple ? Value::list(value.items()) : value;
         };
-        context.setOutput(0, Value::ofBool(tensor::identical(plain(a), plain(b)) == (op.name == "eq")));
+        context.setOutput(Value::ofBool(tensor::identical(plain(a), plain(b)) == (op.name == "eq")));
         return {};
     }
     return opError(std::string(op.name) + " is not defined for " + a.typeText() + " and " + b.typeText());
@@ -132,64 +132,63 @@ template <ValueKind kind>
 base::Result<void> inferNumber(InferContext& context) {
     TypeInfo type;
     type.kind = kind;
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     return {};
 }
 
 base::Result<void> inferBinary(InferContext& context, const Binary& op) {
-    const Value& a = context.constant(0);
-    const Value& b = context.constant(1);
+    const Value& a = context.constant("a");
+    const Value& b = context.constant("b");
     if (a.isNumber() && b.isNumber()) {
         if (const auto known = computeNumbers(op, a, b)) {
-            context.setKnown(0, *known);
-            context.set(0, TypeInfo::of(*known));
+            context.setKnown(*known);
+            context.set(TypeInfo::of(*known));
         }
         return {};
     }
     // Lists one behind the other, as sizes often are.
-    if (op.name == "add" && (context.in(0).kind == ValueKind::List || context.in(0).kind == ValueKind::Tuple)) {
-        const auto first = context.elements(0), second = context.elements(1);
+    if (op.name == "add" && (context.in("a").kind == ValueKind::List || context.in("a").kind == ValueKind::Tuple)) {
+        const auto first = context.elements("a"), second = context.elements("b");
         if (!first || !second || first->size() + second->size() > 256) return {};
         TypeInfo joined;
-        joined.kind = context.in(0).kind;
+        joined.kind = context.in("a").kind;
         joined.elements.assign(first->size() + second->size(), TypeInfo::of(Value::ofInt(0)));
         Elements all = *first;
         all.insert(all.end(), second->begin(), second->end());
-        context.set(0, std::move(joined));
-        context.setElements(0, std::move(all));
+        context.set(std::move(joined));
+        context.setElements(std::move(all));
         return {};
     }
     const auto isNumberType = [](const TypeInfo& type) {
         return type.kind == ValueKind::Int || type.kind == ValueKind::Float || type.kind == ValueKind::Bool;
     };
-    const TypeInfo &first = context.in(0), &second = context.in(1);
+    const TypeInfo &first = context.in("a"), &second = context.in("b");
     if (isNumberType(first) && isNumberType(second)) {
         const bool isFloat = op.makesFloat || first.kind == ValueKind::Float || second.kind == ValueKind::Float;
         if (op.name == "pow" && !isFloat) return {};  // 2 ** -1 is no integer
         TypeInfo type;
         type.kind = op.compares ? ValueKind::Bool : isFloat ? ValueKind::Float : ValueKind::Int;
-        context.set(0, std::move(type));
+        context.set(std::move(type));
         return {};
     }
     if (op.compares && first.kind && second.kind && !first.isTensor() && !second.isTensor())
         return inferNumber<ValueKind::Bool>(context);
-    if (op.aten.empty() || (!context.in(0).isTensor() && !context.in(1).isTensor())) return {};
-    constexpr std::size_t kBoth[] = {0, 1};
+    if (op.aten.empty() || (!context.in("a").isTensor() && !context.in("b").isTensor())) return {};
     const std::string name = op.name == "floordiv" ? "floor_divide"
                              : op.name == "pow"    ? "pow.Tensor_Tensor"
                                                    : std::string(op.aten) + ".Tensor";
-    return inferAs(context, "aten", name, kBoth);
+    return inferAs(context, "aten", name, {"a", "b"});
 }
 
 base::Result<void> negative(KernelContext& context) {
-    const Value& a = context.value(0);
+    const Value& a = context.value("a");
     if (a.isTensor()) {
         SONDE_ASSIGN(Tensor result, invokeAten(context, "neg", {a}));
-        context.setOutput(0, Value(std::move(result)));
+        context.setOutput(Value(std::move(result)));
     } else if (isWhole(a)) {
-        context.setOutput(0, Value::ofInt(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(wholeOf(a)))));
+        context.setOutput(Value::ofInt(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(wholeOf(a)))));
     } else if (a.isNumber()) {
-        context.setOutput(0, Value::ofFloat(-a.number()));
+        context.setOutput(Value::ofFloat(-a.number()));
     } else {
         return opError("neg is not defined for " + a.typeText());
     }
@@ -197,39 +196,41 @@ base::Result<void> negative(KernelContext& context) {
 }
 
 base::Result<void> squareRoot(KernelContext& context) {
-    SONDE_ASSIGN(const double number, numberOf(context.value(0)));
+    SONDE_ASSIGN(const double number, numberOf(context.value("a")));
     if (number < 0) return opError("sqrt of a negative number");
-    context.setOutput(0, Value::ofFloat(std::sqrt(number)));
+    context.setOutput(Value::ofFloat(std::sqrt(number)));
     return {};
 }
 
 base::Result<void> checkTrue(KernelContext& context) {
-    SONDE_ASSIGN(const double number, numberOf(context.value(0)));
+    SONDE_ASSIGN(const double number, numberOf(context.value({"self", "condition"})));
     if (number != 0) return {};
-    const bool hasMessage = context.inputCount() > 1 && context.value(1).kind() == ValueKind::String;
-    return opError(hasMessage ? context.value(1).toString() : "assertion failed");
+    const bool hasMessage =
+        context.inputCount() > 1 && context.value({"assert_msg", "message"}).kind() == ValueKind::String;
+    return opError(hasMessage ? context.value({"assert_msg", "message"}).toString() : "assertion failed");
 }
 
 base::Result<void> checkNone(KernelContext& context) {
-    if (context.value(0).isNone()) return {};
-    return opError(context.value(1).kind() == ValueKind::String ? context.value(1).toString() : "assertion failed");
+    if (context.value("value").isNone()) return {};
+    return opError(context.value("message").kind() == ValueKind::String ? context.value("message").toString()
+                                                                        : "assertion failed");
 }
 
 base::Result<void> raise(KernelContext& context) {
-    const std::string text =
-        context.value(0).kind() == ValueKind::String ? context.value(0).toString() : context.value(0).text();
+    const std::string text = context.value("message").kind() == ValueKind::String ? context.value("message").toString()
+                                                                                  : context.value("message").text();
     return opError(text.empty() ? "the model raises an error here" : text);
 }
 
 template <ValueKind kind>
 base::Result<void> toNumber(KernelContext& context) {
-    SONDE_ASSIGN(const double number, numberOf(context.value(0)));
-    if constexpr (kind == ValueKind::Bool) context.setOutput(0, Value::ofBool(number != 0));
-    else if constexpr (kind == ValueKind::Float) context.setOutput(0, Value::ofFloat(number));
-    else if (context.value(0).isTensor()) context.setOutput(0, Value::ofInt(context.in(0).toInt64(0)));
-    else if (isWhole(context.value(0))) context.setOutput(0, Value::ofInt(wholeOf(context.value(0))));
-    else if (std::abs(number) < 0x1p63) context.setOutput(0, Value::ofInt(static_cast<std::int64_t>(number)));
-    else return opError(context.value(0).text() + " is not an integer of 64 bits");
+    SONDE_ASSIGN(const double number, numberOf(context.value("a")));
+    if constexpr (kind == ValueKind::Bool) context.setOutput(Value::ofBool(number != 0));
+    else if constexpr (kind == ValueKind::Float) context.setOutput(Value::ofFloat(number));
+    else if (context.value("a").isTensor()) context.setOutput(Value::ofInt(context.in("a").toInt64(0)));
+    else if (isWhole(context.value("a"))) context.setOutput(Value::ofInt(wholeOf(context.value("a"))));
+    else if (std::abs(number) < 0x1p63) context.setOutput(Value::ofInt(static_cast<std::int64_t>(number)));
+    else return opError(context.value("a").text() + " is not an integer of 64 bits");
     return {};
 }
 

@@ -67,29 +67,29 @@ base::Result<Tensor> assigned(KernelContext& context, const Tensor& x, const Val
 }
 
 base::Result<void> setItem(KernelContext& context) {
-    const Value& x = context.value(0);
+    const Value& x = context.value("self");
     if (x.isTensor()) {
-        SONDE_ASSIGN(Tensor result, assigned(context, x.tensor(), context.value(1), context.value(2)));
-        context.setOutput(0, Value(std::move(result)));
+        SONDE_ASSIGN(Tensor result, assigned(context, x.tensor(), context.value("index"), context.value("value")));
+        context.setOutput(Value(std::move(result)));
         return {};
     }
     if (x.kind() != ValueKind::List && x.kind() != ValueKind::Tuple)
         return opError(x.typeText() + " has no items that can be set");
-    SONDE_ASSIGN(std::int64_t at, intOf(context.value(1)));
+    SONDE_ASSIGN(std::int64_t at, intOf(context.value("index")));
     tensor::ValueList items = x.items();
     const auto size = static_cast<std::int64_t>(items.size());
     if (at < -size || at >= size)
         return opError("index " + std::to_string(at) + " is out of range for " + std::to_string(size) + " elements");
-    items[static_cast<std::size_t>(at < 0 ? at + size : at)] = context.value(2);
-    context.setOutput(0, x.kind() == ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items)));
+    items[static_cast<std::size_t>(at < 0 ? at + size : at)] = context.value("value");
+    context.setOutput(x.kind() == ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items)));
     return {};
 }
 
 /// What `out=` holds behind the call: the result in out's dtype. (PyTorch gives `out` another shape where it does not
 /// fit, and warns; here that is an error.)
 base::Result<void> writeOut(KernelContext& context) {
-    const Tensor& result = context.in(0);
-    const Tensor& out = context.in(1);
+    const Tensor& result = context.in("result");
+    const Tensor& out = context.in("out");
     if (result.shape() != out.shape())
         return opError("the result is " + result.typeText() + " and out is " + out.typeText());
     if (!tensor::canCast(result.dtype(), out.dtype())) {
@@ -97,23 +97,23 @@ base::Result<void> writeOut(KernelContext& context) {
                        " can't be cast to the desired output type " + std::string(tensor::name(out.dtype())));
     }
     SONDE_ASSIGN(Tensor cast, result.cast(out.dtype()));
-    context.setOutput(0, Value(std::move(cast)));
+    context.setOutput(Value(std::move(cast)));
     return {};
 }
 
 base::Result<void> inferWriteOut(InferContext& context) {
-    TypeInfo type = context.in(0);
-    if (context.in(1).dtype != DType::Undefined) type.dtype = context.in(1).dtype;
-    context.set(0, std::move(type));
+    TypeInfo type = context.in("result");
+    if (context.in("out").dtype != DType::Undefined) type.dtype = context.in("out").dtype;
+    context.set(std::move(type));
     return {};
 }
 
 /// x in which functions of one number, (("exp", ()), …), are applied one after the other to the part.
 base::Result<void> transformItem(KernelContext& context) {
-    if (!context.value(0).isTensor()) return opError("only a tensor's part can be transformed");
-    const Value& steps = context.value(2);
+    if (!context.value("self").isTensor()) return opError("only a tensor's part can be transformed");
+    const Value& steps = context.value("transformations");
     if (!steps.isListLike() || steps.items().empty()) return opError("there are no transformations");
-    SONDE_ASSIGN(Tensor part, partOf(context, context.in(0), context.value(1)));
+    SONDE_ASSIGN(Tensor part, partOf(context, context.in("self"), context.value("index")));
     for (const Value& step : steps.items()) {
         const bool isPair =
             step.isListLike() && step.items().size() == 2 && step.items()[0].kind() == ValueKind::String;
@@ -126,8 +126,8 @@ base::Result<void> transformItem(KernelContext& context) {
         SONDE_ASSIGN(const Tensor packed, part.contiguous());
         SONDE_ASSIGN(part, invokeAten(context, name, {Value(packed)}));
     }
-    SONDE_ASSIGN(Tensor result, assigned(context, context.in(0), context.value(1), Value(part)));
-    context.setOutput(0, Value(std::move(result)));
+    SONDE_ASSIGN(Tensor result, assigned(context, context.in("self"), context.value("index"), Value(part)));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 

@@ -18,7 +18,7 @@ tensor::ValueList inputsOf(KernelContext& context) {
 
 template <ValueKind kind>
 base::Result<void> construct(KernelContext& context) {
-    context.setOutput(0, kind == ValueKind::List ? Value::list(inputsOf(context)) : Value::tuple(inputsOf(context)));
+    context.setOutput(kind == ValueKind::List ? Value::list(inputsOf(context)) : Value::tuple(inputsOf(context)));
     return {};
 }
 
@@ -33,9 +33,9 @@ base::Result<void> inferConstruct(InferContext& context) {
         items.push_back(context.constant(i));
         known = known && !items.back().isNone();
     }
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     if (known)
-        context.setKnown(0, kind == ValueKind::List ? Value::list(std::move(items)) : Value::tuple(std::move(items)));
+        context.setKnown(kind == ValueKind::List ? Value::list(std::move(items)) : Value::tuple(std::move(items)));
     return {};
 }
 
@@ -44,13 +44,13 @@ base::Result<void> constructDict(KernelContext& context) {
     tensor::ValueDict entries;
     for (std::size_t i = 0; i + 1 < context.inputCount(); i += 2)
         entries.emplace_back(context.value(i), context.value(i + 1));
-    context.setOutput(0, Value::dict(std::move(entries)));
+    context.setOutput(Value::dict(std::move(entries)));
     return {};
 }
 
 base::Result<void> unpack(KernelContext& context) {
-    if (!context.value(0).isListLike()) return opError(context.value(0).typeText() + " has no elements");
-    const tensor::ValueList& items = context.value(0).items();
+    if (!context.value("whole").isListLike()) return opError(context.value("whole").typeText() + " has no elements");
+    const tensor::ValueList& items = context.value("whole").items();
     if (items.size() != context.outputCount()) {
         return opError(std::to_string(items.size()) + " elements for " + std::to_string(context.outputCount()) +
                        " names");
@@ -60,7 +60,7 @@ base::Result<void> unpack(KernelContext& context) {
 }
 
 base::Result<void> inferUnpack(InferContext& context) {
-    const TypeInfo& type = context.in(0);
+    const TypeInfo& type = context.in("whole");
     const bool each = type.kind == ValueKind::Tuple && type.elements.size() == context.outputCount();
     for (std::size_t i = 0; i < context.outputCount(); ++i) {
         if (each || (type.kind == ValueKind::List && type.elements.size() == context.outputCount()))
@@ -72,21 +72,21 @@ base::Result<void> inferUnpack(InferContext& context) {
 
 /// A number as a tensor without dimensions: int64, float64 or bool.
 base::Result<void> numberToTensor(KernelContext& context) {
-    const Value& number = context.value(0);
-    if (number.isTensor()) context.setOutput(0, number);
-    else if (number.kind() == ValueKind::Int) context.setOutput(0, Value(Tensor::scalar<std::int64_t>(number.toInt())));
-    else if (number.kind() == ValueKind::Bool) context.setOutput(0, Value(Tensor::scalar<bool>(number.toBool())));
-    else if (number.isNumber()) context.setOutput(0, Value(Tensor::scalar<double>(number.number())));
+    const Value& number = context.value("a");
+    if (number.isTensor()) context.setOutput(number);
+    else if (number.kind() == ValueKind::Int) context.setOutput(Value(Tensor::scalar<std::int64_t>(number.toInt())));
+    else if (number.kind() == ValueKind::Bool) context.setOutput(Value(Tensor::scalar<bool>(number.toBool())));
+    else if (number.isNumber()) context.setOutput(Value(Tensor::scalar<double>(number.number())));
     else return opError(number.typeText() + " is not a number");
     return {};
 }
 
 base::Result<void> inferNumberToTensor(InferContext& context) {
-    if (const auto number = context.elements(0); number && number->size() == 1) context.setElements(0, *number);
-    const std::optional<ValueKind> kind = context.in(0).kind;
-    if (kind == ValueKind::Int) context.set(0, TypeInfo::tensor(DType::Int64, Shape{}));
-    else if (kind == ValueKind::Float) context.set(0, TypeInfo::tensor(DType::Float64, Shape{}));
-    else if (kind == ValueKind::Bool) context.set(0, TypeInfo::tensor(DType::Bool, Shape{}));
+    if (const auto number = context.elements("a"); number && number->size() == 1) context.setElements(*number);
+    const std::optional<ValueKind> kind = context.in("a").kind;
+    if (kind == ValueKind::Int) context.set(TypeInfo::tensor(DType::Int64, Shape{}));
+    else if (kind == ValueKind::Float) context.set(TypeInfo::tensor(DType::Float64, Shape{}));
+    else if (kind == ValueKind::Bool) context.set(TypeInfo::tensor(DType::Bool, Shape{}));
     return {};
 }
 
@@ -100,36 +100,36 @@ base::Result<bool> boolOf(const Value& value) {
 
 template <int op>  ///< 0 and, 1 or, 2 xor
 base::Result<void> logic(KernelContext& context) {
-    const Value& a = context.value(0);
-    const Value& b = context.value(1);
+    const Value& a = context.value("a");
+    const Value& b = context.value("b");
     if (a.kind() == ValueKind::Int && b.kind() == ValueKind::Int) {
         const std::int64_t bits = op == 0   ? a.toInt() & b.toInt()
                                   : op == 1 ? a.toInt() | b.toInt()
                                             : a.toInt() ^ b.toInt();
-        context.setOutput(0, Value::ofInt(bits));
+        context.setOutput(Value::ofInt(bits));
         return {};
     }
     SONDE_ASSIGN(const bool x, boolOf(a));
     SONDE_ASSIGN(const bool y, boolOf(b));
-    context.setOutput(0, Value::ofBool(op == 0 ? x && y : op == 1 ? x || y : x != y));
+    context.setOutput(Value::ofBool(op == 0 ? x && y : op == 1 ? x || y : x != y));
     return {};
 }
 
 base::Result<void> logicalNot(KernelContext& context) {
-    SONDE_ASSIGN(const bool value, boolOf(context.value(0)));
-    context.setOutput(0, Value::ofBool(!value));
+    SONDE_ASSIGN(const bool value, boolOf(context.value("a")));
+    context.setOutput(Value::ofBool(!value));
     return {};
 }
 
 void setKind(InferContext& context, ValueKind kind) {
     TypeInfo type;
     type.kind = kind;
-    context.set(0, std::move(type));
+    context.set(std::move(type));
 }
 
 base::Result<void> inferLogic(InferContext& context) {
-    if (!context.in(0).kind || !context.in(1).kind) return {};
-    const bool isWhole = context.in(0).kind == ValueKind::Int && context.in(1).kind == ValueKind::Int;
+    if (!context.in("a").kind || !context.in("b").kind) return {};
+    const bool isWhole = context.in("a").kind == ValueKind::Int && context.in("b").kind == ValueKind::Int;
     setKind(context, isWhole ? ValueKind::Int : ValueKind::Bool);
     return {};
 }
@@ -138,112 +138,111 @@ base::Result<void> inferLogic(InferContext& context) {
 template <bool wanted>
 base::Result<void> inferSameness(InferContext& context) {
     setKind(context, ValueKind::Bool);
-    const auto &a = context.in(0).kind, &b = context.in(1).kind;
+    const auto &a = context.in("a").kind, &b = context.in("b").kind;
     if (a && b && (*a == ValueKind::None || *b == ValueKind::None))
-        context.setKnown(0, Value::ofBool((*a == *b) == wanted));
+        context.setKnown(Value::ofBool((*a == *b) == wanted));
     return {};
 }
 
 template <bool wanted>
 base::Result<void> isSame(KernelContext& context) {
-    const Value& a = context.value(0);
-    const Value& b = context.value(1);
+    const Value& a = context.value("a");
+    const Value& b = context.value("b");
     const bool same = a.isNone() || b.isNone() ? a.isNone() && b.isNone() : tensor::identical(a, b);
-    context.setOutput(0, Value::ofBool(same == wanted));
+    context.setOutput(Value::ofBool(same == wanted));
     return {};
 }
 
 base::Result<void> sequenceLength(KernelContext& context) {
-    const Value& value = context.value(0);
+    const Value& value = context.value("a");
     std::int64_t count = 0;
     if (value.isTensor() && value.tensor().rank() > 0) count = value.tensor().dim(0);
     else if (value.isListLike()) count = static_cast<std::int64_t>(value.items().size());
     else if (value.kind() == ValueKind::Dict) count = static_cast<std::int64_t>(value.dictItems().size());
     else if (value.kind() == ValueKind::String) count = static_cast<std::int64_t>(value.toString().size());
     else return opError(value.typeText() + " has no length");
-    context.setOutput(0, Value::ofInt(count));
+    context.setOutput(Value::ofInt(count));
     return {};
 }
 
 /// Of a list whose elements all are known, and of a tensor.
 base::Result<void> inferSequenceLength(InferContext& context) {
     setKind(context, ValueKind::Int);
-    const TypeInfo& type = context.in(0);
+    const TypeInfo& type = context.in("a");
     const bool isWhole = type.kind == ValueKind::Tuple || (type.kind == ValueKind::List && type.elements.size() > 1);
-    if (isWhole && (!type.elements.empty() || context.constant(0).isListLike()))
-        context.setKnown(0, Value::ofInt(static_cast<std::int64_t>(type.elements.size())));
+    if (isWhole && (!type.elements.empty() || context.constant("a").isListLike()))
+        context.setKnown(Value::ofInt(static_cast<std::int64_t>(type.elements.size())));
     if (type.isTensor() && type.shape && !type.shape->empty())
-        context.setElements(0, {tensor::Symbolic::of(type.shape->front())});
+        context.setElements({tensor::Symbolic::of(type.shape->front())});
     return {};
 }
 
 /// The list with one more element; the one it was made of stays as it is.
 base::Result<void> append(KernelContext& context) {
-    if (!context.value(0).isListLike()) return opError(context.value(0).typeText() + " is not a list");
-    tensor::ValueList items = context.value(0).items();
-    items.push_back(context.value(1));
-    context.setOutput(0, Value::list(std::move(items)));
+    if (!context.value("list").isListLike()) return opError(context.value("list").typeText() + " is not a list");
+    tensor::ValueList items = context.value("list").items();
+    items.push_back(context.value("item"));
+    context.setOutput(Value::list(std::move(items)));
     return {};
 }
 
 /// The one element of a tensor as a number of its kind.
 base::Result<void> item(KernelContext& context) {
-    if (!context.value(0).isTensor()) {
-        context.setOutput(0, context.value(0));
+    if (!context.value("a").isTensor()) {
+        context.setOutput(context.value("a"));
         return {};
     }
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("a");
     if (x.numel() != 1) return opError(x.typeText() + " is not one number");
-    if (x.dtype() == DType::Bool) context.setOutput(0, Value::ofBool(x.toInt64(0) != 0));
-    else if (tensor::isFloating(x.dtype())) context.setOutput(0, Value::ofFloat(x.toDouble(0)));
-    else context.setOutput(0, Value::ofInt(x.toInt64(0)));
+    if (x.dtype() == DType::Bool) context.setOutput(Value::ofBool(x.toInt64(0) != 0));
+    else if (tensor::isFloating(x.dtype())) context.setOutput(Value::ofFloat(x.toDouble(0)));
+    else context.setOutput(Value::ofInt(x.toInt64(0)));
     return {};
 }
 
 base::Result<void> inferItem(InferContext& context) {
-    const TypeInfo& type = context.in(0);
+    const TypeInfo& type = context.in("a");
     if (!type.isTensor()) {
-        context.set(0, type);
+        context.set(type);
     } else if (type.dtype != DType::Undefined) {
         setKind(context, type.dtype == DType::Bool        ? ValueKind::Bool
                          : tensor::isFloating(type.dtype) ? ValueKind::Float
                                                           : ValueKind::Int);
     }
-    if (const auto number = context.elements(0);
+    if (const auto number = context.elements("a");
         number && number->size() == 1 && !tensor::isFloating(type.dtype) && type.dtype != DType::Bool)
-        context.setElements(0, *number);
+        context.setElements(*number);
     return {};
 }
 
 base::Result<void> contains(KernelContext& context) {
-    const Value& whole = context.value(0);
-    const auto same = [&](const Value& item) { return tensor::identical(item, context.value(1)); };
+    const Value& whole = context.value("whole");
+    const auto same = [&](const Value& item) { return tensor::identical(item, context.value("item")); };
     bool found = false;
     if (whole.isListLike()) found = std::ranges::any_of(whole.items(), same);
     else if (whole.kind() == ValueKind::Dict)
         found = std::ranges::any_of(whole.dictItems(), [&](const auto& entry) { return same(entry.first); });
     else return opError(whole.typeText() + " has no elements");
-    context.setOutput(0, Value::ofBool(found));
+    context.setOutput(Value::ofBool(found));
     return {};
 }
 
 template <bool largest>
 base::Result<void> extreme(KernelContext& context) {
-    SONDE_ASSIGN(const double a, numberOf(context.value(0)));
-    SONDE_ASSIGN(const double b, numberOf(context.value(1)));
-    context.setOutput(0, context.value((largest ? b > a : b < a) ? 1 : 0));
+    SONDE_ASSIGN(const double a, numberOf(context.value("a")));
+    SONDE_ASSIGN(const double b, numberOf(context.value("b")));
+    context.setOutput(context.value((largest ? b > a : b < a) ? "b" : "a"));
     return {};
 }
 
 template <bool largest>
 base::Result<void> inferExtreme(InferContext& context) {
-    const auto &a = context.in(0).kind, &b = context.in(1).kind;
+    const auto &a = context.in("a").kind, &b = context.in("b").kind;
     if (!a || a != b) return {};
     setKind(context, *a);
-    const auto one = context.elements(0), other = context.elements(1);
+    const auto one = context.elements("a"), other = context.elements("b");
     if (*a == ValueKind::Int && one && other && one->size() == 1 && other->size() == 1) {
-        context.setElements(0,
-                            {largest ? larger(one->front(), other->front()) : smaller(one->front(), other->front())});
+        context.setElements({largest ? larger(one->front(), other->front()) : smaller(one->front(), other->front())});
     }
     return {};
 }
@@ -252,7 +251,7 @@ template <ValueKind kind>
 base::Result<void> inferKind(InferContext& context) {
     TypeInfo type;
     type.kind = kind;
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     return {};
 }
 

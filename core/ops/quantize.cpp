@@ -68,16 +68,18 @@ base::Result<void> checkZeroPoint(const Tensor& zero, const Tensor& scale) {
 }
 
 base::Result<void> quantizeLinear(KernelContext& context) {
-    const Tensor &x = context.in(0), &scale = context.in(1);
+    const Tensor &x = context.in("x"), &scale = context.in("y_scale");
     const Attributes& attributes = context.attributes();
-    SONDE_ASSIGN(const DType to, quantisedType(attributes, context.has(2) ? context.in(2).dtype() : DType::Undefined));
+    SONDE_ASSIGN(
+        const DType to,
+        quantisedType(attributes, context.has("y_zero_point") ? context.in("y_zero_point").dtype() : DType::Undefined));
     SONDE_ASSIGN(const Granularity at,
                  Granularity::of(x, scale, attributes.getInt("axis", 1), attributes.getInt("block_size", 0)));
-    if (context.has(2)) SONDE_TRY(checkZeroPoint(context.in(2), scale));
+    if (context.has("y_zero_point")) SONDE_TRY(checkZeroPoint(context.in("y_zero_point"), scale));
     SONDE_ASSIGN(const Tensor values, x.cast(DType::Float32));
     SONDE_ASSIGN(const Tensor scales, scale.cast(DType::Float32));
-    SONDE_ASSIGN(const Tensor zeros,
-                 context.has(2) ? context.in(2).cast(DType::Float32) : Tensor::zeros(DType::Float32, scale.shape()));
+    SONDE_ASSIGN(const Tensor zeros, context.has("y_zero_point") ? context.in("y_zero_point").cast(DType::Float32)
+                                                                 : Tensor::zeros(DType::Float32, scale.shape()));
     SONDE_ASSIGN(Tensor real, Tensor::allocate(DType::Float32, x.shape()));
     const std::optional<QuantizedRange> range = quantizedRange(to);
     context.pool().parallelFor(static_cast<std::size_t>(x.numel()), 8192, [&](std::size_t begin, std::size_t end) {
@@ -89,29 +91,32 @@ base::Result<void> quantizeLinear(KernelContext& context) {
                 range ? quantized(static_cast<double>(ratio), zero, *range) : static_cast<double>(ratio) + zero);
         }
     });
-    SONDE_ASSIGN(Tensor y, context.output(0, to, x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(to, x.shape()));
     tensor::castElements(DType::Float32, real.bytes(), to, y.mutableBytes(), static_cast<std::size_t>(x.numel()),
                          attributes.getInt("saturate", 1) != 0);
     return {};
 }
 
 base::Result<void> inferQuantize(InferContext& context) {
-    SONDE_ASSIGN(const DType to, quantisedType(context.attributes(),
-                                               context.inputCount() > 2 ? context.in(2).dtype : DType::Undefined));
-    const bool open = context.inputCount() > 2 && context.has(2) && context.in(2).dtype == DType::Undefined;
-    context.set(0, TypeInfo::tensor(open ? DType::Undefined : to, context.in(0).shape));
+    SONDE_ASSIGN(const DType to,
+                 quantisedType(context.attributes(),
+                               context.inputCount() > 2 ? context.in("y_zero_point").dtype : DType::Undefined));
+    const bool open =
+        context.inputCount() > 2 && context.has("y_zero_point") && context.in("y_zero_point").dtype == DType::Undefined;
+    context.set(TypeInfo::tensor(open ? DType::Undefined : to, context.in("x").shape));
     return {};
 }
 
 base::Result<void> dequantizeLinear(KernelContext& context) {
-    const Tensor &x = context.in(0), &scale = context.in(1);
+    const Tensor &x = context.in("x"), &scale = context.in("x_scale");
     const Attributes& attributes = context.attributes();
     SONDE_ASSIGN(const Granularity at,
                  Granularity::of(x, scale, attributes.getInt("axis", 1), attributes.getInt("block_size", 0)));
-    if (context.has(2)) SONDE_TRY(checkZeroPoint(context.in(2), scale));
+    if (context.has("x_zero_point")) SONDE_TRY(checkZeroPoint(context.in("x_zero_point"), scale));
     SONDE_ASSIGN(const Tensor values, wide(x));
     SONDE_ASSIGN(const Tensor scales, wide(scale));
-    SONDE_ASSIGN(const Tensor zeros, context.has(2) ? wide(context.in(2)) : wideZeros(scale.shape()));
+    SONDE_ASSIGN(const Tensor zeros,
+                 context.has("x_zero_point") ? wide(context.in("x_zero_point")) : wideZeros(scale.shape()));
     SONDE_ASSIGN(Tensor y, wideZeros(x.shape()));
     context.pool().parallelFor(static_cast<std::size_t>(x.numel()), 8192, [&](std::size_t begin, std::size_t end) {
         for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
@@ -128,15 +133,15 @@ base::Result<void> dequantizeLinear(KernelContext& context) {
 
 base::Result<void> inferDequantize(InferContext& context) {
     const std::int64_t code = context.attributes().getInt("output_dtype", 0);
-    context.set(
-        0, TypeInfo::tensor(code > 0 && code < tensor::kDTypeCount ? static_cast<DType>(code) : context.in(1).dtype,
-                            context.in(0).shape));
+    context.set(TypeInfo::tensor(
+        code > 0 && code < tensor::kDTypeCount ? static_cast<DType>(code) : context.in("x_scale").dtype,
+        context.in("x").shape));
     return {};
 }
 
 /// To uint8 over the range of x with 0 in it. Outputs: y, scale, zero point.
 base::Result<void> dynamicQuantize(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("x");
     float low = 0, high = 0;
     for (float v : x.span<float>()) {
         low = std::min(low, v);
@@ -146,34 +151,33 @@ base::Result<void> dynamicQuantize(KernelContext& context) {
     const QuantizedRange range{0, 255};
     const auto zero =
         static_cast<std::uint8_t>(scale == 0 ? 0.0 : quantized(static_cast<double>(-low / scale), 0, range));
-    SONDE_ASSIGN(Tensor y, context.output(0, DType::UInt8, x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(DType::UInt8, x.shape()));
     for (std::int64_t i = 0; i < x.numel(); ++i) {
         const float ratio = scale == 0 ? 0.0F : x.data<float>()[i] / scale;
         y.mutableData<std::uint8_t>()[i] =
             static_cast<std::uint8_t>(quantized(static_cast<double>(ratio), zero, range));
     }
-    if (context.wants(1)) context.setOutput(1, Value(Tensor::scalar<float>(scale)));
-    if (context.wants(2)) context.setOutput(2, Value(Tensor::scalar<std::uint8_t>(zero)));
+    if (context.wants("y_scale")) context.setOutput("y_scale", Value(Tensor::scalar<float>(scale)));
+    if (context.wants("y_zero_point")) context.setOutput("y_zero_point", Value(Tensor::scalar<std::uint8_t>(zero)));
     return {};
 }
 
-Value inputOr(KernelContext& context, std::size_t i) { return context.has(i) ? context.value(i) : Value(); }
+Value inputOr(KernelContext& context, Name name) { return context.has(name) ? context.value(name) : Value(); }
 
 base::Result<void> matMulInteger(KernelContext& context) {
-    const Tensor &a = context.in(0), &b = context.in(1);
-    SONDE_ASSIGN(const Tensor x, centred(a, inputOr(context, 2), a.rank() > 1 ? -2 : -1));
-    SONDE_ASSIGN(const Tensor y, centred(b, inputOr(context, 3), -1));
+    const Tensor &a = context.in("A"), &b = context.in("B");
+    SONDE_ASSIGN(const Tensor x, centred(a, inputOr(context, "a_zero_point"), a.rank() > 1 ? -2 : -1));
+    SONDE_ASSIGN(const Tensor y, centred(b, inputOr(context, "b_zero_point"), -1));
     SONDE_ASSIGN(const Tensor product, kernels::matmul(context, x, y));
     return setNarrow(context, 0, product, DType::Int32);
 }
 
 /// The shape that a product or convolution of ai.onnx has for these two inputs, with the dtype.
-base::Result<void> inferLike(InferContext& context, std::string_view name, std::size_t left, std::size_t right,
-                             DType dtype) {
+base::Result<void> inferLike(InferContext& context, std::string_view name, Name left, Name right, DType dtype) {
     TypeInfo operands[2] = {context.in(left), context.in(right)};
     InferContext inner(operands, {}, context.attributes(), 1);
-    SONDE_TRY(Registry::all().find("", name, 0)->infer(inner));
-    context.set(0, TypeInfo::tensor(dtype, inner.outputs()[0].shape));
+    SONDE_TRY(inner.inferAs(*Registry::all().find("", name, 0)));
+    context.set(TypeInfo::tensor(dtype, inner.outputs()[0].shape));
     return {};
 }
 
@@ -204,13 +208,13 @@ base::Result<void> requantise(KernelContext& context, const Tensor& product, con
 
 /// a, its scale and zero point, b, its scale and zero point, scale and zero point of y.
 base::Result<void> qLinearMatMul(KernelContext& context) {
-    const Tensor &a = context.in(0), &b = context.in(3);
-    SONDE_ASSIGN(const Tensor x, centred(a, context.value(2), a.rank() > 1 ? -2 : -1));
-    SONDE_ASSIGN(const Tensor y, centred(b, context.value(5), -1));
+    const Tensor &a = context.in("a"), &b = context.in("b");
+    SONDE_ASSIGN(const Tensor x, centred(a, context.value("a_zero_point"), a.rank() > 1 ? -2 : -1));
+    SONDE_ASSIGN(const Tensor y, centred(b, context.value("b_zero_point"), -1));
     SONDE_ASSIGN(const Tensor product, kernels::matmul(context, x, y));
     if (product.rank() < 2) return opError("needs matrices");
-    return requantise(context, product, context.in(1), context.in(4), context.in(6), context.in(7), product.rank() - 1,
-                      product.rank() - 2);
+    return requantise(context, product, context.in("a_scale"), context.in("b_scale"), context.in("y_scale"),
+                      context.in("y_zero_point"), product.rank() - 1, product.rank() - 2);
 }
 
 base::Result<Tensor> integerConv(KernelContext& context, const Tensor& x, const Tensor& w) {
@@ -226,26 +230,26 @@ base::Result<Tensor> integerConv(KernelContext& context, const Tensor& x, const 
 }
 
 base::Result<void> convInteger(KernelContext& context) {
-    SONDE_ASSIGN(const Tensor x, centred(context.in(0), inputOr(context, 2), 1));
-    SONDE_ASSIGN(const Tensor w, centred(context.in(1), inputOr(context, 3), 0));
+    SONDE_ASSIGN(const Tensor x, centred(context.in("x"), inputOr(context, "x_zero_point"), 1));
+    SONDE_ASSIGN(const Tensor w, centred(context.in("w"), inputOr(context, "w_zero_point"), 0));
     SONDE_ASSIGN(const Tensor product, integerConv(context, x, w));
     return setNarrow(context, 0, product, DType::Int32);
 }
 
 /// x, scale, zero point, w, scale, zero point, scale and zero point of y, bias (int32, scale sx·sw).
 base::Result<void> qLinearConv(KernelContext& context) {
-    SONDE_ASSIGN(const Tensor x, centred(context.in(0), context.value(2), 1));
-    SONDE_ASSIGN(const Tensor w, centred(context.in(3), context.value(5), 0));
+    SONDE_ASSIGN(const Tensor x, centred(context.in("x"), context.value("x_zero_point"), 1));
+    SONDE_ASSIGN(const Tensor w, centred(context.in("w"), context.value("w_zero_point"), 0));
     SONDE_ASSIGN(Tensor product, integerConv(context, x, w));
-    if (context.has(8)) {
-        if (context.in(8).numel() != product.dim(1))
-            return opError("bias " + context.in(8).typeText() + " does not match");
+    if (const Tensor* bias = context.optionalIn("B")) {
+        if (bias->numel() != product.dim(1)) return opError("bias " + bias->typeText() + " does not match");
         std::int64_t inner = 1;
         for (std::size_t i = 2; i < product.rank(); ++i) inner *= product.dim(i);
         for (std::int64_t i = 0; i < product.numel(); ++i)
-            product.mutableData<double>()[i] += context.in(8).toDouble(i / inner % product.dim(1));
+            product.mutableData<double>()[i] += bias->toDouble(i / inner % product.dim(1));
     }
-    return requantise(context, product, context.in(1), context.in(4), context.in(6), context.in(7), 1, 0);
+    return requantise(context, product, context.in("x_scale"), context.in("w_scale"), context.in("y_scale"),
+                      context.in("y_zero_point"), 1, 0);
 }
 
 Row convRow(std::string_view name, std::string_view summary) {
@@ -289,9 +293,9 @@ void define_quantize(Registry& registry) {
             .out("y_scale")
             .out("y_zero_point")
             .runs(dynamicQuantize, [](InferContext& context) -> base::Result<void> {
-                context.set(0, TypeInfo::tensor(DType::UInt8, context.in(0).shape));
-                context.set(1, TypeInfo::tensor(DType::Float32, Shape{}));
-                context.set(2, TypeInfo::tensor(DType::UInt8, Shape{}));
+                context.set(TypeInfo::tensor(DType::UInt8, context.in("x").shape));
+                context.set("y_scale", TypeInfo::tensor(DType::Float32, Shape{}));
+                context.set("y_zero_point", TypeInfo::tensor(DType::UInt8, Shape{}));
                 return {};
             }));
     registry.add(Row("MatMulInteger", 10, "matrix product of bytes, exactly", Category::Quantization)
@@ -301,7 +305,7 @@ void define_quantize(Registry& registry) {
                      .optionalIn("b_zero_point", kBytes)
                      .out("Y")
                      .runs(matMulInteger,
-                           [](InferContext& context) { return inferLike(context, "MatMul", 0, 1, DType::Int32); }));
+                           [](InferContext& context) { return inferLike(context, "MatMul", "A", "B", DType::Int32); }));
     registry.add(
         Row("QLinearMatMul", 10, "matrix product of quantised tensors, quantised again", Category::Quantization)
             .in("a")
@@ -313,16 +317,17 @@ void define_quantize(Registry& registry) {
             .in("y_scale")
             .in("y_zero_point")
             .out("y")
-            .runs(qLinearMatMul,
-                  [](InferContext& context) { return inferLike(context, "MatMul", 0, 3, context.in(7).dtype); }));
-    registry.add(
-        convRow("ConvInteger", "convolution of bytes, exactly")
-            .in("x", kBytes)
-            .in("w", kBytes)
-            .optionalIn("x_zero_point", kBytes)
-            .optionalIn("w_zero_point", kBytes)
-            .out("y")
-            .runs(convInteger, [](InferContext& context) { return inferLike(context, "Conv", 0, 1, DType::Int32); }));
+            .runs(qLinearMatMul, [](InferContext& context) {
+                return inferLike(context, "MatMul", "a", "b", context.in("y_zero_point").dtype);
+            }));
+    registry.add(convRow("ConvInteger", "convolution of bytes, exactly")
+                     .in("x", kBytes)
+                     .in("w", kBytes)
+                     .optionalIn("x_zero_point", kBytes)
+                     .optionalIn("w_zero_point", kBytes)
+                     .out("y")
+                     .runs(convInteger,
+                           [](InferContext& context) { return inferLike(context, "Conv", "x", "w", DType::Int32); }));
     registry.add(convRow("QLinearConv", "convolution of quantised tensors, quantised again")
                      .in("x")
                      .in("x_scale")
@@ -335,7 +340,7 @@ void define_quantize(Registry& registry) {
                      .optionalIn("B")
                      .out("y")
                      .runs(qLinearConv, [](InferContext& context) {
-                         return inferLike(context, "Conv", 0, 3, context.in(7).dtype);
+                         return inferLike(context, "Conv", "x", "w", context.in("y_zero_point").dtype);
                      }));
 }
 

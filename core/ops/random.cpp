@@ -39,13 +39,13 @@ base::Result<void> draw(KernelContext& context, const Shape& shape, DType fallba
 
 base::Result<void> inferDrawn(InferContext& context, std::optional<Dims> shape, DType fallback) {
     SONDE_ASSIGN(const DType dtype, dtypeAsked(context.attributes(), fallback));
-    context.set(0, TypeInfo::tensor(dtype, std::move(shape)));
+    context.set(TypeInfo::tensor(dtype, std::move(shape)));
     return {};
 }
 
 base::Result<void> bernoulli(KernelContext& context) {
-    SONDE_ASSIGN(const DType dtype, dtypeAsked(context.attributes(), context.in(0).dtype()));
-    SONDE_ASSIGN(const Tensor chances, wide(context.in(0)));
+    SONDE_ASSIGN(const DType dtype, dtypeAsked(context.attributes(), context.in("input").dtype()));
+    SONDE_ASSIGN(const Tensor chances, wide(context.in("input")));
     SONDE_ASSIGN(Tensor values, wideZeros(chances.shape()));
     base::Random random = generator(context);
     for (std::int64_t i = 0; i < chances.numel(); ++i)
@@ -55,7 +55,7 @@ base::Result<void> bernoulli(KernelContext& context) {
 
 /// Classes drawn with probabilities softmax(x) from each row of x [B, C]: [B, sample_size].
 base::Result<void> multinomial(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     const std::int64_t count = context.attributes().getInt("sample_size", 1);
     if (x.rank() != 2 || x.dim(1) < 1 || count < 0)
         return opError("cannot draw " + std::to_string(count) + " classes from " + x.typeText());
@@ -105,9 +105,11 @@ void define_random(Registry& registry) {
             }));
         registry.add(like.runs(
             [normal](KernelContext& context) {
-                return draw(context, context.in(0).shape(), context.in(0).dtype(), normal);
+                return draw(context, context.in("input").shape(), context.in("input").dtype(), normal);
             },
-            [](InferContext& context) { return inferDrawn(context, context.in(0).shape, context.in(0).dtype); }));
+            [](InferContext& context) {
+                return inferDrawn(context, context.in("input").shape, context.in("input").dtype);
+            }));
     }
     registry.add(Row("Bernoulli", 15, "1 with the probability in the input, else 0", Category::Data)
                      .in("input", kFloats)
@@ -116,7 +118,7 @@ void define_random(Registry& registry) {
                      .attr("seed", AttributeKind::Float)
                      .random()
                      .runs(bernoulli, [](InferContext& context) {
-                         return inferDrawn(context, context.in(0).shape, context.in(0).dtype);
+                         return inferDrawn(context, context.in("input").shape, context.in("input").dtype);
                      }));
     registry.add(Row("Multinomial", 7, "classes drawn by their logits", Category::Data)
                      .in("input", kFloats)
@@ -126,7 +128,7 @@ void define_random(Registry& registry) {
                      .attr("seed", AttributeKind::Float)
                      .random()
                      .runs(multinomial, [](InferContext& context) {
-                         const auto& dims = context.in(0).shape;
+                         const auto& dims = context.in("input").shape;
                          const std::int64_t count = context.attributes().getInt("sample_size", 1);
                          return inferDrawn(
                              context,

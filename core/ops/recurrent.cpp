@@ -109,15 +109,15 @@ base::Result<std::vector<Activation>> activationsOf(const Attributes& attributes
     return activations;
 }
 
-base::Result<Tensor> wideOr(KernelContext& context, std::size_t input, const Shape& shape, bool byBatch = false) {
+base::Result<Tensor> wideOr(KernelContext& context, Name input, const Shape& shape, bool byBatch = false) {
     if (!context.has(input)) return wideZeros(shape);
     SONDE_ASSIGN(Tensor tensor, wide(context.in(input)));
     if (byBatch && tensor.rank() == 3) {
         SONDE_ASSIGN(tensor, tensor.transposed(0, 1).contiguous());
     }
     if (tensor.shape() != shape)
-        return opError("input " + std::to_string(input) + " is " + context.in(input).typeText() + ", but must be " +
-                       shape.text());
+        return opError("input " + std::to_string(context.position(input)) + " is " + context.in(input).typeText() +
+                       ", but must be " + shape.text());
     return tensor;
 }
 
@@ -139,9 +139,9 @@ void toSteps(double* values, std::int64_t count) {
 
 /// Weights [D, rows, 4H] of 8 bits as they are without quantisation, turned to [D, 4H, rows]. Scale and zero point: [D]
 /// or [D, 4H].
-base::Result<Tensor> dequantizedWeights(KernelContext& context, std::size_t weights, std::size_t scale,
+base::Result<Tensor> dequantizedWeights(KernelContext& context, Name weights, Name scale, Name zeroPoint,
                                         std::int64_t directions) {
-    const Tensor &w = context.in(weights), &factor = context.in(scale), &zero = context.in(scale + 1);
+    const Tensor &w = context.in(weights), &factor = context.in(scale), &zero = context.in(zeroPoint);
     const std::int64_t columns = w.rank() == 3 ? w.dim(2) : 0;
     const auto fits = [&](const Tensor& x) {
         return x.numel() == directions || x.shape() == Shape{directions, columns};
@@ -175,43 +175,43 @@ base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vecto
     cell.linearBeforeReset = attributes.getInt("linear_before_reset", 0) != 0;
     cell.inputForget = attributes.getInt("input_forget", 0) != 0;
     cell.clip = attributes.getFloat("clip", 0);
-    SONDE_ASSIGN(cell.x, wide(context.in(0)));
-    if (cell.x.rank() != 3) return opError("X must have 3 dimensions, but is " + context.in(0).typeText());
+    SONDE_ASSIGN(cell.x, wide(context.in("X")));
+    if (cell.x.rank() != 3) return opError("X must have 3 dimensions, but is " + context.in("X").typeText());
     if (cell.byBatch) {
         SONDE_ASSIGN(cell.x, cell.x.transposed(0, 1).contiguous());
     }
     cell.steps = cell.x.dim(0), cell.batches = cell.x.dim(1), cell.inputs = cell.x.dim(2);
-    const Tensor& r = context.in(2);
+    const Tensor& r = context.in("R");
     if (r.rank() != 3) return opError("R must have 3 dimensions, but is " + r.typeText());
     cell.hidden = r.dim(quantized ? 1 : 2);
     const std::int64_t d = cell.directions, h = cell.hidden;
     if (quantized) {
-        SONDE_ASSIGN(cell.w, dequantizedWeights(context, 1, 8, d));
-        SONDE_ASSIGN(cell.r, dequantizedWeights(context, 2, 10, d));
+        SONDE_ASSIGN(cell.w, dequantizedWeights(context, "W", "W_scale", "W_zero_point", d));
+        SONDE_ASSIGN(cell.r, dequantizedWeights(context, "R", "R_scale", "R_zero_point", d));
         if (cell.w.shape() != Shape{d, gates * h, cell.inputs} || cell.r.shape() != Shape{d, gates * h, h}) {
-            return opError("weights " + context.in(1).typeText() + " and " + r.typeText() + " do not match X " +
-                           context.in(0).typeText());
+            return opError("weights " + context.in("W").typeText() + " and " + r.typeText() + " do not match X " +
+                           context.in("X").typeText());
         }
         SONDE_ASSIGN(cell.x, cell.x.clone());
         toSteps(cell.x.mutableData<double>(), cell.x.numel());
     } else {
-        SONDE_ASSIGN(cell.w, wideOr(context, 1, Shape{d, gates * h, cell.inputs}));
-        SONDE_ASSIGN(cell.r, wideOr(context, 2, Shape{d, gates * h, h}));
+        SONDE_ASSIGN(cell.w, wideOr(context, "W", Shape{d, gates * h, cell.inputs}));
+        SONDE_ASSIGN(cell.r, wideOr(context, "R", Shape{d, gates * h, h}));
     }
-    SONDE_ASSIGN(cell.b, wideOr(context, 3, Shape{d, 2 * gates * h}));
-    SONDE_ASSIGN(cell.h, wideOr(context, 5, Shape{d, cell.batches, h}, cell.byBatch));
+    SONDE_ASSIGN(cell.b, wideOr(context, "B", Shape{d, 2 * gates * h}));
+    SONDE_ASSIGN(cell.h, wideOr(context, "initial_h", Shape{d, cell.batches, h}, cell.byBatch));
     SONDE_ASSIGN(cell.h, cell.h.clone());
     if (gates == 4) {
-        SONDE_ASSIGN(cell.c, wideOr(context, 6, Shape{d, cell.batches, h}, cell.byBatch));
+        SONDE_ASSIGN(cell.c, wideOr(context, "initial_c", Shape{d, cell.batches, h}, cell.byBatch));
         SONDE_ASSIGN(cell.c, cell.c.clone());
-        SONDE_ASSIGN(cell.p, wideOr(context, 7, Shape{d, 3 * h}));
+        SONDE_ASSIGN(cell.p, wideOr(context, "P", Shape{d, 3 * h}));
     }
     cell.lengths.assign(static_cast<std::size_t>(cell.batches), cell.steps);
-    if (context.has(4)) {
-        SONDE_ASSIGN(cell.lengths, intsOf(context.value(4)));
+    if (context.has("sequence_lens")) {
+        SONDE_ASSIGN(cell.lengths, intsOf(context.value("sequence_lens")));
         bool fits = static_cast<std::int64_t>(cell.lengths.size()) == cell.batches;
         for (std::int64_t length : cell.lengths) fits = fits && length >= 0 && length <= cell.steps;
-        if (!fits) return opError("sequence_lens does not match X " + context.in(0).typeText());
+        if (!fits) return opError("sequence_lens does not match X " + context.in("X").typeText());
     }
     SONDE_ASSIGN(cell.activations, activationsOf(attributes, std::move(activations), d));
     return cell;
@@ -321,9 +321,9 @@ base::Result<void> unroll(KernelContext& context, Cell cell, bool reverseOnly) {
             if (state.defined()) state = state.transposed(0, 1);
         }
     }
-    const DType dtype = context.in(0).dtype();
+    const DType dtype = context.in("X").dtype();
     SONDE_TRY(setNarrow(context, 0, y, dtype));
-    SONDE_TRY(setNarrow(context, 1, finals[0], dtype));
+    SONDE_TRY(setNarrow(context, "Y_h", finals[0], dtype));
     return finals[1].defined() ? setNarrow(context, 2, finals[1], dtype) : base::Result<void>();
 }
 
@@ -336,20 +336,20 @@ base::Result<void> run(KernelContext& context, std::int64_t gates, bool quantize
 }
 
 base::Result<void> inferRecurrent(InferContext& context) {
-    const auto &x = context.in(0).shape, &r = context.in(2).shape;
-    const std::size_t inner = context.in(2).dtype == DType::UInt8 || context.in(2).dtype == DType::Int8
+    const auto &x = context.in("X").shape, &r = context.in("R").shape;
+    const std::size_t inner = context.in("R").dtype == DType::UInt8 || context.in("R").dtype == DType::Int8
                                   ? 1
                                   : 2;  // R is turned when quantised
     const bool byBatch = context.attributes().getInt("layout", 0) != 0;
     const Dim directions = Dim::of(context.attributes().getString("direction", "forward") == "bidirectional" ? 2 : 1);
     if (!x || !r || x->size() != 3 || r->size() != 3) {
-        for (std::size_t i = 0; i < context.outputCount(); ++i) setLike(context, 0, unknownDims(i == 0 ? 4 : 3), i);
+        for (std::size_t i = 0; i < context.outputCount(); ++i) setLike(context, "X", unknownDims(i == 0 ? 4 : 3), i);
         return {};
     }
     const Dim &hidden = (*r)[inner], &batch = (*x)[byBatch ? 0 : 1], &steps = (*x)[byBatch ? 1 : 0];
-    setLike(context, 0, byBatch ? Dims{batch, steps, directions, hidden} : Dims{steps, directions, batch, hidden});
+    setLike(context, "X", byBatch ? Dims{batch, steps, directions, hidden} : Dims{steps, directions, batch, hidden});
     for (std::size_t i = 1; i < context.outputCount(); ++i)
-        setLike(context, 0, byBatch ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden}, i);
+        setLike(context, "X", byBatch ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden}, i);
     return {};
 }
 

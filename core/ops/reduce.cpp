@@ -23,10 +23,10 @@ std::vector<std::int64_t> allAxes(std::size_t rank) {
 }
 
 base::Result<void> onnxReduce(KernelContext& context, Reduce kind) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("data");
     std::vector<std::int64_t> axes = context.attributes().getInts("axes");
-    if (context.has(1)) {
-        SONDE_ASSIGN(axes, intsOf(context.value(1)));
+    if (context.has("axes")) {
+        SONDE_ASSIGN(axes, intsOf(context.value("axes")));
     }
     if (axes.empty()) {
         if (context.attributes().getInt("noop_with_empty_axes", 0) != 0) {
@@ -42,7 +42,7 @@ base::Result<void> onnxReduce(KernelContext& context, Reduce kind) {
 void inferOver(InferContext& context, const std::vector<std::size_t>& axes, bool keepDims, DType dtype,
                std::size_t output = 0) {
     Dims dims;
-    const Dims& in = *context.in(0).shape;
+    const Dims& in = *context.in({"data", "self"}).shape;
     for (std::size_t i = 0; i < in.size(); ++i) {
         if (std::ranges::find(axes, i) == axes.end()) dims.push_back(in[i]);
         else if (keepDims) dims.push_back(Dim::of(1));
@@ -51,39 +51,39 @@ void inferOver(InferContext& context, const std::vector<std::size_t>& axes, bool
 }
 
 base::Result<void> inferReduce(InferContext& context) {
-    const std::optional<Dims>& in = context.in(0).shape;
+    const std::optional<Dims>& in = context.in("data").shape;
     const bool keepDims = context.attributes().getInt("keepdims", 1) != 0;
     if (!in) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "data", std::nullopt);
         return {};
     }
     std::vector<std::int64_t> axes = context.attributes().getInts("axes");
-    if (context.inputCount() > 1 && context.has(1)) {
-        if (context.constant(1).isNone()) {
-            setLike(context, 0, keepDims ? std::optional(unknownDims(in->size())) : std::nullopt);
+    if (context.inputCount() > 1 && context.has("axes")) {
+        if (context.constant("axes").isNone()) {
+            setLike(context, "data", keepDims ? std::optional(unknownDims(in->size())) : std::nullopt);
             return {};
         }
-        SONDE_ASSIGN(axes, intsOf(context.constant(1)));
+        SONDE_ASSIGN(axes, intsOf(context.constant("axes")));
     }
     if (axes.empty()) {
         if (context.attributes().getInt("noop_with_empty_axes", 0) != 0) return inferSame(context);
         axes = allAxes(in->size());
     }
     SONDE_ASSIGN(const std::vector<std::size_t> on, axesOf(axes, in->size()));
-    inferOver(context, on, keepDims, context.in(0).dtype);
+    inferOver(context, on, keepDims, context.in("data").dtype);
     return {};
 }
 
 base::Result<void> argExtreme(KernelContext& context, bool smallest) {
-    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), context.in(0).rank()));
-    return kernels::argReduce(context, context.in(0), axis, context.attributes().getInt("keepdims", 1) != 0, smallest,
-                              context.attributes().getInt("select_last_index", 0) != 0);
+    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), context.in("data").rank()));
+    return kernels::argReduce(context, context.in("data"), axis, context.attributes().getInt("keepdims", 1) != 0,
+                              smallest, context.attributes().getInt("select_last_index", 0) != 0);
 }
 
 base::Result<void> inferArg(InferContext& context) {
-    const std::optional<Dims>& in = context.in(0).shape;
+    const std::optional<Dims>& in = context.in("data").shape;
     if (!in) {
-        context.set(0, TypeInfo::tensor(DType::Int64));
+        context.set(TypeInfo::tensor(DType::Int64));
         return {};
     }
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), in->size()));
@@ -124,7 +124,6 @@ base::Result<std::vector<std::size_t>> atenAxes(const Value& dims, std::size_t r
 struct AtenReduce {
     Reduce kind;
     bool hasDims, floatResult, sumResult;
-    std::size_t dtypeAt = 0;  ///< the argument that names the result's dtype; 0: there is none
 };
 
 /// Sums and means of complex numbers: real and imaginary parts by themselves.
@@ -141,9 +140,9 @@ base::Result<void> reduceComplex(KernelContext& context, Reduce kind, const Tens
 }
 
 base::Result<void> atenReduce(KernelContext& context, const AtenReduce& row) {
-    Tensor x = context.in(0);
-    if (row.dtypeAt && context.has(row.dtypeAt)) {
-        SONDE_ASSIGN(const std::int64_t number, intOf(context.value(row.dtypeAt)));
+    Tensor x = context.in("self");
+    if (context.has("dtype")) {
+        SONDE_ASSIGN(const std::int64_t number, intOf(context.value("dtype")));
         const auto dtype = dtypeFromTorch(number);
         if (!dtype) return opError("there is no element type " + std::to_string(number));
         SONDE_ASSIGN(x, x.cast(*dtype));
@@ -156,50 +155,52 @@ base::Result<void> atenReduce(KernelContext& context, const AtenReduce& row) {
     } else if (row.kind == Reduce::All || row.kind == Reduce::Any) {
         SONDE_ASSIGN(x, x.cast(DType::Bool));
     }
-    SONDE_ASSIGN(const std::vector<std::size_t> axes, atenAxes(row.hasDims ? context.value(1) : Value(), x.rank()));
-    const bool keep = row.hasDims && context.inputCount() > 2 && context.value(2).kind() == ValueKind::Bool &&
-                      context.value(2).toBool();
+    SONDE_ASSIGN(const std::vector<std::size_t> axes, atenAxes(row.hasDims ? context.value("dim") : Value(), x.rank()));
+    const bool keep = row.hasDims && context.inputCount() > 2 && context.value("keepdim").kind() == ValueKind::Bool &&
+                      context.value("keepdim").toBool();
     if (tensor::isComplex(x.dtype())) return reduceComplex(context, row.kind, x, axes, keep);
     return kernels::reduce(context, row.kind, x, axes, keep);
 }
 
 base::Result<void> inferAtenReduce(InferContext& context, const AtenReduce& row) {
-    const TypeInfo& x = context.in(0);
+    const TypeInfo& x = context.in("self");
     DType dtype = x.dtype;
     if (dtype != DType::Undefined && !tensor::isFloating(dtype) && !tensor::isComplex(dtype)) {
         if (row.floatResult) dtype = DType::Float32;
         else if (row.sumResult) dtype = DType::Int64;
     }
     if (row.kind == Reduce::All || row.kind == Reduce::Any) dtype = DType::Bool;
-    if (row.dtypeAt && context.constant(row.dtypeAt).kind() == ValueKind::Int) {
-        dtype = dtypeFromTorch(context.constant(row.dtypeAt).toInt()).value_or(DType::Undefined);
+    if (context.constant("dtype").kind() == ValueKind::Int) {
+        dtype = dtypeFromTorch(context.constant("dtype").toInt()).value_or(DType::Undefined);
     }
     if (!x.shape) {
-        context.set(0, TypeInfo::tensor(dtype));
+        context.set(TypeInfo::tensor(dtype));
         return {};
     }
-    const bool isOpen = row.hasDims && context.has(1) && context.constant(1).isNone();  // only a run knows the axes
+    const bool isOpen =
+        row.hasDims && context.has("dim") && context.constant("dim").isNone();  // only a run knows the axes
     if (isOpen) {
-        context.set(0, TypeInfo::tensor(dtype));
+        context.set(TypeInfo::tensor(dtype));
         return {};
     }
     SONDE_ASSIGN(const std::vector<std::size_t> axes,
-                 atenAxes(row.hasDims ? context.constant(1) : Value(), x.shape->size()));
-    const bool keep = row.hasDims && context.constant(2).kind() == ValueKind::Bool && context.constant(2).toBool();
+                 atenAxes(row.hasDims ? context.constant("dim") : Value(), x.shape->size()));
+    const bool keep =
+        row.hasDims && context.constant("keepdim").kind() == ValueKind::Bool && context.constant("keepdim").toBool();
     inferOver(context, axes, keep, dtype);
     return {};
 }
 
 /// argmax and argmin without dim look at the flattened tensor.
 base::Result<void> atenArg(KernelContext& context, bool smallest) {
-    Tensor x = context.in(0);
+    Tensor x = context.in("self");
     std::size_t axis = 0;
-    bool keep = context.value(2).kind() == ValueKind::Bool && context.value(2).toBool();
-    if (!context.has(1) || x.rank() == 0) {
+    bool keep = context.value("keepdim").kind() == ValueKind::Bool && context.value("keepdim").toBool();
+    if (!context.has("dim") || x.rank() == 0) {
         SONDE_ASSIGN(x, x.reshaped(Shape{x.numel()}));
         keep = false;
     } else {
-        SONDE_ASSIGN(const std::int64_t given, intOf(context.value(1)));
+        SONDE_ASSIGN(const std::int64_t given, intOf(context.value("dim")));
         SONDE_ASSIGN(axis, axisOf(given, x.rank()));
     }
     return kernels::argReduce(context, x, axis, keep, smallest, false);
@@ -207,10 +208,10 @@ base::Result<void> atenArg(KernelContext& context, bool smallest) {
 
 /// max.dim and min.dim: values and their positions.
 base::Result<void> atenExtreme(KernelContext& context, bool smallest) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const std::int64_t given, intOf(context.value(1)));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(const std::int64_t given, intOf(context.value("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(given, x.rank()));
-    const bool keep = context.value(2).kind() == ValueKind::Bool && context.value(2).toBool();
+    const bool keep = context.value("keepdim").kind() == ValueKind::Bool && context.value("keepdim").toBool();
     const std::size_t axes[] = {axis};
     SONDE_TRY(kernels::reduce(context, smallest ? Reduce::Min : Reduce::Max, x, axes, keep));
     return kernels::argReduce(context, x, axis, keep, smallest, false, 1);
@@ -221,22 +222,20 @@ void defineAtenReduce(Registry& registry) {
         std::string_view schema, summary;
         AtenReduce row;
     } rows[] = {
-        {"mean(Tensor self, *, int? dtype=None) -> Tensor",
-         "mean of all elements",
-         {Reduce::Mean, false, true, false, 1}},
+        {"mean(Tensor self, *, int? dtype=None) -> Tensor", "mean of all elements", {Reduce::Mean, false, true, false}},
         {"mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, int? dtype=None) -> Tensor",
          "mean over axes",
-         {Reduce::Mean, true, true, false, 3}},
-        {"sum(Tensor self, *, int? dtype=None) -> Tensor", "sum of all elements", {Reduce::Sum, false, false, true, 1}},
+         {Reduce::Mean, true, true, false}},
+        {"sum(Tensor self, *, int? dtype=None) -> Tensor", "sum of all elements", {Reduce::Sum, false, false, true}},
         {"sum.dim_IntList(Tensor self, int[]? dim, bool keepdim=False, *, int? dtype=None) -> Tensor",
          "sum over axes",
-         {Reduce::Sum, true, false, true, 3}},
+         {Reduce::Sum, true, false, true}},
         {"prod(Tensor self, *, int? dtype=None) -> Tensor",
          "product of all elements",
-         {Reduce::Prod, false, false, true, 1}},
+         {Reduce::Prod, false, false, true}},
         {"prod.dim_int(Tensor self, int dim, bool keepdim=False, *, int? dtype=None) -> Tensor",
          "product over an axis",
-         {Reduce::Prod, true, false, true, 3}},
+         {Reduce::Prod, true, false, true}},
         {"amax(Tensor self, int[] dim=[], bool keepdim=False) -> Tensor",
          "largest value over axes",
          {Reduce::Max, true, false, false}},

@@ -42,7 +42,7 @@ double bilinearMax(const double* plane, std::int64_t height, std::int64_t width,
 }
 
 base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
-    const Tensor &x = context.in(0), &rois = context.in(1), &batch = context.in(2);
+    const Tensor &x = context.in("X"), &rois = context.in("rois"), &batch = context.in("batch_indices");
     const Attributes& attributes = context.attributes();
     const std::int64_t height = attributes.getInt("output_height", 1), width = attributes.getInt("output_width", 1),
                        ratio = attributes.getInt("sampling_ratio", 0);
@@ -102,7 +102,7 @@ base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
 
 /// Largest value of each cell of each region [batch, x1, y1, x2, y2].
 base::Result<void> maxRoiPool(KernelContext& context) {
-    const Tensor &x = context.in(0), &rois = context.in(1);
+    const Tensor &x = context.in("X"), &rois = context.in("rois");
     const std::vector<std::int64_t> pooled = context.attributes().getInts("pooled_shape");
     if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 5 || pooled.size() != 2 || pooled[0] < 1 || pooled[1] < 1)
         return opError("regions " + rois.typeText() + " do not match " + x.typeText());
@@ -157,21 +157,21 @@ double overlap(const Box& a, const Box& b) {
 
 /// Greedy: the best box stays, those that overlap it too much go.
 base::Result<void> nonMaxSuppression(KernelContext& context) {
-    const Tensor &boxes = context.in(0), &scores = context.in(1);
+    const Tensor &boxes = context.in("boxes"), &scores = context.in("scores");
     if (boxes.rank() != 3 || scores.rank() != 3 || boxes.dim(2) != 4 || boxes.dim(0) != scores.dim(0) ||
         boxes.dim(1) != scores.dim(2)) {
         return opError("boxes " + boxes.typeText() + " do not match scores " + scores.typeText());
     }
     std::int64_t most = 0;
     double iou = 0, threshold = -std::numeric_limits<double>::infinity();
-    if (context.has(2)) {
-        SONDE_ASSIGN(most, intOf(context.value(2)));
+    if (context.has("max_output_boxes_per_class")) {
+        SONDE_ASSIGN(most, intOf(context.value("max_output_boxes_per_class")));
     }
-    if (context.has(3)) {
-        SONDE_ASSIGN(iou, numberOf(context.value(3)));
+    if (context.has("iou_threshold")) {
+        SONDE_ASSIGN(iou, numberOf(context.value("iou_threshold")));
     }
-    if (context.has(4)) {
-        SONDE_ASSIGN(threshold, numberOf(context.value(4)));
+    if (context.has("score_threshold")) {
+        SONDE_ASSIGN(threshold, numberOf(context.value("score_threshold")));
     }
     const bool centred = context.attributes().getInt("center_point_box", 0) != 0;
     const auto boxAt = [&](std::int64_t batch, std::int64_t i) {
@@ -201,15 +201,15 @@ base::Result<void> nonMaxSuppression(KernelContext& context) {
         }
     }
     context.setOutput(
-        0, Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(selected.size() / 3), 3}, selected)));
+        Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(selected.size() / 3), 3}, selected)));
     return {};
 }
 
 /// [regions, C, height, width]
 base::Result<void> inferRegions(InferContext& context, std::int64_t height, std::int64_t width) {
-    const auto &x = context.in(0).shape, &rois = context.in(1).shape;
+    const auto &x = context.in("X").shape, &rois = context.in("rois").shape;
     const auto extent = [](std::int64_t n) { return n < 0 ? Dim{} : Dim::of(n); };
-    setLike(context, 0,
+    setLike(context, "X",
             Dims{rois && !rois->empty() ? rois->front() : Dim{}, x && x->size() == 4 ? (*x)[1] : Dim{}, extent(height),
                  extent(width)});
     return {};
@@ -272,7 +272,7 @@ void define_regions(Registry& registry) {
                      .out("selected_indices")
                      .attrInt("center_point_box", 0)
                      .runs(nonMaxSuppression, [](InferContext& context) -> base::Result<void> {
-                         context.set(0, TypeInfo::tensor(DType::Int64, Dims{Dim{}, Dim::of(3)}));
+                         context.set(TypeInfo::tensor(DType::Int64, Dims{Dim{}, Dim::of(3)}));
                          return {};
                      }));
 }

@@ -95,7 +95,7 @@ base::Result<void> runPlan(KernelContext& context, const Tensor& x, const std::v
         SONDE_ASSIGN(taps[d], kernels::tapsOf(plan[d], options));
         if (taps[d].empty())
             return [&]() -> base::Result<void> {
-                SONDE_TRY(context.output(0, x.dtype(), shape));
+                SONDE_TRY(context.output(x.dtype(), shape));
                 return {};
             }();
     }
@@ -110,12 +110,12 @@ base::Result<Request> onnxRequest(const Attributes& attributes, std::size_t inpu
     if (inputs < 2) {
         request.scales = attributes.getFloats("scales");
     } else if (inputs == 2) {
-        SONDE_ASSIGN(request.scales, numbersOf(valueAt(1)));
+        SONDE_ASSIGN(request.scales, numbersOf(valueAt("scales")));
     } else {
-        SONDE_ASSIGN(request.roi, numbersOf(valueAt(1)));
-        SONDE_ASSIGN(request.scales, numbersOf(valueAt(2)));
-        if (inputs > 3 && !valueAt(3).isNone()) {
-            SONDE_ASSIGN(request.sizes, intsOf(valueAt(3)));
+        SONDE_ASSIGN(request.roi, numbersOf(valueAt("roi")));
+        SONDE_ASSIGN(request.scales, numbersOf(valueAt("scales")));
+        if (inputs > 3 && !valueAt("sizes").isNone()) {
+            SONDE_ASSIGN(request.sizes, intsOf(valueAt("sizes")));
             if (!request.sizes.empty()) request.scales.clear();
         }
     }
@@ -135,24 +135,24 @@ ResizeOptions onnxOptions(const Attributes& attributes) {
 }
 
 base::Result<void> onnxResize(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     const ResizeOptions options = onnxOptions(context.attributes());
     SONDE_ASSIGN(const Request request, onnxRequest(context.attributes(), context.inputCount(),
-                                                    [&](std::size_t i) { return context.value(i); }));
+                                                    [&](Name name) { return context.value(name); }));
     SONDE_ASSIGN(const auto plan, planAxes(request, x.shape().dims(), options.coordinates == "tf_crop_and_resize"));
     return runPlan(context, x, plan, options);
 }
 
 /// Before 11: pixel i of the result is pixel floor(i / scale), or the line between its neighbours.
 base::Result<void> oldResize(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     ResizeOptions options;
     options.mode = context.attributes().getString("mode", "nearest");
     if (options.mode == "bilinear") options.mode = "linear";
     options.coordinates = "asymmetric";
     options.nearest = "floor";
     SONDE_ASSIGN(Request request, onnxRequest(context.attributes(), context.inputCount(),
-                                              [&](std::size_t i) { return context.value(i); }));
+                                              [&](Name name) { return context.value(name); }));
     if (context.attributes().has("height_scale")) {
         request.scales = {1, 1, context.attributes().getFloat("height_scale", 1),
                           context.attributes().getFloat("width_scale", 1)};
@@ -162,30 +162,31 @@ base::Result<void> oldResize(KernelContext& context) {
 }
 
 base::Result<void> inferResize(InferContext& context) {
-    const std::optional<Dims>& in = context.in(0).shape;
+    const std::optional<Dims>& in = context.in("X").shape;
     bool known = in.has_value();
     const std::size_t inputs = context.inputCount();
     for (std::size_t i = inputs == 2 ? 1 : 2; known && i < inputs; ++i)
         known = !context.has(i) || !context.constant(i).isNone();
     if (!known) {
-        const std::optional<Elements> sizes = in && inputs > 3 && context.has(3) ? context.elements(3) : std::nullopt;
+        const std::optional<Elements> sizes =
+            in && inputs > 3 && context.has("sizes") ? context.elements("sizes") : std::nullopt;
         const bool isWhole = sizes && sizes->size() == in->size() && !context.attributes().has("axes") &&
                              context.attributes().getString("keep_aspect_ratio_policy", "stretch") == "stretch";
-        setLike(context, 0,
+        setLike(context, "X",
                 isWhole ? std::optional(dimsOf(*sizes))
                 : in    ? std::optional(unknownDims(in->size()))
                         : std::nullopt);
         return {};
     }
     SONDE_ASSIGN(Request request,
-                 onnxRequest(context.attributes(), inputs, [&](std::size_t i) { return context.constant(i); }));
+                 onnxRequest(context.attributes(), inputs, [&](Name name) { return context.constant(name); }));
     if (context.attributes().has("height_scale")) {
         request.scales = {1, 1, context.attributes().getFloat("height_scale", 1),
                           context.attributes().getFloat("width_scale", 1)};
     }
     const bool crop = context.attributes().getString("coordinate_transformation_mode", "") == "tf_crop_and_resize";
     if (crop && request.roi.empty() && !request.scales.empty()) {
-        setLike(context, 0, unknownDims(in->size()));
+        setLike(context, "X", unknownDims(in->size()));
         return {};
     }
     std::vector<std::int64_t> extents = extentsOf(*in);
@@ -200,7 +201,7 @@ base::Result<void> inferResize(InferContext& context) {
                                 : floor(tensor::Symbolic::of((*in)[d]) * tensor::Symbolic::of(plan[d].scale)).dim());
         else dims.push_back(request.policy == "stretch" ? Dim::of(plan[d].output) : Dim{});
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
@@ -209,19 +210,30 @@ base::Result<void> inferResize(InferContext& context) {
 struct AtenUpsample {
     const char* mode;
     std::size_t rank;
-    bool hasAlign;           ///< align_corners is argument 2
     bool vec;                ///< (input, output_size?, [align_corners], scale_factors?)
     bool exact = false;      ///< nearest to the middle of the output's pixel
     bool antialias = false;  ///< wider filters where it gets smaller; the cubic one is then PIL's
 };
 
+/// The scale factor of a dimension of the image; None if it is not given.
+Value scaleOf(const KernelContext& context, const AtenUpsample& row, std::size_t dim) {
+    if (row.vec) {
+        const Value given = context.has("scale_factors") ? context.value("scale_factors") : Value();
+        return given.isListLike() && dim < given.items().size() ? given.items()[dim] : Value();
+    }
+    constexpr const char* kNames[] = {"scales_d", "scales_h", "scales_w"};
+    const Name name = row.rank == 1 ? "scales" : kNames[std::size(kNames) - row.rank + dim];
+    return context.has(name) ? context.value(name) : Value();
+}
+
 base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in({"self", "input"});
     if (x.rank() != row.rank + 2) return opError("cannot upsample " + x.typeText());
     ResizeOptions options;
     options.mode = row.mode;
     options.nearest = "floor";
-    const bool align = row.hasAlign && context.value(2).kind() == ValueKind::Bool && context.value(2).toBool();
+    const bool align = context.has("align_corners") && context.value("align_corners").kind() == ValueKind::Bool &&
+                       context.value("align_corners").toBool();
     options.coordinates = align                                     ? "align_corners"
                           : options.mode == "nearest" && !row.exact ? "asymmetric"
                                                                     : "half_pixel";
@@ -232,24 +244,19 @@ base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row)
     }
     std::vector<AxisResize> plan(x.rank());
     for (std::size_t d = 0; d < x.rank(); ++d) plan[d].input = plan[d].output = x.dim(d);
-    const std::size_t factorsAt = row.hasAlign ? 3 : 2;
     for (std::size_t i = 0; i < row.rank; ++i) {
         AxisResize& axis = plan[i + 2];
-        if (context.has(1)) {
-            SONDE_ASSIGN(const std::vector<std::int64_t> sizes, spread(context.value(1), row.rank, 1));
+        if (context.has("output_size")) {
+            SONDE_ASSIGN(const std::vector<std::int64_t> sizes, spread(context.value("output_size"), row.rank, 1));
             axis.output = sizes[i];
             axis.scale = static_cast<double>(axis.output) / static_cast<double>(axis.input);
         }
-        const Value factor = row.vec ? (context.has(factorsAt) && context.value(factorsAt).isListLike() &&
-                                                i < context.value(factorsAt).items().size()
-                                            ? context.value(factorsAt).items()[i]
-                                            : Value())
-                                     : (context.has(factorsAt + i) ? context.value(factorsAt + i) : Value());
+        const Value factor = scaleOf(context, row, i);
         if (!factor.isNone()) {
             SONDE_ASSIGN(axis.scale, numberOf(factor));
-            if (!context.has(1))
+            if (!context.has("output_size"))
                 axis.output = static_cast<std::int64_t>(std::floor(static_cast<double>(axis.input) * axis.scale));
-        } else if (!context.has(1)) {
+        } else if (!context.has("output_size")) {
             return opError("neither a size nor scale factors are given");
         }
         if (align && axis.input > 0) axis.scale = static_cast<double>(axis.output) / static_cast<double>(axis.input);
@@ -259,14 +266,14 @@ base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row)
 }
 
 base::Result<void> inferAtenUpsample(InferContext& context, const AtenUpsample& row) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in({"self", "input"}).shape;
     if (dims && dims->size() == row.rank + 2) {
-        const auto sizes = context.elements(1);
-        const Value& factors = context.constant(row.hasAlign ? 3 : 2);
+        const auto sizes = context.elements("output_size");
+        const Value& factors = context.constant("scale_factors");
         for (std::size_t i = 0; i < row.rank; ++i) {
             Dim& dim = (*dims)[i + 2];
-            const bool isGiven = context.in(1).kind && *context.in(1).kind != ValueKind::None;
-            const bool scales = row.vec && !isGiven && context.in(1).kind && factors.isListLike() &&
+            const bool isGiven = context.in("output_size").kind && *context.in("output_size").kind != ValueKind::None;
+            const bool scales = row.vec && !isGiven && context.in("output_size").kind && factors.isListLike() &&
                                 i < factors.items().size() && factors.items()[i].isNumber();
             if (isGiven) dim = sizes && sizes->size() == row.rank ? (*sizes)[i].dim() : Dim{};
             else if (scales)
@@ -274,7 +281,7 @@ base::Result<void> inferAtenUpsample(InferContext& context, const AtenUpsample& 
             else dim = {};
         }
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, {"self", "input"}, std::move(dims));
     return {};
 }
 
@@ -283,54 +290,53 @@ void defineAtenResize(Registry& registry) {
         std::string_view schema;
         AtenUpsample row;
     } rows[] = {
-        {"upsample_nearest1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor",
-         {"nearest", 1, false, false}},
+        {"upsample_nearest1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor", {"nearest", 1, false}},
         {"upsample_nearest2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor",
-         {"nearest", 2, false, false}},
+         {"nearest", 2, false}},
         {"upsample_nearest3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-         {"nearest", 3, false, false}},
+         {"nearest", 3, false}},
         {"upsample_nearest1d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-         {"nearest", 1, false, true}},
+         {"nearest", 1, true}},
         {"upsample_nearest2d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-         {"nearest", 2, false, true}},
+         {"nearest", 2, true}},
         {"upsample_nearest3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-         {"nearest", 3, false, true}},
+         {"nearest", 3, true}},
         {"upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, float? scales=None) -> Tensor",
-         {"linear", 1, true, false}},
+         {"linear", 1, false}},
         {"upsample_bilinear2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
-         {"linear", 2, true, false}},
+         {"linear", 2, false}},
         {"upsample_bicubic2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
-         {"cubic", 2, true, false}},
+         {"cubic", 2, false}},
         {"_upsample_nearest_exact1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor",
-         {"nearest", 1, false, false, true}},
+         {"nearest", 1, false, true}},
         {"_upsample_nearest_exact2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor",
-         {"nearest", 2, false, false, true}},
+         {"nearest", 2, false, true}},
         {"_upsample_nearest_exact3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-         {"nearest", 3, false, false, true}},
+         {"nearest", 3, false, true}},
         {"_upsample_nearest_exact1d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-         {"nearest", 1, false, true, true}},
+         {"nearest", 1, true, true}},
         {"_upsample_nearest_exact2d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-         {"nearest", 2, false, true, true}},
+         {"nearest", 2, true, true}},
         {"_upsample_nearest_exact3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-         {"nearest", 3, false, true, true}},
+         {"nearest", 3, true, true}},
         {"upsample_trilinear3d(Tensor self, int[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-         {"linear", 3, true, false}},
+         {"linear", 3, false}},
         {"upsample_trilinear3d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
-         {"linear", 3, true, true}},
+         {"linear", 3, true}},
         {"_upsample_bilinear2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
-         {"linear", 2, true, false, false, true}},
+         {"linear", 2, false, false, true}},
         {"_upsample_bilinear2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
-         {"linear", 2, true, true, false, true}},
+         {"linear", 2, true, false, true}},
         {"_upsample_bicubic2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
-         {"cubic", 2, true, false, false, true}},
+         {"cubic", 2, false, false, true}},
         {"_upsample_bicubic2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
-         {"cubic", 2, true, true, false, true}},
+         {"cubic", 2, true, false, true}},
         {"upsample_linear1d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
-         {"linear", 1, true, true}},
+         {"linear", 1, true}},
         {"upsample_bilinear2d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
-         {"linear", 2, true, true}},
+         {"linear", 2, true}},
         {"upsample_bicubic2d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
-         {"cubic", 2, true, true}},
+         {"cubic", 2, true}},
     };
     for (const auto& row : rows) {
         registry.add(atenRow(

@@ -103,7 +103,7 @@ std::vector<Tap> tapsAt(std::span<const Axis> axes, std::span<const double> posi
 
 base::Result<void> gridSampleWith(KernelContext& context, std::string mode, const std::string& padding,
                                   bool alignCorners) {
-    const Tensor &x = context.in(0), &grid = context.in(1);
+    const Tensor &x = context.in("X"), &grid = context.in("grid");
     if (mode == "bilinear") mode = "linear";
     if (mode == "bicubic") mode = "cubic";
     if (mode != "linear" && mode != "nearest" && mode != "cubic")
@@ -159,20 +159,20 @@ base::Result<void> gridSample(KernelContext& context) {
 }
 
 base::Result<void> inferGridSample(InferContext& context) {
-    const auto &x = context.in(0).shape, &grid = context.in(1).shape;
+    const auto &x = context.in("X").shape, &grid = context.in("grid").shape;
     std::optional<Dims> dims;
     if (x && grid && x->size() == grid->size() && x->size() > 2) {
         dims = Dims{(*x)[0], (*x)[1]};
         dims->insert(dims->end(), grid->begin() + 1, grid->end() - 1);
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 
 /// theta [N, r, r+1] applied to evenly spaced places of a box [-1, 1]^r.
 base::Result<void> affineGrid(KernelContext& context) {
-    SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.value(1)));
-    const Tensor& theta = context.in(0);
+    SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.value("size")));
+    const Tensor& theta = context.in("theta");
     const std::size_t rank = size.size() >= 2 ? size.size() - 2 : 0;
     if (rank < 1 || theta.rank() != 3 || theta.dim(0) != size[0] || theta.dim(1) != static_cast<std::int64_t>(rank) ||
         theta.dim(2) != static_cast<std::int64_t>(rank) + 1) {
@@ -212,7 +212,7 @@ base::Result<void> affineGrid(KernelContext& context) {
 
 /// Convolution whose taps are moved by offsets [N, G·taps·2, H', W'] and weighted by a mask [N, G·taps, H', W'].
 base::Result<void> deformConv(KernelContext& context) {
-    const Tensor &x = context.in(0), &w = context.in(1), &offset = context.in(2);
+    const Tensor &x = context.in("X"), &w = context.in("W"), &offset = context.in("offset");
     const std::int64_t groups = context.attributes().getInt("group", 1),
                        offsetGroups = context.attributes().getInt("offset_group", 1);
     if (x.rank() != 4 || w.rank() != 4 || offset.rank() != 4 || groups < 1 || offsetGroups < 1 || x.dim(1) % groups ||
@@ -226,17 +226,17 @@ base::Result<void> deformConv(KernelContext& context) {
     SONDE_TRY(window.checkOutput(spatial, 0));
     const Shape shape = window.outputShape(x.dim(0), w.dim(0), spatial);
     const std::int64_t taps = window.taps(), points = shape[2] * shape[3];
-    const bool fits =
-        offset.shape() == Shape{x.dim(0), offsetGroups * taps * 2, shape[2], shape[3]} &&
-        (!context.has(3) || context.in(3).numel() == w.dim(0)) &&
-        (!context.has(4) || context.in(4).shape() == Shape{x.dim(0), offsetGroups * taps, shape[2], shape[3]});
+    const bool fits = offset.shape() == Shape{x.dim(0), offsetGroups * taps * 2, shape[2], shape[3]} &&
+                      (!context.has("B") || context.in("B").numel() == w.dim(0)) &&
+                      (!context.has("mask") ||
+                       context.in("mask").shape() == Shape{x.dim(0), offsetGroups * taps, shape[2], shape[3]});
     if (!fits) return opError("offsets, bias or mask do not match the output " + shape.text());
     SONDE_ASSIGN(const Tensor image, wide(x));
     SONDE_ASSIGN(const Tensor weights, wide(w));
     SONDE_ASSIGN(const Tensor moves, wide(offset));
     Tensor mask;
-    if (context.has(4)) {
-        SONDE_ASSIGN(mask, wide(context.in(4)));
+    if (context.has("mask")) {
+        SONDE_ASSIGN(mask, wide(context.in("mask")));
     }
     SONDE_ASSIGN(Tensor y, wideZeros(shape));
     const Axis rows{x.dim(2), Border::Zeros, true}, columns{x.dim(3), Border::Zeros, true};
@@ -245,8 +245,8 @@ base::Result<void> deformConv(KernelContext& context) {
     context.pool().parallelFor(static_cast<std::size_t>(x.dim(0) * points), 8, [&](std::size_t begin, std::size_t end) {
         for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
             const std::int64_t n = p / points, at = p % points, oy = at / shape[3], ox = at % shape[3];
-            for (std::int64_t k = 0; k < w.dim(0) && context.has(3); ++k)
-                y.mutableData<double>()[(n * w.dim(0) + k) * points + at] = context.in(3).toDouble(k);
+            for (std::int64_t k = 0; k < w.dim(0) && context.has("B"); ++k)
+                y.mutableData<double>()[(n * w.dim(0) + k) * points + at] = context.in("B").toDouble(k);
             for (std::int64_t c = 0; c < x.dim(1); ++c) {
                 const std::int64_t g = c / groupIn, og = c / perOffset;
                 for (std::int64_t t = 0; t < taps; ++t) {
@@ -276,7 +276,7 @@ base::Result<void> deformConv(KernelContext& context) {
 
 /// Puts values back where MaxPool took them from; zeros elsewhere.
 base::Result<void> maxUnpool(KernelContext& context) {
-    const Tensor &x = context.in(0), &indices = context.in(1);
+    const Tensor &x = context.in("X"), &indices = context.in("I");
     if (x.rank() < 3 || indices.shape() != x.shape())
         return opError("indices " + indices.typeText() + " do not match " + x.typeText());
     SONDE_ASSIGN(const Window window,
@@ -286,8 +286,8 @@ base::Result<void> maxUnpool(KernelContext& context) {
         natural.push_back((x.dim(d + 2) - 1) * window.stride[d] + window.kernel[d] - window.padBegin[d] -
                           window.padEnd[d]);
     Shape shape = natural;
-    if (context.has(2)) {
-        SONDE_ASSIGN(std::vector<std::int64_t> asked, intsOf(context.value(2)));
+    if (context.has("output_shape")) {
+        SONDE_ASSIGN(std::vector<std::int64_t> asked, intsOf(context.value("output_shape")));
         shape = Shape(std::move(asked));
         if (shape.rank() != natural.rank()) return opError("output_shape does not match " + x.typeText());
     }
@@ -312,30 +312,27 @@ base::Result<void> maxUnpool(KernelContext& context) {
 /// [size[0], size[2]…, rank]
 base::Result<void> inferAffineGrid(InferContext& context) {
     std::optional<Dims> dims;
-    if (!context.constant(1).isNone()) {
-        SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.constant(1)));
+    if (!context.constant("size").isNone()) {
+        SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.constant("size")));
         dims = Dims{};
         for (std::size_t i = 0; i < size.size(); ++i) {
             if (i != 1) dims->push_back(size[i] < 0 ? Dim{} : Dim::of(size[i]));
         }
         dims->push_back(Dim::of(size.size() > 2 ? static_cast<std::int64_t>(size.size()) - 2 : 0));
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "theta", std::move(dims));
     return {};
 }
 
 /// As Conv gives it for X and W.
-base::Result<void> inferDeformConv(InferContext& context) {
-    const std::size_t inputs[] = {0, 1};
-    return inferAs(context, "", "Conv", inputs);
-}
+base::Result<void> inferDeformConv(InferContext& context) { return inferAs(context, "", "Conv", {"X", "W"}); }
 
 base::Result<void> inferMaxUnpool(InferContext& context) {
-    const auto& x = context.in(0).shape;
+    const auto& x = context.in("X").shape;
     std::optional<Dims> dims = x ? std::optional(unknownDims(x->size())) : std::nullopt;
-    if (context.has(2)) {
-        if (!context.constant(2).isNone()) {
-            SONDE_ASSIGN(const std::vector<std::int64_t> asked, intsOf(context.constant(2)));
+    if (context.has("output_shape")) {
+        if (!context.constant("output_shape").isNone()) {
+            SONDE_ASSIGN(const std::vector<std::int64_t> asked, intsOf(context.constant("output_shape")));
             dims = dimsOf(Shape(asked));
         }
     } else if (x && x->size() > 2) {
@@ -348,7 +345,7 @@ base::Result<void> inferMaxUnpool(InferContext& context) {
                                          window.padEnd[d]);
         }
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "X", std::move(dims));
     return {};
 }
 

@@ -23,37 +23,38 @@ TypeInfo sequenceType(TypeInfo element = {}) {
 base::Result<void> inferEmpty(InferContext& context) {
     TypeInfo type = sequenceType();
     type.elements.clear();
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     return {};
 }
 base::Result<void> inferConstruct(InferContext& context) {
-    TypeInfo element = context.in(0);
+    TypeInfo element = context.in("inputs");
     for (std::size_t i = 1; i < context.inputCount(); ++i) element = commonType(element, context.in(i));
-    context.set(0, sequenceType(std::move(element)));
+    context.set(sequenceType(std::move(element)));
     return {};
 }
 base::Result<void> inferInsert(InferContext& context) {
-    const TypeInfo& sequence = context.in(0);
+    const TypeInfo& sequence = context.in("input_sequence");
     if (sequence.kind != ValueKind::Sequence) return {};
-    context.set(0, sequenceType(sequence.elements.empty() ? context.in(1)
-                                                          : commonType(sequence.elements.front(), context.in(1))));
+    context.set(sequenceType(sequence.elements.empty() ? context.in("tensor")
+                                                       : commonType(sequence.elements.front(), context.in("tensor"))));
     return {};
 }
 base::Result<void> inferChunks(InferContext& context) {
-    TypeInfo element = TypeInfo::tensor(context.in(0).dtype, context.in(0).shape);
+    TypeInfo element = TypeInfo::tensor(context.in("input").dtype, context.in("input").shape);
     if (element.shape) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), element.shape->size()));
-        const bool isGiven = context.inputCount() > 1 && context.has(1);
+        const bool isGiven = context.inputCount() > 1 && context.has("split");
         if (isGiven) (*element.shape)[axis] = tensor::Dim{};
         else if (context.attributes().getInt("keepdims", 1) != 0) (*element.shape)[axis] = tensor::Dim::of(1);
         else element.shape->erase(element.shape->begin() + static_cast<std::ptrdiff_t>(axis));
     }
-    context.set(0, sequenceType(std::move(element)));
+    context.set(sequenceType(std::move(element)));
     return {};
 }
 base::Result<void> inferJoined(InferContext& context) {
-    if (context.in(0).elements.size() != 1 || !context.in(0).elements.front().isTensor()) return {};
-    TypeInfo type = context.in(0).elements.front();
+    if (context.in("input_sequence").elements.size() != 1 || !context.in("input_sequence").elements.front().isTensor())
+        return {};
+    TypeInfo type = context.in("input_sequence").elements.front();
     if (type.shape) {
         const bool isNew = context.attributes().getInt("new_axis", 0) != 0;
         SONDE_ASSIGN(const std::size_t axis,
@@ -61,19 +62,19 @@ base::Result<void> inferJoined(InferContext& context) {
         if (isNew) type.shape->insert(type.shape->begin() + static_cast<std::ptrdiff_t>(axis), tensor::Dim{});
         else (*type.shape)[axis] = tensor::Dim{};
     }
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     return {};
 }
 base::Result<void> inferSameSequence(InferContext& context) {
-    context.set(0, context.in(0));
+    context.set(context.in("input_sequence"));
     return {};
 }
 base::Result<void> inferLength(InferContext& context) {
-    context.set(0, TypeInfo::tensor(DType::Int64, Shape{}));
+    context.set(TypeInfo::tensor(DType::Int64, Shape{}));
     return {};
 }
 base::Result<void> inferElement(InferContext& context) {
-    if (!context.in(0).elements.empty()) context.set(0, context.in(0).elements.front());
+    if (!context.in("input_sequence").elements.empty()) context.set(context.in("input_sequence").elements.front());
     return {};
 }
 
@@ -96,52 +97,52 @@ base::Result<std::size_t> positionOf(const Value& value, std::size_t length, boo
 }
 
 base::Result<void> empty(KernelContext& context) {
-    context.setOutput(0, Value::sequence({}));
+    context.setOutput(Value::sequence({}));
     return {};
 }
 
 base::Result<void> construct(KernelContext& context) {
     ValueList items;
     for (std::size_t i = 0; i < context.inputCount(); ++i) items.push_back(context.value(i));
-    context.setOutput(0, Value::sequence(std::move(items)));
+    context.setOutput(Value::sequence(std::move(items)));
     return {};
 }
 
 base::Result<void> insert(KernelContext& context) {
-    SONDE_ASSIGN(const ValueList* sequence, sequenceOf(context.value(0)));
+    SONDE_ASSIGN(const ValueList* sequence, sequenceOf(context.value("input_sequence")));
     ValueList items = *sequence;
     std::size_t at = items.size();
-    if (context.has(2)) {
-        SONDE_ASSIGN(at, positionOf(context.value(2), items.size(), true));
+    if (context.has("position")) {
+        SONDE_ASSIGN(at, positionOf(context.value("position"), items.size(), true));
     }
-    items.insert(items.begin() + static_cast<std::ptrdiff_t>(at), context.value(1));
-    context.setOutput(0, Value::sequence(std::move(items)));
+    items.insert(items.begin() + static_cast<std::ptrdiff_t>(at), context.value("tensor"));
+    context.setOutput(Value::sequence(std::move(items)));
     return {};
 }
 
 base::Result<void> erase(KernelContext& context) {
-    SONDE_ASSIGN(const ValueList* sequence, sequenceOf(context.value(0)));
+    SONDE_ASSIGN(const ValueList* sequence, sequenceOf(context.value("input_sequence")));
     ValueList items = *sequence;
     if (items.empty()) return opError("cannot erase from an empty sequence");
     std::size_t at = items.size() - 1;
-    if (context.has(1)) {
-        SONDE_ASSIGN(at, positionOf(context.value(1), items.size(), false));
+    if (context.has("position")) {
+        SONDE_ASSIGN(at, positionOf(context.value("position"), items.size(), false));
     }
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
-    context.setOutput(0, Value::sequence(std::move(items)));
+    context.setOutput(Value::sequence(std::move(items)));
     return {};
 }
 
 base::Result<void> at(KernelContext& context) {
-    SONDE_ASSIGN(const ValueList* sequence, sequenceOf(context.value(0)));
-    SONDE_ASSIGN(const std::size_t position, positionOf(context.value(1), sequence->size(), false));
-    context.setOutput(0, (*sequence)[position]);
+    SONDE_ASSIGN(const ValueList* sequence, sequenceOf(context.value("input_sequence")));
+    SONDE_ASSIGN(const std::size_t position, positionOf(context.value("position"), sequence->size(), false));
+    context.setOutput((*sequence)[position]);
     return {};
 }
 
 base::Result<void> length(KernelContext& context) {
-    SONDE_ASSIGN(const ValueList* sequence, sequenceOf(context.value(0)));
-    context.setOutput(0, Value(Tensor::scalar<std::int64_t>(static_cast<std::int64_t>(sequence->size()))));
+    SONDE_ASSIGN(const ValueList* sequence, sequenceOf(context.value("input_sequence")));
+    context.setOutput(Value(Tensor::scalar<std::int64_t>(static_cast<std::int64_t>(sequence->size()))));
     return {};
 }
 
@@ -149,9 +150,9 @@ base::Result<void> length(KernelContext& context) {
 base::Result<std::vector<std::int64_t>> chunkSizes(const KernelContext& context, std::int64_t extent) {
     std::vector<std::int64_t> sizes;
     std::int64_t step = 1;
-    if (context.has(1)) {
-        SONDE_ASSIGN(const std::vector<std::int64_t> given, intsOf(context.value(1)));
-        if (context.in(1).rank() == 1) {
+    if (context.has("split")) {
+        SONDE_ASSIGN(const std::vector<std::int64_t> given, intsOf(context.value("split")));
+        if (context.in("split").rank() == 1) {
             std::int64_t total = 0;
             for (std::int64_t size : given) {
                 if (size < 0 || __builtin_add_overflow(total, size, &total))
@@ -170,10 +171,10 @@ base::Result<std::vector<std::int64_t>> chunkSizes(const KernelContext& context,
 }
 
 base::Result<void> splitToSequence(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), x.rank()));
     SONDE_ASSIGN(const std::vector<std::int64_t> sizes, chunkSizes(context, x.dim(axis)));
-    const bool drops = !context.has(1) && context.attributes().getInt("keepdims", 1) == 0;
+    const bool drops = !context.has("split") && context.attributes().getInt("keepdims", 1) == 0;
     ValueList items;
     std::int64_t start = 0;
     for (std::int64_t size : sizes) {
@@ -181,12 +182,12 @@ base::Result<void> splitToSequence(KernelContext& context) {
         items.emplace_back(std::move(part));
         start += size;
     }
-    context.setOutput(0, Value::sequence(std::move(items)));
+    context.setOutput(Value::sequence(std::move(items)));
     return {};
 }
 
 base::Result<void> concatFromSequence(KernelContext& context) {
-    SONDE_ASSIGN(const ValueList* sequence, sequenceOf(context.value(0)));
+    SONDE_ASSIGN(const ValueList* sequence, sequenceOf(context.value("input_sequence")));
     if (sequence->empty()) return opError("cannot join an empty sequence");
     const bool isNew = context.attributes().getInt("new_axis", 0) != 0;
     std::vector<Tensor> parts;
@@ -205,45 +206,45 @@ base::Result<void> concatFromSequence(KernelContext& context) {
 }
 
 base::Result<void> makeOptional(KernelContext& context) {
-    context.setOutput(0, context.has(0) ? Value::optional({context.value(0)}) : Value::optional({}));
+    context.setOutput(context.has("input") ? Value::optional({context.value("input")}) : Value::optional({}));
     return {};
 }
 
 bool holdsSomething(const KernelContext& context) {
-    if (!context.has(0)) return false;
-    const Value& value = context.value(0);
+    if (!context.has("input")) return false;
+    const Value& value = context.value("input");
     return value.kind() != ValueKind::Optional || !value.items().empty();
 }
 
 base::Result<void> hasElement(KernelContext& context) {
-    context.setOutput(0, Value(Tensor::scalar<bool>(holdsSomething(context))));
+    context.setOutput(Value(Tensor::scalar<bool>(holdsSomething(context))));
     return {};
 }
 
 base::Result<void> getElement(KernelContext& context) {
     if (!holdsSomething(context)) return opError("the optional is empty");
-    const Value& value = context.value(0);
-    context.setOutput(0, value.kind() == ValueKind::Optional ? value.items().front() : value);
+    const Value& value = context.value("input");
+    context.setOutput(value.kind() == ValueKind::Optional ? value.items().front() : value);
     return {};
 }
 
 base::Result<void> inferHasElement(InferContext& context) {
-    context.set(0, TypeInfo::tensor(DType::Bool, Shape{}));
+    context.set(TypeInfo::tensor(DType::Bool, Shape{}));
     return {};
 }
 
 base::Result<void> inferOptional(InferContext& context) {
     TypeInfo type;
     type.kind = ValueKind::Optional;
-    if (context.has(0) && context.in(0).kind) type.elements = {context.in(0)};
-    context.set(0, std::move(type));
+    if (context.has("input") && context.in("input").kind) type.elements = {context.in("input")};
+    context.set(std::move(type));
     return {};
 }
 
 base::Result<void> inferHeld(InferContext& context) {
-    const TypeInfo& type = context.in(0);
-    if (type.kind != ValueKind::Optional) context.set(0, type);
-    else if (!type.elements.empty()) context.set(0, type.elements.front());
+    const TypeInfo& type = context.in("input");
+    if (type.kind != ValueKind::Optional) context.set(type);
+    else if (!type.elements.empty()) context.set(type.elements.front());
     return {};
 }
 

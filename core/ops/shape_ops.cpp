@@ -13,7 +13,7 @@ using tensor::Dim;
 
 base::Result<void> setView(KernelContext& context, base::Result<Tensor> view) {
     if (!view) return std::move(view).error();
-    context.setOutput(0, Value(std::move(*view)));
+    context.setOutput(Value(std::move(*view)));
     return {};
 }
 
@@ -43,14 +43,14 @@ base::Result<Shape> requestedShape(const Tensor& x, std::vector<std::int64_t> re
 }
 
 base::Result<void> reshapeTo(KernelContext& context, std::vector<std::int64_t> request, bool allowZero) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in({"self", "data"});
     SONDE_ASSIGN(Shape shape, requestedShape(x, std::move(request), allowZero));
     return setView(context, x.reshaped(std::move(shape)));
 }
 
 base::Result<void> reshape(KernelContext& context) {
-    if (!context.has(1)) return reshapeTo(context, context.attributes().getInts("shape"), false);
-    SONDE_ASSIGN(std::vector<std::int64_t> request, intsOf(context.value(1)));
+    if (!context.has("shape")) return reshapeTo(context, context.attributes().getInts("shape"), false);
+    SONDE_ASSIGN(std::vector<std::int64_t> request, intsOf(context.value("shape")));
     return reshapeTo(context, std::move(request), context.attributes().getInt("allowzero", 0) != 0);
 }
 
@@ -70,7 +70,7 @@ Dim quotientOf(Dims in, const Dims& out, std::size_t open) {
 
 /// The same on what is known before a run: an open extent is known if everything else is.
 void inferReshapeTo(InferContext& context, const Elements& request, bool allowZero) {
-    const std::optional<Dims>& in = context.in(0).shape;
+    const std::optional<Dims>& in = context.in({"self", "data"}).shape;
     Dims out;
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < request.size(); ++i) {
@@ -81,7 +81,7 @@ void inferReshapeTo(InferContext& context, const Elements& request, bool allowZe
     }
     // One extent is whatever is left, also if the request does not say so.
     if (open.size() == 1 && in) out[open[0]] = quotientOf(*in, out, open[0]);
-    setLike(context, 0, std::move(out));
+    setLike(context, {"self", "data"}, std::move(out));
 }
 
 base::Result<void> inferReshape(InferContext& context) {
@@ -90,16 +90,16 @@ base::Result<void> inferReshape(InferContext& context) {
         for (std::int64_t extent : context.attributes().getInts("shape"))
             request->push_back(tensor::Symbolic::of(extent));
     } else {
-        request = context.elements(1);
+        request = context.elements("shape");
     }
     if (request) inferReshapeTo(context, *request, context.attributes().getInt("allowzero", 0) != 0);
-    else setLike(context, 0, unknownDimsFrom(context.in(1)));
+    else setLike(context, "data", unknownDimsFrom(context.in("shape")));
     return {};
 }
 
 /// [d0·…·d(axis−1), d(axis)·…]
 base::Result<void> flatten(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     const std::int64_t given = context.attributes().getInt("axis", 1);
     std::size_t axis = x.rank();
     if (given != static_cast<std::int64_t>(x.rank())) {
@@ -111,9 +111,9 @@ base::Result<void> flatten(KernelContext& context) {
 }
 
 base::Result<void> inferFlatten(InferContext& context) {
-    const std::optional<Dims>& in = context.in(0).shape;
+    const std::optional<Dims>& in = context.in("input").shape;
     if (!in) {
-        setLike(context, 0, unknownDims(2));
+        setLike(context, "input", unknownDims(2));
         return {};
     }
     const std::int64_t given = context.attributes().getInt("axis", 1);
@@ -122,15 +122,15 @@ base::Result<void> inferFlatten(InferContext& context) {
         SONDE_ASSIGN(axis, axisOf(given, in->size()));
     }
     const auto middle = in->begin() + static_cast<std::ptrdiff_t>(axis);
-    setLike(context, 0,
+    setLike(context, "input",
             Dims{tensor::product(Dims(in->begin(), middle)).dim(), tensor::product(Dims(middle, in->end())).dim()});
     return {};
 }
 
 /// Axes from an input (since 13) or the attribute; nothing if neither is there.
 base::Result<std::optional<std::vector<std::int64_t>>> axesRequest(KernelContext& context) {
-    if (context.has(1)) {
-        SONDE_ASSIGN(std::vector<std::int64_t> axes, intsOf(context.value(1)));
+    if (context.has("axes")) {
+        SONDE_ASSIGN(std::vector<std::int64_t> axes, intsOf(context.value("axes")));
         return std::optional(std::move(axes));
     }
     if (context.attributes().has("axes")) return std::optional(context.attributes().getInts("axes"));
@@ -159,16 +159,16 @@ base::Result<std::vector<std::int64_t>> squeezedDims(const Tensor& x,
 
 base::Result<void> squeeze(KernelContext& context) {
     SONDE_ASSIGN(const auto request, axesRequest(context));
-    SONDE_ASSIGN(std::vector<std::int64_t> dims, squeezedDims(context.in(0), request, false));
-    return setView(context, context.in(0).reshaped(Shape(std::move(dims))));
+    SONDE_ASSIGN(std::vector<std::int64_t> dims, squeezedDims(context.in("data"), request, false));
+    return setView(context, context.in("data").reshaped(Shape(std::move(dims))));
 }
 
 /// The request as inference knows it; `known` false if it is an input that is not constant.
 std::optional<std::vector<std::int64_t>> axesKnown(InferContext& context, bool& known) {
     known = true;
-    if (context.has(1) && context.inputCount() > 1) {
-        const base::Result<std::vector<std::int64_t>> axes = intsOf(context.constant(1));
-        known = axes.has_value() && !context.constant(1).isNone();
+    if (context.has("axes") && context.inputCount() > 1) {
+        const base::Result<std::vector<std::int64_t>> axes = intsOf(context.constant("axes"));
+        known = axes.has_value() && !context.constant("axes").isNone();
         return known ? std::optional(*axes) : std::nullopt;
     }
     if (context.attributes().has("axes")) return context.attributes().getInts("axes");
@@ -178,9 +178,9 @@ std::optional<std::vector<std::int64_t>> axesKnown(InferContext& context, bool& 
 base::Result<void> inferSqueeze(InferContext& context) {
     bool known = false;
     const auto request = axesKnown(context, known);
-    const std::optional<Dims>& in = context.in(0).shape;
+    const std::optional<Dims>& in = context.in("data").shape;
     if (!known || !in) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "data", std::nullopt);
         return {};
     }
     std::vector<std::size_t> axes;
@@ -190,12 +190,12 @@ base::Result<void> inferSqueeze(InferContext& context) {
     Dims dims;
     for (std::size_t i = 0; i < in->size(); ++i) {
         if (!request && !(*in)[i].known()) {
-            setLike(context, 0, std::nullopt);  // may or may not be 1
+            setLike(context, "data", std::nullopt);  // may or may not be 1
             return {};
         }
         if (request ? std::ranges::find(axes, i) == axes.end() : (*in)[i].value != 1) dims.push_back((*in)[i]);
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "data", std::move(dims));
     return {};
 }
 
@@ -209,23 +209,24 @@ base::Result<std::vector<std::size_t>> newAxes(const std::vector<std::int64_t>& 
 base::Result<void> unsqueeze(KernelContext& context) {
     SONDE_ASSIGN(const auto request, axesRequest(context));
     if (!request) return opError("axes are missing");
-    SONDE_ASSIGN(const std::vector<std::size_t> axes, newAxes(*request, context.in(0).rank()));
-    std::vector<std::int64_t> dims = context.in(0).shape().dims();
+    const Tensor& x = context.in("data");
+    SONDE_ASSIGN(const std::vector<std::size_t> axes, newAxes(*request, x.rank()));
+    std::vector<std::int64_t> dims = x.shape().dims();
     for (std::size_t axis : axes) dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), 1);
-    return setView(context, context.in(0).reshaped(Shape(std::move(dims))));
+    return setView(context, x.reshaped(Shape(std::move(dims))));
 }
 
 base::Result<void> inferUnsqueeze(InferContext& context) {
     bool known = false;
     const auto request = axesKnown(context, known);
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("data").shape;
     if (!known || !request || !dims) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "data", std::nullopt);
         return {};
     }
     SONDE_ASSIGN(const std::vector<std::size_t> axes, newAxes(*request, dims->size()));
     for (std::size_t axis : axes) dims->insert(dims->begin() + static_cast<std::ptrdiff_t>(axis), Dim::of(1));
-    setLike(context, 0, std::move(dims));
+    setLike(context, "data", std::move(dims));
     return {};
 }
 
@@ -242,22 +243,22 @@ std::pair<std::size_t, std::size_t> shapeRange(const Attributes& attributes, std
 }
 
 base::Result<void> shapeOf(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("data");
     const auto [start, end] = shapeRange(context.attributes(), x.rank());
     const std::vector<std::int64_t> dims(x.shape().begin() + static_cast<std::ptrdiff_t>(start),
                                          x.shape().begin() + static_cast<std::ptrdiff_t>(end));
-    context.setOutput(0, Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(dims.size())}, dims)));
+    context.setOutput(Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(dims.size())}, dims)));
     return {};
 }
 
 base::Result<void> inferShape(InferContext& context) {
-    const std::optional<Dims>& in = context.in(0).shape;
+    const std::optional<Dims>& in = context.in("data").shape;
     if (!in) {
-        context.set(0, TypeInfo::tensor(DType::Int64, unknownDims(1)));
+        context.set(TypeInfo::tensor(DType::Int64, unknownDims(1)));
         return {};
     }
     const auto [start, end] = shapeRange(context.attributes(), in->size());
-    context.set(0, TypeInfo::tensor(DType::Int64, Shape{static_cast<std::int64_t>(end - start)}));
+    context.set(TypeInfo::tensor(DType::Int64, Shape{static_cast<std::int64_t>(end - start)}));
     std::vector<std::int64_t> dims;
     Elements elements;
     for (std::size_t i = start; i < end; ++i) {
@@ -265,16 +266,16 @@ base::Result<void> inferShape(InferContext& context) {
         elements.push_back(tensor::Symbolic::of((*in)[i]));
     }
     if (dims.size() == elements.size())
-        context.setKnown(0, Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(dims.size())}, dims)));
-    context.setElements(0, std::move(elements));
+        context.setKnown(Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(dims.size())}, dims)));
+    context.setElements(std::move(elements));
     return {};
 }
 
 base::Result<void> inferElementCount(InferContext& context) {
-    context.set(0, TypeInfo::tensor(DType::Int64, Shape{}));
-    if (const auto& in = context.in(0).shape) {
-        if (const auto count = knownProduct(*in)) context.setKnown(0, Value(Tensor::scalar<std::int64_t>(*count)));
-        context.setElements(0, {tensor::product(*in)});
+    context.set(TypeInfo::tensor(DType::Int64, Shape{}));
+    if (const auto& in = context.in("data").shape) {
+        if (const auto count = knownProduct(*in)) context.setKnown(Value(Tensor::scalar<std::int64_t>(*count)));
+        context.setElements({tensor::product(*in)});
     }
     return {};
 }
@@ -293,30 +294,31 @@ base::Result<std::vector<std::size_t>> permutation(const std::vector<std::int64_
 }
 
 base::Result<void> permuteTo(KernelContext& context, const std::vector<std::int64_t>& request) {
-    SONDE_ASSIGN(const std::vector<std::size_t> axes, permutation(request, context.in(0).rank()));
-    context.setOutput(0, Value(context.in(0).permuted(axes)));
+    const Tensor& x = context.in({"self", "data"});
+    SONDE_ASSIGN(const std::vector<std::size_t> axes, permutation(request, x.rank()));
+    context.setOutput(Value(x.permuted(axes)));
     return {};
 }
 
 base::Result<void> inferPermute(InferContext& context, const std::vector<std::int64_t>& request) {
-    const std::optional<Dims>& in = context.in(0).shape;
+    const std::optional<Dims>& in = context.in({"self", "data"}).shape;
     if (!in) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, {"self", "data"}, std::nullopt);
         return {};
     }
     SONDE_ASSIGN(const std::vector<std::size_t> axes, permutation(request, in->size()));
     Dims dims;
     for (std::size_t axis : axes) dims.push_back((*in)[axis]);
-    setLike(context, 0, std::move(dims));
+    setLike(context, {"self", "data"}, std::move(dims));
     return {};
 }
 
 // ATen.
 
 base::Result<void> atenFlatten(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const std::int64_t start, intOf(context.value(1)));
-    SONDE_ASSIGN(const std::int64_t end, intOf(context.value(2)));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(const std::int64_t start, intOf(context.value("start_dim")));
+    SONDE_ASSIGN(const std::int64_t end, intOf(context.value("end_dim")));
     const std::size_t rank = std::max<std::size_t>(x.rank(), 1);
     SONDE_ASSIGN(const std::size_t first, axisOf(start, rank));
     SONDE_ASSIGN(const std::size_t last, axisOf(end, rank));
@@ -332,13 +334,13 @@ base::Result<void> atenFlatten(KernelContext& context) {
 }
 
 base::Result<void> inferAtenFlatten(InferContext& context) {
-    const std::optional<Dims>& in = context.in(0).shape;
-    if (!in || context.constant(1).isNone() || context.constant(2).isNone() || in->empty()) {
-        setLike(context, 0, std::nullopt);
+    const std::optional<Dims>& in = context.in("self").shape;
+    if (!in || context.constant("start_dim").isNone() || context.constant("end_dim").isNone() || in->empty()) {
+        setLike(context, "self", std::nullopt);
         return {};
     }
-    SONDE_ASSIGN(const std::int64_t start, intOf(context.constant(1)));
-    SONDE_ASSIGN(const std::int64_t end, intOf(context.constant(2)));
+    SONDE_ASSIGN(const std::int64_t start, intOf(context.constant("start_dim")));
+    SONDE_ASSIGN(const std::int64_t end, intOf(context.constant("end_dim")));
     SONDE_ASSIGN(const std::size_t first, axisOf(start, in->size()));
     SONDE_ASSIGN(const std::size_t last, axisOf(end, in->size()));
     if (last < first)
@@ -348,37 +350,37 @@ base::Result<void> inferAtenFlatten(InferContext& context) {
                                         in->begin() + static_cast<std::ptrdiff_t>(last) + 1))
                        .dim());
     dims.insert(dims.end(), in->begin() + static_cast<std::ptrdiff_t>(last) + 1, in->end());
-    setLike(context, 0, std::move(dims));
+    setLike(context, "self", std::move(dims));
     return {};
 }
 
 base::Result<void> atenView(KernelContext& context) {
-    SONDE_ASSIGN(std::vector<std::int64_t> request, intsOf(context.value(1)));
+    SONDE_ASSIGN(std::vector<std::int64_t> request, intsOf(context.value({"size", "shape"})));
     return reshapeTo(context, std::move(request), true);
 }
 
 base::Result<void> inferAtenView(InferContext& context) {
-    const std::optional<Elements> request = context.elements(1);
+    const std::optional<Elements> request = context.elements({"size", "shape"});
     if (request) inferReshapeTo(context, *request, true);
-    else setLike(context, 0, std::nullopt);
+    else setLike(context, "self", std::nullopt);
     return {};
 }
 
 base::Result<void> atenSqueeze(KernelContext& context) {
     std::optional<std::vector<std::int64_t>> request;
-    if (context.has(1)) {
-        SONDE_ASSIGN(request, intsOf(context.value(1)));
+    if (context.has("dim")) {
+        SONDE_ASSIGN(request, intsOf(context.value("dim")));
     }
-    SONDE_ASSIGN(std::vector<std::int64_t> dims, squeezedDims(context.in(0), request, true));
-    return setView(context, context.in(0).reshaped(Shape(std::move(dims))));
+    SONDE_ASSIGN(std::vector<std::int64_t> dims, squeezedDims(context.in("self"), request, true));
+    return setView(context, context.in("self").reshaped(Shape(std::move(dims))));
 }
 
 /// Only extents of 1 are dropped: of one that is not known, the rank is not known either.
 base::Result<void> inferAtenSqueeze(InferContext& context) {
-    const auto& from = context.in(0).shape;
+    const auto& from = context.in("self").shape;
     const bool dropsAll = context.inputCount() < 2;
-    std::optional<Elements> request = dropsAll ? std::optional(Elements{}) : context.elements(1);
-    setLike(context, 0, std::nullopt);
+    std::optional<Elements> request = dropsAll ? std::optional(Elements{}) : context.elements("dim");
+    setLike(context, "self", std::nullopt);
     if (!from || !request) return {};
     std::vector<bool> drops(from->size(), dropsAll);
     for (const tensor::Symbolic& number : *request) {
@@ -392,27 +394,29 @@ base::Result<void> inferAtenSqueeze(InferContext& context) {
         if (drops[i] && !(*from)[i].known()) return {};
         if (!drops[i] || (*from)[i].value != 1) dims.push_back((*from)[i]);
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "self", std::move(dims));
     return {};
 }
 
 base::Result<void> atenUnsqueeze(KernelContext& context) {
-    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
-    SONDE_ASSIGN(const std::size_t at, axisOf(axis, context.in(0).rank() + 1));
-    context.setOutput(0, Value(context.in(0).unsqueezed(at)));
+    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value("dim")));
+    const Tensor& x = context.in("self");
+    SONDE_ASSIGN(const std::size_t at, axisOf(axis, x.rank() + 1));
+    context.setOutput(Value(x.unsqueezed(at)));
     return {};
 }
 
 base::Result<void> atenTranspose(KernelContext& context) {
-    SONDE_ASSIGN(const std::int64_t a, intOf(context.value(1)));
-    SONDE_ASSIGN(const std::int64_t b, intOf(context.value(2)));
-    if (context.in(0).rank() == 0) {
-        context.setOutput(0, context.value(0));
+    SONDE_ASSIGN(const std::int64_t a, intOf(context.value("dim0")));
+    SONDE_ASSIGN(const std::int64_t b, intOf(context.value("dim1")));
+    const Tensor& x = context.in("self");
+    if (x.rank() == 0) {
+        context.setOutput(Value(x));
         return {};
     }
-    SONDE_ASSIGN(const std::size_t first, axisOf(a, context.in(0).rank()));
-    SONDE_ASSIGN(const std::size_t second, axisOf(b, context.in(0).rank()));
-    context.setOutput(0, Value(context.in(0).transposed(first, second)));
+    SONDE_ASSIGN(const std::size_t first, axisOf(a, x.rank()));
+    SONDE_ASSIGN(const std::size_t second, axisOf(b, x.rank()));
+    context.setOutput(Value(x.transposed(first, second)));
     return {};
 }
 
@@ -435,48 +439,49 @@ void defineAtenShape(Registry& registry) {
     }
     registry.add(strided(atenRow("unsqueeze(Tensor self, int dim) -> Tensor", "adds a dimension of size 1",
                                  Category::Shape, atenUnsqueeze, [](InferContext& context) -> base::Result<void> {
-                                     std::optional<Dims> dims = context.in(0).shape;
-                                     if (dims && !context.constant(1).isNone()) {
-                                         SONDE_ASSIGN(const std::int64_t axis, intOf(context.constant(1)));
+                                     std::optional<Dims> dims = context.in("self").shape;
+                                     if (dims && !context.constant("dim").isNone()) {
+                                         SONDE_ASSIGN(const std::int64_t axis, intOf(context.constant("dim")));
                                          SONDE_ASSIGN(const std::size_t at, axisOf(axis, dims->size() + 1));
                                          dims->insert(dims->begin() + static_cast<std::ptrdiff_t>(at), Dim::of(1));
-                                         setLike(context, 0, std::move(dims));
+                                         setLike(context, "self", std::move(dims));
                                      } else {
-                                         setLike(context, 0, std::nullopt);
+                                         setLike(context, "self", std::nullopt);
                                      }
                                      return {};
                                  })));
     registry.add(strided(atenRow("transpose.int(Tensor self, int dim0, int dim1) -> Tensor", "swaps two dimensions",
                                  Category::Transform, atenTranspose, [](InferContext& context) -> base::Result<void> {
-                                     std::optional<Dims> dims = context.in(0).shape;
-                                     if (dims && !dims->empty() && !context.constant(1).isNone() &&
-                                         !context.constant(2).isNone()) {
-                                         SONDE_ASSIGN(const std::int64_t a, intOf(context.constant(1)));
-                                         SONDE_ASSIGN(const std::int64_t b, intOf(context.constant(2)));
+                                     std::optional<Dims> dims = context.in("self").shape;
+                                     if (dims && !dims->empty() && !context.constant("dim0").isNone() &&
+                                         !context.constant("dim1").isNone()) {
+                                         SONDE_ASSIGN(const std::int64_t a, intOf(context.constant("dim0")));
+                                         SONDE_ASSIGN(const std::int64_t b, intOf(context.constant("dim1")));
                                          SONDE_ASSIGN(const std::size_t first, axisOf(a, dims->size()));
                                          SONDE_ASSIGN(const std::size_t second, axisOf(b, dims->size()));
                                          std::swap((*dims)[first], (*dims)[second]);
                                      } else if (dims && !dims->empty()) {
                                          dims = unknownDims(dims->size());
                                      }
-                                     setLike(context, 0, std::move(dims));
+                                     setLike(context, "self", std::move(dims));
                                      return {};
                                  })));
     registry.add(strided(atenRow(
         "permute(Tensor self, int[] dims) -> Tensor", "reorders the dimensions", Category::Transform,
         [](KernelContext& context) -> base::Result<void> {
-            SONDE_ASSIGN(const std::vector<std::int64_t> request, intsOf(context.value(1)));
+            SONDE_ASSIGN(const std::vector<std::int64_t> request, intsOf(context.value("dims")));
             return permuteTo(context, request);
         },
         [](InferContext& context) -> base::Result<void> {
-            const auto request = intsOf(context.constant(1));
-            if (!request || context.constant(1).isNone()) return opError("the order of dimensions is unknown");
+            const auto request = intsOf(context.constant("dims"));
+            if (!request || context.constant("dims").isNone()) return opError("the order of dimensions is unknown");
             return inferPermute(context, *request);
         })));
     registry.add(strided(atenRow(
         "t(Tensor self) -> Tensor", "transpose of a matrix", Category::Transform,
         [](KernelContext& context) -> base::Result<void> {
-            if (context.in(0).rank() > 2) return opError("t needs a matrix, but has " + context.in(0).typeText());
+            if (context.in("self").rank() > 2)
+                return opError("t needs a matrix, but has " + context.in("self").typeText());
             return permuteTo(context, {});
         },
         [](InferContext& context) { return inferPermute(context, {}); })));
@@ -534,7 +539,7 @@ void define_shape_ops(Registry& registry) {
                      .strided()
                      .runs(
                          [](KernelContext& context) -> base::Result<void> {
-                             context.setOutput(0, Value(Tensor::scalar<std::int64_t>(context.in(0).numel())));
+                             context.setOutput(Value(Tensor::scalar<std::int64_t>(context.in("data").numel())));
                              return {};
                          },
                          inferElementCount));

@@ -81,7 +81,7 @@ base::Result<void> transformAs(KernelContext& context, const Tensor& in, const S
 
 /// input [..., n, ..., 1 or 2] -> [..., length or its half, ..., 2] (or 1 for a one-sided inverse)
 base::Result<void> transform(KernelContext& context, const Transform& options) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     Sizes sizes;
     sizes.parts = x.dim(x.rank() - 1), sizes.extent = x.dim(options.axis);
     if (sizes.parts != 1 && sizes.parts != 2)
@@ -109,17 +109,17 @@ base::Result<void> transform(KernelContext& context, const Transform& options) {
 
 /// The axis was an attribute (default 1) in 17 and is an input (default −2) since 20.
 base::Result<void> dft(KernelContext& context, bool axisIsInput) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     if (x.rank() < 2) return opError("needs a signal and its real and imaginary parts, but has " + x.typeText());
     std::int64_t axis = axisIsInput ? -2 : context.attributes().getInt("axis", 1);
-    if (axisIsInput && context.has(2)) {
-        SONDE_ASSIGN(axis, intOf(context.value(2)));
+    if (axisIsInput && context.has("axis")) {
+        SONDE_ASSIGN(axis, intOf(context.value("axis")));
     }
     Transform options;
     SONDE_ASSIGN(options.axis, axisOf(axis, x.rank()));
     if (options.axis + 1 == x.rank()) return opError("the last axis has real and imaginary parts");
-    if (context.has(1)) {
-        SONDE_ASSIGN(options.length, intOf(context.value(1)));
+    if (context.has("dft_length")) {
+        SONDE_ASSIGN(options.length, intOf(context.value("dft_length")));
         if (options.length < 0) return opError("a length of " + std::to_string(options.length) + " is out of range");
     }
     options.inverse = context.attributes().getInt("inverse", 0) != 0;
@@ -139,8 +139,8 @@ struct Frames {
 template <typename T>
 base::Result<void> framesAs(KernelContext& context, const Tensor& in, const Frames& frames, std::size_t count,
                             Tensor& out) {
-    SONDE_ASSIGN(const Tensor window, context.has(2) ? context.in(2).cast(in.dtype()) : Tensor());
-    const T* weights = context.has(2) ? window.data<T>() : nullptr;
+    SONDE_ASSIGN(const Tensor window, context.has("window") ? context.in("window").cast(in.dtype()) : Tensor());
+    const T* weights = context.has("window") ? window.data<T>() : nullptr;
     const T* x = in.data<T>();
     T* y = out.mutableData<T>();
     const bool real = frames.parts == 1 && frames.bins == frames.length / 2 + 1;
@@ -165,18 +165,18 @@ base::Result<void> framesAs(KernelContext& context, const Tensor& in, const Fram
 
 /// Frames of the signal [B, L, 1 or 2], each times the window and transformed: [B, frames, bins, 2].
 base::Result<void> stft(KernelContext& context) {
-    const Tensor& signal = context.in(0);
+    const Tensor& signal = context.in("signal");
     if (signal.rank() != 3 || (signal.dim(2) != 1 && signal.dim(2) != 2))
         return opError("the signal " + signal.typeText() + " must be [batch, length, 1 or 2]");
     Frames frames;
     frames.extent = signal.dim(1), frames.parts = signal.dim(2);
-    SONDE_ASSIGN(frames.hop, intOf(context.value(1)));
-    frames.length = context.has(2) ? context.in(2).numel() : signal.dim(1);
-    if (context.has(3)) {
-        SONDE_ASSIGN(frames.length, intOf(context.value(3)));
+    SONDE_ASSIGN(frames.hop, intOf(context.value("frame_step")));
+    frames.length = context.has("window") ? context.in("window").numel() : signal.dim(1);
+    if (context.has("frame_length")) {
+        SONDE_ASSIGN(frames.length, intOf(context.value("frame_length")));
     }
     if (frames.hop < 1 || frames.length < 1 || frames.length > signal.dim(1) ||
-        (context.has(2) && context.in(2).numel() != frames.length)) {
+        (context.has("window") && context.in("window").numel() != frames.length)) {
         return opError("frames of " + std::to_string(frames.length) + " every " + std::to_string(frames.hop) +
                        " do not match " + signal.typeText());
     }
@@ -200,7 +200,7 @@ base::Result<DType> outputType(const Attributes& attributes) {
 
 /// a0 − a1·cos(2πn/N) + a2·cos(4πn/N)
 base::Result<void> window(KernelContext& context, double a0, double a1, double a2) {
-    SONDE_ASSIGN(const std::int64_t size, intOf(context.value(0)));
+    SONDE_ASSIGN(const std::int64_t size, intOf(context.value("size")));
     SONDE_ASSIGN(const DType dtype, outputType(context.attributes()));
     if (size < 0) return opError("a window of " + std::to_string(size) + " cannot be");
     SONDE_ASSIGN(Tensor y, wideZeros(Shape{size}));
@@ -214,11 +214,11 @@ base::Result<void> window(KernelContext& context, double a0, double a1, double a
 
 /// Triangles that are evenly spaced on the mel scale, mel(f) = 2595·log10(1 + f/700): [dft_length/2 + 1, bins].
 base::Result<void> melWeights(KernelContext& context) {
-    SONDE_ASSIGN(const std::int64_t bins, intOf(context.value(0)));
-    SONDE_ASSIGN(const std::int64_t length, intOf(context.value(1)));
-    SONDE_ASSIGN(const std::int64_t rate, intOf(context.value(2)));
-    SONDE_ASSIGN(const double low, numberOf(context.value(3)));
-    SONDE_ASSIGN(const double high, numberOf(context.value(4)));
+    SONDE_ASSIGN(const std::int64_t bins, intOf(context.value("num_mel_bins")));
+    SONDE_ASSIGN(const std::int64_t length, intOf(context.value("dft_length")));
+    SONDE_ASSIGN(const std::int64_t rate, intOf(context.value("sample_rate")));
+    SONDE_ASSIGN(const double low, numberOf(context.value("lower_edge_hertz")));
+    SONDE_ASSIGN(const double high, numberOf(context.value("upper_edge_hertz")));
     SONDE_ASSIGN(const DType dtype, outputType(context.attributes()));
     if (bins < 1 || length < 1 || rate < 1 || bins > 1 << 20) return opError("sizes must be positive");
     const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
@@ -246,13 +246,13 @@ base::Result<void> melWeights(KernelContext& context) {
 }
 
 base::Result<void> inferSpectrum(InferContext& context) {
-    const auto& in = context.in(0).shape;
-    setLike(context, 0, in ? std::optional(unknownDims(in->size())) : std::nullopt);
+    const auto& in = context.in("input").shape;
+    setLike(context, "input", in ? std::optional(unknownDims(in->size())) : std::nullopt);
     return {};
 }
 
 /// An extent that a scalar input gives; open if it is not known.
-base::Result<Dim> extentOf(InferContext& context, std::size_t input) {
+base::Result<Dim> extentOf(InferContext& context, Name input) {
     if (context.constant(input).isNone()) return Dim{};
     SONDE_ASSIGN(const std::int64_t extent, intOf(context.constant(input)));
     return extent < 0 ? Dim{} : Dim::of(extent);
@@ -260,16 +260,16 @@ base::Result<Dim> extentOf(InferContext& context, std::size_t input) {
 
 base::Result<void> inferWindow(InferContext& context) {
     SONDE_ASSIGN(const DType dtype, outputType(context.attributes()));
-    SONDE_ASSIGN(const Dim size, extentOf(context, 0));
-    context.set(0, TypeInfo::tensor(dtype, Dims{size}));
+    SONDE_ASSIGN(const Dim size, extentOf(context, "size"));
+    context.set(TypeInfo::tensor(dtype, Dims{size}));
     return {};
 }
 
 base::Result<void> inferMel(InferContext& context) {
     SONDE_ASSIGN(const DType dtype, outputType(context.attributes()));
-    SONDE_ASSIGN(const Dim bins, extentOf(context, 0));
-    SONDE_ASSIGN(const Dim length, extentOf(context, 1));
-    context.set(0, TypeInfo::tensor(dtype, Dims{length.known() ? Dim::of(length.value / 2 + 1) : Dim{}, bins}));
+    SONDE_ASSIGN(const Dim bins, extentOf(context, "num_mel_bins"));
+    SONDE_ASSIGN(const Dim length, extentOf(context, "dft_length"));
+    context.set(TypeInfo::tensor(dtype, Dims{length.known() ? Dim::of(length.value / 2 + 1) : Dim{}, bins}));
     return {};
 }
 
@@ -300,7 +300,7 @@ void define_signal(Registry& registry) {
                      .out("output")
                      .attrInt("onesided", 1)
                      .runs(stft, [](InferContext& context) -> base::Result<void> {
-                         setLike(context, 0, unknownDims(4));
+                         setLike(context, "signal", unknownDims(4));
                          return {};
                      }));
     const struct {

@@ -32,7 +32,7 @@ base::Result<void> inferConcatOf(InferContext& context, std::span<const TypeInfo
     DType dtype = parts.empty() ? DType::Undefined : parts[0].dtype;
     for (const TypeInfo& part : parts) {
         if (!part.shape) {
-            context.set(0, TypeInfo::tensor(dtype));
+            context.set(TypeInfo::tensor(dtype));
             return {};
         }
         if (dims && part.shape->size() == 1 && (*part.shape)[0] == Dim::of(0)) continue;  // torch skips empty ones
@@ -49,7 +49,7 @@ base::Result<void> inferConcatOf(InferContext& context, std::span<const TypeInfo
             else if (!dim.known() && (other.known() || dim.symbol.empty())) dim = other;
         }
     }
-    context.set(0, TypeInfo::tensor(dtype, std::move(dims)));
+    context.set(TypeInfo::tensor(dtype, std::move(dims)));
     return {};
 }
 
@@ -61,8 +61,8 @@ base::Result<void> inferConcat(InferContext& context) {
 
 /// cat: dtype promotion; 1-D tensors without elements are left out, as torch does.
 base::Result<void> atenCat(KernelContext& context) {
-    if (!context.value(0).isListLike()) return opError("needs a list of tensors");
-    const tensor::ValueList& items = context.value(0).items();
+    if (!context.value("tensors").isListLike()) return opError("needs a list of tensors");
+    const tensor::ValueList& items = context.value("tensors").items();
     const DType dtype = promoted(items);
     std::vector<Tensor> parts;
     for (const Value& item : items) {
@@ -73,15 +73,16 @@ base::Result<void> atenCat(KernelContext& context) {
         parts.push_back(std::move(whole));
     }
     if (parts.empty() && !items.empty()) parts.push_back(items[0].tensor());
-    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
+    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value("dim")));
     return concatAll(context, parts, axis);
 }
 
 base::Result<void> atenStack(KernelContext& context) {
-    if (!context.value(0).isListLike() || context.value(0).items().empty()) return opError("needs a list of tensors");
-    const tensor::ValueList& items = context.value(0).items();
+    if (!context.value("tensors").isListLike() || context.value("tensors").items().empty())
+        return opError("needs a list of tensors");
+    const tensor::ValueList& items = context.value("tensors").items();
     const DType dtype = promoted(items);
-    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
+    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value("dim")));
     std::vector<Tensor> parts;
     for (const Value& item : items) {
         if (!item.isTensor()) return opError("the list has " + item.typeText());
@@ -120,10 +121,10 @@ base::Result<std::vector<std::int64_t>> splitSizes(const Attributes& attributes,
 }
 
 base::Result<void> onnxSplit(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("input");
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), x.rank()));
     SONDE_ASSIGN(const std::vector<std::int64_t> sizes,
-                 splitSizes(context.attributes(), context.has(1) ? context.value(1) : Value(), x.dim(axis),
+                 splitSizes(context.attributes(), context.has("split") ? context.value("split") : Value(), x.dim(axis),
                             context.outputCount()));
     std::int64_t start = 0;
     for (std::size_t i = 0; i < sizes.size(); start += sizes[i++]) {
@@ -148,19 +149,20 @@ Elements symbolicPieces(InferContext& context, const tensor::Symbolic& extent) {
 }
 
 base::Result<void> inferSplit(InferContext& context) {
-    const std::optional<Dims>& in = context.in(0).shape;
+    const std::optional<Dims>& in = context.in("input").shape;
     std::optional<Elements> sizes;
     std::size_t axis = 0;
     if (in) {
         SONDE_ASSIGN(axis, axisOf(context.attributes().getInt("axis", 0), in->size()));
-        const bool isGiven = context.has(1) && context.inputCount() > 1;
-        if ((*in)[axis].known() && (!isGiven || !context.constant(1).isNone())) {
-            SONDE_ASSIGN(const std::vector<std::int64_t> numbers, splitSizes(context.attributes(), context.constant(1),
-                                                                             (*in)[axis].value, context.outputCount()));
+        const bool isGiven = context.has("split") && context.inputCount() > 1;
+        if ((*in)[axis].known() && (!isGiven || !context.constant("split").isNone())) {
+            SONDE_ASSIGN(
+                const std::vector<std::int64_t> numbers,
+                splitSizes(context.attributes(), context.constant("split"), (*in)[axis].value, context.outputCount()));
             sizes = Elements{};
             for (std::int64_t size : numbers) sizes->push_back(tensor::Symbolic::of(size));
         } else if (isGiven) {
-            sizes = context.elements(1);
+            sizes = context.elements("split");
         } else {
             sizes = symbolicPieces(context, tensor::Symbolic::of((*in)[axis]));
         }
@@ -168,7 +170,7 @@ base::Result<void> inferSplit(InferContext& context) {
     for (std::size_t i = 0; i < context.outputCount(); ++i) {
         std::optional<Dims> dims = in;
         if (dims) (*dims)[axis] = sizes && i < sizes->size() ? (*sizes)[i].dim() : Dim{};
-        setLike(context, 0, std::move(dims), i);
+        setLike(context, "input", std::move(dims), i);
     }
     return {};
 }
@@ -228,33 +230,33 @@ base::Result<SliceRequest> sliceRequest(const Attributes& attributes, std::size_
         request.axes = attributes.getInts("axes");
         return request;
     }
-    SONDE_ASSIGN(request.starts, intsOf(valueAt(1)));
-    SONDE_ASSIGN(request.ends, intsOf(valueAt(2)));
-    if (inputs > 3 && !valueAt(3).isNone()) {
-        SONDE_ASSIGN(request.axes, intsOf(valueAt(3)));
+    SONDE_ASSIGN(request.starts, intsOf(valueAt("starts")));
+    SONDE_ASSIGN(request.ends, intsOf(valueAt("ends")));
+    if (inputs > 3 && !valueAt("axes").isNone()) {
+        SONDE_ASSIGN(request.axes, intsOf(valueAt("axes")));
     }
-    if (inputs > 4 && !valueAt(4).isNone()) {
-        SONDE_ASSIGN(request.steps, intsOf(valueAt(4)));
+    if (inputs > 4 && !valueAt("steps").isNone()) {
+        SONDE_ASSIGN(request.steps, intsOf(valueAt("steps")));
     }
     return request;
 }
 
 base::Result<void> onnxSlice(KernelContext& context) {
     SONDE_ASSIGN(SliceRequest request, sliceRequest(context.attributes(), context.inputCount(),
-                                                    [&](std::size_t i) { return context.value(i); }));
-    SONDE_ASSIGN(const std::vector<Cut> cuts, cutsOf(std::move(request), context.in(0).shape().dims()));
-    Tensor view = context.in(0);
+                                                    [&](Name name) { return context.value(name); }));
+    SONDE_ASSIGN(const std::vector<Cut> cuts, cutsOf(std::move(request), context.in("data").shape().dims()));
+    Tensor view = context.in("data");
     for (const Cut& cut : cuts) view = view.sliced(cut.axis, cut.start, cut.count, cut.step);
-    context.setOutput(0, Value(std::move(view)));
+    context.setOutput(Value(std::move(view)));
     return {};
 }
 
-/// Elements of an input, or of the attribute that older versions have.
-std::optional<Elements> sliceElements(InferContext& context, std::size_t input, const char* attribute) {
-    if (context.inputCount() >= 2) return context.has(input) ? context.elements(input) : std::nullopt;
-    if (!context.attributes().has(attribute)) return std::nullopt;
+/// Elements of an input, or of the attribute that older versions have instead.
+std::optional<Elements> sliceElements(InferContext& context, const char* name) {
+    if (context.inputCount() >= 2) return context.has(name) ? context.elements(name) : std::nullopt;
+    if (!context.attributes().has(name)) return std::nullopt;
     Elements result;
-    for (std::int64_t number : context.attributes().getInts(attribute)) result.push_back(tensor::Symbolic::of(number));
+    for (std::int64_t number : context.attributes().getInts(name)) result.push_back(tensor::Symbolic::of(number));
     return result;
 }
 
@@ -283,10 +285,10 @@ Dim symbolicCut(const Dim& dim, const tensor::Symbolic& start, const tensor::Sym
 }
 
 base::Result<void> inferSymbolicSlice(InferContext& context, Dims dims) {
-    const auto starts = sliceElements(context, 1, "starts"), ends = sliceElements(context, 2, "ends");
-    const auto axes = sliceElements(context, 3, "axes"), steps = sliceElements(context, 4, "steps");
-    const bool hasAxes = context.inputCount() < 2 ? axes.has_value() : context.has(3) && context.inputCount() > 3;
-    const bool hasSteps = context.inputCount() > 4 && context.has(4);
+    const auto starts = sliceElements(context, "starts"), ends = sliceElements(context, "ends");
+    const auto axes = sliceElements(context, "axes"), steps = sliceElements(context, "steps");
+    const bool hasAxes = context.inputCount() < 2 ? axes.has_value() : context.has("axes") && context.inputCount() > 3;
+    const bool hasSteps = context.inputCount() > 4 && context.has("steps");
     const std::size_t count = starts ? starts->size() : ends ? ends->size() : axes ? axes->size() : dims.size();
     std::vector<std::int64_t> on;
     for (std::size_t i = 0; i < count; ++i) {
@@ -294,7 +296,7 @@ base::Result<void> inferSymbolicSlice(InferContext& context, Dims dims) {
                           : axes && i < axes->size() ? (*axes)[i].constant()
                                                      : std::nullopt;
         if (!axis) {
-            setLike(context, 0, unknownDims(dims.size()));
+            setLike(context, "data", unknownDims(dims.size()));
             return {};
         }
         on.push_back(*axis);
@@ -308,51 +310,51 @@ base::Result<void> inferSymbolicSlice(InferContext& context, Dims dims) {
         Dim& dim = dims[places[i]];
         dim = step && *step != 0 ? symbolicCut(dim, entry(starts), entry(ends), *step) : Dim{};
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "data", std::move(dims));
     return {};
 }
 
 base::Result<void> inferSlice(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("data").shape;
     if (!dims) {
-        setLike(context, 0, std::nullopt);
+        setLike(context, "data", std::nullopt);
         return {};
     }
     bool isKnown = true;
     for (std::size_t i = 1; i < context.inputCount(); ++i)
         isKnown = isKnown && !(context.has(i) && context.constant(i).isNone());
-    if (!isKnown || !context.in(0).staticShape()) return inferSymbolicSlice(context, std::move(*dims));
+    if (!isKnown || !context.in("data").staticShape()) return inferSymbolicSlice(context, std::move(*dims));
     SONDE_ASSIGN(SliceRequest request, sliceRequest(context.attributes(), context.inputCount(),
-                                                    [&](std::size_t i) { return context.constant(i); }));
+                                                    [&](Name name) { return context.constant(name); }));
     SONDE_ASSIGN(const std::vector<Cut> cuts, cutsOf(std::move(request), extentsOf(*dims)));
     for (const Cut& cut : cuts) (*dims)[cut.axis] = cut.count < 0 ? Dim{} : Dim::of(cut.count);
-    setLike(context, 0, std::move(dims));
+    setLike(context, "data", std::move(dims));
     return {};
 }
 
 base::Result<void> expandTo(KernelContext& context, const std::vector<std::int64_t>& request) {
-    SONDE_ASSIGN(const Shape shape, broadcast(context.in(0).shape(), Shape(request)));
-    SONDE_ASSIGN(Tensor view, context.in(0).expanded(shape));
+    SONDE_ASSIGN(const Shape shape, broadcast(context.in("input").shape(), Shape(request)));
+    SONDE_ASSIGN(Tensor view, context.in("input").expanded(shape));
     // A view of one number may stand for more elements than there is memory for: whoever reads it copies it.
-    SONDE_ASSIGN(Tensor out, context.output(0, view.dtype(), shape));
+    SONDE_ASSIGN(Tensor out, context.output(view.dtype(), shape));
     kernels::copyInto(context.pool(), view, out);
     return {};
 }
 
 base::Result<void> inferExpand(InferContext& context) {
-    const std::optional<Elements> request = context.elements(1);
-    const std::optional<Dims> wanted = request ? dimsOf(*request) : unknownDimsFrom(context.in(1));
-    if (!context.in(0).shape || !wanted) {
-        setLike(context, 0, std::nullopt);
+    const std::optional<Elements> request = context.elements("shape");
+    const std::optional<Dims> wanted = request ? dimsOf(*request) : unknownDimsFrom(context.in("shape"));
+    if (!context.in("input").shape || !wanted) {
+        setLike(context, "input", std::nullopt);
         return {};
     }
-    SONDE_ASSIGN(Dims dims, broadcastDims(*context.in(0).shape, *wanted));
-    setLike(context, 0, std::move(dims));
+    SONDE_ASSIGN(Dims dims, broadcastDims(*context.in("input").shape, *wanted));
+    setLike(context, "input", std::move(dims));
     return {};
 }
 
 base::Result<void> tileBy(KernelContext& context, std::vector<std::int64_t> repeats) {
-    Tensor x = context.in(0);
+    Tensor x = context.in({"input", "self"});
     // torch allows more repeats than dimensions.
     while (x.rank() < repeats.size()) x = x.unsqueezed(0);
     while (repeats.size() < x.rank()) repeats.insert(repeats.begin(), 1);
@@ -361,7 +363,7 @@ base::Result<void> tileBy(KernelContext& context, std::vector<std::int64_t> repe
         if (repeats[i] < 0 || __builtin_mul_overflow(shape[i], repeats[i], &shape[i]))
             return opError("cannot repeat " + std::to_string(repeats[i]) + " times");
     }
-    SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor out, context.output(x.dtype(), shape));
     if (out.numel() == 0) return {};
     // Seen as [repeat, extent] for each dimension, the result is a broadcast of the input.
     std::vector<std::int64_t> dims, strides;
@@ -379,22 +381,22 @@ base::Result<void> tileBy(KernelContext& context, std::vector<std::int64_t> repe
 base::Result<void> onnxTile(KernelContext& context) {
     if (context.inputCount() == 3) {
         // Opset 1: how often, along which axis.
-        SONDE_ASSIGN(const std::int64_t tiles, intOf(context.value(1)));
-        SONDE_ASSIGN(const std::int64_t given, intOf(context.value(2)));
-        SONDE_ASSIGN(const std::size_t axis, axisOf(given, context.in(0).rank()));
-        std::vector<std::int64_t> repeats(context.in(0).rank(), 1);
+        SONDE_ASSIGN(const std::int64_t tiles, intOf(context.value({"tiles", "repeats"})));
+        SONDE_ASSIGN(const std::int64_t given, intOf(context.value("axis")));
+        SONDE_ASSIGN(const std::size_t axis, axisOf(given, context.in("input").rank()));
+        std::vector<std::int64_t> repeats(context.in("input").rank(), 1);
         repeats[axis] = tiles;
         return tileBy(context, std::move(repeats));
     }
-    SONDE_ASSIGN(std::vector<std::int64_t> repeats, intsOf(context.value(1)));
-    if (repeats.size() != context.in(0).rank())
-        return opError("repeats must have " + std::to_string(context.in(0).rank()) + " entries");
+    SONDE_ASSIGN(std::vector<std::int64_t> repeats, intsOf(context.value({"tiles", "repeats"})));
+    if (repeats.size() != context.in("input").rank())
+        return opError("repeats must have " + std::to_string(context.in("input").rank()) + " entries");
     return tileBy(context, std::move(repeats));
 }
 
 base::Result<void> inferTile(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
-    const std::optional<Elements> repeats = context.elements(1);
+    std::optional<Dims> dims = context.in("input").shape;
+    const std::optional<Elements> repeats = context.elements({"tiles", "repeats"});
     if (dims && repeats && repeats->size() == dims->size() && context.inputCount() == 2) {
         for (std::size_t i = 0; i < dims->size(); ++i) {
             if ((*repeats)[i].constant() != 1) (*dims)[i] = (tensor::Symbolic::of((*dims)[i]) * (*repeats)[i]).dim();
@@ -402,30 +404,30 @@ base::Result<void> inferTile(InferContext& context) {
     } else if (dims) {
         dims = unknownDims(dims->size());
     }
-    setLike(context, 0, std::move(dims));
+    setLike(context, "input", std::move(dims));
     return {};
 }
 
 base::Result<void> inferUnknown(InferContext& context) {
-    setLike(context, 0, std::nullopt);
+    setLike(context, "self", std::nullopt);
     return {};
 }
 
 /// Lists of one known type may hold any number of it; tuples and longer lists are as they are.
 base::Result<void> inferAtenList(InferContext& context, bool stack) {
-    const TypeInfo& list = context.in(0);
-    context.set(0, TypeInfo::tensor(list.elements.empty() ? DType::Undefined : list.elements[0].dtype));
+    const TypeInfo& list = context.in("tensors");
+    context.set(TypeInfo::tensor(list.elements.empty() ? DType::Undefined : list.elements[0].dtype));
     const bool isWhole = list.kind == ValueKind::Tuple || (list.kind == ValueKind::List && list.elements.size() > 1);
-    if (!isWhole || list.elements.empty() || context.constant(1).kind() != ValueKind::Int) return {};
+    if (!isWhole || list.elements.empty() || context.constant("dim").kind() != ValueKind::Int) return {};
     const DType dtype = promotedTypes(list.elements);
     std::vector<TypeInfo> parts = list.elements;
     for (TypeInfo& part : parts) {
         part.dtype = dtype;
         if (!stack || !part.shape) continue;
-        SONDE_ASSIGN(const std::size_t at, axisOf(context.constant(1).toInt(), part.shape->size() + 1));
+        SONDE_ASSIGN(const std::size_t at, axisOf(context.constant("dim").toInt(), part.shape->size() + 1));
         part.shape->insert(part.shape->begin() + static_cast<std::ptrdiff_t>(at), Dim::of(1));
     }
-    return inferConcatOf(context, parts, context.constant(1).toInt());
+    return inferConcatOf(context, parts, context.constant("dim").toInt());
 }
 
 void defineAtenTensor(Registry& registry) {
@@ -438,7 +440,7 @@ void defineAtenTensor(Registry& registry) {
     registry.add(atenRow(
         "repeat(Tensor self, int[] repeats) -> Tensor", "repeats along each dimension", Category::Tensor,
         [](KernelContext& context) -> base::Result<void> {
-            SONDE_ASSIGN(std::vector<std::int64_t> repeats, intsOf(context.value(1)));
+            SONDE_ASSIGN(std::vector<std::int64_t> repeats, intsOf(context.value("repeats")));
             return tileBy(context, std::move(repeats));
         },
         inferUnknown));
@@ -488,7 +490,7 @@ void define_tensor_ops(Registry& registry) {
                      .strided()
                      .runs(
                          [](KernelContext& context) -> base::Result<void> {
-                             SONDE_ASSIGN(const std::vector<std::int64_t> request, intsOf(context.value(1)));
+                             SONDE_ASSIGN(const std::vector<std::int64_t> request, intsOf(context.value("shape")));
                              return expandTo(context, request);
                          },
                          inferExpand));

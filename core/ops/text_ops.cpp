@@ -21,15 +21,15 @@ Texts textsOf(const Tensor& tensor) {
 }
 
 base::Result<void> concatTexts(KernelContext& context) {
-    SONDE_ASSIGN(const Shape shape, broadcast(context.in(0).shape(), context.in(1).shape()));
-    SONDE_ASSIGN(const Tensor a, context.in(0).expanded(shape));
-    SONDE_ASSIGN(const Tensor b, context.in(1).expanded(shape));
+    SONDE_ASSIGN(const Shape shape, broadcast(context.in("X").shape(), context.in("Y").shape()));
+    SONDE_ASSIGN(const Tensor a, context.in("X").expanded(shape));
+    SONDE_ASSIGN(const Tensor b, context.in("Y").expanded(shape));
     const auto all = [](const Tensor& part) { return part.storage()->strings().data() + part.offsetElements(); };
     Texts result(static_cast<std::size_t>(a.numel()));
     for (std::int64_t i = 0; i < a.numel(); ++i) {
         result[static_cast<std::size_t>(i)] = all(a)[a.elementOffset(i)] + all(b)[b.elementOffset(i)];
     }
-    context.setOutput(0, Value(Tensor::ofStrings(shape, std::move(result))));
+    context.setOutput(Value(Tensor::ofStrings(shape, std::move(result))));
     return {};
 }
 
@@ -75,7 +75,7 @@ Texts splitAt(const std::string& text, const std::string& delimiter, std::int64_
 
 /// Y has one more dimension, as long as the longest list of parts; shorter ones are filled up with empty text.
 base::Result<void> split(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     const std::string delimiter = context.attributes().getString("delimiter", "");
     const std::int64_t most = context.attributes().getInt("maxsplit", -1);
     std::vector<Texts> all;
@@ -95,8 +95,8 @@ base::Result<void> split(KernelContext& context) {
     }
     Shape shape = x.shape();
     shape.push_back(static_cast<std::int64_t>(longest));
-    context.setOutput(0, Value(Tensor::ofStrings(shape, std::move(flat))));
-    if (context.wants(1)) context.setOutput(1, Value(Tensor::of<std::int64_t>(x.shape(), counts)));
+    context.setOutput(Value(Tensor::ofStrings(shape, std::move(flat))));
+    if (context.wants("Z")) context.setOutput("Z", Value(Tensor::of<std::int64_t>(x.shape(), counts)));
     return {};
 }
 
@@ -108,7 +108,7 @@ base::CaseRules rulesOf(std::string_view locale) {
 /// Takes out stop words and changes case, code point by code point as ONNX Runtime does; the result has at least one
 /// (empty) text.
 base::Result<void> normalize(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     if (x.rank() < 1 || x.rank() > 2 || (x.rank() == 2 && x.dim(0) != 1)) {
         return opError("needs text of shape [C] or [1,C], not " + x.shape().text());
     }
@@ -130,15 +130,15 @@ base::Result<void> normalize(KernelContext& context) {
     }
     if (result.empty()) result.emplace_back();
     const auto count = static_cast<std::int64_t>(result.size());
-    context.setOutput(0, Value(Tensor::ofStrings(x.rank() == 1 ? Shape{count} : Shape{1, count}, std::move(result))));
+    context.setOutput(Value(Tensor::ofStrings(x.rank() == 1 ? Shape{count} : Shape{1, count}, std::move(result))));
     return {};
 }
 
 base::Result<void> regexFullMatch(KernelContext& context) {
     SONDE_ASSIGN(const Regex regex, Regex::parse(context.attributes().getString("pattern", "")));
-    SONDE_ASSIGN(Tensor result, context.output(0, DType::Bool, context.in(0).shape()));
+    SONDE_ASSIGN(Tensor result, context.output(DType::Bool, context.in("X").shape()));
     std::uint8_t* match = result.mutableData<std::uint8_t>();
-    for (const std::string& text : context.in(0).strings()) {
+    for (const std::string& text : context.in("X").strings()) {
         if (context.cancelled()) return base::cancelled("RegexFullMatch");
         if (text.size() > regex.maxTextSize()) {
             return opError("a text of " + std::to_string(text.size()) +
@@ -209,11 +209,11 @@ base::Result<void> vectorize(KernelContext& context, const std::vector<Token>& t
             return opError("ngram index " + std::to_string(index) + " cannot be");
         width = std::max(width, index + 1);
     }
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     if (x.rank() < 1 || x.rank() > 2) return opError("needs shape [C] or [N,C], not " + x.shape().text());
     const std::int64_t rows = x.rank() == 2 ? x.dim(0) : 1;
     const std::int64_t length = x.dim(x.rank() - 1);
-    SONDE_ASSIGN(Tensor y, context.output(0, DType::Float32, x.rank() == 2 ? Shape{rows, width} : Shape{width}));
+    SONDE_ASSIGN(Tensor y, context.output(DType::Float32, x.rank() == 2 ? Shape{rows, width} : Shape{width}));
     std::fill_n(y.mutableData<float>(), y.numel(), 0.0F);
     for (std::int64_t r = 0; r < rows; ++r) {
         if (context.cancelled()) return base::cancelled("TfIdfVectorizer");
@@ -230,7 +230,7 @@ base::Result<void> vectorize(KernelContext& context, const std::vector<Token>& t
 }
 
 base::Result<void> tfIdf(KernelContext& context) {
-    const Tensor& x = context.in(0);
+    const Tensor& x = context.in("X");
     if (x.dtype() == DType::String)
         return vectorize<std::string>(context, textsOf(x), context.attributes().getStrings("pool_strings"));
     std::vector<std::int64_t> tokens;
@@ -240,39 +240,39 @@ base::Result<void> tfIdf(KernelContext& context) {
 
 /// Stop words leave fewer texts behind, at least one.
 base::Result<void> inferNormalized(InferContext& context) {
-    const auto& dims = context.in(0).shape;
+    const auto& dims = context.in("X").shape;
     const bool kept =
         context.attributes().getStrings("stopwords").empty() && dims && !dims->empty() && dims->back().value > 0;
-    context.set(0, TypeInfo::tensor(DType::String, kept   ? dims
-                                                   : dims ? std::optional(unknownDims(dims->size()))
-                                                          : std::nullopt));
+    context.set(TypeInfo::tensor(DType::String, kept   ? dims
+                                                : dims ? std::optional(unknownDims(dims->size()))
+                                                       : std::nullopt));
     return {};
 }
 
 base::Result<void> inferStringSplit(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
-    context.set(1, TypeInfo::tensor(DType::Int64, dims));
+    std::optional<Dims> dims = context.in("X").shape;
+    context.set("Z", TypeInfo::tensor(DType::Int64, dims));
     if (dims) dims->emplace_back();
-    context.set(0, TypeInfo::tensor(DType::String, std::move(dims)));
+    context.set(TypeInfo::tensor(DType::String, std::move(dims)));
     return {};
 }
 
 /// The last axis becomes the largest place of an n-gram and one.
 base::Result<void> inferCounts(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
+    std::optional<Dims> dims = context.in("X").shape;
     const std::vector<std::int64_t> places = context.attributes().getInts("ngram_indexes");
     const std::int64_t largest = places.empty() ? -1 : *std::ranges::max_element(places);
     if (dims && !dims->empty())
         dims->back() = largest < 0 || largest > std::int64_t{1} << 24 ? Dim{} : Dim::of(largest + 1);
     else dims.reset();
-    context.set(0, TypeInfo::tensor(DType::Float32, std::move(dims)));
+    context.set(TypeInfo::tensor(DType::Float32, std::move(dims)));
     return {};
 }
 
 base::Result<void> inferMatches(InferContext& context) {
-    TypeInfo type = context.in(0);
+    TypeInfo type = context.in("X");
     type.dtype = DType::Bool;
-    context.set(0, type);
+    context.set(type);
     return {};
 }
 

@@ -17,16 +17,16 @@ struct Step {
 };
 
 base::Result<Step> stepOf(const KernelContext& context, std::size_t groups) {
-    SONDE_ASSIGN(const double rate, numberOf(context.value(0)));
-    SONDE_ASSIGN(const std::int64_t count, intOf(context.value(1)));
-    const std::size_t rest = context.inputCount() - 2;
+    SONDE_ASSIGN(const double rate, numberOf(context.value("R")));
+    SONDE_ASSIGN(const std::int64_t count, intOf(context.value("T")));
+    const std::size_t first = context.position("inputs"), rest = context.inputCount() - first;
     if (rest == 0 || rest % groups != 0) return opError("takes groups of " + std::to_string(groups) + " tensors");
     const std::size_t tensors = rest / groups;
     for (std::size_t i = 0; i < rest; ++i) {
-        const Tensor& tensor = context.in(2 + i);
-        const Tensor& first = context.in(2 + i % tensors);
-        if (tensor.shape() != first.shape() || tensor.dtype() != first.dtype()) {
-            return opError("a state is " + tensor.typeText() + " where the tensor is " + first.typeText());
+        const Tensor& tensor = context.in(first + i);
+        const Tensor& updated = context.in(first + i % tensors);
+        if (tensor.shape() != updated.shape() || tensor.dtype() != updated.dtype()) {
+            return opError("a state is " + tensor.typeText() + " where the tensor is " + updated.typeText());
         }
     }
     return Step{rate, count, tensors};
@@ -36,8 +36,9 @@ base::Result<Step> stepOf(const KernelContext& context, std::size_t groups) {
 /// an array of [x, g, state1, state2].
 template <typename Update>
 base::Result<void> updateAll(KernelContext& context, const Step& step, std::size_t states, Update update) {
+    const std::size_t first = context.position("inputs");
     for (std::size_t k = 0; k < step.tensors; ++k) {
-        const Tensor& x = context.in(2 + k);
+        const Tensor& x = context.in(first + k);
         std::vector<Tensor> results;
         for (std::size_t s = 0; s <= states; ++s) {
             const std::size_t output = s * step.tensors + k;
@@ -47,7 +48,8 @@ base::Result<void> updateAll(KernelContext& context, const Step& step, std::size
         }
         for (std::int64_t i = 0; i < x.numel(); ++i) {
             double values[4] = {};
-            for (std::size_t s = 0; s < 2 + states; ++s) values[s] = context.in(2 + s * step.tensors + k).toDouble(i);
+            for (std::size_t s = 0; s < 2 + states; ++s)
+                values[s] = context.in(first + s * step.tensors + k).toDouble(i);
             update(values);
             const double made[3] = {values[0], values[2], values[3]};
             for (std::size_t s = 0; s <= states; ++s) {
@@ -115,8 +117,9 @@ base::Result<void> gradient(KernelContext&) {
 /// Tensors, then `states` of each, like the tensors; the inputs are rate, step, tensors, gradients, states.
 template <std::size_t states>
 base::Result<void> inferStep(InferContext& context) {
-    const std::size_t tensors = context.outputCount() / (1 + states);
-    for (std::size_t i = 0; tensors > 0 && i < context.outputCount(); ++i) context.set(i, context.in(2 + i % tensors));
+    const std::size_t tensors = context.outputCount() / (1 + states), first = context.position("inputs");
+    for (std::size_t i = 0; tensors > 0 && i < context.outputCount(); ++i)
+        context.set(i, context.in(first + i % tensors));
     return {};
 }
 

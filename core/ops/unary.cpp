@@ -199,19 +199,19 @@ base::Result<void> runComplex(KernelContext& context, const UnaryFunction& funct
         case Unary::Reciprocal: map = [](Complex z) { return 1.0 / z; }; break;
         case Unary::Square: map = [](Complex z) { return z * z; }; break;
         case Unary::Tanh: map = [](Complex z) { return std::tanh(z); }; break;
-        default: return opError("is not defined for " + context.in(0).typeText());
+        default: return opError("is not defined for " + context.in(kOperand).typeText());
     }
-    const DType dtype = context.in(0).dtype();
-    SONDE_ASSIGN(const Tensor x, context.in(0).cast(DType::Complex128));
+    const DType dtype = context.in(kOperand).dtype();
+    SONDE_ASSIGN(const Tensor x, context.in(kOperand).cast(DType::Complex128));
     SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Complex128, x.shape()));
     for (std::int64_t i = 0; i < x.numel(); ++i) y.mutableData<Complex>()[i] = map(x.data<Complex>()[i]);
     SONDE_ASSIGN(Tensor result, y.cast(!toReal ? dtype : dtype == DType::Complex128 ? DType::Float64 : DType::Float32));
-    context.setOutput(0, Value(std::move(result)));
+    context.setOutput(Value(std::move(result)));
     return {};
 }
 
 base::Result<void> runAten(KernelContext& context, const UnaryFunction& function, double a = 0, double b = 0) {
-    Tensor x = context.in(0);
+    Tensor x = context.in(kOperand);
     if (tensor::isComplex(x.dtype())) return runComplex(context, function);
     if (!function.whole && !tensor::isFloating(x.dtype())) {
         SONDE_ASSIGN(x, x.cast(DType::Float32));
@@ -221,9 +221,10 @@ base::Result<void> runAten(KernelContext& context, const UnaryFunction& function
 
 /// Erf and Shrink are defined for integers by way of floating point.
 base::Result<void> runThroughFloat(KernelContext& context, const UnaryFunction& function, double a, double b) {
-    const DType dtype = context.in(0).dtype();
-    if (tensor::isFloating(dtype) || function.whole) return kernels::applyUnary(context, function, context.in(0), a, b);
-    SONDE_ASSIGN(const Tensor wide, context.in(0).cast(DType::Float64));
+    const DType dtype = context.in(kOperand).dtype();
+    if (tensor::isFloating(dtype) || function.whole)
+        return kernels::applyUnary(context, function, context.in(kOperand), a, b);
+    SONDE_ASSIGN(const Tensor wide, context.in(kOperand).cast(DType::Float64));
     SONDE_TRY(kernels::applyUnary(context, function, wide, a, b));
     std::vector<Value> outputs = context.takeOutputs();
     SONDE_ASSIGN(Tensor narrow, outputs[0].tensor().cast(dtype));
@@ -261,17 +262,17 @@ void addOnnx(Registry& registry, const Function& row) {
 }
 
 base::Result<void> inferAten(InferContext& context) {
-    TypeInfo type = context.in(0);
+    TypeInfo type = context.in("self");
     if (tensor::isInteger(type.dtype) || type.dtype == DType::Bool) type.dtype = DType::Float32;
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     return {};
 }
 
 base::Result<void> inferAbs(InferContext& context) {
-    TypeInfo type = context.in(0);
+    TypeInfo type = context.in(kOperand);
     if (type.dtype == DType::Complex64) type.dtype = DType::Float32;
     if (type.dtype == DType::Complex128) type.dtype = DType::Float64;
-    context.set(0, std::move(type));
+    context.set(std::move(type));
     return {};
 }
 
@@ -299,8 +300,8 @@ void addParametric(Registry& registry, std::string_view schema, std::string_view
         schema, summary, Category::Activation,
         [function](KernelContext& context) -> base::Result<void> {
             double parameters[2] = {0, 0};
-            for (std::size_t i = 0; i < 2 && context.has(i + 1); ++i) {
-                SONDE_ASSIGN(parameters[i], numberOf(context.value(i + 1)));
+            for (std::size_t i = 0; i < 2 && context.has(kOperand + 1 + i); ++i) {
+                SONDE_ASSIGN(parameters[i], numberOf(context.value(kOperand + 1 + i)));
             }
             return runAten(context, function, parameters[0], parameters[1]);
         },
@@ -335,8 +336,8 @@ base::Result<void> gelu(KernelContext& context, const std::string& approximate) 
 /// Elementwise tests that give bool.
 template <typename Test>
 base::Result<void> testFloats(KernelContext& context, Test test) {
-    SONDE_ASSIGN(const Tensor wide, context.in(0).cast(DType::Float64));
-    SONDE_ASSIGN(Tensor out, context.output(0, DType::Bool, wide.shape()));
+    SONDE_ASSIGN(const Tensor wide, context.in(kOperand).cast(DType::Float64));
+    SONDE_ASSIGN(Tensor out, context.output(DType::Bool, wide.shape()));
     const double* x = wide.data<double>();
     bool* y = out.mutableData<bool>();
     for (std::int64_t i = 0; i < wide.numel(); ++i) y[i] = test(x[i]);
@@ -344,7 +345,7 @@ base::Result<void> testFloats(KernelContext& context, Test test) {
 }
 
 base::Result<void> inferBool(InferContext& context) {
-    context.set(0, TypeInfo::tensor(DType::Bool, context.in(0).shape));
+    context.set(TypeInfo::tensor(DType::Bool, context.in(kOperand).shape));
     return {};
 }
 
@@ -412,7 +413,9 @@ void define_unary(Registry& registry) {
                          inferSame));
     registry.add(atenRow(
         "gelu(Tensor self, *, str approximate='none') -> Tensor", "x · Φ(x), exact or by tanh", Category::Activation,
-        [](KernelContext& context) { return gelu(context, context.has(1) ? context.value(1).toString() : "none"); },
+        [](KernelContext& context) {
+            return gelu(context, context.has("approximate") ? context.value("approximate").toString() : "none");
+        },
         inferAten));
     for (std::string_view schema : {"leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
                                     "leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"}) {

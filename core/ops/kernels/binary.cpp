@@ -252,7 +252,7 @@ void compareStrings(base::ThreadPool& pool, Comparison operation, const Tensor& 
 
 base::Result<void> compare(KernelContext& context, Comparison operation, const Tensor& a, const Tensor& b) {
     SONDE_ASSIGN(const Shape shape, broadcast(a.shape(), b.shape()));
-    SONDE_ASSIGN(Tensor out, context.output(0, DType::Bool, shape));
+    SONDE_ASSIGN(Tensor out, context.output(DType::Bool, shape));
     if (a.dtype() == DType::String) {
         compareStrings(context.pool(), operation, a, b, out);
         return {};
@@ -299,7 +299,7 @@ T bitsOf(Bitwise operation, T x, T y) {
 
 base::Result<void> bitwise(KernelContext& context, Bitwise operation, const Tensor& a, const Tensor& b) {
     SONDE_ASSIGN(const Shape shape, broadcast(a.shape(), b.shape()));
-    SONDE_ASSIGN(Tensor out, context.output(0, a.dtype(), shape));
+    SONDE_ASSIGN(Tensor out, context.output(a.dtype(), shape));
     if (a.dtype() == DType::Bool && operation <= Bitwise::Xor) {
         zip<bool, bool>(context.pool(), a, b, out, [operation](bool x, bool y) {
             return operation == Bitwise::And ? x && y : operation == Bitwise::Or ? x || y : x != y;
@@ -318,7 +318,7 @@ base::Result<void> bitwise(KernelContext& context, Bitwise operation, const Tens
 base::Result<void> where(KernelContext& context, const Tensor& condition, const Tensor& a, const Tensor& b) {
     SONDE_ASSIGN(const Shape both, broadcast(a.shape(), b.shape()));
     SONDE_ASSIGN(const Shape shape, broadcast(both, condition.shape()));
-    SONDE_ASSIGN(Tensor out, context.output(0, a.dtype(), shape));
+    SONDE_ASSIGN(Tensor out, context.output(a.dtype(), shape));
     const BroadcastWalk<3> walk(shape, {&condition.shape(), &a.shape(), &b.shape()});
     const bool* c = condition.data<bool>();
     const std::int64_t steps[3] = {walk.moves(0), walk.moves(1), walk.moves(2)};

@@ -255,7 +255,7 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
     SONDE_TRY(window.checkOutput(sizes.inputSpatial, 0));
     const Shape shape = window.outputShape(sizes.batch, sizes.outChannels, sizes.inputSpatial);
     sizes.outputSpatial.assign(shape.begin() + 2, shape.end());
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), shape));
     if (y.numel() == 0) return {};
     if (x.dtype() == DType::Float32) {
         const float* b = bias ? bias->data<float>() : nullptr;
@@ -345,7 +345,7 @@ base::Result<void> convolveTransposed(KernelContext& context, const Tensor& x, c
     dims.insert(dims.end(), outputSpatial.begin(), outputSpatial.end());
     if (bias && (bias->rank() != 1 || bias->dim(0) != dims[1]))
         return opError("bias " + bias->typeText() + " does not match weights " + w.typeText());
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), Shape(std::move(dims))));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), Shape(std::move(dims))));
     if (y.numel() == 0) return {};
     if (x.dtype() == DType::Float32)
         return transposedTyped<float>(context, x, w, bias ? bias->data<float>() : nullptr, y, window, groups);

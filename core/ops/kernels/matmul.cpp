@@ -263,7 +263,7 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
     if (b.dim(options.transposeB ? 1 : 0) != k)
         return opError("matrices " + a.typeText() + " and " + b.typeText() + " do not match");
     const Shape shape{m, n};
-    SONDE_ASSIGN(Tensor y, context.output(0, a.dtype(), shape));
+    SONDE_ASSIGN(Tensor y, context.output(a.dtype(), shape));
     // Nothing of the product is left: C alone, with its own factor.
     const double factor = options.alpha == 0 ? options.beta : options.beta / options.alpha;
     if (options.alpha == 0 && !c) std::memset(y.mutableBytes(), 0, y.sizeBytes());
@@ -329,7 +329,7 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
     else dims.pop_back();
     if (bias && bias->numel() != n)
         return opError("bias " + bias->typeText() + " does not match weights " + w.typeText());
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), Shape(std::move(dims))));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), Shape(std::move(dims))));
     const auto* packed = context.prepared<PackedRight>();
     const auto run = [&](auto zero) {
         using T = decltype(zero);

@@ -72,7 +72,7 @@ base::Result<void> concat(KernelContext& context, std::span<const Tensor> parts,
         if (__builtin_add_overflow(total, part.dim(axis), &total)) return opError("the result is too large");
     }
     shape[axis] = total;
-    SONDE_ASSIGN(Tensor out, context.output(0, parts[0].dtype(), shape));
+    SONDE_ASSIGN(Tensor out, context.output(parts[0].dtype(), shape));
     if (out.numel() == 0) return {};
     const std::int64_t outer = product(shape, 0, axis), inner = product(shape, axis + 1, shape.rank());
     // Stretches of the result one behind the other: where each part's begins, for every index before the axis again.
@@ -162,7 +162,7 @@ base::Result<void> gather(KernelContext& context, const Tensor& x, const Tensor&
     for (std::size_t i = 0; i < axis; ++i) shape.push_back(x.dim(i));
     for (std::int64_t extent : indices.shape()) shape.push_back(extent);
     for (std::size_t i = axis + 1; i < x.rank(); ++i) shape.push_back(x.dim(i));
-    SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor out, context.output(x.dtype(), shape));
     if (out.numel() == 0) return {};
     const std::int64_t outer = product(x.shape(), 0, axis), inner = product(x.shape(), axis + 1, x.rank());
     const Mover move(x, out);
@@ -237,7 +237,7 @@ base::Result<void> scatterRuns(const std::vector<std::int64_t>& positions, std::
 }
 
 base::Result<Tensor> copyToOutput(KernelContext& context, const Tensor& x) {
-    SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor out, context.output(x.dtype(), x.shape()));
     if (x.numel() > 0) Mover(x, out)(0, 0, x.numel());
     return out;
 }
@@ -255,7 +255,7 @@ base::Result<Reduction> reductionOf(const std::string& name) {
 
 base::Result<void> gatherElements(KernelContext& context, const Tensor& x, const Tensor& indices, std::size_t axis) {
     SONDE_ASSIGN(const std::vector<std::int64_t> positions, elementPositions(x, indices, axis));
-    SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), indices.shape()));
+    SONDE_ASSIGN(Tensor out, context.output(x.dtype(), indices.shape()));
     if (out.numel() == 0) return {};
     const Mover move(x, out);
     for (std::size_t i = 0; i < positions.size(); ++i) move(positions[i], static_cast<std::int64_t>(i), 1);
@@ -310,7 +310,7 @@ base::Result<void> gatherND(KernelContext& context, const Tensor& x, const Tenso
     for (std::size_t i = 0; i + 1 < indices.rank(); ++i) shape.push_back(indices.dim(i));
     for (std::size_t i = batchDims + static_cast<std::size_t>(indices.dim(indices.rank() - 1)); i < x.rank(); ++i)
         shape.push_back(x.dim(i));
-    SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor out, context.output(x.dtype(), shape));
     if (out.numel() == 0) return {};
     const Mover move(x, out);
     for (std::size_t i = 0; i < positions.size(); ++i)
@@ -362,7 +362,7 @@ base::Result<void> pad(KernelContext& context, const Tensor& x, std::span<const 
         if (mode != PadMode::Constant && x.dim(i) == 0 && shape[i] > 0)
             return opError("an empty axis has no elements to pad with");
     }
-    SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor out, context.output(x.dtype(), shape));
     if (out.numel() == 0) return {};
     // Source position of every output position, axis by axis.
     std::vector<std::vector<std::int64_t>> source(x.rank());

@@ -64,7 +64,7 @@ base::Result<void> applyChannelAffine(KernelContext& context, const Tensor& x, c
         return opError("mean and variance of " + std::to_string(factor.size()) + " channels do not match " +
                        x.typeText());
     }
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     if (x.numel() == 0) return {};
     const Followers* followers = Followers::of(y);
     const std::int64_t planes = x.rank() > 1 ? x.dim(0) * channels : 1;
@@ -234,7 +234,7 @@ void softmaxRow(const float* x, float* y, std::size_t n, bool logarithm) {
 }  // namespace
 
 base::Result<void> softmax(KernelContext& context, const Tensor& x, std::size_t axis, bool logarithm) {
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     if (x.numel() == 0) return {};
     const std::int64_t n = x.rank() ? x.dim(axis) : 1;
     std::int64_t inner = 1;

@@ -163,7 +163,7 @@ base::Result<void> maxPool(KernelContext& context, const Tensor& x, const Window
                            bool perPlane) {
     SONDE_ASSIGN(const Shape shape, resultShape(x, window));
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), shape));
     SONDE_ASSIGN(std::int64_t* const where, indicesIfWanted(context, shape));
     if (y.numel() == 0) return {};
     if (x.dtype() == DType::Float32 && !where && fitsDepthwise(window, geometry.input, geometry.output)) {
@@ -275,7 +275,7 @@ base::Result<void> averagePool(KernelContext& context, const Tensor& x, const Wi
                                std::int64_t divisor) {
     SONDE_ASSIGN(const Shape shape, resultShape(x, window));
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), shape));
     if (x.dtype() == DType::Float32 && y.numel() > 0 && fitsDepthwise(window, geometry.input, geometry.output)) {
         averageRows(context, geometry, window, countPadding, divisor, x.data<float>(), y.mutableData<float>());
         return {};
@@ -293,7 +293,7 @@ base::Result<void> averagePool(KernelContext& context, const Tensor& x, const Wi
 base::Result<void> lpPool(KernelContext& context, const Tensor& x, const Window& window, double p) {
     SONDE_ASSIGN(const Shape shape, resultShape(x, window));
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), shape));
     return sumPool(
         context, x, geometry, y,
         [&](std::size_t axis, std::int64_t o, std::int64_t extent) { return rangeOf(window, axis, o, extent); },
@@ -317,7 +317,7 @@ base::Result<Shape> adaptiveShape(const Tensor& x, std::span<const std::int64_t>
 base::Result<void> adaptiveAveragePool(KernelContext& context, const Tensor& x, std::span<const std::int64_t> output) {
     SONDE_ASSIGN(const Shape shape, adaptiveShape(x, output));
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), shape));
     if (geometry.outputSize == 1 && x.dtype() == DType::Float32 && geometry.inputSize > 0) {
         const auto n = static_cast<std::size_t>(geometry.inputSize);
         context.pool().parallelFor(
@@ -341,7 +341,7 @@ base::Result<void> adaptiveAveragePool(KernelContext& context, const Tensor& x, 
 base::Result<void> adaptiveMaxPool(KernelContext& context, const Tensor& x, std::span<const std::int64_t> output) {
     SONDE_ASSIGN(const Shape shape, adaptiveShape(x, output));
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), shape));
     SONDE_ASSIGN(std::int64_t* const where, indicesIfWanted(context, shape));
     const auto rangeAt = [&](std::size_t axis, std::int64_t o, std::int64_t extent) {
         const std::int64_t outputs = geometry.output[axis];

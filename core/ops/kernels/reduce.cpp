@@ -182,7 +182,7 @@ Shape reducedShape(const Shape& shape, std::span<const std::size_t> axes, bool k
 
 base::Result<void> reduce(KernelContext& context, Reduce kind, const Tensor& x, std::span<const std::size_t> axes,
                           bool keepDims) {
-    SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), reducedShape(x.shape(), axes, keepDims)));
+    SONDE_ASSIGN(Tensor out, context.output(x.dtype(), reducedShape(x.shape(), axes, keepDims)));
     if (out.numel() == 0) return {};
     SONDE_ASSIGN(const Lines lines, linesOf(context.pool(), x, axes));
     bool done = tensor::dispatchFloating(x.dtype(), [&](auto tag) {

@@ -183,7 +183,7 @@ base::Result<void> resizeTyped(KernelContext& context, const Tensor& x, const st
         Shape shape = current.shape();
         shape[d] = static_cast<std::int64_t>(axes[d].size());
         --left;
-        SONDE_ASSIGN(Tensor next, left == 0 ? context.output(0, x.dtype(), shape) : Tensor::allocate(x.dtype(), shape));
+        SONDE_ASSIGN(Tensor next, left == 0 ? context.output(x.dtype(), shape) : Tensor::allocate(x.dtype(), shape));
         std::int64_t outer = 1, inner = 1;
         for (std::size_t i = 0; i < d; ++i) outer *= shape[i];
         for (std::size_t i = d + 1; i < shape.rank(); ++i) inner *= shape[i];
@@ -194,7 +194,7 @@ base::Result<void> resizeTyped(KernelContext& context, const Tensor& x, const st
     }
     if (options.coordinates == "tf_crop_and_resize")
         extrapolate<T>(axes, current, static_cast<T>(options.extrapolation));
-    context.setOutput(0, Value(std::move(current)));
+    context.setOutput(Value(std::move(current)));
     return {};
 }
 

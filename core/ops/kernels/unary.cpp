@@ -24,7 +24,7 @@ void mapAll(KernelContext& context, const Tensor& x, Tensor& y, F f) {
 
 base::Result<void> applyUnary(KernelContext& context, const UnaryFunction& function, const Tensor& x, double a,
                               double b) {
-    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     if (x.dtype() == DType::Float32 && function.fast) {
         const UnaryLoop loop = floatKernels().unary[static_cast<std::size_t>(*function.fast)];
         const float* in = x.data<float>();

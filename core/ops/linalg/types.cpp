@@ -8,8 +8,10 @@ Dims MatrixType::with(std::initializer_list<Dim> last) const {
     return dims;
 }
 
-std::optional<MatrixType> matrixType(const InferContext& context, std::size_t input) {
-    const auto& shape = context.in(input).shape;
+std::optional<MatrixType> matrixType(const InferContext& context, Name input) { return matrixType(context.in(input)); }
+
+std::optional<MatrixType> matrixType(const TypeInfo& type) {
+    const auto& shape = type.shape;
     if (!shape || shape->size() < 2) return std::nullopt;
     return MatrixType{Dims(shape->begin(), shape->end() - 2), (*shape)[shape->size() - 2], shape->back()};
 }
@@ -18,18 +20,18 @@ void setType(InferContext& context, std::size_t output, DType dtype, std::option
     context.set(output, TypeInfo::tensor(dtype, std::move(dims)));
 }
 
-std::optional<bool> knownFlag(const InferContext& context, std::size_t input) {
+std::optional<bool> knownFlag(const InferContext& context, Name input) {
     const Value& value = context.constant(input);
     return value.isNumber() ? std::optional(value.number() != 0) : std::nullopt;
 }
 
 base::Result<void> inferPerMatrix(InferContext& context) {
-    const auto a = matrixType(context, 0);
-    setType(context, 0, context.in(0).dtype, a ? std::optional(a->batch) : std::nullopt);
+    const auto a = matrixType(context.in(kOperand));
+    setType(context, 0, context.in(kOperand).dtype, a ? std::optional(a->batch) : std::nullopt);
     return {};
 }
 
-base::Result<void> inferSolution(InferContext& context, std::size_t matrix, std::size_t right) {
+base::Result<void> inferSolution(InferContext& context, Name matrix, Name right) {
     const auto a = matrixType(context, matrix), b = matrixType(context, right);
     std::optional<Dims> dims;
     if (a && b) {

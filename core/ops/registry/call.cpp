@@ -139,7 +139,7 @@ base::Result<std::vector<Value>> runKernel(const OpDef& op, std::span<const Valu
                                            std::size_t outputCount, RunEnvironment& environment, int version,
                                            const PreparedState* prepared, BodyRunner* bodies,
                                            OutputAllocator* allocator) {
-    KernelContext context(inputs, attributes, outputCount, environment);
+    KernelContext context(inputs, attributes, outputCount, environment, &op);
     context.setPrepared(prepared);
     context.setBodies(bodies);
     context.setAllocator(allocator);
@@ -267,7 +267,7 @@ base::Result<Inferred> infer(const OpDef& op, std::span<const TypeInfo> inputs, 
             values.push_back(fallback ? *fallback : Value());
         }
     }
-    InferContext context(types, values, complete, outputCount);
+    InferContext context(types, values, complete, outputCount, {}, &op);
     try {
         SONDE_TRY(op.infer(context));
     } catch (const std::exception& exception) {

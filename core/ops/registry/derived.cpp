@@ -77,8 +77,8 @@ std::function<base::Result<void>(KernelContext&)> writingBack(const OpDef& row, 
     const bool converts = traits.is(operators::Trait::ConvertsValues) || base == "cumsum" || base == "cumprod";
     return [kernel = row.kernel, keepsShape = !traits.memory.reforms, isArithmetic = !converts,
             source = sourceOf(row, base)](KernelContext& context) -> base::Result<void> {
-        const DType dtype = context.value(0).isTensor() ? context.in(0).dtype() : DType::Undefined;
-        const tensor::Shape shape = context.value(0).isTensor() ? context.in(0).shape() : tensor::Shape{};
+        const DType dtype = context.value(kOperand).isTensor() ? context.in(kOperand).dtype() : DType::Undefined;
+        const tensor::Shape shape = context.value(kOperand).isTensor() ? context.in(kOperand).shape() : tensor::Shape{};
         if (source != kNoSource && context.has(source) && context.value(source).isTensor() &&
             context.in(source).dtype() != dtype) {
             return base::runError("what is written must have the dtype of the tensor, " +
@@ -110,10 +110,10 @@ std::function<base::Result<void>(InferContext&)> inferringBack(std::function<bas
     if (!infer) return {};
     return [infer = std::move(infer)](InferContext& context) -> base::Result<void> {
         SONDE_TRY(infer(context));
-        if (context.outputs().empty() || context.in(0).dtype == DType::Undefined) return {};
+        if (context.outputs().empty() || context.in(kOperand).dtype == DType::Undefined) return {};
         TypeInfo type = context.outputs().front();
-        type.dtype = context.in(0).dtype;
-        context.set(0, std::move(type));
+        type.dtype = context.in(kOperand).dtype;
+        context.set(std::move(type));
         return {};
     };
 }

@@ -1,5 +1,8 @@
 #include "core/ops/registry/registry.h"
 
+#include <stdexcept>
+#include <utility>
+
 namespace sonde::ops {
 
 std::string_view name(Category category) {
@@ -25,9 +28,78 @@ std::string_view name(Category category) {
     return "other";
 }
 
+namespace {
+
+/// Names are a few letters: calling memcmp would take longer than to compare them. Those of a row often begin alike.
+bool isSame(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = a.size(); i-- > 0;) {
+        if (a[i] != b[i]) return false;
+    }
+    return true;
+}
+
+/// Schemas are short: no table is faster than looking along them. Their size if there is no such name.
+std::size_t positionIn(const std::vector<Formal>& formals, const Name& name) {
+    for (std::size_t i = 0; i < formals.size(); ++i) {
+        if (isSame(formals[i].name, name.name) || (!name.other.empty() && isSame(formals[i].name, name.other)))
+            return i;
+    }
+    return formals.size();
+}
+
+bool contains(const OpDef* op, const std::vector<Formal> OpDef::*formals, const Name& name, std::size_t& position) {
+    if (!op) throw std::logic_error("names are looked up without the row that has them");
+    position = positionIn(op->*formals, name);
+    return position < (op->*formals).size();
+}
+
+std::size_t requiredPosition(const OpDef* op, const std::vector<Formal> OpDef::*formals, const Name& name) {
+    std::size_t position = 0;
+    if (contains(op, formals, name, position)) return position;
+    throw std::logic_error("the schema has no parameter '" + std::string(name.name) + "'");
+}
+
+}  // namespace
+
 KernelContext::KernelContext(std::span<const Value> inputs, const Attributes& attributes, std::size_t outputCount,
-                             RunEnvironment& environment)
-    : m_inputs(inputs), m_attributes(attributes), m_outputs(outputCount), m_environment(environment) {}
+                             RunEnvironment& environment, const OpDef* op)
+    : m_inputs(inputs), m_attributes(attributes), m_outputs(outputCount), m_environment(environment), m_op(op) {}
+
+std::size_t OpDef::position(Name input) const { return positionIn(inputs, input); }
+
+bool KernelContext::has(Name input) const {
+    std::size_t position = 0;
+    return contains(m_op, &OpDef::inputs, input, position) && has(position);
+}
+
+std::size_t KernelContext::position(Name input) const { return requiredPosition(m_op, &OpDef::inputs, input); }
+
+const Value& KernelContext::value(Name input) const {
+    static const Value none;
+    const std::size_t at = position(input);
+    return at < m_inputs.size() ? m_inputs[at] : none;
+}
+
+bool KernelContext::wants(Name output) const {
+    std::size_t position = 0;
+    return contains(m_op, &OpDef::outputs, output, position) && wants(position);
+}
+
+base::Result<Tensor> KernelContext::output(Name output, DType dtype, const Shape& shape) {
+    return this->output(requiredPosition(m_op, &OpDef::outputs, output), dtype, shape);
+}
+
+void KernelContext::setOutput(Name output, Value value) {
+    setOutput(requiredPosition(m_op, &OpDef::outputs, output), std::move(value));
+}
+
+base::Result<void> KernelContext::runAs(const OpDef& op) {
+    const OpDef* own = std::exchange(m_op, &op);
+    base::Result<void> result = op.kernel(*this);
+    m_op = own;
+    return result;
+}
 
 base::Result<Tensor> KernelContext::output(std::size_t output, DType dtype, const Shape& shape) {
     // An output that nobody reads still needs a place to be written to.
@@ -41,6 +113,34 @@ base::Result<Tensor> KernelContext::output(std::size_t output, DType dtype, cons
 const TypeInfo& InferContext::in(std::size_t input) const {
     static const TypeInfo unknown;
     return input < m_inputs.size() ? m_inputs[input] : unknown;
+}
+
+bool InferContext::has(Name input) const {
+    std::size_t position = 0;
+    return contains(m_op, &OpDef::inputs, input, position) && has(position);
+}
+
+std::size_t InferContext::position(Name input) const { return requiredPosition(m_op, &OpDef::inputs, input); }
+
+const Value& InferContext::constant(Name input) const {
+    std::size_t position = 0;
+    return constant(contains(m_op, &OpDef::inputs, input, position) ? position : m_constants.size());
+}
+
+std::optional<Elements> InferContext::elements(Name input) const {
+    std::size_t position = 0;
+    return contains(m_op, &OpDef::inputs, input, position) ? elements(position) : std::nullopt;
+}
+
+void InferContext::set(Name output, TypeInfo type) {
+    set(requiredPosition(m_op, &OpDef::outputs, output), std::move(type));
+}
+
+base::Result<void> InferContext::inferAs(const OpDef& op) {
+    const OpDef* own = std::exchange(m_op, &op);
+    base::Result<void> result = op.infer(*this);
+    m_op = own;
+    return result;
 }
 
 const Value& InferContext::constant(std::size_t input) const {

@@ -78,18 +78,45 @@ struct RunEnvironment {
     bool exact = false;                ///< no rounding-changing short cuts (Winograd): compare with tight tolerances
 };
 
+struct OpDef;
+
+/// An input or output by its name in the schema, and the one that other rows with the same kernel have for it:
+/// {"A", "self"}.
+struct Name {
+    std::string_view name, other;
+    Name(const char* only) : name(only) {}
+    Name(std::nullptr_t) = delete;  ///< a position 0 where only names are taken
+    Name(std::string_view first, std::string_view second = {}) : name(first), other(second) {}
+};
+
+/// Where rows have the tensors that they compute with, for families of operators that share kernels and inference and
+/// whose schemas name them differently (X, input, data, self …): the one, or the two of it.
+inline constexpr std::size_t kOperand = 0, kLeft = 0, kRight = 1;
+
 /// One call of a kernel. Inputs were checked against the operator's signature: count, kinds and dtypes are right, every
 /// tensor is contiguous (unless OpDef::acceptsStrided), attributes have the right types and defaults filled in.
+/// Inputs and outputs are found by name in the row that runs, `op`; by position where one name stands for several, or
+/// where a family of operators shares a kernel. A name that the row lacks is an error of the program, which ends the
+/// kernel (std::logic_error, which `call` turns into an Error); `has`, `optionalIn` and `wants` take it for absent,
+/// because other versions of the operator may have it. tst_parameter_names holds names against the rows.
 class KernelContext {
   public:
     KernelContext(std::span<const Value> inputs, const Attributes& attributes, std::size_t outputCount,
-                  RunEnvironment& environment);
+                  RunEnvironment& environment, const OpDef* op = nullptr);
 
     std::size_t inputCount() const { return m_inputs.size(); }
     /// False for an optional input that is left out.
     bool has(std::size_t input) const { return input < m_inputs.size() && !m_inputs[input].isNone(); }
     const Value& value(std::size_t input) const { return m_inputs[input]; }
     const Tensor& in(std::size_t input) const { return m_inputs[input].tensor(); }
+    bool has(Name input) const;
+    /// None for an optional input that is left out.
+    const Value& value(Name input) const;
+    const Tensor& in(Name input) const { return value(input).tensor(); }
+    /// Null for an optional input that is left out.
+    const Tensor* optionalIn(Name input) const { return has(input) ? &in(input) : nullptr; }
+    /// Where the input is in a call; the first of a variadic one.
+    std::size_t position(Name input) const;
     const Attributes& attributes() const { return m_attributes; }
 
     std::size_t outputCount() const { return m_outputs.size(); }
@@ -99,6 +126,12 @@ class KernelContext {
     base::Result<Tensor> output(std::size_t output, DType dtype, const Shape& shape);
     /// Any other value as output: a view of an input, a list, a scalar.
     void setOutput(std::size_t output, Value value) { m_outputs[output] = std::move(value); }
+    bool wants(Name output) const;
+    base::Result<Tensor> output(Name output, DType dtype, const Shape& shape);
+    void setOutput(Name output, Value value);
+    // Of an operator with one output.
+    base::Result<Tensor> output(DType dtype, const Shape& shape) { return output(std::size_t{0}, dtype, shape); }
+    void setOutput(Value value) { setOutput(std::size_t{0}, std::move(value)); }
     /// Working memory for this call.
     base::Result<Tensor> scratch(DType dtype, const Shape& shape) { return Tensor::allocate(dtype, shape); }
 
@@ -121,6 +154,8 @@ class KernelContext {
     void setBodies(BodyRunner* bodies) { m_bodies = bodies; }
     void setAllocator(OutputAllocator* allocator) { m_allocator = allocator; }
     void setVersion(int version) { m_version = version; }
+    /// Runs the kernel of another row with these inputs, in that row's order.
+    base::Result<void> runAs(const OpDef& op);
 
   private:
     std::span<const Value> m_inputs;
@@ -130,20 +165,23 @@ class KernelContext {
     const PreparedState* m_prepared = nullptr;
     BodyRunner* m_bodies = nullptr;
     OutputAllocator* m_allocator = nullptr;
+    const OpDef* m_op;
     int m_version = 0;
 };
 
 /// Numbers that may depend on extents not known before a run.
 using Elements = std::vector<tensor::Symbolic>;
 
-/// One call of shape and dtype inference. Nothing has to be known of an input; outputs left unset are unknown.
+/// One call of shape and dtype inference. Nothing has to be known of an input; outputs left unset are unknown. Names
+/// are found as in a KernelContext; `has`, `constant` and `elements` take one that the row lacks for absent.
 class InferContext {
   public:
     /// `elements`: see elements(); may be shorter than `inputs`.
     InferContext(std::span<const TypeInfo> inputs, std::span<const Value> constants, const Attributes& attributes,
-                 std::size_t outputCount, std::span<const std::optional<Elements>> elements = {})
+                 std::size_t outputCount, std::span<const std::optional<Elements>> elements = {},
+                 const OpDef* op = nullptr)
         : m_inputs(inputs), m_constants(constants), m_attributes(attributes), m_elements(elements),
-          m_outputs(outputCount), m_known(outputCount), m_outputElements(outputCount) {}
+          m_outputs(outputCount), m_known(outputCount), m_outputElements(outputCount), m_op(op) {}
 
     std::size_t inputCount() const { return m_inputs.size(); }
     bool has(std::size_t input) const {
@@ -157,6 +195,12 @@ class InferContext {
     /// The input's numbers as far as they are known before the run, in symbols: of a scalar, a list, a 1-D tensor of
     /// integers or of scales. Single elements may be unknown; nothing if not even their count is known.
     std::optional<Elements> elements(std::size_t input) const;
+    bool has(Name input) const;
+    const TypeInfo& in(Name input) const { return in(position(input)); }
+    const Value& constant(Name input) const;
+    std::optional<Elements> elements(Name input) const;
+    /// Where the input is in a call; the first of a variadic one.
+    std::size_t position(Name input) const;
     const Attributes& attributes() const { return m_attributes; }
     std::size_t outputCount() const { return m_outputs.size(); }
     void set(std::size_t output, TypeInfo type) {
@@ -170,6 +214,13 @@ class InferContext {
     void setElements(std::size_t output, Elements elements) {
         if (output < m_outputs.size()) m_outputElements[output] = std::move(elements);
     }
+    void set(Name output, TypeInfo type);
+    // Of an operator with one output.
+    void set(TypeInfo type) { set(std::size_t{0}, std::move(type)); }
+    void setKnown(Value value) { setKnown(std::size_t{0}, std::move(value)); }
+    void setElements(Elements elements) { setElements(std::size_t{0}, std::move(elements)); }
+    /// What another row infers of these inputs, in that row's order.
+    base::Result<void> inferAs(const OpDef& op);
     const std::vector<TypeInfo>& outputs() const { return m_outputs; }
     const std::vector<Value>& known() const { return m_known; }
     const std::vector<std::optional<Elements>>& knownElements() const { return m_outputElements; }
@@ -182,6 +233,7 @@ class InferContext {
     std::vector<TypeInfo> m_outputs;
     std::vector<Value> m_known;
     std::vector<std::optional<Elements>> m_outputElements;
+    const OpDef* m_op;
 };
 
 /// The numbers of a value: of a number, a list of numbers, a tensor of rank 0 or 1. Nothing of anything else, or of
@@ -242,6 +294,9 @@ struct OpDef {
     bool random = false;          ///< never folded, never cached
     bool acceptsStrided = false;  ///< the kernel reads views as they are
     bool deprecated = false;      ///< known, but gone from this version on
+
+    /// Where an input is in a call; `inputs.size()` if the row lacks it.
+    std::size_t position(Name input) const;
 };
 
 /// Every operator, looked up by domain, name and the opset version that the model imports. Immutable after start.

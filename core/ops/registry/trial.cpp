@@ -32,13 +32,17 @@ bool dependsOnData(const OpDef& op, const InferContext& context) {
     // clang-format on
     const std::string_view name = op.name, base = name.substr(0, name.find('.'));
     if (names.contains(base) || name == "where" || name == "repeat_interleave.Tensor") return true;
-    if (name == "repeat_interleave.self_Tensor") return context.constant(1).isNone();
-    if (base == "one_hot") return context.constant(1).kind() != ValueKind::Int || context.constant(1).toInt() < 0;
-    if (base == "tensor_split" || base == "ctc_loss") return context.constant(1).isNone();
+    if (name == "repeat_interleave.self_Tensor") return context.constant("repeats").isNone();
+    if (base == "one_hot") {
+        const Value& classes = context.constant("num_classes");
+        return classes.kind() != ValueKind::Int || classes.toInt() < 0;
+    }
+    // The parts, or the labels: another name in each overload.
+    if (base == "tensor_split" || base == "ctc_loss") return context.constant(kRight).isNone();
     if (base == "embedding_bag")
-        return context.in(2).kind != ValueKind::None && context.constant(2).isNone() && !context.in(2).staticShape();
+        return context.has("offsets") && context.constant("offsets").isNone() && !context.in("offsets").staticShape();
     if (base == "index")
-        return std::ranges::any_of(context.in(1).elements, [](const TypeInfo& part) {
+        return std::ranges::any_of(context.in("indices").elements, [](const TypeInfo& part) {
             return part.dtype == DType::Bool || part.dtype == DType::UInt8;
         });
     return false;
@@ -316,7 +320,7 @@ void inferByTrial(const OpDef& op, InferContext& context) {
     if (op.outputs.empty()) {
         TypeInfo none;
         none.kind = ValueKind::None;
-        context.set(0, std::move(none));
+        context.set(std::move(none));
         return;
     }
     for (std::size_t i = 0; i < context.outputCount() && i < op.outputs.size(); ++i)

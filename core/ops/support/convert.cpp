@@ -25,15 +25,15 @@ std::uint8_t e8m0Bits(float value, const CastOptions& options) {
 
 base::Result<void> convertTo(KernelContext& context, const Tensor& x, DType to, const CastOptions& options) {
     if (x.dtype() == to) {
-        context.setOutput(0, Value(x));
+        context.setOutput(Value(x));
         return {};
     }
     if (x.dtype() == DType::String || to == DType::String) {
         SONDE_ASSIGN(Tensor result, x.cast(to));
-        context.setOutput(0, Value(std::move(result)));
+        context.setOutput(Value(std::move(result)));
         return {};
     }
-    SONDE_ASSIGN(Tensor out, context.output(0, to, x.shape()));
+    SONDE_ASSIGN(Tensor out, context.output(to, x.shape()));
     if (to == DType::Float8E8M0) {
         SONDE_ASSIGN(const Tensor wide, x.cast(DType::Float32));
         for (std::int64_t i = 0; i < x.numel(); ++i)

@@ -1,7 +1,5 @@
 #include "core/ops/support/eager.h"
 
-#include <memory>
-
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
@@ -54,25 +52,6 @@ Tensor Eager::taken() const {
     return tensorOf(outputs.front());
 }
 
-std::size_t Eager::positionOf(Name name) const {
-    for (std::size_t i = 0; i < m_names.size(); ++i) {
-        if (m_names[i] == name.name || (!name.older.empty() && m_names[i] == name.older)) return i;
-    }
-    return m_names.size();
-}
-
-bool Eager::has(Name name) const {
-    const std::size_t input = positionOf(name);
-    return input < m_names.size() && m_context.has(input);
-}
-
-const Value& Eager::value(Name name) const {
-    static const Value none;
-    const std::size_t input = positionOf(name);
-    if (input == m_names.size()) fail("the schema has no parameter '" + std::string(name.name) + "'");
-    return input < m_context.inputCount() ? m_context.value(input) : none;
-}
-
 std::int64_t Eager::integer(Name name) const { return get(intOf(value(name))); }
 double Eager::number(Name name) const { return get(numberOf(value(name))); }
 
@@ -113,14 +92,10 @@ DType Eager::dtype(Name name, DType otherwise) const {
 
 namespace {
 
-using Names = std::vector<std::string_view>;
-
-std::function<base::Result<void>(KernelContext&)> eagerWith(EagerKernel kernel, Names inputs) {
-    // Rows of other names of an operator share the list.
-    const auto names = std::make_shared<const Names>(std::move(inputs));
-    return [kernel = std::move(kernel), names](KernelContext& context) -> base::Result<void> {
+std::function<base::Result<void>(KernelContext&)> eagerWith(EagerKernel kernel) {
+    return [kernel = std::move(kernel)](KernelContext& context) -> base::Result<void> {
         try {
-            Eager calls(context, *names);
+            Eager calls(context);
             EagerResult result = kernel(calls);
             for (std::size_t i = 0; i < result.values.size() && i < context.outputCount(); ++i) {
                 context.setOutput(i, std::move(result.values[i]));
@@ -132,24 +107,18 @@ std::function<base::Result<void>(KernelContext&)> eagerWith(EagerKernel kernel, 
     };
 }
 
-Names inputNames(const OpDef& def) {
-    Names names;
-    for (const Formal& input : def.inputs) names.push_back(input.name);
-    return names;
-}
-
 }  // namespace
 
 OpDef eagerRow(std::string_view schema, std::string_view summary, Category category, EagerKernel kernel,
                std::function<base::Result<void>(InferContext&)> infer) {
     OpDef def = atenRow(schema, summary, category, {}, std::move(infer));
-    def.kernel = eagerWith(std::move(kernel), inputNames(def));
+    def.kernel = eagerWith(std::move(kernel));
     for (Formal& input : def.inputs) input.tensorOnly = false;
     return def;
 }
 
 Row& Row::runs(EagerKernel kernel, std::function<base::Result<void>(InferContext&)> infer) {
-    return runs(eagerWith(std::move(kernel), inputNames(m_def)), std::move(infer));
+    return runs(eagerWith(std::move(kernel)), std::move(infer));
 }
 
 }  // namespace sonde::ops

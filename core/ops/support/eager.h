@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,13 +8,6 @@
 #include "core/ops/support/row.h"
 
 namespace sonde::ops {
-
-/// A parameter by its name in the schema, and the one that older overloads have for it: {"A", "self"}.
-struct Name {
-    std::string_view name, older;
-    Name(const char* current) : name(current) {}
-    Name(std::string_view current, std::string_view other = {}) : name(current), older(other) {}
-};
 
 /// Operators that are sums of others are written as expressions: each call gives its tensor, and the first one that
 /// fails ends the kernel with its error. Arguments are read by their names in the schema, so that overloads whose
@@ -45,8 +37,7 @@ class Eager {
         static Value listOf(const std::vector<Tensor>& tensors);
     };
 
-    /// `names`: of the inputs, in the order of the call.
-    Eager(KernelContext& context, std::span<const std::string_view> names) : m_context(context), m_names(names) {}
+    explicit Eager(KernelContext& context) : m_context(context) {}
 
     /// An operator of domain aten; missing arguments have their defaults. The first output, a tensor.
     template <typename... Arguments>
@@ -64,8 +55,8 @@ class Eager {
     KernelContext& context() { return m_context; }
 
     /// False for None.
-    bool has(Name name) const;
-    const Value& value(Name name) const;
+    bool has(Name name) const { return m_context.has(name); }
+    const Value& value(Name name) const { return m_context.value(name); }
     /// None if it is left out.
     Value optional(Name name) const { return has(name) ? value(name) : Value(); }
     /// A number counts as a tensor without dimensions.
@@ -109,11 +100,8 @@ class Eager {
 
   private:
     Tensor tensorOf(const Value& value) const;
-    /// Position in the schema, or `m_names.size()`. Schemas are short: no table is faster than looking along it.
-    std::size_t positionOf(Name name) const;
 
     KernelContext& m_context;
-    std::span<const std::string_view> m_names;
 };
 
 /// What such a kernel gives: one value or several.

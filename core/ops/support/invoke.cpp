@@ -23,12 +23,12 @@ base::Result<Tensor> invokeAten(KernelContext& context, std::string_view name, s
 }
 
 base::Result<void> inferAs(InferContext& context, std::string_view domain, std::string_view name,
-                           std::span<const std::size_t> inputs) {
+                           std::initializer_list<Name> inputs) {
     const OpDef* op = Registry::all().find(domain, name, 0);
     if (!op || !op->infer) return {};
     std::vector<TypeInfo> types;
     std::vector<Value> constants;
-    for (std::size_t input : inputs) {
+    for (const Name input : inputs) {
         types.push_back(context.in(input));
         constants.push_back(context.constant(input));
     }
@@ -37,7 +37,7 @@ base::Result<void> inferAs(InferContext& context, std::string_view domain, std::
         types.push_back(TypeInfo::of(constants.back()));
     }
     InferContext inner(types, constants, context.attributes(), context.outputCount());
-    SONDE_TRY(op->infer(inner));
+    SONDE_TRY(inner.inferAs(*op));
     for (std::size_t i = 0; i < context.outputCount(); ++i) context.set(i, inner.outputs()[i]);
     return {};
 }

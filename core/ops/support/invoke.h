@@ -17,6 +17,6 @@ base::Result<Tensor> invokeAten(KernelContext& context, std::string_view name, s
 
 /// Infers an output as another operator would. Leaves it open if that one cannot tell.
 base::Result<void> inferAs(InferContext& context, std::string_view domain, std::string_view name,
-                           std::span<const std::size_t> inputs);
+                           std::initializer_list<Name> inputs);
 
 }  // namespace sonde::ops

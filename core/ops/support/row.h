@@ -88,7 +88,6 @@ class Row {
         m_def.infer = std::move(infer);
         return *this;
     }
-    /// The kernel reads its inputs by the names that the row has so far.
     Row& runs(EagerKernel kernel, std::function<base::Result<void>(InferContext&)> infer = {});
     template <typename F>
     Row& prepares(F&& prepare) {

@@ -77,12 +77,12 @@ void ClassLabels::set(KernelContext& context, const std::vector<std::size_t>& pi
     if (texts.empty()) {
         std::vector<std::int64_t> chosen;
         for (std::size_t pick : picks) chosen.push_back(numbers[pick]);
-        context.setOutput(0, Value(Tensor::of<std::int64_t>(shape, chosen)));
+        context.setOutput(Value(Tensor::of<std::int64_t>(shape, chosen)));
         return;
     }
     std::vector<std::string> chosen;
     for (std::size_t pick : picks) chosen.push_back(texts[pick]);
-    context.setOutput(0, Value(Tensor::ofStrings(shape, std::move(chosen))));
+    context.setOutput(Value(Tensor::ofStrings(shape, std::move(chosen))));
 }
 
 base::Result<void> setScores(KernelContext& context, std::size_t output, DType dtype,
@@ -103,7 +103,7 @@ base::Result<void> setScores(KernelContext& context, std::size_t output, DType d
 }
 
 tensor::Dim rowsOf(const InferContext& context) {
-    const auto& shape = context.in(0).shape;
+    const auto& shape = context.in("X").shape;
     return shape && shape->size() == 2 ? (*shape)[0] : shape && shape->size() == 1 ? tensor::Dim{1, {}} : tensor::Dim{};
 }
 
@@ -115,8 +115,7 @@ void setScoreType(InferContext& context, std::size_t output, std::int64_t column
 
 std::int64_t setLabelType(InferContext& context, std::string_view numbersName) {
     const std::size_t texts = context.attributes().getStrings("classlabels_strings").size();
-    context.set(0,
-                TypeInfo::tensor(texts > 0 ? DType::String : DType::Int64, std::vector<tensor::Dim>{rowsOf(context)}));
+    context.set(TypeInfo::tensor(texts > 0 ? DType::String : DType::Int64, std::vector<tensor::Dim>{rowsOf(context)}));
     return static_cast<std::int64_t>(texts > 0 ? texts : context.attributes().getInts(numbersName).size());
 }
 

@@ -118,12 +118,12 @@ std::vector<std::int64_t> extentsOf(const Dims& dims) {
 
 Dims unknownDims(std::size_t rank) { return Dims(rank); }
 
-void setLike(InferContext& context, std::size_t like, std::optional<Dims> shape, std::size_t output) {
+void setLike(InferContext& context, Name like, std::optional<Dims> shape, std::size_t output) {
     context.set(output, TypeInfo::tensor(context.in(like).dtype, std::move(shape)));
 }
 
 base::Result<void> inferSame(InferContext& context) {
-    context.set(0, context.in(0));
+    context.set(context.in(kOperand));
     return {};
 }
 
@@ -139,13 +139,13 @@ base::Result<void> inferBroadcastTo(InferContext& context, DType dtype) {
         }
         SONDE_ASSIGN(shape, broadcastDims(*shape, *type.shape));
     }
-    context.set(0, TypeInfo::tensor(dtype, std::move(shape)));
+    context.set(TypeInfo::tensor(dtype, std::move(shape)));
     return {};
 }
 
 }  // namespace
 
-base::Result<void> inferBroadcast(InferContext& context) { return inferBroadcastTo(context, context.in(0).dtype); }
+base::Result<void> inferBroadcast(InferContext& context) { return inferBroadcastTo(context, context.in(kLeft).dtype); }
 base::Result<void> inferBroadcastBool(InferContext& context) { return inferBroadcastTo(context, DType::Bool); }
 
 }  // namespace sonde::ops

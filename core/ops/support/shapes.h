@@ -44,7 +44,7 @@ Dims unknownDims(std::size_t rank);
 base::Result<void> inferSame(InferContext& context);           ///< output 0 is like input 0
 base::Result<void> inferBroadcast(InferContext& context);      ///< all inputs broadcast; dtype of input 0
 base::Result<void> inferBroadcastBool(InferContext& context);  ///< the same with bool as result
-/// Sets output 0 to the dtype of input `like` with the given shape.
-void setLike(InferContext& context, std::size_t like, std::optional<Dims> shape, std::size_t output = 0);
+/// Sets an output to the dtype of input `like` with the given shape.
+void setLike(InferContext& context, Name like, std::optional<Dims> shape, std::size_t output = 0);
 
 }  // namespace sonde::ops

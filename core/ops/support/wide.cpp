@@ -9,11 +9,24 @@ base::Result<Tensor> wide(const Tensor& tensor) {
 
 base::Result<Tensor> wideZeros(const Shape& shape) { return Tensor::zeros(DType::Float64, shape); }
 
-base::Result<void> setNarrow(KernelContext& context, std::size_t output, const Tensor& wide, DType dtype) {
+namespace {
+
+template <typename Output>
+base::Result<void> setNarrowAt(KernelContext& context, Output output, const Tensor& wide, DType dtype) {
     if (!context.wants(output)) return {};
     SONDE_ASSIGN(Tensor narrow, wide.cast(dtype));
     context.setOutput(output, Value(std::move(narrow)));
     return {};
+}
+
+}  // namespace
+
+base::Result<void> setNarrow(KernelContext& context, std::size_t output, const Tensor& wide, DType dtype) {
+    return setNarrowAt(context, output, wide, dtype);
+}
+
+base::Result<void> setNarrow(KernelContext& context, Name output, const Tensor& wide, DType dtype) {
+    return setNarrowAt(context, output, wide, dtype);
 }
 
 std::vector<std::int64_t> broadcastStrides(const Shape& own, const Shape& full) {

@@ -12,6 +12,7 @@ base::Result<Tensor> wide(const Tensor& tensor);
 base::Result<Tensor> wideZeros(const Shape& shape);
 /// Sets an output to a float64 tensor converted to the dtype (nothing if the output is not wanted).
 base::Result<void> setNarrow(KernelContext& context, std::size_t output, const Tensor& wide, DType dtype);
+base::Result<void> setNarrow(KernelContext& context, Name output, const Tensor& wide, DType dtype);
 /// Strides of a tensor broadcast to a shape: 0 where it is repeated. The shapes must go together.
 std::vector<std::int64_t> broadcastStrides(const Shape& own, const Shape& full);
 
