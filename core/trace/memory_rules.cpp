@@ -98,6 +98,7 @@ Link linkOfOnlyTensor(const OperatorCall& call) {
         if (argument.isProxy()) return Link::Conditional;
         if (argument.kind() == Var::Kind::List || argument.kind() == Var::Kind::Tuple)
             return argument.items().size() == 1 ? Link::Conditional : Link::None;
+        if (argument.kind() != Var::Kind::Value) continue;
         const tensor::Value& value = argument.value();
         if (value.isListLike()) return value.items().size() == 1 ? Link::Conditional : Link::None;
         if (value.kind() == ValueKind::String && operators::sumsLetters(value.toString())) return Link::None;

@@ -70,11 +70,21 @@ class Var {
     bool hasProxy() const { return findTracer() != nullptr; }
     Tracer* findTracer() const;
 
-    const tensor::Value& value() const { return m_tensor ? *m_tensor : m_value; }  ///< Kind::Value
+    // Each throws TraceError for another kind than the one it names.
+    const tensor::Value& value() const {  ///< Kind::Value
+        if (m_kind != Kind::Value) refuse("value");
+        return m_tensor ? *m_tensor : m_value;
+    }
     /// The value with containers made of vars turned into containers of values. Throws for proxies.
     tensor::Value toValue() const;
-    Tracer& tracer() const { return *m_tracer; }   ///< Kind::Proxy
-    graph::NodeId node() const { return m_node; }  ///< Kind::Proxy
+    Tracer& tracer() const {  ///< Kind::Proxy
+        if (m_kind != Kind::Proxy) refuse("tracer");
+        return *m_tracer;
+    }
+    graph::NodeId node() const {  ///< Kind::Proxy
+        if (m_kind != Kind::Proxy) refuse("node");
+        return m_node;
+    }
     /// Of a List, Tuple, Dict (its values) or Slice, and of a value that is one. Throws TraceError for anything else.
     const std::vector<Var>& items() const { return m_items ? *m_items : itemsOfValue(); }
     const std::vector<tensor::Value>& keys() const { return m_keys ? *m_keys : keysOfValue(); }  ///< of a dict
@@ -95,8 +105,9 @@ class Var {
     /// `x[index] = value`, in place: x, whatever x was cut out of and every view of it show the value. Gives x. On a
     /// proxy a setitem node.
     Var withItem(const Var& index, const Var& value) const;
-    /// For in-place operators that change a shape: every copy of this var, a tensor, is the same tensor.
-    void setTensor(tensor::Tensor tensor) const { *m_tensor = tensor::Value(std::move(tensor)); }
+    /// For in-place operators that change a shape: every copy of this var, a tensor, is the same tensor. Throws
+    /// TraceError if this is no tensor, or one that only a run knows.
+    void setTensor(tensor::Tensor tensor) const;
     /// Attribute read ("T", "shape"): a getattr node on a proxy.
     Var attr(std::string_view name) const;
     /// Tensor method by name, in place if it ends in `_`: recorded as CallMethod. The operator is aten::NAME (overload
@@ -107,6 +118,8 @@ class Var {
   private:
     static Var container(Kind kind, std::vector<Var> items);
 
+    /// "a symbolic variable has no value", "a list has no node": `what` is asked of another kind.
+    [[noreturn]] void refuse(std::string_view what) const;
     const std::vector<Var>& itemsOfValue() const;
     const std::vector<tensor::Value>& keysOfValue() const;
     /// Of a value that became a node of the running trace: that node; else this.

@@ -47,9 +47,7 @@ Value Var::toValue() const {
                          "the value of a tensor that the trace has written to is not known while tracing");
     }
     if (m_kind == Kind::Value) return value();
-    if (m_kind == Kind::Proxy) {
-        throw TraceError(TraceErrorKind::Type, "the value of a symbolic variable is not known while tracing");
-    }
+    if (m_kind == Kind::Proxy) refuse("value");
     tensor::ValueList items;
     for (const Var& item : *m_items) items.push_back(item.toValue());
     switch (m_kind) {
@@ -61,6 +59,40 @@ Value Var::toValue() const {
     tensor::ValueDict dict;
     for (std::size_t i = 0; i < items.size(); ++i) dict.emplace_back((*m_keys)[i], std::move(items[i]));
     return Value::dict(std::move(dict));
+}
+
+namespace {
+
+std::string_view kindText(Var::Kind kind) {
+    switch (kind) {
+        case Var::Kind::Value: return "a value";
+        case Var::Kind::Proxy: return "a symbolic variable";
+        case Var::Kind::List: return "a list";
+        case Var::Kind::Tuple: return "a tuple";
+        case Var::Kind::Dict: return "a dict";
+        case Var::Kind::Slice: return "a slice";
+    }
+    return "a variable";
+}
+
+}  // namespace
+
+void Var::refuse(std::string_view what) const {
+    const bool isLater = m_kind == Kind::Proxy && what == "value";
+    std::string text = isLater ? std::string("the value of a symbolic variable is not known while tracing")
+                               : std::string(kindText(m_kind)) + " has no " + std::string(what);
+    throw TraceError(TraceErrorKind::Type, text);
+}
+
+void Var::setTensor(tensor::Tensor tensor) const {
+    if (hasProxy()) {
+        throw TraceError(TraceErrorKind::Type, "the tensor of a symbolic variable cannot be replaced while tracing");
+    }
+    if (!m_tensor) {
+        const std::string text = m_kind == Kind::Value ? value().typeText() : std::string(kindText(m_kind));
+        throw TraceError(TraceErrorKind::Type, text + " is not a tensor: it cannot be replaced by another");
+    }
+    *m_tensor = tensor::Value(std::move(tensor));
 }
 
 bool Var::toBool() const {
