@@ -18,7 +18,6 @@ namespace {
 
 using base::Result;
 using base::usageError;
-using tensor::Dim;
 using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
@@ -231,23 +230,26 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
         sources.lacking ? sources.lacking->hint : "required inputs: " + namesOf(inputs));
 }
 
-/// #zeros, and #rand without all of a shape.
-bool takesUsualShape(std::string_view item) {
-    if (!item.starts_with('#')) return false;
+/// How much of its shape a value takes from the input: nothing, the dimensions after those that are given, all.
+enum class ShapeSource { Given, Continued, Usual };
+
+ShapeSource shapeSourceOf(std::string_view item) {
+    if (!item.starts_with('#')) return ShapeSource::Given;
     const auto spec = parseRand(item);
-    return !spec || !spec->hasShape || spec->continues;
+    if (!spec || spec->shape.empty()) return ShapeSource::Usual;
+    return spec->continues ? ShapeSource::Continued : ShapeSource::Given;
 }
 
-/// Data first: what has no shape of its own takes the sizes of its symbols from it.
+/// Data first: what has no shape of its own, or only a part of one, takes the sizes of its symbols from what has more.
 Result<InputCase> makeCase(std::string_view text, const std::vector<InputInfo>& inputs, const InputOptions& options) {
     const base::MappedFilesScope files;  // an example's files are none of the model that is being opened with it
     SONDE_ASSIGN(Sources sources, sourcesOf(text, inputs, options));
     InputCase result{std::move(sources.caseName), std::vector<Value>(inputs.size()), std::move(sources.notes)};
     std::vector<InputInfo> sized = inputs;
-    for (const bool usual : {false, true}) {
-        if (usual) agreeOnSymbols(sized, result.values);
+    for (const ShapeSource source : {ShapeSource::Given, ShapeSource::Continued, ShapeSource::Usual}) {
+        if (source != ShapeSource::Given) agreeOnSymbols(sized, result.values);
         for (std::size_t i = 0; i < inputs.size(); ++i) {
-            if (takesUsualShape(sources.items[i]) != usual) continue;
+            if (shapeSourceOf(sources.items[i]) != source) continue;
             SONDE_ASSIGN(GivenInput given, giveInput(sources.items[i], sized[i], i, options));
             result.values[i] = std::move(given.value);
             const bool isTold = given.note.empty() || std::ranges::find(result.notes, given.note) != result.notes.end();

@@ -60,6 +60,8 @@ class TestInputs : public QObject {
     void conversionsBeyondTheDtypeAreRefused_data();
     void conversionsBeyondTheDtypeAreRefused();
     void openExtentsHaveUsualSizes();
+    void partsOfAShapeDecideForOthers_data();
+    void partsOfAShapeDecideForOthers();
 
   private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
@@ -447,6 +449,34 @@ void TestInputs::openExtentsHaveUsualSizes() {
         (Shape{1, 3, 224, 224}));
     QCOMPARE(io::usualShape(TypeInfo::tensor(DType::Int64, std::vector<Dim>{Dim::named("N"), Dim::named("T")})),
              (Shape{1, 1}));
+}
+
+void TestInputs::partsOfAShapeDecideForOthers_data() {
+    QTest::addColumn<QString>("spec");
+    QTest::newRow("dimensions in front") << "x:#rand(0,1,2,...);ids:#zeros;mask:#rand(0,1)";
+    QTest::newRow("all of them") << "x:#rand(0,1,2,3);ids:#zeros;mask:#rand(0,1)";
+    QTest::newRow("none of them first") << "ids:#zeros;mask:#rand(0,1,...);x:#rand(0,1,2,...)";
+    QTest::newRow("numbers") << "x:{2,3};ids:#zeros;mask:#rand(0,1,...)";
+    QTest::newRow("from another input") << "x:#zeros;ids:#rand(0,1,2,...);mask:#zeros";
+}
+
+/// x [N,3], ids [N], mask [N,T]: a batch of two in whichever input it is written.
+void TestInputs::partsOfAShapeDecideForOthers() {
+    QFETCH(QString, spec);
+    const auto typed = [](const char* name, DType dtype, std::vector<Dim> dims) {
+        InputInfo info{name, TypeInfo::tensor(dtype, std::move(dims))};
+        info.required = info.type;
+        return info;
+    };
+    const std::vector<InputInfo> inputs{typed("x", DType::Float32, {Dim::named("N"), Dim::of(3)}),
+                                        typed("ids", DType::Int64, {Dim::named("N")}),
+                                        typed("mask", DType::Float32, {Dim::named("N"), Dim::named("T")})};
+    const auto cases = io::makeInputs(spec.toStdString(), inputs);
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    const auto& values = cases->front().values;
+    QCOMPARE(values[0].tensor().shape(), (Shape{2, 3}));
+    QCOMPARE(values[1].tensor().shape(), (Shape{2}));
+    QCOMPARE(values[2].tensor().shape(), (Shape{2, 1}));
 }
 
 QTEST_APPLESS_MAIN(TestInputs)
