@@ -101,8 +101,10 @@ base::Result<int> dump(DumpVerbOptions& options) {
     options.dump.optimize = !options.noOptimize;
     options.dump.metadata = !options.noMetadata;
     options.dump.silent = options.silent;
-    SONDE_ASSIGN(const auto document,
-                 options.model.load(options.inputData.empty() ? std::string() : options.inputData.front()));
+    SONDE_ASSIGN(
+        const auto document,
+        options.model.load(options.inputData.empty() ? std::string() : options.inputData.front(),
+                           {{{"--out", options.out}, {"--strip-info-file", options.stripInfo}}, options.inputData}));
     SONDE_ASSIGN(const io::dump::DumpFile file,
                  exporting::makeDump(*document, options.inputData, options.dump, commandLineWork()));
     for (const base::Diagnostic& note : file.notes) printWarning(note.what, note.where);

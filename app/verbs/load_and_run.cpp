@@ -6,6 +6,7 @@
 
 #include "app/interrupt.h"
 #include "app/verb.h"
+#include "app/verbs/options.h"
 #include "core/document/document.h"
 #include "core/export/optimised_cases.h"
 
@@ -19,8 +20,15 @@ struct LoadAndRunVerbOptions {
 };
 
 base::Result<int> loadAndRun(const LoadAndRunVerbOptions& options) {
+    const VerbFiles files{{{"--profile", options.run.profile},
+                           {"--io_dump", options.run.ioDump},
+                           {"--get_static_mem_info", options.run.staticMemoryInfo}}};
+    const std::vector<std::string> inputs{options.run.input};
+    SONDE_TRY(checkOutputs(files, document::inputFiles({}, inputs)));
+    SONDE_TRY(checkOutputs(files, document::modelFiles(options.file)));
     session::LoadAndRunTask task;
     SONDE_ASSIGN(task.document, document::open(options.file, {}, commandLineWork()));
+    SONDE_TRY(checkOutputs(files, document::modelFiles(*task.document)));
     task.options = options.run;
     task.form = exporting::optimisedCases;
     task.tell = [](const std::string& line) {

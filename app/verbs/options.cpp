@@ -44,7 +44,25 @@ void ModelOptions::addTo(CLI::App& command) {
     command.add_flag("--flatten", open.flatten, "Flatten: replace every module call by its operations");
 }
 
-base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const std::string& inputData) {
+base::Result<void> checkOutputs(const VerbFiles& files, const std::vector<document::FileRead>& read) {
+    for (auto one = files.outputs.begin(); one != files.outputs.end(); ++one) {
+        const auto& [option, path] = *one;
+        if (path.empty()) continue;
+        SONDE_TRY(document::checkOutput(path, option, read));
+        for (auto other = files.outputs.begin(); other != one; ++other)
+            if (document::isSameFile(path, other->second))
+                return base::usageError("'" + path + "' would be written twice",
+                                        std::string(other->first) + ", " + std::string(option), "choose another file");
+    }
+    return {};
+}
+
+base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const std::string& inputData,
+                                                                           const VerbFiles& files) {
+    std::vector<std::string> specs = files.inputData;
+    specs.push_back(inputData);
+    SONDE_TRY(checkOutputs(files, document::inputFiles(open, specs)));
+    if (!files.mayReplaceModel) SONDE_TRY(checkOutputs(files, document::modelFiles(model)));
     if (open.tracer == "traced-module" && open.inputData.empty()) open.inputData = inputData;
     open.concrete.clear();
     for (const std::string& text : concrete) {
@@ -56,6 +74,10 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const
     }
     auto document = document::open(model, open, commandLineWork());
     if (!document) return document;
+    // Only now is known which files beside the model have its data.
+    const bool isReplaced = files.mayReplaceModel && (*document)->format == "ONNX" &&
+                            document::isSameFile(files.outputs.front().second, model);
+    if (!isReplaced) SONDE_TRY(checkOutputs(files, document::modelFiles(**document)));
     for (const base::Diagnostic& finding : (*document)->diagnostics) {
         if (finding.severity == base::Severity::Info) continue;
         const char* kind = finding.severity == base::Severity::Error ? "problem" : "warning";

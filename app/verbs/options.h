@@ -2,15 +2,28 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/document/document.h"
+#include "core/document/output_check.h"
 
 namespace CLI {
 class App;
 }
 
 namespace sonde::app {
+
+/// What a verb reads beside the model, and what it writes. No output may replace what is read, or another output.
+struct VerbFiles {
+    std::vector<std::pair<std::string_view, std::string>> outputs;  ///< option and path; an empty path is none
+    std::vector<std::string> inputData = {};                        ///< further specifications of inputs
+    bool mayReplaceModel = false;  ///< the first output is a model, and may take the place of the ONNX model it is of
+};
+
+/// Usage error: an output is one of the files that are read (document::checkOutput), or another output.
+base::Result<void> checkOutputs(const VerbFiles& files, const std::vector<document::FileRead>& read);
 
 /// What every verb that opens a model takes: MODEL and how to trace it.
 struct ModelOptions {
@@ -21,8 +34,10 @@ struct ModelOptions {
     /// Adds the arguments to a command; they are filled in when the command line is parsed.
     void addTo(CLI::App& command);
     /// Opens the model, and tells its findings on standard error. `inputData`: what it is going to be run on, which is
-    /// the example for tracers that run it if no other one was given.
-    base::Result<std::shared_ptr<const document::Document>> load(const std::string& inputData = {});
+    /// the example for tracers that run it if no other one was given. Usage error if an output is one of the files that
+    /// are read (document::checkOutput), or another output.
+    base::Result<std::shared_ptr<const document::Document>> load(const std::string& inputData = {},
+                                                                 const VerbFiles& files = {});
 };
 
 /// The originating module of a node for a table: its qualname, "(root)" or "-".

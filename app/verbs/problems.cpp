@@ -48,7 +48,7 @@ class ProblemsVerb {
     explicit ProblemsVerb(ProblemsOptions& options) : m_options(options) {}
 
     base::Result<int> run() {
-        SONDE_ASSIGN(m_document, m_options.model.load(m_options.inputs.spec));
+        SONDE_ASSIGN(m_document, m_options.model.load(m_options.inputs.spec, {{{"--junit", m_options.junit}}}));
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
         SONDE_ASSIGN(auto accepted, nodesFor(*m_document, m_options.accepted));
         session::Session session(commandLineWork());

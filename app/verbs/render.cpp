@@ -97,7 +97,7 @@ base::Result<int> render(RenderOptions& options) {
         return base::usageError("only a PDF file has pages", options.output,
                                 "the file's name must end in .pdf with --pages");
     SONDE_ASSIGN(const context::LabelRules rules, labelRules(options.labels));
-    SONDE_ASSIGN(const auto document, options.model.load());
+    SONDE_ASSIGN(const auto document, options.model.load({}, {{{"--output", options.output}}}));
     // Fonts need an application object; no display is needed, nor asked whether there is one.
     qputenv("QT_QPA_PLATFORM", "offscreen");
     int argc = 1;

@@ -76,7 +76,8 @@ class RunVerb {
     explicit RunVerb(RunVerbOptions& options) : m_options(options), m_session(commandLineWork()) {}
 
     base::Result<int> run() {
-        SONDE_ASSIGN(m_document, m_options.model.load(m_options.inputs.spec));
+        SONDE_ASSIGN(m_document, m_options.model.load(m_options.inputs.spec,
+                                                      {{{"--out", m_options.out}, {"--profile", m_options.profile}}}));
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
         m_session.show(m_document);
         SONDE_TRY(setPoints());

@@ -19,7 +19,9 @@ struct SaveOptions {
 };
 
 base::Result<int> save(SaveOptions& options) {
-    SONDE_ASSIGN(const auto document, options.model.load(options.inputs.spec));
+    VerbFiles files{{{"--output", options.output}, {"--output", options.output + ".data"}}};
+    files.mayReplaceModel = true;
+    SONDE_ASSIGN(const auto document, options.model.load(options.inputs.spec, files));
     // ONNX models are not run, and need no inputs.
     std::vector<tensor::Value> values;
     if (document->format != "ONNX") {

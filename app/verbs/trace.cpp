@@ -40,7 +40,7 @@ base::Result<int> list(const document::Document& document, const std::string& wh
 }
 
 base::Result<int> trace(TraceOptions& options) {
-    SONDE_ASSIGN(const auto document, options.model.load());
+    SONDE_ASSIGN(const auto document, options.model.load({}, {{{"--save", options.save}}}));
     if (!options.save.empty()) {
         if (!document->tracedModule) {
             return base::usageError("only traced modules can be saved", "--save", "trace with --tracer traced-module");

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/io/inputs/inputs.h"
+#include "core/io/inputs/named_files.h"
 #include "core/io/npz/npy.h"
 #include "core/io/npz/npz.h"
 
@@ -62,6 +63,8 @@ class TestInputs : public QObject {
     void openExtentsHaveUsualSizes();
     void partsOfAShapeDecideForOthers_data();
     void partsOfAShapeDecideForOthers();
+    void filesAreNamed_data();
+    void filesAreNamed();
 
   private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
@@ -477,6 +480,35 @@ void TestInputs::partsOfAShapeDecideForOthers() {
     QCOMPARE(values[0].tensor().shape(), (Shape{2, 3}));
     QCOMPARE(values[1].tensor().shape(), (Shape{2}));
     QCOMPARE(values[2].tensor().shape(), (Shape{2, 1}));
+}
+
+void TestInputs::filesAreNamed_data() {
+    QTest::addColumn<QString>("spec");
+    QTest::addColumn<QStringList>("files");
+    QTest::newRow("alone") << "a.png" << QStringList{"a.png"};
+    QTest::newRow("by inputs") << "x:a.npy;y:[1,2];z:#rand(0,1)" << QStringList{"a.npy"};
+    QTest::newRow("a key") << "x:b.npz#k;c.npz#out.y" << QStringList{"b.npz", "c.npz"};
+    QTest::newRow("names with colons") << "in:0:a.npy;d:e.npy" << QStringList{"a.npy", "d:e.npy", "e.npy"};
+    QTest::newRow("a number sign in a name") << "x:a#b.npy" << QStringList{"a#b.npy"};
+    QTest::newRow("numbers alone") << "x:[1,2]" << QStringList{};
+    QTest::newRow("nothing") << "" << QStringList{};
+    QTest::newRow("a list that is not there") << "@none.txt" << QStringList{"none.txt"};
+}
+
+void TestInputs::filesAreNamed() {
+    QFETCH(QString, spec);
+    QFETCH(QStringList, files);
+    const auto named = io::filesNamedIn(spec.toStdString());
+    for (const QString& file : files)
+        QVERIFY2(std::ranges::find(named, std::filesystem::path(file.toStdString())) != named.end(), qPrintable(file));
+    if (files.isEmpty() && spec.isEmpty()) QVERIFY(named.empty());
+    // Also what a list has in its lines, and the list.
+    const std::string list = write("named.txt", spec.toUtf8() + "\r\n");
+    const auto listed = io::filesNamedIn("@" + list);
+    QVERIFY(std::ranges::find(listed, std::filesystem::path(list)) != listed.end());
+    if (spec.startsWith(u'@')) return;
+    for (const std::filesystem::path& path : named)
+        QVERIFY2(std::ranges::find(listed, path) != listed.end(), path.c_str());
 }
 
 QTEST_APPLESS_MAIN(TestInputs)
