@@ -44,7 +44,7 @@ constexpr Row kRows[] = {
     {"data", whole(view(ViewForm::Same))},
     {"contiguous", whole(maybe(ViewForm::Contiguous, OpClass::Identity))},
     {"to type_as float double half", whole(maybe(ViewForm::Converted)).without(KeepsDType)},
-    {"type bfloat16 int long short bool cpu", whole(maybe(ViewForm::Converted)).without(KeepsDType)},
+    {"type bfloat16 int long short char byte bool cpu", whole(maybe(ViewForm::Converted)).without(KeepsDType)},
     {"as_tensor", maybe(ViewForm::Converted)},
     // The same order.
     {"view _unsafe_view _reshape_alias", view(ViewForm::NewShape, OpClass::Reshape)},

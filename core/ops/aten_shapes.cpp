@@ -255,6 +255,8 @@ Tensor withPart(Eager& e, const Tensor& source, View&& view) {
     const Tensor x = e.tensor("self");
     Tensor y = e.get(x.clone());
     const Tensor part = view(y);
+    if (part.numel() == 0 && source.numel() != 0)
+        e.fail("a part of " + x.typeText() + " without elements cannot take " + source.typeText());
     const Tensor values = e.get(e.as(source, x.dtype()).expanded(part.shape()));
     kernels::copyInto(e.context().pool(), e.get(values.contiguous()), part);
     return y;

@@ -70,9 +70,9 @@ base::Result<void> narrow(KernelContext& context) {
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
     SONDE_ASSIGN(const std::int64_t start, intOf(context.value("start")));
     SONDE_ASSIGN(const std::int64_t length, intOf(context.value("length")));
-    if (start < 0 || length < 0 || start > x.dim(axis) - length)
-        return opError("narrow reaches beyond " + x.typeText());
-    return give(context, x.sliced(axis, start, length));
+    const std::int64_t size = x.dim(axis), from = start < 0 ? start + size : start;  // from the back, as an index
+    if (from < 0 || length < 0 || from > size - length) return opError("narrow reaches beyond " + x.typeText());
+    return give(context, x.sliced(axis, from, length));
 }
 
 base::Result<void> inferNarrow(InferContext& context) {
@@ -504,6 +504,17 @@ void define_aten_views(Registry& registry) {
         {"_cast_Short(Tensor self, bool non_blocking=False) -> Tensor", DType::Int16},
         {"_cast_Char(Tensor self, bool non_blocking=False) -> Tensor", DType::Int8},
         {"_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", DType::UInt8},
+        // Methods of PyTorch's Tensor class.
+        {"float(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", DType::Float32},
+        {"double(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", DType::Float64},
+        {"half(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", DType::Float16},
+        {"bfloat16(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", DType::BFloat16},
+        {"long(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", DType::Int64},
+        {"int(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", DType::Int32},
+        {"short(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", DType::Int16},
+        {"char(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", DType::Int8},
+        {"byte(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", DType::UInt8},
+        {"bool(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", DType::Bool},
     };
     for (const auto& row : casts) {
         addView(

@@ -20,7 +20,7 @@ bool isEllipsis(const Value& value) {
 }
 
 base::Result<std::size_t> elementAt(const Value& index, std::size_t size) {
-    SONDE_ASSIGN(const std::int64_t given, intOf(index));
+    SONDE_ASSIGN(const std::int64_t given, indexOf(index));
     const auto count = static_cast<std::int64_t>(size);
     if (given < -count || given >= count)
         return opError("index " + std::to_string(given) + " is out of range for " + std::to_string(size) + " elements");
@@ -100,7 +100,7 @@ base::Result<Tensor> ofTensor(KernelContext& context, Tensor x, const Value& ind
             SONDE_ASSIGN(const std::vector<std::int64_t> numbers, intsOf(part));
             gather(Value(Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers)));
         } else {
-            SONDE_ASSIGN(const std::int64_t at, intOf(part));
+            SONDE_ASSIGN(const std::int64_t at, indexOf(part));
             SONDE_ASSIGN(x, selectedView(x, axis, at));
         }
     }

@@ -8,6 +8,7 @@
 #include "core/ops/support/prim_row.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
+#include "core/ops/support/views.h"
 #include "core/tensor/casting.h"
 
 namespace sonde::ops {
@@ -75,7 +76,7 @@ base::Result<void> setItem(KernelContext& context) {
     }
     if (x.kind() != ValueKind::List && x.kind() != ValueKind::Tuple)
         return opError(x.typeText() + " has no items that can be set");
-    SONDE_ASSIGN(std::int64_t at, intOf(context.value("index")));
+    SONDE_ASSIGN(const std::int64_t at, indexOf(context.value("index")));
     tensor::ValueList items = x.items();
     const auto size = static_cast<std::int64_t>(items.size());
     if (at < -size || at >= size)

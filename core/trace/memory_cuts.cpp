@@ -9,7 +9,6 @@
 namespace sonde::trace {
 
 using graph::NodeId;
-using tensor::Value;
 using tensor::ValueKind;
 
 namespace {
@@ -55,6 +54,15 @@ std::vector<std::int64_t> inverseOf(const Var& dims) {
         inverse[static_cast<std::size_t>(at)] = i;
     }
     return inverse;
+}
+
+/// Counted from the back, the end of a dimension is no number.
+Var endOfNarrow(const Var& start, const Var& length) {
+    const auto isInt = [](const Var& var) {
+        return var.kind() == Var::Kind::Value && var.value().kind() == ValueKind::Int;
+    };
+    const bool isToTheEnd = isInt(start) && isInt(length) && start.toInt() < 0 && start.toInt() + length.toInt() >= 0;
+    return isToTheEnd ? Var() : start + length;
 }
 
 Var flat(const Var& base) {
@@ -113,9 +121,8 @@ Var putBack(const Cut& cut, const Var& base, const Var& value) {
         case ViewForm::Index: return callFunction(kSetItem, {base, call.arguments.at(1), value});
         case ViewForm::Slice: return withPart(call, base, value);
         case ViewForm::Narrow: {
-            const Var start = *call.argument(2, "start");
-            return aten("slice_scatter",
-                        {base, value, *call.argument(1, "dim"), start, start + *call.argument(3, "length")});
+            const Var start = *call.argument(2, "start"), length = *call.argument(3, "length");
+            return aten("slice_scatter", {base, value, *call.argument(1, "dim"), start, endOfNarrow(start, length)});
         }
         case ViewForm::Select:
             return aten("select_scatter", {base, value, *call.argument(1, "dim"), *call.argument(2, "index")});

@@ -388,6 +388,8 @@ LoweringRules commonRules() {
         {"leaky_relu", leakyRelu}, {"selu", selu}, {"prelu", prelu}, {"silu", silu}, {"gelu", gelu},
         {"dropout", dropout}, {"feature_dropout", dropout}, {"alpha_dropout", dropout}, {"contiguous", same}, {"clone", same}, {"detach", same}, {"alias", same},
         {"lift_fresh", same}, {"to", castToResult}, {"type_as", castToResult}, {"float", castToResult}, {"_to_copy", castToResult},
+        {"double", castToResult}, {"half", castToResult}, {"bfloat16", castToResult}, {"long", castToResult}, {"int", castToResult},
+        {"short", castToResult}, {"char", castToResult}, {"byte", castToResult}, {"bool", castToResult},
         {"matmul", matmul}, {"mm", matmul}, {"bmm", matmul}, {"linear", linear}, {"conv1d", conv}, {"conv2d", conv}, {"conv3d", conv},
         {"conv_transpose1d", convTranspose}, {"conv_transpose2d", convTranspose}, {"conv_transpose3d", convTranspose}, {"convolution", convolution},
         {"_convolution", convolution}, {"batch_norm", batchNorm}, {"layer_norm", layerNorm}, {"group_norm", groupNorm},

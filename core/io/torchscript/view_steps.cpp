@@ -15,7 +15,6 @@
 namespace sonde::io::script {
 
 using operators::ViewForm;
-using tensor::ValueKind;
 using trace::TraceError;
 using trace::TraceErrorKind;
 
@@ -63,6 +62,13 @@ std::vector<Var> partsFor(std::int64_t dim, Var part) {
     return parts;
 }
 
+/// Counted from the back, the end of a dimension is no number.
+Var endOfNarrow(const Var& start, const Var& length) {
+    const bool isToTheEnd =
+        isWhole(start) && isWhole(length) && start.toInt() < 0 && start.toInt() + length.toInt() >= 0;
+    return isToTheEnd ? Var() : start + length;
+}
+
 constexpr std::int64_t kMaxRank = 64;
 
 /// The parts of slice(x, dim, start, end, step), select(x, dim, index), narrow(x, dim, start, length).
@@ -76,9 +82,7 @@ std::optional<std::vector<Var>> indexParts(ViewForm form, const std::vector<Var>
         return in.size() == 2 ? std::optional(partsFor(dimension.toInt(), in[1])) : std::nullopt;
     if (form == ViewForm::Narrow) {
         if (in.size() != 3 || !isWhole(in[1]) || !isWhole(in[2])) return std::nullopt;
-        const std::int64_t start = in[1].toInt(), stop = start + in[2].toInt();
-        // Counted from the back, the end is no number.
-        return partsFor(dimension.toInt(), Var::slice(start, start < 0 && stop >= 0 ? Var() : Var(stop), {}));
+        return partsFor(dimension.toInt(), Var::slice(in[1], endOfNarrow(in[1], in[2]), {}));
     }
     return partsFor(dimension.toInt(), Var::slice(bound(1, 0), bound(2, kToTheEnd), bound(3, 1)));
 }
@@ -190,7 +194,8 @@ Var putBack(const ViewStep& step, const Var& base, const Var& value) {
         case ViewForm::Transpose: return call(step.name, with({value}));
         case ViewForm::Permute: return call("permute", {value, Var(inverseOf(in.at(0)))});
         case ViewForm::MoveDim: return call(step.name, {value, in.at(1), in.at(0)});
-        case ViewForm::Narrow: return call("slice_scatter", {base, value, in.at(0), in.at(1), in.at(1) + in.at(2)});
+        case ViewForm::Narrow:
+            return call("slice_scatter", {base, value, in.at(0), in.at(1), endOfNarrow(in.at(1), in.at(2))});
         case ViewForm::Slice: return call("slice_scatter", with({base, value}));
         case ViewForm::Diagonal: return call("diagonal_scatter", with({base, value}));
         case ViewForm::AsReal: return call("view_as_complex", {value});

@@ -6,15 +6,23 @@
 
 namespace sonde::ops {
 
+base::Result<std::int64_t> indexOf(const Value& value) {
+    const bool isFraction =
+        value.kind() == tensor::ValueKind::Float || (value.isTensor() && !tensor::isInteger(value.tensor().dtype()) &&
+                                                     value.tensor().dtype() != tensor::DType::Bool);
+    if (isFraction) return opError("indices must be integers, but found " + value.typeText());
+    return intOf(value);
+}
+
 base::Result<SliceRange> sliceRange(std::int64_t extent, const Value& start, const Value& stop, const Value& step) {
     const auto bound = [&](const Value& value, std::int64_t fallback) -> base::Result<std::int64_t> {
         if (value.isNone()) return fallback;
-        SONDE_ASSIGN(const std::int64_t given, intOf(value));
+        SONDE_ASSIGN(const std::int64_t given, indexOf(value));
         return std::clamp<std::int64_t>(given < 0 ? given + extent : given, 0, extent);
     };
     SliceRange range;
     if (!step.isNone()) {
-        SONDE_ASSIGN(range.step, intOf(step));
+        SONDE_ASSIGN(range.step, indexOf(step));
     }
     if (range.step < 1) return opError("a slice needs a step above 0");
     SONDE_ASSIGN(range.start, bound(start, 0));

@@ -4,6 +4,9 @@
 
 namespace sonde::ops {
 
+/// An integer, or a tensor of one, as an index. Error: a float, also a whole one, as PyTorch has it.
+base::Result<std::int64_t> indexOf(const Value& value);
+
 /// What start:stop:step means for an extent: Python's rules, negative numbers count from the end.
 struct SliceRange {
     std::int64_t start = 0;

@@ -94,6 +94,35 @@ class TestAten : public QObject {
         QVERIFY2(missing.isEmpty(), qPrintable(missing.join(' ')));
     }
 
+    /// The methods of torch.Tensor: toward zero for integers, modulo 256 for uint8; a bool is what is not 0.
+    void conversionsByName() {
+        base::ThreadPool pool(1);
+        ops::RunEnvironment environment;
+        environment.pool = &pool;
+        const struct {
+            const char* name;
+            DType dtype;
+            std::array<double, 3> values;
+        } rows[] = {
+            {"float", DType::Float32, {-1.5, 0, 2.75}}, {"double", DType::Float64, {-1.5, 0, 2.75}},
+            {"half", DType::Float16, {-1.5, 0, 2.75}},  {"bfloat16", DType::BFloat16, {-1.5, 0, 2.75}},
+            {"long", DType::Int64, {-1, 0, 2}},         {"int", DType::Int32, {-1, 0, 2}},
+            {"short", DType::Int16, {-1, 0, 2}},        {"char", DType::Int8, {-1, 0, 2}},
+            {"byte", DType::UInt8, {255, 0, 2}},        {"bool", DType::Bool, {1, 0, 1}},
+        };
+        const std::vector<Value> x{Value(Tensor::of<float>({3}, std::vector<float>{-1.5F, 0, 2.75F})), Value()};
+        for (const auto& row : rows) {
+            const ops::OpDef* op = ops::Registry::all().find("aten", row.name, 0);
+            QVERIFY2(op && op->kernel, row.name);
+            const auto result = ops::call(*op, x, {}, 1, environment);
+            QVERIFY2(result, row.name);
+            const Tensor& y = result->front().tensor();
+            QVERIFY2(y.dtype() == row.dtype, row.name);
+            for (std::int64_t i = 0; i < 3; ++i)
+                QVERIFY2(y.toDouble(i) == row.values[static_cast<std::size_t>(i)], row.name);
+        }
+    }
+
     /// In-place forms come from the others and keep the receiver's dtype.
     void inPlaceFormsKeepTheDtype() {
         base::ThreadPool pool(1);

@@ -214,6 +214,53 @@ inline const std::vector<Case>& indexCases() {
                              return in[0][Var::tuple({Var(1), Var(true)})] * 1;
                          },
                          {3, 4}});
+        // A negative start counts from the end, as an index does.
+        const auto narrowed = [](std::int64_t start, std::int64_t length) -> Forward {
+            return [start, length](Custom&, In in) { return nn::narrow(clone(in[0]), 0, start, length) * 1; };
+        };
+        const auto writesNarrowed = [](std::int64_t start, std::int64_t length) -> Forward {
+            return [start, length](Custom&, In in) {
+                const Var c = clone(in[0]);
+                add_(nn::narrow(c, 0, start, length), 10);
+                return c;
+            };
+        };
+        constexpr const char* kBeyond = "narrow reaches beyond float32[4]";
+        cases.push_back({"narrow(-3, 2)", x, narrowed(-3, 2), {2, 3}});
+        cases.push_back({"narrow(-1, 1)", x, narrowed(-1, 1), {4}});
+        cases.push_back({"narrow(-1, 2)", x, narrowed(-1, 2), {}, kBeyond});
+        cases.push_back({"narrow(-5, 1)", x, narrowed(-5, 1), {}, kBeyond});
+        cases.push_back({"narrow(3, 2)", x, narrowed(3, 2), {}, kBeyond});
+        cases.push_back({"narrow(-3, 2) written", x, writesNarrowed(-3, 2), {1, 12, 13, 4}});
+        cases.push_back({"narrow(-2, 2) written", x, writesNarrowed(-2, 2), {1, 2, 13, 14}});
+        cases.push_back({"narrow(-4, 4) written", x, writesNarrowed(-4, 4), {11, 12, 13, 14}});
+        // Floats are no indices, neither numbers nor tensors.
+        constexpr const char* kIntegers = "indices must be integers";
+        const auto reads = [](Var index) -> Forward {
+            return [index](Custom&, In in) { return clone(in[0])[index] * 1; };
+        };
+        cases.push_back({"x[1.0]", x, reads(1.0), {}, kIntegers});
+        cases.push_back({"x[1.0:]", x, reads(Var::slice(1.0, Var())), {}, kIntegers});
+        cases.push_back(
+            {"x[x[0]:]", x, [](Custom&, In in) { return in[0][Var::slice(in[0][Var(0)], Var())] * 1; }, {}, kIntegers});
+        cases.push_back({"x[1.0] = 5", x, sets(1.0, 5), {}, kIntegers});
+        cases.push_back({"x[long(x[0]):]",
+                         x,
+                         [](Custom&, In in) { return in[0][Var::slice(in[0][Var(0)].method("long"), Var())] * 1; },
+                         {2, 3, 4}});
+        cases.push_back({"slice_scatter into nothing",
+                         x,
+                         calls("slice_scatter", {one, 0, 2, 2}),
+                         {},
+                         "without elements cannot take"});
+        cases.push_back({"slice_scatter", x, calls("slice_scatter", {one, 0, 2, 3}), {1, 2, 9, 4}});
+        cases.push_back({"float, long and bool by their names",
+                         floats({3}, {-1.5F, 0, 2.75F}),
+                         [](Custom&, In in) {
+                             const Var whole = in[0].method("long").method("float"), is = in[0].method("bool");
+                             return whole * 10 + is.method("float");
+                         },
+                         {-9, 0, 21}});
         for (const Family& family : families) {
             cases.push_back({family.name, x, family.call(1), family.good});
             cases.push_back(
