@@ -1,0 +1,129 @@
+// The help pages for people who come from other systems: every command line is run as a shell runs it, in a folder with
+// a model, and gives the output that the page shows; every line of C++ stands in a test beside this one, which runs it.
+
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "tests/support/help_page.h"
+
+using namespace sonde::test;
+
+namespace {
+
+/// C++ without comments and blanks, so that line breaks do not count.
+QString bareCode(QString code) {
+    static const QRegularExpression comment(QStringLiteral("(^|\\s)//[^\n]*")), blank(QStringLiteral("\\s+"));
+    return code.remove(comment).remove(blank);
+}
+
+/// The shown lines are in the output, those between two "…" without a line in between.
+bool isShown(const QStringList& shown, const QStringList& output) {
+    if (shown.isEmpty()) return true;
+    const QString all = u'\n' + output.join(u'\n') + u'\n';
+    qsizetype from = 0;
+    for (const QString& part : (u'\n' + shown.join(u'\n') + u'\n').split(QStringLiteral("\n…\n"))) {
+        QString lines = part;
+        if (!lines.startsWith(u'\n')) lines.prepend(u'\n');
+        if (!lines.endsWith(u'\n')) lines.append(u'\n');
+        const qsizetype found = all.indexOf(lines, from);
+        if (found < 0) return false;
+        from = found + lines.size() - 1;
+    }
+    return true;
+}
+
+struct ShellOutcome {
+    int status = -1;
+    QStringList lines;
+};
+
+ShellOutcome runInShell(const QString& line, const QString& folder) {
+    QProcess shell;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("PATH"),
+                       QStringLiteral(SONDE_BINARY_DIR ":") + environment.value(QStringLiteral("PATH")));
+    shell.setProcessEnvironment(environment);
+    shell.setWorkingDirectory(folder);
+    shell.start(QStringLiteral("sh"), {QStringLiteral("-c"), line});
+    ShellOutcome outcome;
+    if (!shell.waitForFinished(300'000)) return outcome;
+    if (shell.exitStatus() == QProcess::NormalExit) outcome.status = shell.exitCode();
+    const QByteArray written = shell.readAllStandardOutput() + shell.readAllStandardError();
+    for (const QString& text : QString::fromUtf8(written).split(u'\n')) outcome.lines << text.simplified();
+    return outcome;
+}
+
+void addPages() {
+    QTest::addColumn<QString>("name");
+    for (const QString& name : checkedHelpPages()) QTest::newRow(qPrintable(name)) << name;
+}
+
+}  // namespace
+
+class TestHelpCommands : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void everyCommandRuns_data() { addPages(); }
+    void everyCommandRuns();
+    void everySnippetIsInATest_data() { addPages(); }
+    void everySnippetIsInATest();
+    void theCheckFindsWhatIsWrong();
+};
+
+void TestHelpCommands::everyCommandRuns() {
+    QFETCH(QString, name);
+    const HelpPage page = readHelpPage(name);
+    QVERIFY2(page.problems.isEmpty(), qPrintable(page.problems.join(u'\n')));
+    QVERIFY(page.commands.size() >= 3);
+    // What the pages call by these names.
+    const QTemporaryDir folder;
+    const std::pair<const char*, const char*> files[] = {{"models/nested_containers.script.pt", "model.pt"},
+                                                         {"models/nested_containers.onnx", "model.onnx"},
+                                                         {"models/nested_containers.npz", "reference.npz"},
+                                                         {"models/control_flow.script.pt", "branches.pt"}};
+    for (const auto& [from, to] : files)
+        QVERIFY(
+            QFile::copy(QStringLiteral(SONDE_TEST_DATA "/") + QLatin1String(from), folder.filePath(QLatin1String(to))));
+    QStringList failed;
+    for (const HelpCommand& command : page.commands) {
+        const ShellOutcome outcome = runInShell(command.line, folder.path());
+        if (outcome.status != command.status)
+            failed << command.line + ": exit status " + QString::number(outcome.status) + '\n' +
+                          outcome.lines.join(u'\n');
+        else if (!isShown(command.output, outcome.lines))
+            failed << command.line + ": the page shows\n" + command.output.join(u'\n') + "\nbut it gives\n" +
+                          outcome.lines.join(u'\n');
+    }
+    QVERIFY2(failed.isEmpty(), qPrintable(failed.join(u'\n')));
+}
+
+void TestHelpCommands::everySnippetIsInATest() {
+    QFETCH(QString, name);
+    static const QString code = [] {
+        QString all;
+        for (const QString& file : sourceFiles({"tests/app/help"}, {"tst_help_*.cpp"}))
+            all += bareCode(sourceLines(file).join(u'\n'));
+        return all;
+    }();
+    const HelpPage page = readHelpPage(name);
+    QVERIFY(page.snippets.size() >= 2);
+    QStringList missing;
+    for (const QString& snippet : page.snippets)
+        if (!code.contains(bareCode(snippet))) missing << snippet;
+    QVERIFY2(missing.isEmpty(), qPrintable(missing.join(u'\n')));
+}
+
+void TestHelpCommands::theCheckFindsWhatIsWrong() {
+    const QStringList output{"a", "b", "c", "d"};
+    QVERIFY(isShown({}, output) && isShown({"b", "c"}, output) && isShown({"a", "…", "d"}, output));
+    QVERIFY(isShown({"…", "c"}, output) && isShown({"a", "…"}, output));
+    QVERIFY(!isShown({"b", "d"}, output) && !isShown({"c", "…", "b"}, output) && !isShown({"e"}, output));
+    QCOMPARE(bareCode("f( x );  // why\ng()"), QString("f(x);g()"));
+    const ShellOutcome wrong = runInShell("sonde trace no-such-model.onnx", QDir::tempPath());
+    QCOMPARE(wrong.status, 3);
+}
+
+QTEST_GUILESS_MAIN(TestHelpCommands)
+#include "tst_help_commands.moc"
