@@ -1,5 +1,6 @@
 #include "core/ops/registry/registry.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -39,25 +40,26 @@ bool isSame(std::string_view a, std::string_view b) {
     return true;
 }
 
-/// Schemas are short: no table is faster than looking along them. Their size if there is no such name.
-std::size_t positionIn(const std::vector<Formal>& formals, const Name& name) {
+constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);  // beyond the end of every call
+
+/// Schemas are short: no table is faster than looking along them.
+inline std::size_t positionIn(const std::vector<Formal>& formals, const Name& name) {
     for (std::size_t i = 0; i < formals.size(); ++i) {
         if (isSame(formals[i].name, name.name) || (!name.other.empty() && isSame(formals[i].name, name.other)))
             return i;
     }
-    return formals.size();
+    return kNowhere;
 }
 
-bool contains(const OpDef* op, const std::vector<Formal> OpDef::*formals, const Name& name, std::size_t& position) {
+inline std::size_t positionIn(const OpDef* op, const std::vector<Formal> OpDef::*formals, const Name& name) {
     if (!op) throw std::logic_error("names are looked up without the row that has them");
-    position = positionIn(op->*formals, name);
-    return position < (op->*formals).size();
+    return positionIn(op->*formals, name);
 }
 
 std::size_t requiredPosition(const OpDef* op, const std::vector<Formal> OpDef::*formals, const Name& name) {
-    std::size_t position = 0;
-    if (contains(op, formals, name, position)) return position;
-    throw std::logic_error("the schema has no parameter '" + std::string(name.name) + "'");
+    const std::size_t position = positionIn(op, formals, name);
+    if (position == kNowhere) throw std::logic_error("the schema has no parameter '" + std::string(name.name) + "'");
+    return position;
 }
 
 }  // namespace
@@ -66,25 +68,24 @@ KernelContext::KernelContext(std::span<const Value> inputs, const Attributes& at
                              RunEnvironment& environment, const OpDef* op)
     : m_inputs(inputs), m_attributes(attributes), m_outputs(outputCount), m_environment(environment), m_op(op) {}
 
-std::size_t OpDef::position(Name input) const { return positionIn(inputs, input); }
+std::size_t OpDef::position(Name input) const { return std::min(positionIn(inputs, input), inputs.size()); }
 
-bool KernelContext::has(Name input) const {
-    std::size_t position = 0;
-    return contains(m_op, &OpDef::inputs, input, position) && has(position);
-}
+bool KernelContext::has(Name input) const { return has(positionIn(m_op, &OpDef::inputs, input)); }
 
 std::size_t KernelContext::position(Name input) const { return requiredPosition(m_op, &OpDef::inputs, input); }
 
 const Value& KernelContext::value(Name input) const {
     static const Value none;
-    const std::size_t at = position(input);
+    const std::size_t at = requiredPosition(m_op, &OpDef::inputs, input);
     return at < m_inputs.size() ? m_inputs[at] : none;
 }
 
-bool KernelContext::wants(Name output) const {
-    std::size_t position = 0;
-    return contains(m_op, &OpDef::outputs, output, position) && wants(position);
+const Tensor* KernelContext::optionalIn(Name input) const {
+    const std::size_t at = positionIn(m_op, &OpDef::inputs, input);
+    return has(at) ? &in(at) : nullptr;
 }
+
+bool KernelContext::wants(Name output) const { return wants(positionIn(m_op, &OpDef::outputs, output)); }
 
 base::Result<Tensor> KernelContext::output(Name output, DType dtype, const Shape& shape) {
     return this->output(requiredPosition(m_op, &OpDef::outputs, output), dtype, shape);
@@ -115,21 +116,14 @@ const TypeInfo& InferContext::in(std::size_t input) const {
     return input < m_inputs.size() ? m_inputs[input] : unknown;
 }
 
-bool InferContext::has(Name input) const {
-    std::size_t position = 0;
-    return contains(m_op, &OpDef::inputs, input, position) && has(position);
-}
+bool InferContext::has(Name input) const { return has(positionIn(m_op, &OpDef::inputs, input)); }
 
 std::size_t InferContext::position(Name input) const { return requiredPosition(m_op, &OpDef::inputs, input); }
 
-const Value& InferContext::constant(Name input) const {
-    std::size_t position = 0;
-    return constant(contains(m_op, &OpDef::inputs, input, position) ? position : m_constants.size());
-}
+const Value& InferContext::constant(Name input) const { return constant(positionIn(m_op, &OpDef::inputs, input)); }
 
 std::optional<Elements> InferContext::elements(Name input) const {
-    std::size_t position = 0;
-    return contains(m_op, &OpDef::inputs, input, position) ? elements(position) : std::nullopt;
+    return elements(positionIn(m_op, &OpDef::inputs, input));
 }
 
 void InferContext::set(Name output, TypeInfo type) {

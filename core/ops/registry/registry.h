@@ -114,7 +114,7 @@ class KernelContext {
     const Value& value(Name input) const;
     const Tensor& in(Name input) const { return value(input).tensor(); }
     /// Null for an optional input that is left out.
-    const Tensor* optionalIn(Name input) const { return has(input) ? &in(input) : nullptr; }
+    const Tensor* optionalIn(Name input) const;
     /// Where the input is in a call; the first of a variadic one.
     std::size_t position(Name input) const;
     const Attributes& attributes() const { return m_attributes; }
@@ -131,7 +131,7 @@ class KernelContext {
     void setOutput(Name output, Value value);
     // Of an operator with one output.
     base::Result<Tensor> output(DType dtype, const Shape& shape) { return output(std::size_t{0}, dtype, shape); }
-    void setOutput(Value value) { setOutput(std::size_t{0}, std::move(value)); }
+    void setOutput(Value value) { m_outputs[0] = std::move(value); }
     /// Working memory for this call.
     base::Result<Tensor> scratch(DType dtype, const Shape& shape) { return Tensor::allocate(dtype, shape); }
 

@@ -165,10 +165,10 @@ inline QStringList schemasIn(const QString& text) {
     return literalsIn(joined).filter(QStringLiteral(" -> "));
 }
 
-/// Names that are asked of a KernelContext or an InferContext.
+/// Names that are asked of a KernelContext or an InferContext, or of either by `valueAt`.
 inline const QRegularExpression& askedOfContext() {
     static const QRegularExpression pattern(QStringLiteral(
-        R"lit(\b(?:c|context)\.(has|value|in|optionalIn|position|constant|elements|wants|output|set|setOutput)\(\s*(\{\s*\x22[^}]*\}|"\w+"))lit"));
+        R"lit(\b(?:(?:c|context)\.(has|value|in|optionalIn|position|constant|elements|wants|output|set|setOutput)|valueAt)\(\s*(\{\s*\x22[^}]*\}|"\w+"))lit"));
     return pattern;
 }
 
@@ -251,7 +251,7 @@ class Source {
         collectAsked(text, origin, all);
         const QMap<QString, QList<NameParameter>> takeNames = functionsGivenNames(text);
         static const QRegularExpression word(QStringLiteral(R"((?<![.\w])([A-Za-z_]\w*)\b)"));
-        static const QRegularExpression passed(QStringLiteral(R"(\((?:e|c|context|inner)\b)"));
+        static const QRegularExpression passed(QStringLiteral(R"(\b(?:e|c|context|inner)\b)"));
         const QString code = withoutStrings(text);
         for (const QRegularExpressionMatch& match : word.globalMatch(code)) {
             const QString name = match.captured(1);
