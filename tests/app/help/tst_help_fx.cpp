@@ -221,6 +221,15 @@ class TestHelpFx : public QObject {
         QVERIFY(graph->validate());
         // -(1 * 2, 1 * -3) + 1
         QCOMPARE(test::resultOf(graph, {floats({2}, {1, 1})}), (Numbers{-1, 4}));
+        const graph::ExprId unread = rewrite.insertBefore(neg, expr, "neg", "an example");
+        QCOMPARE(graph->node(rewrite.output(unread)).name, string("neg_1"));
+        rewrite.erase(unread, "an example");
+        const graph::NodeId node = rewrite.output(neg);
+        QVERIFY(graph->rename(node, "negative"));
+        const graph::ExprId sum = graph->node(graph->findNode("add")).producer;
+        graph->setArguments(sum, {graph::Argument::of(node), graph::Argument::of(tensor::Value::ofInt(5))});
+        QVERIFY(graph->validate());
+        QCOMPARE(test::resultOf(graph, {floats({2}, {1, 1})}), (Numbers{3, 8}));
 
         const auto unused = *trace::ModulePathTracer().trace(
             [](In in) {

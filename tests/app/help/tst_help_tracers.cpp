@@ -198,6 +198,17 @@ class TestHelpTracers : public QObject {
         QVERIFY_EXCEPTION_THROWN(trace::treeUnflattenWithProxy(spec, std::vector<trace::Var>{}), trace::TraceError);
     }
 
+    void elementTypes() {
+        trace::CustomTracer tracer;
+        const auto graph = *tracer.traceCustom(
+            [](std::span<const trace::Var> in) {
+                return in[0].method("to", {trace::elementType(trace::InstanceKind::Float)}, {}, "to.dtype");
+            },
+            {{"x", {}}});
+        // PyTorch's number of float32.
+        QCOMPARE(oneLine(*graph), string("x to(x,6) output(to)"));
+    }
+
     void conditions() {
         const trace::NamedFunction yes{"yes", [](std::span<const trace::Var> in) { return in[0] * 2; }};
         const trace::NamedFunction no{"no", [](std::span<const trace::Var> in) { return -in[0]; }};
