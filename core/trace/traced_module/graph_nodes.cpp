@@ -98,6 +98,98 @@ Operand TracedExpr::returnValue() const {
     return m_outDef.rebuilt(m_outputs, next);
 }
 
+namespace {
+
+/// What an argument is, as far as it decides whether an operation can take it.
+enum class ArgumentKind : std::uint8_t { Module, Tensor, Number, None, Text, Tensors, Numbers, Slice, Dict, Other };
+
+ArgumentKind kindOf(const Value& constant) {
+    switch (constant.kind()) {
+        case tensor::ValueKind::None: return ArgumentKind::None;
+        case tensor::ValueKind::Tensor: return ArgumentKind::Tensor;
+        case tensor::ValueKind::String: return ArgumentKind::Text;
+        case tensor::ValueKind::Bool:
+        case tensor::ValueKind::Int:
+        case tensor::ValueKind::Float: return ArgumentKind::Number;
+        case tensor::ValueKind::Dict: return ArgumentKind::Dict;
+        default: return constant.isListLike() ? ArgumentKind::Numbers : ArgumentKind::Other;
+    }
+}
+
+ArgumentKind kindOf(const Operand& operand) {
+    switch (operand.kind) {
+        case Operand::Kind::Node:
+            return operand.node->isModule()   ? ArgumentKind::Module
+                   : operand.node->isNumber() ? ArgumentKind::Number
+                                              : ArgumentKind::Tensor;
+        case Operand::Kind::Constant: return kindOf(operand.constant);
+        case Operand::Kind::Slice: return ArgumentKind::Slice;
+        case Operand::Kind::Dict: return ArgumentKind::Dict;
+        default: break;
+    }
+    const auto isTensor = [](const Operand& item) { return kindOf(item) == ArgumentKind::Tensor; };
+    return std::ranges::any_of(operand.items, isTensor) ? ArgumentKind::Tensors : ArgumentKind::Numbers;
+}
+
+std::string_view textOf(ArgumentKind kind) {
+    switch (kind) {
+        case ArgumentKind::Module: return "a module";
+        case ArgumentKind::Tensor: return "a tensor";
+        case ArgumentKind::Number: return "a number";
+        case ArgumentKind::None: return "None";
+        case ArgumentKind::Text: return "a text";
+        case ArgumentKind::Tensors: return "a list of tensors";
+        case ArgumentKind::Numbers: return "a list";
+        case ArgumentKind::Slice: return "a slice";
+        case ArgumentKind::Dict: return "a dict";
+        case ArgumentKind::Other: return "an object";
+    }
+    return "an object";
+}
+
+/// Whether an argument of one kind can take the place of one of the other. Which operators take a number for a tensor
+/// or a slice for an index only a run can tell: those may.
+bool canBecome(ArgumentKind before, ArgumentKind after) {
+    using enum ArgumentKind;
+    if (before == after) return true;
+    const auto isAny = [&](ArgumentKind kind) { return before == kind || after == kind; };
+    if (isAny(Module) || isAny(Dict) || isAny(Other)) return false;
+    if (isAny(None)) return true;  // optional, and left out
+    if (isAny(Text)) return false;
+    if (isAny(Tensors)) return isAny(Numbers);  // a list of other items
+    if (isAny(Numbers)) return !isAny(Tensor) || isAny(Slice);
+    return true;
+}
+
+}  // namespace
+
+base::Result<void> TracedExpr::checkKind(std::string_view name, const Operand* before, const Operand& after) const {
+    const ArgumentKind kind = kindOf(after);
+    const bool fits = before ? canBecome(kindOf(*before), kind) : kind != ArgumentKind::Module;
+    if (fits) return {};
+    const std::string was = before ? " is " + std::string(textOf(kindOf(*before))) + " and" : std::string();
+    return base::usageError(
+        "argument '" + std::string(name) + "'" + was + " cannot become " + std::string(textOf(kind)), text());
+}
+
+base::Result<void> TracedExpr::checkKinds(const std::vector<Operand>& args,
+                                          const std::vector<std::pair<std::string, Operand>>& keywords) const {
+    const std::vector<std::string> names = parameterNames(*this);
+    const auto named = [&names](std::size_t index) {
+        return index < names.size() ? names[index] : std::to_string(index);
+    };
+    for (std::size_t i = 0; i < args.size(); ++i)
+        SONDE_TRY(checkKind(named(i), i < m_args.size() ? &m_args[i] : nullptr, args[i]));
+    for (const auto& [name, operand] : keywords) {
+        const auto before = std::ranges::find(m_keywords, name, &std::pair<std::string, Operand>::first);
+        SONDE_TRY(checkKind(name, before == m_keywords.end() ? nullptr : &before->second, operand));
+    }
+    const bool isOfTensor = m_kind == Kind::CallMethod && m_args.front().kind == Operand::Kind::Node;
+    if (isOfTensor && !isModuleCall() && (args.empty() || args.front().kind != Operand::Kind::Node))
+        return base::usageError("the first argument of a method is the tensor whose method it is", text());
+    return {};
+}
+
 base::Result<void> TracedExpr::setArguments(std::vector<Operand> args,
                                             std::vector<std::pair<std::string, Operand>> keywords) {
     const bool isCall = m_kind == Kind::CallMethod || m_kind == Kind::CallFunction;
@@ -117,6 +209,7 @@ base::Result<void> TracedExpr::setArguments(std::vector<Operand> args,
         (args.empty() || args.front().kind != Operand::Kind::Node || !args.front().node->isModule())) {
         return base::usageError("the first argument of a module call is the module", text());
     }
+    SONDE_TRY(checkKinds(args, keywords));
     GraphBuilder(*m_graph).setArguments(*this, std::move(args), std::move(keywords));
     return {};
 }

@@ -122,8 +122,9 @@ class TracedExpr {
     const tensor::Value& constant() const { return m_constant; }                        ///< of a tensor Constant
     const std::shared_ptr<Module>& constantModule() const { return m_constantModule; }  ///< of a module Constant
 
-    /// Of tensor methods, functions and calls of built-in modules. Errors: another kind, an unknown name, a node of
-    /// another graph.
+    /// Of tensor methods, functions and calls of built-in modules. Errors: another kind of expr, an unknown name, a
+    /// node of another graph, an argument of a kind that cannot take the place of what it was (a module for a tensor, a
+    /// text for a number).
     base::Result<void> setArguments(std::vector<Operand> args,
                                     std::vector<std::pair<std::string, Operand>> keywords = {});
     base::Result<void> setArgument(std::string_view name, Operand value);
@@ -141,6 +142,10 @@ class TracedExpr {
     friend class ModuleGraph;
     friend class GraphBuilder;
     base::Result<void> checkReplacement(const TracedNode& before, const TracedNode& after) const;
+    /// `before`: null for an argument that was not given.
+    base::Result<void> checkKind(std::string_view name, const Operand* before, const Operand& after) const;
+    base::Result<void> checkKinds(const std::vector<Operand>& args,
+                                  const std::vector<std::pair<std::string, Operand>>& keywords) const;
 
     Kind m_kind = Kind::Input;
     std::uint64_t m_id = 0;

@@ -1,8 +1,12 @@
 #include "core/trace/traced_module/query.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <memory>
 
 #include "core/base/unicode.h"
+#include "core/trace/module.h"
 
 namespace sonde::trace {
 
@@ -91,6 +95,19 @@ ExprQuery ExprQuery::callMethod(std::string_view method) const {
 
 ExprQuery ExprQuery::exprId(std::vector<std::uint64_t> ids) const {
     return ExprQuery(kept([&](const TracedExpr& expr) { return hasId(expr, ids); }));
+}
+
+bool wasBuiltAs(const Module& module, const std::type_info& type) {
+    if (!module.isLibrary()) return false;
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status),
+                                                           &std::free);
+    if (status != 0 || !name) return false;
+    const std::string_view builtAs = name.get();
+    const std::string savedAs = module.className();
+    const std::size_t colon = builtAs.rfind(':'), dot = savedAs.rfind('.');
+    return builtAs.substr(colon == std::string_view::npos ? 0 : colon + 1) ==
+           std::string_view(savedAs).substr(dot == std::string::npos ? 0 : dot + 1);
 }
 
 NodeQuery NodeQuery::nodeId(std::vector<std::uint64_t> ids) const {

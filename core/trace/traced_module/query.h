@@ -4,12 +4,15 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/trace/traced_module/node.h"
 
 namespace sonde::trace {
+
+class Module;
 
 /// Result of a query (traced-module.md, "Queries"): items in the graph's order. Iterating twice gives the same.
 template <typename T>
@@ -53,6 +56,10 @@ class Query {
     std::vector<T*> m_items;
 };
 
+/// The module stands for a built-in one of that C++ class (`nn::Conv2d`), or of the class in archives that has its name
+/// (`torch.nn.modules.conv.Conv2d`).
+bool wasBuiltAs(const Module& module, const std::type_info& type);
+
 class ExprQuery : public Query<TracedExpr> {
   public:
     using Query::Query;
@@ -66,12 +73,16 @@ class ExprQuery : public Query<TracedExpr> {
 class NodeQuery : public Query<TracedNode> {
   public:
     using Query::Query;
-    /// Module nodes whose module is of the class of that name, or is an M.
+    /// Module nodes whose module is of the class of that name, or is an M. A built-in module of a file is a graph; it
+    /// is an M if it was saved as one, by the class's own name.
     NodeQuery type(std::string_view moduleClass) const;
     template <typename M>
     NodeQuery type() const {
-        return NodeQuery(
-            kept([](const TracedNode& node) { return node.isModule() && dynamic_cast<const M*>(node.owner().get()); }));
+        return NodeQuery(kept([](const TracedNode& node) {
+            if (!node.isModule()) return false;
+            const auto module = node.owner();
+            return dynamic_cast<const M*>(module.get()) || (module && wasBuiltAs(*module, typeid(M)));
+        }));
     }
     NodeQuery nodeId(std::vector<std::uint64_t> ids) const;
     /// Glob (`*`, `?`, `[..]`, `[!..]`) on the full name, from its beginning to its end.

@@ -321,6 +321,31 @@ class TestTracedModuleEdit : public QObject {
         QVERIFY(!named(graphOf(nested), "block0_out")->expr().setArguments({}));
     }
 
+    /// What an operation cannot take is an error when it is set, and leaves the expr as it was.
+    void kindsOfArgumentsAreChecked() {
+        const auto made = traced(net(), {netInput()});
+        ModuleGraph& block = *named(graphOf(made), "block0_out")->expr().innerGraph();
+        TracedExpr& add = named(block, "add_out")->expr();
+        TracedNode *conv = named(block, "conv1"), *convOut = named(block, "conv1_out");
+        const std::string before = add.text();
+        const auto refused = [&](TracedExpr& expr, std::string_view name, const Operand& value) {
+            const auto set = expr.setArgument(name, value);
+            return set ? std::string("was set") : set.error().what;
+        };
+        QCOMPARE(refused(add, "b", Operand(conv)), std::string("argument 'b' is a number and cannot become a module"));
+        QCOMPARE(refused(add, "b", Operand(Value(std::string("one")))),
+                 std::string("argument 'b' is a number and cannot become a text"));
+        QCOMPARE(refused(add, "a", Operand(conv)), std::string("argument 'a' is a tensor and cannot become a module"));
+        QVERIFY(!add.setArgument("a", Operand(std::int64_t{1})));  // a method of a number
+        QCOMPARE(add.text(), before);
+        TracedExpr& call = convOut->expr();
+        QCOMPARE(refused(call, "self", Operand(convOut)),
+                 std::string("the first argument of a module call is the module"));
+        QVERIFY(block.validate());
+        QVERIFY(add.setArgument("b", Operand(convOut)));  // a tensor for a number
+        QVERIFY(add.setArgument("b", Operand(2.0)));
+    }
+
     void anExceptionDiscardsTheEdit() {
         const auto made = traced(seed(), {vec({0})});
         ModuleGraph& graph = graphOf(made);

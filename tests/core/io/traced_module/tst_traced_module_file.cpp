@@ -54,6 +54,9 @@ class TestTracedModuleFile : public QObject {
         made->clearEndPoints();
         QVERIFY(tensor::identical(*(*loaded)->run({netInput()}), *made->run({netInput()})));
         QCOMPARE(graphOf(*loaded).modules("Conv2d").asCount(), 2U);
+        QCOMPARE(graphOf(*loaded).modules<nn::Conv2d>().asCount(), 2U);
+        QCOMPARE(graphOf(*loaded).modules<nn::BatchNorm2d>().asCount(), 2U);
+        QCOMPARE(graphOf(*loaded).modules<nn::Linear>().asCount(), 0U);
         QVERIFY(graphOf(*loaded).validate());
         // Again the same.
         QVERIFY(io::saveTracedModule(**loaded, path("again.sondetm")));
