@@ -12,6 +12,8 @@
 
 namespace sonde::trace {
 
+class Evaluator;
+
 /// A module made by tracing (traced-module.md): graphs keyed by the structure of their arguments. It has the names,
 /// parameters and built-in modules of the one that it was traced from, and in place of each other module that was
 /// called a TracedModule.
@@ -82,6 +84,10 @@ class TracedModule final : public Module {
     void addEntry(Entry entry) { m_entries.push_back(std::move(entry)); }
     void setBuiltin(bool isBuiltin) { m_isBuiltin = isBuiltin; }
     void setTop(bool isTop) { m_isTop = isTop; }
+    /// What computed the values of the trace: saving follows built-in modules with it where no EvaluatorScope is. Null
+    /// for what no trace has made.
+    const std::shared_ptr<const Evaluator>& evaluator() const { return m_evaluator; }
+    void setEvaluator(std::shared_ptr<const Evaluator> evaluator) { m_evaluator = std::move(evaluator); }
 
   private:
     friend class ModuleGraph;
@@ -100,6 +106,7 @@ class TracedModule final : public Module {
     std::string m_forwardName = "forward";
     std::vector<Entry> m_entries;
     std::vector<const TracedNode*> m_watch;
+    std::shared_ptr<const Evaluator> m_evaluator;
 };
 
 /// A module as a value: what watching a module node gives.
@@ -124,6 +131,9 @@ struct TraceModuleOptions {
     /// A branch, a number or a captured tensor that the values of tensors decide becomes a guard of the graph: a run
     /// that decides otherwise ends there. Without it such decisions are those of the trace for good, as in MegEngine.
     bool guardsData = false;
+    /// The module is called by others: None and other constants may be among its results, as they may be in the modules
+    /// inside of the one that is traced.
+    bool isPart = false;
 };
 
 /// Runs a module once on these arguments and gives a top module of what was done. Branches on values are followed and

@@ -340,6 +340,42 @@ bool assigned(const std::string& name, const std::vector<ScriptValue>& arguments
 
 }  // namespace
 
+namespace {
+
+/// A number, or a list of them, that is a node of a traced module: sizes of a tensor and what is computed of them.
+bool isSizes(const ScriptValue& value) {
+    if (!value.isProxy()) return false;
+    const Var var = *value.plain();
+    return var.tracer().recording().isNumber(var.node());
+}
+
+bool anySizes(const std::vector<ScriptValue>& values) { return std::ranges::any_of(values, isSizes); }
+
+/// What ATen has for tensors only: sizes are compared as numbers and lists.
+bool isOfPlainValues(const std::string& name) {
+    return name == "__not__" || name == "eq" || name == "ne" || name == "__contains__";
+}
+
+/// Sizes as a list of numbers; there are as many as in the trace.
+ScriptValue takenApart(const ScriptValue& value) {
+    if (!isSizes(value)) return value;
+    const Var list = *value.plain();
+    const auto kind = list.tracer().recording().kindOf(list.node());
+    if (kind != tensor::ValueKind::List && kind != tensor::ValueKind::Tuple) return value;
+    std::vector<ScriptValue> items;
+    const auto count = static_cast<std::int64_t>(list.length());
+    for (std::int64_t i = 0; i < count; ++i) items.emplace_back(list[Var(i)]);
+    return makeList(std::move(items));
+}
+
+/// x.size()[2:], list(x.size()), [n] + x.size(): ATen has these for tensors only.
+void takeListsApart(const std::string& name, std::vector<ScriptValue>& arguments) {
+    if (name != "slice" && name != "list" && name != "copy" && name != "add") return;
+    for (ScriptValue& argument : arguments) argument = takenApart(argument);
+}
+
+}  // namespace
+
 /// An operator torch.NAME of the archive.
 ScriptValue Interpreter::callTorch(const std::string& name, const Expression& expression,
                                    std::vector<ScriptValue> arguments,
@@ -365,11 +401,13 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
         return ScriptValue(
             trace::callFunction(trace::Function{"item", "item", "Tensor.item", false, "prim"}, {toVar(arguments[0])}));
     }
+    if (keywords.empty()) takeListsApart(name, arguments);
     if (keywords.empty()) {
         if (auto known = formOf(name, arguments)) return *known;
     }
     ScriptValue result;
-    if (keywords.empty() && recordsControlFlow() && callSymbolic(name, arguments, result)) return result;
+    const bool isSymbolicCall = recordsControlFlow() || (isOfPlainValues(name) && anySizes(arguments));
+    if (keywords.empty() && isSymbolicCall && callSymbolic(name, arguments, result)) return result;
     if (recordsAll()) {
         if (name == "prim.NumToTensor" && arguments.size() == 1 && isSymbolic(arguments[0])) {
             const Var tensor = trace::callFunction(

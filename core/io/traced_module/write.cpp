@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <fstream>
-#include <map>
-#include <set>
+#include <optional>
 #include <unordered_map>
 
 #include "core/io/traced_module/codec.h"
 #include "core/io/traced_module/traced_module_file.h"
+#include "core/trace/record.h"
+#include "core/trace/traced_module/builtin_graphs.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::io {
@@ -19,94 +20,6 @@ using trace::TracedNode;
 using ExprKind = TracedExpr::Kind;
 
 namespace {
-
-/// What a built-in module does is saved as the graphs of its calls: replaces each by a traced module that is built in.
-class BuiltinReplacer {
-  public:
-    std::shared_ptr<trace::Module> replaced(const std::shared_ptr<trace::Module>& module) {
-        if (std::dynamic_pointer_cast<TracedModule>(module)) return module;
-        std::shared_ptr<TracedModule>& made = m_made[module.get()];
-        if (made) return made;
-        made = std::make_shared<TracedModule>(module->className(), module->signature(), false);
-        made->setBuiltin(true);
-        for (const trace::Module::NamedSlot& named : module->ownTensors()) made->addSlot(named.name, named.slot);
-        for (const trace::Module::Child& child : module->children()) made->addChild(child.name, replaced(child.module));
-        for (const TracedExpr* call : m_calls[module.get()]) addCall(*module, *made, *call);
-        return made;
-    }
-
-    void collect(const TracedModule& module) {
-        for (const TracedModule::Entry& entry : module.entries()) {
-            for (const TracedExpr* expr : entry.graph->body()) {
-                if (expr->isModuleCall() && !expr->innerGraph())
-                    m_calls[expr->inputs().front()->owner().get()].push_back(expr);
-            }
-        }
-        for (const trace::Module::Child& child : module.children()) {
-            if (const auto* traced = dynamic_cast<const TracedModule*>(child.module.get())) collect(*traced);
-        }
-    }
-
-    void replaceBelow(TracedModule& module) {
-        for (const trace::Module::Child& child : std::vector(module.children())) {
-            if (auto* traced = dynamic_cast<TracedModule*>(child.module.get())) {
-                replaceBelow(*traced);
-            } else {
-                module.addChild(child.name, replaced(child.module));
-            }
-        }
-    }
-
-  private:
-    /// Zeros of the recorded types stand for the arguments.
-    static trace::Var example(const trace::Operand& operand) {
-        std::vector<TracedNode*> nodes;
-        operand.forEachNode([&](TracedNode* node) { nodes.push_back(node); });
-        std::vector<trace::Var> leaves;
-        for (const TracedNode* node : nodes) {
-            const auto shape = node->type().staticShape();
-            if (!shape || !node->type().isTensor()) {
-                throw CodecError{base::usageError("the shape of '" + node->fullName() +
-                                                  "' is unknown, so the module that uses it cannot be saved")};
-            }
-            auto zeros = tensor::Tensor::zeros(node->type().dtype, *shape);
-            if (!zeros) throw CodecError{zeros.error()};
-            leaves.emplace_back(std::move(*zeros));
-        }
-        std::size_t next = 0;
-        return trace::Structure::of(operand).rebuilt(std::span<const trace::Var>(leaves), next);
-    }
-
-    void addCall(trace::Module& module, TracedModule& made, const TracedExpr& call) {
-        if (made.findEntry(call.forwardName(), call.argDef())) return;
-        std::vector<trace::Var> args;
-        for (std::size_t i = 1; i < call.args().size(); ++i) args.push_back(example(call.args()[i]));
-        trace::Keywords keywords;
-        for (const auto& [name, operand] : call.keywords()) keywords.emplace_back(name, example(operand));
-        trace::TraceModuleOptions options;
-        options.traceAll = true;
-        options.checkResult = false;
-        options.guardsData = true;  // zeros decide here, and other values in a run
-        auto traced = trace::traceForward(module.shared_from_this(), call.forwardName(), std::move(args),
-                                          std::move(keywords), options);
-        if (!traced) throw CodecError{traced.error().withNote("while saving what " + call.text() + " does")};
-        for (const TracedModule::Entry& entry : (*traced)->entries()) made.addEntry(entry);
-        trace::GraphBuilder builder(*made.entries().back().graph);
-        builder.place(builder.graph().name(), builder.graph().qualname(), nullptr,
-                      std::static_pointer_cast<TracedModule>(made.shared_from_this()));
-        for (const trace::Module::Child& child : (*traced)->children()) {
-            if (auto* below = dynamic_cast<TracedModule*>(child.module.get())) {
-                replaceBelow(*below);
-                made.addChild(child.name, child.module);
-            } else {
-                made.addChild(child.name, replaced(child.module));
-            }
-        }
-    }
-
-    std::map<const trace::Module*, std::vector<const TracedExpr*>> m_calls;
-    std::map<const trace::Module*, std::shared_ptr<TracedModule>> m_made;
-};
 
 class Writer {
   public:
@@ -312,11 +225,12 @@ base::Result<void> write(const std::filesystem::path& path, const std::string& h
 base::Result<void> saveTracedModule(const TracedModule& module, const std::filesystem::path& path,
                                     std::string_view libraryVersion, const base::MappedFiles& sources) {
     try {
+        // What built-in modules do is found by following them with the kernels of the trace.
+        std::optional<trace::EvaluatorScope> kernels;
+        if (!trace::EvaluatorScope::current() && module.evaluator()) kernels.emplace(module.evaluator());
         // A copy: the module itself keeps its built-in modules.
         const auto copy = module.clone();
-        BuiltinReplacer replacer;
-        replacer.collect(*copy);
-        replacer.replaceBelow(*copy);
+        SONDE_TRY(trace::BuiltinGraphs(*copy).replaceBelow(*copy));
         Writer writer;
         const std::size_t root = writer.module(*copy);
         writer.fillGraphs();

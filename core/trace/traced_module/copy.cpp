@@ -110,6 +110,7 @@ void ModuleCopier::fill(const ModuleGraph& from, ModuleGraph& to) {
 std::shared_ptr<TracedModule> TracedModule::clone() const {
     ModuleCopier copier;
     auto made = copier.copy(*this, m_isTop);
+    made->setEvaluator(m_evaluator);
     copier.fillGraphs(nullptr);
     return made;
 }

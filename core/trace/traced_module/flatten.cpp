@@ -143,7 +143,9 @@ class Flattener {
 
 base::Result<std::shared_ptr<TracedModule>> TracedModule::flatten() const {
     SONDE_ASSIGN(const ModuleGraph* graph, this->graph());
-    return Flattener(*this, *graph).run();
+    auto flat = Flattener(*this, *graph).run();
+    flat->setEvaluator(m_evaluator);
+    return flat;
 }
 
 }  // namespace sonde::trace

@@ -89,6 +89,7 @@ base::Result<std::shared_ptr<TracedModule>> traceForward(const std::shared_ptr<M
             const ActiveTracer active(tracer);
             eager = module->callForward(forwardName, args, named).toValue();
             traced = tracer.top();
+            traced->setEvaluator(EvaluatorScope::current());
         }
         SONDE_TRY(checkHierarchy(*module));  // a forward may have added children
         if (options.checkResult) {

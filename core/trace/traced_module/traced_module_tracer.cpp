@@ -171,9 +171,11 @@ const TracedModule::Entry& TracedModuleTracer::finishGraph(const std::string& cl
                                                            const CallStructure& structure, const Var& returned) {
     const Operand operand = operandOf(returned);
     std::vector<TracedNode*> outputs;
+    // What a model returns is tensors; a caller inside of it takes a constant for what it is.
+    const bool mayBeConstant = m_options.isPart || graph->parent();
     const std::function<void(const Operand&)> check = [&](const Operand& item) {
         const bool isNumber = item.kind == Operand::Kind::Node && item.node->isNumber();
-        if (item.kind == Operand::Kind::Constant || isNumber) {
+        if ((item.kind == Operand::Kind::Constant && !mayBeConstant) || isNumber) {
             throw refusal(TraceErrorKind::Assertion,
                           className + " doesn't support " + (isNumber ? item.node->name() : pythonText(item.constant)) +
                               " in return values: only tensors can be results of a traced module");
