@@ -7,6 +7,7 @@
 #include "core/document/evaluator.h"
 #include "core/document/input_infos.h"
 #include "core/document/native_library.h"
+#include "core/document/optimize.h"
 #include "core/document/reference.h"
 #include "core/document/repeated_trace.h"
 #include "core/document/test_cases.h"

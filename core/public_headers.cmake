@@ -13,7 +13,8 @@ set(SONDE_PUBLIC_HEADERS
   base/diagnostics.h base/error.h base/id.h base/mapped_file.h base/mapping_guard.h base/progress.h base/result.h
   base/thread_pool.h base/version.h
   document/document.h document/document_json.h document/document_types.h document/evaluator.h document/format.h
-  document/formats.h document/input_infos.h document/native_library.h document/own_code.h document/part.h document/reference.h
+  document/formats.h document/input_infos.h document/native_library.h document/optimize.h document/own_code.h
+  document/part.h document/reference.h
   document/repeated_trace.h document/test_cases.h document/trace_request.h document/tracers.h document/weights.h
   exec/plan.h exec/plan_options.h exec/recording.h exec/run.h exec/run_options.h exec/runner.h
   export/dump.h

@@ -1,10 +1,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "app/interrupt.h"
 #include "app/verb.h"
 #include "app/verbs/options.h"
 #include "core/analysis/query/query.h"
 #include "core/document/document_json.h"
+#include "core/document/optimize.h"
 #include "core/document/tracer_robust.h"
 #include "core/graph/source_files.h"
 #include "core/io/traced_module/traced_module_file.h"
@@ -45,8 +47,16 @@ base::Result<int> trace(TraceOptions& options) {
         if (!document->tracedModule) {
             return base::usageError("only traced modules can be saved", "--save", "trace with --tracer traced-module");
         }
-        SONDE_TRY(io::saveTracedModule(*document->tracedModule, options.save, io::kTracedModuleLibrary,
-                                       graph::filesOf(document->graph)));
+        // The graphs of the modules get the changes that the reports tell.
+        std::vector<std::string> changing;
+        for (const passes::PassReport& report : document->passReports)
+            if (!report.empty()) changing.push_back(report.pass);
+        std::shared_ptr<const trace::TracedModule> saved = document->tracedModule;
+        if (!changing.empty()) {
+            SONDE_ASSIGN(saved, document::optimize(*saved, changing, commandLineWork()));
+        }
+        SONDE_TRY(
+            io::saveTracedModule(*saved, options.save, io::kTracedModuleLibrary, graph::filesOf(document->graph)));
     }
     const graph::InternalGraph& graph = *document->graph;
     if (!options.where.empty()) {

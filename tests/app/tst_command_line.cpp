@@ -41,6 +41,7 @@ class TestCommandLine : public QObject {
     void jsonIsOneObjectOfTheContract();
     void dotAndGraphArePrinted();
     void robustTracesTellWhatTheyLeftOut();
+    void tracedModulesAreSavedAsPassesReport();
     void checkPassesOnReferenceModels_data();
     void checkPassesOnReferenceModels();
     void checkNamesTheFirstDivergingNode();
@@ -132,6 +133,21 @@ void TestCommandLine::robustTracesTellWhatTheyLeftOut() {
     const QJsonObject root = QJsonDocument::fromJson(json.out.toUtf8()).object();
     QCOMPARE(root["unvisited"].toArray().size(), 1);
     QCOMPARE(root["unvisited"][0]["qualname"].toString(), QString("unused"));
+}
+
+void TestCommandLine::tracedModulesAreSavedAsPassesReport() {
+    const QString file = m_folder.filePath("fused.sondetm");
+    const QStringList trace{"trace", "zoo:unet_small", "--tracer", "traced-module", "--save", file, "--pass"};
+    const Outcome saved = runSonde(trace + QStringList{"fuse-conv-bn"});
+    QVERIFY2(saved.status == 0 && !saved.err.contains("applied 0 times"), qPrintable(saved.err));
+    const Outcome graphs = runSonde({"trace", file, "--format", "graph"});
+    QVERIFY2(graphs.status == 0 && graphs.out.contains("(Conv2d)"), qPrintable(graphs.err));
+    QVERIFY2(!graphs.out.contains("BatchNorm"), qPrintable(graphs.out));
+    const Outcome again = runSonde({"trace", file, "--pass", "fuse-conv-bn"});
+    QVERIFY2(again.err.contains("applied 0 times"), qPrintable(again.err));
+    const Outcome refused = runSonde(trace + QStringList{"attr-to-constant"});
+    QCOMPARE(refused.status, 2);
+    QVERIFY2(refused.err.contains("cannot hold with its hierarchy"), qPrintable(refused.err));
 }
 
 void TestCommandLine::checkPassesOnReferenceModels_data() {

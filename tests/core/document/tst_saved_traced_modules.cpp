@@ -1,4 +1,4 @@
-// Traced modules that are made of archives, saved and opened: values are those of the archives' reference
+// Traced modules that are made of archives, saved, opened and optimised: values are those of the archives' reference
 // files, which PyTorch has written.
 
 #include <QTemporaryDir>
@@ -8,6 +8,7 @@
 
 #include "core/document/document.h"
 #include "core/document/input_infos.h"
+#include "core/document/optimize.h"
 #include "core/exec/runner.h"
 #include "core/io/inputs/inputs.h"
 #include "core/io/npz/npz.h"
@@ -16,6 +17,7 @@
 
 using namespace sonde;
 using namespace sonde::test;
+using trace::TracedModule;
 using SharedDocument = std::shared_ptr<const document::Document>;
 
 namespace {
@@ -56,6 +58,22 @@ bool near(const Tensor& a, const Tensor& b) {
     }
     return true;
 }
+
+/// conv (no bias) -> norm twice, the first conv once more: c(x) + n2(d(n1(c(x)))) has a convolution that is read
+/// twice, n1(c(x)) + n1(c(y)) one that is called twice.
+std::shared_ptr<Lambda> convNorm(bool readTwice) {
+    auto module = lambda("ConvNorm", [readTwice](Lambda& self, std::span<const Var> in) {
+        const Var c = self.use("c")(in[0]);
+        const Var n = self.use("n")(c);
+        return readTwice ? c + n : n + self.use("m")(self.use("c")(in[0] + 1));
+    });
+    module->addChild("c", std::make_shared<nn::Conv2d>(3, 3, 3));
+    module->addChild("n", std::make_shared<nn::BatchNorm2d>(3));
+    module->addChild("m", std::make_shared<nn::BatchNorm2d>(3));
+    return module;
+}
+
+std::size_t norms(const TracedModule& module) { return (*module.graph())->modules("BatchNorm2d").asCount(); }
 
 }  // namespace
 
@@ -120,6 +138,56 @@ class TestSavedTracedModules : public QObject {
             QVERIFY2(refused.empty(), refused.c_str());
             QVERIFY(near(firstTensor(result), firstTensor(expected)));
         }
+    }
+
+    void optimizeKeepsTheHierarchy() {
+        const trace::EvaluatorScope kernels(document::kernelEvaluator());
+        const auto module = net();
+        // Statistics that a trained model may have; fresh ones change nothing.
+        for (const trace::NamedTensor& tensor : trace::namedTensors(*module)) {
+            if (!tensor.path.ends_with("running_mean")) continue;
+            tensor.slot->value = vec({0.5F, -0.25F, 1.0F}).tensor();
+        }
+        const auto made = traced(module, {netInput()});
+        QCOMPARE(norms(*made), 2U);
+        const auto optimised = document::optimize(*made);
+        QVERIFY2(optimised, optimised ? "" : optimised.error().text().c_str());
+        QCOMPARE(norms(*made), 2U);
+        QCOMPARE(norms(**optimised), 0U);
+        trace::ModuleGraph& graph = graphOf(*optimised);
+        QVERIFY(graph.validate());
+        QCOMPARE(graph.modules("Conv2d").asCount(), 2U);
+        QCOMPARE(graph.modules<nn::Conv2d>().asCount(), 2U);
+        QVERIFY(named(graph, "block0_out")->expr().innerGraph());
+        QVERIFY(named(*named(graph, "block0_out")->expr().innerGraph(), "conv1_out"));
+        QVERIFY(near((*optimised)->run({netInput()})->tensor(), made->run({netInput()})->tensor()));
+        QVERIFY(io::saveTracedModule(**optimised, path("fused.sondetm")));
+        const auto loaded = io::loadTracedModule(path("fused.sondetm"));
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        QCOMPARE(norms(**loaded), 0U);
+        for (const trace::NamedTensor& tensor : trace::namedTensors(**loaded))
+            QVERIFY2(!tensor.path.ends_with("running_mean"), tensor.path.c_str());
+        QVERIFY(near((*loaded)->run({netInput()})->tensor(), made->run({netInput()})->tensor()));
+        // Unknown passes are errors, and so is what would have to change in more than one graph.
+        QVERIFY(!document::optimize(*made, {"nope"}));
+        const auto refused = document::optimize(*made, {"attr-to-constant"});
+        QVERIFY(!refused && refused.error().hint.find("sonde save") != std::string::npos);
+    }
+
+    void convolutionsThatAreUsedElsewhere() {
+        const trace::EvaluatorScope kernels(document::kernelEvaluator());
+        const auto readTwice = traced(convNorm(true), {netInput()});
+        const auto kept = document::optimize(*readTwice);
+        QVERIFY2(kept, kept ? "" : kept.error().text().c_str());
+        QCOMPARE(norms(**kept), 1U);
+        // Called twice, with a norm each: the first call gets a convolution of its own, `c_1`.
+        const auto calledTwice = traced(convNorm(false), {netInput()});
+        const auto split = document::optimize(*calledTwice);
+        QVERIFY2(split, split ? "" : split.error().text().c_str());
+        QCOMPARE(norms(**split), 0U);
+        QVERIFY((*split)->find("c_1") && (*split)->find("c"));
+        QVERIFY(graphOf(*split).validate());
+        QVERIFY(near((*split)->run({netInput()})->tensor(), calledTwice->run({netInput()})->tensor()));
     }
 
   private:
