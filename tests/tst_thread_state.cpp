@@ -25,7 +25,7 @@ constexpr Variables kVariables[] = {
     {"core/base/stack_room.cpp", 1, "the end of the thread's own stack, asked for once"},
     {"core/base/thread_pool.cpp", 1, "whether the thread works on a chunk"},
     {"core/io/torchscript/run_state.cpp", 1, "Module::forward takes values only"},
-    {"core/ops/kernels/followers.cpp", 1, "kernels ask for it behind calls that pass no followers"},
+    {"core/ops/kernels/epilogue.cpp", 1, "kernels ask for it behind calls that pass no epilogue"},
     {"core/ops/kernels/scratch.h", 2, "working memory that stays with the thread: fresh memory costs page faults"},
     {"core/tensor/storage.cpp", 1, "tensors allocate where no limit is passed"},
     {"core/trace/error.cpp", 1, "belongs to the exception that is on its way"},

@@ -77,15 +77,15 @@ Census::Census(const PlanImpl& plan, const std::vector<Value>& values, CensusMem
     : m_plan(plan), m_graph(*plan.graph), m_values(values), m_memory(memory), m_pool(pool),
       m_isBad(m_graph.nodeCount(), false) {}
 
-ops::kernels::Followers::Census Census::modeFor(const Step& step) const {
-    using Mode = ops::kernels::Followers::Census;
+ops::kernels::Epilogue::Census Census::modeFor(const Step& step) const {
+    using Mode = ops::kernels::Epilogue::Census;
     const auto getsBad = [this](const Step& one) {
         return std::ranges::any_of(m_graph.expr(one.expr).inputs,
                                    [this](NodeId input) { return m_isBad[sourceOf(input).index()]; });
     };
     // One value alone is counted as quickly as it is looked at.
-    if (step.followers.empty() || m_memory.wasBad(step.expr) || getsBad(step)) return Mode::Count;
-    return std::ranges::any_of(step.followers, getsBad) ? Mode::Count : Mode::Detect;
+    if (step.epilogue.empty() || m_memory.wasBad(step.expr) || getsBad(step)) return Mode::Count;
+    return std::ranges::any_of(step.epilogue, getsBad) ? Mode::Count : Mode::Detect;
 }
 
 void Census::made(NodeId node, const Value& value, const std::optional<BadCount>& counted) {

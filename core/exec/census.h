@@ -8,8 +8,8 @@
 
 #include "core/exec/plan_impl.h"
 #include "core/exec/recording.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/finite.h"
-#include "core/ops/kernels/followers.h"
 
 namespace sonde::exec {
 
@@ -30,7 +30,7 @@ class CensusMemory {
 };
 
 /// Counts the NaN and infinite elements of everything that a run computes, right when it is made, and tells origins
-/// from carriers. Kernels that let others follow count by themselves, piece by piece (ops::kernels::Followers); other
+/// from carriers. Kernels that run an epilogue count by themselves, piece by piece (ops::kernels::Epilogue); other
 /// values are read once while they are in the cache, unless they share the memory of an input that is finite.
 class Census {
   public:
@@ -39,7 +39,7 @@ class Census {
 
     /// How a step is to look at its values while it runs: one that is likely to have bad ones, because it had or
     /// because they come in, counts them; others only find out whether there are any, and then run again to count.
-    ops::kernels::Followers::Census modeFor(const Step& step) const;
+    ops::kernels::Epilogue::Census modeFor(const Step& step) const;
     void detectedIn(const Step& step) { m_memory.noteBad(step.expr); }
     /// A node has a new value; `counted` if its kernel has counted already.
     void made(NodeId node, const Value& value, const std::optional<ops::kernels::BadCount>& counted);

@@ -21,7 +21,7 @@ Execution::Execution(const Plan& plan, const base::WorkContext& work, const RunO
                      ops::RunEnvironment& environment, RunMemory& memory, FileCheck& files)
     : m_plan(plan.impl()), m_graph(plan.graph()), m_work(work), m_options(options), m_environment(environment),
       m_memory(memory), m_files(files), m_values(m_graph.nodeCount()), m_isMissing(m_graph.nodeCount(), false),
-      m_followed(m_graph.exprCount(), false) {
+      m_fused(m_graph.exprCount(), false) {
     if (options.countsBad) m_census.emplace(m_plan, m_values, memory.census, *environment.pool);
     m_recording.states.assign(m_graph.exprCount(), ExprState::NotReached);
     m_recording.elapsed.assign(m_graph.exprCount(), 0);
@@ -161,8 +161,8 @@ Execution::Outcome Execution::runRowStep(const Step& step, int depth) {
         if (outcome == Outcome::Finished) closeCall(ExprState::Done);
         return outcome;
     }
-    // The kernel of the step that it follows may have done it already.
-    if (step.follows && m_followed[expr.id.index()]) return Outcome::Finished;
+    // The kernel of the step that it is fused to may have done it already.
+    if (step.isFused && m_fused[expr.id.index()]) return Outcome::Finished;
     return runStep(step, depth);
 }
 

@@ -16,7 +16,7 @@
 #include "core/exec/prepared_cache.h"
 #include "core/exec/recording.h"
 #include "core/exec/run_options.h"
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 
 namespace sonde::exec {
 
@@ -41,7 +41,7 @@ class Execution {
     enum class Outcome : std::uint8_t { Finished, AllEndsReached, Failed };
     class KernelBodies;
     using BadCount = ops::kernels::BadCount;
-    using Followers = ops::kernels::Followers;
+    using Epilogue = ops::kernels::Epilogue;
 
     Outcome runBody(graph::BodyId id, int depth);
     /// `kept` goes into the recording in its place, if it is there; `bad` is known if the kernel has counted.
@@ -66,8 +66,8 @@ class Execution {
     Outcome execute(const Step& step, const graph::Expr& expr, int depth);
     Outcome runOperator(const Step& step, const graph::Expr& expr, int depth);
     static bool areFloats(std::span<const Value> inputs);
-    std::vector<Followers::Link> linksOf(const Step& step);
-    Outcome publishFollowed(const Step& step, const graph::Expr& expr, Value result, const Followers& followers);
+    std::vector<Epilogue::Link> linksOf(const Step& step);
+    Outcome publishEpilogue(const Step& step, const graph::Expr& expr, Value result, const Epilogue& epilogue);
     Outcome runInner(const graph::Expr& expr, int depth);
     Outcome publishInputs(const graph::Expr& call);
     Outcome publishResults(const graph::Expr& call);
@@ -97,7 +97,7 @@ class Execution {
     std::unordered_map<ExprId, std::uint64_t> m_draws;  ///< how often steps that draw random numbers have run
     Recording m_recording;
     std::size_t m_endsLeft = 0;
-    std::vector<bool> m_followed;  ///< by expr: done by the kernel of the step that it follows, the last time that ran
+    std::vector<bool> m_fused;  ///< by expr: done by the kernel of the step that it is fused to, the last time that ran
     std::int64_t m_startNs = 0;
 };
 

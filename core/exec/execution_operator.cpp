@@ -1,4 +1,4 @@
-// How an execution calls the kernel of an operator: with those that follow it, and with bodies that it may run.
+// How an execution calls the kernel of an operator: with its epilogue, and with bodies that it may run.
 
 #include <exception>
 
@@ -71,8 +71,8 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         inputs[i] = step.arguments[i] ? build(*step.arguments[i]) : step.fallbacks[i];
     }
-    for (const Step& follower : step.followers) m_followed[follower.expr.index()] = false;
-    std::optional<Followers> followers;
+    for (const Step& fused : step.epilogue) m_fused[fused.expr.index()] = false;
+    std::optional<Epilogue> epilogue;
     KernelBodies bodies(*this, expr, depth);
     base::Result<std::vector<Value>> results = base::runError("the operator did not run");
     m_environment.seed = seedOf(step);
@@ -80,18 +80,18 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
         const auto constantsOf = [&] { return constantInputs(m_plan, step); };
         auto prepared = m_memory.prepared.find(step, constantsOf, m_environment);
         if (prepared) {
-            const auto call = [&](Followers::Census mode) {
-                const bool leads = step.leads && (m_census || !step.followers.empty()) && areFloats(inputs);
-                if (leads) followers.emplace(linksOf(step), m_memory.blocks, mode);
-                const Followers::Scope scope(leads ? &*followers : nullptr);
+            const auto call = [&](Epilogue::Census mode) {
+                const bool runs = step.runsEpilogue && (m_census || !step.epilogue.empty()) && areFloats(inputs);
+                if (runs) epilogue.emplace(linksOf(step), m_memory.blocks, mode);
+                const Epilogue::Scope scope(runs ? &*epilogue : nullptr);
                 results = ops::callPrepared(*step.op, inputs, step.attributes, expr.outputs.size(), m_environment,
                                             expr.op.version, prepared->get(), expr.bodies.empty() ? nullptr : &bodies,
                                             &m_memory.blocks);
             };
-            call(m_census && step.leads ? m_census->modeFor(step) : Followers::Census::None);
-            if (results && followers && followers->detected()) {
+            call(m_census && step.runsEpilogue ? m_census->modeFor(step) : Epilogue::Census::None);
+            if (results && epilogue && epilogue->detected()) {
                 m_census->detectedIn(step);
-                call(Followers::Census::Count);
+                call(Epilogue::Census::Count);
             }
         } else {
             results = std::move(prepared).error();
@@ -103,7 +103,7 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
     } catch (...) {  // of a model's own code, which fills weights when they are first read
         results = base::runError("the model's own code threw an exception that is not a std::exception");
     }
-    if (results && followers) return publishFollowed(step, expr, (*results)[0], *followers);
+    if (results && epilogue) return publishEpilogue(step, expr, (*results)[0], *epilogue);
     if (results) return publishAll(expr, std::move(*results));
     if (bodies.outcome == Outcome::AllEndsReached) return Outcome::AllEndsReached;
     // An error inside a body was described where it happened; here only the way up to it is added.
@@ -112,7 +112,8 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
     return Outcome::Failed;
 }
 
-/// Only float32 all through: nothing is promoted or narrowed on the way, and the kernel's result is what others follow.
+/// Only float32 all through: nothing is promoted or narrowed on the way, and the kernel's result is what others are
+/// fused to.
 bool Execution::areFloats(std::span<const Value> inputs) {
     for (const Value& value : inputs) {
         if (value.isTensor() && value.tensor().dtype() != tensor::DType::Float32) return false;
@@ -120,33 +121,33 @@ bool Execution::areFloats(std::span<const Value> inputs) {
     return true;
 }
 
-std::vector<Execution::Followers::Link> Execution::linksOf(const Step& step) {
-    std::vector<Followers::Link> links;
-    for (const Step& follower : step.followers) {
-        Followers::Link link{follower.op,          {},      follower.followsAt,  follower.ownInputs,
-                             &follower.attributes, nullptr, follower.overwrites, follower.onlyKept,
-                             follower.isKept};
-        for (std::size_t i = 0; i < follower.arguments.size(); ++i) {
-            const bool isMadeHere = i == follower.followsAt || follower.ownInputs[i] != ops::kernels::kNoInput;
-            link.inputs.push_back(isMadeHere              ? Value()
-                                  : follower.arguments[i] ? build(*follower.arguments[i])
-                                                          : follower.fallbacks[i]);
+std::vector<Execution::Epilogue::Link> Execution::linksOf(const Step& step) {
+    std::vector<Epilogue::Link> links;
+    for (const Step& fused : step.epilogue) {
+        Epilogue::Link link{fused.op,          {},      fused.fusedAt,    fused.ownInputs,
+                            &fused.attributes, nullptr, fused.overwrites, fused.onlyKept,
+                            fused.isKept};
+        for (std::size_t i = 0; i < fused.arguments.size(); ++i) {
+            const bool isMadeHere = i == fused.fusedAt || fused.ownInputs[i] != ops::kernels::kNoInput;
+            link.inputs.push_back(isMadeHere           ? Value()
+                                  : fused.arguments[i] ? build(*fused.arguments[i])
+                                                       : fused.fallbacks[i]);
         }
-        const auto constantsOf = [&] { return constantInputs(m_plan, follower); };
-        if (auto prepared = m_memory.prepared.find(follower, constantsOf, m_environment)) link.prepared = *prepared;
+        const auto constantsOf = [&] { return constantInputs(m_plan, fused); };
+        if (auto prepared = m_memory.prepared.find(fused, constantsOf, m_environment)) link.prepared = *prepared;
         links.push_back(std::move(link));
     }
     return links;
 }
 
-/// The results of a step and of those that followed it, except those that were overwritten.
-Execution::Outcome Execution::publishFollowed(const Step& step, const Expr& expr, Value result,
-                                              const Followers& followers) {
+/// The results of a step and of its epilogue, except those that were overwritten.
+Execution::Outcome Execution::publishEpilogue(const Step& step, const Expr& expr, Value result,
+                                              const Epilogue& epilogue) {
     NodeId node = expr.outputs.front();
     Value kept;
-    std::optional<BadCount> bad = followers.badInLeader();
+    std::optional<BadCount> bad = epilogue.badInMain();
     for (std::size_t f = 0;; ++f) {
-        const bool isOverwritten = f < followers.bound() && step.followers[f].overwrites;
+        const bool isOverwritten = f < epilogue.bound() && step.epilogue[f].overwrites;
         m_recording.computedNodes[node.index()] = true;
         if (isOverwritten) {
             if (m_census) m_census->made(node, result, bad);
@@ -154,16 +155,16 @@ Execution::Outcome Execution::publishFollowed(const Step& step, const Expr& expr
             const Outcome outcome = publish(node, std::move(result), std::move(kept), bad);
             if (outcome != Outcome::Finished) return outcome;
         }
-        if (f == followers.bound()) return Outcome::Finished;
-        const ExprId next = step.followers[f].expr;
-        m_followed[next.index()] = true;
+        if (f == epilogue.bound()) return Outcome::Finished;
+        const ExprId next = step.epilogue[f].expr;
+        m_fused[next.index()] = true;
         m_recording.states[next.index()] = ExprState::Done;
         m_recording.joinedTo[next.index()] = expr.id;
         if (m_recording.started[next.index()] == 0) m_recording.started[next.index()] = nowNs() - m_startNs;
         node = m_graph.expr(next).outputs.front();
-        result = Value(followers.result(f));
-        bad = followers.badInResult(f);
-        kept = step.followers[f].isKept ? Value(followers.kept(f)) : Value();
+        result = Value(epilogue.result(f));
+        bad = epilogue.badInResult(f);
+        kept = step.epilogue[f].isKept ? Value(epilogue.kept(f)) : Value();
     }
 }
 

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "core/exec/flatten.h"
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 
 namespace sonde::exec {
 
@@ -42,8 +42,8 @@ class Joiner {
         std::vector<Step> result;
         for (std::size_t i = 0; i < m_steps.size(); ++i) {
             Step step = m_steps[i];
-            step.follows = m_taken[i];
-            if (!step.follows && step.leads) follow(i, step);
+            step.isFused = m_taken[i];
+            if (!step.isFused && step.runsEpilogue) fuse(i, step);
             result.push_back(std::move(step));
         }
         return result;
@@ -93,24 +93,24 @@ class Joiner {
         return step.kind == Step::Kind::Operator && expr.outputs.size() == 1 && expr.bodies.empty();
     }
 
-    void follow(std::size_t leader, Step& step) {
+    void fuse(std::size_t first, Step& step) {
         NodeId result = source(m_graph.expr(step.expr).outputs.front());
         std::unordered_map<NodeId, std::size_t> own{{result, 0}};
         for (bool found = true; found;) {
             found = false;
             for (std::size_t candidate : m_readBy[result]) {
-                if (candidate <= leader || m_taken[candidate] || hasEffectBetween(leader, candidate)) continue;
+                if (candidate <= first || m_taken[candidate] || hasEffectBetween(first, candidate)) continue;
                 Step next = m_steps[candidate];
-                if (!canFollow(next, result, leader, own)) continue;
+                if (!canFuse(next, result, first, own)) continue;
                 const bool wanted = m_wanted[result.index()] || m_readers[result.index()] != 1;
                 next.overwrites = !wanted;
                 next.onlyKept = wanted && !m_ends[result.index()] && m_readers[result.index()] == 1;
                 m_taken[candidate] = true;
                 result = source(m_graph.expr(next.expr).outputs.front());
                 next.isKept = m_kept[result.index()];
-                m_made[result] = leader;
-                step.followers.push_back(std::move(next));
-                own.emplace(result, step.followers.size());
+                m_made[result] = first;
+                step.epilogue.push_back(std::move(next));
+                own.emplace(result, step.epilogue.size());
                 found = true;
                 break;
             }
@@ -118,11 +118,11 @@ class Joiner {
     }
 
     /// Sets where the step reads the result and what else of this chain it reads.
-    bool canFollow(Step& step, NodeId result, std::size_t leader,
-                   const std::unordered_map<NodeId, std::size_t>& own) const {
-        if (!isPlain(step) || !ops::kernels::followerOf(*step.op)) return false;
+    bool canFuse(Step& step, NodeId result, std::size_t first,
+                 const std::unordered_map<NodeId, std::size_t>& own) const {
+        if (!isPlain(step) || !ops::kernels::epilogueOpOf(*step.op)) return false;
         step.ownInputs.assign(step.arguments.size(), kNoInput);
-        step.followsAt = kNoInput;
+        step.fusedAt = kNoInput;
         for (std::size_t i = 0; i < step.arguments.size(); ++i) {
             const Argument* argument = step.arguments[i];
             if (!argument || argument->kind == Argument::Kind::Constant || argument->kind == Argument::Kind::Omitted)
@@ -130,34 +130,34 @@ class Joiner {
             if (argument->kind != Argument::Kind::Node) return false;
             const NodeId node = source(argument->node);
             if (node == result) {
-                if (step.followsAt != kNoInput) return false;
-                step.followsAt = i;
+                if (step.fusedAt != kNoInput) return false;
+                step.fusedAt = i;
             } else if (const auto found = own.find(node); found != own.end()) {
                 step.ownInputs[i] = found->second;
             } else if (const auto made = m_made.find(node);
-                       made != m_made.end() && made->second >= leader && !m_graph.node(node).constant) {
+                       made != m_made.end() && made->second >= first && !m_graph.node(node).constant) {
                 return false;
             }
         }
-        return step.followsAt != kNoInput;
+        return step.fusedAt != kNoInput;
     }
 
     const std::vector<Step>& m_steps;
     const PlanImpl& m_plan;
     const InternalGraph& m_graph;
-    std::vector<bool> m_taken;                                      ///< by step: follows another one
-    std::vector<std::size_t> m_readers;                             ///< by source node
-    std::vector<bool> m_wanted;                                     ///< by source node: kept, or an end point
-    std::vector<bool> m_kept;                                       ///< by source node
-    std::vector<bool> m_ends;                                       ///< by source node
-    std::vector<std::size_t> m_effects;                             ///< steps that have one, in order
-    std::unordered_map<NodeId, std::size_t> m_made;                 ///< by source node: the step, or its leader
+    std::vector<bool> m_taken;                       ///< by step: fused to another one
+    std::vector<std::size_t> m_readers;              ///< by source node
+    std::vector<bool> m_wanted;                      ///< by source node: kept, or an end point
+    std::vector<bool> m_kept;                        ///< by source node
+    std::vector<bool> m_ends;                        ///< by source node
+    std::vector<std::size_t> m_effects;              ///< steps that have one, in order
+    std::unordered_map<NodeId, std::size_t> m_made;  ///< by source node: the step, or the one that it is fused to
     std::unordered_map<NodeId, std::vector<std::size_t>> m_readBy;  ///< by source node
 };
 
 }  // namespace
 
-std::vector<Step> joinFollowers(const std::vector<Step>& steps, const PlanImpl& plan, const InternalGraph& graph) {
+std::vector<Step> fuseEpilogues(const std::vector<Step>& steps, const PlanImpl& plan, const InternalGraph& graph) {
     return Joiner(steps, plan, graph).run();
 }
 

@@ -10,7 +10,7 @@
 #include "core/exec/plan_impl.h"
 #include "core/graph/purify.h"
 #include "core/graph/traits.h"
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 
 namespace sonde::exec {
 
@@ -77,7 +77,7 @@ class Planner {
         BodyPlan& body = m_plan.bodies[id.index()];
         body.isRow = rowOf(m_graph, id) == id;
         if (!body.isRow) return;
-        body.joined = joinFollowers(flattened(m_plan.bodies, id, m_graph), m_plan, m_graph);
+        body.joined = fuseEpilogues(flattened(m_plan.bodies, id, m_graph), m_plan, m_graph);
         planReleases(id, body.joined, true);
     }
 
@@ -154,7 +154,7 @@ class Planner {
             return;
         }
         step.attributes = std::move(*attributes);
-        step.leads = expr.outputs.size() == 1 && expr.bodies.empty() && ops::kernels::isLeader(*step.op);
+        step.runsEpilogue = expr.outputs.size() == 1 && expr.bodies.empty() && ops::kernels::runsEpilogue(*step.op);
         if (!step.op->parameters.empty() || !expr.keywords.empty()) bindParameters(expr, step);
     }
 
@@ -223,7 +223,7 @@ class Planner {
         for (std::size_t i = steps.size(); i-- > 0;) {
             reads.clear();
             collectReads(steps[i], reads);
-            for (const Step& follower : steps[i].followers) collectReads(follower, reads);
+            for (const Step& fused : steps[i].epilogue) collectReads(fused, reads);
             for (NodeId read : reads) {
                 const NodeId node = source(read);
                 if (done[node.index()]) continue;
@@ -251,7 +251,7 @@ class Planner {
             std::size_t last = 0;
             for (std::size_t i = 0; i < steps->size(); ++i) {
                 bool holds = holdsEnd[(*steps)[i].expr.index()];
-                for (const Step& follower : (*steps)[i].followers) holds = holds || holdsEnd[follower.expr.index()];
+                for (const Step& fused : (*steps)[i].epilogue) holds = holds || holdsEnd[fused.expr.index()];
                 if (holds) last = i + 1;
             }
             steps->resize(last);

@@ -28,19 +28,19 @@ struct Step {
     std::vector<Value> fallbacks;                   ///< for null arguments
     std::vector<NodeId> release;                    ///< values whose last consumer this step is
     /// Element-wise steps that may be done piece by piece while this one's result is in the cache. Each reads the
-    /// result of the one before as argument `followsAt`; `ownInputs` tells which of its other arguments come from this
-    /// step (0) or an earlier follower (number + 1); `overwrites`: nobody else wants what it follows. They keep their
-    /// place in the row.
-    std::vector<Step> followers;
-    std::size_t followsAt = 0;
+    /// result of the one before as argument `fusedAt`; `ownInputs` tells which of its other arguments come from this
+    /// step (0) or an earlier one of the epilogue (number + 1); `overwrites`: nobody else wants what it is fused to.
+    /// They keep their place in the row.
+    std::vector<Step> epilogue;
+    std::size_t fusedAt = 0;
     std::vector<std::size_t> ownInputs;
     bool overwrites = false;
-    bool onlyKept = false;    ///< what it follows is kept for later, and no other step reads it
-    bool isKept = false;      ///< of a follower: its result is kept for later
-    bool leads = false;       ///< its kernel lets others follow it, see ops::kernels::Followers
-    bool hasEffect = false;   ///< see Needed::effect: nothing of what comes after it is done before it
-    bool isOptional = false;  ///< only watched: if it fails, it and what reads it are missing, and the run goes on
-    bool follows = false;     ///< is in another step's `followers`: nothing to do if that one's kernel did it
+    bool onlyKept = false;      ///< what it is fused to is kept for later, and no other step reads it
+    bool isKept = false;        ///< its own result is kept for later
+    bool runsEpilogue = false;  ///< its kernel can run an epilogue, see ops::kernels::Epilogue
+    bool hasEffect = false;     ///< see Needed::effect: nothing of what comes after it is done before it
+    bool isOptional = false;    ///< only watched: if it fails, it and what reads it are missing, and the run goes on
+    bool isFused = false;       ///< is in another step's `epilogue`: nothing to do if that one's kernel did it
     /// Of the random numbers that it draws, from 1: operations that come after each other in the program draw other
     /// ones. 0: it draws none, or has a seed of its own (ONNX), which gives the same numbers wherever it is written.
     std::uint64_t stream = 0;
@@ -48,7 +48,7 @@ struct Step {
 };
 
 /// The steps of one body that are needed, in order; and, for runs that nobody observes step by step, the same with the
-/// steps of called bodies in their place and followers joined (empty for called bodies).
+/// steps of called bodies in their place and epilogues fused (empty for called bodies).
 struct BodyPlan {
     std::vector<Step> steps;
     std::vector<Step> joined;

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/ops/kernels/elementwise.h"
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -107,16 +107,17 @@ base::Result<void> divideRounded(KernelContext& context) {
     return {};
 }
 
-/// Two tensors can follow; alpha, if there is one, must be 1.
-void addFollowing(const std::string& name, kernels::Binary operation) {
+/// Two tensors can be fused; alpha, if there is one, must be 1.
+void addEpilogue(const std::string& name, kernels::Binary operation) {
     const bool isInPlace = name.find("_.") != std::string::npos;
-    kernels::addFollower(
-        "aten", name, [operation, isInPlace](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
+    kernels::addEpilogueOp(
+        "aten", name,
+        [operation, isInPlace](const kernels::EpilogueCall& call) -> std::unique_ptr<kernels::EpilogueOp> {
             if (isInPlace && call.at != 0) return nullptr;  // the result has the shape and dtype of the other one
             const std::size_t alpha = call.op.position("alpha");
             if (alpha < call.inputs.size() && !(call.inputs[alpha].isNumber() && call.inputs[alpha].number() == 1))
                 return nullptr;
-            return kernels::binaryFollower(call, operation);
+            return kernels::binaryEpilogue(call, operation);
         });
 }
 
@@ -126,7 +127,7 @@ void define_aten_arithmetic(Registry& registry) {
     for (const auto& [name, operation] :
          {std::pair("add", kernels::Binary::Add), std::pair("sub", kernels::Binary::Sub),
           std::pair("mul", kernels::Binary::Mul), std::pair("div", kernels::Binary::Div)}) {
-        for (const char* form : {".Tensor", "_.Tensor"}) addFollowing(std::string(name) + form, operation);
+        for (const char* form : {".Tensor", "_.Tensor"}) addEpilogue(std::string(name) + form, operation);
     }
     add(registry,
         {"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",

@@ -1,7 +1,7 @@
 // Functions of two numbers with broadcasting, and the ones that take any number of inputs.
 
 #include "core/ops/kernels/elementwise.h"
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -64,10 +64,11 @@ void addArithmetic(Registry& registry, std::string_view name, std::string_view s
                      .out("C")
                      .runs([operation](KernelContext& context) { return run(context, operation); }, inferBroadcast));
     if (const std::optional<kernels::Binary> fast = kernels::fastOf(operation)) {
-        kernels::addLeader("", name);
-        kernels::addFollower("", name, [fast](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
-            return call.op.since >= 7 ? kernels::binaryFollower(call, *fast) : nullptr;
-        });
+        kernels::addEpilogueKernel("", name);
+        kernels::addEpilogueOp("", name,
+                               [fast](const kernels::EpilogueCall& call) -> std::unique_ptr<kernels::EpilogueOp> {
+                                   return call.op.since >= 7 ? kernels::binaryEpilogue(call, *fast) : nullptr;
+                               });
     }
 }
 

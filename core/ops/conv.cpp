@@ -3,7 +3,7 @@
 
 #include "core/ops/kernels/conv.h"
 
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/row.h"
 
 namespace sonde::ops {
@@ -142,7 +142,7 @@ base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arg
     Tensor x = context.in("input");
     const Tensor& w = context.in("weight");
     const bool batched = x.rank() == w.rank();
-    if (!batched) kernels::Followers::dismiss();  // what follows has one dimension less
+    if (!batched) kernels::Epilogue::dismiss();  // what follows has one dimension less
     if (!batched && x.rank() + 1 == w.rank()) x = x.unsqueezed(0);
     SONDE_TRY(needImage(x, w));
     const auto kernel = std::span(w.shape().dims()).subspan(2);
@@ -352,10 +352,10 @@ void define_conv(Registry& registry) {
                      .attrInts("pads")
                      .attrInts("strides")
                      .runs(onnxConvTranspose, inferOnnxConvTranspose));
-    kernels::addLeader("", "Conv");
+    kernels::addEpilogueKernel("", "Conv");
     for (const char* name :
          {"conv1d", "conv2d", "conv3d", "conv2d.padding", "convolution", "_convolution", "_convolution.deprecated"}) {
-        kernels::addLeader("aten", name);
+        kernels::addEpilogueKernel("aten", name);
     }
     addAtenConv(registry);
 }

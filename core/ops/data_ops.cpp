@@ -9,7 +9,7 @@
 #include "core/base/random.h"
 #include "core/base/unicode.h"
 #include "core/ops/kernels/elementwise.h"
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/convert.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
@@ -242,7 +242,7 @@ base::Result<void> clipInputs(KernelContext& context) {
 }
 
 /// Bounds as attributes or as inputs of one number.
-std::unique_ptr<kernels::Follower> clipFollower(const kernels::FollowerCall& call) {
+std::unique_ptr<kernels::EpilogueOp> clipEpilogue(const kernels::EpilogueCall& call) {
     if (call.sameShapeOnly != kernels::kNoInput) return nullptr;  // a bound that has no value yet
     double bounds[2] = {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     const char* const names[2] = {"min", "max"};
@@ -253,7 +253,7 @@ std::unique_ptr<kernels::Follower> clipFollower(const kernels::FollowerCall& cal
         if (!call.inputs[at].isTensor() || call.inputs[at].tensor().numel() != 1) return nullptr;
         bounds[i] = call.inputs[at].tensor().toDouble(0);
     }
-    return call.at == 0 ? kernels::unaryFollower(kernels::Unary::Clip, bounds[0], bounds[1]) : nullptr;
+    return call.at == 0 ? kernels::unaryEpilogue(kernels::Unary::Clip, bounds[0], bounds[1]) : nullptr;
 }
 
 base::Result<void> clipAttributes(KernelContext& context) {
@@ -445,7 +445,7 @@ void define_data_ops(Registry& registry) {
                                                       context.in("input").shape));
                          return {};
                      }));
-    kernels::addFollower("", "Clip", clipFollower);
+    kernels::addEpilogueOp("", "Clip", clipEpilogue);
     registry.add(Row("Clip", 1, "x held between two bounds", Category::Elementwise)
                      .in("input", kFloats)
                      .out("output")

@@ -3,7 +3,7 @@
 #include "core/ops/kernels/matmul.h"
 
 #include "core/ops/kernels/elementwise.h"
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -92,8 +92,8 @@ base::Result<std::unique_ptr<PreparedState>> prepareAt(std::span<const Value> co
 }  // namespace
 
 void define_matmul(Registry& registry) {
-    for (const char* name : {"MatMul", "Gemm"}) kernels::addLeader("", name);
-    for (const char* name : {"linear", "matmul", "mm", "bmm", "addmm"}) kernels::addLeader("aten", name);
+    for (const char* name : {"MatMul", "Gemm"}) kernels::addEpilogueKernel("", name);
+    for (const char* name : {"linear", "matmul", "mm", "bmm", "addmm"}) kernels::addEpilogueKernel("aten", name);
     registry.add(Row("MatMul", 1, "matrix product with numpy's rules", Category::Layer)
                      .in("A", kNumbers, "T")
                      .in("B", kNumbers, "T")

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/normalize.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
@@ -108,7 +108,7 @@ base::Result<std::unique_ptr<PreparedState>> prepareBatchNorm(std::span<const Va
 }
 
 /// Only with factors that were prepared: they outlive the call.
-std::unique_ptr<kernels::Follower> batchNormFollower(const kernels::FollowerCall& call) {
+std::unique_ptr<kernels::EpilogueOp> batchNormEpilogue(const kernels::EpilogueCall& call) {
     const auto* affine = static_cast<const kernels::ChannelAffine*>(call.prepared);
     const std::size_t at = call.op.position("training");
     const bool training =
@@ -116,7 +116,7 @@ std::unique_ptr<kernels::Follower> batchNormFollower(const kernels::FollowerCall
             ? at >= call.inputs.size() || call.inputs[at].kind() != ValueKind::Bool || call.inputs[at].toBool()
             : call.attributes.getInt("training_mode", 0) != 0;
     const bool byChannel = call.attributes.getInt("spatial", 1) != 0;
-    return affine && !training && byChannel ? kernels::affineFollower(call, affine->factor, affine->shift) : nullptr;
+    return affine && !training && byChannel ? kernels::affineEpilogue(call, affine->factor, affine->shift) : nullptr;
 }
 
 base::Result<void> inferBatchNorm(InferContext& context) {
@@ -512,8 +512,8 @@ void define_normalization(Registry& registry) {
     registry.add(batchRow(1).attrInt("spatial", 1));
     registry.add(batchRow(9));
     for (const auto& [domain, name] : {std::pair("", "BatchNormalization"), std::pair("aten", "batch_norm")}) {
-        kernels::addLeader(domain, name);
-        kernels::addFollower(domain, name, batchNormFollower);
+        kernels::addEpilogueKernel(domain, name);
+        kernels::addEpilogueOp(domain, name, batchNormEpilogue);
     }
     registry.add(batchRow(14).attrInt("training_mode", 0));
     registry.add(Row("InstanceNormalization", 1,

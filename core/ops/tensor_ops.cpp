@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
@@ -431,7 +431,7 @@ base::Result<void> inferAtenList(InferContext& context, bool stack) {
 }
 
 void defineAtenTensor(Registry& registry) {
-    kernels::addLeader("aten", "cat");
+    kernels::addEpilogueKernel("aten", "cat");
     registry.add(atenRow("cat(Tensor[] tensors, int dim=0) -> Tensor", "tensors concatenated", Category::Tensor,
                          atenCat, [](InferContext& context) { return inferAtenList(context, false); }));
     registry.add(atenRow("stack(Tensor[] tensors, int dim=0) -> Tensor", "tensors along a new dimension",
@@ -455,7 +455,7 @@ void define_tensor_ops(Registry& registry) {
         if (since == 1) row.attrInt("axis", 1);
         else row.required("axis", AttributeKind::Int);
         registry.add(row.runs(onnxConcat, inferConcat));
-        kernels::addLeader("", "Concat");
+        kernels::addEpilogueKernel("", "Concat");
     }
     registry.add(Row("Split", 1, "cuts a tensor in pieces along an axis", Category::Tensor)
                      .in("input")

@@ -5,7 +5,7 @@
 #include <complex>
 
 #include "core/ops/kernels/elementwise.h"
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -251,12 +251,12 @@ void addOnnx(Registry& registry, const Function& row) {
         inferSame);
     registry.add(built);
     if (!function.fast) return;
-    kernels::addLeader("", row.onnx);
-    kernels::addFollower("", row.onnx, [function, attributes](const kernels::FollowerCall& call) {
+    kernels::addEpilogueKernel("", row.onnx);
+    kernels::addEpilogueOp("", row.onnx, [function, attributes](const kernels::EpilogueCall& call) {
         const auto at = [&](std::size_t i) {
             return i < attributes.size() ? call.attributes.getFloat(attributes[i].name, attributes[i].fallback) : 0.0;
         };
-        return kernels::unaryFollower(*function.fast, attributes.empty() && function.fast == Unary::Silu ? 1.0 : at(0),
+        return kernels::unaryEpilogue(*function.fast, attributes.empty() && function.fast == Unary::Silu ? 1.0 : at(0),
                                       at(1));
     });
 }
@@ -288,9 +288,9 @@ void addAtenUnary(Registry& registry, const Function& row) {
             : function.whole            ? &inferSame
                                         : &inferAten));
         if (!function.fast) continue;
-        kernels::addFollower(
+        kernels::addEpilogueOp(
             "aten", schema.substr(0, schema.find('(')),
-            [function, a, b](const kernels::FollowerCall&) { return kernels::unaryFollower(*function.fast, a, b); });
+            [function, a, b](const kernels::EpilogueCall&) { return kernels::unaryEpilogue(*function.fast, a, b); });
     }
 }
 
@@ -307,16 +307,16 @@ void addParametric(Registry& registry, std::string_view schema, std::string_view
         },
         inferAten));
     if (!function.fast) return;
-    kernels::addFollower("aten", schema.substr(0, schema.find('(')),
-                         [function](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
-                             double parameters[2] = {0, 0};
-                             for (std::size_t i = 0; i < 2 && i + 1 < call.inputs.size(); ++i) {
-                                 if (!call.inputs[i + 1].isNumber()) return nullptr;
-                                 parameters[i] = call.inputs[i + 1].number();
-                             }
-                             return call.at == 0 ? kernels::unaryFollower(*function.fast, parameters[0], parameters[1])
-                                                 : nullptr;
-                         });
+    kernels::addEpilogueOp(
+        "aten", schema.substr(0, schema.find('(')),
+        [function](const kernels::EpilogueCall& call) -> std::unique_ptr<kernels::EpilogueOp> {
+            double parameters[2] = {0, 0};
+            for (std::size_t i = 0; i < 2 && i + 1 < call.inputs.size(); ++i) {
+                if (!call.inputs[i + 1].isNumber()) return nullptr;
+                parameters[i] = call.inputs[i + 1].number();
+            }
+            return call.at == 0 ? kernels::unaryEpilogue(*function.fast, parameters[0], parameters[1]) : nullptr;
+        });
 }
 
 /// Gelu has its approximation as a string in both vocabularies.

@@ -4,7 +4,7 @@
 
 #include "core/ops/kernels/broadcast.h"
 #include "core/ops/kernels/elementwise.h"
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/numbers.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
@@ -42,7 +42,7 @@ void zip(base::ThreadPool& pool, const Tensor& a, const Tensor& b, Tensor& out, 
 }
 
 void zipFloats(base::ThreadPool& pool, Binary operation, const Tensor& a, const Tensor& b, Tensor& out) {
-    const Followers* followers = Followers::of(out);
+    const Epilogue* epilogue = Epilogue::of(out);
     const BroadcastWalk<2> walk(out.shape(), {&a.shape(), &b.shape()});
     const BinaryLoop loop = floatKernels().binary[static_cast<std::size_t>(operation)];
     const float* x = a.data<float>();
@@ -51,7 +51,7 @@ void zipFloats(base::ThreadPool& pool, Binary operation, const Tensor& a, const 
     const bool xRepeated = !walk.moves(0), yRepeated = !walk.moves(1);
     walk.forEachRun(pool, [&](const std::array<std::int64_t, 2>& at, std::int64_t zAt, std::int64_t n) {
         loop(x + at[0], xRepeated, y + at[1], yRepeated, z + zAt, static_cast<std::size_t>(n));
-        if (followers) followers->apply(zAt, n);
+        if (epilogue) epilogue->apply(zAt, n);
     });
 }
 

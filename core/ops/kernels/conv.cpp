@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/ops/kernels/depthwise.h"
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/numbers.h"
 #include "core/ops/kernels/patches.h"
 
@@ -114,7 +114,7 @@ WorkBuffer<float> gathered(const PanelSource<float>& source, std::int64_t depth,
 
 template <typename T>
 void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias, T* y, const Window& window,
-                   const Sizes& sizes, const Followers* followers) {
+                   const Sizes& sizes, const Epilogue* epilogue) {
     const Patches patches(window, sizes.inputSpatial, sizes.outputSpatial);
     const std::int64_t depth = sizes.groupIn() * window.taps();
     const bool plain = isPlainProduct(window);
@@ -158,7 +158,7 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
             }
             call.offset = (n * sizes.outChannels + g * sizes.groupOut()) * patches.outputs();
             call.c = y + call.offset;
-            call.followers = followers;
+            call.epilogue = epilogue;
             call.ldc = patches.outputs();
             call.rowBias = bias ? bias + g * sizes.groupOut() : nullptr;
             call.stop = &context.environment().stop;
@@ -259,9 +259,9 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
     if (y.numel() == 0) return {};
     if (x.dtype() == DType::Float32) {
         const float* b = bias ? bias->data<float>() : nullptr;
-        const Followers* followers = Followers::of(y);
+        const Epilogue* epilogue = Epilogue::of(y);
         if (sizes.groupIn() == 1 && groups > 1 && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial)) {
-            const DepthwiseSizes depthwise{sizes.batch, sizes.inChannels, sizes.groupOut(), followers};
+            const DepthwiseSizes depthwise{sizes.batch, sizes.inChannels, sizes.groupOut(), epilogue};
             convolveDepthwise(x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, depthwise,
                               sizes.inputSpatial, sizes.outputSpatial, context.pool());
             return {};
@@ -269,15 +269,15 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
         const auto* plan = context.prepared<ConvPlan>();
         if (plan && groups == 1 && !context.environment().exact) {
             const WinogradSizes planes{sizes.batch,        sizes.inChannels,    sizes.outChannels,
-                                       sizes.inputSpatial, sizes.outputSpatial, followers};
+                                       sizes.inputSpatial, sizes.outputSpatial, epilogue};
             const int tile = winogradTile(window, planes);
             if (tile && convolveWinograd(x.data<float>(), plan->winograd(tile, context.pool()), b,
                                          y.mutableData<float>(), window, planes, context.pool())) {
                 return {};
             }
-            if (tile && followers) followers->restart();
+            if (tile && epilogue) epilogue->restart();
         }
-        convolveTyped(context, x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, sizes, followers);
+        convolveTyped(context, x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, sizes, epilogue);
         return {};
     }
     if (x.dtype() != DType::Float64) return opError("convolution is not defined for " + x.typeText());

@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "core/base/parallel_scope.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
-#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/gemm.h"
 #include "core/ops/kernels/numbers.h"
 
@@ -129,8 +129,8 @@ class BlockedProduct {
                      m_call.ldc, m_call.rowBias ? m_call.rowBias + i : nullptr,
                      m_call.columnBias ? m_call.columnBias + j : nullptr, m_call.accumulate});
         if constexpr (std::is_same_v<T, float>) {
-            for (std::int64_t r = i; m_call.followers && r < i + m; ++r)
-                m_call.followers->apply(m_call.offset + r * m_call.ldc + j, n);
+            for (std::int64_t r = i; m_call.epilogue && r < i + m; ++r)
+                m_call.epilogue->apply(m_call.offset + r * m_call.ldc + j, n);
         }
     }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
-#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/scratch.h"
 
 namespace sonde::ops::kernels {
@@ -99,7 +99,7 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
                 const std::int64_t offset = (p * sizes.multiplier + m) * rows * columns;
                 floatKernels().weightedPlane(tapRows.data(), w + output * taps, static_cast<std::size_t>(taps),
                                              bias ? bias[output] : 0.0F, plane.pitch(), y + offset, columns, rows);
-                if (sizes.followers) sizes.followers->apply(offset, rows * columns);
+                if (sizes.epilogue) sizes.epilogue->apply(offset, rows * columns);
             }
         }
     });

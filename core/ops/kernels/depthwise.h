@@ -10,12 +10,12 @@
 
 namespace sonde::ops::kernels {
 
-class Followers;
+class Epilogue;
 
 struct DepthwiseSizes {
     std::int64_t batch, channels;
-    std::int64_t multiplier;               ///< outputs of each channel
-    const Followers* followers = nullptr;  ///< of y
+    std::int64_t multiplier;             ///< outputs of each channel
+    const Epilogue* epilogue = nullptr;  ///< of y
 };
 
 /// Every channel is convolved by itself: x [N, C, H, W] (or [N, C, W]), w [C·multiplier, 1, kernel…].

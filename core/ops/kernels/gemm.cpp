@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "core/base/parallel_scope.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
-#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/numbers.h"
 
 namespace sonde::ops::kernels {
@@ -246,8 +246,8 @@ class Product {
                        accumulate);
             }
         }
-        if (!m_call.followers) return;
-        for (std::int64_t m = m0; m < m1; ++m) m_call.followers->apply(m_call.offset + m * m_call.ldc + n0, n1 - n0);
+        if (!m_call.epilogue) return;
+        for (std::int64_t m = m0; m < m1; ++m) m_call.epilogue->apply(m_call.offset + m * m_call.ldc + n0, n1 - n0);
     }
 
     /// All rows of a part, one panel of columns.

@@ -10,7 +10,7 @@
 
 namespace sonde::ops::kernels {
 
-class Followers;
+class Epilogue;
 
 /// A matrix in memory: element (i, j) at data[i·rowStride + j·columnStride]. A transpose swaps the strides.
 template <typename T>
@@ -76,7 +76,7 @@ struct GemmCall {
     const T* rowBias = nullptr;
     const T* columnBias = nullptr;
     bool accumulate = false;
-    const Followers* followers = nullptr;   ///< of the tensor that C's rows are stretches of (float only)
+    const Epilogue* epilogue = nullptr;     ///< of the tensor that C's rows are stretches of (float only)
     std::int64_t offset = 0;                ///< of c[0] in that tensor
     const std::stop_token* stop = nullptr;  ///< asked before each block of C; what is left then is not computed
 };

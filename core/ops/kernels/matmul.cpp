@@ -6,8 +6,8 @@
 #include <optional>
 #include <type_traits>
 
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
-#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/numbers.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
@@ -101,7 +101,7 @@ void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c
              const Operand& right, const Shape& lead, bool flat = false) {
     const std::int64_t m = left.rows, k = left.columns, n = right.columns;
     const std::int64_t batches = lead.numel();
-    const Followers* followers = Followers::of(c);
+    const Epilogue* epilogue = Epilogue::of(c);
     const auto one = [&](std::int64_t batch) {
         const std::int64_t x = batchOffset(batch, lead, a), y = batchOffset(batch, lead, b);
         T* z = c.mutableData<T>() + batch * m * n;
@@ -111,7 +111,7 @@ void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c
         call.right = matrixOf<T>(b, y, false);
         call.c = z;
         call.ldc = n;
-        call.followers = followers;
+        call.epilogue = epilogue;
         call.offset = batch * m * n;
         call.stop = &context.environment().stop;
         gemm(call, context.pool());
@@ -187,7 +187,7 @@ base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, c
         call.ldc = right.columns;
         call.stop = &context.environment().stop;
         if (call.k > 0) {
-            call.followers = Followers::of(c);
+            call.epilogue = Epilogue::of(c);
             gemm(call, context.pool());
             return c;
         }
@@ -295,7 +295,7 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
         call.ldc = n;
         if (isRow) call.columnBias = c->data<T>();
         call.accumulate = c != nullptr && !isRow;
-        if (options.alpha == 1) call.followers = Followers::of(y);
+        if (options.alpha == 1) call.epilogue = Epilogue::of(y);
         call.stop = &context.environment().stop;
         gemm(call, context.pool());
         if (options.alpha == 1) return;
@@ -343,7 +343,7 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
         call.c = y.mutableData<T>();
         call.ldc = n;
         call.columnBias = bias ? bias->data<T>() : nullptr;
-        call.followers = Followers::of(y);
+        call.epilogue = Epilogue::of(y);
         call.stop = &context.environment().stop;
         gemm(call, context.pool());
     };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
 #include "core/tensor/strided.h"
@@ -85,7 +85,7 @@ base::Result<void> concat(KernelContext& context, std::span<const Tensor> parts,
         offset += part.dim(axis) * inner;
     }
     const std::int64_t run = total * inner;
-    const Followers* followers = out.dtype() == DType::Float32 ? Followers::of(out) : nullptr;
+    const Epilogue* epilogue = out.dtype() == DType::Float32 ? Epilogue::of(out) : nullptr;
     constexpr std::size_t kPiece = 16384;  // elements that stay in the cache for those that follow
     context.pool().parallelFor(static_cast<std::size_t>(outer * run), kPiece, [&](std::size_t begin, std::size_t end) {
         const auto last = static_cast<std::int64_t>(end);
@@ -98,7 +98,7 @@ base::Result<void> concat(KernelContext& context, std::span<const Tensor> parts,
             movers[part](row * length + inside - begins[part], at, count);
             at += count;
         }
-        if (followers) followers->apply(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
+        if (epilogue) epilogue->apply(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
     });
     return {};
 }

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
-#include "core/ops/kernels/followers.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
 
@@ -66,7 +66,7 @@ base::Result<void> applyChannelAffine(KernelContext& context, const Tensor& x, c
     }
     SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     if (x.numel() == 0) return {};
-    const Followers* followers = Followers::of(y);
+    const Epilogue* epilogue = Epilogue::of(y);
     const std::int64_t planes = x.rank() > 1 ? x.dim(0) * channels : 1;
     const std::int64_t size = x.numel() / planes;
     const std::size_t grain = static_cast<std::size_t>(16384 / size + 1);
@@ -81,7 +81,7 @@ base::Result<void> applyChannelAffine(KernelContext& context, const Tensor& x, c
                         if constexpr (std::is_same_v<T, float>) {
                             floatKernels().scaleShift(in, static_cast<float>(factor[c]), static_cast<float>(shift[c]),
                                                       out, static_cast<std::size_t>(size));
-                            if (followers) followers->apply(static_cast<std::int64_t>(plane) * size, size);
+                            if (epilogue) epilogue->apply(static_cast<std::int64_t>(plane) * size, size);
                         } else {
                             for (std::int64_t i = 0; i < size; ++i)
                                 out[i] = static_cast<T>(static_cast<double>(in[i]) * factor[c] + shift[c]);

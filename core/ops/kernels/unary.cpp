@@ -1,7 +1,7 @@
 #include <type_traits>
 
 #include "core/ops/kernels/elementwise.h"
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/tensor/dispatch.h"
 
 namespace sonde::ops::kernels {
@@ -29,12 +29,11 @@ base::Result<void> applyUnary(KernelContext& context, const UnaryFunction& funct
         const UnaryLoop loop = floatKernels().unary[static_cast<std::size_t>(*function.fast)];
         const float* in = x.data<float>();
         float* out = y.mutableData<float>();
-        const Followers* followers = Followers::of(y);
+        const Epilogue* epilogue = Epilogue::of(y);
         context.pool().parallelFor(
             static_cast<std::size_t>(x.numel()), kUnaryGrain, [&](std::size_t begin, std::size_t end) {
                 loop(in + begin, out + begin, end - begin, static_cast<float>(a), static_cast<float>(b));
-                if (followers)
-                    followers->apply(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
+                if (epilogue) epilogue->apply(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
             });
         return {};
     }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
-#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/numbers.h"
 
 namespace sonde::ops::kernels {
@@ -92,7 +92,7 @@ class Winograd {
             const std::int64_t plane =
                 (place.picture * m_sizes.outChannels + k) * m_sizes.output[0] * m_sizes.output[1];
             scatter(results, place, m_y + plane);
-            if (m_sizes.followers) follow(place, plane);
+            if (m_sizes.epilogue) runEpilogue(place, plane);
         }
         return true;
     }
@@ -154,15 +154,15 @@ class Winograd {
         });
     }
 
-    /// What follows, on the outputs of a block in one plane.
-    void follow(const Place& place, std::int64_t plane) const {
+    /// The epilogue, on the outputs of a block in one plane.
+    void runEpilogue(const Place& place, std::int64_t plane) const {
         const std::int64_t height = m_sizes.output[0], width = m_sizes.output[1];
         forStretches(place, [&](std::int64_t, std::int64_t tileRow, std::int64_t tileColumn, std::int64_t count) {
             const std::int64_t first = tileColumn * m_tile, last = std::min(first + count * m_tile, width);
             const std::int64_t top = tileRow * m_tile, rows = std::min<std::int64_t>(m_tile, height - top);
-            if (first == 0 && last == width) return m_sizes.followers->apply(plane + top * width, rows * width);
+            if (first == 0 && last == width) return m_sizes.epilogue->apply(plane + top * width, rows * width);
             for (std::int64_t y = top; y < top + rows; ++y)
-                m_sizes.followers->apply(plane + y * width + first, last - first);
+                m_sizes.epilogue->apply(plane + y * width + first, last - first);
         });
     }
 

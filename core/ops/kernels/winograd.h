@@ -27,7 +27,7 @@ class WinogradWeights {
 struct WinogradSizes {
     std::int64_t batch, inChannels, outChannels;
     std::vector<std::int64_t> input, output;  ///< height, width
-    const Followers* followers = nullptr;     ///< of y
+    const Epilogue* epilogue = nullptr;       ///< of y
 };
 
 /// The tile that is fastest for a convolution of one group: 2, 4, or 0 if it should be computed directly (not 3x3 with

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
-#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/gemm.h"
 #include "core/tensor/cast.h"
 #include "tests/bench/products/eigen_product.h"
@@ -40,7 +40,7 @@ EigenProductFunction eigenProduct() {
 namespace {
 
 using base::ThreadPool;
-using ops::kernels::Followers;
+using ops::kernels::Epilogue;
 using tensor::Shape;
 using tensor::Tensor;
 using tensor::Value;
@@ -129,20 +129,20 @@ class Heap : public ops::OutputAllocator {
     }
 };
 
-/// Runs `body` with a relu that follows the kernel's result in place, as the executor does.
+/// Runs `body` with a relu as epilogue of the kernel, in place, as the executor does.
 template <typename Body>
 void withRelu(Body body) {
     static Heap heap;
     static const ops::OpDef& relu = *ops::Registry::all().find("", "Relu", 14);
     static const tensor::Attributes none;
-    Followers::Link link;
+    Epilogue::Link link;
     link.op = &relu;
     link.inputs = {Value()};
     link.ownInputs = {0};
     link.attributes = &none;
     link.overwrites = true;
-    Followers followers({link}, heap);
-    const Followers::Scope scope(&followers);
+    Epilogue epilogue({link}, heap);
+    const Epilogue::Scope scope(&epilogue);
     body();
 }
 
@@ -192,7 +192,7 @@ void linear(const std::string& model, std::int64_t m, std::int64_t k, std::int64
             call.columnBias = bias.data<float>();
             call.c = y.mutableData<float>();
             call.ldc = n;
-            call.followers = Followers::of(y);
+            call.epilogue = Epilogue::of(y);
             ops::kernels::gemm(call, pool);
         });
     };

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <random>
 
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 #include "core/ops/registry/registry.h"
 
 using namespace sonde;
-using ops::kernels::Followers;
+using ops::kernels::Epilogue;
 using tensor::Shape;
 using tensor::Tensor;
 using tensor::Value;
@@ -109,18 +109,18 @@ void TestConvolutions::equalTheDefinition() {
         ops::RunEnvironment environment{&pool, {}, 0, true};
         const auto prepared = op.prepare(constants, attributes, environment);
         QVERIFY(prepared);
-        Followers::Link link;
+        Epilogue::Link link;
         link.op = ops::Registry::all().find("", "Relu", 14);
         link.inputs = {Value()};
         link.ownInputs = {0};
         link.attributes = &none;
-        Followers followers({link}, heap);
-        const Followers::Scope scope(&followers);
+        Epilogue epilogue({link}, heap);
+        const Epilogue::Scope scope(&epilogue);
         const auto results =
             ops::callPrepared(op, inputs, attributes, 1, environment, 11, prepared.value().get(), nullptr, nullptr);
         QVERIFY2(results, results ? "" : results.error().text().c_str());
-        QCOMPARE(followers.bound(), std::size_t{1});
-        const Tensor& y = followers.result(0);
+        QCOMPARE(epilogue.bound(), std::size_t{1});
+        const Tensor& y = epilogue.result(0);
         QCOMPARE(y.shape().text(), (Shape{c.batch, c.out, c.outSize(), c.outSize()}).text());
         if (first) QVERIFY2(tensor::identical(*first, y), qPrintable(QString::number(threads)));
         else first = y;

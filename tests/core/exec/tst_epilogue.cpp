@@ -1,4 +1,5 @@
-// Element-wise steps that follow another step piece by piece give what they give one by one, bit for bit.
+// Element-wise steps that run as the epilogue of another step, piece by piece, give what they give one by one, bit for
+// bit.
 
 #include <QDir>
 #include <QtTest>
@@ -69,7 +70,7 @@ std::vector<float> floats(const Value& value) {
 
 }  // namespace
 
-class TestFollowers : public QObject {
+class TestEpilogue : public QObject {
     Q_OBJECT
 
   private slots:
@@ -120,7 +121,8 @@ class TestFollowers : public QObject {
         }
     }
 
-    /// What cannot be done in pieces runs by itself: other dtypes, results that are larger than what they follow.
+    /// What cannot be done in pieces runs by itself: other dtypes, results that are larger than what they would be
+    /// fused to.
     void otherwiseStepsRunByThemselves() {
         auto graph = std::make_shared<InternalGraph>();
         const NodeId x = graph->addInput(graph->mainId(), "x", TypeInfo::tensor(DType::Undefined));
@@ -283,5 +285,5 @@ class TestFollowers : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(TestFollowers)
-#include "tst_followers.moc"
+QTEST_GUILESS_MAIN(TestEpilogue)
+#include "tst_epilogue.moc"

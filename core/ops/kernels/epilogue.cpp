@@ -1,4 +1,4 @@
-#include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/epilogue.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,8 +12,8 @@ namespace {
 
 struct Tables {
     std::mutex mutex;
-    std::map<std::string, MakeFollower, std::less<>> followers;
-    std::map<std::string, bool, std::less<>> leaders;
+    std::map<std::string, MakeEpilogueOp, std::less<>> epilogue;
+    std::map<std::string, bool, std::less<>> kernels;
 };
 
 Tables& tables() {
@@ -26,12 +26,12 @@ std::string keyOf(std::string_view domain, std::string_view name) {
 }
 
 /// Of the step that this thread runs. A kernel asks for it deep inside of its loops, behind the same calls that run
-/// it without followers; the threads of the pool get it from the kernel.
-thread_local Followers* current = nullptr;
+/// it without epilogue; the threads of the pool get it from the kernel.
+thread_local Epilogue* current = nullptr;
 
-class UnaryFollower : public Follower {
+class UnaryEpilogueOp : public EpilogueOp {
   public:
-    UnaryFollower(UnaryLoop loop, float a, float b, bool keepsFinite, bool keepsBad)
+    UnaryEpilogueOp(UnaryLoop loop, float a, float b, bool keepsFinite, bool keepsBad)
         : m_loop(loop), m_a(a), m_b(b), m_keepsFinite(keepsFinite), m_keepsBad(keepsBad) {}
     void apply(const float* from, float* to, std::int64_t, std::int64_t count) const override {
         m_loop(from, to, static_cast<std::size_t>(count), m_a, m_b);
@@ -76,12 +76,12 @@ void forStretches(std::int64_t offset, std::int64_t count, std::int64_t length, 
     }
 }
 
-class BinaryFollower : public Follower {
+class BinaryEpilogueOp : public EpilogueOp {
   public:
     /// One: a single number; Same: as large as the result; Row: repeated along the last axis; Channel: along axis 1.
     enum class Kind : std::uint8_t { One, Same, Row, Channel };
-    BinaryFollower(Binary operation, const float* other, bool otherFirst, Kind kind, std::int64_t length,
-                   std::int64_t channels)
+    BinaryEpilogueOp(Binary operation, const float* other, bool otherFirst, Kind kind, std::int64_t length,
+                     std::int64_t channels)
         : m_operation(operation), m_loop(floatKernels().binary[static_cast<std::size_t>(operation)]), m_other(other),
           m_otherFirst(otherFirst), m_kind(kind), m_length(length), m_channels(channels) {}
 
@@ -122,9 +122,9 @@ class BinaryFollower : public Follower {
     std::int64_t m_length, m_channels;
 };
 
-class AffineFollower : public Follower {
+class AffineEpilogueOp : public EpilogueOp {
   public:
-    AffineFollower(std::span<const double> factor, std::span<const double> shift, std::int64_t size)
+    AffineEpilogueOp(std::span<const double> factor, std::span<const double> shift, std::int64_t size)
         : m_factor(factor), m_shift(shift), m_size(size) {}
     bool keepsBad() const override { return true; }
     void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const override {
@@ -148,35 +148,35 @@ std::int64_t elementsBehind(const Shape& shape, std::size_t axis) {
 
 }  // namespace
 
-void addFollower(std::string_view domain, std::string_view name, MakeFollower make) {
+void addEpilogueOp(std::string_view domain, std::string_view name, MakeEpilogueOp make) {
     const std::scoped_lock lock(tables().mutex);
-    tables().followers[keyOf(domain, name)] = std::move(make);
+    tables().epilogue[keyOf(domain, name)] = std::move(make);
 }
 
-void addLeader(std::string_view domain, std::string_view name) {
+void addEpilogueKernel(std::string_view domain, std::string_view name) {
     const std::scoped_lock lock(tables().mutex);
-    tables().leaders[keyOf(domain, name)] = true;
+    tables().kernels[keyOf(domain, name)] = true;
 }
 
-const MakeFollower* followerOf(const OpDef& op) {
+const MakeEpilogueOp* epilogueOpOf(const OpDef& op) {
     const std::scoped_lock lock(tables().mutex);
-    const auto found = tables().followers.find(keyOf(op.domain, op.name));
-    return found == tables().followers.end() ? nullptr : &found->second;
+    const auto found = tables().epilogue.find(keyOf(op.domain, op.name));
+    return found == tables().epilogue.end() ? nullptr : &found->second;
 }
 
-bool isLeader(const OpDef& op) {
+bool runsEpilogue(const OpDef& op) {
     const std::scoped_lock lock(tables().mutex);
-    return tables().leaders.contains(keyOf(op.domain, op.name));
+    return tables().kernels.contains(keyOf(op.domain, op.name));
 }
 
-std::unique_ptr<Follower> unaryFollower(Unary function, double a, double b) {
+std::unique_ptr<EpilogueOp> unaryEpilogue(Unary function, double a, double b) {
     const auto x = static_cast<float>(a), y = static_cast<float>(b);
-    return std::make_unique<UnaryFollower>(floatKernels().unary[static_cast<std::size_t>(function)], x, y,
-                                           keepsFinite(function, x, y), keepsBad(function));
+    return std::make_unique<UnaryEpilogueOp>(floatKernels().unary[static_cast<std::size_t>(function)], x, y,
+                                             keepsFinite(function, x, y), keepsBad(function));
 }
 
-std::unique_ptr<Follower> binaryFollower(const FollowerCall& call, Binary operation) {
-    using Kind = BinaryFollower::Kind;
+std::unique_ptr<EpilogueOp> binaryEpilogue(const EpilogueCall& call, Binary operation) {
+    using Kind = BinaryEpilogueOp::Kind;
     const std::size_t which = 1 - call.at;
     if (call.at > 1 || call.inputs.size() <= which || !call.inputs[which].isTensor()) return nullptr;
     const Tensor& other = call.inputs[which].tensor();
@@ -197,7 +197,7 @@ std::unique_ptr<Follower> binaryFollower(const FollowerCall& call, Binary operat
     bool same = true;
     for (std::size_t i = 0; i < shape.rank(); ++i) same = same && extent(i) == shape[i];
     const auto make = [&](Kind kind, std::int64_t length, std::int64_t channels) {
-        return std::make_unique<BinaryFollower>(operation, other.data<float>(), which == 0, kind, length, channels);
+        return std::make_unique<BinaryEpilogueOp>(operation, other.data<float>(), which == 0, kind, length, channels);
     };
     if (same) return make(Kind::Same, 0, 0);
     if (call.sameShapeOnly == which) return nullptr;
@@ -207,32 +207,32 @@ std::unique_ptr<Follower> binaryFollower(const FollowerCall& call, Binary operat
     return nullptr;
 }
 
-std::unique_ptr<Follower> affineFollower(const FollowerCall& call, std::span<const double> factor,
-                                         std::span<const double> shift) {
+std::unique_ptr<EpilogueOp> affineEpilogue(const EpilogueCall& call, std::span<const double> factor,
+                                           std::span<const double> shift) {
     const Shape& shape = call.shape;
     if (call.at != 0 || shape.rank() < 2 || static_cast<std::int64_t>(factor.size()) != shape[1] ||
         shift.size() != factor.size())
         return nullptr;
     const std::int64_t size = elementsBehind(shape, 1);
-    return size > 0 && !factor.empty() ? std::make_unique<AffineFollower>(factor, shift, size) : nullptr;
+    return size > 0 && !factor.empty() ? std::make_unique<AffineEpilogueOp>(factor, shift, size) : nullptr;
 }
 
-Followers::Followers(std::vector<Link> links, OutputAllocator& allocator, Census census)
+Epilogue::Epilogue(std::vector<Link> links, OutputAllocator& allocator, Census census)
     : m_links(std::move(links)), m_allocator(allocator), m_census(census),
       m_counts(census == Census::Count ? m_links.size() + 1 : 0) {}
 
-Followers::Scope::Scope(Followers* followers) { current = followers; }
-Followers::Scope::~Scope() { current = nullptr; }
+Epilogue::Scope::Scope(Epilogue* epilogue) { current = epilogue; }
+Epilogue::Scope::~Scope() { current = nullptr; }
 
-void Followers::dismiss() { current = nullptr; }
+void Epilogue::dismiss() { current = nullptr; }
 
-const Followers* Followers::of(const Tensor& y) {
-    Followers* followers = current;
+const Epilogue* Epilogue::of(const Tensor& y) {
+    Epilogue* epilogue = current;
     current = nullptr;
-    return followers && followers->bind(y) ? followers : nullptr;
+    return epilogue && epilogue->bind(y) ? epilogue : nullptr;
 }
 
-bool Followers::bind(const Tensor& y) {
+bool Epilogue::bind(const Tensor& y) {
     if (y.dtype() != DType::Float32 || !y.isContiguous() || y.numel() == 0) return false;
     m_results.assign(1, y);
     m_kept.assign(1, y);
@@ -244,21 +244,21 @@ bool Followers::bind(const Tensor& y) {
 
 /// A value need not be looked at if the next one is bad whenever it is, or if it is finite whenever the one before it
 /// is and that one is looked at itself.
-void Followers::chooseLooks() {
+void Epilogue::chooseLooks() {
     const std::size_t count = m_bound.size();
     const auto looks = [&](std::size_t value) -> bool& {
-        return value == 0 ? m_looksAtLeader : m_bound[value - 1].looks;
+        return value == 0 ? m_looksAtMain : m_bound[value - 1].looks;
     };
     for (std::size_t value = 0; value <= count; ++value)
-        looks(value) = value == count || !m_bound[value].follower->keepsBad();
+        looks(value) = value == count || !m_bound[value].op->keepsBad();
     for (std::size_t value = 1; value <= count; ++value) {
-        if (looks(value - 1) && m_bound[value - 1].follower->keepsFinite()) looks(value) = false;
+        if (looks(value - 1) && m_bound[value - 1].op->keepsFinite()) looks(value) = false;
     }
 }
 
-bool Followers::bindLink(std::size_t index, const Shape& shape) {
+bool Epilogue::bindLink(std::size_t index, const Shape& shape) {
     Link& link = m_links[index];
-    const MakeFollower* make = followerOf(*link.op);
+    const MakeEpilogueOp* make = epilogueOpOf(*link.op);
     std::size_t own = kNoInput;
     for (std::size_t i = 0; i < link.inputs.size(); ++i) {
         if (i == link.at || link.ownInputs[i] == kNoInput) continue;
@@ -266,9 +266,9 @@ bool Followers::bindLink(std::size_t index, const Shape& shape) {
         own = i;
     }
     if (!make) return false;
-    std::unique_ptr<Follower> follower =
+    std::unique_ptr<EpilogueOp> made =
         (*make)({*link.op, link.inputs, link.at, *link.attributes, link.prepared.get(), shape, own});
-    if (!follower) return false;
+    if (!made) return false;
     Tensor before = m_results.back();
     Tensor result = before;
     const bool isFree = link.onlyKept && index > 0 && m_bound[index - 1].deferred > 0;
@@ -279,7 +279,7 @@ bool Followers::bindLink(std::size_t index, const Shape& shape) {
         if (!memory) return false;  // the operator will say so by itself
         result = std::move(memory).value();
     }
-    m_bound.push_back({std::move(follower), before.data<float>(), result.mutableData<float>()});
+    m_bound.push_back({std::move(made), before.data<float>(), result.mutableData<float>()});
     m_results.push_back(result);
     m_kept.push_back(std::move(result));
     if (link.isKept) keep(index);
@@ -287,15 +287,15 @@ bool Followers::bindLink(std::size_t index, const Shape& shape) {
 }
 
 /// Keeps the result of a link without making it, so that its memory is free when all have read it.
-void Followers::keep(std::size_t link) {
+void Epilogue::keep(std::size_t link) {
     constexpr std::int64_t kMinDeferred = 1 << 14;  // less is written quicker
     constexpr std::size_t kMaxInRow = 8;            // they are read one from the other
     const Tensor before = m_kept[link];
     const std::size_t inRow = link > 0 ? m_bound[link - 1].deferred : 0;
     if (m_links[link].overwrites || before.numel() < kMinDeferred || inRow >= kMaxInRow) return;
     const auto fill = [before, inputs = m_links[link].inputs, prepared = m_links[link].prepared,
-                       follower = m_bound[link].follower](std::byte* target) {
-        follower->apply(before.data<float>(), reinterpret_cast<float*>(target), 0, before.numel());
+                       op = m_bound[link].op](std::byte* target) {
+        op->apply(before.data<float>(), reinterpret_cast<float*>(target), 0, before.numel());
     };
     auto storage = tensor::Storage::deferred(static_cast<std::size_t>(before.numel()) * sizeof(float), fill);
     if (!storage) return;
@@ -303,19 +303,19 @@ void Followers::keep(std::size_t link) {
     m_bound[link].deferred = inRow + 1;
 }
 
-void Followers::apply(std::int64_t offset, std::int64_t count) const {
+void Epilogue::apply(std::int64_t offset, std::int64_t count) const {
     const bool counts = m_census == Census::Count;
-    bool isFinite = !(counts || m_looksAtLeader) || look(0, m_results.front().data<float>() + offset, count);
+    bool isFinite = !(counts || m_looksAtMain) || look(0, m_results.front().data<float>() + offset, count);
     for (std::size_t i = 0; i < m_bound.size(); ++i) {
         const Bound& bound = m_bound[i];
-        bound.follower->apply(bound.from + offset, bound.to + offset, offset, count);
-        if (counts ? !(isFinite && bound.follower->keepsFinite()) : bound.looks)
+        bound.op->apply(bound.from + offset, bound.to + offset, offset, count);
+        if (counts ? !(isFinite && bound.op->keepsFinite()) : bound.looks)
             isFinite = look(i + 1, bound.to + offset, count);
     }
 }
 
 /// Whether all is finite; counts or notes it if not.
-bool Followers::look(std::size_t value, const float* data, std::int64_t count) const {
+bool Epilogue::look(std::size_t value, const float* data, std::int64_t count) const {
     if (floatKernels().allFinite(data, static_cast<std::size_t>(count))) return true;
     if (m_census == Census::Detect) {
         m_detected.store(true, std::memory_order_relaxed);
@@ -327,12 +327,12 @@ bool Followers::look(std::size_t value, const float* data, std::int64_t count) c
     return false;
 }
 
-void Followers::restart() const {
+void Epilogue::restart() const {
     m_detected = false;
     for (AtomicCount& count : m_counts) count.nan = 0, count.inf = 0;
 }
 
-std::optional<BadCount> Followers::badIn(std::size_t value) const {
+std::optional<BadCount> Epilogue::badIn(std::size_t value) const {
     if (m_census == Census::None || value >= m_results.size() || detected()) return std::nullopt;
     if (m_census == Census::Detect) return BadCount{};
     return BadCount{m_counts[value].nan.load(), m_counts[value].inf.load()};
