@@ -18,7 +18,7 @@ set(SONDE_PUBLIC_HEADERS
   document/repeated_trace.h document/test_cases.h document/trace_request.h document/tracers.h document/weights.h
   exec/plan.h exec/plan_options.h exec/recording.h exec/run.h exec/run_options.h exec/runner.h
   export/dump.h
-  export/optimised_cases.h
+  export/optimised_cases.h export/plain_form.h
   export/lowering/onnx_graph.h
   graph/argument.h graph/guard.h graph/ids.h graph/internal_graph.h graph/module_tree.h graph/scope_output.h
   graph/source.h graph/source_files.h graph/traits.h
@@ -39,9 +39,10 @@ set(SONDE_PUBLIC_HEADERS
   ops/registry/registry.h
   passes/gradient.h passes/pass.h passes/report.h passes/rewrite.h
   session/comparison.h session/executor.h session/input_spec.h session/inputs.h
-  session/load_and_run/load_and_run.h session/load_and_run/options.h session/load_and_run/task.h session/node_ref.h
+  session/load_and_run/load_and_run.h session/load_and_run/options.h session/load_and_run/task.h
+  session/load_and_run/unoptimised.h session/node_ref.h
   session/observer.h session/points.h session/problems.h session/read_inputs.h session/run.h session/runs.h
-  session/session.h session/values.h
+  session/session.h session/test_cases.h session/values.h
   tensor/attribute.h tensor/dtype.h tensor/ellipsis_value.h tensor/extent_hint.h tensor/float_types.h
   tensor/picture/picture.h
   tensor/shape.h tensor/slice_value.h tensor/storage.h tensor/symbolic.h tensor/tensor.h tensor/type_info.h

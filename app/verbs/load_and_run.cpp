@@ -9,6 +9,7 @@
 #include "app/verbs/options.h"
 #include "core/document/document.h"
 #include "core/export/optimised_cases.h"
+#include "core/export/plain_form.h"
 
 namespace sonde::app {
 
@@ -22,7 +23,8 @@ struct LoadAndRunVerbOptions {
 base::Result<int> loadAndRun(const LoadAndRunVerbOptions& options) {
     const VerbFiles files{{{"--profile", options.run.profile},
                            {"--io_dump", options.run.ioDump},
-                           {"--get_static_mem_info", options.run.staticMemoryInfo}}};
+                           {"--get_static_mem_info", options.run.staticMemoryInfo},
+                           {"--layout_transform_dump", options.run.layoutTransformDump}}};
     const std::vector<std::string> inputs{options.run.input};
     SONDE_TRY(checkOutputs(files, document::inputFiles({}, inputs)));
     SONDE_TRY(checkOutputs(files, document::modelFiles(options.file)));
@@ -31,6 +33,7 @@ base::Result<int> loadAndRun(const LoadAndRunVerbOptions& options) {
     SONDE_TRY(checkOutputs(files, document::modelFiles(*task.document)));
     task.options = options.run;
     task.form = exporting::optimisedCases;
+    task.plainForm = exporting::plainForm;
     task.tell = [](const std::string& line) {
         std::puts(line.c_str());
         std::fflush(stdout);

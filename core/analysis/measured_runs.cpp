@@ -308,6 +308,18 @@ base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const Measur
     return result;
 }
 
+void markDifferent(const InternalGraph& graph, RunDifferences& differences, NodeId node, const std::string& note) {
+    auto& known = differences.ofNode.at(node.index());
+    if (!known) return;
+    known->ok = false;
+    known->note += (known->note.empty() ? "" : ", ") + note;
+    differences.compared = 0;
+    differences.diverging.clear();
+    for (auto& each : differences.ofNode)
+        if (each) each->isInherited = false;
+    summarise(graph, differences);
+}
+
 std::string remarksOn(const InternalGraph& graph, const RunDifferences& differences) {
     std::string text = unmatchedText(differences.unmatched);
     constexpr std::size_t kMaxListed = 3;

@@ -68,6 +68,11 @@ base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const Measur
                                          const Tolerances& tolerances, exec::Runner& runner,
                                          const base::WorkContext& work = {}, std::int64_t heldBytes = kHeldBytes);
 
+/// The node differs for another reason than its tolerance, which the note tells; everything is counted again. Nothing
+/// of a node that was not compared.
+void markDifferent(const graph::InternalGraph& graph, RunDifferences& differences, graph::NodeId node,
+                   const std::string& note);
+
 /// What the counts do not say: reference values that name no node, outputs that are compared by position, and values of
 /// another element type in the reference, by names; sentences without a full stop, joined by "; ". Empty if there is
 /// nothing.

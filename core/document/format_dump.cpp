@@ -50,7 +50,7 @@ void nameInputs(Document& document, InternalGraph& graph) {
 void describe(Document& document, const io::dump::DumpFile& dump, std::size_t checkCount) {
     auto& properties = document.properties;
     properties.emplace_back("format version", std::to_string(io::dump::kModelVersion));
-    properties.emplace_back("test cases", std::to_string(dump.cases.size()));
+    properties.emplace_back(kTestCasesProperty, std::to_string(dump.cases.size()));
     if (!dump.cases.empty()) properties.emplace_back("checked outputs", std::to_string(checkCount));
     if (!dump.metadata) return;
     if (dump.metadata->optimizeOptions) {

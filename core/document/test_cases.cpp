@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/number_text.h"
 #include "core/graph/source_files.h"
 #include "core/graph/traits.h"
 
@@ -47,6 +48,14 @@ void eraseIfUnused(InternalGraph& graph, NodeId node) {
 }
 
 }  // namespace
+
+std::size_t testCaseCount(const Document& document) {
+    if (document.format != kDumpFormatName) return 0;
+    const auto found =
+        std::ranges::find(document.properties, kTestCasesProperty, &std::pair<std::string, std::string>::first);
+    if (found == document.properties.end()) return 0;
+    return base::parseNumber<std::size_t>(found->second).value_or(0);
+}
 
 std::vector<OutputCheck> checksOf(const InternalGraph& graph) {
     std::vector<OutputCheck> checks;

@@ -25,6 +25,11 @@ struct OutputCheck {
     bool isSilent = false;  ///< its error is not to be printed
 };
 
+/// Of Document::properties of a dump: how many test cases its file has.
+inline constexpr std::string_view kTestCasesProperty = "test cases";
+/// 0: there are none, or the document is no dump.
+std::size_t testCaseCount(const Document& document);
+
 /// What a dump holds besides the model. A document of any other format has no cases, and `graph` is its graph.
 struct TestCases {
     /// The graph as it is stored: for each check with an input more, and with the error in place of the output.

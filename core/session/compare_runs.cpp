@@ -16,20 +16,6 @@ using analysis::RunDifferences;
 
 namespace {
 
-/// The inputs of one graph for another: by name, else by position; values of other inputs are left out.
-std::vector<tensor::Value> inputsFor(const graph::InternalGraph& graph, const MeasuredRun& given) {
-    std::vector<tensor::Value> values(graph.inputs().size());
-    const std::vector<graph::NodeId>& theirs = given.graph->inputs();
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::string& name = graph.node(graph.inputs()[i]).name;
-        const auto same = std::find_if(theirs.begin(), theirs.end(),
-                                       [&](graph::NodeId node) { return given.graph->node(node).name == name; });
-        const std::size_t at = same != theirs.end() ? static_cast<std::size_t>(same - theirs.begin()) : i;
-        if (at < given.inputs.size()) values[i] = given.inputs[at];
-    }
-    return values;
-}
-
 ComparisonOutcome failed(base::Error error) {
     ComparisonOutcome outcome;
     outcome.error = std::move(error);

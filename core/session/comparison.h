@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/analysis/measured_runs.h"
+#include "core/session/load_and_run/unoptimised.h"
 #include "core/session/runs.h"
 
 namespace sonde::session {
@@ -85,6 +86,8 @@ class Comparison {
     void withBaseline();
     /// With the graph before OpenOptions::passes, if there were any.
     void withBeforePasses();
+    /// Of a dump: with its graph in plain form; see unoptimisedRun().
+    void withUnoptimised(const PlainFormMaker& form);
     /// An .npz with reference values, whose inputs become the session's, or another model, which gets the present
     /// inputs. Every case of the .npz is compared; the first that differs is shown, and remarks() says which
     /// that is and what came of the others.

@@ -55,6 +55,9 @@ class Observer {
     /// Differences are there, stale, or gone; or a comparison has begun or ended without any.
     virtual void comparisonChanged() {}
 
+    /// Results of test cases are there, or gone; running them has begun or ended; another case is shown.
+    virtual void testCasesChanged() {}
+
     virtual void told(const Notice& notice) { (void)notice; }
     /// Something that was asked for beside runs could not be done.
     virtual void failed(const base::Error& error) { (void)error; }

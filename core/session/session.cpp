@@ -8,12 +8,13 @@ Session::Session(base::WorkContext work)
     : m_work(std::move(work)), m_inline(std::make_unique<InlineExecutor>(m_work)), m_executor(*m_inline),
       m_observer(&m_nobody), m_inputs(m_executor, *this), m_problems(m_executor, *this),
       m_runs(m_executor, *this, m_inputs, m_points, m_problems), m_values(m_executor, *this, m_inputs, m_runs),
-      m_comparison(m_executor, *this, m_inputs, m_runs) {}
+      m_comparison(m_executor, *this, m_inputs, m_runs), m_testCases(m_executor, *this, m_runs, m_comparison) {}
 
 Session::Session(Executor& executor, Observer* observer)
     : m_executor(executor), m_observer(observer ? observer : &m_nobody), m_inputs(m_executor, *this),
       m_problems(m_executor, *this), m_runs(m_executor, *this, m_inputs, m_points, m_problems),
-      m_values(m_executor, *this, m_inputs, m_runs), m_comparison(m_executor, *this, m_inputs, m_runs) {}
+      m_values(m_executor, *this, m_inputs, m_runs), m_comparison(m_executor, *this, m_inputs, m_runs),
+      m_testCases(m_executor, *this, m_runs, m_comparison) {}
 
 /// Nobody is there any more for what still goes on.
 Session::~Session() {
@@ -40,6 +41,7 @@ void Session::show(std::shared_ptr<const document::Document> document,
     m_inputs.bind(m_document);
     m_runs.bind(m_document);
     m_comparison.bind(m_document, m_whole);
+    m_testCases.bind(m_document);
     documentOpened();
 }
 
@@ -49,6 +51,7 @@ void Session::close() {
     m_inputs.bind(nullptr);
     m_runs.bind(nullptr);
     m_comparison.bind(nullptr, nullptr);
+    m_testCases.bind(nullptr);
     m_executor.discard(std::exchange(m_whole, {}));
 }
 
@@ -106,11 +109,13 @@ void Session::stop() {
     m_runs.stop();
     m_values.stop();
     m_comparison.stop();
+    m_testCases.stop();
 }
 
 // --- events ---------------------------------------------------------------------------------------------------------
 
 void Session::documentLeft() {
+    m_testCases.forget();
     m_comparison.documentLeft();
     m_problems.forget();
     m_observer->documentLeft();
@@ -119,6 +124,7 @@ void Session::documentLeft() {
 void Session::fileChanged(const base::Error& error, bool isNew) {
     m_values.abandon();
     m_values.forget();
+    m_testCases.forget();
     m_comparison.documentLeft();
     m_problems.forget();
     m_observer->fileChanged(error, isNew);
@@ -155,6 +161,7 @@ void Session::typesChanged() { m_observer->typesChanged(); }
 void Session::valueArrived(NodeId node) { m_observer->valueArrived(node); }
 void Session::problemsChanged() { m_observer->problemsChanged(); }
 void Session::comparisonStarted() { m_observer->comparisonStarted(); }
+void Session::testCasesChanged() { m_observer->testCasesChanged(); }
 void Session::comparisonChanged() { m_observer->comparisonChanged(); }
 void Session::told(const Notice& notice) { m_observer->told(notice); }
 void Session::failed(const base::Error& error) { m_observer->failed(error); }

@@ -8,6 +8,7 @@
 #include "core/document/document.h"
 #include "core/document/reference.h"
 #include "core/session/comparison.h"
+#include "core/session/test_cases.h"
 #include "core/session/values.h"
 
 namespace sonde::session {
@@ -73,6 +74,9 @@ class Session : private Observer {
     const Problems& problems() const { return m_problems; }
     Comparison& comparison() { return m_comparison; }
     const Comparison& comparison() const { return m_comparison; }
+    /// Of a dump.
+    TestCases& testCases() { return m_testCases; }
+    const TestCases& testCases() const { return m_testCases; }
 
     /// Marks bad values of a node as intended, or not any more, and finds the last run's problems again.
     void setAccepted(graph::NodeId node, bool accepted);
@@ -108,6 +112,7 @@ class Session : private Observer {
     void problemsChanged() override;
     void comparisonStarted() override;
     void comparisonChanged() override;
+    void testCasesChanged() override;
     void told(const Notice& notice) override;
     void failed(const base::Error& error) override;
 
@@ -123,6 +128,7 @@ class Session : private Observer {
     Runs m_runs;
     Values m_values;
     Comparison m_comparison;
+    TestCases m_testCases;
 };
 
 }  // namespace sonde::session

@@ -23,4 +23,12 @@ base::Result<std::size_t> toLayout(passes::Rewrite& rewrite, const std::string& 
 /// casts. Usage error: a graph with branches or loops.
 base::Result<std::size_t> toHalf(passes::Rewrite& rewrite);
 
+// The way back, for who compares.
+
+/// Each ConvBias becomes its convolution, sum and activation; blocks are merged in front of it and made again behind
+/// it. Errors (Unreadable): a packing or weights that mean nothing.
+base::Result<std::size_t> unfuseConvBias(passes::Rewrite& rewrite);
+/// float16 becomes float32, but for inputs, which are cast. Nothing in graphs with operators of others than ONNX.
+base::Result<std::size_t> toSingle(passes::Rewrite& rewrite);
+
 }  // namespace sonde::exporting

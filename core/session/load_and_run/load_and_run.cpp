@@ -10,6 +10,7 @@
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
 #include "core/session/load_and_run/case_inputs.h"
+#include "core/session/load_and_run/first_difference.h"
 #include "core/session/load_and_run/form_choice.h"
 #include "core/session/load_and_run/inspection.h"
 
@@ -46,6 +47,11 @@ class CaseRunner {
             m_inputs = valuesFor(m_plan->graph(), cases[i]);
             CaseResult result;
             SONDE_TRY(runCase(result));
+            if (!m_task.options.firstDifference.empty() && !result.error) {
+                SONDE_ASSIGN(CaseDifferences found, differencesOfCase(m_task, m_tests, cases[i], m_work));
+                tell(found.text);
+                result.differences = std::move(found.differences);
+            }
             if (result.error && result.error->kind == base::ErrorKind::Cancelled) return *result.error;
             for (const std::int64_t ns : result.iterationsNs) totalNs += ns;
             m_result.cases.push_back(std::move(result));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis/measured_runs.h"
 #include "core/session/load_and_run/task.h"
 
 namespace sonde::session {
@@ -25,6 +26,8 @@ struct CaseResult {
     std::vector<CheckedOutput> checks;
     std::vector<std::int64_t> iterationsNs;
     std::optional<base::Error> error;  ///< of the run
+    /// With `firstDifference`: by node of the graph that was run, without its checks.
+    std::optional<analysis::RunDifferences> differences;
 };
 
 struct LoadAndRunResult {

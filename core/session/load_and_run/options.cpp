@@ -123,6 +123,7 @@ constexpr std::array kOptions{
     LoadAndRunOption{"bin_out_dump", "DIR", "Write the outputs of the first run of each case as run0-var12.npy", "", setText<&Options::binOutDump>},
     LoadAndRunOption{"model_info", "", "Print the inputs and outputs", "", setSwitch<&Options::modelInfo>},
     LoadAndRunOption{"disable_assert_throw", "", "Values that differ from the expected ones are no error", "", setSwitch<&Options::disableAssertThrow>},
+    LoadAndRunOption{"first_difference", "MODEL", "Name the first value of each case that differs from that of MODEL, or of the unoptimised graph", "", setText<&Options::firstDifference>},
     LoadAndRunOption{"get_static_mem_info", "FILE", "Write how long each value is needed, and the peak of memory, as JSON", "", setText<&Options::staticMemoryInfo>},
     LoadAndRunOption{"optimize_for_inference", "", "Optimise the graph before running it", "", setSwitch<&Options::optimize>},
     LoadAndRunOption{"enable_fuse_conv_bias_nonlinearity", "", "Convolution, bias and activation become one operation", "",

@@ -35,7 +35,8 @@ struct LoadAndRunOptions {
     std::string staticMemoryInfo;  ///< file that tells how long each value is needed, and how much memory that takes
     bool modelInfo = false;
     bool disableAssertThrow = false;
-    bool optimize = false;  ///< before running, with these:
+    std::string firstDifference;  ///< "unoptimised", or a model: values are compared with its; empty: with nothing
+    bool optimize = false;        ///< before running, with these:
     io::dump::InferenceOptions inference;
     std::string layoutTransform;  ///< target whose layouts are tried: "cpu", "cuda", "unspec"; empty: none
     std::string layoutTransformDump;

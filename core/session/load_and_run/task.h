@@ -17,10 +17,15 @@ using FormMaker = std::function<base::Result<document::TestCases>(
     const document::Document& document, const document::TestCases& cases, const io::dump::InferenceOptions& options,
     std::span<const tensor::Value> example, const base::WorkContext& work)>;
 
+/// Undoes what a dump's graph went through for inference: exporting::plainForm, which the session does not know.
+using PlainFormMaker = std::function<base::Result<std::shared_ptr<graph::InternalGraph>>(
+    const graph::InternalGraph& graph, const base::WorkContext& work)>;
+
 struct LoadAndRunTask {
     std::shared_ptr<const document::Document> document;
     LoadAndRunOptions options;
     FormMaker form;                                     ///< empty: options that change the graph are an error
+    PlainFormMaker plainForm;                           ///< empty: first_difference needs a model
     std::function<void(const std::string& line)> tell;  ///< of what happens, as it happens; may be empty
 };
 

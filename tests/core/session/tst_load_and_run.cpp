@@ -11,6 +11,7 @@
 #include "core/base/mapped_file.h"
 #include "core/document/document.h"
 #include "core/export/optimised_cases.h"
+#include "core/export/plain_form.h"
 #include "core/io/npz/npy.h"
 #include "core/session/load_and_run/case_inputs.h"
 #include "core/session/load_and_run/inspection.h"
@@ -220,6 +221,42 @@ class TestLoadAndRun : public QObject {
         QCOMPARE(values[0].at("last_step").get<int>(), values[1].at("first_step").get<int>());
     }
 
+    /// With 5 in place of 4 the last product of (1, 2, 3, 4) is 20 instead of 16.
+    void theFirstDifferenceIsNamed() {
+        document::Document changed = test::productDocument();
+        auto graph = std::make_shared<graph::InternalGraph>(*changed.graph);
+        graph->setConstant(graph->findNode("factors"), row({1, 2, 3, 5}));
+        changed.graph = graph;
+        const auto dump = exporting::makeDump(changed, {"[1,2,3,4]"}, {});
+        QVERIFY(dump && io::dump::writeDump(path("changed.dump"), *dump));
+        set("first_difference", path("a.dump"));
+        const auto result = run("changed.dump");
+        QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
+        QVERIFY(!result->failure);  // its own expected values are right
+        QVERIFY2(m_lines.contains("first difference from a.dump: product (mul.Tensor in block): max absolute 4; 3 of 3 "
+                                  "values differ"),
+                 qPrintable(m_lines.join(u'\n')));
+        m_lines.clear();
+        QVERIFY(run("a.dump").has_value());
+        QCOMPARE(beginning(m_lines, "no difference from a.dump: 3 values agree"), 2);
+    }
+
+    /// 2, 6, 12, 20 instead of the half of it.
+    void theFirstDifferenceFromTheUnoptimisedGraphIsNamed() {
+        QCOMPARE(test::writeProductDump(path("wrong.dump"), {"[1,2,3,4]"}, {}, 0.5F), std::string());
+        set("first_difference", "unoptimised");
+        const auto result = run("wrong.dump");
+        QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
+        QCOMPARE(beginning(m_lines, "first difference from unoptimised: ADD ("), 1);
+        QVERIFY2(
+            m_lines.join(u'\n').contains("max absolute 10, AssertEqual: err=1, and 1e-04 is allowed; 2 of 3 values "
+                                         "differ"),
+            qPrintable(m_lines.join(u'\n')));
+        set("enable_nchw88");
+        QVERIFY(run("a.dump").has_value());
+        QCOMPARE(beginning(m_lines, "no difference from unoptimised: "), 2);
+    }
+
     void inputsAndOutputsAreListed() {
         set("model_info");
         QVERIFY(run("a.dump").has_value());
@@ -405,6 +442,7 @@ class TestLoadAndRun : public QObject {
         SONDE_ASSIGN(task.document, document::open(path(name)));
         task.options = m_options;
         task.form = exporting::optimisedCases;
+        task.plainForm = exporting::plainForm;
         task.tell = [this](const std::string& line) { m_lines << QString::fromStdString(line); };
         return session::loadAndRun(task);
     }
