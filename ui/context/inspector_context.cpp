@@ -35,6 +35,7 @@ class InspectorContext::Events : public session::Observer {
     void problemsChanged() override { Q_EMIT m_context.m_problems.changed(); }
     void comparisonStarted() override { Q_EMIT m_context.m_comparison.started(); }
     void comparisonChanged() override { m_context.m_comparison.follow(); }
+    void testCasesChanged() override { Q_EMIT m_context.m_testCases.changed(); }
     void told(const session::Notice& notice) override {
         m_context.m_messages.report(Message{notice.severity, QString::fromStdString(notice.what),
                                             windowPlace(notice.where), windowHint(notice.hint), notice.node});
@@ -49,7 +50,8 @@ InspectorContext::InspectorContext(QObject* parent)
     : QObject(parent), m_events(std::make_unique<Events>(*this)), m_session(m_executor, m_events.get()),
       m_messages(m_session), m_model(m_session), m_navigation(m_session, m_model), m_points(m_session),
       m_inputs(m_session, m_messages), m_problems(m_session), m_runs(m_session, m_problems, m_messages),
-      m_canvases(m_model, m_navigation, m_messages), m_comparison(m_session.comparison()), m_valueMeasures(m_session),
+      m_canvases(m_model, m_navigation, m_messages), m_comparison(m_session.comparison()),
+      m_testCases(m_session.testCases(), m_session.comparison()), m_valueMeasures(m_session),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
       m_loader(m_session, m_model, m_navigation, m_memory, m_messages) {
     qRegisterMetaType<Selection>();
@@ -88,8 +90,8 @@ void InspectorContext::wireMeasures() {
 }
 
 std::vector<QObject*> InspectorContext::parts() {
-    return {&m_messages, &m_model,    &m_navigation, &m_points,     &m_inputs,        &m_problems,
-            &m_runs,     &m_canvases, &m_settings,   &m_comparison, &m_valueMeasures, &m_loader};
+    return {&m_messages, &m_model,    &m_navigation, &m_points,    &m_inputs,        &m_problems, &m_runs,
+            &m_canvases, &m_settings, &m_comparison, &m_testCases, &m_valueMeasures, &m_loader};
 }
 
 bool InspectorContext::isBusy() const {

@@ -18,6 +18,7 @@
 #include "ui/context/problems.h"
 #include "ui/context/runs.h"
 #include "ui/context/settings.h"
+#include "ui/context/test_cases.h"
 #include "ui/context/value_measures.h"
 
 namespace sonde::context {
@@ -63,6 +64,9 @@ class InspectorContext : public QObject {
     /// How far values are from those of another run, a reference file or another model.
     Comparison& comparison() { return m_comparison; }
     const Comparison& comparison() const { return m_comparison; }
+    /// Those in the file of a dump.
+    TestCases& testCases() { return m_testCases; }
+    const TestCases& testCases() const { return m_testCases; }
 
     /// All of them, for who no longer wants to hear of anything.
     std::vector<QObject*> parts();
@@ -89,6 +93,7 @@ class InspectorContext : public QObject {
     Canvases m_canvases;
     Settings m_settings;
     Comparison m_comparison;
+    TestCases m_testCases;
     ValueMeasures m_valueMeasures;
     ModelMemory m_memory;
     Loader m_loader;

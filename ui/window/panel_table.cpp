@@ -10,6 +10,7 @@
 #include "ui/panels/operators/operators_panel.h"
 #include "ui/panels/passes/passes_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+#include "ui/panels/test_cases/test_cases_panel.h"
 #include "ui/panels/tracing/tracing_panel.h"
 #include "ui/panels/watch_list/watch_list_panel.h"
 
@@ -19,7 +20,8 @@ const std::vector<panels::PanelInfo>& panelTable() {
     static const std::vector<panels::PanelInfo> table{
         panels::moduleTreePanel(), panels::inputsPanel(),    panels::nodeDetailsPanel(), panels::tensorViewerPanel(),
         panels::watchListPanel(),  panels::nodeTablePanel(), panels::operatorsPanel(),   panels::instancesPanel(),
-        panels::comparisonPanel(), panels::logPanel(),       panels::tracingPanel(),     panels::passesPanel(),
+        panels::comparisonPanel(), panels::testCasesPanel(), panels::logPanel(),         panels::tracingPanel(),
+        panels::passesPanel(),
     };
     return table;
 }

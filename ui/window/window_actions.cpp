@@ -221,6 +221,7 @@ void WindowActions::bindRun() {
     bind("run.cancel", [this] { cancelWork(); });
     bindToggle("run.live", [this](bool on) { m_parts.context.runs().setLive(on); });
     bind("run.to_here", [this] { m_parts.context.runs().runTo(m_parts.steps.actedOn()); });
+    bind("run.test_cases", [this] { m_parts.context.testCases().run(); });
     bind("run.measure", [this] { m_parts.context.valueMeasures().compute(); });
 }
 
@@ -244,6 +245,7 @@ void WindowActions::bindCompare() {
     bind("compare.keep", [comparison] { comparison->keepRun(); });
     bind("compare.kept", [comparison] { comparison->withKeptRun(); });
     bind("compare.passes", [comparison] { comparison->withBeforePasses(); });
+    bind("compare.unoptimised", [this] { m_parts.context.testCases().compareWithUnoptimised(); });
     bind("compare.file", [this] { m_parts.dialogs.compareWithFile(); });
     bind("compare.clear", [comparison] { comparison->clear(); });
     bind("compare.again", [comparison] { comparison->again(); });
@@ -261,6 +263,7 @@ void WindowActions::bindHelp() {
 
 void WindowActions::cancelWork() {
     if (m_parts.context.runs().isRunning()) m_parts.context.runs().cancel();
+    else if (m_parts.context.testCases().isActive()) m_parts.context.testCases().cancel();
     else m_parts.output.cancel();
 }
 

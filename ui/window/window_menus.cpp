@@ -7,6 +7,7 @@
 #include <QToolBar>
 #include <QToolButton>
 
+#include "core/document/test_cases.h"
 #include "ui/models/node_columns.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/theme.h"
@@ -111,6 +112,7 @@ void WindowMenus::connectParts() {
     for (const auto signal : {&context::Settings::labelsChanged, &context::Settings::coloringChanged})
         connect(&context.settings(), signal, this, &WindowMenus::refresh);
     connect(&context.comparison(), &context::Comparison::changed, this, &WindowMenus::refresh);
+    connect(&context.testCases(), &context::TestCases::changed, this, &WindowMenus::refresh);
     connect(&context.valueMeasures(), &context::ValueMeasures::changed, this, &WindowMenus::refresh);
     connect(&context.problems(), &context::Problems::changed, this, &WindowMenus::refresh);
     connect(&m_parts.canvases, &WindowCanvases::changed, this, &WindowMenus::refresh);
@@ -129,7 +131,8 @@ actions::Needs WindowMenus::needs() const {
     state.setFlag(Need::Selection, !selection.isNone());
     state.setFlag(Need::Module, selection.scope.valid());
     state.setFlag(Need::Idle, !context.runs().isRunning());
-    state.setFlag(Need::Running, context.runs().isRunning() || m_parts.output.isBusy());
+    state.setFlag(Need::Running,
+                  context.runs().isRunning() || context.testCases().isActive() || m_parts.output.isBusy());
     state.setFlag(Need::Values, context.runs().recording() != nullptr);
     state.setFlag(Need::Value, selection.node.valid() && context.runs().value(selection.node));
     state.setFlag(Need::CanGoBack, navigation.canGoBack());
@@ -144,6 +147,8 @@ actions::Needs WindowMenus::needs() const {
     state.setFlag(Need::LeftOut, shown.focus().kind != context::Focus::Kind::None || shown.hidesAny());
     state.setFlag(Need::KeptRun, context.comparison().hasKeptRun());
     state.setFlag(Need::Passes, model.whole() && model.whole()->original);
+    state.setFlag(Need::TestCases, context.testCases().count() > 0);
+    state.setFlag(Need::Dump, model.whole() && model.whole()->format == document::kDumpFormatName);
     state.setFlag(Need::Compared, context.comparison().isKnown());
     state.setFlag(Need::TwoCanvases, m_parts.canvases.isSplit());
     state.setFlag(Need::Bookmarks, !navigation.bookmarks().empty());

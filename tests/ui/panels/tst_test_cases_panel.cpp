@@ -1,0 +1,100 @@
+// The test cases of a dump in the window. Values are worked by hand: of x the small dump computes
+// product = x · (1, 2, 3, 4) and sum = product + x, its output ADD.
+
+#include <QAction>
+#include <QTableView>
+
+#include "tests/support/small_dump.h"
+#include "tests/support/window_fixture.h"
+#include "ui/models/test_case_table_model.h"
+#include "ui/panels/test_cases/test_cases_panel.h"
+
+using namespace sonde;
+using namespace sonde::test;
+using models::TestCaseTableModel;
+
+class TestTestCasesPanel : public WindowFixture {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { prepare(); }
+    void init() {
+        QSettings().clear();
+        openWindow();
+    }
+    void cleanup() { closeWindow(); }
+
+    /// The second case expects half of what is right: 2, 6, 12, 20 of 4, 12, 24, 40.
+    void casesAreRunAndWalked() {
+        auto dump = exporting::makeDump(productDocument(), {"[1,2,3,4]", "[2,4,6,8]"}, {});
+        QVERIFY(dump.has_value());
+        for (auto& [input, value] : dump->cases.at(1))
+            if (input.ends_with(":expect")) value = Tensor::of<float>({4}, {2, 6, 12, 20});
+        QVERIFY(io::dump::writeDump(path("second.dump").toStdString(), *dump));
+        open(path("second.dump"));
+        QVERIFY(action("run.test_cases")->isEnabled() && action("compare.unoptimised")->isEnabled());
+        key(Qt::Key_F5, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY_WITH_TIMEOUT(context().comparison().isKnown(), 30000);
+        settle();
+        QVERIFY(panel().view()->isVisible());
+        QCOMPARE(panel().summary(), QString("1 of 2 outputs of 2 test cases differs from the expected values"));
+        QCOMPARE(panel().view()->model()->rowCount(), 2);
+        QCOMPARE(cell(0, TestCaseTableModel::Error), QString("0"));
+        QCOMPARE(cell(0, TestCaseTableModel::Result), QString("agrees"));
+        QCOMPARE(cell(1, TestCaseTableModel::Output), QString("ADD"));
+        QCOMPARE(cell(1, TestCaseTableModel::Error), QString("1"));
+        QCOMPARE(cell(1, TestCaseTableModel::Allowed), QString("0.0001"));
+        QCOMPARE(cell(1, TestCaseTableModel::Result), QString("differs"));
+        // The case that fails is the one that is shown, and F7 goes to what differs in it.
+        QVERIFY(context().testCases().shown() == std::size_t(1));
+        key(Qt::Key_F7);
+        QCOMPARE(context().navigation().selection().node, named("ADD"));
+        // A click on a case brings its inputs and goes to its output.
+        context().navigation().select(named("product"));
+        clickRow(0);
+        QCOMPARE(context().navigation().selection().node, named("ADD"));
+        QVERIFY(context().testCases().shown() == std::size_t(0));
+        QCOMPARE(context().runs().lastInputs().at(0).tensor().toDouble(3), 4.0);
+        QCOMPARE(context().comparison().differing(), std::size_t(0));
+        QVERIFY(panel().view()->isVisible());
+    }
+
+    /// There is nothing to run in other models.
+    void otherModelsHaveNone() {
+        open(QStringLiteral(SONDE_TEST_DATA "/models/mlp_functional.onnx"));
+        QVERIFY(!action("run.test_cases")->isEnabled() && !action("compare.unoptimised")->isEnabled());
+        QCOMPARE(writeProductDump(path("bare.dump").toStdString(), {}), std::string());
+        open(path("bare.dump"));
+        QVERIFY(!action("run.test_cases")->isEnabled() && action("compare.unoptimised")->isEnabled());
+    }
+
+    void resultsGoWithTheModel() {
+        QCOMPARE(writeProductDump(path("good.dump").toStdString(), {"[1,2,3,4]"}), std::string());
+        open(path("good.dump"));
+        key(Qt::Key_F5, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_COMPARE_WITH_TIMEOUT(panel().view()->model()->rowCount(), 1, 30000);
+        settle();
+        open(QStringLiteral(SONDE_TEST_DATA "/models/mlp_functional.onnx"));
+        QCOMPARE(panel().view()->model()->rowCount(), 0);
+        QVERIFY(!panel().view()->isVisible());
+    }
+
+  private:
+    QString path(const char* name) const { return m_files.filePath(QLatin1String(name)); }
+    panels::TestCasesPanel& panel() {
+        return *qobject_cast<panels::TestCasesPanel*>(m_window->docks().panel(QStringLiteral("test_cases")));
+    }
+    QAction* action(const char* id) { return m_window->actions().action(QLatin1String(id)); }
+    graph::NodeId named(const char* name) { return context().model().graph().findNode(name); }
+    QString cell(int row, int column) { return panel().view()->model()->index(row, column).data().toString(); }
+    void clickRow(int row) {
+        QTableView* const view = panel().view();
+        click(view->viewport(), view->visualRect(view->model()->index(row, 1)).center());
+        settle();
+    }
+
+    QTemporaryDir m_files;
+};
+
+QTEST_MAIN(TestTestCasesPanel)
+#include "tst_test_cases_panel.moc"

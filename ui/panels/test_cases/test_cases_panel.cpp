@@ -1,0 +1,111 @@
+#include "ui/panels/test_cases/test_cases_panel.h"
+
+#include <QStackedWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include <utility>
+
+#include "ui/context/inspector_context.h"
+#include "ui/panels/table_view.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/empty_state.h"
+#include "ui/widgets/labels.h"
+
+namespace sonde::panels {
+
+using context::InspectorContext;
+using context::TestCases;
+using models::TestCaseTableModel;
+
+TestCasesPanel::TestCasesPanel(context::OpenModel& opened, context::Navigation& navigation, context::TestCases& cases,
+                               context::Comparison& comparison, QWidget* parent)
+    : QWidget(parent), m_opened(opened), m_navigation(navigation), m_cases(cases), m_comparison(comparison),
+      m_model(opened, cases), m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Test cases"), m_stack)),
+      m_summary(new widgets::ElidedLabel) {
+    m_proxy.setSourceModel(&m_model);
+    m_view->setModel(&m_proxy);
+    m_view->setObjectName(QStringLiteral("testCaseTable"));
+    m_view->sortByColumn(TestCaseTableModel::Case, Qt::AscendingOrder);
+    static constexpr int kWidths[] = {50, 150, 150, 92, 92, 200};
+    setColumnWidths(m_view, kWidths);
+    m_summary->setElideMode(Qt::ElideRight);
+
+    auto* page = new QWidget;
+    auto* inner = new QVBoxLayout(page);
+    inner->setContentsMargins(0, 0, 0, 0);
+    inner->setSpacing(0);
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    top->addWidget(m_summary);
+    inner->addLayout(top);
+    inner->addWidget(m_view);
+    m_stack->addWidget(new widgets::EmptyState(
+        QStringLiteral("check"), tr("No test cases"),
+        tr("Run \u203a Run Test Cases runs those in the file of a dump and checks every output."), {}, m_stack));
+    m_stack->addWidget(page);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_stack);
+
+    connect(&cases, &TestCases::changed, this, &TestCasesPanel::refresh);
+    connect(&opened, &context::OpenModel::documentOpened, this, &TestCasesPanel::refresh);
+    connect(&opened, &context::OpenModel::documentClosed, this, &TestCasesPanel::refresh);
+    connect(m_view, &QTableView::clicked, this, &TestCasesPanel::choose);
+    connect(m_view, &QTableView::activated, this, &TestCasesPanel::choose);
+    refresh();
+}
+
+QString TestCasesPanel::summary() const { return m_summary->text(); }
+
+void TestCasesPanel::refresh() {
+    const bool known = m_opened.isOpen() && !m_cases.results().empty();
+    m_stack->setCurrentIndex(known ? 1 : 0);
+    m_summary->setText(m_cases.isActive() ? tr("Running the test cases \u2026") : m_cases.summary());
+}
+
+void TestCasesPanel::choose(const QModelIndex& index) {
+    if (!index.isValid() || !m_opened.isOpen()) return;
+    const std::size_t chosen = m_model.caseOf(m_proxy.mapToSource(index).row());
+    if (const QVariant node = index.data(models::NodeRole); node.isValid()) {
+        graph::NodeId output;
+        output.value = node.toUInt();
+        m_navigation.navigateTo(output);
+    }
+    m_rises = m_cases.shown() != chosen;
+    if (m_rises) m_cases.show(chosen);
+}
+
+/// The list comes with results and goes with them. What they are compared with comes later, and would cover it.
+void TestCasesPanel::join(const PanelHost& host) {
+    const auto follow = [this, display = host.setDisplayed, wereThere = false]() mutable {
+        const bool areThere = !m_cases.results().empty();
+        m_rises = m_rises || m_cases.isActive();
+        if (areThere == std::exchange(wereThere, areThere)) return;
+        m_rises = areThere;
+        display(areThere);
+    };
+    connect(&m_cases, &TestCases::changed, this, follow);
+    connect(&m_comparison, &context::Comparison::changed, this, [this, display = host.setDisplayed] {
+        if (!m_rises || !m_comparison.isKnown() || m_comparison.isActive()) return;
+        m_rises = false;
+        display(true);
+    });
+}
+
+PanelInfo testCasesPanel() {
+    PanelInfo info{QStringLiteral("test_cases"),
+                   QObject::tr("Test Cases"),
+                   QStringLiteral("check"),
+                   PanelArea::Bottom,
+                   QStringLiteral("Alt+Shift+9"),
+                   [](InspectorContext& context) -> QWidget* {
+                       return new TestCasesPanel(context.model(), context.navigation(), context.testCases(),
+                                                 context.comparison());
+                   },
+                   false};
+    info.join = [](QWidget& panel, const PanelHost& host) { static_cast<TestCasesPanel&>(panel).join(host); };
+    return info;
+}
+
+}  // namespace sonde::panels
