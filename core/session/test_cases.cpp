@@ -9,7 +9,6 @@
 
 namespace sonde::session {
 
-
 namespace {
 
 bool hasFailed(const CaseResult& result) {
