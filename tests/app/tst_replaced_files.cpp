@@ -49,7 +49,9 @@ class TestReplacedFiles : public QObject {
         QTest::addColumn<QStringList>("arguments");  // a name that begins with '/' is one of the folder
         QTest::addColumn<QString>("file");
         QTest::addColumn<QString>("says");
-        const auto row = [](const char* name, QStringList arguments, const char* file, const char* says) {
+        const QString verbs = runSonde({"--help"}).out;
+        const auto row = [&verbs](const char* name, const QStringList& arguments, const char* file, const char* says) {
+            if (!verbs.contains("\n  " + arguments.front() + " ")) return;  // a build without the window
             QTest::newRow(name) << arguments << file << says;
         };
         row("run, the model", {"run", "/m.onnx", "--out", "/m.onnx"}, "m.onnx", "is the model file");
@@ -81,8 +83,6 @@ class TestReplacedFiles : public QObject {
         QFETCH(QStringList, arguments);
         QFETCH(QString, file);
         QFETCH(QString, says);
-        if (!runSonde({"--help"}).out.contains("\n  " + arguments.front() + " "))
-            QSKIP("a build without the window has no such verb");
         for (QString& argument : arguments) argument.replace(u'/', at(""));
         const QByteArray before = contents(at(qPrintable(file)));
         const Outcome outcome = runSonde(arguments);
