@@ -35,10 +35,36 @@ bool Inputs::areRead() const {
     });
 }
 
+bool Inputs::areAllGiven() const {
+    return std::ranges::all_of(m_rows, [](const Input& input) { return input.value.has_value(); });
+}
+
 std::optional<base::Error> Inputs::refusal() const {
     for (const Input& input : m_rows)
         if (input.error || input.conflict) return input.error ? input.error : input.conflict;
     return std::nullopt;
+}
+
+namespace {
+
+/// Of what takes no value at all, an optional or something that the file does not describe, none is one.
+bool mayBeNone(const tensor::TypeInfo& type) {
+    return !type.kind || type.kind == tensor::ValueKind::Optional || type.kind == tensor::ValueKind::None;
+}
+
+}  // namespace
+
+void Inputs::refuseMissing(const std::vector<NodeId>& needed) {
+    const auto hasDefault = document::defaultsOf(*m_document);
+    bool isChanged = false;
+    for (Input& input : m_rows) {
+        if (input.value || !input.spec.source.empty() || mayBeNone(input.type) || hasDefault(input.name)) continue;
+        if (std::ranges::find(needed, input.node) == needed.end()) continue;
+        input.error = base::usageError("no value for input '" + input.name + "'", {},
+                                       "give it a number, a file or random numbers");
+        isChanged = true;
+    }
+    if (isChanged) m_observer.inputsChanged();
 }
 
 bool Inputs::stillRefuse(const base::Error& error) const {

@@ -25,8 +25,13 @@ class Inputs {
     std::vector<tensor::Value> values() const;
     /// Whether there is nothing to be read: each input has a value, an error, or nothing that it is to be read from.
     bool areRead() const;
+    /// Whether each input has a value.
+    bool areAllGiven() const;
     /// The first that cannot be given: unreadable, or in contradiction to the model or to other inputs.
     std::optional<base::Error> refusal() const;
+    /// Gives each of the `needed` inputs that has nothing, and that the model cannot do without, the error that the
+    /// command line has for it: "no value for input 'x'". forgetOutdated() takes it back.
+    void refuseMissing(const std::vector<graph::NodeId>& needed);
     /// Whether an error of refusal() still is true: its input is given as it was, and is from a file that nobody
     /// changed.
     bool stillRefuse(const base::Error& error) const;

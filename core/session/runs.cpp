@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/analysis/reach.h"
 #include "core/graph/source_files.h"
 #include "core/layout/outline.h"
 #include "core/session/own_code_check.h"
@@ -83,8 +84,25 @@ void Runs::inputsWereChanged() {
     m_state = m_last.state();
 }
 
+/// The inputs that the outputs, or the end points, are computed from. What only watch points need does not end a run.
+std::vector<NodeId> Runs::neededInputs() const {
+    const graph::InternalGraph& graph = *m_document->graph;
+    std::vector<ExprId> from;
+    for (const NodeId node : m_wanted.end.empty() ? graph.outputs() : m_wanted.end)
+        from.push_back(graph.node(node).producer);
+    const std::vector<std::uint32_t> distances = analysis::distances(graph, from, analysis::Flow::Upstream);
+    std::vector<NodeId> inputs = graph.inputs();
+    std::erase_if(inputs,
+                  [&](NodeId node) { return distances[graph.node(node).producer.index()] == analysis::kUnreached; });
+    return inputs;
+}
+
 /// Inputs that cannot be given are told before anything runs.
 void Runs::startIfGiven() {
+    if (const std::uint64_t number = m_number; !m_inputs.areAllGiven()) {
+        m_inputs.refuseMissing(neededInputs());
+        if (number != m_number) return;
+    }
     m_refusal = m_inputs.refusal();
     if (m_refusal) return fail(*m_refusal);
     startRun();

@@ -86,6 +86,7 @@ class Runs {
     void begin(exec::PlanOptions points);
     void readOrRun();
     void startIfGiven();
+    std::vector<graph::NodeId> neededInputs() const;
     void startRun();
     void finish(RunResult result);
     void fail(base::Error error);

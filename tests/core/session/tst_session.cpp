@@ -103,6 +103,7 @@ class TestSession : public QObject {
     void eventsComeInOrder();
     void aMissingInputIsRefused();
     void aRefusalEndsWithWhatWasRefused();
+    void whatNobodyNeedsMayBeMissing();
     void aFailedRunKeepsWhatItComputed();
     void typesAreThoseOfTheInputs();
     void badValuesAreFoundAndAccepted();
@@ -252,6 +253,36 @@ void TestSession::aRefusalEndsWithWhatWasRefused() {
     QVERIFY(session.runs().give("a", {"[7,8]"}));
     QCOMPARE(session.runs().state(), RunState::Finished);
     QVERIFY(session.runs().last().recording);
+}
+
+/// y = a + a, w = y + b, and b has no value.
+void TestSession::whatNobodyNeedsMayBeMissing() {
+    const onnx::Graph graph{{{"Add", {"a", "a"}, {"y"}}, {"Add", {"y", "b"}, {"w"}}},
+                            {onnx::valueInfo("a", 1, {2}), onnx::valueInfo("b", 1, {2})},
+                            {onnx::valueInfo("w", 1, {2})},
+                            {}};
+    Diary diary;
+    Session session;
+    QVERIFY(session.open(write("needs.onnx", onnx::model(graph))));
+    QVERIFY(session.runs().give("a", {"[1,2]"}));
+    QVERIFY(session.runs().give("b", {}));
+    session.setObserver(&diary);
+    session.runs().run();
+    QVERIFY(session.runs().refusal().has_value());
+    QCOMPARE(session.runs().refusal()->what, std::string("no value for input 'b'"));
+    QVERIFY(!session.runs().last().recording);
+    QCOMPARE(diary.take(), (QStringList{"started", "inputs", "finished"}));
+    // Up to y nobody needs b: what was said of it is taken back.
+    session.runs().runTo(node(session, "y"));
+    QCOMPARE(session.runs().state(), RunState::Finished);
+    QCOMPARE(numbers(session.values().of(node(session, "y"))), (std::vector<float>{2, 4}));
+    QVERIFY(!session.runs().refusal() && !session.inputs().find("b")->error);
+    session.runs().run();
+    QVERIFY(session.runs().refusal().has_value());
+    QVERIFY(session.runs().give("b", {"[10,20]"}));
+    QVERIFY(!session.runs().refusal());
+    session.runs().run();
+    QCOMPARE(numbers(session.values().of(node(session, "w"))), (std::vector<float>{12, 24}));
 }
 
 void TestSession::aFailedRunKeepsWhatItComputed() {
