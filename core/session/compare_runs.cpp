@@ -262,6 +262,7 @@ void Comparison::publish(ComparisonOutcome outcome) {
     if (m_known->error) notice.severity = base::Severity::Error;
     if (outcome.caseCount > 1 && m_otherCases.empty())
         notice.hint = "So do all " + std::to_string(outcome.caseCount) + " cases of the file";
+    notice.isDifference = true;
     if (notice.node.valid() && differingInputs().empty())
         notice.where = "first: " + m_document->graph->node(notice.node).name;
     const auto error = m_known->error;

@@ -11,9 +11,10 @@ namespace sonde::session {
 struct Notice {
     base::Severity severity = base::Severity::Info;
     std::string what;
-    std::string where;   ///< file, or node: "first: conv1"
-    std::string hint;    ///< what to know or to do; may be empty
-    graph::NodeId node;  ///< what it is about, if that is a node of the document's graph
+    std::string where;          ///< file, or node: "first: conv1"
+    std::string hint;           ///< what to know or to do; may be empty
+    graph::NodeId node;         ///< what it is about, if that is a node of the document's graph
+    bool isDifference = false;  ///< what a comparison found, which is no problem of the run
 };
 
 /// Told of everything that happens in a session. Each function is called on the session's thread, after the state has

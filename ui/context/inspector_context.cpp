@@ -37,8 +37,10 @@ class InspectorContext::Events : public session::Observer {
     void comparisonChanged() override { m_context.m_comparison.follow(); }
     void testCasesChanged() override { Q_EMIT m_context.m_testCases.changed(); }
     void told(const session::Notice& notice) override {
-        m_context.m_messages.report(Message{notice.severity, QString::fromStdString(notice.what),
-                                            windowPlace(notice.where), windowHint(notice.hint), notice.node});
+        Message message{notice.severity, QString::fromStdString(notice.what), windowPlace(notice.where),
+                        windowHint(notice.hint), notice.node};
+        message.isDifference = notice.isDifference;
+        m_context.m_messages.report(message);
     }
     void failed(const base::Error& error) override { m_context.m_messages.report(error); }
 

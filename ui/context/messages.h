@@ -26,6 +26,7 @@ struct Message {
     graph::NodeId node;                                    ///< what it is about, if it can be shown
     std::weak_ptr<const graph::InternalGraph> graph = {};  ///< that the node is of; report() sets it
     bool isOfRun = false;                                  ///< about one run: no more true when another one begins
+    bool isDifference = false;  ///< what a comparison found: no problem, F7 goes to its nodes
 };
 
 /// What was told to the user of one window. Belongs to the UI thread.

@@ -82,11 +82,12 @@ QString GraphSteps::noProblemText() const {
 }
 
 void GraphSteps::goToProblem(int step) {
-    // Of the last run first, with origins before carriers; then what was said of the model.
+    // Of the last run first, with origins before carriers; then what was said of the model. Differences have keys of
+    // their own.
     std::vector<graph::NodeId> problems = m_context.problems().nodes();
     for (const context::Message& message : m_context.messages().all())
         if (const graph::NodeId node = m_context.messages().nodeOf(message);
-            node.valid() && !message.isOfRun && message.severity != base::Severity::Info)
+            node.valid() && !message.isOfRun && !message.isDifference && message.severity != base::Severity::Info)
             problems.push_back(node);
     std::set<graph::NodeId> seen;
     std::erase_if(problems, [&seen](graph::NodeId node) { return !seen.insert(node).second; });

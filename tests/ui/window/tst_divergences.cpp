@@ -59,6 +59,7 @@ class TestDivergences : public WindowFixture {
     void whatHasNoCounterpartIsNamed();
     void onlyTheSameComparisonFailsAgain();
     void theTopOfTheScaleIsNamed();
+    void differencesAreNoProblems();
 
   private:
     context::Comparison& comparison() { return context().comparison(); }
@@ -251,6 +252,20 @@ void TestDivergences::theTopOfTheScaleIsNamed() {
     QVERIFY(std::isnan(comparison().of(named("a"))->cosine));
     compare("finite.npz", {{"node.b", pair(-1, 10)}});
     QCOMPARE(high(), QStringLiteral("8"));
+}
+
+/// They have keys of their own; F8 goes to what a run did wrong.
+void TestDivergences::differencesAreNoProblems() {
+    compare("far.npz", {{"node.a", pair(1.5, 0)}, {"node.b", pair(-1, 10)}});
+    QCOMPARE(context().messages().all().back().severity, base::Severity::Warning);
+    context().navigation().clearSelection();
+    for (const Qt::KeyboardModifiers modifiers : {Qt::NoModifier, Qt::ShiftModifier}) {
+        key(Qt::Key_F8, modifiers);
+        QVERIFY(!context().navigation().selection().node.valid());
+        QCOMPARE(status(), QStringLiteral("No node has a problem"));
+    }
+    key(Qt::Key_F7);
+    QCOMPARE(context().navigation().selection().node, named("a"));
 }
 
 QTEST_MAIN(TestDivergences)
