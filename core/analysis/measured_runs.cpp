@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "core/analysis/match.h"
 #include "core/analysis/node_measures.h"
@@ -108,6 +109,28 @@ NodeDifference differenceOfOne(bool isOurs) {
     result.note = isOurs ? "computed in this run only" : "computed in the reference only";
     return result;
 }
+
+/// What a failed run came to, in the order of the program: a kernel may have done later operations with earlier ones.
+class Reach {
+  public:
+    Reach(const InternalGraph& graph, const Recording& recording) : m_graph(graph) {
+        if (!recording.error || !recording.failedAt.valid()) return;
+        const std::vector<ExprId>& order = graph.main().order;
+        const auto failed = std::ranges::find(order, inMain(recording.failedAt));
+        if (failed != order.end()) m_after.insert(failed + 1, order.end());
+    }
+    bool has(NodeId node) const { return m_after.empty() || !m_after.contains(inMain(m_graph.node(node).producer)); }
+
+  private:
+    /// Itself, or of an operation of a loop or branch: the one of the main body that it is inside of.
+    ExprId inMain(ExprId at) const {
+        while (m_graph.expr(at).body != m_graph.mainId()) at = m_graph.body(m_graph.expr(at).body).owner;
+        return at;
+    }
+
+    const InternalGraph& m_graph;
+    std::unordered_set<ExprId> m_after;  ///< of the main body, behind the failure
+};
 
 /// All iterations of a loop together.
 std::optional<NodeDifference> differenceOf(const Recording& actual, NodeId node, const Recording& expected,
@@ -298,11 +321,16 @@ base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const Measur
         for (const NodeId node : part) others.push_back(match[node.index()]);
         SONDE_ASSIGN(const Recording ours, runWatching(actual, part, runner, work));
         SONDE_ASSIGN(const Recording theirs, runWatching(reference, others, runner, work));
+        const Reach reach(*actual.graph, ours), otherReach(*reference.graph, theirs);
         for (std::size_t i = 0; i < part.size(); ++i) {
             if (work.cancelled()) return base::cancelled();
-            result.ofNode[part[i].index()] = differenceOf(ours, part[i], theirs, others[i], tolerances);
+            if (reach.has(part[i]) && otherReach.has(others[i]))
+                result.ofNode[part[i].index()] = differenceOf(ours, part[i], theirs, others[i], tolerances);
         }
-        if (!result.error) result.error = ours.error ? ours.error : theirs.error;
+        if (!result.error || (result.isReferenceError && ours.error)) {
+            result.error = ours.error ? ours.error : theirs.error;
+            result.isReferenceError = !ours.error && theirs.error;
+        }
     }
     summarise(*actual.graph, result);
     return result;

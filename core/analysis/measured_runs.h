@@ -61,9 +61,11 @@ struct RunDifferences {
     std::vector<std::string> unmatched;          ///< keys of a reference file that name nothing in the graph
     std::vector<std::string> pairings;           ///< "out.b is compared with output p (by position)"
     std::optional<base::Error> error;            ///< why one of the runs ended early
+    bool isReferenceError = false;               ///< `error` is that of the reference; the other came to its end
 };
 
-/// Runs both and compares every value with that of its counterpart (see matchNodes()).
+/// Runs both and compares every value with that of its counterpart (see matchNodes()). Of a run that failed only what
+/// comes before the failure in the order of the program counts, whatever else was computed by then.
 base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference,
                                          const Tolerances& tolerances, exec::Runner& runner,
                                          const base::WorkContext& work = {}, std::int64_t heldBytes = kHeldBytes);

@@ -8,6 +8,7 @@
 #include "core/document/reference.h"
 #include "core/graph/source_files.h"
 #include "core/session/comparison.h"
+#include "core/tensor/mapped_source.h"
 
 namespace sonde::session {
 
@@ -30,15 +31,33 @@ bool isReference(const std::string& path) {
     return suffix == ".npz";
 }
 
+/// What a case says of its values. What a failed run did not come to is no difference: the failure says it.
+struct CaseCounts {
+    std::size_t compared = 0, differing = 0;
+    const analysis::ComparedValue* first = nullptr;  ///< of those that differ
+
+    explicit CaseCounts(const analysis::ComparedCase& one) {
+        for (const analysis::ComparedValue& value : one.values) {
+            if (one.error && !value.hasValue) continue;
+            ++compared;
+            if (value.ok) continue;
+            ++differing;
+            if (!first) first = &value;
+        }
+    }
+};
+
 /// "case1 differs (1 of 2 values, first out.y)", "case 0 agrees", "case2 failed: …".
 std::string resultText(const analysis::ComparedCase& one) {
-    const analysis::ComparedValue* const first = one.firstDiverging();
-    if (one.error && !first) return one.label + " failed: " + one.error->what;
-    if (!first) return one.label + " agrees";
-    const auto differing = std::ranges::count(one.values, false, &analysis::ComparedValue::ok);
-    return one.label + " differs (" + std::to_string(differing) + " of " + std::to_string(one.values.size()) +
-           (one.values.size() == 1 ? " value" : " values") + ", first " + (first->isOutput ? "out." : "") +
-           first->name + (first->note.empty() ? "" : ": " + first->note) + ")";
+    const CaseCounts counts(one);
+    std::string text = one.label;
+    if (one.error) text += " failed: " + one.error->what;
+    if (!counts.first) return one.error ? text : text + " agrees";
+    return text + (one.error ? " (" : " differs (") + std::to_string(counts.differing) + " of " +
+           std::to_string(counts.compared) + (counts.compared == 1 ? " value" : " values") +
+           (one.error ? counts.differing == 1 ? " before that differs" : " before that differ" : "") + ", first " +
+           (counts.first->isOutput ? "out." : "") + counts.first->name +
+           (counts.first->note.empty() ? "" : ": " + counts.first->note) + ")";
 }
 
 /// The cases but one, those that differ first.
@@ -67,7 +86,7 @@ std::string differingCasesText(const std::vector<analysis::ComparedCase>& cases,
         ++count;
     }
     if (count == 0) return {};
-    if (count == 1) return found->label + (found->firstDiverging() ? " differs" : " failed");
+    if (count == 1) return found->label + (found->error ? " failed" : " differs");
     return std::to_string(count) + " of " + std::to_string(cases.size() - 1) + " other cases differ";
 }
 
@@ -87,6 +106,11 @@ ComparisonOutcome outcomeOf(document::ReferenceComparison compared, const docume
     ComparisonOutcome outcome;
     outcome.differences = std::make_shared<const RunDifferences>(analysis::differencesOf(*document.graph, *shown));
     outcome.caseCount = cases.size();
+    for (const analysis::ComparedCase& one : cases) {
+        const CaseCounts counts(one);
+        outcome.comparedInAll += counts.compared;
+        outcome.differingInAll += counts.differing;
+    }
     outcome.differingCases = differingCasesText(cases, shown);
     if (cases.size() > 1 && (!outcome.differingCases.empty() || !shown->ok())) {
         outcome.shownCase = shown->label;
@@ -98,18 +122,40 @@ ComparisonOutcome outcomeOf(document::ReferenceComparison compared, const docume
     return outcome;
 }
 
+/// A baseline is computed again to be compared with: on the model and the input files that it was of.
+base::Result<void> checkBaseline(const MeasuredRun& baseline) {
+    const auto refused = [](const std::string& what, const std::string& where) {
+        return base::unreadable("the baseline is of " + what + " before it changed on disk", where,
+                                "Set the baseline again");
+    };
+    if (const auto unchanged = graph::checkFiles(baseline.graph); !unchanged)
+        return refused("the model file", unchanged.error().where);
+    for (const tensor::Value& input : baseline.inputs)
+        if (const auto changed = tensor::sourceError(input, "input file"))
+            return refused("the input file", changed->where);
+    return {};
+}
+
 }  // namespace
 
-void Comparison::setBaseline() {
-    if (!m_document) return;
-    m_baseline = {m_document->graph, m_runs.last().recording ? m_runs.last().inputs : m_inputSource.values()};
+std::string Comparison::setBaseline() {
+    if (!m_document) return {};
+    const bool isOfRun = m_runs.last().recording != nullptr;
+    m_baseline = {m_document->graph, isOfRun ? m_runs.last().inputs : m_inputSource.values()};
     Notice notice{base::Severity::Info, "Baseline set to this run", {}, {}, {}};
-    if (m_runs.state() == RunState::Failed || m_runs.state() == RunState::Cancelled) {
+    if (!isOfRun) {
+        notice.what = "Baseline set to the present inputs";
+    } else if (m_runs.state() == RunState::Failed || m_runs.state() == RunState::Cancelled) {
         notice.severity = base::Severity::Warning;
-        notice.what = "Baseline set to the inputs of a run that did not finish";
+        const bool isFailed = m_runs.state() == RunState::Failed;
+        notice.what = isFailed ? "Baseline set to a run that failed" : "Baseline set to a run that was cancelled";
+        notice.hint = "Only values that it computed before that can be compared with it";
+        if (!isFailed) notice.hint = "It is run to its end when it is compared with";
     }
+    const std::string text = notice.what + (notice.hint.empty() ? "" : ": " + notice.hint);
     m_observer.told(notice);
     m_observer.comparisonChanged();
+    return text;
 }
 
 /// Before anything is taken, whatever began the comparison.
@@ -125,9 +171,7 @@ void Comparison::withBaseline() {
     m_again = [this] { withBaseline(); };
     compareWith("the baseline",
                 [baseline = m_baseline](const MeasuredRun&, const base::WorkContext&) -> base::Result<MeasuredRun> {
-                    if (const auto unchanged = graph::checkFiles(baseline.graph); !unchanged)
-                        return base::unreadable("the baseline is of the model file before it changed on disk",
-                                                unchanged.error().where, "Set the baseline again");
+                    SONDE_TRY(checkBaseline(baseline));
                     return baseline;
                 });
 }
@@ -250,6 +294,7 @@ void Comparison::publish(ComparisonOutcome outcome) {
     m_shownCase = std::move(outcome.shownCase);
     m_otherCases = std::move(outcome.otherCases);
     m_differingCases = std::move(outcome.differingCases);
+    m_cases = {outcome.caseCount, outcome.comparedInAll, outcome.differingInAll};
     m_files = std::move(outcome.files);
     const std::string remarks = this->remarks();
     const bool isRemarkable = differing() > 0 || compared() == 0 || !m_differingCases.empty() ||
@@ -259,15 +304,15 @@ void Comparison::publish(ComparisonOutcome outcome) {
                   {},
                   {},
                   firstDiverging()};
-    if (m_known->error) notice.severity = base::Severity::Error;
-    if (outcome.caseCount > 1 && m_otherCases.empty())
-        notice.hint = "So do all " + std::to_string(outcome.caseCount) + " cases of the file";
+    if (m_known->error) notice.severity = base::Severity::Warning;
     notice.isDifference = true;
     if (notice.node.valid() && differingInputs().empty())
         notice.where = "first: " + m_document->graph->node(notice.node).name;
+    // That the run which is shown failed was told of that run. One with end points may not have come that far.
+    const bool isNew = m_known->error && !m_known->isReferenceError && !m_runs.last().error;
     const auto error = m_known->error;
     m_observer.told(notice);
-    if (error) m_observer.failed(*error);
+    if (isNew) m_observer.failed(*error);
     m_observer.comparisonChanged();
     checkFiles();  // it may have changed since it was read
 }

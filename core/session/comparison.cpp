@@ -21,18 +21,48 @@ std::vector<InputSpec> Comparison::specs() const {
 
 std::string Comparison::referenceText() const { return m_shownCase.empty() ? m_title : m_shownCase + " of " + m_title; }
 
+namespace {
+
+std::string countOf(std::size_t number, const char* what) {
+    return base::countText(static_cast<std::int64_t>(number)) + " " + what + (number == 1 ? "" : "s");
+}
+
+/// "3 of 40 values differ"
+std::string differText(std::size_t differing, std::size_t compared) {
+    return base::countText(static_cast<std::int64_t>(differing)) + " of " + countOf(compared, "value") +
+           (differing == 1 ? " differs" : " differ");
+}
+
+}  // namespace
+
+/// What was compared with the title, and how much of it differs.
+std::string Comparison::comparedText() const {
+    const auto agreeText = [](std::size_t values) { return values == 1 ? " agrees" : " agree"; };
+    const bool isOther = m_known->isReferenceError;
+    if (compared() == 0 && m_known->error && m_cases.compared > 0) {
+        // The case that is shown failed before anything could be compared; the others have something to say.
+        const std::string what = m_cases.differing > 0
+                                     ? differText(m_cases.differing, m_cases.compared)
+                                     : countOf(m_cases.compared, "value") + agreeText(m_cases.compared);
+        return "Compared with " + m_title + ": " + what + " in " + countOf(m_cases.count - 1, "case") + "; " +
+               m_shownCase + " failed";
+    }
+    if (compared() == 0 && m_known->error)
+        return isOther ? "Nothing was compared: " + m_title + " failed first"
+                       : "Nothing was compared with " + m_title + ": the run failed first";
+    if (compared() == 0) return "Nothing was compared: no node has a counterpart in " + m_title;
+    const std::string differ = differText(differing(), compared());
+    if (m_known->error)
+        return "Compared with " + m_title + (isOther ? " up to its failure: " : " up to the end of the run: ") + differ;
+    if (differing() > 0) return differ + " from " + m_title;
+    const bool isOfAll = m_cases.count > 1 && m_otherCases.empty();
+    const std::size_t values = isOfAll ? m_cases.compared : compared();
+    return countOf(values, "value") + (isOfAll ? " in " + countOf(m_cases.count, "case") : "") + agreeText(values) +
+           " with " + m_title;
+}
+
 std::string Comparison::summary() const {
-    const auto count = [](std::size_t number) { return base::countText(static_cast<std::int64_t>(number)); };
-    const std::string differ = count(differing()) + " of " + count(compared()) +
-                               (compared() == 1 ? " value" : " values") + (differing() == 1 ? " differs" : " differ");
-    const std::string& reference = m_title;
-    std::string text;
-    if (compared() == 0)
-        text = m_known->error ? "Nothing was compared with " + reference + ": the run failed first"
-                              : "Nothing was compared: no node has a counterpart in " + reference;
-    else if (m_known->error) text = "Compared with " + reference + " up to the end of the run: " + differ;
-    else if (differing() > 0) text = differ + " from " + reference;
-    else text = count(compared()) + (compared() == 1 ? " value agrees with " : " values agree with ") + reference;
+    std::string text = comparedText();
     std::string inputs;
     for (const NodeId node : differingInputs())
         inputs += (inputs.empty() ? "" : ", ") + m_document->graph->node(node).name;
@@ -45,7 +75,10 @@ std::string Comparison::summary() const {
 
 std::string Comparison::remarks() const {
     if (!m_known) return {};
-    const std::string text = analysis::remarksOn(*m_document->graph, *m_known);
+    std::string text = analysis::remarksOn(*m_document->graph, *m_known);
+    // The window's own run says for itself why it failed.
+    if (m_known->isReferenceError)
+        text = m_title + " failed: " + m_known->error->what + (text.empty() ? "" : "; ") + text;
     if (m_otherCases.empty()) return text;
     return m_shownCase + " is shown; " + m_otherCases + (text.empty() ? "" : "; ") + text;
 }
@@ -111,6 +144,7 @@ void Comparison::documentLeft() {
     m_shownCase.clear();
     m_otherCases.clear();
     m_differingCases.clear();
+    m_cases = {};
     m_runReason.clear();
     m_lastingReason.clear();
     m_inputs.clear();

@@ -17,6 +17,8 @@ struct ComparisonOutcome {
     std::shared_ptr<const analysis::RunDifferences> differences;
     std::optional<base::Error> error;  ///< why there are none
     std::size_t caseCount = 1;         ///< of a reference file
+    std::size_t comparedInAll = 0;     ///< of a reference file: values that were compared, of all cases
+    std::size_t differingInAll = 0;    ///< of them: those that differ
     std::string shownCase = {};        ///< where one of several differs: "case1"
     std::string otherCases = {};       ///< what came of the others: "case 0 agrees, seq differs (out.y: frame 62)"
     std::string differingCases = {};   ///< of the others, for the summary: "seq differs", "2 of 3 other cases differ"
@@ -48,7 +50,8 @@ class Comparison {
     /// all agree.
     std::string referenceText() const;
     /// "3 of 40 values differ from resnet18.npz"; of a file with several cases also whether others than the one that is
-    /// shown differ: "…; seq differs". What came of the last comparison, stale or not. Only if it is known.
+    /// shown differ: "…; seq differs". Where all agree, of all: "6 values in 3 cases agree with resnet18.npz". What
+    /// came of the last comparison, stale or not. Only if it is known.
     std::string summary() const;
     /// What the summary does not count: "1 reference value has no counterpart in the model: node.zzz"; what came of the
     /// other cases of the file; empty if there is nothing. See analysis::remarksOn().
@@ -59,6 +62,8 @@ class Comparison {
     const analysis::NodeDifference* lastOf(graph::NodeId node) const;
     std::size_t compared() const { return m_known ? m_known->compared : 0; }
     std::size_t differing() const { return m_known ? m_known->differing : 0; }
+    /// Of a reference file the values of all cases, each counted as the file has it.
+    std::size_t comparedInAll() const { return m_cases.compared > 0 ? m_cases.compared : compared(); }
     graph::NodeId firstDiverging() const { return m_known ? m_known->firstDiverging : graph::NodeId(); }
     /// Nodes above the tolerance in order of execution.
     const std::vector<graph::NodeId>& diverging() const;
@@ -80,8 +85,9 @@ class Comparison {
     void restoreTolerances(const analysis::Tolerances& tolerances) { m_tolerances = tolerances; }
 
     // --- comparing: work for the executor ----------------------------------------------------------------------------
-    /// Keeps the model and the last run's inputs (before one: the present ones), to be compared with later.
-    void setBaseline();
+    /// Keeps the model and the last run's inputs (before one: the present ones), to be compared with later. What was
+    /// told of it; empty without a document.
+    std::string setBaseline();
     bool hasBaseline() const { return m_baseline.graph != nullptr; }
     void withBaseline();
     /// With the graph before OpenOptions::passes, if there were any.
@@ -116,6 +122,7 @@ class Comparison {
     using OtherRun = std::function<base::Result<analysis::MeasuredRun>(const analysis::MeasuredRun& actual,
                                                                        const base::WorkContext& work)>;
 
+    std::string comparedText() const;
     void tellStarted();
     void withModel(const std::string& path);
     void withReference(const std::string& path);
@@ -139,6 +146,9 @@ class Comparison {
     std::shared_ptr<const document::Document> m_document, m_whole;
     std::string m_title, m_wantedTitle;
     std::string m_shownCase, m_otherCases, m_differingCases;
+    struct Cases {
+        std::size_t count = 0, compared = 0, differing = 0;
+    } m_cases;                    ///< all those of the reference file
     std::string m_runReason;      ///< why it is stale, until the model is run on the same inputs again
     std::string m_lastingReason;  ///< the same, until it is made again
     base::MappedFiles m_files;    ///< of the reference

@@ -28,6 +28,10 @@ void Comparison::restoreTolerance(std::optional<double> float32) {
     m_of.restoreTolerances(tolerances);
 }
 
+void Comparison::keepRun() {
+    if (const std::string text = m_of.setBaseline(); !text.empty()) Q_EMIT runKept(QString::fromStdString(text));
+}
+
 void Comparison::again() {
     if (m_of.canRepeat()) m_of.again();
     else Q_EMIT nothingToRepeat();

@@ -39,6 +39,8 @@ class Comparison : public QObject {
     /// The same of the last comparison, stale or not.
     const analysis::NodeDifference* lastOf(graph::NodeId node) const { return m_of.lastOf(node); }
     std::size_t compared() const { return m_of.compared(); }
+    /// The same in all cases of a reference file together.
+    std::size_t comparedInAll() const { return m_of.comparedInAll(); }
     std::size_t differing() const { return m_of.differing(); }
     graph::NodeId firstDiverging() const { return m_of.firstDiverging(); }
     /// Nodes above the tolerance in order of execution.
@@ -63,7 +65,7 @@ class Comparison : public QObject {
 
   public Q_SLOTS:
     /// Remembers the model and the last run's inputs (before one: the present ones), to be compared with later.
-    void keepRun() { m_of.setBaseline(); }
+    void keepRun();
     void withKeptRun() { m_of.withBaseline(); }
     void withBeforePasses() { m_of.withBeforePasses(); }
     /// An .npz with reference values, whose inputs become the window's, or another model, which gets the present
@@ -83,6 +85,8 @@ class Comparison : public QObject {
     /// Differences are there, stale, or gone; or a comparison has begun or ended without any.
     void changed();
     void tolerancesChanged();
+    /// The baseline was set: what is to be known of it, which the log has as well.
+    void runKept(const QString& text);
     void nothingToRepeat();
 
   private:

@@ -169,7 +169,7 @@ Result<void> ScriptVerbs::compare(const QString& with) {
         if (!comparison.isKnown()) {
             const std::string why = m_window.banner()->isVisible() ? m_window.banner()->text().toStdString() : "";
             m_loadError = usageError("nothing was compared" + (why.empty() ? "" : ": " + why));
-        } else if (comparison.compared() == 0) {
+        } else if (comparison.comparedInAll() == 0) {
             m_loadError = usageError("nothing was compared", {}, comparison.summary().toStdString());
         }
         ending->deleteLater();

@@ -53,6 +53,7 @@ void WindowStatus::connectContext() {
         forgetSaid();
         refresh();
     });
+    connect(&m_context.comparison(), &context::Comparison::runKept, this, &WindowStatus::show);
     connect(&m_context.navigation(), &context::Navigation::selectionChanged, this, [this] {
         // The status is about what was selected, until the mouse moves again.
         context::Navigation& navigation = m_context.navigation();
@@ -99,6 +100,10 @@ void WindowStatus::connectProgress() {
 
 void WindowStatus::say(const QString& text) {
     m_context.messages().report(context::Message{base::Severity::Info, text, {}, {}, {}});
+    show(text);
+}
+
+void WindowStatus::show(const QString& text) {
     m_said = text;
     refresh();
 }

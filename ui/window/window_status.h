@@ -25,6 +25,8 @@ class WindowStatus : public QObject {
 
     /// Answers a command that has nothing to do: in the log, and in the status until something else happens.
     void say(const QString& text);
+    /// The same of what the log has already.
+    void show(const QString& text);
     void refresh();
 
   Q_SIGNALS:

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "core/io/npz/npy.h"
 #include "core/io/npz/npz.h"
 #include "core/session/session.h"
 #include "tests/support/onnx_file.h"
@@ -37,6 +38,25 @@ std::string twoSteps(const char* op) {
     return onnx::model(graph);
 }
 
+/// y = x + x, f = y[i], w = f + f; e = relu(y) comes behind f and needs nothing of it. With i beyond y's end f fails.
+std::string takesOne() {
+    onnx::Graph graph;
+    graph.nodes = {
+        {"Add", {"x", "x"}, {"y"}}, {"Gather", {"y", "i"}, {"f"}}, {"Relu", {"y"}, {"e"}}, {"Add", {"f", "f"}, {"w"}}};
+    graph.inputs = {onnx::valueInfo("x", 1, {-1}), onnx::valueInfo("i", 7, {1})};
+    graph.outputs = {onnx::valueInfo("w", 1, {1}), onnx::valueInfo("e", 1, {-1})};
+    return onnx::model(graph);
+}
+tensor::Value index(std::int64_t at) { return Tensor::of<std::int64_t>({1}, std::vector<std::int64_t>{at}); }
+
+/// Keeps what it is told.
+struct Listener : session::Observer {
+    std::vector<session::Notice> notices;
+    std::vector<base::Error> errors;
+    void told(const session::Notice& notice) override { notices.push_back(notice); }
+    void failed(const base::Error& error) override { errors.push_back(error); }
+};
+
 /// The largest difference of a node; -1 if it was not compared.
 double largest(const Session& session, NodeId node) {
     const analysis::NodeDifference* const found = session.comparison().of(node);
@@ -63,6 +83,8 @@ class TestComparedRuns : public QObject {
     void checkComparesEveryCase();
     void theShownCaseIsNamed();
     void severalOtherCasesAreCounted();
+    void casesThatAgreeAreCounted();
+    void aCaseMayFail();
     void whatIsGivenAtTheStartIsUsed();
     void theBaselineIsComparedAgain();
     void anotherModelIsComparedByNames();
@@ -70,6 +92,9 @@ class TestComparedRuns : public QObject {
     void anotherFileMakesItStale();
     void whatCannotBeComparedIsTold();
     void theBaselineOfAFormerFileIsRefused();
+    void theBaselineOfAFormerInputIsRefused();
+    void aBaselineMayHaveFailed();
+    void theBaselineSaysWhatItIs();
     void outputsByPositionAreTold();
 };
 
@@ -82,7 +107,13 @@ void TestComparedRuns::aReferenceGivesItsInputs() {
     QCOMPARE(found.title(), "mlp_functional.npz");
     QVERIFY(found.compared() >= 3);
     QCOMPARE(found.differing(), std::size_t(0));
-    QVERIFY(QString::fromStdString(found.summary()).endsWith("values agree with mlp_functional.npz"));
+    // Of all its cases, as check() counts them.
+    const auto checked = session.check(model("mlp_functional.npz"));
+    QVERIFY(checked && checked->cases.size() > 1);
+    std::size_t values = 0;
+    for (const analysis::ComparedCase& one : checked->cases) values += one.values.size();
+    QCOMPARE(found.summary(), std::to_string(values) + " values in " + std::to_string(checked->cases.size()) +
+                                  " cases agree with mlp_functional.npz");
     // The session's run is that of the reference.
     QCOMPARE(session.runs().state(), session::RunState::Finished);
     const auto npz = io::NpzFile::open(model("mlp_functional.npz"));
@@ -170,6 +201,61 @@ void TestComparedRuns::severalOtherCasesAreCounted() {
     session.comparison().withFile(file);
     QCOMPARE(session.comparison().summary(),
              std::string("1 of 1 value differs from cases.npz; 2 of 3 other cases differ"));
+}
+
+/// w = 3x, y = 2x: three cases of two, one and two values.
+void TestComparedRuns::casesThatAgreeAreCounted() {
+    Listener listener;
+    Session session;
+    session.setObserver(&listener);
+    QVERIFY(session.open(write("two.onnx", twoSteps("Add"))));
+    const std::string file = m_folder.filePath("cases.npz").toStdString();
+    QVERIFY(writeArrays(file, {{"in.x", Tensor::of<float>({1}, {1})},
+                               {"out.w", Tensor::of<float>({1}, {3})},
+                               {"node.y", Tensor::of<float>({1}, {2})},
+                               {"case1.in.x", Tensor::of<float>({1}, {5})},
+                               {"case1.out.w", Tensor::of<float>({1}, {15})},
+                               {"case2.in.x", Tensor::of<float>({2}, {5, 6})},
+                               {"case2.node.y", Tensor::of<float>({2}, {10, 12})},
+                               {"case2.out.w", Tensor::of<float>({2}, {15, 18})}}));
+    session.comparison().withFile(file);
+    QCOMPARE(session.comparison().summary(), std::string("5 values in 3 cases agree with cases.npz"));
+    QCOMPARE(session.comparison().comparedInAll(), std::size_t(5));
+    QCOMPARE(session.comparison().compared(), std::size_t(2));  // those of the case that is shown
+    QCOMPARE(session.comparison().remarks(), std::string());
+    QCOMPARE(listener.notices.back().what, session.comparison().summary());
+    QVERIFY(listener.notices.back().isDifference);
+    QCOMPARE(listener.notices.back().severity, base::Severity::Info);
+}
+
+/// The one that fails is shown; of the others is told what came of them.
+void TestComparedRuns::aCaseMayFail() {
+    Session session;
+    QVERIFY(session.open(write("fails.onnx", takesOne())));
+    const std::string file = m_folder.filePath("cases.npz").toStdString();
+    const Tensor x = Tensor::of<float>({2}, {1, 2});
+    std::vector<io::NamedTensor> arrays{{"in.x", x},
+                                        {"in.i", index(1).tensor()},
+                                        {"out.w", Tensor::of<float>({1}, {8})},
+                                        {"out.e", Tensor::of<float>({2}, {2, 4})},
+                                        {"case1.in.x", x},
+                                        {"case1.in.i", index(5).tensor()},
+                                        {"case1.out.w", Tensor::of<float>({1}, {8})}};
+    QVERIFY(writeArrays(file, arrays));
+    session.comparison().withFile(file);
+    QCOMPARE(session.comparison().compared(), std::size_t(0));
+    QCOMPARE(session.comparison().summary(),
+             std::string("Compared with cases.npz: 2 values agree in 1 case; case1 failed"));
+    QCOMPARE(session.comparison().remarks(), std::string("case1 is shown; case 0 agrees"));
+    // One that differs, and values before the failure.
+    arrays[2].second = Tensor::of<float>({1}, {9});
+    arrays.emplace_back("case1.node.y", Tensor::of<float>({2}, {2, 5}));
+    QVERIFY(writeArrays(file, arrays));
+    session.comparison().withFile(file);
+    QVERIFY2(session.comparison().remarks().find("case 0 is shown; case1 failed: ") == 0,
+             session.comparison().remarks().c_str());
+    QVERIFY2(session.comparison().remarks().ends_with(" (1 of 1 value before that differs, first y)"),
+             session.comparison().remarks().c_str());
 }
 
 /// Who is told that a comparison starts gives another tolerance and other inputs: it is made once, with these.
@@ -318,6 +404,85 @@ void TestComparedRuns::theBaselineOfAFormerFileIsRefused() {
     QCOMPARE(errors.all.front().what, "the baseline is of the model file before it changed on disk");
     QCOMPARE(errors.all.front().hint, "Set the baseline again");
     QVERIFY(!session.comparison().isKnown());
+}
+
+void TestComparedRuns::theBaselineOfAFormerInputIsRefused() {
+    Listener listener;
+    Session session;
+    session.setObserver(&listener);
+    QVERIFY(session.open(write("two.onnx", twoSteps("Add"))));
+    const std::string file = m_folder.filePath("x.npy").toStdString();
+    const auto given = [&](std::vector<float> x) {
+        return io::writeNpyFile(file, floats(std::move(x)).tensor()) && session.runs().give("x", {file});
+    };
+    QVERIFY(given({1, 2}));
+    session.runs().run();
+    session.comparison().setBaseline();
+    session.comparison().withBaseline();
+    QVERIFY(listener.errors.empty() && session.comparison().isKnown());
+    session.comparison().clear();
+    QVERIFY(given({3, 4}));
+    session.runs().run();
+    session.comparison().withBaseline();
+    QCOMPARE(listener.errors.size(), std::size_t(1));
+    QCOMPARE(listener.errors.front().what, std::string("the baseline is of the input file before it changed on disk"));
+    QCOMPARE(listener.errors.front().where, file);
+    QCOMPARE(listener.errors.front().hint, std::string("Set the baseline again"));
+    session.comparison().setBaseline();
+    session.comparison().withBaseline();
+    QCOMPARE(listener.errors.size(), std::size_t(1));
+    QCOMPARE(session.comparison().differing(), std::size_t(0));
+}
+
+/// Only what comes before the failure, in the order of the program, has something to be compared with.
+void TestComparedRuns::aBaselineMayHaveFailed() {
+    Listener listener;
+    Session session;
+    session.setObserver(&listener);
+    QVERIFY(session.open(write("fails.onnx", takesOne())));
+    session.runs().giveValues({floats({1, 2}), index(5)});
+    session.runs().run();
+    QCOMPARE(session.runs().state(), session::RunState::Failed);
+    session.comparison().setBaseline();
+    // With itself: the run failed, which was told of that run.
+    session.comparison().withBaseline();
+    QCOMPARE(session.comparison().compared(), std::size_t(1));
+    QVERIFY(largest(session, node(session, "y")) == 0 && largest(session, node(session, "f")) == -1 &&
+            largest(session, node(session, "e")) == -1 && largest(session, node(session, "w")) == -1);
+    QCOMPARE(session.comparison().summary(),
+             std::string("Compared with the baseline up to the end of the run: 0 of 1 value differ"));
+    QVERIFY(listener.errors.empty());
+    // With a run that came to its end: it is the baseline that failed, and that is said of it.
+    session.runs().giveValues({floats({1, 2}), index(0)});
+    session.runs().run();
+    QCOMPARE(session.runs().state(), session::RunState::Finished);
+    QVERIFY(!session.comparison().isStale());
+    QCOMPARE(session.comparison().compared(), std::size_t(1));
+    QVERIFY2(
+        session.comparison().summary().starts_with("Compared with the baseline up to its failure: 0 of 1 value differ"),
+        session.comparison().summary().c_str());
+    QVERIFY2(session.comparison().remarks().starts_with("the baseline failed: "),
+             session.comparison().remarks().c_str());
+    QVERIFY(listener.errors.empty());
+}
+
+void TestComparedRuns::theBaselineSaysWhatItIs() {
+    Listener listener;
+    Session session;
+    session.setObserver(&listener);
+    QCOMPARE(session.comparison().setBaseline(), std::string());
+    QVERIFY(session.open(write("fails.onnx", takesOne())));
+    QCOMPARE(session.comparison().setBaseline(), std::string("Baseline set to the present inputs"));
+    session.runs().giveValues({floats({1, 2}), index(0)});
+    session.runs().run();
+    QCOMPARE(session.comparison().setBaseline(), std::string("Baseline set to this run"));
+    QCOMPARE(listener.notices.back().severity, base::Severity::Info);
+    session.runs().giveValues({floats({1, 2}), index(5)});
+    session.runs().run();
+    QCOMPARE(session.comparison().setBaseline(),
+             std::string("Baseline set to a run that failed: Only values that it computed before that can be compared "
+                         "with it"));
+    QCOMPARE(listener.notices.back().severity, base::Severity::Warning);
 }
 
 void TestComparedRuns::outputsByPositionAreTold() {

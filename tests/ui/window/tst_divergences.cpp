@@ -60,6 +60,8 @@ class TestDivergences : public WindowFixture {
     void onlyTheSameComparisonFailsAgain();
     void theTopOfTheScaleIsNamed();
     void differencesAreNoProblems();
+    void casesThatAgreeAreCounted();
+    void theBaselineOfAFailureSaysSo();
 
   private:
     context::Comparison& comparison() { return context().comparison(); }
@@ -266,6 +268,59 @@ void TestDivergences::differencesAreNoProblems() {
     }
     key(Qt::Key_F7);
     QCOMPARE(context().navigation().selection().node, named("a"));
+}
+
+/// a = (1, 0), y = (1, 4).
+void TestDivergences::casesThatAgreeAreCounted() {
+    compare("cases.npz",
+            {{"node.a", pair(1, 0)}, {"out.y", pair(1, 4)}, {"case1.in.x", pair(1, 1)}, {"case1.out.y", pair(1, 1)}});
+    const QString agree = QStringLiteral("3 values in 2 cases agree with cases.npz");
+    QCOMPARE(comparison().summary(), agree);
+    auto* panel = qobject_cast<panels::ComparisonPanel*>(m_window->docks().panel(QStringLiteral("comparison")));
+    QCOMPARE(panel->summary(), agree);
+    QCOMPARE(context().messages().all().back().text, agree);
+    QVERIFY(context().messages().all().back().hint.isEmpty());
+}
+
+void TestDivergences::theBaselineOfAFailureSaysSo() {
+    key(Qt::Key_F5);
+    key(Qt::Key_K, Qt::ControlModifier | Qt::ShiftModifier);
+    QCOMPARE(status(), QStringLiteral("Baseline set to this run"));
+    onnxfile::Graph graph;
+    graph.nodes = {{"Relu", {"x"}, {"a"}}, {"Gather", {"a", "i"}, {"f"}}, {"Neg", {"x"}, {"e"}}};
+    graph.inputs = {onnxfile::valueInfo("x", 1, {2}), onnxfile::valueInfo("i", 7, {1})};
+    graph.outputs = {onnxfile::valueInfo("f", 1, {1}), onnxfile::valueInfo("e", 1, {2})};
+    const QString model = m_files.filePath(QStringLiteral("fails.onnx"));
+    QVERIFY(onnxfile::write(model, onnxfile::model(graph)));
+    open(model);
+    const auto give = [this](const char* name, const char* numbers) {
+        context().inputs().setSpec(QLatin1String(name), {QLatin1String(numbers), {}});
+        settle();
+    };
+    give("x", "[1,-2]");
+    give("i", "[7]");
+    key(Qt::Key_F5);
+    QCOMPARE(context().runs().state(), context::RunState::Failed);
+    key(Qt::Key_K, Qt::ControlModifier | Qt::ShiftModifier);
+    const QString said = QStringLiteral("Baseline set to a run that failed");
+    QVERIFY2(status().startsWith(said + u':'), qPrintable(status()));
+    QCOMPARE(context().messages().all().back().text, said);
+    QCOMPARE(context().messages().all().back().severity, base::Severity::Warning);
+    give("i", "[0]");
+    key(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_VERIFY_WITH_TIMEOUT(!comparison().isActive() && comparison().isKnown(), 30000);
+    settle();
+    QCOMPARE(comparison().compared(), std::size_t{1});
+    QVERIFY(comparison().of(named("a")) && !comparison().of(named("e")));
+    QVERIFY2(comparison().summary().startsWith(QStringLiteral("Compared with the baseline up to its failure: ")),
+             qPrintable(comparison().summary()));
+    QVERIFY2(comparison().remarks().startsWith(QStringLiteral("the baseline failed: ")),
+             qPrintable(comparison().remarks()));
+    // The window's own run did not fail.
+    QCOMPARE(context().runs().state(), context::RunState::Finished);
+    for (const context::Message& message : context().messages().all())
+        QVERIFY2(message.severity != base::Severity::Error || message.isOfRun || message.node.valid(),
+                 qPrintable(message.text));
 }
 
 QTEST_MAIN(TestDivergences)
