@@ -25,6 +25,12 @@ void OperatorTableModel::refresh() {
     if (m_stale) take();
 }
 
+QString OperatorTableModel::staleReason() const { return m_totalTime > 0 ? m_runs.staleReason() : QString(); }
+
+void OperatorTableModel::followStaleness() {
+    if (!m_rows.empty()) Q_EMIT dataChanged(index(0, Time), index(rowCount() - 1, Share), {MutedRole, Qt::ToolTipRole});
+}
+
 void OperatorTableModel::changed(bool otherModel) {
     if (m_live) return take();
     m_stale = true;
@@ -94,6 +100,10 @@ QVariant OperatorTableModel::data(const QModelIndex& index, int role) const {
     }
     if (role == Qt::TextAlignmentRole) return alignment(true);
     const double value = number(row, column);
+    const bool isStale = (column == Time || column == Share) && value > 0 && !staleReason().isEmpty();
+    if (role == MutedRole) return isStale;
+    if (role == Qt::ToolTipRole && isStale)
+        return tr("%1\nOf the last run: %2").arg(data(index, Qt::DisplayRole).toString(), staleReason());
     if (role == SortRole) return value;
     if (role == ExportRole) return QString::number(value, 'g', 15);
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};

@@ -33,6 +33,10 @@ class OperatorTableModel : public QAbstractTableModel {
     void setLive(bool live) { m_live = live; }
     /// Adds up again if something has changed since.
     void refresh();
+    /// Why the times are not those of a run on the present inputs; empty if they are, or there are none.
+    QString staleReason() const;
+    /// To be called when inputs have changed, which may make times stale.
+    void followStaleness();
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

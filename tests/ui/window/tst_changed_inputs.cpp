@@ -15,6 +15,7 @@
 #include "ui/models/watch_list_model.h"
 #include "ui/panels/comparison/comparison_panel.h"
 #include "ui/panels/node_details/node_details_panel.h"
+#include "ui/panels/operators/operators_panel.h"
 #include "ui/widgets/banner.h"
 #include "ui/widgets/labels.h"
 
@@ -55,6 +56,7 @@ class TestChangedInputs : public test::WindowFixture {
     void aDecodedInputIsReadAnew();
     void aDeletedInputStopsTheRun();
     void valuesOfOtherInputsSaySo();
+    void timesOfOtherInputsSaySo();
     void aChangedReferenceMakesTheComparisonStale();
     void whatCannotBeComparedMarksWhatIsKnown();
     void theToleranceIsTheModels();
@@ -187,6 +189,40 @@ void TestChangedInputs::valuesOfOtherInputsSaySo() {
     run();
     QCOMPARE(saysStale(), QList<bool>({false, false, false, false}));
     QCOMPARE(last(), -6.0);
+}
+
+void TestChangedInputs::timesOfOtherInputsSaySo() {
+    using models::OperatorTableModel;
+    openDoubled();
+    give(QStringLiteral("[1,2]"));
+    run();
+    m_window->docks().show(QStringLiteral("operators"));
+    auto* panel = qobject_cast<panels::OperatorsPanel*>(m_window->docks().panel(QStringLiteral("operators")));
+    QTRY_VERIFY_WITH_TIMEOUT(panel->model().rowCount() == 2, 30000);
+    const auto isMarked = [&](int column) { return panel->model().index(0, column).data(models::MutedRole).toBool(); };
+    const auto heading = [&] {
+        for (const auto* label : panel->findChildren<widgets::ElidedLabel*>())
+            if (label->text().contains(QStringLiteral("operators"))) return label->text();
+        return QString();
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(heading().contains(QStringLiteral("time ")), qPrintable(heading()), 30000);
+    QVERIFY(!isMarked(OperatorTableModel::Time) && !heading().contains(QStringLiteral("stale")));
+    give(QStringLiteral("[3,4]"));
+    QVERIFY(isMarked(OperatorTableModel::Time) && isMarked(OperatorTableModel::Share));
+    QVERIFY(!isMarked(OperatorTableModel::Count));
+    QVERIFY2(heading().endsWith(QStringLiteral(" ms (stale: the inputs were changed)")), qPrintable(heading()));
+    const QString tip = panel->model().index(0, OperatorTableModel::Time).data(Qt::ToolTipRole).toString();
+    QVERIFY2(tip.endsWith(QStringLiteral("Of the last run: the inputs were changed")), qPrintable(tip));
+    m_window->docks().show(QStringLiteral("nodes"));
+    auto* table = m_window->docks().panel(QStringLiteral("nodes"));
+    QTRY_VERIFY_WITH_TIMEOUT(
+        std::ranges::any_of(table->findChildren<widgets::ElidedLabel*>(),
+                            [](const auto* label) {
+                                return label->text().endsWith(QStringLiteral(" ms (stale: the inputs were changed)"));
+                            }),
+        30000);
+    run();
+    QTRY_VERIFY_WITH_TIMEOUT(!isMarked(OperatorTableModel::Time), 30000);
 }
 
 void TestChangedInputs::aChangedReferenceMakesTheComparisonStale() {

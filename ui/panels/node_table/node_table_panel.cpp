@@ -65,6 +65,7 @@ NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& 
     connect(&m_soon, &QTimer::timeout, this, &NodeTablePanel::count);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &NodeTablePanel::countSoon);
     connect(&runs, &context::Runs::runFinished, this, &NodeTablePanel::countSoon);
+    connect(&inputs, &context::Inputs::inputsChanged, this, &NodeTablePanel::countSoon);
     connect(&navigation, &context::Navigation::selectionChanged, this, &NodeTablePanel::follow);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) {
@@ -101,7 +102,8 @@ void NodeTablePanel::count() {
             const int source = m_proxy.mapToSource(m_proxy.index(row, 0)).row();
             m_model.measures().addTo(sum, column, m_model.node(source));
         }
-        if (const QString text = sum.text(column); !text.isEmpty()) parts << text;
+        const QString text = sum.text(column), stale = m_model.measures().staleReason(column);
+        if (!text.isEmpty()) parts << (stale.isEmpty() ? text : tr("%1 (stale: %2)").arg(text, stale));
     }
     m_count->setText(parts.join(QStringLiteral("  \u00b7  ")));
     m_count->setToolTip(m_count->text() + QLatin1Char('\n') +

@@ -15,7 +15,8 @@ using context::InspectorContext;
 using models::OperatorTableModel;
 
 OperatorsPanel::OperatorsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
-                               context::ValueMeasures& statistics, context::Comparison& comparison, QWidget* parent)
+                               context::Inputs& inputs, context::ValueMeasures& statistics,
+                               context::Comparison& comparison, QWidget* parent)
     : QWidget(parent), m_navigation(navigation), m_model(opened, runs, statistics, comparison),
       m_view(makeTableView(tr("Operators"), this)), m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
@@ -29,6 +30,10 @@ OperatorsPanel::OperatorsPanel(context::OpenModel& opened, context::Navigation& 
         count();
     });
     connect(&m_model, &QAbstractItemModel::modelReset, this, &OperatorsPanel::count);
+    connect(&inputs, &context::Inputs::inputsChanged, this, [this] {
+        m_model.followStaleness();
+        count();
+    });
     connect(m_view, &QTableView::clicked, this, &OperatorsPanel::choose);
     connect(m_view, &QTableView::activated, this, &OperatorsPanel::choose);
     m_model.setLive(false);
@@ -63,7 +68,11 @@ void OperatorsPanel::count() {
             if (column == OperatorTableModel::Memory)
                 sum.unknown += m_model.memory(m_proxy.mapToSource(m_proxy.index(row, 0)).row()).unknown;
         }
-        if (const QString part = sum.text(kind); !part.isEmpty()) text += QStringLiteral("  \u00b7  ") + part;
+        QString part = sum.text(kind);
+        if (part.isEmpty()) continue;
+        if (const QString stale = m_model.staleReason(); column == OperatorTableModel::Time && !stale.isEmpty())
+            part += tr(" (stale: %1)").arg(stale);
+        text += QStringLiteral("  \u00b7  ") + part;
     }
     m_count->setText(text);
     m_count->setToolTip(text + QLatin1Char('\n') +
@@ -85,7 +94,7 @@ PanelInfo operatorsPanel() {
             PanelArea::Bottom,
             QStringLiteral("Alt+Shift+6"),
             [](InspectorContext& context) -> QWidget* {
-                return new OperatorsPanel(context.model(), context.navigation(), context.runs(),
+                return new OperatorsPanel(context.model(), context.navigation(), context.runs(), context.inputs(),
                                           context.valueMeasures(), context.comparison());
             },
             true};

@@ -24,7 +24,8 @@ class OperatorsPanel : public QWidget {
     Q_OBJECT
   public:
     OperatorsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
-                   context::ValueMeasures& statistics, context::Comparison& comparison, QWidget* parent = nullptr);
+                   context::Inputs& inputs, context::ValueMeasures& statistics, context::Comparison& comparison,
+                   QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     const models::OperatorTableModel& model() const { return m_model; }
 
