@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "core/io/image/image.h"
+#include "core/session/output_check.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/models/node_columns.h"
 #include "ui/theme/theme.h"
@@ -376,6 +377,7 @@ Result<void> ScriptVerbs::takeScreenshot(const QString& file) {
 }
 
 Result<void> saveScreenshot(MainWindow& window, const QString& file) {
+    SONDE_TRY(session::checkOutput(window.context().session(), std::filesystem::path(file.toStdU16String())));
     const QPixmap picture = window.grab();
     if (!picture.save(file))
         return usageError("the screenshot cannot be written", file.toStdString(),

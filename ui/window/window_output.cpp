@@ -8,6 +8,7 @@
 #include <QPointer>
 #include <QStatusBar>
 
+#include "core/session/output_check.h"
 #include "core/session/saved_values.h"
 #include "ui/canvas/export.h"
 #include "ui/canvas/graph_canvas.h"
@@ -63,6 +64,7 @@ WindowOutput::WindowOutput(QMainWindow& window, context::InspectorContext& conte
 
 /// Painting a large graph takes seconds: it is done in the background, each file by itself.
 void WindowOutput::write(const QString& file, Work work) {
+    if (const auto checked = checkOutput(file); !checked) return m_context.messages().report(checked.error());
     auto* job = new context::Job(this);
     auto* progress = new widgets::ProgressStrip;
     m_window.statusBar()->addWidget(progress, 1);
@@ -87,6 +89,10 @@ void WindowOutput::write(const QString& file, Work work) {
                 Message{base::Severity::Info, tr("Saving the graph was cancelled"), file, {}, {}});
         else m_context.messages().report(written.error());
     });
+}
+
+base::Result<void> WindowOutput::checkOutput(const QString& file) const {
+    return session::checkOutput(m_context.session(), std::filesystem::path(file.toStdU16String()));
 }
 
 void WindowOutput::cancel() {
@@ -154,6 +160,7 @@ void WindowOutput::saveValues() {
 
 /// In the background: values may be hundreds of megabytes.
 void WindowOutput::saveTo(const QString& file, const std::vector<io::NamedTensor>& values, const QString& remark) {
+    if (const auto checked = checkOutput(file); !checked) return m_context.messages().report(checked.error());
     auto* job = new context::Job(this);
     job->start([values, path = file.toStdString()](const base::WorkContext&) { return io::writeNpz(path, values); },
                [this, job, file, remark](const base::Result<void>& written) {
@@ -168,9 +175,16 @@ void WindowOutput::print() {
     if (!m_canvases.active()->view().scene()) return;
     auto* dialog = new dialogs::PrintDialog(
         {},
-        [shown = QPointer(m_canvases.active())](const dialogs::PrintChoice& choice) {
-            return printSource(shown ? shown->snapshotForPaper(choice.whole) : GraphCanvas::Snapshot(),
-                               pagingOf(choice));
+        [this, shown = QPointer(m_canvases.active())](const dialogs::PrintChoice& choice) {
+            dialogs::PrintSource source =
+                printSource(shown ? shown->snapshotForPaper(choice.whole) : GraphCanvas::Snapshot(), pagingOf(choice));
+            // The file is written on a worker, which must not ask the session.
+            source.writePdf = [files = session::filesRead(m_context.session()), write = std::move(source.writePdf)](
+                                  const QString& path, const base::WorkContext& work) -> base::Result<void> {
+                SONDE_TRY(document::checkOutput(std::filesystem::path(path.toStdU16String()), {}, files));
+                return write(path, work);
+            };
+            return source;
         },
         &m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);

@@ -47,6 +47,8 @@ class WindowOutput : public QObject {
   private:
     using Work = std::function<base::Result<void>(const base::WorkContext&)>;
     void write(const QString& file, Work work);
+    /// Usage error if the file is one that the session reads.
+    base::Result<void> checkOutput(const QString& file) const;
     void askForFile(const QString& title, const QString& filter, const QString& suffix, const QString& name,
                     const std::function<void(const QString&)>& chosen);
     void saveTo(const QString& file, const std::vector<io::NamedTensor>& values, const QString& remark);

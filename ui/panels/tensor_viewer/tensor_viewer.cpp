@@ -392,14 +392,23 @@ void TensorViewer::save() {
 
 bool TensorViewer::saveTo(const QString& path) {
     if (!m_shown.tensor.defined()) return false;
+    const std::filesystem::path file(path.toStdU16String());
+    const auto tell = [this, path](const base::Result<void>& written) {
+        if (written) Q_EMIT saved(path);
+        else
+            Q_EMIT saveFailed(QString::fromStdString(written.error().text()),
+                              QString::fromStdString(written.error().hint));
+    };
+    if (m_outputCheck) {
+        if (const auto checked = m_outputCheck(file); !checked) {
+            tell(checked);
+            return true;
+        }
+    }
     auto* job = new context::Job(this);  // of its own: what is saved next does not stop it
-    job->start([tensor = m_shown.tensor, file = std::filesystem::path(path.toStdU16String())](
-                   const base::WorkContext&) { return io::writeNpyFile(file, tensor); },
-               [this, job, path](const base::Result<void>& written) {
-                   if (written) Q_EMIT saved(path);
-                   else
-                       Q_EMIT saveFailed(QString::fromStdString(written.error().text()),
-                                         QString::fromStdString(written.error().hint));
+    job->start([tensor = m_shown.tensor, file](const base::WorkContext&) { return io::writeNpyFile(file, tensor); },
+               [tell, job](const base::Result<void>& written) {
+                   tell(written);
                    job->deleteLater();
                });
     return true;

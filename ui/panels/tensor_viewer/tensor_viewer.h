@@ -2,6 +2,10 @@
 
 #include <QHash>
 
+#include <filesystem>
+#include <functional>
+
+#include "core/base/result.h"
 #include "core/tensor/value.h"
 #include "ui/context/job.h"
 #include "ui/panels/tensor_viewer/tensor_view.h"
@@ -46,6 +50,9 @@ class TensorViewer : public QWidget {
     QString statisticsText() const { return statistics().join(QStringLiteral("   ")); }
     QString pointedText() const;
     widgets::RangeControl* rangeControl() const { return m_range; }
+    /// Asked before a file is written; its error is told by saveFailed, and nothing is written.
+    using OutputCheck = std::function<base::Result<void>(const std::filesystem::path&)>;
+    void setOutputCheck(OutputCheck check) { m_outputCheck = std::move(check); }
     /// Statistics are still being computed.
     bool isBusy() const { return m_statsJob.isActive(); }
 
@@ -98,6 +105,7 @@ class TensorViewer : public QWidget {
     QString m_view;       ///< id of the view that is seen
     QString m_favourite;  ///< the view chosen last: taken for tensors never seen before
     QHash<QString, Memory> m_memory;
+    OutputCheck m_outputCheck;
     QHash<QString, TensorView*> m_views;  ///< made when first needed
     context::Job m_statsJob;
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/analysis/bad_values.h"
+#include "core/session/output_check.h"
 #include "ui/actions/action_registry.h"
 #include "ui/context/comparison.h"
 #include "ui/context/inspector_context.h"
@@ -273,8 +274,12 @@ PanelInfo tensorViewerPanel() {
     info.area = PanelArea::Right;
     info.shortcut = QStringLiteral("Alt+4");
     info.factory = [](InspectorContext& inspector) -> QWidget* {
-        return new TensorViewerPanel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
-                                     inspector.messages(), inspector.comparison());
+        auto* panel = new TensorViewerPanel(inspector.model(), inspector.navigation(), inspector.runs(),
+                                            inspector.inputs(), inspector.messages(), inspector.comparison());
+        panel->viewer()->setOutputCheck([&inspector](const std::filesystem::path& file) {
+            return session::checkOutput(inspector.session(), file);
+        });
+        return panel;
     };
     info.size = {330, 420};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<TensorViewerPanel&>(panel).join(host); };
