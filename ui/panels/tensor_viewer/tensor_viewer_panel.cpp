@@ -28,7 +28,6 @@
 namespace sonde::panels {
 
 using context::InspectorContext;
-using context::Selection;
 
 TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                                      context::Inputs& inputs, context::Messages& messages,
