@@ -2,11 +2,10 @@
 
 #include "app/interrupt.h"
 #include "app/verb.h"
+#include "app/verbs/export_arguments.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
-#include "core/export/lowering/onnx_graph.h"
-#include "core/graph/source_files.h"
-#include "core/io/onnx/onnx_writer.h"
+#include "core/export/write_export.h"
 
 namespace sonde::app {
 
@@ -15,6 +14,7 @@ namespace {
 struct SaveOptions {
     ModelOptions model;
     InputChoice inputs;
+    ExportArguments arguments{exporting::ExportFormat::Onnx};
     std::string output;
 };
 
@@ -28,11 +28,10 @@ base::Result<int> save(SaveOptions& options) {
         SONDE_ASSIGN(const auto cases, inputsFor(*document, options.inputs));
         values = cases.front().values;
     }
-    SONDE_ASSIGN(const exporting::OnnxGraph made, exporting::onnxGraph(*document, values, commandLineWork()));
-    for (const base::Diagnostic& note : made.notes) printWarning(note.what, note.where);
-    io::OnnxWriteOptions write;
-    write.sources = graph::filesOf(document->graph);
-    SONDE_TRY(io::writeOnnx(options.output, *made.graph, write, commandLineWork()));
+    SONDE_ASSIGN(
+        const exporting::WrittenExport written,
+        exporting::writeExport(*document, options.arguments.choice, options.output, values, commandLineWork()));
+    for (const base::Diagnostic& note : written.notes) printWarning(note.what, note.where);
     return 0;
 }
 
@@ -45,6 +44,7 @@ Verb saveVerb() {
                 options->model.addTo(command);
                 options->inputs.addTo(command);
                 command.add_option("-o,--output", options->output, "The ONNX file to write")->required();
+                options->arguments.addTo(command);
                 return std::function<base::Result<int>()>([options] { return save(*options); });
             }};
 }

@@ -6,10 +6,9 @@
 #include "app/verbs/options.h"
 #include "core/analysis/query/query.h"
 #include "core/document/document_json.h"
-#include "core/document/optimize.h"
 #include "core/document/tracer_robust.h"
+#include "core/export/write_export.h"
 #include "core/graph/source_files.h"
-#include "core/io/traced_module/traced_module_file.h"
 #include "core/trace/listing.h"
 
 namespace sonde::app {
@@ -47,16 +46,8 @@ base::Result<int> trace(TraceOptions& options) {
         if (!document->tracedModule) {
             return base::usageError("only traced modules can be saved", "--save", "trace with --tracer traced-module");
         }
-        // The graphs of the modules get the changes that the reports tell.
-        std::vector<std::string> changing;
-        for (const passes::PassReport& report : document->passReports)
-            if (!report.empty()) changing.push_back(report.pass);
-        std::shared_ptr<const trace::TracedModule> saved = document->tracedModule;
-        if (!changing.empty()) {
-            SONDE_ASSIGN(saved, document::optimize(*saved, changing, commandLineWork()));
-        }
-        SONDE_TRY(
-            io::saveTracedModule(*saved, options.save, io::kTracedModuleLibrary, graph::filesOf(document->graph)));
+        const exporting::ExportChoice choice{exporting::ExportFormat::TracedModule, {}};
+        SONDE_TRY(exporting::writeExport(*document, choice, options.save, {}, commandLineWork()));
     }
     const graph::InternalGraph& graph = *document->graph;
     if (!options.where.empty()) {

@@ -195,6 +195,7 @@ base::Result<void> nameOutputs(InternalGraph& graph, const std::vector<std::stri
 base::Result<std::vector<Value>> exampleInputs(const Document& document, const std::vector<std::vector<Value>>& cases,
                                                const DumpOptions& options, const base::WorkContext& work) {
     if (!cases.empty()) return cases.front();
+    if (!options.example.empty()) return options.example;
     SONDE_ASSIGN(const auto made, io::makeInputs("", document::inputInfos(document), options.input, work));
     return made.front().values;
 }

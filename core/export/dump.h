@@ -31,6 +31,9 @@ struct DumpOptions {
     bool resizeInput = false;
     std::string inputTransform;
     int modelVersion = io::dump::kModelVersion;
+    /// What the model is run on where it has to be run to be written in ONNX operators: one value for each of
+    /// document.inputs. Empty: the first test case, or numbers of the usual shape.
+    std::vector<tensor::Value> example;
     bool silent = false;  ///< load-and-run does not print the errors of the checks
 };
 

@@ -1,0 +1,75 @@
+#include "app/verbs/export_arguments.h"
+
+#include <CLI/CLI.hpp>
+
+#include "app/verbs/inputs.h"
+
+namespace sonde::app {
+
+namespace {
+
+using exporting::ExportOption;
+using exporting::ExportSettings;
+
+/// Refuses while the command line is parsed.
+void set(const ExportOption& option, ExportSettings& settings, const std::string& text) {
+    if (const auto done = option.set(settings, text); !done)
+        throw CLI::ValidationError(option.spelled(), done.error().what);
+}
+
+void addOwn(CLI::App& command, const ExportOption& option, ExportSettings& settings) {
+    const std::string help(option.help);
+    if (option.isSwitch()) {
+        const std::string other = option.defaultText() == "true" ? "false" : "true";
+        command.add_flag_callback(
+            option.spelled(), [&option, &settings, other] { set(option, settings, other); }, help);
+        return;
+    }
+    if (option.isList()) {
+        CLI::Option* added = command.add_option_function<std::vector<std::string>>(
+            option.spelled(),
+            [&option, &settings](const std::vector<std::string>& items) {
+                std::string text;
+                for (const std::string& item : items) text += item + (option.oneEach ? '\n' : ',');
+                set(option, settings, text);
+            },
+            help);
+        if (option.oneEach) added->allow_extra_args(false);  // else [1,2] would be two
+        else added->delimiter(',');
+        return;
+    }
+    CLI::Option* added = command.add_option_function<std::string>(
+        option.spelled(), [&option, &settings](const std::string& text) { set(option, settings, text); }, help);
+    if (option.isNumber()) added->default_str(option.defaultText());
+}
+
+/// "enable_fuse_grain, enable_io16xc32 …; layouts enable_nchw88 …": what --option takes in a format.
+std::string inferenceHelp(exporting::ExportFormat format) {
+    std::string switches, layouts;
+    for (const ExportOption& option : exporting::exportOptions()) {
+        if (!option.isFor(format) || option.spelling != exporting::Spelling::Inference) continue;
+        for (const exporting::OptionChoice& choice : option.choices)
+            if (!choice.value.empty()) layouts += (layouts.empty() ? "" : ", ") + std::string(choice.value);
+        if (option.choices.empty()) switches += (switches.empty() ? "" : ", ") + std::string(option.name);
+    }
+    return "Option of the optimisation, NAME or NAME=false: " + switches + ", or a layout, enable_LAYOUT: " + layouts;
+}
+
+}  // namespace
+
+void ExportArguments::addTo(CLI::App& command) {
+    for (const ExportOption& option : exporting::exportOptions()) {
+        if (!option.isFor(choice.format)) continue;
+        if (option.spelling == exporting::Spelling::Own) addOwn(command, option, choice.settings);
+        else if (option.spelling == exporting::Spelling::Inference && !command.get_option_no_throw("--option"))
+            command.add_option("--option", m_inference, inferenceHelp(choice.format));
+    }
+}
+
+base::Result<void> ExportArguments::finish() {
+    SONDE_ASSIGN(const auto warnings, exporting::setInferenceOptions(choice.settings, m_inference));
+    for (const std::string& warning : warnings) printWarning(warning);
+    return {};
+}
+
+}  // namespace sonde::app

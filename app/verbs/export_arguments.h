@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/export/export_choice.h"
+
+namespace CLI {
+class App;
+}
+
+namespace sonde::app {
+
+/// The options of a format on the command line, made of exporting::exportOptions().
+struct ExportArguments {
+    exporting::ExportChoice choice;
+
+    explicit ExportArguments(exporting::ExportFormat format) { choice.format = format; }
+    /// Adds them to a command; they are filled in when the command line is parsed.
+    void addTo(CLI::App& command);
+    /// What --option says, with warnings on standard error. To be called once, after parsing.
+    base::Result<void> finish();
+
+  private:
+    std::vector<std::string> m_inference;
+};
+
+}  // namespace sonde::app

@@ -1,0 +1,137 @@
+#include "core/export/write_export.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/document/input_infos.h"
+#include "core/document/model_passes.h"
+#include "core/document/optimize.h"
+#include "core/export/lowering/onnx_graph.h"
+#include "core/graph/source_files.h"
+#include "core/io/traced_module/traced_module_file.h"
+
+namespace sonde::exporting {
+
+namespace {
+
+/// What a runtime must have to run the graph: with `append` what the file lists already stays.
+base::Result<void> writeStripInfo(const std::string& path, const graph::InternalGraph& graph, std::uint64_t hash,
+                                  bool append) {
+    using Json = nlohmann::ordered_json;
+    std::set<std::string> operators, dtypes, modes;
+    if (append) {
+        std::ifstream known(path);
+        const Json before = Json::parse(known, nullptr, false);
+        const auto keep = [&before](const char* key, std::set<std::string>& into) {
+            if (!before.is_object() || !before.contains(key) || !before[key].is_array()) return;
+            for (const Json& each : before[key]) {
+                if (each.is_string()) into.insert(each.get<std::string>());
+            }
+        };
+        keep("opr_types", operators), keep("dtypes", dtypes), keep("elemwise_modes", modes);
+    }
+    collectStripInfo(graph, operators, dtypes, modes);
+    const Json json{{"opr_types", operators}, {"dtypes", dtypes}, {"elemwise_modes", modes}, {"hash", hash}};
+    std::ofstream file(path);
+    file << json.dump(2) << '\n';
+    return file ? base::Result<void>() : base::runError("the file cannot be written", path);
+}
+
+base::Result<WrittenExport> writeAsDump(const Document& document, const ExportSettings& settings,
+                                        const std::filesystem::path& path, std::span<const tensor::Value> inputs,
+                                        const base::WorkContext& work) {
+    DumpOptions options = settings.dump;
+    for (const document::NamedNode& input : document.inputs) {
+        const auto at = std::ranges::find(document.graph->inputs(), input.node) - document.graph->inputs().begin();
+        if (static_cast<std::size_t>(at) < inputs.size())
+            options.example.push_back(inputs[static_cast<std::size_t>(at)]);
+    }
+    if (options.example.size() != document.inputs.size()) options.example.clear();
+    SONDE_ASSIGN(io::dump::DumpFile file, makeDump(document, settings.inputData, options, work));
+    if (work.cancelled()) return base::cancelled("before the file was written");
+    WrittenExport written;
+    SONDE_ASSIGN(written.dump, io::dump::writeDump(path, file, {options.names, options.modelVersion, settings.append}));
+    written.files.push_back(path);
+    if (!settings.stripInfoFile.empty()) {
+        SONDE_TRY(writeStripInfo(settings.stripInfoFile, *file.graph, written.dump.contentHash, settings.appendJson));
+        written.files.emplace_back(settings.stripInfoFile);
+    }
+    written.graph = std::move(file.graph);
+    written.notes = std::move(file.notes);
+    written.outputNames = std::move(file.outputNames);
+    return written;
+}
+
+base::Result<WrittenExport> writeAsOnnx(const Document& document, const ExportSettings& settings,
+                                        const std::filesystem::path& path, std::span<const tensor::Value> inputs,
+                                        const base::WorkContext& work) {
+    // ONNX models are not run, and need no inputs.
+    std::vector<tensor::Value> values(inputs.begin(), inputs.end());
+    if (values.empty() && document.format != "ONNX") {
+        SONDE_ASSIGN(const auto made, io::makeInputs("", document::inputInfos(document), {}, work));
+        values.resize(document.graph->inputs().size());
+        for (std::size_t i = 0; i < document.inputs.size(); ++i) {
+            const auto at = std::ranges::find(document.graph->inputs(), document.inputs[i].node);
+            values[static_cast<std::size_t>(at - document.graph->inputs().begin())] = made.front().values[i];
+        }
+    }
+    SONDE_ASSIGN(OnnxGraph made, onnxGraph(document, values, work));
+    io::OnnxWriteOptions options = settings.onnx;
+    options.sources = graph::filesOf(document.graph);
+    std::filesystem::path data = path;
+    data += ".data";
+    // A file of that name may be there already.
+    std::error_code ignored;
+    const auto before = std::filesystem::last_write_time(data, ignored);
+    SONDE_TRY(io::writeOnnx(path, *made.graph, options, work));
+    WrittenExport written{std::move(made.graph), std::move(made.notes), {}, {}, {path}};
+    if (std::filesystem::exists(data, ignored) && std::filesystem::last_write_time(data, ignored) != before)
+        written.files.push_back(std::move(data));
+    return written;
+}
+
+base::Result<WrittenExport> writeAsTracedModule(const Document& document, const ExportSettings& settings,
+                                                const std::filesystem::path& path, const base::WorkContext& work) {
+    // The graphs of the modules get the changes that the reports tell.
+    std::vector<std::string> passes;
+    for (const passes::PassReport& report : document.passReports)
+        if (!report.empty()) passes.push_back(report.pass);
+    passes.insert(passes.end(), settings.passes.begin(), settings.passes.end());
+    std::shared_ptr<const trace::TracedModule> saved = document.tracedModule;
+    if (!passes.empty()) {
+        SONDE_ASSIGN(saved, document::optimize(*saved, passes, work));
+    }
+    SONDE_TRY(io::saveTracedModule(*saved, path, io::kTracedModuleLibrary, graph::filesOf(document.graph)));
+    return WrittenExport{document.graph, {}, {}, {}, {path}};
+}
+
+}  // namespace
+
+base::Result<void> checkExport(const Document& document, ExportFormat format) {
+    if (format == ExportFormat::TracedModule && !document.tracedModule)
+        return base::usageError("only traced modules can be saved as one", document.location,
+                                "open the model with the tracer traced-module");
+    return {};
+}
+
+base::Result<WrittenExport> writeExport(const Document& document, const ExportChoice& choice,
+                                        const std::filesystem::path& path, std::span<const tensor::Value> inputs,
+                                        const base::WorkContext& work) {
+    SONDE_TRY(checkExport(document, choice.format));
+    const ExportSettings& settings = choice.settings;
+    switch (choice.format) {
+        case ExportFormat::Dump: return writeAsDump(document, settings, path, inputs, work);
+        case ExportFormat::TracedModule: return writeAsTracedModule(document, settings, path, work);
+        case ExportFormat::Onnx: break;
+    }
+    if (settings.passes.empty()) return writeAsOnnx(document, settings, path, inputs, work);
+    Document changed = document;
+    document::OpenOptions options = document.options;
+    options.passes = settings.passes;
+    SONDE_TRY(document::applyPasses(changed, options, work));
+    return writeAsOnnx(changed, settings, path, inputs, work);
+}
+
+}  // namespace sonde::exporting
