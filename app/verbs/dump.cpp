@@ -62,7 +62,7 @@ base::Result<int> checkDump(const DumpVerbOptions& options) {
 
 base::Result<int> dump(DumpVerbOptions& options) {
     if (options.check) return checkDump(options);
-    if (options.out.empty()) return base::usageError("-o FILE is missing", "dump");
+    if (options.out.empty() && !options.arguments.isPreview) return base::usageError("-o FILE is missing", "dump");
     SONDE_TRY(options.arguments.finish());
     const exporting::ExportChoice& choice = options.arguments.choice;
     const exporting::ExportSettings& settings = choice.settings;
@@ -70,6 +70,11 @@ base::Result<int> dump(DumpVerbOptions& options) {
     SONDE_ASSIGN(const auto document,
                  options.model.load(cases.empty() ? std::string() : cases.front(),
                                     {{{"--out", options.out}, {"--strip-info-file", settings.stripInfoFile}}, cases}));
+    if (options.arguments.isPreview) {
+        // The inputs of the first test case, or numbers of the usual shape.
+        SONDE_ASSIGN(const auto made, inputsFor(*document, {cases.empty() ? std::string() : cases.front()}));
+        return options.arguments.printPreview(document, made.front().values);
+    }
     SONDE_ASSIGN(const exporting::WrittenExport written,
                  exporting::writeExport(*document, choice, options.out, {}, commandLineWork()));
     for (const base::Diagnostic& note : written.notes) printWarning(note.what, note.where);

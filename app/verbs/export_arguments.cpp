@@ -1,8 +1,12 @@
 #include "app/verbs/export_arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include "app/interrupt.h"
 #include "app/verbs/inputs.h"
+#include "core/export/write_export.h"
+#include "core/session/export_preview.h"
 
 namespace sonde::app {
 
@@ -58,6 +62,10 @@ std::string inferenceHelp(exporting::ExportFormat format) {
 }  // namespace
 
 void ExportArguments::addTo(CLI::App& command) {
+    command.add_flag("--preview", isPreview,
+                     "Write no file, but print what the options change, one more in each line: operations, bytes, "
+                     "largest error and time of a run");
+    command.add_flag("--json", isPreviewJson, "With --preview: one JSON object instead of the table");
     for (const ExportOption& option : exporting::exportOptions()) {
         if (!option.isFor(choice.format)) continue;
         if (option.spelling == exporting::Spelling::Own) addOwn(command, option, choice.settings);
@@ -70,6 +78,18 @@ base::Result<void> ExportArguments::finish() {
     SONDE_ASSIGN(const auto warnings, exporting::setInferenceOptions(choice.settings, m_inference));
     for (const std::string& warning : warnings) printWarning(warning);
     return {};
+}
+
+base::Result<int> ExportArguments::printPreview(const std::shared_ptr<const document::Document>& document,
+                                                const std::vector<tensor::Value>& inputs) const {
+    SONDE_TRY(exporting::checkExport(*document, choice.format));
+    const auto forms = exporting::exportForms(document, choice, inputs);
+    SONDE_ASSIGN(const session::ExportPreview preview,
+                 session::previewExport(*document, inputs, forms, 0, commandLineWork()));
+    for (const base::Diagnostic& note : preview.forms.back().notes) printWarning(note.what, note.where);
+    fmt::print("{}", isPreviewJson ? preview.json() : preview.text());
+    const auto& last = preview.forms.back().error;
+    return last ? base::Result<int>(*last) : base::Result<int>(0);
 }
 
 }  // namespace sonde::app

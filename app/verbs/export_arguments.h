@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,17 @@ namespace sonde::app {
 /// The options of a format on the command line, made of exporting::exportOptions().
 struct ExportArguments {
     exporting::ExportChoice choice;
+    bool isPreview = false;      ///< --preview: nothing is written
+    bool isPreviewJson = false;  ///< --json
 
     explicit ExportArguments(exporting::ExportFormat format) { choice.format = format; }
     /// Adds them to a command; they are filled in when the command line is parsed.
     void addTo(CLI::App& command);
     /// What --option says, with warnings on standard error. To be called once, after parsing.
     base::Result<void> finish();
+    /// Prints what the options change, for --preview: each step on its own. `inputs`: in the order of the graph's.
+    base::Result<int> printPreview(const std::shared_ptr<const document::Document>& document,
+                                   const std::vector<tensor::Value>& inputs) const;
 
   private:
     std::vector<std::string> m_inference;

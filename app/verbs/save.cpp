@@ -19,15 +19,19 @@ struct SaveOptions {
 };
 
 base::Result<int> save(SaveOptions& options) {
-    VerbFiles files{{{"--output", options.output}, {"--output", options.output + ".data"}}};
-    files.mayReplaceModel = true;
+    const bool isPreview = options.arguments.isPreview;
+    if (options.output.empty() && !isPreview) return base::usageError("-o FILE is missing", "save");
+    VerbFiles files;
+    if (!isPreview) files.outputs = {{"--output", options.output}, {"--output", options.output + ".data"}};
+    files.mayReplaceModel = !isPreview;
     SONDE_ASSIGN(const auto document, options.model.load(options.inputs.spec, files));
     // ONNX models are not run, and need no inputs.
     std::vector<tensor::Value> values;
-    if (document->format != "ONNX") {
+    if (document->format != "ONNX" || isPreview) {
         SONDE_ASSIGN(const auto cases, inputsFor(*document, options.inputs));
         values = cases.front().values;
     }
+    if (isPreview) return options.arguments.printPreview(document, values);
     SONDE_ASSIGN(
         const exporting::WrittenExport written,
         exporting::writeExport(*document, options.arguments.choice, options.output, values, commandLineWork()));
@@ -43,7 +47,7 @@ Verb saveVerb() {
                 auto options = std::make_shared<SaveOptions>();
                 options->model.addTo(command);
                 options->inputs.addTo(command);
-                command.add_option("-o,--output", options->output, "The ONNX file to write")->required();
+                command.add_option("-o,--output", options->output, "The ONNX file to write");
                 options->arguments.addTo(command);
                 return std::function<base::Result<int>()>([options] { return save(*options); });
             }};

@@ -134,4 +134,21 @@ base::Result<WrittenExport> writeExport(const Document& document, const ExportCh
     return writeAsOnnx(changed, settings, path, inputs, work);
 }
 
+std::vector<document::ExportForm> exportForms(const std::shared_ptr<const Document>& document,
+                                              const ExportChoice& choice, const std::vector<tensor::Value>& inputs) {
+    std::vector<document::ExportForm> forms;
+    for (ExportStep& step : exportSteps(choice)) {
+        step.choice.settings.append = false;
+        step.choice.settings.stripInfoFile.clear();
+        forms.push_back({step.label,
+                         [document, choice = step.choice, inputs](
+                             const std::filesystem::path& path,
+                             const base::WorkContext& work) -> base::Result<document::ExportForm::Files> {
+                             SONDE_ASSIGN(WrittenExport written, writeExport(*document, choice, path, inputs, work));
+                             return document::ExportForm::Files{std::move(written.files), std::move(written.notes)};
+                         }});
+    }
+    return forms;
+}
+
 }  // namespace sonde::exporting

@@ -6,6 +6,7 @@
 
 #include "core/base/progress.h"
 #include "core/document/document_types.h"
+#include "core/document/export_form.h"
 #include "core/export/export_choice.h"
 
 namespace sonde::exporting {
@@ -28,6 +29,11 @@ struct WrittenExport {
 base::Result<WrittenExport> writeExport(const Document& document, const ExportChoice& choice,
                                         const std::filesystem::path& path, std::span<const tensor::Value> inputs = {},
                                         const base::WorkContext& work = {});
+
+/// The steps of a choice (exportSteps), as forms that session::previewExport() can measure. None of them writes into
+/// files that the choice names.
+std::vector<document::ExportForm> exportForms(const std::shared_ptr<const Document>& document,
+                                              const ExportChoice& choice, const std::vector<tensor::Value>& inputs);
 
 /// Whether a document can be written in a format, as far as that is known without trying. Errors (Usage): why not.
 base::Result<void> checkExport(const Document& document, ExportFormat format);
