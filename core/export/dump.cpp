@@ -1,6 +1,8 @@
 #include "core/export/dump.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "core/analysis/infer.h"
 #include "core/base/unicode.h"
@@ -10,6 +12,7 @@
 #include "core/export/lowering/dropped_checks.h"
 #include "core/graph/source_files.h"
 #include "core/io/dump/input_transform.h"
+#include "core/io/inputs/agreement.h"
 #include "core/ops/registry/registry.h"
 #include "core/passes/vocabulary.h"
 
@@ -79,28 +82,47 @@ base::Result<void> rename(InternalGraph& graph, NodeId node, const std::string& 
     return graph.rename(node, name);
 }
 
+/// A value that a test case was given, transformed and then converted to what the input expects.
+base::Result<Value> transformedInput(const std::string& expression, const Value& given, const io::InputInfo& input) {
+    if (!given.isTensor()) return given;
+    SONDE_ASSIGN(tensor::Tensor changed, io::dump::transformed(expression, given.tensor()));
+    return io::fitted(std::move(changed), input, "--input-transform");
+}
+
+/// Whether a test case, or a line of a list of them, is made of random numbers.
+bool isRandom(const std::string& spec) {
+    if (!spec.starts_with('@')) return spec.find("#rand") != std::string::npos;
+    std::ifstream list(spec.substr(1));
+    const std::string lines{std::istreambuf_iterator<char>(list), {}};
+    return lines.find("#rand") != std::string::npos;
+}
+
 base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& document,
                                                          const std::vector<std::string>& inputData,
                                                          const DumpOptions& options, const base::WorkContext& work) {
     const std::vector<io::InputInfo> infos = document::inputInfos(document);
+    const bool isTransformed = !options.inputTransform.empty();
+    std::vector<io::InputInfo> given = infos;
+    for (io::InputInfo& info : given) {
+        // A transform sees the data as it is in the file: 200 - 128 is a byte, 200 is none.
+        if (!isTransformed || !info.type.isTensor()) continue;
+        info.type.dtype = tensor::DType::Undefined;
+        info.isGuide = true;  // of the rank, too: the expression may change it
+        info.required.reset();
+    }
     io::InputOptions how = options.input;
     how.hasDefault = document::defaultsOf(document);
     how.image.resize = options.resizeInput;
     std::vector<std::vector<Value>> cases;
     for (const std::string& spec : inputData) {
-        if ((options.resizeInput || !options.inputTransform.empty()) && spec.find("#rand") != std::string::npos) {
+        if ((options.resizeInput || isTransformed) && isRandom(spec)) {
             return base::usageError("random numbers cannot be resized or transformed", spec,
                                     "leave out --resize-input and --input-transform, or use files");
         }
-        SONDE_ASSIGN(auto made, io::makeInputs(spec, infos, how, work));
+        SONDE_ASSIGN(auto made, io::makeInputs(spec, given, how, work));
         for (io::InputCase& each : made) {
-            for (Value& value : each.values) {
-                if (options.inputTransform.empty() || !value.isTensor()) continue;
-                const tensor::DType dtype = value.tensor().dtype();
-                SONDE_ASSIGN(const tensor::Tensor changed,
-                             io::dump::transformed(options.inputTransform, value.tensor()));
-                SONDE_ASSIGN(tensor::Tensor back, changed.cast(dtype));
-                value = Value(std::move(back));
+            for (std::size_t i = 0; isTransformed && i < each.values.size(); ++i) {
+                SONDE_ASSIGN(each.values[i], transformedInput(options.inputTransform, each.values[i], infos[i]));
             }
             cases.push_back(std::move(each.values));
         }

@@ -1,19 +1,22 @@
 #include "core/io/dump/input_transform.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <functional>
-#include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/number_text.h"
+#include "core/io/dump/transform_term.h"
 
 namespace sonde::io::dump {
 
 namespace {
 
-using Numbers = std::vector<double>;  ///< one for each element, or one for all
+using Term = TransformTerm;
 
 constexpr int kMaxExpressionDepth = 100;
 
@@ -22,143 +25,254 @@ struct Failure {
     std::size_t column;
 };
 
+bool isLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool isDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+/// The value of an expression, found while it is read.
 class Evaluation {
   public:
-    Evaluation(std::string_view text, Numbers data) : m_text(text), m_data(std::move(data)) {}
+    Evaluation(std::string_view text, Term data) : m_text(text), m_data(std::move(data)) {}
 
-    Numbers run() {
-        Numbers result = sum(0);
+    Term run() {
+        const Term result = comparison(0);
         skip();
         if (m_at != m_text.size()) fail("'" + std::string(1, m_text[m_at]) + "' is not expected");
-        return result;
+        return asNumbersAt(result, 0);
     }
 
   private:
+    using Op = double (*)(double, double);
+
     [[noreturn]] void fail(std::string what) const { throw Failure{std::move(what), m_at + 1}; }
     void skip() {
         while (m_at < m_text.size() && m_text[m_at] == ' ') ++m_at;
     }
-    bool take(std::string_view token) {
+    bool isNext(std::string_view token) {
         skip();
-        if (m_text.substr(m_at, token.size()) != token) return false;
+        return m_text.substr(m_at, token.size()) == token;
+    }
+    bool take(std::string_view token) {
+        if (!isNext(token)) return false;
         m_at += token.size();
         return true;
     }
     void expect(std::string_view token) {
         if (!take(token)) fail("'" + std::string(token) + "' is missing");
     }
-
-    static Numbers both(const Numbers& a, const Numbers& b, const std::function<double(double, double)>& op) {
-        Numbers result(std::max(a.size(), b.size()));
-        for (std::size_t i = 0; i < result.size(); ++i)
-            result[i] = op(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
-        return result;
+    std::string word() {
+        skip();
+        const std::size_t start = m_at;
+        while (m_at < m_text.size() && (isLetter(m_text[m_at]) || (m_at > start && isDigit(m_text[m_at])))) ++m_at;
+        return std::string(m_text.substr(start, m_at - start));
     }
 
-    Numbers sum(int depth) {
-        Numbers value = product(depth);
+    /// What goes wrong inside is said of the column at which it stands.
+    template <typename Compute>
+    Term at(std::size_t column, Compute compute) const {
+        try {
+            return compute();
+        } catch (const TransformError& error) {
+            throw Failure{error.what, column + 1};
+        }
+    }
+    Term asNumbersAt(const Term& term, std::size_t column) const {
+        return at(column, [&] { return asNumbers(term); });
+    }
+    Term both(const Term& a, const Term& b, std::size_t column, Op op) const {
+        return at(column, [&] { return elementwise(a, b, op); });
+    }
+
+    Term comparison(int depth) {
+        // Longer ones first.
+        static constexpr std::pair<std::string_view, Op> kOps[] = {
+            {"<=", [](double a, double b) { return a <= b ? 1.0 : 0.0; }},
+            {">=", [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
+            {"==", [](double a, double b) { return a == b ? 1.0 : 0.0; }},
+            {"!=", [](double a, double b) { return a != b ? 1.0 : 0.0; }},
+            {"<", [](double a, double b) { return a < b ? 1.0 : 0.0; }},
+            {">", [](double a, double b) { return a > b ? 1.0 : 0.0; }},
+        };
+        Term value = sum(depth);
+        bool isCompared = false;
         while (true) {
-            if (take("+")) value = both(value, product(depth), std::plus<>());
-            else if (take("-")) value = both(value, product(depth), std::minus<>());
+            skip();
+            const std::size_t column = m_at;
+            const auto* found = std::ranges::find_if(kOps, [&](const auto& each) { return take(each.first); });
+            if (found == std::end(kOps)) return value;
+            if (std::exchange(isCompared, true)) {
+                m_at = column;
+                fail("comparisons of arrays cannot be chained; write (a < b) * (b < c)");
+            }
+            value = both(value, sum(depth), column, found->second);
+        }
+    }
+    Term sum(int depth) {
+        Term value = product(depth);
+        while (true) {
+            skip();
+            const std::size_t column = m_at;
+            if (take("+")) value = both(value, product(depth), column, [](double a, double b) { return a + b; });
+            else if (take("-")) value = both(value, product(depth), column, [](double a, double b) { return a - b; });
             else return value;
         }
     }
-    Numbers product(int depth) {
-        Numbers value = power(depth);
+    Term product(int depth) {
+        Term value = power(depth);
         while (true) {
             skip();
-            if (m_text.substr(m_at, 2) == "**") return value;
-            if (take("*")) value = both(value, power(depth), std::multiplies<>());
-            else if (take("/")) value = both(value, power(depth), std::divides<>());
+            const std::size_t column = m_at;
+            if (isNext("**")) return value;
+            if (take("*")) value = both(value, power(depth), column, [](double a, double b) { return a * b; });
+            else if (take("/")) value = both(value, power(depth), column, [](double a, double b) { return a / b; });
             else return value;
         }
     }
     /// -a ** b is -(a ** b), and a ** b ** c is a ** (b ** c).
-    Numbers power(int depth) {
+    Term power(int depth) {
         if (depth > kMaxExpressionDepth) fail("the expression nests too deeply");
-        if (take("-")) return both({-1}, power(depth + 1), std::multiplies<>());
-        if (take("+")) return power(depth + 1);
-        Numbers base = atom(depth + 1);
-        if (take("**")) return both(base, power(depth + 1), [](double a, double b) { return std::pow(a, b); });
+        skip();
+        const std::size_t column = m_at;
+        if (take("-"))
+            return both(Term::number(-1), power(depth + 1), column, [](double a, double b) { return a * b; });
+        if (take("+")) return asNumbersAt(power(depth + 1), column);
+        const Term base = methods(depth + 1);
+        skip();
+        const std::size_t sign = m_at;
+        if (take("**")) return both(base, power(depth + 1), sign, [](double a, double b) { return std::pow(a, b); });
         return base;
     }
-    Numbers atom(int depth) {
-        if (take("(")) {
-            Numbers value = sum(depth);
-            expect(")");
-            return value;
+
+    /// data.mean(), data.transpose(0, 2, 1).
+    Term methods(int depth) {
+        Term value = atom(depth);
+        while (isNext(".")) {
+            const std::size_t column = m_at;
+            ++m_at;
+            const std::string name = word();
+            value = called(name, column, depth, std::move(value));
         }
+        return value;
+    }
+
+    Term called(const std::string& name, std::size_t column, int depth, std::optional<Term> self) {
+        if (name.empty() || !isNext("(")) {
+            m_at = column;
+            fail("the name '" + name + "' is not defined");
+        }
+        TransformCall call;
+        const bool isMethod = self.has_value();
+        (void)at(column, [&] {
+            checkFunction(name, isMethod);
+            return Term();
+        });
+        if (self) call.arguments.push_back(std::move(*self));
+        expect("(");
+        while (!take(")")) {
+            const std::size_t start = m_at;
+            std::string keyword = word();
+            if (keyword.empty() || isNext("==") || !take("=")) {
+                m_at = start;
+                keyword.clear();
+            }
+            if (keyword.empty() && !call.keywords.empty())
+                fail("an argument without a name comes after one with a name");
+            Term value = comparison(depth);
+            if (keyword.empty()) call.arguments.push_back(std::move(value));
+            else call.keywords.emplace_back(std::move(keyword), std::move(value));
+            if (!isNext(")")) expect(",");
+        }
+        return at(column, [&] { return callFunction(name, std::move(call), isMethod); });
+    }
+
+    Term atom(int depth) {
+        skip();
+        if (isNext("(") || isNext("[")) return list(depth);
         const std::size_t start = m_at;
-        std::string name;
-        while (m_at < m_text.size() &&
-               (std::isalnum(static_cast<unsigned char>(m_text[m_at])) || m_text[m_at] == '_' ||
-                (m_text[m_at] == '.' && !name.empty() && std::isalpha(static_cast<unsigned char>(name[0]))))) {
-            if (name.empty() && std::isdigit(static_cast<unsigned char>(m_text[m_at]))) break;
-            name += m_text[m_at++];
-        }
-        if (name == "data") return m_data;
-        if (name.starts_with("np.")) return function(name.substr(3), start, depth);
-        if (!name.empty()) {
+        if (isNext("'") || isNext("\"")) return quotedType();
+        if (m_at < m_text.size() && isLetter(m_text[m_at])) {
+            const std::string name = word();
+            if (name == "data") return m_data;
+            if (name == "True") return Term::number(1);
+            if (name == "False") return Term::number(0);
+            if (name == "None") return {};
+            if (name == "np" && take(".")) {
+                const std::string of = word();
+                if (const auto dtype = typeOf(of)) return *dtype;
+                return called(of, start, depth, std::nullopt);
+            }
+            if (const auto dtype = typeOf(name); dtype && (name == "float" || name == "int" || name == "bool"))
+                return *dtype;
             m_at = start;
-            fail("the name '" + name +
-                 "' is not defined; known are data, np.mean, std, min, max, abs, sqrt, exp, log, clip");
+            fail("the name '" + name + "' is not defined; known are data and functions of np");
         }
-        std::string_view rest = std::string_view(m_text).substr(m_at);
+        std::string_view rest = m_text.substr(m_at);
         const auto number = base::takeNumber<double>(rest);
         if (!number) fail("a number, data or a function is expected");
         m_at = m_text.size() - rest.size();
-        return {*number};
+        return Term::number(*number);
     }
-    Numbers function(const std::string& name, std::size_t start, int depth) {
-        expect("(");
-        Numbers value = sum(depth);
-        if (name == "clip") {
-            expect(",");
-            const Numbers low = sum(depth);
-            expect(",");
-            const Numbers high = sum(depth);
-            expect(")");
-            return both(both(value, low, [](double a, double b) { return std::max(a, b); }), high,
-                        [](double a, double b) { return std::min(a, b); });
+
+    /// The dtype of a name; np.float_ and the like are Python's.
+    static std::optional<Term> typeOf(std::string_view name) {
+        const auto dtype = name == "float" || name == "float_" ? std::optional(tensor::DType::Float64)
+                           : name == "int" || name == "int_"   ? std::optional(tensor::DType::Int64)
+                                                               : tensor::dtypeFromName(name);
+        if (!dtype || *dtype == tensor::DType::Undefined || *dtype == tensor::DType::String ||
+            tensor::isComplex(*dtype))
+            return std::nullopt;
+        Term term;
+        term.kind = Term::Kind::Type;
+        term.dtype = *dtype;
+        return term;
+    }
+    /// 'float32'
+    Term quotedType() {
+        const std::string quote(1, m_text[m_at++]);
+        const std::size_t start = m_at;
+        const std::string name = word();
+        const auto type = typeOf(name);
+        if (!type || m_text.substr(m_at, 1) != quote) {
+            m_at = start;
+            fail("a dtype is expected: 'float32', 'uint8' …");
         }
-        expect(")");
-        const auto each = [&](double (*op)(double)) {
-            for (double& number : value) number = op(number);
-            return value;
-        };
-        if (name == "abs") return each([](double x) { return std::abs(x); });
-        if (name == "sqrt") return each([](double x) { return std::sqrt(x); });
-        if (name == "exp") return each([](double x) { return std::exp(x); });
-        if (name == "log") return each([](double x) { return std::log(x); });
-        if (value.empty()) fail("there are no elements");
-        const double mean = std::accumulate(value.begin(), value.end(), 0.0) / static_cast<double>(value.size());
-        if (name == "mean") return {mean};
-        if (name == "min") return {*std::ranges::min_element(value)};
-        if (name == "max") return {*std::ranges::max_element(value)};
-        if (name == "std") {
-            double squares = 0;
-            for (const double number : value) squares += (number - mean) * (number - mean);
-            return {std::sqrt(squares / static_cast<double>(value.size()))};
+        ++m_at;
+        return *type;
+    }
+
+    /// (a), (a, b), [a, b]
+    Term list(int depth) {
+        if (depth > kMaxExpressionDepth) fail("the expression nests too deeply");
+        const bool isTuple = take("(");
+        if (!isTuple) expect("[");
+        const std::string_view end = isTuple ? ")" : "]";
+        Term all;
+        all.kind = Term::Kind::List;
+        bool hasComma = !isTuple;
+        while (!take(end)) {
+            all.items.push_back(comparison(depth + 1));
+            if (isNext(end)) continue;
+            if (!isNext(",")) fail("'" + std::string(end) + "' is missing");
+            expect(",");
+            hasComma = true;
         }
-        m_at = start;
-        fail("the function np." + name + " is not defined; known are mean, std, min, max, abs, sqrt, exp, log, clip");
+        if (isTuple && all.items.empty()) fail("a number, data or a function is expected");
+        return hasComma ? all : all.items.front();
     }
 
     std::string_view m_text;
-    Numbers m_data;
+    Term m_data;
     std::size_t m_at = 0;
 };
 
 }  // namespace
 
 base::Result<tensor::Tensor> transformed(std::string_view expression, const tensor::Tensor& data) {
-    Numbers numbers(static_cast<std::size_t>(data.numel()));
+    std::vector<double> numbers(static_cast<std::size_t>(data.numel()));
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = data.toDouble(static_cast<std::int64_t>(i));
     try {
-        Numbers result = Evaluation(expression, std::move(numbers)).run();
-        if (result.size() == 1) result.assign(static_cast<std::size_t>(data.numel()), result[0]);
-        SONDE_ASSIGN(tensor::Tensor made, tensor::Tensor::allocate(tensor::DType::Float64, data.shape()));
-        std::ranges::copy(result, made.mutableSpan<double>().begin());
+        const Term result = Evaluation(expression, Term::numbers(data.shape(), std::move(numbers))).run();
+        SONDE_ASSIGN(tensor::Tensor made, tensor::Tensor::allocate(tensor::DType::Float64, result.shape));
+        std::ranges::copy(result.values, made.mutableSpan<double>().begin());
         return made;
     } catch (const Failure& failure) {
         return base::usageError(failure.what,

@@ -292,6 +292,35 @@ class TestDump : public QObject {
             QVERIFY2(!io::dump::transformed(text, data).has_value(), text);
     }
 
+    /// 200 is no signed byte, 200 - 128 is one: data is transformed as it is in the file.
+    void case15TransformsSeeTheFilesOwnType() {
+        document::Document document = documentOf("exp", 1);
+        InternalGraph graph = *document.graph;
+        graph.setType(document.inputs[0].node, tensor::TypeInfo::tensor(tensor::DType::Int8, tensor::Shape{2, 1}));
+        document.graph = std::make_shared<InternalGraph>(graph);
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("x.npy").toStdString();
+        QVERIFY(io::writeNpyFile(path, Tensor::of<std::uint8_t>({1, 2}, {200, 0})).has_value());
+        exporting::DumpOptions options;
+        options.noAssert = true;
+        options.inputTransform = "np.transpose(data) - 128";
+        const auto dump = exporting::makeDump(document, {path}, options);
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        const Tensor value = dump->cases[0][0].second;
+        QCOMPARE(value.typeText(), std::string("int8[2,1]"));
+        QCOMPARE(value.toInt64(0), std::int64_t{72});
+        QCOMPARE(value.toInt64(1), std::int64_t{-128});
+        // The shape that comes out must be the input's; a list of cases may hold no random numbers.
+        options.inputTransform = "np.mean(data)";
+        QVERIFY(!exporting::makeDump(document, {path}, options).has_value());
+        QFile list(folder.filePath("list.txt"));
+        QVERIFY(list.open(QIODevice::WriteOnly));
+        list.write("#rand(0,1)\n");
+        list.close();
+        const auto random = exporting::makeDump(document, {'@' + list.fileName().toStdString()}, options);
+        QVERIFY(!random.has_value() && holds(random.error().text(), "random numbers cannot be resized"));
+    }
+
     void case16TestCasesAreInTheFileAndChecked() {
         const auto dump = exporting::makeDump(documentOf("exp", 1), {"#rand(0,3)"}, {});
         QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
