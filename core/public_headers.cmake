@@ -15,7 +15,7 @@ set(SONDE_PUBLIC_HEADERS
   document/document.h document/document_json.h document/document_types.h document/evaluator.h document/format.h
   document/formats.h document/input_infos.h document/native_library.h document/optimize.h document/own_code.h
   document/part.h document/reference.h
-  document/repeated_trace.h document/test_cases.h document/trace_request.h document/tracers.h document/weights.h
+  document/repeated_trace.h document/test_cases.h document/trace_options.h document/trace_request.h document/tracers.h document/weights.h
   exec/plan.h exec/plan_options.h exec/recording.h exec/run.h exec/run_options.h exec/runner.h
   export/dump.h
   export/optimised_cases.h export/plain_form.h

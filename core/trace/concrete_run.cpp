@@ -160,8 +160,8 @@ std::optional<Value> ConcreteRun::known(NodeId node, KnownUse use) {
     return value;
 }
 
-void ConcreteRun::guard(NodeId node, KnownUse use, const Value& value) {
-    // What is not even asked rightly (the truth of many elements) throws here and leaves no guard.
+RecordedGuard recordGuard(Tracer& tracer, const graph::InternalGraph& graph, NodeId node, KnownUse use,
+                          const Value& value) {
     tensor::AttributeValue came;
     Value asked;
     switch (use) {
@@ -170,12 +170,17 @@ void ConcreteRun::guard(NodeId node, KnownUse use, const Value& value) {
         case KnownUse::Int: asked = Value::ofInt(Var(value).toInt()), came = asked.toInt(); break;
         default: asked = Value::ofInt(static_cast<std::int64_t>(Var(value).length())), came = asked.toInt(); break;
     }
+    const NodeId recorded =
+        tracer.recording().recordGuard(node, use, came, guardSentence(use, expressionText(graph, node), came), {});
+    return {recorded, std::move(asked)};
+}
+
+void ConcreteRun::guard(NodeId node, KnownUse use, const Value& value) {
     ExprId& known = m_guards[{m_tracer->recorder().bodies().top().id.index(), node.index(), use}];
     if (known.valid() && !m_graph->isErased(known)) return;
-    const NodeId recorded = m_tracer->recording().recordGuard(
-        node, use, came, guardSentence(use, expressionText(*m_graph, node), came), {});
-    known = m_graph->node(recorded).producer;
-    set(recorded, std::move(asked));
+    RecordedGuard made = recordGuard(*m_tracer, *m_graph, node, use, value);
+    known = m_graph->node(made.node).producer;
+    set(made.node, std::move(made.asked));
 }
 
 void ConcreteRun::finish(graph::InternalGraph& graph) {

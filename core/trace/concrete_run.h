@@ -49,4 +49,14 @@ class ConcreteRun final : public ValueOracle {
     std::map<std::tuple<std::size_t, std::size_t, KnownUse>, graph::ExprId> m_guards;  ///< by body, node and use
 };
 
+/// A guard that was recorded, and what the program was told.
+struct RecordedGuard {
+    graph::NodeId node;
+    tensor::Value asked;
+};
+/// Records that the program was told `value` of the node: any other is another program. Throws TraceError for what is
+/// not even asked rightly (the truth of many elements).
+RecordedGuard recordGuard(Tracer& tracer, const graph::InternalGraph& graph, graph::NodeId node, KnownUse use,
+                          const tensor::Value& value);
+
 }  // namespace sonde::trace

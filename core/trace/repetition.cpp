@@ -33,7 +33,8 @@ bool isExternal(const InternalGraph& graph, NodeId node) {
 
 class Comparison {
   public:
-    Comparison(const InternalGraph& recorded, const InternalGraph& again) : m_recorded(recorded), m_again(again) {}
+    Comparison(const InternalGraph& recorded, const InternalGraph& again, bool capturesMayChange)
+        : m_recorded(recorded), m_again(again), m_capturesMayChange(capturesMayChange) {}
 
     Mismatch run() {
         if (Mismatch found = compareBodies(m_recorded.mainId(), m_again.mainId())) return found;
@@ -129,6 +130,8 @@ class Comparison {
             return wantsExternal ? "expect external node, got internal" : "expect internal node, got external";
         const tensor::Value* wanted = constantOf(m_recorded, recorded);
         const tensor::Value* given = constantOf(m_again, again);
+        if (wanted && given && m_capturesMayChange && wanted->isTensor() && given->isTensor())
+            return compareDTypes(wanted->tensor().dtype(), given->tensor().dtype());
         if (wanted && given) return tensor::identical(*wanted, *given) ? Mismatch() : Mismatch("tensors not equals");
         if (wanted || given) return "input id mismatch";
         const auto known = m_sameAs.find(again.node);
@@ -143,7 +146,10 @@ class Comparison {
     }
 
     Mismatch compareTypes(NodeId recorded, NodeId again) const {
-        const tensor::DType wanted = m_recorded.node(recorded).type.dtype, given = m_again.node(again).type.dtype;
+        return compareDTypes(m_recorded.node(recorded).type.dtype, m_again.node(again).type.dtype);
+    }
+
+    static Mismatch compareDTypes(tensor::DType wanted, tensor::DType given) {
         if (wanted == given || wanted == tensor::DType::Undefined || given == tensor::DType::Undefined)
             return std::nullopt;
         return "dtype mismatch: " + std::string(tensor::name(wanted)) + " vs " + std::string(tensor::name(given));
@@ -151,6 +157,7 @@ class Comparison {
 
     const InternalGraph& m_recorded;
     const InternalGraph& m_again;
+    const bool m_capturesMayChange;
     std::unordered_map<NodeId, NodeId> m_sameAs;  ///< of the second trace -> of the recorded one
     std::unordered_set<NodeId> m_readable;        ///< of the recorded one
     std::vector<NodeId> m_againReads;
@@ -158,8 +165,9 @@ class Comparison {
 
 }  // namespace
 
-std::optional<std::string> repetitionMismatch(const InternalGraph& recorded, const InternalGraph& again) {
-    return Comparison(recorded, again).run();
+std::optional<std::string> repetitionMismatch(const InternalGraph& recorded, const InternalGraph& again,
+                                              bool capturesMayChange) {
+    return Comparison(recorded, again, capturesMayChange).run();
 }
 
 }  // namespace sonde::trace

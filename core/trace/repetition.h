@@ -13,6 +13,8 @@ namespace sonde::trace {
 /// recorded one did not read), "dtype mismatch: A vs B". The words are those that users of MegEngine search for.
 /// Nothing: they agree. Externals are inputs, constants and tensors of modules; what the function returns and what
 /// guards ask for is read.
-std::optional<std::string> repetitionMismatch(const graph::InternalGraph& recorded, const graph::InternalGraph& again);
+/// `capturesMayChange`: tensors that are neither inputs nor computed may have another value, of the same dtype.
+std::optional<std::string> repetitionMismatch(const graph::InternalGraph& recorded, const graph::InternalGraph& again,
+                                              bool capturesMayChange = false);
 
 }  // namespace sonde::trace

@@ -45,6 +45,37 @@ class TestHelpDump : public QObject {
         QCOMPARE(second.error().what, std::string("trace error because operator mismatch"));
     }
 
+    void recordingOptions() {
+        const tensor::Value x = floats({2}, {1, 2});
+        document::TraceOptions how;
+        how.withoutHost = true;
+        how.optLevel = 3;
+        document::RepeatedTrace fast([](std::span<const trace::Var> in) { return in[0] * 2 + 1; },
+                                     {{"x", std::nullopt, false, true}}, how);
+        for (int i = 0; i < 2; ++i)
+            QCOMPARE(numbers(fast.call(std::vector<tensor::Value>{x})->front()), (Numbers{3, 5}));
+        how = {};
+        how.symbolic = true;
+        how.captureAsConst = true;
+        how.symbolicShape = false;
+        how.profiling = true;
+        how.graphOptConfig.jitFuseReduce = document::OptSwitch::On;
+        document::RepeatedTrace timed([](std::span<const trace::Var> in) { return in[0] * 2; },
+                                      {{"x", std::nullopt, false, true}}, how);
+        for (int i = 0; i < 3; ++i) QVERIFY(timed.call(std::vector<tensor::Value>{x}));
+        QVERIFY(timed.getProfile()->find("\"profiler\"") != std::string::npos);
+        how = {};
+        how.recordOnly = true;
+        how.imperative = true;
+        document::RepeatedTrace function([](std::span<const trace::Var> in) { return in[0] * 2; },
+                                         {{"x", std::nullopt, false, true}}, how);
+        QVERIFY(function.call(std::vector<tensor::Value>{floats({1, 2}, {1, 2})})->empty());
+        exporting::DumpOptions options;
+        const auto dump = *exporting::makeDump(**function.document(), {"[[1,2]]"}, options);
+        QCOMPARE(dump.outputNames, std::vector<std::string>{"MUL"});
+        QCOMPARE(dump.cases.size(), 1U);
+    }
+
     void writing() {
         const QTemporaryDir folder;
         const std::filesystem::path path = folder.filePath("net.dump").toStdString();
