@@ -66,8 +66,9 @@ std::string otherCasesText(const std::vector<analysis::ComparedCase>& cases, con
     std::vector<const analysis::ComparedCase*> others;
     for (const analysis::ComparedCase& one : cases)
         if (&one != shown) others.push_back(&one);
-    const auto agreeing = std::ranges::stable_partition(others, [](const auto* one) { return !one->ok(); });
-    const std::size_t wrong = others.size() - agreeing.size();
+    const auto agreeing =
+        std::stable_partition(others.begin(), others.end(), [](const auto* one) { return !one->ok(); });
+    const auto wrong = static_cast<std::size_t>(agreeing - others.begin());
     std::string text;
     for (std::size_t i = 0; i < others.size() && i < kMaxListed; ++i)
         text += (i > 0 ? ", " : "") + resultText(*others[i]);

@@ -67,7 +67,7 @@ T powerOf(T base, T exponent) {
         if (exponent < 0) return base == 1 ? T{1} : base == static_cast<T>(-1) ? (exponent % 2 ? base : T{1}) : T{0};
         using U = std::make_unsigned_t<T>;
         std::uint64_t result = 1, factor = static_cast<U>(base);
-        for (auto e = static_cast<std::uint64_t>(exponent); e; e >>= 1) {
+        for (std::uint64_t e = static_cast<U>(exponent); e; e >>= 1) {
             if (e & 1) result *= factor;
             factor *= factor;
         }

@@ -8,7 +8,6 @@
 namespace sonde::ops {
 
 using tensor::AttributeValue;
-using tensor::ValueKind;
 
 namespace {
 

@@ -123,8 +123,8 @@ class TestHelpFx : public QObject {
         trace::ModulePathTracer tracer;
         const auto graph = *tracer.trace(
             [](std::span<const trace::Var> in) {
-                const trace::Var x = in[0];
-                const trace::Var y = in[1];
+                const trace::Var& x = in[0];
+                const trace::Var& y = in[1];
                 const trace::Var results[] = {
                     x + 1,       1 + x,           -x,         trace::matmul(x, y), x[0], x[trace::Var::slice(0, 2)],
                     x.attr("T"), x.method("sum"), nn::relu(x)};
@@ -146,7 +146,7 @@ class TestHelpFx : public QObject {
     void orderOfOperands() {
         const auto graph = *trace::ModulePathTracer().trace(
             [](std::span<const trace::Var> in) {
-                const trace::Var x = in[0];
+                const trace::Var& x = in[0];
                 const trace::Var left = nn::exp(x);
                 const trace::Var right = nn::relu(x);
                 return left + right;
@@ -155,7 +155,7 @@ class TestHelpFx : public QObject {
         QCOMPARE(oneLine(*graph), string("x exp(x) relu(x) add(exp,relu) output(add)"));
         // A module is read before its arguments are computed, as in Python; only a traced module records the read.
         const auto model = custom("Net", [](Custom& self, In in) {
-            const trace::Var x = in[0];
+            const trace::Var& x = in[0];
             return self.use("a")(x + 1);
         });
         model->addChild("a", fxBlock());

@@ -177,7 +177,7 @@ class TestHelpTracers : public QObject {
         trace::CustomTracer tracer;
         const auto graph = *tracer.traceCustom(
             [](std::span<const trace::Var> in) {
-                const trace::Var x = in[0];
+                const trace::Var& x = in[0];
                 const trace::CustomProxyInt length = trace::CustomProxy(x).length();
                 const trace::CustomAttribute shape = trace::CustomProxy(x).attribute("shape");
                 const trace::Var joined = trace::CustomProxy::cat(trace::Var::list({x, x}), 0);
@@ -215,7 +215,7 @@ class TestHelpTracers : public QObject {
         trace::CustomTracer tracer;
         const auto graph = *tracer.traceCustom(
             [&](std::span<const trace::Var> in) {
-                const trace::Var x = in[0];
+                const trace::Var& x = in[0];
                 return trace::cond(nn::sum(x) > 0, yes, no, trace::Var::list({x}));
             },
             {{"x", {}}});

@@ -113,8 +113,10 @@ class TestPlainForm : public QObject {
         QCOMPARE(countOf(**plain, "Conv"), std::size_t(1));
         const std::vector<double> values = run(*plain, channelNumbers());
         QCOMPARE(values.size(), std::size_t(kChannels * 4));
-        for (std::size_t i = 0; i < values.size(); ++i)
-            QCOMPARE(values[i], std::max(4.0 * static_cast<double>(i / 4) - 4.0, 0.0));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const std::size_t channel = i / 4;
+            QCOMPARE(values[i], std::max(4.0 * static_cast<double>(channel) - 4.0, 0.0));
+        }
     }
 
     /// Also what is in blocks there is in blocks here: no node is left without a counterpart.
