@@ -177,6 +177,34 @@ base::Result<void> inferSequenceLength(InferContext& context) {
     return {};
 }
 
+/// sum() of Python: an integer unless a number is a float.
+base::Result<void> sumOfNumbers(KernelContext& context) {
+    const Value& list = context.value("list");
+    if (!list.isListLike()) return opError(list.typeText() + " is not a list of numbers");
+    std::uint64_t whole = 0;
+    double real = 0;
+    bool isReal = false;
+    for (const Value& item : list.items()) {
+        SONDE_ASSIGN(const double number, numberOf(item));
+        real += number;
+        if (item.kind() == ValueKind::Int) whole += static_cast<std::uint64_t>(item.toInt());
+        else if (item.kind() == ValueKind::Bool) whole += number != 0 ? 1 : 0;
+        else isReal = true;
+    }
+    context.setOutput(isReal ? Value::ofFloat(real) : Value::ofInt(static_cast<std::int64_t>(whole)));
+    return {};
+}
+
+/// Known by the kind of the elements, of which there may be none.
+base::Result<void> inferSumOfNumbers(InferContext& context) {
+    const std::vector<TypeInfo>& elements = context.in("list").elements;
+    const auto isWhole = [](const TypeInfo& type) {
+        return type.kind == ValueKind::Int || type.kind == ValueKind::Bool;
+    };
+    if (!elements.empty() && std::ranges::all_of(elements, isWhole)) setKind(context, ValueKind::Int);
+    return {};
+}
+
 /// The list with one more element; the one it was made of stays as it is.
 base::Result<void> append(KernelContext& context) {
     if (!context.value("list").isListLike()) return opError(context.value("list").typeText() + " is not a list");
@@ -333,6 +361,10 @@ void define_prim_structure(Registry& registry) {
                      .anyIn("b")
                      .out("c")
                      .runs(extreme<true>, inferExtreme<true>));
+    registry.add(primRow("sum", "the sum of a list of numbers", Category::Reduction)
+                     .anyIn("list")
+                     .out("total")
+                     .runs(sumOfNumbers, inferSumOfNumbers));
     registry.add(primRow("len", "number of elements", Category::Other)
                      .anyIn("a")
                      .out("n")

@@ -12,19 +12,12 @@ using trace::TraceErrorKind;
 
 namespace {
 
-ScriptValue* entry(DictValue& dict, const ScriptValue& key) {
-    for (auto& [known, value] : dict.items) {
-        if (equalValues(known, key)) return &value;
-    }
-    return nullptr;
-}
-
 bool getItem(Arguments& in, ScriptValue& out) {
     if (in.size() != 2) return false;
     if (const std::vector<ScriptValue>* items = itemsOf(in[0])) {
         out = (*items)[checkedIndex(intOf(in[1]), items->size())];
     } else if (DictValue* dict = in[0].dict()) {
-        const ScriptValue* found = entry(*dict, in[1]);
+        const ScriptValue* found = entryOf(*dict, in[1]);
         if (!found) fail(TraceErrorKind::Key, textOf(in[1], true));
         out = ScriptValue(*found);
     } else if (in[0].isString()) {
@@ -40,8 +33,7 @@ bool setItem(Arguments& in, ScriptValue& out) {
     if (ListValue* list = in[0].list()) {
         list->items[checkedIndex(intOf(in[1]), list->items.size())] = in[2];
     } else if (DictValue* dict = in[0].dict()) {
-        if (ScriptValue* found = entry(*dict, in[1])) *found = in[2];
-        else dict->items.emplace_back(in[1], in[2]);
+        setEntry(*dict, in[1], in[2]);
     } else {
         return false;
     }
@@ -54,7 +46,7 @@ bool contains(Arguments& in, ScriptValue& out) {
     if (const std::vector<ScriptValue>* items = itemsOf(in[0])) {
         out = Var(std::ranges::any_of(*items, [&](const ScriptValue& item) { return equalValues(item, in[1]); }));
     } else if (DictValue* dict = in[0].dict()) {
-        out = Var(entry(*dict, in[1]) != nullptr);
+        out = Var(entryOf(*dict, in[1]) != nullptr);
     } else if (in[0].isString() && in[1].isString()) {
         out = Var(stringOf(in[0]).find(stringOf(in[1])) != std::string::npos);
     } else {
@@ -171,7 +163,7 @@ bool dictValues(Arguments& in, ScriptValue& out) {
 
 bool dictGet(Arguments& in, ScriptValue& out) {
     if (in.size() < 2 || !in[0].dict()) return false;
-    const ScriptValue* found = entry(*in[0].dict(), in[1]);
+    const ScriptValue* found = entryOf(*in[0].dict(), in[1]);
     out = found ? ScriptValue(*found) : in.size() > 2 ? in[2] : ScriptValue();
     return true;
 }
@@ -294,7 +286,7 @@ bool popLast(Arguments& in, ScriptValue& out) {
 
 bool setDefault(Arguments& in, ScriptValue& out) {
     if (in.size() != 3 || !in[0].dict()) return false;
-    if (const ScriptValue* found = entry(*in[0].dict(), in[1])) {
+    if (const ScriptValue* found = entryOf(*in[0].dict(), in[1])) {
         out = ScriptValue(*found);
         return true;
     }
@@ -306,10 +298,7 @@ bool setDefault(Arguments& in, ScriptValue& out) {
 bool update(Arguments& in, ScriptValue& out) {
     if (in.size() != 2 || !in[0].dict() || !in[1].dict()) return false;
     const auto more = in[1].dict()->items;
-    for (const auto& [key, value] : more) {
-        if (ScriptValue* found = entry(*in[0].dict(), key)) *found = value;
-        else in[0].dict()->items.emplace_back(key, value);
-    }
+    for (const auto& [key, value] : more) setEntry(*in[0].dict(), key, value);
     out = ScriptValue();
     return true;
 }
@@ -325,8 +314,7 @@ bool makeDict(Arguments& in, ScriptValue& out) {
         for (const ScriptValue& item : *itemsOf(in[0])) {
             const std::vector<ScriptValue>* pair = itemsOf(item);
             if (!pair || pair->size() != 2) return false;
-            if (ScriptValue* found = entry(*made, pair->front())) *found = pair->back();
-            else made->items.emplace_back(pair->front(), pair->back());
+            setEntry(*made, pair->front(), pair->back());
         }
     }
     out = std::move(made);

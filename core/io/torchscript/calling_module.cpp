@@ -48,8 +48,8 @@ CallWay ModuleCall::way() const {
 
 std::string ModuleCall::name() const {
     const std::string* path = m_tracer ? m_tracer->pathOf(m_module) : nullptr;
-    return "module '" + (path && !path->empty() ? *path : m_module.installedAs()) + "' of class " +
-           m_module.className();
+    const std::string name = path && !path->empty() ? *path : m_module.installedAs();
+    return (name.empty() ? "the root module" : "module '" + name + '\'') + " of class " + m_module.className();
 }
 
 /// A module that runs on values, or has a graph that earlier calls had, begins with what the file holds.

@@ -442,7 +442,11 @@ ScriptValue Interpreter::evaluate(const Expression& expression, Environment& env
             auto dict = std::make_shared<DictValue>();
             for (std::size_t i = 0; i + 1 < expression.parts.size(); i += 2) {
                 ScriptValue key = evaluate(expression.parts[i], env);
-                dict->items.emplace_back(std::move(key), evaluate(expression.parts[i + 1], env));
+                ScriptValue value = evaluate(expression.parts[i + 1], env);
+                countStatement();
+                // Whether two keys are one only a run may know.
+                if (isSymbolic(key)) dict->items.emplace_back(std::move(key), std::move(value));
+                else setEntry(*dict, std::move(key), std::move(value));
             }
             return made(dict, "DictConstruct");
         }

@@ -21,7 +21,6 @@
 
 namespace sonde::io::script {
 
-using trace::TraceError;
 using trace::TraceErrorKind;
 using Kind = Expression::Kind;
 
@@ -370,7 +369,7 @@ ScriptValue takenApart(const ScriptValue& value) {
 
 /// x.size()[2:], list(x.size()), [n] + x.size(): ATen has these for tensors only.
 void takeListsApart(const std::string& name, std::vector<ScriptValue>& arguments) {
-    if (name != "slice" && name != "list" && name != "copy" && name != "add") return;
+    if (name != "slice" && name != "list" && name != "copy" && name != "add" && name != "sum") return;
     for (ScriptValue& argument : arguments) argument = takenApart(argument);
 }
 
@@ -404,6 +403,9 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
     if (keywords.empty()) takeListsApart(name, arguments);
     if (keywords.empty()) {
         if (auto known = formOf(name, arguments)) return *known;
+    }
+    if (name == "sum" && keywords.empty() && arguments.size() == 1) {
+        if (auto total = sumOfNumbers(arguments.front())) return *total;
     }
     ScriptValue result;
     const bool isSymbolicCall = recordsControlFlow() || (isOfPlainValues(name) && anySizes(arguments));

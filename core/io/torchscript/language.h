@@ -3,6 +3,7 @@
 // What the parts of the interpreter ask of each other.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,9 @@ bool callBuiltin(const std::string& name, std::vector<ScriptValue>& arguments, S
 /// Operators on proxies that are no tensors and on lists that only a run knows: logic, comparison of lists, length,
 /// elements. Only where control flow may be recorded. False: not one of them.
 bool callSymbolic(const std::string& name, std::vector<ScriptValue>& arguments, ScriptValue& result);
+
+/// sum() of numbers of which a run knows some, or the list. Nothing: the argument is something else.
+std::optional<ScriptValue> sumOfNumbers(const ScriptValue& list);
 
 /// Is a node of the graph that is recorded, or becomes one when it is used.
 bool isSymbolic(const ScriptValue& value);

@@ -1,5 +1,7 @@
 #include "core/io/torchscript/script_value.h"
 
+#include <algorithm>
+
 #include "core/io/torchscript/part_count.h"
 #include "core/io/torchscript/run_state.h"
 
@@ -43,6 +45,17 @@ ScriptValue withoutNodes(const ScriptValue& value, PartCount& parts) {
 }
 
 }  // namespace
+
+ScriptValue* entryOf(DictValue& dict, const ScriptValue& key) {
+    const auto found =
+        std::ranges::find_if(dict.items, [&](const auto& entry) { return equalValues(entry.first, key); });
+    return found == dict.items.end() ? nullptr : &found->second;
+}
+
+void setEntry(DictValue& dict, ScriptValue key, ScriptValue value) {
+    if (ScriptValue* const found = entryOf(dict, key)) *found = std::move(value);
+    else dict.items.emplace_back(std::move(key), std::move(value));
+}
 
 ScriptValue withoutNodes(const ScriptValue& value) {
     PartCount parts;

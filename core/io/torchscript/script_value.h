@@ -174,5 +174,9 @@ ScriptValue withoutNodes(const ScriptValue& value);
 std::string typeName(const ScriptValue& value);
 /// Python's equality of numbers, strings, none and containers of them. Throws for tensors and proxies.
 bool equalValues(const ScriptValue& a, const ScriptValue& b);
+/// The value of a key; null if the dict lacks it. Throws like equalValues.
+ScriptValue* entryOf(DictValue& dict, const ScriptValue& key);
+/// dict[key] = value: a key that the dict has keeps its place.
+void setEntry(DictValue& dict, ScriptValue key, ScriptValue value);
 
 }  // namespace sonde::io::script

@@ -86,6 +86,24 @@ bool isNeverNone(const Var& var) {
 
 }  // namespace
 
+std::optional<ScriptValue> sumOfNumbers(const ScriptValue& list) {
+    const bool isWhole = list.list() && !list.isSymbolicList();
+    if (!isWhole) {
+        const bool isOfNumbers = list.isProxy() ? isSizeList(*list.plain()) : list.list() && !list.list()->ofTensors;
+        if (!isOfNumbers) return std::nullopt;
+        if (list.list()) checkKnown(*list.list());
+        return ScriptValue(record("sum", "sum", {toVar(list)}));
+    }
+    const std::vector<ScriptValue>& items = list.list()->items;
+    const bool isOfNumbers =
+        std::ranges::all_of(items, [](const ScriptValue& item) { return item.isNumber() || item.isProxy(); });
+    if (!isOfNumbers || std::ranges::none_of(items, &ScriptValue::isProxy)) return std::nullopt;
+    ScriptValue total = items.front();
+    for (std::size_t i = 1; i < items.size(); ++i)
+        total = record("add", "operator.add", {toVar(total), toVar(items[i])});
+    return total;
+}
+
 bool callSymbolic(const std::string& name, std::vector<ScriptValue>& in, ScriptValue& result) {
     if (in.empty()) return false;
     if (in[0].isSymbolicList() && onList(name, in, result)) return true;
@@ -102,14 +120,6 @@ bool callSymbolic(const std::string& name, std::vector<ScriptValue>& in, ScriptV
         return true;
     }
     const bool any = std::ranges::any_of(in, holdsSymbolic);
-    if (name == "sum" && in.size() == 1 && any && in[0].list() && !in[0].isSymbolicList() &&
-        std::ranges::none_of(in[0].list()->items, &ScriptValue::cell)) {
-        ScriptValue total = in[0].list()->items.front();
-        for (std::size_t i = 1; i < in[0].list()->items.size(); ++i)
-            total = record("add", "operator.add", {toVar(total), toVar(in[0].list()->items[i])});
-        result = total;
-        return true;
-    }
     if (name == "len" && in.size() == 1 && (in[0].isProxy() || (in[0].cell() && toVar(in[0]).isProxy()))) {
         result = record("len", "len", {toVar(in[0])});
         return true;

@@ -113,6 +113,26 @@ class TestTorchScriptLanguage : public QObject {
             model(
                 "    i = 0\n    y = x\n    _0 = torch.lt(i, 3)\n    while _0:\n      y = torch.mul(y, 2)\n      i = torch.add(i, 1)\n      _0 = torch.lt(i, 3)\n    return y\n"),
             "8 16");
+        add("dict with a key twice",
+            model("    d = annotate(Dict[str, Tensor], {\"a\": x, \"b\": torch.mul(x, 3), \"a\": torch.mul(x, 2)})\n"
+                  "    return torch.add(d[\"a\"], torch.mul(torch.len(d), 10))\n"),
+            "22 24");
+        add("keys of a dict with a key twice",
+            model("    d = {1: 5, 2: 6, 1: 7}\n    return torch.mul(x, torch.add(torch.mul(d[1], 10), "
+                  "torch.keys(d)[0]))\n"),
+            "71 142");
+        add("sum of numbers",
+            model("    return torch.mul(x, torch.add(torch.sum([1, 2, 4]), torch.sum([0.25, 0.5])))\n"), "7.75 15.5");
+        add("sum of bools", model("    return torch.mul(x, torch.sum([True, False, True]))\n"), "2 4");
+        add("sum of no numbers", model("    return torch.add(x, torch.sum(annotate(List[int], [])))\n"), "1 2");
+        add("sum of sizes", model("    return torch.mul(x, torch.sum(torch.size(torch.stack([x, x, x]))))\n"), "5 10");
+        add("sum of sizes and numbers", model("    return torch.mul(x, torch.sum([torch.size(x, 0), 3]))\n"), "5 10");
+        add("sum of a number of the data", model("    return torch.mul(x, torch.sum([int(torch.sum(x)), 4]))\n"),
+            "7 14");
+        add("sum of a list that a loop makes",
+            model("    l = annotate(List[int], [])\n    for i in range(int(torch.sum(x))):\n"
+                  "      _0 = torch.append(l, i)\n    return torch.mul(x, torch.sum(l))\n"),
+            "3 6");
         add("for over a list's length",
             model(
                 "    xs = [1., 2., 4.]\n    s = 0.\n    for i in range(torch.len(xs)):\n      s = torch.add(s, xs[i])\n    return torch.mul(x, s)\n"),
