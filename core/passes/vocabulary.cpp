@@ -132,24 +132,44 @@ NodeId Step::outside(const InternalGraph& graph, NodeId node) const {
     return {};
 }
 
+namespace {
+
+bool isRead(const Expr& expr) {
+    return expr.kind == ExprKind::Input || expr.kind == ExprKind::GetAttr || expr.kind == ExprKind::Constant;
+}
+
+/// A check of shapes, such as `if x.dim() != 4: raise`, or what is computed for it. Checks of values decide more.
+bool checksShapes(const InternalGraph& graph, ExprId id) {
+    const Expr& expr = graph.expr(id);
+    if (traitsOf(expr).query != operators::ShapeQuery::None) return true;
+    const bool readsValues = std::ranges::any_of(expr.inputs, [&](NodeId input) {
+        const Expr& producer = graph.expr(graph.node(input).producer);
+        return isRead(producer) && producer.kind != ExprKind::Constant;
+    });
+    return !readsValues && expr.bodies.empty() &&
+           (meaningOf(expr) == Meaning::Assertion || (!mutates(expr) && !isOpaque(expr)));
+}
+
+}  // namespace
+
 Step stepOf(const InternalGraph& graph, ExprId id) {
     const Expr& expr = graph.expr(id);
-    Step step{id, id, meaningOf(expr)};
+    const Step step{id, id, meaningOf(expr)};
     if (!expr.op.name.empty() || expr.callable || expr.bodies.size() != 1 || expr.outputs.size() != 1) return step;
     const graph::Body& body = graph.body(expr.bodies.front());
-    ExprId only;
-    for (ExprId each : body.order) {
-        const Expr& inner = graph.expr(each);
-        if (inner.kind == ExprKind::Input || inner.kind == ExprKind::GetAttr || inner.kind == ExprKind::Constant)
-            continue;
-        if (only.valid()) return step;
-        only = each;
-    }
-    const bool givesIt = only.valid() && body.result.kind == Argument::Kind::Node &&
-                         graph.expr(only).outputs.size() == 1 && body.result.node == graph.expr(only).outputs.front() &&
-                         graph.expr(only).bodies.empty();
-    if (!givesIt) return step;
-    return {id, only, meaningOf(graph.expr(only))};
+    if (body.result.kind != Argument::Kind::Node) return step;
+    const ExprId only = graph.node(body.result.node).producer;
+    const Expr& operation = graph.expr(only);
+    // All that it reads is there from the start, so that nothing else in the body is a part of the result.
+    const bool isAlone =
+        operation.body == expr.bodies.front() && !isRead(operation) && operation.outputs.size() == 1 &&
+        operation.bodies.empty() &&
+        std::ranges::all_of(operation.inputs,
+                            [&](NodeId input) { return isRead(graph.expr(graph.node(input).producer)); }) &&
+        std::ranges::all_of(body.order, [&](ExprId each) {
+            return each == only || isRead(graph.expr(each)) || checksShapes(graph, each);
+        });
+    return isAlone ? Step{id, only, meaningOf(operation)} : step;
 }
 
 std::optional<ScalarOperation> scalarOperation(const InternalGraph& graph, const Expr& expr) {

@@ -59,7 +59,8 @@ struct Step {
     /// The node in the caller's body for a node that the operation reads; invalid for what exists only inside.
     NodeId outside(const InternalGraph& graph, NodeId node) const;
 };
-/// Looks through leaf modules. Meaning::Other if the body holds more than one operation.
+/// Looks through leaf modules. Meaning::Other if the body holds more than one operation. Checks of shapes beside it,
+/// which raise or do nothing, do not count; they go with a call that a pass replaces.
 Step stepOf(const InternalGraph& graph, ExprId id);
 
 /// Both operands are given, one is a scalar constant: the operation as (node, scalar).

@@ -1,15 +1,21 @@
 // Passes of TracedModule (traced-module.md, "Passes") in the vocabularies of ONNX and of recorded models. What is
 // computed before and after is worked out by hand, or computed by the graph as it was.
 
+#include <QTemporaryDir>
 #include <QtTest>
 
+#include <cstring>
+
+#include "core/document/document.h"
 #include "core/document/model_passes.h"
+#include "core/io/npz/npz.h"
 #include "core/nn/activation.h"
 #include "core/nn/containers.h"
 #include "core/nn/conv.h"
 #include "core/nn/normalization.h"
 #include "core/trace/module_path_tracer.h"
 #include "tests/core/passes/graph_maker.h"
+#include "tests/support/script_archive.h"
 
 using namespace sonde;
 using namespace sonde::test;
@@ -130,6 +136,53 @@ std::shared_ptr<nn::Sequential> block() {
     set(*norm, "running_var", {4, 1, 9});
     return std::make_shared<nn::Sequential>(
         std::vector<std::shared_ptr<nn::Module>>{conv, norm, std::make_shared<nn::ReLU>()});
+}
+
+/// A scripted archive: a 1x1 convolution of one channel, 3 x + 1, and a norm, (x - 1) / 2 * 2 + 0.5, that raises where
+/// the condition holds.
+void writeCheckedNorm(const std::filesystem::path& path, const std::string& condition) {
+    namespace pickle = test::pickle;
+    const std::string convClass = "__torch__.torch.nn.modules.conv", normClass = "__torch__.torch.nn.modules.batchnorm";
+    const auto slot = [](const char* name, const char* key, std::vector<int> sizes, std::vector<int> strides) {
+        return pickle::text(name) + pickle::tensor(key, "FloatStorage", 1, 0, sizes, strides);
+    };
+    const auto bytes = [](float value) {
+        std::string text(sizeof value, '\0');
+        std::memcpy(text.data(), &value, sizeof value);
+        return text;
+    };
+    const std::string conv = slot("weight", "0", {1, 1, 1, 1}, {1, 1, 1, 1}) + slot("bias", "1", {1}, {1});
+    const std::string norm = slot("weight", "2", {1}, {1}) + slot("bias", "3", {1}, {1}) +
+                             slot("running_mean", "4", {1}, {1}) + slot("running_var", "5", {1}, {1});
+    test::Records more{
+        {"code/__torch__/torch/nn/modules/conv.py",
+         "class Conv2d(Module):\n  __parameters__ = [\"weight\", \"bias\", ]\n  __buffers__ = []\n"
+         "  weight : Tensor\n  bias : Tensor\n  def forward(self: __torch__.torch.nn.modules.conv.Conv2d,\n"
+         "    input: Tensor) -> Tensor:\n    return torch.conv2d(input, self.weight, self.bias, [1, 1], [0, 0], [1, 1])\n"},
+        {"code/__torch__/torch/nn/modules/batchnorm.py",
+         "class BatchNorm2d(Module):\n  __parameters__ = [\"weight\", \"bias\", ]\n"
+         "  __buffers__ = [\"running_mean\", \"running_var\", ]\n  weight : Tensor\n  bias : Tensor\n"
+         "  running_mean : Tensor\n  running_var : Tensor\n"
+         "  def forward(self: __torch__.torch.nn.modules.batchnorm.BatchNorm2d,\n    input: Tensor) -> Tensor:\n"
+         "    _0 = (self)._check(input, )\n"
+         "    return torch.batch_norm(input, self.weight, self.bias, self.running_mean, self.running_var, False, 0.1, "
+         "0.00001, False)\n"
+         "  def _check(self: __torch__.torch.nn.modules.batchnorm.BatchNorm2d,\n    input: Tensor) -> NoneType:\n"
+         "    if " +
+             condition +
+             ":\n      ops.prim.RaiseException(\"refused\", \"builtins.ValueError\")\n    else:\n      pass\n"
+             "    return None\n"}};
+    for (std::size_t i = 0; const float value : {3.0F, 1.0F, 2.0F, 0.5F, 1.0F, 4.0F})
+        more.emplace_back("data/" + std::to_string(i++), bytes(value));
+    test::writeScript(path,
+                      "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
+                      "  c : __torch__.torch.nn.modules.conv.Conv2d\n"
+                      "  n : __torch__.torch.nn.modules.batchnorm.BatchNorm2d\n"
+                      "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+                      "    return (self.n).forward((self.c).forward(x, ), )\n",
+                      pickle::text("c") + pickle::instance(convClass, "Conv2d", conv) + pickle::text("n") +
+                          pickle::instance(normClass, "BatchNorm2d", norm),
+                      std::move(more));
 }
 
 }  // namespace
@@ -288,6 +341,51 @@ class TestFusionPasses : public QObject {
         // Output node takes the conv output's name, and stands for both.
         const Expr& conv = result.graph->expr(result.graph->node(result.graph->findNode("_0")).producer);
         QCOMPARE(conv.origins.size(), std::size_t(2));
+    }
+
+    /// What a scripted norm asks of its input before: the shape is nobody's result, and values decide more.
+    void normsThatCheckTheirInput_data() {
+        QTest::addColumn<QByteArray>("condition");
+        QTest::addColumn<int>("fused");
+        QTest::newRow("rank") << QByteArray("torch.ne(torch.dim(input), 4)") << 1;
+        QTest::newRow("size") << QByteArray("torch.lt(torch.size(input, 2), 1)") << 1;
+        QTest::newRow("sizes") << QByteArray("torch.lt(torch.mul(torch.size(input, 2), torch.size(input, 3)), 2)") << 1;
+        QTest::newRow("values") << QByteArray("bool(torch.gt(torch.sum(input), 100))") << 0;
+        QTest::newRow("weights") << QByteArray("bool(torch.gt(torch.sum(self.weight), 100))") << 0;
+    }
+    void normsThatCheckTheirInput() {
+        QFETCH(QByteArray, condition);
+        QFETCH(int, fused);
+        const QTemporaryDir folder;
+        const std::string file = folder.filePath("checked.pt").toStdString();
+        writeCheckedNorm(file, condition.toStdString());
+        const auto document = document::open(file);
+        QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
+        const auto result = pass(*(*document)->graph, {"fuse-conv-bn"}, image());
+        QCOMPARE(result.reports[0].count, static_cast<std::size_t>(fused));
+        QCOMPARE(operations(*result.graph, "batch_norm"), static_cast<std::size_t>(1 - fused));
+        QVERIFY(allClose(run(*result.graph, {image()}).at(0), {-2.5, 0.5, 3.5, 9.5}));
+    }
+
+    /// Every norm of a scripted model asks for the rank; values of PyTorch.
+    void scriptedModelsAreFused() {
+        const std::string models = SONDE_TEST_DATA "/models/unet_small";
+        const auto document = document::open(models + ".script.pt");
+        const auto values = io::NpzFile::open(models + ".npz");
+        QVERIFY(document && values);
+        const std::size_t norms = operations(*(*document)->graph, "batch_norm");
+        QVERIFY(norms > 5);
+        const auto result = passes::runPasses(*(*document)->graph, std::vector<std::string>{"fuse-conv-bn"});
+        QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
+        QCOMPARE(result->reports[0].count, norms);
+        QCOMPARE(operations(*result->graph, "batch_norm"), std::size_t(0));
+        const auto array = [&](std::string_view kind) -> Tensor {
+            for (const std::string& key : values->keys())
+                if (key.starts_with(kind)) return *values->read(key);
+            return {};
+        };
+        const Value output = run(*result->graph, {Value(array("in."))}).at(0);
+        QVERIFY(allClose(output.isListLike() ? output.items().front() : output, numbers(Value(array("out.")))));
     }
 
     void case24_backwardFoldScale_data() { vocabularies(); }
