@@ -32,6 +32,14 @@ base::Result<PluginEntry> chosenEntry(const std::vector<PluginEntry>& entries, c
                                     kRebuildHint);
         }
     }
+    for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
+        const auto same = std::find_if(entries.begin(), entry,
+                                       [&](const PluginEntry& earlier) { return earlier.model == entry->model; });
+        if (same == entry) continue;
+        return base::unreadable("the library has two models named '" + entry->model + "': classes " + same->className +
+                                    " and " + entry->className,
+                                location, "give each SONDE_MODEL a name of its own");
+    }
     if (name.empty()) return entries.front();
     const auto found = std::ranges::find(entries, name, &PluginEntry::model);
     if (found != entries.end()) return *found;

@@ -269,6 +269,9 @@ class TestPlugin : public QObject {
                                         << "functionThatIsNowhere";
         QTest::newRow("no model in it") << "no_model.so"
                                         << "SONDE_MODEL";
+        for (const char* model : {"", "#twin", "#single"})
+            QTest::addRow("two of one name, %s", model)
+                << QString("twin_models.so") + model << "two models named 'twin': classes First and Second";
         QTest::newRow("no such file") << "nothing.so#a"
                                       << "no such file";
     }
