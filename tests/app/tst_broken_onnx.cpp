@@ -1,0 +1,25 @@
+// Broken ONNX files (tests/support/broken_files.h).
+
+#include "tests/support/broken_files.h"
+
+using namespace sonde;
+
+class TestBrokenOnnx : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void openingSurvives_data() {
+        test::addFileRows([](const QString& file) { return file.endsWith(".onnx"); });
+    }
+    void openingSurvives() {
+        QFETCH(QString, file);
+        const QByteArray wrong = test::openBroken(file, m_folder);
+        QVERIFY2(wrong.isEmpty(), wrong.constData());
+    }
+
+  private:
+    QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(TestBrokenOnnx)
+#include "tst_broken_onnx.moc"

@@ -1,0 +1,25 @@
+// Broken archives that were scripted (tests/support/broken_files.h).
+
+#include "tests/support/broken_files.h"
+
+using namespace sonde;
+
+class TestBrokenScripts : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void openingSurvives_data() {
+        test::addFileRows([](const QString& file) { return file.endsWith(".script.pt"); });
+    }
+    void openingSurvives() {
+        QFETCH(QString, file);
+        const QByteArray wrong = test::openBroken(file, m_folder);
+        QVERIFY2(wrong.isEmpty(), wrong.constData());
+    }
+
+  private:
+    QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(TestBrokenScripts)
+#include "tst_broken_scripts.moc"
