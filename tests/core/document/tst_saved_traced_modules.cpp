@@ -13,6 +13,7 @@
 #include "core/io/inputs/inputs.h"
 #include "core/io/npz/npz.h"
 #include "core/io/traced_module/traced_module_file.h"
+#include "core/nn/dropout.h"
 #include "tests/support/traced_models.h"
 
 using namespace sonde;
@@ -172,6 +173,62 @@ class TestSavedTracedModules : public QObject {
         QVERIFY(!document::optimize(*made, {"nope"}));
         const auto refused = document::optimize(*made, {"attr-to-constant"});
         QVERIFY(!refused && refused.error().hint.find("sonde save") != std::string::npos);
+    }
+
+    /// Net{block: Block{d: Dropout}}: (d(x) · 2 · 4 of block) + 1 + 2 is 8 x + 3.
+    void otherPassesRunInEachGraph() {
+        const trace::EvaluatorScope kernels(document::kernelEvaluator());
+        auto block = lambda("Block", [](Lambda& self, std::span<const Var> in) {
+            const Var kept = self.use("d")(in[0]);
+            return kept * 2 * 4;
+        });
+        block->addChild("d", std::make_shared<nn::Dropout>(0.5));
+        auto net = lambda("Net", [](Lambda& self, std::span<const Var> in) {
+            const Var y = self.use("block")(in[0]);
+            return y + 1 + 2;
+        });
+        net->addChild("block", block);
+        net->setTraining(false);
+        const auto made = traced(net, {vec({1, 2})});
+        QCOMPARE(graphOf(made).methods("__add__").asCount() + graphOf(made).methods("__mul__").asCount(), 4U);
+        const auto optimised = document::optimize(*made, {"fuse-add-mul", "remove-identity"});
+        QVERIFY2(optimised, optimised ? "" : optimised.error().text().c_str());
+        trace::ModuleGraph& graph = graphOf(*optimised);
+        QVERIFY(graph.validate());
+        QCOMPARE(graph.methods("__add__", false).asCount(), 1U);
+        QCOMPARE(graph.methods("__mul__").asCount(), 1U);
+        QCOMPARE(graph.modules("Dropout").asCount(), 0U);
+        QVERIFY(named(graph, "block_out")->expr().innerGraph());
+        QCOMPARE(numbers(*(*optimised)->run({vec({1, 2})})), (std::vector<double>{11, 19}));
+        QVERIFY(io::saveTracedModule(**optimised, path("graphs.sondetm")));
+        const auto loaded = io::loadTracedModule(path("graphs.sondetm"));
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        QCOMPARE(numbers(*(*loaded)->run({vec({1, 2})})), (std::vector<double>{11, 19}));
+        // The module that was given is what it was.
+        QCOMPARE(graphOf(made).methods("__mul__").asCount(), 2U);
+    }
+
+    /// relu(x) + relu(x), p − p of a parameter, and what nobody needs.
+    void duplicatesAndConstants() {
+        const trace::EvaluatorScope kernels(document::kernelEvaluator());
+        auto net = lambda("Net", [](Lambda& self, std::span<const Var> in) {
+            const Var p = self.own("p");
+            const Var a = nn::relu(in[0]);
+            const Var b = nn::relu(in[0]);
+            return a + b + (p + p);
+        });
+        net->parameter("p", vec({3, 4}).tensor());
+        const auto made = traced(net, {vec({1, -2})});
+        const auto merged = document::optimize(*made, {"merge-duplicates"});
+        QVERIFY2(merged, merged ? "" : merged.error().text().c_str());
+        QCOMPARE(graphOf(*merged).functions("relu").asCount(), 1U);
+        const auto folded = document::optimize(**merged, {"fold-constant"});
+        QVERIFY2(folded, folded ? "" : folded.error().text().c_str());
+        QCOMPARE(graphOf(*folded).methods("__add__").asCount(), 2U);
+        for (const auto& module : {*merged, *folded}) {
+            QVERIFY(graphOf(module).validate());
+            QCOMPARE(numbers(*module->run({vec({1, -2})})), (std::vector<double>{8, 8}));
+        }
     }
 
     void convolutionsThatAreUsedElsewhere() {
