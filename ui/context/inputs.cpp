@@ -35,7 +35,11 @@ void Inputs::take() {
 
 void Inputs::reset() {
     m_all.clear();
-    for (const session::Input& input : m_session.inputs().all()) m_all.push_back(ModelInput::from(input));
+    const std::optional<std::size_t> shown = m_session.testCases().shown();
+    for (const session::Input& input : m_session.inputs().all()) {
+        m_all.push_back(ModelInput::from(input));
+        if (shown && input.value && input.spec.source.empty()) m_all.back().note = tr("Test case %1").arg(*shown + 1);
+    }
 }
 
 void Inputs::watchFiles() {

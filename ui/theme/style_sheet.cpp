@@ -10,7 +10,7 @@ QMainWindow::separator { background: @Border@; width: 1px; height: 1px; }
 QMainWindow::separator:hover { background: @Accent@; }
 QSplitter::handle { background: @Border@; }
 QSplitter::handle:hover { background: @Accent@; }
-QDockWidget::title { background: @Window@; padding: 5px 8px; border-bottom: 1px solid @Border@; text-align: left; }
+QDockWidget::title { background: @Window@; padding: 5px 8px 4px 8px; border-bottom: 1px solid @Border@; text-align: left; }
 QToolBar { background: @Window@; border: none; border-bottom: 1px solid @Border@; spacing: 2px; padding: 3px 6px; }
 QToolBar::separator { background: @Border@; width: 1px; margin: 5px 5px; }
 QToolButton { background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 3px; outline: none; }
@@ -56,6 +56,7 @@ QTreeView::item, QListView::item { padding: 2px; }
 QTreeView::item:hover, QListView::item:hover { background: @Hover@; color: @Text@; }
 QTreeView::item:selected, QListView::item:selected, QTableView::item:selected { background: @AccentSoft@;
     color: @AccentSoftText@; }
+QTabBar { qproperty-elideMode: ElideNone; }
 QTabBar::tab { background: transparent; color: @MutedText@; padding: 5px 12px; border: none;
                border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: @Text@; background: @Hover@; }

@@ -32,6 +32,9 @@ NumberField::NumberField(QWidget* parent) : QAbstractSpinBox(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setNumber(QStringLiteral("0"));
+    connect(lineEdit(), &QLineEdit::textEdited, this, [this] {
+        if (isWhole(number(), m_integral)) Q_EMIT typed();
+    });
 }
 
 void NumberField::setIntegral(bool integral) { m_integral = integral; }

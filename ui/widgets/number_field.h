@@ -26,6 +26,8 @@ class NumberField : public QAbstractSpinBox {
   Q_SIGNALS:
     /// The user stepped; typed numbers are told by editingFinished().
     void stepped();
+    /// What was typed so far is a number.
+    void typed();
 
   protected:
     void wheelEvent(QWheelEvent* event) override;

@@ -2,6 +2,8 @@
 // product = x · (1, 2, 3, 4) and sum = product + x, its output ADD.
 
 #include <QAction>
+#include <QComboBox>
+#include <QLabel>
 #include <QTableView>
 
 #include "tests/support/small_dump.h"
@@ -57,6 +59,32 @@ class TestTestCasesPanel : public WindowFixture {
         QCOMPARE(context().runs().lastInputs().at(0).tensor().toDouble(3), 4.0);
         QCOMPARE(context().comparison().differing(), std::size_t(0));
         QVERIFY(panel().view()->isVisible());
+    }
+
+    /// An input that a case has given is named after it, until something else is chosen for it.
+    void inputsNameTheirCase() {
+        QCOMPARE(writeProductDump(path("named.dump").toStdString(), {"[1,2,3,4]", "[2,4,6,8]"}), std::string());
+        open(path("named.dump"));
+        m_window->docks().show(QStringLiteral("inputs"));
+        const QString name = context().inputs().all().front().name;
+        auto* const editor = m_window->findChild<QFrame*>(QStringLiteral("input.") + name);
+        QVERIFY(editor);
+        auto* const source = editor->findChild<QComboBox*>();
+        const int choices = source->count();
+        key(Qt::Key_F5, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY_WITH_TIMEOUT(context().comparison().isKnown(), 30000);
+        settle();
+        QCOMPARE(source->currentText(), QString("Test case 1"));
+        clickRow(1);
+        QCOMPARE(source->currentText(), QString("Test case 2"));
+        m_window->docks().show(QStringLiteral("inputs"));
+        QStringList told;
+        for (const QLabel* label : editor->findChildren<QLabel*>()) told << label->text();
+        QVERIFY2(told.contains("Given: float32[4]"), qPrintable(told.join('|')));
+        context().inputs().setSpec(name, {"[0,0,0,1]", {}});
+        settle();
+        QCOMPARE(source->currentText(), QString("Numbers"));
+        QCOMPARE(source->count(), choices);
     }
 
     /// There is nothing to run in other models.

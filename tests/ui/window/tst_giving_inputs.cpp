@@ -6,6 +6,8 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QScrollArea>
+#include <QScrollBar>
 
 #include "core/io/npz/npz.h"
 #include "tests/support/onnx_file.h"
@@ -47,6 +49,9 @@ class TestGivingInputs : public test::WindowFixture {
     void listsAreTypedWithOrWithoutBrackets();
     void numbersAreRememberedAndFollowed();
     void contradictionsStandAtTheInputAndStopTheRun();
+    void anEmptiedFieldGivesNothing();
+    void aRefusedInputIsScrolledIntoView();
+    void liveTakesNumbersAsTheyAreTyped();
     void oneSymbolHasOneSize();
     void anInputThatWasSetLaterIsNotFilled();
     void whatNobodyChoseFollowsTheData();
@@ -82,6 +87,13 @@ class TestGivingInputs : public test::WindowFixture {
         field->setFocus();
         QTest::keyClick(field, Qt::Key_A, Qt::ControlModifier);
         QTest::keyClicks(field, QLatin1String(text));
+        QTest::keyClick(field, Qt::Key_Return);
+        settle();
+    }
+    void empty(QWidget* field) {
+        field->setFocus();
+        QTest::keyClick(field, Qt::Key_A, Qt::ControlModifier);
+        QTest::keyClick(field, Qt::Key_Delete);
         QTest::keyClick(field, Qt::Key_Return);
         settle();
     }
@@ -357,6 +369,64 @@ void TestGivingInputs::contradictionsStandAtTheInputAndStopTheRun() {
     QVERIFY(!context().runs().recording());
     type(sourceOf("input"), "#rand(0,1,5,3,1,2)");
     run();
+}
+
+/// The field stays, so that something else can be typed; a run is refused by the input's name.
+void TestGivingInputs::anEmptiedFieldGivesNothing() {
+    open(m_several);
+    run();
+    QLineEdit* const text = sourceOf("a");
+    empty(text);
+    auto* number = editor("n")->findChild<widgets::NumberField*>();
+    empty(number);
+    QVERIFY(text->isVisible() && text->isEnabled() && number->isVisible());
+    QCOMPARE(editor("n")->findChild<QComboBox*>()->currentText(), QString("Number"));
+    for (const char* name : {"a", "n"}) {
+        QVERIFY2(given(name).spec.source.isEmpty() && !given(name).value, name);
+        QVERIFY2(!stateOf(name).contains("Given"), qPrintable(stateOf(name)));
+    }
+    key(Qt::Key_F5);
+    QCOMPARE(context().runs().state(), context::RunState::Failed);
+    QCOMPARE(context().messages().all().back().text, QString("no value for input 'a'"));
+    for (const char* name : {"a", "n"})
+        QVERIFY2(stateOf(name).contains("no value for input"), qPrintable(stateOf(name)));
+    type(text, "#rand(0,1,2,2)");
+    type(number, "7");
+    run();
+    QCOMPARE(given("n").value->tensor().toInt64(0), std::int64_t{7});
+    // What is chosen in the list is not what was emptied.
+    empty(number);
+    choose("n", "No value");
+    QVERIFY(!number->isVisible());
+}
+
+void TestGivingInputs::aRefusedInputIsScrolledIntoView() {
+    m_window->resize(800, 600);
+    open(m_several);
+    auto* const area = qobject_cast<QScrollArea*>(editor("a")->parentWidget()->parentWidget()->parentWidget());
+    QVERIFY(area);
+    area->verticalScrollBar()->setValue(0);
+    QVERIFY(editor("ids")->visibleRegion().isEmpty());
+    context().inputs().setSpec("ids", {});
+    key(Qt::Key_F5);
+    QTRY_VERIFY(!editor("ids")->visibleRegion().isEmpty());
+}
+
+void TestGivingInputs::liveTakesNumbersAsTheyAreTyped() {
+    open(m_several);
+    run();
+    context().runs().setLive(true);
+    settle();
+    auto* const number = editor("n")->findChild<widgets::NumberField*>();
+    number->setFocus();
+    QTest::keyClick(number, Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClicks(number, QStringLiteral("-"));
+    QCOMPARE(given("n").spec.source, QString("0"));
+    QTest::keyClicks(number, QStringLiteral("12"));
+    settle();
+    QCOMPARE(given("n").spec.source, QString("-12"));
+    QCOMPARE(context().runs().recording()->outputs.at(2).tensor().toInt64(0), std::int64_t{-12});
+    context().runs().setLive(false);
 }
 
 void TestGivingInputs::oneSymbolHasOneSize() {

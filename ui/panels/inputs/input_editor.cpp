@@ -102,6 +102,7 @@ InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, co
         if (m_number->isModified()) give(m_number->number());
     });
     connect(m_number, &widgets::NumberField::stepped, this, [this] { give(m_number->number()); });
+    connect(m_number, &widgets::NumberField::typed, this, &InputEditor::numberTyped);
     connect(m_flag, &QCheckBox::clicked, this,
             [this](bool checked) { give(checked ? QStringLiteral("true") : QStringLiteral("false")); });
     connect(m_browse, &QToolButton::clicked, this, &InputEditor::browse);
@@ -134,12 +135,16 @@ void InputEditor::refresh() {
     const QString type = QString::fromStdString(input->type.text());
     m_type->setText(type);
     const QString& source = input->spec.source;
-    const Mode mode = modeOf(*input);
+    const Mode given = modeOf(*input);
+    if (given != None) m_emptied.reset();
+    const Mode mode = m_emptied.value_or(given);
+    if (m_mode->count() > TestCase) m_mode->removeItem(TestCase);
+    if (mode == TestCase) m_mode->addItem(input->note.isEmpty() ? tr("Values") : input->note);
     m_mode->setCurrentIndex(mode);
     m_number->setIntegral(input->type.kind == tensor::ValueKind::Int || tensor::isInteger(input->type.dtype));
-    const QWidget* const field = fieldOf(mode);
+    const QWidget* const field = m_emptied ? m_emptiedField : fieldOf(mode);
     for (QWidget* each : std::initializer_list<QWidget*>{m_source, m_number, m_flag}) each->setVisible(each == field);
-    if (mode == Numbers && !(m_number->hasFocus() && m_number->isModified())) m_number->setNumber(source);
+    if (given == Numbers && !(m_number->hasFocus() && m_number->isModified())) m_number->setNumber(source);
     m_flag->setChecked(source == QLatin1String("true") || source == QLatin1String("1"));
     m_flag->setText(m_flag->isChecked() ? tr("true") : tr("false"));
     m_source->setPlaceholderText(mode == Numbers ? tr("[1,2,3] or [[1,2],[3,4]]")
@@ -157,7 +162,7 @@ void InputEditor::refresh() {
 
 InputEditor::Mode InputEditor::modeOf(const ModelInput& input) const {
     const QString& source = input.spec.source;
-    if (source.isEmpty()) return None;
+    if (source.isEmpty()) return input.value ? TestCase : None;
     if (source == QLatin1String("#zeros") || source.startsWith(QLatin1String("#rand(0,0,")) ||
         source == QLatin1String("#rand(0,0)"))
         return Zeros;
@@ -181,13 +186,14 @@ QWidget* InputEditor::fieldOf(Mode mode) const {
 void InputEditor::showState(const ModelInput& input) {
     QStringList lines;
     theme::ColorRole role = theme::ColorRole::MutedText;
+    m_isRefused = input.error || input.conflict;
     if (const auto& error = input.error ? input.error : input.conflict) {
         lines << QString::fromStdString(error->what);
         if (const QString hint = context::windowHint(error->hint); !hint.isEmpty()) lines << hint;
         role = theme::ColorRole::Error;
     } else {
         if (input.isDemanded) lines << tr("Shape inferred from layers");
-        if (!input.note.isEmpty()) lines << tr("Note: %1").arg(input.note);
+        if (!input.note.isEmpty() && modeOf(input) != TestCase) lines << tr("Note: %1").arg(input.note);
         if (input.value) lines << tr("Given: %1").arg(models::shown(input.value->typeText()));
     }
     const QString state = lines.join(QLatin1Char('\n'));
@@ -201,6 +207,7 @@ void InputEditor::showState(const ModelInput& input) {
 void InputEditor::chooseMode(int mode) {
     const ModelInput* input = m_inputs.find(m_name);
     if (!input) return;
+    m_emptied.reset();
     InputSpec spec = input->spec;
     tensor::TypeInfo type = input->type;
     for (const io::InputInfo& info : document::inputInfos(*m_opened.document()))
@@ -210,15 +217,23 @@ void InputEditor::chooseMode(int mode) {
         case Zeros: spec.source = context::randomSource(type, 0, 0); break;
         case Numbers: spec.source = context::defaultNumbers(type); break;
         case None: spec.source.clear(); break;
+        case TestCase: return;  // has them already
         default: browse(); return;
     }
     m_inputs.setSpec(m_name, spec);  // after which there are other inputs
     if (const ModelInput* given = m_inputs.find(m_name); given && mode == Numbers) fieldOf(modeOf(*given))->setFocus();
 }
 
+void InputEditor::noteEmptied(const ModelInput& input, const QString& source) {
+    if (!source.isEmpty() || input.spec.source.isEmpty()) return;
+    m_emptied = modeOf(input);
+    m_emptiedField = fieldOf(*m_emptied);
+}
+
 void InputEditor::give(const QString& source) {
     const ModelInput* input = m_inputs.find(m_name);
     if (!input || input->spec.source == source) return;
+    noteEmptied(*input, source);
     InputSpec spec = input->spec;
     spec.source = source;
     m_number->setNumber(source);
@@ -236,10 +251,12 @@ void InputEditor::commit() {
     InputSpec spec;
     const bool isField = fieldOf(modeOf(*input)) != m_source;
     spec.source = isField ? input->spec.source : m_source->text().trimmed();
-    if (!isField && m_mode->currentIndex() == Numbers) spec.source = context::withBrackets(spec.source, input->type);
+    if (!isField && m_mode->currentIndex() == Numbers && !spec.source.isEmpty())
+        spec.source = context::withBrackets(spec.source, input->type);
     spec.image.resize = m_resize->isChecked();
     spec.image.preset = m_preset->currentData().toString();
     m_source->setModified(false);
+    noteEmptied(*input, spec.source);
     if (spec != input->spec) m_inputs.setSpec(m_name, spec);
 }
 

@@ -2,6 +2,8 @@
 
 #include <QFrame>
 
+#include <optional>
+
 #include "ui/context/input_spec.h"
 #include "ui/context/inputs.h"
 #include "ui/context/open_model.h"
@@ -32,6 +34,12 @@ class InputEditor : public QFrame {
     void refresh();
     /// Gives the input what was typed and not confirmed yet: a run takes what its field shows.
     void giveTyped();
+    /// What it gives cannot be taken; the text below says why.
+    bool isRefused() const { return m_isRefused; }
+
+  Q_SIGNALS:
+    /// A number is typed and not confirmed yet.
+    void numberTyped();
 
   protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -39,10 +47,13 @@ class InputEditor : public QFrame {
     void resizeEvent(QResizeEvent* event) override;
 
   private:
-    enum Mode { File, Random, Zeros, Numbers, None };
+    /// TestCase is a choice only while the input has values that no text gives.
+    enum Mode { File, Random, Zeros, Numbers, None, TestCase };
     void chooseMode(int mode);
     void commit();
     void give(const QString& source);
+    /// Before what the user typed is given.
+    void noteEmptied(const context::ModelInput& input, const QString& source);
     void showState(const context::ModelInput& input);
     Mode modeOf(const context::ModelInput& input) const;
     /// The control that takes the source in a mode.
@@ -67,6 +78,10 @@ class InputEditor : public QFrame {
     QCheckBox* m_resize;
     QComboBox* m_preset;
     QLabel* m_state;
+    bool m_isRefused = false;
+    /// How it was given when its field was emptied: both stay as they are until something else is given.
+    std::optional<Mode> m_emptied;
+    QWidget* m_emptiedField = nullptr;
 };
 
 }  // namespace sonde::panels

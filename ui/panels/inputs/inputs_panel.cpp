@@ -2,8 +2,10 @@
 
 #include <QCheckBox>
 #include <QHBoxLayout>
+#include <QPointer>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -93,6 +95,9 @@ void InputsPanel::addEditors() {
     const std::size_t wanted = std::min(inputs.size(), m_editors.size() + kAtOnce);
     while (m_editors.size() < wanted) {
         auto* editor = new InputEditor(m_opened, m_inputs, inputs[m_editors.size()].name);
+        connect(editor, &InputEditor::numberTyped, this, [this, editor] {
+            if (m_live->isChecked()) editor->giveTyped();
+        });
         m_column->insertWidget(static_cast<int>(m_editors.size()), editor);
         m_editors.push_back(editor);
     }
@@ -100,8 +105,19 @@ void InputsPanel::addEditors() {
     m_more->setText(tr("%1 more inputs").arg(context::countText(inputs.size() - wanted)));
 }
 
+/// An input that is refused now is brought into view.
 void InputsPanel::refresh() {
-    for (InputEditor* editor : m_editors) editor->refresh();
+    QPointer<InputEditor> refused;
+    for (InputEditor* editor : m_editors) {
+        const bool wasRefused = editor->isRefused();
+        editor->refresh();
+        if (!refused && !wasRefused && editor->isRefused()) refused = editor;
+    }
+    if (!refused) return;
+    // Its text gets its height when control returns.
+    QTimer::singleShot(0, this, [this, refused] {
+        if (refused) m_area->ensureWidgetVisible(refused);
+    });
 }
 
 void InputsPanel::giveTyped() {
