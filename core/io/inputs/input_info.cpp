@@ -22,7 +22,9 @@ Shape usualShape(const TypeInfo& type, const tensor::ExtentHints& usual) {
         if (type.shape && (*type.shape)[axis].known()) dims[axis] = (*type.shape)[axis].value;
         else if (hasHints) dims[axis] = usual[axis].likely;
     }
-    const bool picture = dims.size() == 4 && (dims[1] == 1 || dims[1] == 3);
+    // Three channels may also be read one by one.
+    const bool readsThree = dims.size() == 4 && dims[1] < 0 && hasHints && usual[1].least == 3;
+    const bool picture = dims.size() == 4 && (dims[1] == 1 || dims[1] == 3 || readsThree);
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
         if (dims[axis] >= 0) continue;
         dims[axis] = std::max(picture && axis >= 2 ? kUsualImageSize : 1, hasHints ? usual[axis].least : 1);

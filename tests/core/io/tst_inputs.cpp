@@ -452,6 +452,13 @@ void TestInputs::openExtentsHaveUsualSizes() {
         (Shape{1, 3, 224, 224}));
     QCOMPARE(io::usualShape(TypeInfo::tensor(DType::Int64, std::vector<Dim>{Dim::named("N"), Dim::named("T")})),
              (Shape{1, 1}));
+    // Of what is read channel by channel only the last one that is read is known.
+    tensor::ExtentHints channels(4);
+    channels[1].least = 3;
+    const std::vector<Dim> open(4);
+    QCOMPARE(io::usualShape(TypeInfo::tensor(DType::Float32, open), channels), (Shape{1, 3, 224, 224}));
+    channels[1].least = 5;
+    QCOMPARE(io::usualShape(TypeInfo::tensor(DType::Float32, open), channels), (Shape{1, 5, 1, 1}));
 }
 
 void TestInputs::partsOfAShapeDecideForOthers_data() {
