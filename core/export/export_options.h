@@ -82,6 +82,7 @@ struct ExportOption {
     std::string_view needs;     ///< name of the switch without which the option has no effect; empty: none
     bool changesGraph = false;  ///< what is written computes in another way; a preview has a line for each of these
     std::string_view off = {};  ///< of one that changes the graph: the value with which it does not; empty: the default
+    bool ofModel = false;       ///< belongs to one model or file: not what another one begins with
     Spelling spelling = Spelling::Own;
 
     bool isFor(ExportFormat format) const;

@@ -129,6 +129,10 @@ void MainWindow::connectParts() {
     connect(m_dialogs.get(), &WindowDialogs::modelChosen, this, &MainWindow::open);
     connect(m_dialogs.get(), &WindowDialogs::modelBesideChosen, this,
             [this](const QString& location) { openBeside(location); });
+    connect(m_dialogs.get(), &WindowDialogs::comparisonBesideChosen, this, [this](const QString& location) {
+        openBeside(location);
+        m_context.comparison().withFile(location);
+    });
     connect(m_menus.get(), &WindowMenus::modelChosen, this, &MainWindow::open);
     connect(m_steps.get(), &GraphSteps::said, m_status.get(), &WindowStatus::say);
     connect(m_status.get(), &WindowStatus::problemsClicked, m_steps.get(), [this] { m_steps->goToProblem(1); });
@@ -169,7 +173,8 @@ void MainWindow::refreshTitle() {
 }
 
 bool MainWindow::isIdle() const {
-    return !m_output->isBusy() && !m_context.isBusy() && (!m_context.model().isOpen() || m_canvases->isIdle());
+    return !m_output->isBusy() && !m_dialogs->isBusy() && !m_context.isBusy() &&
+           (!m_context.model().isOpen() || m_canvases->isIdle());
 }
 
 // --- models ----------------------------------------------------------------------------------------------------------

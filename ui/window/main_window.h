@@ -44,6 +44,7 @@ class MainWindow : public QMainWindow {
     WindowCanvases& canvases() { return *m_canvases; }
     WindowDocks& docks() { return *m_docks; }
     WindowOutput& output() { return *m_output; }
+    WindowDialogs& dialogs() { return *m_dialogs; }
     WindowLinks& links() { return *m_links; }
     SearchBar* searchBar() const { return m_search; }
     widgets::Banner* banner() const { return m_banner; }

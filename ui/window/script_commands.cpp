@@ -83,6 +83,8 @@ constexpr std::array kCommands{
                   kZoom, &ScriptVerbs::zoom},
     ScriptCommand{"panel", "ID", "raise a panel",
                   {}, &ScriptVerbs::showPanel, kWithoutModel},
+    ScriptCommand{"export", "[FORMAT] [preset=ID] [OPTION=VALUE] [to=FILE] [beside]", "open the export dialog with these options: dump, onnx or traced-module; write FILE; open it beside the model and compare",
+                  {}, &ScriptVerbs::exportModel},
     ScriptCommand{"action", "ID", "trigger the action ID, as its menu item does; an error if it is disabled",
                   {}, &ScriptVerbs::triggerAction, kWithoutModel},
     ScriptCommand{"help", "[operators]", "open the help, or the list of operators",

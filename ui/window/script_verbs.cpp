@@ -2,10 +2,12 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QDialog>
 #include <QDir>
 #include <QHash>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QPainter>
 #include <QRegularExpression>
 
 #include <algorithm>
@@ -378,7 +380,17 @@ Result<void> ScriptVerbs::takeScreenshot(const QString& file) {
 
 Result<void> saveScreenshot(MainWindow& window, const QString& file) {
     SONDE_TRY(session::checkOutput(window.context().session(), std::filesystem::path(file.toStdU16String())));
-    const QPixmap picture = window.grab();
+    QPixmap picture = window.grab();
+    QPainter painter(&picture);
+    for (QDialog* dialog : window.findChildren<QDialog*>(Qt::FindDirectChildrenOnly)) {
+        if (!dialog->isVisible()) continue;
+        // Its frame is the window system's; without one a line tells it from what is behind.
+        const QRect place(dialog->pos() - window.pos(), dialog->size());
+        painter.drawPixmap(place.topLeft(), dialog->grab());
+        painter.setPen(theme::color(theme::ColorRole::Border));
+        painter.drawRect(place.adjusted(-1, -1, 0, 0));
+    }
+    painter.end();
     if (!picture.save(file))
         return usageError("the screenshot cannot be written", file.toStdString(),
                           "the name must end in .png and its folder exist");

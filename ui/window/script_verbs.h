@@ -46,6 +46,7 @@ class ScriptVerbs : public QObject {
     Done colorBy(const QString& column);
     Done zoom(const QString& how);
     Done showPanel(const QString& panel);
+    Done exportModel(const QString& how);
     Done setTheme(const QString& mode);
     Done setSize(const QString& size);
     Done pressKeys(const QString& keys);
@@ -70,6 +71,7 @@ class ScriptVerbs : public QObject {
 
   private:
     Done setExpanded(const QString& what, bool open);
+    Done writeExport(const QString& file);
     Done clickNode(const QString& text, bool twice);
     QString inFolder(const QString& file) const;
 

@@ -58,6 +58,7 @@ void WindowActions::bindFiles() {
     bindToggle("file.link", [this](bool on) { m_parts.links.setLinked(on); });
     bind("file.reload", [this] { m_parts.context.loader().reload(); });
     bind("file.close", [this] { m_parts.context.loader().close(); });
+    bind("file.export_model", [this] { m_parts.dialogs.showExport(); });
     bind("file.save_values", [this] { m_parts.output.saveValues(); });
     for (const char* suffix : {"png", "svg", "pdf", "dot"})
         bind(QStringLiteral("file.export_") + QLatin1String(suffix),

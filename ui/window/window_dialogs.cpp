@@ -11,6 +11,7 @@
 #include "ui/context/text.h"
 #include "ui/dialogs/about_dialog.h"
 #include "ui/dialogs/builtin_dialog.h"
+#include "ui/dialogs/export_dialog.h"
 #include "ui/dialogs/help_viewer.h"
 #include "ui/dialogs/labels_dialog.h"
 #include "ui/dialogs/settings_dialog.h"
@@ -82,6 +83,25 @@ void WindowDialogs::compareWithFile() {
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilters({tr("Reference values and models (*.npz *.onnx *.pt)"), tr("All files (*)")});
     connect(dialog, &QFileDialog::fileSelected, &m_context.comparison(), &context::Comparison::withFile);
+    open(dialog);
+}
+
+dialogs::ExportDialog* WindowDialogs::exportDialog() const {
+    for (auto* dialog : m_window.findChildren<dialogs::ExportDialog*>(Qt::FindDirectChildrenOnly))
+        if (dialog->isVisible()) return dialog;
+    return nullptr;
+}
+
+bool WindowDialogs::isBusy() const {
+    const dialogs::ExportDialog* dialog = exportDialog();
+    return dialog && dialog->isBusy();
+}
+
+void WindowDialogs::showExport() {
+    if (exportDialog() || !m_context.model().isOpen()) return;
+    auto* dialog = new dialogs::ExportDialog(m_context.session(), lastFolder(), &m_window);
+    connect(dialog, &dialogs::ExportDialog::written, this, &keepFolder);
+    connect(dialog, &dialogs::ExportDialog::besideRequested, this, &WindowDialogs::comparisonBesideChosen);
     open(dialog);
 }
 

@@ -5,6 +5,10 @@
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
 
+namespace sonde::dialogs {
+class ExportDialog;
+}
+
 namespace sonde::window {
 
 class WindowCanvases;
@@ -17,11 +21,17 @@ class WindowDialogs : public QObject {
     WindowDialogs(QWidget& window, context::InspectorContext& context, actions::ActionRegistry& actions,
                   const WindowCanvases& canvases);
 
+    /// The one that is open; null: none.
+    dialogs::ExportDialog* exportDialog() const;
+    /// Whether a dialog is computing something.
+    bool isBusy() const;
+
   public Q_SLOTS:
     void askForModel();
     void askForModelBeside();
     void askForBuiltIn();
     void compareWithFile();
+    void showExport();
     void showSettings();
     void showLabels();
     void showShortcuts();
@@ -34,6 +44,8 @@ class WindowDialogs : public QObject {
   Q_SIGNALS:
     void modelChosen(const QString& location);
     void modelBesideChosen(const QString& location);
+    /// A file that was exported from the model: to be opened beside it and compared with it.
+    void comparisonBesideChosen(const QString& location);
 
   private:
     void chooseModel(void (WindowDialogs::*chosen)(const QString& location));
