@@ -12,12 +12,13 @@ set(SONDE_PUBLIC_HEADERS
   analysis/reach.h analysis/seen_types.h analysis/tensor_stats.h
   base/diagnostics.h base/error.h base/id.h base/mapped_file.h base/mapping_guard.h base/progress.h base/result.h
   base/thread_pool.h base/version.h
-  document/document.h document/document_json.h document/document_types.h document/evaluator.h document/format.h
+  document/document.h document/document_json.h document/document_types.h document/evaluator.h document/export_form.h
+  document/format.h
   document/formats.h document/input_infos.h document/native_library.h document/optimize.h document/own_code.h
   document/part.h document/reference.h
   document/repeated_trace.h document/test_cases.h document/trace_options.h document/trace_request.h document/tracers.h document/weights.h
   exec/plan.h exec/plan_options.h exec/recording.h exec/run.h exec/run_options.h exec/runner.h
-  export/dump.h
+  export/dump.h export/export_choice.h export/export_options.h export/write_export.h
   export/optimised_cases.h export/plain_form.h
   export/lowering/onnx_graph.h
   graph/argument.h graph/guard.h graph/ids.h graph/internal_graph.h graph/module_tree.h graph/scope_output.h
@@ -38,7 +39,7 @@ set(SONDE_PUBLIC_HEADERS
   operators/call.h operators/cost.h operators/traits.h
   ops/registry/registry.h
   passes/gradient.h passes/pass.h passes/report.h passes/rewrite.h
-  session/comparison.h session/executor.h session/input_spec.h session/inputs.h
+  session/comparison.h session/executor.h session/export_preview.h session/input_spec.h session/inputs.h
   session/load_and_run/load_and_run.h session/load_and_run/options.h session/load_and_run/task.h
   session/load_and_run/unoptimised.h session/node_ref.h
   session/observer.h session/points.h session/problems.h session/read_inputs.h session/run.h session/runs.h

@@ -164,11 +164,20 @@ std::vector<std::string> argumentsOf(const ExportChoice& choice) {
 }
 
 std::string commandLineOf(const ExportChoice& choice, const std::string& model, const std::string& path,
-                          const std::string& inputData) {
+                          const std::string& inputData, const document::OpenOptions& options) {
     std::vector<std::string> words{"sonde", std::string(verbOf(choice.format)), model};
-    if (choice.format == TracedModule) words.insert(words.end(), {"--tracer", "traced-module", "--save", path});
-    else words.insert(words.end(), {"-o", path});
-    if (choice.format != Dump && !inputData.empty()) words.insert(words.end(), {"--input-data", inputData});
+    const auto add = [&words](const char* option, const std::string& value) {
+        if (!value.empty()) words.insert(words.end(), {option, value});
+    };
+    add("--tracer", choice.format == TracedModule ? "traced-module" : options.tracer);
+    for (const std::string& leaf : options.leaves) add("--leaf", leaf);
+    for (const auto& [name, value] : options.concrete) add("--concrete", name + '=' + value);
+    add("--weights", options.weights);
+    if (options.flatten) words.emplace_back("--flatten");
+    for (const std::string& pass : options.passes) add("--pass", pass);
+    add(choice.format == TracedModule ? "--save" : "-o", path);
+    if (choice.format != Dump) add("--input-data", inputData);
+    else add("--example", options.inputData);
     const std::vector<std::string> arguments = argumentsOf(choice);
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::string line;

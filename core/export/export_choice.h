@@ -31,10 +31,11 @@ base::Result<ExportChoice> exportChoiceFrom(std::string_view json);
 
 /// The options as the command line has them: {"--option", "enable_nchw88", "--maxerr", "0.01"}.
 std::vector<std::string> argumentsOf(const ExportChoice& choice);
-/// The command that writes the same, quoted for a shell: "sonde dump net.onnx -o net.dump --option enable_nchw88".
-/// `inputData`: what the model is run on by formats that run it; may be empty.
+/// The command that writes the same of a model that was opened with `options`, quoted for a shell:
+/// "sonde dump net.onnx -o net.dump --option enable_nchw88". `inputData`: what the model is run on by formats that run
+/// it; may be empty.
 std::string commandLineOf(const ExportChoice& choice, const std::string& model, const std::string& path,
-                          const std::string& inputData = {});
+                          const std::string& inputData = {}, const document::OpenOptions& options = {});
 
 /// Values of some options that belong together.
 struct ExportPreset {

@@ -92,8 +92,9 @@ QString Exports::inputData() const { return QString::fromStdString(m_session.inp
 
 QString Exports::commandLine(const QString& path) const {
     if (!m_session.document()) return {};
-    return QString::fromStdString(exporting::commandLineOf(m_choice, m_session.document()->location, path.toStdString(),
-                                                           m_session.inputs().inputData()));
+    const document::Document& document = *m_session.document();
+    return QString::fromStdString(exporting::commandLineOf(m_choice, document.location, path.toStdString(),
+                                                           m_session.inputs().inputData(), document.options));
 }
 
 /// What the session has, read on the worker where it has not been read yet.

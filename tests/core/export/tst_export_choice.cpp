@@ -116,6 +116,12 @@ void TestExportChoice::theCommandLineSaysTheSame() {
         commandLineOf(choiceWith(ExportFormat::Onnx, {{"pass", "fuse-conv-bn,fold-constant"}}), "zoo:seed", "seed.onnx",
                       "[3]"),
         std::string("sonde save zoo:seed -o seed.onnx --input-data '[3]' --pass fuse-conv-bn --pass fold-constant"));
+    document::OpenOptions options;
+    options.tracer = "robust";
+    options.leaves = {"Block"};
+    options.passes = {"fuse-conv-bn"};
+    QCOMPARE(commandLineOf({}, "zoo:seed", "seed.dump", "[3]", options),
+             std::string("sonde dump zoo:seed --tracer robust --leaf Block --pass fuse-conv-bn -o seed.dump"));
     QCOMPARE(commandLineOf({ExportFormat::TracedModule, {}}, "zoo:seed", "seed.tm"),
              std::string("sonde trace zoo:seed --tracer traced-module --save seed.tm"));
 }
