@@ -1,0 +1,100 @@
+// Exports on the command line: what a preview prints, options of ONNX files, and the window's script command.
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/run_sonde.h"
+#include "tests/support/small_dump.h"
+
+using namespace sonde;
+using test::Outcome;
+using test::runSonde;
+
+class TestExportVerbs : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase() { QCOMPARE(test::writeProductDump(path("model.dump").toStdString(), {}), std::string()); }
+    void aPreviewWritesNothing();
+    void aPreviewForPrograms();
+    void aPreviewThatFails();
+    void optionsOfOnnxFiles();
+    void theWindowExports();
+
+  private:
+    QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
+
+    QTemporaryDir m_folder;
+};
+
+/// The model has two operations on four weights.
+void TestExportVerbs::aPreviewWritesNothing() {
+    const Outcome outcome = runSonde({"dump", path("model.dump"), "--preview", "--option", "enable_ioc16", "-o",
+                                      path("none.dump"), "--input-data", "[1,2,3,4]"});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const QStringList lines = outcome.out.split(u'\n', Qt::SkipEmptyParts);
+    QCOMPARE(lines.front().simplified(), QStringLiteral("form operations weights file largest error time"));
+    QVERIFY(lines.at(1).simplified().startsWith(QStringLiteral("model.dump 2 16 bytes")));
+    QVERIFY(lines.at(2).simplified().startsWith(QStringLiteral("As it is 2 16 bytes")));
+    QVERIFY2(outcome.out.contains(QStringLiteral("float16[4] instead of float32[4]")), qPrintable(outcome.out));
+    QVERIFY(!QFile::exists(path("none.dump")));
+}
+
+void TestExportVerbs::aPreviewForPrograms() {
+    const Outcome outcome = runSonde({"save", path("model.dump"), "--preview", "--json"});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const auto json = nlohmann::json::parse(outcome.out.toStdString());
+    QCOMPARE(json["model"]["operations"].get<int>(), 2);
+    QCOMPARE(json["forms"].size(), std::size_t(1));
+    QCOMPARE(json["forms"][0]["max_error"].get<double>(), 0.0);
+    QVERIFY(json["forms"][0]["file_bytes"].get<int>() > 16);
+    QVERIFY(json["forms"][0]["run_ms"].get<double>() > 0);
+}
+
+void TestExportVerbs::aPreviewThatFails() {
+    QCOMPARE(runSonde({"dump", path("model.dump"), "--preview", "--option", "enable_magic"}).status, 2);
+    QCOMPARE(runSonde({"dump", path("model.dump"), "--preview", "--arg-names", "a,b,c"}).status, 2);
+    QCOMPARE(runSonde({"save", path("model.dump")}).status, 2);
+    QCOMPARE(runSonde({"dump", path("model.dump")}).status, 2);
+    const Outcome outcome = runSonde({"dump", path("model.dump"), "-o", path("x.dump"), "--keep-var-name", "7"});
+    QCOMPARE(outcome.status, 2);
+    QVERIFY2(outcome.err.contains(QStringLiteral("'7' is not one of 0, 1, 2")), qPrintable(outcome.err));
+}
+
+void TestExportVerbs::optionsOfOnnxFiles() {
+    const Outcome saved = runSonde({"save", path("model.dump"), "-o", path("model.onnx"), "--ir-version", "8",
+                                    "--no-modules", "--inline-limit", "0"});
+    QVERIFY2(saved.status == 0, qPrintable(saved.err));
+    QVERIFY(QFile::exists(path("model.onnx.data")));
+    const Outcome info = runSonde({"info", path("model.onnx"), "--json"});
+    QVERIFY2(info.out.contains(QStringLiteral("\"IR version\": \"8\"")), qPrintable(info.out));
+    QCOMPARE(runSonde({"save", path("model.dump"), "-o", path("model.onnx"), "--ir-version", "3"}).status, 2);
+}
+
+void TestExportVerbs::theWindowExports() {
+    if (!runSonde({"--help"}).out.contains(QStringLiteral("\n  window "))) {
+        QVERIFY(!runSonde({"--help"}).out.contains(QStringLiteral("screenshot")));
+        return;  // a build without the window
+    }
+    QFile script(path("steps.txt"));
+    QVERIFY(script.open(QIODevice::WriteOnly));
+    script.write(QStringLiteral("export dump preset=as-it-is user-info=mine to=%1\nwait\nscreenshot %2\n"
+                                "export beside\nwait\nquit\n")
+                     .arg(path("window.dump"), path("window.png"))
+                     .toUtf8());
+    script.close();
+    const Outcome outcome = runSonde({"window", path("model.dump"), "--script", path("steps.txt")});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    QVERIFY(QFile::exists(path("window.png")));
+    QVERIFY(runSonde({"info", path("window.dump")}).out.contains(QStringLiteral("mine")));
+    QVERIFY(script.open(QIODevice::WriteOnly));
+    script.write("export onnx preset=half\n");
+    script.close();
+    QCOMPARE(runSonde({"window", path("model.dump"), "--script", path("steps.txt")}).status, 2);
+}
+
+QTEST_GUILESS_MAIN(TestExportVerbs)
+#include "tst_export_verbs.moc"
