@@ -59,6 +59,8 @@ class TestCommandLine : public QObject {
     void everyVerbHasHelpWithAnExample();
     void errorsHaveTheirFormAndStatus_data();
     void errorsHaveTheirFormAndStatus();
+    void wrongFilesAreRefusedByEveryVerb_data();
+    void wrongFilesAreRefusedByEveryVerb();
     void unknownOperatorsAreNamedAndRunToTheirDoor();
     void interruptionIsStatus5();
     void aWindowWithoutADisplayIsRefused();
@@ -386,6 +388,44 @@ void TestCommandLine::everyVerbHasHelpWithAnExample() {
         QVERIFY2(own.out.contains(QString("sonde %1").arg(verb)), verb);
     }
     QVERIFY(runSonde({"--version"}).out.startsWith("sonde "));
+}
+
+void TestCommandLine::wrongFilesAreRefusedByEveryVerb_data() {
+    QTest::addColumn<QStringList>("written");
+    QTest::addColumn<QString>("breaks");
+    const QString file = m_folder.filePath("whole");
+    const QStringList module{"trace", "zoo:seed", "--tracer", "traced-module", "--save", file};
+    for (const char* breaks : {"cut", "other version", "other kind", "no graph"}) {
+        QTest::addRow("traced module, %s", breaks) << module << breaks;
+        QTest::addRow("dump, %s", breaks) << QStringList{"dump", "zoo:seed", "-o", file} << breaks;
+    }
+    QTest::newRow("values") << QStringList{"run", "zoo:seed", "--out", m_folder.filePath("whole.npz")} << "";
+}
+
+/// Files of ours that are not what their head says; status 3 whatever is asked of them.
+void TestCommandLine::wrongFilesAreRefusedByEveryVerb() {
+    QFETCH(QStringList, written);
+    QFETCH(QString, breaks);
+    QCOMPARE(runSonde(written).status, 0);
+    QFile whole(written.last());
+    QVERIFY(whole.open(QIODevice::ReadOnly));
+    QByteArray bytes = whole.readAll();
+    if (breaks == "cut") bytes.chop(bytes.size() / 3);
+    if (breaks == "other version") bytes.replace("\"version\":", "\"version\":9");
+    if (breaks == "other kind") bytes.replace("\"format\":\"sonde", "\"format\":\"sound");
+    if (breaks == "no graph") bytes.replace("\"graph", "\"grapf");
+    const QString file = m_folder.filePath("wrong.sondetm");
+    QFile wrong(file);
+    QVERIFY(wrong.open(QIODevice::WriteOnly) && wrong.write(bytes) == bytes.size());
+    wrong.close();
+    for (const QStringList& verb :
+         {QStringList{"trace", file}, QStringList{"run", file}, QStringList{"check", file, model("mlp_functional.npz")},
+          QStringList{"info", file}}) {
+        const Outcome outcome = runSonde(verb);
+        QVERIFY2(outcome.status == 3, qPrintable(verb.first() + ": " + QString::number(outcome.status) + outcome.err));
+        QVERIFY2(outcome.err.startsWith("sonde: error: "), qPrintable(outcome.err));
+        QVERIFY(outcome.out.isEmpty());
+    }
 }
 
 void TestCommandLine::errorsHaveTheirFormAndStatus_data() {
