@@ -4,12 +4,15 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <sys/resource.h>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
+#include "core/exec/recompute.h"
+#include "core/exec/row_memory.h"
 #include "core/session/run.h"
 
 namespace sonde::app {
@@ -24,6 +27,10 @@ struct BenchOptions {
     bool watchAll = false;
     bool exact = false;
     bool json = false;
+    bool sublinear = false;
+    exec::DtrOptions dtr;
+
+    bool savesMemory() const { return sublinear || dtr.evictionThreshold > 0; }
 };
 
 std::int64_t median(std::vector<std::int64_t> values) {
@@ -46,6 +53,14 @@ struct Hot {
     std::int64_t medianNs;
 };
 
+/// What became of a plan that computes values again (dump.md, "Less memory").
+struct LessMemory {
+    std::size_t steps = 0, repeatedSteps = 0;
+    std::int64_t bytesBefore = 0, bytes = 0;  ///< peak of values
+    std::vector<std::int64_t> totals;         ///< times of its runs
+    bool isSame = true;                       ///< all outputs, bit for bit
+};
+
 class Bench {
   public:
     explicit Bench(const BenchOptions& options) : m_options(options) {}
@@ -61,7 +76,6 @@ class Bench {
         task.points.exact = m_options.exact;
         task.inputs = cases.front().values;
         task.runner = std::make_shared<exec::Runner>(m_options.threads);
-        constexpr std::size_t kWarmUp = 3;
         for (std::size_t i = 0; i < kWarmUp + m_options.repeat; ++i) {
             const session::RunResult result = session::doRun(task, commandLineWork());
             if (result.run.error) return *result.run.error;
@@ -69,6 +83,7 @@ class Bench {
             if (i == 0) {
                 m_plan = task.plan = result.run.plan;
                 m_threads = result.run.threads;
+                m_outputs = recording.outputs;
                 findJoined(recording);
             }
             if (i < kWarmUp) continue;
@@ -76,11 +91,56 @@ class Bench {
             m_perExpr.resize(recording.elapsed.size());
             for (std::size_t e = 0; e < recording.elapsed.size(); ++e) m_perExpr[e].push_back(recording.elapsed[e]);
         }
+        if (m_options.savesMemory()) SONDE_TRY(saveMemory(task));
         m_options.json ? printJson() : printTable();
+        if (m_lessMemory && !m_lessMemory->isSame)
+            return base::Error{base::ErrorKind::Comparison, "values that were computed again differ", {}, {}, {}};
         return 0;
     }
 
   private:
+    static constexpr std::size_t kWarmUp = 3;
+
+    /// Runs a plan that computes values again, on the same inputs.
+    base::Result<void> saveMemory(session::RunTask task) {
+        SONDE_ASSIGN(const exec::Measurement measurement,
+                     exec::measure(*task.runner, *m_plan, task.inputs, commandLineWork()));
+        SONDE_ASSIGN(const exec::Recomputed made, m_options.sublinear
+                                                      ? exec::recomputeSublinear(*m_plan, measurement)
+                                                      : exec::recomputeDtr(*m_plan, measurement, m_options.dtr));
+        SONDE_ASSIGN(const auto plan, exec::Plan::make(made.graph, m_plan->options()));
+        LessMemory less;
+        less.steps = m_plan->steps().size();
+        less.repeatedSteps = made.repeatedSteps;
+        less.bytesBefore = exec::rowMemory(*m_plan, measurement).peakBytes;
+        less.bytes = exec::rowMemory(*plan, measurement, true, made.origin).peakBytes;
+        task.graph = made.graph;
+        task.plan = plan;
+        for (std::size_t i = 0; i < kWarmUp + m_options.repeat; ++i) {
+            const session::RunResult result = session::doRun(task, commandLineWork());
+            if (result.run.error) return *result.run.error;
+            const auto& outputs = result.run.recording->outputs;
+            less.isSame = less.isSame && std::ranges::equal(outputs, m_outputs, [](const auto& a, const auto& b) {
+                              return tensor::identical(a, b);
+                          });
+            if (i >= kWarmUp) less.totals.push_back(result.run.recording->totalNs);
+        }
+        m_lessMemory = std::move(less);
+        return {};
+    }
+
+    static double megabytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+    void printLessMemory() const {
+        const LessMemory& less = *m_lessMemory;
+        fmt::print("{}: {} of {} steps run again, median {:.3f} ms\n", m_options.sublinear ? "sublinear" : "dtr",
+                   less.repeatedSteps, less.steps, milliseconds(median(less.totals)));
+        fmt::print("peak of values {:.2f} MB before, {:.2f} MB after{}; outputs {}\n", megabytes(less.bytesBefore),
+                   megabytes(less.bytes),
+                   !m_options.sublinear && less.bytes > m_options.dtr.evictionThreshold ? " (above the limit)" : "",
+                   less.isSame ? "are equal bit for bit" : "differ");
+    }
+
     /// Steps whose work was done within another one's: the step of the main body that holds it.
     void findJoined(const exec::Recording& recording) {
         const graph::InternalGraph& graph = *m_document->graph;
@@ -120,6 +180,7 @@ class Bench {
         fmt::print("median {:.3f} ms, min {:.3f}, max {:.3f}; peak memory {:.0f} MB\n", milliseconds(median(m_totals)),
                    milliseconds(*std::min_element(m_totals.begin(), m_totals.end())),
                    milliseconds(*std::max_element(m_totals.begin(), m_totals.end())), peakMegabytes());
+        if (m_lessMemory) printLessMemory();
         const std::vector<Hot> hot = hottest();
         for (std::size_t i = 0; i < std::min<std::size_t>(hot.size(), 10); ++i) {
             const graph::Expr& expr = m_document->graph->expr(hot[i].expr);
@@ -137,6 +198,15 @@ class Bench {
                                     {"min_ms", milliseconds(*std::min_element(m_totals.begin(), m_totals.end()))},
                                     {"max_ms", milliseconds(*std::max_element(m_totals.begin(), m_totals.end()))},
                                     {"peak_rss_mb", peakMegabytes()}};
+        if (m_lessMemory) {
+            root["less_memory"] = {{"method", m_options.sublinear ? "sublinear" : "dtr"},
+                                   {"steps", m_lessMemory->steps},
+                                   {"repeated_steps", m_lessMemory->repeatedSteps},
+                                   {"peak_bytes_before", m_lessMemory->bytesBefore},
+                                   {"peak_bytes", m_lessMemory->bytes},
+                                   {"median_ms", milliseconds(median(m_lessMemory->totals))},
+                                   {"is_same", m_lessMemory->isSame}};
+        }
         root["nodes"] = nlohmann::ordered_json::array();
         for (const Hot& hot : hottest()) {
             const graph::Expr& expr = m_document->graph->expr(hot.expr);
@@ -152,6 +222,8 @@ class Bench {
     std::shared_ptr<const document::Document> m_document;
     std::shared_ptr<const exec::Plan> m_plan;
     std::size_t m_threads = 0;
+    std::vector<tensor::Value> m_outputs;
+    std::optional<LessMemory> m_lessMemory;
     std::map<graph::ExprId, graph::ExprId> m_doneWith;
     std::map<graph::ExprId, std::vector<graph::ExprId>> m_alsoDoes;
     std::vector<std::int64_t> m_totals;
@@ -173,6 +245,22 @@ Verb benchVerb() {
                 command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
                 command.add_flag("--exact", options->exact,
                                  "Use no optimisation that rounds differently from the definition");
+                auto* sublinear = command.add_flag("--sublinear", options->sublinear,
+                                                   "Compute values again instead of keeping them, for a low peak of "
+                                                   "memory, and compare");
+                command
+                    .add_option("--dtr", options->dtr.evictionThreshold,
+                                "The same where values would take more than BYTES (2MB, 500KB …)")
+                    ->transform(CLI::AsSizeValue(false))
+                    ->check(CLI::PositiveNumber)
+                    ->type_name("BYTES")
+                    ->excludes(sublinear);
+                command
+                    .add_option("--dtr-minimum", options->dtr.evicteeMinimumSize,
+                                "Values of fewer BYTES always stay (--dtr)")
+                    ->transform(CLI::AsSizeValue(false))
+                    ->type_name("BYTES")
+                    ->capture_default_str();
                 command.add_flag("--json", options->json, "One JSON object instead of the table");
                 return std::function<base::Result<int>()>([options] { return Bench(*options).run(options->model); });
             }};

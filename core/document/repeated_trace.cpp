@@ -9,6 +9,7 @@
 #include "core/document/inferred_values.h"
 #include "core/document/model_passes.h"
 #include "core/document/traced_model.h"
+#include "core/exec/recompute.h"
 #include "core/exec/runner.h"
 #include "core/operators/traits.h"
 #include "core/passes/pass.h"
@@ -184,7 +185,8 @@ struct RepeatedTrace::Impl {
     base::Result<void> checkArguments(std::span<const Value> values) const;
     base::Result<void> checkRepeated(std::span<const Value> values) const;
     base::Result<Traced> trace(const PlainArguments& plain, const Values& inputs) const;
-    base::Result<void> compile(GraphPtr from, const base::WorkContext& work);
+    base::Result<void> compile(GraphPtr from, const Values& inputs, const base::WorkContext& work);
+    base::Result<GraphPtr> withLessMemory(GraphPtr graph, const Values& inputs, const base::WorkContext& work);
     base::Result<Values> runCompiled(const Values& inputs, const base::WorkContext& work);
     base::Result<exec::Recording> run(const exec::Plan& of, const Values& inputs, bool fuses,
                                       const base::WorkContext& work);
@@ -250,17 +252,30 @@ base::Result<RepeatedTrace::Impl::Traced> RepeatedTrace::Impl::trace(const Plain
     return Traced{std::move(graph), tracer.tree()};
 }
 
-base::Result<void> RepeatedTrace::Impl::compile(GraphPtr from, const base::WorkContext& work) {
+base::Result<void> RepeatedTrace::Impl::compile(GraphPtr from, const Values& inputs, const base::WorkContext& work) {
     passes::PassContext context;
     context.evaluate = passEvaluator();
     const std::vector<std::string> ids =
         options.imperative ? std::vector<std::string>() : passesOfLevel(options.level());
     SONDE_ASSIGN(passes::PassResult made, passes::runPasses(*from, ids, context, work));
-    SONDE_ASSIGN(plan, exec::Plan::make(made.graph, {}));
-    compiled = std::move(made.graph);
+    SONDE_ASSIGN(GraphPtr graph, withLessMemory(std::move(made.graph), inputs, work));
+    SONDE_ASSIGN(plan, exec::Plan::make(graph, {}));
+    compiled = std::move(graph);
     reports = std::move(made.reports);
     source = std::move(from);
     return {};
+}
+
+/// What values take is measured on these inputs.
+base::Result<GraphPtr> RepeatedTrace::Impl::withLessMemory(GraphPtr graph, const Values& inputs,
+                                                           const base::WorkContext& work) {
+    if (!options.sublinearMemoryConfig && !options.dtrConfig) return graph;
+    SONDE_ASSIGN(const auto whole, exec::Plan::make(graph, {}));
+    SONDE_ASSIGN(const exec::Measurement measurement, exec::measure(runner, *whole, inputs, work));
+    SONDE_ASSIGN(exec::Recomputed less,
+                 options.dtrConfig ? exec::recomputeDtr(*whole, measurement, *options.dtrConfig)
+                                   : exec::recomputeSublinear(*whole, measurement, *options.sublinearMemoryConfig));
+    return std::move(less.graph);
 }
 
 base::Result<exec::Recording> RepeatedTrace::Impl::run(const exec::Plan& of, const Values& inputs, bool fuses,
@@ -287,6 +302,7 @@ base::Result<Values> RepeatedTrace::Impl::runCompiled(const Values& inputs, cons
 }
 
 base::Result<Values> RepeatedTrace::Impl::call(std::span<const Value> given, const base::WorkContext& work) {
+    SONDE_TRY(options.check());
     if (given.size() != parameters.size()) {
         return base::usageError(std::to_string(given.size()) + " inputs for a function of " +
                                 std::to_string(parameters.size()));
@@ -325,7 +341,7 @@ base::Result<Values> RepeatedTrace::Impl::call(std::span<const Value> given, con
         SONDE_ASSIGN(exec::Recording recording, run(*eager, inputs, true, work));
         outputs = std::move(recording.outputs);
     } else {
-        if (!plan || source != newSource) SONDE_TRY(compile(newSource, work));
+        if (!plan || source != newSource) SONDE_TRY(compile(newSource, inputs, work));
         SONDE_ASSIGN(outputs, runCompiled(inputs, work));
     }
     if (isFirst) {

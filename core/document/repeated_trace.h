@@ -33,14 +33,15 @@ class RepeatedTrace {
     /// inputs is an input of the recording; a number, text or None reaches the function as it is. Run errors: "trace
     /// error because REASON" (see trace::repetitionMismatch), what cannot be traced, what an operator or a guard says,
     /// results that the optimisation changed (TraceOptions::optLevel below 0). Usage errors: another count of inputs;
-    /// with captureAsConst what is not a tensor. What the function itself throws reaches the caller. After all of them
-    /// the trace is what it was.
+    /// with captureAsConst what is not a tensor; bad options. What the function itself throws reaches the caller. After
+    /// all of them the trace is what it was.
     base::Result<std::vector<tensor::Value>> call(std::span<const tensor::Value> inputs,
                                                   const base::WorkContext& work = {});
     const TraceOptions& options() const;
     /// What was recorded; null before the first call.
     const std::shared_ptr<const graph::InternalGraph>& recorded() const;
-    /// What calls run: the recording after the passes of the level. Null until it is needed for the first time.
+    /// What calls run: the recording after the passes of the level, with steps that run again if it is to take less
+    /// memory. Null until it is needed for the first time.
     const std::shared_ptr<const graph::InternalGraph>& compiled() const;
     /// What each of these passes did.
     const std::vector<passes::PassReport>& passReports() const;

@@ -16,6 +16,16 @@ std::string GraphOptConfig::text() const {
            ", jit_fuse_reduce=" + std::string(name(jitFuseReduce));
 }
 
+base::Result<void> TraceOptions::check() const {
+    if (sublinearMemoryConfig && dtrConfig)
+        return base::usageError("sublinear_memory_config and dtr_config cannot be combined");
+    if (imperative && (sublinearMemoryConfig || dtrConfig))
+        return base::usageError("an imperative trace compiles nothing that could take less memory");
+    if (sublinearMemoryConfig) SONDE_TRY(sublinearMemoryConfig->check());
+    if (dtrConfig) SONDE_TRY(dtrConfig->check());
+    return {};
+}
+
 std::vector<std::string> passesOfLevel(int level) {
     struct LevelPass {
         int level;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/exec/recompute_options.h"
 
 namespace sonde::document {
 
@@ -49,6 +51,13 @@ struct TraceOptions {
     /// Later calls replay what was recorded, operator by operator, instead of compiling it: optLevel has no effect.
     bool imperative = false;
 
+    /// The compiled form computes values again instead of keeping them (dump.md, "Less memory"): checkpoints in
+    /// segments, or eviction under a limit; one of the two. It is made for the shapes of the first compiled call.
+    std::optional<exec::SublinearOptions> sublinearMemoryConfig;
+    std::optional<exec::DtrOptions> dtrConfig;
+
+    /// Usage errors: both of them, values that they do not take, or one of them where nothing is compiled.
+    base::Result<void> check() const;
     bool isSymbolic() const { return symbolic || recordOnly; }
     bool capturesConstants() const { return captureAsConst || recordOnly; }
     int level() const { return optLevel < 0 ? -optLevel : optLevel; }

@@ -64,6 +64,15 @@ class TestHelpDump : public QObject {
                                       {{"x", std::nullopt, false, true}}, how);
         for (int i = 0; i < 3; ++i) QVERIFY(timed.call(std::vector<tensor::Value>{x}));
         QVERIFY(timed.getProfile()->find("\"profiler\"") != std::string::npos);
+        for (const bool sublinear : {true, false}) {
+            how = {};
+            if (sublinear) how.sublinearMemoryConfig.emplace();
+            else how.dtrConfig = exec::DtrOptions{20 << 20};
+            document::RepeatedTrace small([](std::span<const trace::Var> in) { return in[0] * 2; },
+                                          {{"x", std::nullopt, false, true}}, how);
+            for (int i = 0; i < 2; ++i)
+                QCOMPARE(numbers(small.call(std::vector<tensor::Value>{x})->front()), (Numbers{2, 4}));
+        }
         how = {};
         how.recordOnly = true;
         how.imperative = true;

@@ -309,6 +309,40 @@ class TestTraceOptions : public QObject {
         QVERIFY(trace.passReports().empty());
     }
 
+    void lessMemory() {
+        // The first value waits while the middle takes three rows.
+        const auto waits = [](In in) {
+            const Var first = in[0] + 1, second = first * 2;
+            const Var wide = nn::cat({second, second, second}, 0);
+            return wide.method("sum", {Var(std::vector<std::int64_t>{0}), Var(true)}, {}) + first;
+        };
+        const std::vector<Value> input{floats({1, 1024}, std::vector<float>(1024, 0.5F))};
+        TraceOptions plain, sublinear, dtr;
+        sublinear.sublinearMemoryConfig.emplace();
+        dtr.dtrConfig = exec::DtrOptions{4 * 4096, 0};
+        std::vector<std::size_t> counts;
+        for (const TraceOptions& options : {plain, sublinear, dtr}) {
+            RepeatedTrace trace = traceOf(waits, options);
+            for (int i = 0; i < 3; ++i) {
+                const auto result = trace.call(input);
+                QVERIFY2(result, errorOf(result).c_str());
+                QCOMPARE(numbers(result->front()), Numbers(1024, 10.5));
+            }
+            counts.push_back(operations(*trace.compiled()));
+        }
+        QCOMPARE(counts[1], counts[0] + 1);
+        QCOMPARE(counts[2], counts[0] + 1);
+
+        dtr.sublinearMemoryConfig.emplace();
+        QVERIFY(errorOf(traceOf(waits, dtr).call(input)).find("cannot be combined") != std::string::npos);
+        sublinear.sublinearMemoryConfig->geneticPoolSize = -1;
+        QCOMPARE(errorOf(traceOf(waits, sublinear).call(input)), std::string("genetic_pool_size must be 0 or more"));
+        TraceOptions imperative;
+        imperative.imperative = true;
+        imperative.sublinearMemoryConfig.emplace();
+        QVERIFY(errorOf(traceOf(waits, imperative).call(input)).starts_with("an imperative trace"));
+    }
+
     void recordingsAreModels() {
         TraceOptions options;
         RepeatedTrace free = traceOf(quotient, options);

@@ -1,0 +1,41 @@
+// sonde bench with plans that compute values again.
+
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/run_sonde.h"
+
+using namespace sonde;
+
+class TestBench : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void lessMemory_data() {
+        QTest::addColumn<QStringList>("options");
+        QTest::newRow("sublinear") << QStringList{"--sublinear"};
+        QTest::newRow("dtr") << QStringList{"--dtr", "24KB", "--dtr-minimum", "0"};
+    }
+    void lessMemory() {
+        QFETCH(QStringList, options);
+        const QStringList command = QStringList{"bench", "zoo:nested_containers", "--repeat", "1"} + options;
+        const auto table = test::runSonde(command);
+        QCOMPARE(table.status, 0);
+        QVERIFY2(table.out.contains("outputs are equal bit for bit"), qPrintable(table.out));
+        const auto root = nlohmann::json::parse(test::runSonde(command + QStringList{"--json"}).out.toStdString());
+        const auto& less = root["less_memory"];
+        QCOMPARE(less["method"].get<std::string>(), options.front().mid(2).toStdString());
+        QVERIFY(less["is_same"].get<bool>());
+        QVERIFY(less["peak_bytes"].get<std::int64_t>() > 0);
+        QVERIFY(less["peak_bytes"].get<std::int64_t>() <= less["peak_bytes_before"].get<std::int64_t>());
+    }
+
+    void oneOfTheTwo() {
+        QCOMPARE(test::runSonde({"bench", "zoo:seed", "--sublinear", "--dtr", "1MB"}).status, 2);
+        QCOMPARE(test::runSonde({"bench", "zoo:seed", "--dtr", "0"}).status, 2);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestBench)
+#include "tst_bench.moc"
