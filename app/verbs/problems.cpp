@@ -124,7 +124,8 @@ class ProblemsVerb {
                 isError ? fmt::format("<failure message=\"{}\">{}</failure>", xml(problem.message), xml(problem.advice))
                         : fmt::format("<system-out>{}</system-out>", xml(problem.message));
             file << fmt::format("  <testcase classname=\"{}\" name=\"{} {}\">\n    {}\n  </testcase>\n",
-                                xml(problem.qualname), xml(nameOf(problem)), name(problem.kind), said);
+                                problem.qualname.empty() ? "(root)" : xml(problem.qualname), xml(nameOf(problem)),
+                                name(problem.kind), said);
         }
         file << "</testsuite>\n";
         file.flush();

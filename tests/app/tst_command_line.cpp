@@ -220,7 +220,7 @@ void TestCommandLine::controlCharactersOfNamesAreVisible() {
         QVERIFY2(!outcome.out.contains("a\nb") && !outcome.out.contains(u'\x1b'), qPrintable(outcome.out));
     }
     QVERIFY2(check.out.contains("first diverging node: a\\nb ("), qPrintable(check.out));
-    QVERIFY2(contents(report).contains("name=\"a\\nb nan\""), qPrintable(contents(report)));
+    QVERIFY2(contents(report).contains("classname=\"(root)\" name=\"a\\nb nan\""), qPrintable(contents(report)));
     // An operator that is not known is told of at opening.
     const QString unknown = m_folder.filePath("unknown.onnx");
     QVERIFY(write(unknown, test::onnxfile::model({{{"NoSuchOp", {"x"}, {inner}}, {"Neg", {inner}, {end}}},
