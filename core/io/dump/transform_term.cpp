@@ -253,7 +253,7 @@ Term asNumbers(const Term& term) {
 Term elementwise(const Term& first, const Term& second, const std::function<double(double, double)>& op) {
     const Term a = asNumbers(first), b = asNumbers(second);
     const auto shape = tensor::broadcastShapes(a.shape, b.shape);
-    if (!shape) fail("shapes " + a.shape.text() + " and " + b.shape.text() + " do not go together");
+    if (!shape) fail("shapes " + a.shape.text() + " and " + b.shape.text() + " cannot be broadcast");
     std::vector<double> values;
     values.reserve(static_cast<std::size_t>(checkedCount(*shape)));
     walk(*shape, std::array{broadcastStrides(a.shape, *shape), broadcastStrides(b.shape, *shape)}, [&](const auto& at) {

@@ -113,7 +113,7 @@ class TestInputTransform : public QObject {
         row("np.transpose(data, (0, 1))", 1, "transpose needs 3 axes, not 2");
         row("np.transpose(data, (0, 1, 1))", 1, "axis 1 is given twice");
         row("data.astype(3)", 5, "astype needs a dtype");
-        row("data + [1, 2]", 6, "shapes [1,2,3] and [2] do not go together");
+        row("data + [1, 2]", 6, "shapes [1,2,3] and [2] cannot be broadcast");
         row("data + [[1], [2, 3]]", 6, "different lengths");
         row("0 < data < 1", 10, "cannot be chained");
         row("data ** None", 6, "a number or an array is expected");
