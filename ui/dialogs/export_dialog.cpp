@@ -16,6 +16,8 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include <utility>
+
 #include "ui/context/count_text.h"
 #include "ui/context/text.h"
 #include "ui/dialogs/export_options_view.h"
@@ -194,7 +196,9 @@ void ExportDialog::connectParts() {
     connect(&m_exports, &context::Exports::ended, this, [this] {
         m_progress->finish();
         refreshButtons();
+        if (std::exchange(m_justWritten, false)) m_beside->setFocus();
     });
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, [this] { tell(m_state->text(), m_isError); });
     connect(m_progress, &widgets::ProgressStrip::cancelRequested, &m_exports, &context::Exports::cancel);
     connect(&m_exports, &context::Exports::written, this, &ExportDialog::told);
     connect(&m_exports, &context::Exports::failed, this, [this](const base::Error& error) {
@@ -319,7 +323,7 @@ void ExportDialog::told(const QString& path, const QStringList& notes) {
     QStringList lines{tr("%1 is written: %2 bytes").arg(QFileInfo(path).fileName(), bytes)};
     tell((lines + notes).join(u'\n'));
     refreshButtons();
-    m_beside->setFocus();
+    m_justWritten = true;
     // A preview that the writing has ended is made now.
     if (!m_exports.preview()) m_delay->start();
     Q_EMIT written(path);
@@ -328,6 +332,7 @@ void ExportDialog::told(const QString& path, const QStringList& notes) {
 void ExportDialog::tell(const QString& said, bool isError) {
     m_state->setText(said);
     m_state->setVisible(!said.isEmpty());
+    m_isError = isError;
     QPalette palette = m_state->palette();
     palette.setColor(QPalette::WindowText, theme::color(isError ? theme::ColorRole::Error : theme::ColorRole::Text));
     m_state->setPalette(palette);

@@ -81,6 +81,8 @@ class ExportDialog : public QDialog {
     QString m_replaced;         ///< the file that may be replaced
     QString m_writtenPath;      ///< the last one
     bool m_ownPath = false;     ///< named by hand: another format does not rename it
+    bool m_isError = false;     ///< what is told under the file
+    bool m_justWritten = false;
     bool m_showing = false;
 };
 

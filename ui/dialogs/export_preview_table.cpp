@@ -67,13 +67,18 @@ QSize ExportPreviewTable::sizeHint() const {
     return {480, line * kShownRows + horizontalHeader()->sizeHint().height() + 2};
 }
 
+void ExportPreviewTable::resizeEvent(QResizeEvent* event) {
+    QTableWidget::resizeEvent(event);
+    if (currentItem()) scrollToItem(currentItem());
+}
+
 void ExportPreviewTable::show(const session::ExportPreview* preview) {
     setRowCount(0);
     m_details.clear();
     if (!preview) return;
     addRow(preview->model, true);
     for (const session::ExportMeasure& form : preview->forms) addRow(form, false);
-    selectRow(rowCount() - 1);
+    setCurrentCell(rowCount() - 1, 0);
 }
 
 void ExportPreviewTable::addRow(const session::ExportMeasure& measure, bool isModel) {

@@ -19,6 +19,10 @@ class ExportPreviewTable : public QTableWidget {
 
     QSize sizeHint() const override;
 
+  protected:
+    /// The selected row stays in view.
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void addRow(const session::ExportMeasure& measure, bool isModel);
 

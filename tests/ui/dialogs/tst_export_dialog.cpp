@@ -179,6 +179,7 @@ void TestExportDialog::aFileIsWrittenByKeysAlone() {
     QVERIFY(part<QLabel>("state")->text().contains(QStringLiteral("written.onnx is written")));
     QVERIFY(document::open(path("written.onnx").toStdString()).has_value());
     QVERIFY(part<QPushButton>("beside")->isEnabled());
+    QTRY_VERIFY(part<QPushButton>("beside")->hasFocus());
     QTest::keyClick(m_dialog, Qt::Key_Escape);
     QVERIFY(!m_window->dialogs().exportDialog());
 }
