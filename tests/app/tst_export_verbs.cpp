@@ -69,8 +69,10 @@ void TestExportVerbs::optionsOfOnnxFiles() {
                                     "--no-modules", "--inline-limit", "0"});
     QVERIFY2(saved.status == 0, qPrintable(saved.err));
     QVERIFY(QFile::exists(path("model.onnx.data")));
-    const Outcome info = runSonde({"info", path("model.onnx"), "--json"});
-    QVERIFY2(info.out.contains(QStringLiteral("\"IR version\": \"8\"")), qPrintable(info.out));
+    // The first field of a ModelProto is its ir_version.
+    QFile model(path("model.onnx"));
+    QVERIFY(model.open(QIODevice::ReadOnly));
+    QCOMPARE(model.read(2), QByteArray("\x08\x08"));
     QCOMPARE(runSonde({"save", path("model.dump"), "-o", path("model.onnx"), "--ir-version", "3"}).status, 2);
 }
 
