@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "app/interrupt.h"
@@ -25,6 +26,7 @@ struct DumpVerbOptions {
 };
 
 using Json = nlohmann::ordered_json;
+constexpr std::string_view kStandardOutput = "-";
 
 /// Runs a dump's test cases.
 base::Result<int> checkDump(const DumpVerbOptions& options) {
@@ -60,6 +62,15 @@ base::Result<int> checkDump(const DumpVerbOptions& options) {
     return failed == 0 ? 0 : 1;
 }
 
+/// To the file, or for "-" to standard output. A file that the shell opened for appending has something before.
+base::Result<exporting::WrittenExport> writeOut(const document::Document& document,
+                                                const exporting::ExportChoice& choice, const std::string& out) {
+    if (out != kStandardOutput) return exporting::writeExport(document, choice, out, {}, commandLineWork());
+    std::cout.seekp(0, std::ios::end);
+    std::cout.clear();  // a pipe has no position
+    return exporting::writeExport(document, choice, std::cout, {}, commandLineWork());
+}
+
 base::Result<int> dump(DumpVerbOptions& options) {
     if (options.check) return checkDump(options);
     if (options.out.empty() && !options.arguments.isPreview) return base::usageError("-o FILE is missing", "dump");
@@ -67,16 +78,17 @@ base::Result<int> dump(DumpVerbOptions& options) {
     const exporting::ExportChoice& choice = options.arguments.choice;
     const exporting::ExportSettings& settings = choice.settings;
     const std::vector<std::string>& cases = settings.inputData;
+    const bool toStream = options.out == kStandardOutput;
     SONDE_ASSIGN(const auto document,
-                 options.model.load(cases.empty() ? std::string() : cases.front(),
-                                    {{{"--out", options.out}, {"--strip-info-file", settings.stripInfoFile}}, cases}));
+                 options.model.load(
+                     cases.empty() ? std::string() : cases.front(),
+                     {{{"--out", toStream ? "" : options.out}, {"--strip-info-file", settings.stripInfoFile}}, cases}));
     if (options.arguments.isPreview) {
         // The inputs of the first test case, or numbers of the usual shape.
         SONDE_ASSIGN(const auto made, inputsFor(*document, {cases.empty() ? std::string() : cases.front()}));
         return options.arguments.printPreview(document, made.front().values);
     }
-    SONDE_ASSIGN(const exporting::WrittenExport written,
-                 exporting::writeExport(*document, choice, options.out, {}, commandLineWork()));
+    SONDE_ASSIGN(const exporting::WrittenExport written, writeOut(*document, choice, options.out));
     for (const base::Diagnostic& note : written.notes) printWarning(note.what, note.where);
     const graph::InternalGraph& graph = *written.graph;
     const std::size_t operators = static_cast<std::size_t>(std::ranges::count_if(
@@ -93,7 +105,7 @@ base::Result<int> dump(DumpVerbOptions& options) {
         const graph::Expr& expr = graph.expr(id);
         if (settings.dump.names.parameters && expr.isParameter) json["params"].push_back(expr.target);
     }
-    fmt::print("{}\n", json.dump(2));
+    fmt::print(toStream ? stderr : stdout, "{}\n", json.dump(2));
     return 0;
 }
 
@@ -104,7 +116,7 @@ Verb dumpVerb() {
             "sonde dump model.pt -o model.dump --input-data '#rand(0,1,1,3,224,224)'", [](CLI::App& command) {
                 auto options = std::make_shared<DumpVerbOptions>();
                 options->model.addTo(command);
-                command.add_option("-o,--out", options->out, "File to write");
+                command.add_option("-o,--out", options->out, "File to write, - for standard output");
                 command.add_flag("--check", options->check, "MODEL is a dump: run its test cases");
                 command.add_option("--offset", options->offset, "With --check: byte offset of the dump in the file");
                 options->arguments.addTo(command);

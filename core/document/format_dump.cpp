@@ -49,9 +49,12 @@ void nameInputs(Document& document, InternalGraph& graph) {
 
 void describe(Document& document, const io::dump::DumpFile& dump, std::size_t checkCount) {
     auto& properties = document.properties;
-    properties.emplace_back("format version", std::to_string(io::dump::kModelVersion));
+    properties.emplace_back("format version", std::to_string(dump.modelVersion));
+    properties.emplace_back("format of the graph", io::dump::nameOf(dump.format));
     properties.emplace_back(kTestCasesProperty, std::to_string(dump.cases.size()));
     if (!dump.cases.empty()) properties.emplace_back("checked outputs", std::to_string(checkCount));
+    if (!dump.priorities.empty())
+        properties.emplace_back("operations with a priority", std::to_string(dump.priorities.size()));
     if (!dump.metadata) return;
     if (dump.metadata->optimizeOptions) {
         std::string text;
@@ -60,7 +63,15 @@ void describe(Document& document, const io::dump::DumpFile& dump, std::size_t ch
             text += (text.empty() ? "" : " ") + name;
         properties.emplace_back("optimised with", text.empty() ? "no options" : text);
     }
-    if (!dump.metadata->userInfo.empty()) properties.emplace_back("user info", dump.metadata->userInfo);
+    if (!dump.metadata->applied.empty()) {
+        std::string text;
+        for (const auto& [name, count] : dump.metadata->applied)
+            text += (text.empty() ? "" : ", ") + name + ": " + std::to_string(count);
+        properties.emplace_back("operations changed by", std::move(text));
+    }
+    if (!dump.metadata->compatibleWith.empty())
+        properties.emplace_back("compatible with", dump.metadata->compatibleWith);
+    if (!dump.metadata->userInfo.empty()) properties.emplace_back("user info", io::dump::userInfoText(*dump.metadata));
 }
 
 base::Result<std::shared_ptr<Document>> openDump(const std::filesystem::path& path, const OpenOptions& options,
@@ -86,6 +97,7 @@ base::Result<std::shared_ptr<Document>> openDump(const std::filesystem::path& pa
     document->location = path.string();
     document->format = kDumpFormatName;
     describe(*document, dump, checks.size());
+    document->diagnostics = dump.notes;
     if (end < file->sizeBytes()) document->properties.emplace_back("next dump at byte", std::to_string(end));
     document->properties.emplace_back("file size", std::to_string(file->sizeBytes()) + " bytes");
     document->fingerprint = fingerprintOf(file->bytes());

@@ -8,6 +8,8 @@
 #include "core/base/unicode.h"
 #include "core/document/input_infos.h"
 #include "core/exec/runner.h"
+#include "core/export/dump_outputs.h"
+#include "core/export/inference/export_passes.h"
 #include "core/export/inference/inference_form.h"
 #include "core/export/lowering/dropped_checks.h"
 #include "core/graph/source_files.h"
@@ -247,10 +249,35 @@ void storeScalars(InternalGraph& graph, const Document& document, std::vector<st
     analysis::inferTypes(graph, findings);
 }
 
+base::Result<void> checkFormat(const DumpOptions& options) {
+    SONDE_ASSIGN(const io::dump::DumpFormat format, io::dump::dumpFormatFrom(options.format));
+    if (options.compatOlderVersion.empty()) return {};
+    if (options.compatOlderVersion != "8.14")
+        return base::usageError("version " + options.compatOlderVersion + " has no form of its own",
+                                "--compat-older-version", "8.14 is the only one");
+    if (format != io::dump::DumpFormat::Fbs || options.noChangeGraph)
+        return base::usageError("older versions read FBS whose graph may change", "--compat-older-version",
+                                "add --dump-format FBS and leave out --no-change-graph");
+    return {};
+}
+
+/// Readers of FBS know no ConvBias.
+base::Result<void> toOldForms(InternalGraph& graph) {
+    passes::Notes notes;
+    passes::Rewrite rewrite(graph, notes);
+    SONDE_ASSIGN(const std::size_t changed, unfuseConvBias(rewrite));
+    if (changed == 0) return {};
+    base::Diagnostics findings;
+    analysis::inferTypes(graph, findings);  // of nodes that came in
+    return {};
+}
+
 }  // namespace
 
-base::Result<io::dump::DumpFile> makeDump(const Document& source, const std::vector<std::string>& inputData,
+base::Result<io::dump::DumpFile> makeDump(const Document& given, const std::vector<std::string>& inputData,
                                           const DumpOptions& options, const base::WorkContext& work) {
+    SONDE_TRY(checkFormat(options));
+    const Document source = withDumpOutputs(given);
     if (options.optimize) SONDE_TRY(checkInferenceOptions(options.inference));
     SONDE_TRY(checkModel(source));
     SONDE_TRY(checkOpaqueCalls(source, "a dump"));
@@ -279,14 +306,19 @@ base::Result<io::dump::DumpFile> makeDump(const Document& source, const std::vec
         for (const std::string& name : dump.outputNames) checks.push_back({name, options.maxError, options.silent});
         addChecks(*graph, checks);
     }
-    dump.graph = graph;
+    AppliedOptions applied;
     if (options.optimize) {
-        SONDE_ASSIGN(dump.graph, optimisedForInference(*graph, options.inference, options.optLevel, work));
+        SONDE_ASSIGN(graph, optimisedForInference(*graph, options.inference, options.optLevel, work, &applied));
     }
+    SONDE_ASSIGN(dump.format, io::dump::dumpFormatFrom(options.format));
+    if (dump.format == io::dump::DumpFormat::Fbs && !options.noChangeGraph) SONDE_TRY(toOldForms(*graph));
+    dump.graph = graph;
     if (options.metadata) {
         dump.metadata.emplace();
         dump.metadata->userInfo = options.userInfo;
         if (options.optimize) dump.metadata->optimizeOptions = options.inference.bits();
+        dump.metadata->applied = std::move(applied);
+        dump.metadata->compatibleWith = options.compatOlderVersion;
     }
     dump.graph = graph::withFiles(dump.graph, graph::filesOf(source.graph));
     SONDE_TRY(graph::checkFiles(dump.graph));

@@ -24,13 +24,16 @@ struct DumpOptions {
     int optLevel = 2;  ///< with `optimize`: 0 leaves the arithmetic as it is, 1 and 2 run the pass simplify-arithmetic
     io::dump::InferenceOptions inference;
     bool metadata = true;
-    std::string userInfo;
+    std::string userInfo;  ///< any bytes, such as the text of a JSON object
     bool noAssert = false;
     double maxError = 1e-4;
     io::InputOptions input;
     bool resizeInput = false;
     std::string inputTransform;
     int modelVersion = io::dump::kModelVersion;
+    std::string format = "FBS_V2";   ///< or "FBS", whose readers know no ConvBias
+    bool noChangeGraph = false;      ///< FBS: ConvBias stays, instead of becoming convolution, sum and activation
+    std::string compatOlderVersion;  ///< "8.14", of FBS whose graph may change; kept in the metadata
     /// What the model is run on where it has to be run to be written in ONNX operators: one value for each of
     /// document.inputs. Empty: the first test case, or numbers of the usual shape.
     std::vector<tensor::Value> example;

@@ -47,6 +47,7 @@ struct ExportSettings {
     bool append = false;                 ///< a dump is written after what the file holds
     std::string stripInfoFile;           ///< JSON of what a runtime must have; empty: none
     bool appendJson = false;             ///< what that file lists stays
+    std::string userInfoFile;            ///< its bytes are DumpOptions::userInfo; empty: none
     io::OnnxWriteOptions onnx;
     std::vector<std::string> passes;  ///< ids, run in order before the model is written (not for dumps)
 };

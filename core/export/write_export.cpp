@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/mapped_file.h"
 #include "core/document/input_infos.h"
 #include "core/document/model_passes.h"
 #include "core/document/optimize.h"
@@ -39,10 +40,21 @@ base::Result<void> writeStripInfo(const std::string& path, const graph::Internal
     return file ? base::Result<void>() : base::runError("the file cannot be written", path);
 }
 
+base::Result<std::string> bytesOf(const std::string& path) {
+    SONDE_ASSIGN(const auto file, base::MappedFile::open(path));
+    std::string bytes(reinterpret_cast<const char*>(file->bytes().data()), file->sizeBytes());
+    SONDE_TRY(base::checkUnchanged({file}, "user info"));
+    return bytes;
+}
+
+/// Writes to `stream`, or to the file if it is null.
 base::Result<WrittenExport> writeAsDump(const Document& document, const ExportSettings& settings,
-                                        const std::filesystem::path& path, std::span<const tensor::Value> inputs,
-                                        const base::WorkContext& work) {
+                                        const std::filesystem::path& path, std::ostream* stream,
+                                        std::span<const tensor::Value> inputs, const base::WorkContext& work) {
     DumpOptions options = settings.dump;
+    if (!settings.userInfoFile.empty()) {
+        SONDE_ASSIGN(options.userInfo, bytesOf(settings.userInfoFile));
+    }
     for (const document::NamedNode& input : document.inputs) {
         const auto at = std::ranges::find(document.graph->inputs(), input.node) - document.graph->inputs().begin();
         if (static_cast<std::size_t>(at) < inputs.size())
@@ -52,8 +64,9 @@ base::Result<WrittenExport> writeAsDump(const Document& document, const ExportSe
     SONDE_ASSIGN(io::dump::DumpFile file, makeDump(document, settings.inputData, options, work));
     if (work.cancelled()) return base::cancelled("before the file was written");
     WrittenExport written;
-    SONDE_ASSIGN(written.dump, io::dump::writeDump(path, file, {options.names, options.modelVersion, settings.append}));
-    written.files.push_back(path);
+    const io::dump::WriteOptions how{options.names, options.modelVersion, settings.append};
+    SONDE_ASSIGN(written.dump, stream ? io::dump::writeDump(*stream, file, how) : io::dump::writeDump(path, file, how));
+    if (!stream) written.files.push_back(path);
     if (!settings.stripInfoFile.empty()) {
         SONDE_TRY(writeStripInfo(settings.stripInfoFile, *file.graph, written.dump.contentHash, settings.appendJson));
         written.files.emplace_back(settings.stripInfoFile);
@@ -122,7 +135,7 @@ base::Result<WrittenExport> writeExport(const Document& document, const ExportCh
     SONDE_TRY(checkExport(document, choice.format));
     const ExportSettings& settings = choice.settings;
     switch (choice.format) {
-        case ExportFormat::Dump: return writeAsDump(document, settings, path, inputs, work);
+        case ExportFormat::Dump: return writeAsDump(document, settings, path, nullptr, inputs, work);
         case ExportFormat::TracedModule: return writeAsTracedModule(document, settings, path, work);
         case ExportFormat::Onnx: break;
     }
@@ -132,6 +145,13 @@ base::Result<WrittenExport> writeExport(const Document& document, const ExportCh
     options.passes = settings.passes;
     SONDE_TRY(document::applyPasses(changed, options, work));
     return writeAsOnnx(changed, settings, path, inputs, work);
+}
+
+base::Result<WrittenExport> writeExport(const Document& document, const ExportChoice& choice, std::ostream& stream,
+                                        std::span<const tensor::Value> inputs, const base::WorkContext& work) {
+    if (choice.format != ExportFormat::Dump)
+        return base::usageError("only dumps are written to a stream", document.location, "name a file");
+    return writeAsDump(document, choice.settings, {}, &stream, inputs, work);
 }
 
 std::vector<document::ExportForm> exportForms(const std::shared_ptr<const Document>& document,

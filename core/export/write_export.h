@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <span>
 
@@ -29,6 +30,11 @@ struct WrittenExport {
 base::Result<WrittenExport> writeExport(const Document& document, const ExportChoice& choice,
                                         const std::filesystem::path& path, std::span<const tensor::Value> inputs = {},
                                         const base::WorkContext& work = {});
+
+/// Writes a dump at a stream's position (io::dump::writeDump); ExportSettings::append has no effect. Errors: the same;
+/// another format (Usage).
+base::Result<WrittenExport> writeExport(const Document& document, const ExportChoice& choice, std::ostream& stream,
+                                        std::span<const tensor::Value> inputs = {}, const base::WorkContext& work = {});
 
 /// The steps of a choice (exportSteps), as forms that session::previewExport() can measure. None of them writes into
 /// files that the choice names.

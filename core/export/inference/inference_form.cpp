@@ -73,7 +73,8 @@ base::Result<Document> staticForm(const Document& document, std::span<const Valu
 
 base::Result<std::shared_ptr<InternalGraph>> optimisedForInference(const InternalGraph& graph,
                                                                    const io::dump::InferenceOptions& options,
-                                                                   int optLevel, const base::WorkContext& work) {
+                                                                   int optLevel, const base::WorkContext& work,
+                                                                   AppliedOptions* applied) {
     passes::PassContext context;
     context.evaluate = document::passEvaluator();
     std::vector<std::string> ids{"fuse-conv-bn", "remove-identity", "fold-constant", "merge-duplicates",
@@ -84,17 +85,24 @@ base::Result<std::shared_ptr<InternalGraph>> optimisedForInference(const Interna
     if (!needsStaticForm(options)) return always.graph;
     passes::Notes notes;
     passes::Rewrite rewrite(*always.graph, notes);
-    if (options.ioc16 || options.io16xc32) SONDE_TRY(toHalf(rewrite));
+    const auto did = [&](const std::string& name, base::Result<std::size_t> count) -> base::Result<void> {
+        if (!count) return std::move(count).error();
+        if (applied && *count > 0) applied->emplace_back(name, *count);
+        return {};
+    };
+    if (options.ioc16 || options.io16xc32)
+        SONDE_TRY(did(options.ioc16 ? "enable_ioc16" : "enable_io16xc32", toHalf(rewrite)));
     if (!options.layout.empty()) {
         // Sums are not taken in by layouts whose kernels have none.
         const bool takesSums = options.layout == "nchw4" || options.layout == "nchw32" || options.layout == "nchw64" ||
                                options.layout == "chwn4";
         SONDE_TRY(fuseConvBias(rewrite, true));
         if (takesSums) SONDE_TRY(fuseConvBiasWithZ(rewrite));
-        SONDE_TRY(toLayout(rewrite, options.layout));
+        SONDE_TRY(did("enable_" + options.layout, toLayout(rewrite, options.layout)));
     }
-    if (options.fuseConvBiasNonlinearity || options.fuseConvBiasWithZ) SONDE_TRY(fuseConvBias(rewrite));
-    if (options.fuseConvBiasWithZ) SONDE_TRY(fuseConvBiasWithZ(rewrite));
+    if (options.fuseConvBiasNonlinearity || options.fuseConvBiasWithZ)
+        SONDE_TRY(did("enable_fuse_conv_bias_nonlinearity", fuseConvBias(rewrite)));
+    if (options.fuseConvBiasWithZ) SONDE_TRY(did("enable_fuse_conv_bias_with_z", fuseConvBiasWithZ(rewrite)));
     const std::vector<std::string> last{"merge-duplicates", "remove-dead-code"};
     SONDE_ASSIGN(passes::PassResult made, passes::runPasses(*always.graph, last, context, work));
     return made.graph;

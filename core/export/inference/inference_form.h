@@ -1,6 +1,9 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/progress.h"
 #include "core/document/document_types.h"
@@ -19,11 +22,15 @@ bool needsStaticForm(const io::dump::InferenceOptions& options);
 base::Result<Document> staticForm(const Document& document, std::span<const tensor::Value> inputs,
                                   const base::WorkContext& work);
 
+/// What options did: their names, in the order of the rewrites, and the number of operations that each changed.
+using AppliedOptions = std::vector<std::pair<std::string, std::size_t>>;
+
 /// A copy of the graph after what is always done (from `optLevel` 1 on arithmetic; batch norms, identities, constants,
 /// duplicates, dead code) and what the options ask for, in the order of dump.md, "Inference options": float16, layout,
 /// fusions.
 base::Result<std::shared_ptr<graph::InternalGraph>> optimisedForInference(const graph::InternalGraph& graph,
                                                                           const io::dump::InferenceOptions& options,
-                                                                          int optLevel, const base::WorkContext& work);
+                                                                          int optLevel, const base::WorkContext& work,
+                                                                          AppliedOptions* applied = nullptr);
 
 }  // namespace sonde::exporting

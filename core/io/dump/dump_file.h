@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,10 +26,22 @@ inline constexpr std::string_view kTestMagic = "mgbtest0";
 inline constexpr std::string_view kSectionMagic = "SONDEGR1";
 inline constexpr int kModelVersion = 2;
 
+/// MegEngine's names of the forms of a graph section. In FBS, the older one, the header's version is 1 whatever
+/// WriteOptions::modelVersion is.
+enum class DumpFormat { FbsV2, Fbs };
+std::string_view nameOf(DumpFormat format);  ///< "FBS_V2", "FBS"
+/// Error (Usage): a name of no format.
+base::Result<DumpFormat> dumpFormatFrom(std::string_view name);
+
 struct Metadata {
-    std::string userInfo;
-    std::optional<std::uint64_t> optimizeOptions;  ///< of graphs that were optimised
+    std::string userInfo;                          ///< any bytes; JSON is kept as its text
+    std::optional<std::uint64_t> optimizeOptions;  ///< of graphs that were optimised: what was requested
+    /// What was done, in order: names of options and the number of operations that each changed.
+    std::vector<std::pair<std::string, std::size_t>> applied = {};
+    std::string compatibleWith = {};  ///< an older version of the reader that the file is meant for; may be empty
 };
+/// For people: texts as they are, other bytes as "0x00ff…".
+std::string userInfoText(const Metadata& metadata);
 
 /// One test case: inputs by name.
 using TestCase = std::vector<std::pair<std::string, tensor::Tensor>>;
@@ -38,8 +51,13 @@ struct DumpFile {
     std::vector<std::string> outputNames;
     std::optional<Metadata> metadata;
     std::vector<TestCase> cases;
-    base::Diagnostics
-        notes;  ///< what the graph does otherwise than the model: checks that it has no form of; not written
+    /// What the graph does otherwise than the model: checks that it has no form of. After reading: what was odd in the
+    /// file. Not written.
+    base::Diagnostics notes;
+    DumpFormat format = DumpFormat::FbsV2;
+    int modelVersion = kModelVersion;  ///< after reading
+    /// After reading: priorities of operations, by the name of their first output; empty if the file keeps none.
+    std::vector<std::pair<std::string, std::int64_t>> priorities = {};
 };
 
 struct WriteInfo {
@@ -51,16 +69,23 @@ struct WriteInfo {
 struct WriteOptions {
     NameOptions names;
     int modelVersion = kModelVersion;
-    bool append = false;  ///< after what the file holds
+    bool append = false;  ///< after what the file holds; streams take no notice
 };
 
-/// Errors (Usage): a graph that cannot be written, two outputs of one name; (Run) the file cannot be written.
+/// Errors (Usage): a graph that cannot be written, two outputs of one name, a version that is not known; (Run) the file
+/// cannot be written.
 base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpFile& dump,
                                   const WriteOptions& options = {});
+/// Writes at the stream's position; a stream that has none, such as a pipe, is taken to be at its beginning. Errors:
+/// the same.
+base::Result<WriteInfo> writeDump(std::ostream& stream, const DumpFile& dump, const WriteOptions& options = {});
 /// Reads the dump that begins at `offset`; `end` (if not null) is set after it. Errors: what is wrong; the file may
 /// hold anything.
 base::Result<DumpFile> readDump(const std::filesystem::path& path, std::uint64_t offset = 0,
                                 std::uint64_t* end = nullptr);
+/// Reads the dump that begins at the stream's position, and leaves the stream after it if it can be moved. The whole
+/// rest of the stream is held in memory. Errors: the same.
+base::Result<DumpFile> readDump(std::istream& stream);
 bool looksLikeDump(std::span<const std::byte> head);
 
 }  // namespace sonde::io::dump

@@ -59,6 +59,7 @@ class Encoder {
                   {"class", expr.moduleClass},
                   {"scope", expr.scope.index()}};
         if (m_names.operations && !expr.name.empty()) json["name"] = expr.name;
+        if (++m_count; m_names.priorities && !expr.op.name.empty()) json["priority"] = m_count;
         if (expr.qualname) json["qualname"] = *expr.qualname;
         if (expr.isParameter) json["parameter"] = true;
         if (!m_names.parameters && expr.isParameter) json["target"] = "";
@@ -130,12 +131,13 @@ class Encoder {
     tm::TensorTable& m_tensors;
     NameOptions m_names;
     std::unordered_map<NodeId, std::size_t> m_numbers;
+    std::int64_t m_count = 0;  ///< of exprs so far
 };
 
 class Decoder {
   public:
-    Decoder(const Json& json, const std::vector<tensor::Tensor>& tensors)
-        : m_json(json), m_tensors(tensors), m_graph(std::make_shared<InternalGraph>()) {}
+    Decoder(const Json& json, const std::vector<tensor::Tensor>& tensors, GraphExtras* extras)
+        : m_json(json), m_tensors(tensors), m_extras(extras), m_graph(std::make_shared<InternalGraph>()) {}
 
     std::shared_ptr<InternalGraph> run() {
         m_graph->name = m_json.at("name").get<std::string>();
@@ -215,6 +217,8 @@ class Decoder {
         if (const auto qualname = json.find("qualname"); qualname != json.end())
             expr.qualname = qualname->get<std::string>();
         const std::vector<NodeId> made = expr.outputs;
+        if (const auto priority = json.find("priority"); m_extras && priority != json.end() && !made.empty())
+            m_extras->priorities.emplace_back(m_graph->node(made.front()).name, priority->get<std::int64_t>());
         for (std::size_t i = 0; i < made.size() && i < outputs.size(); ++i) {
             m_nodes.push_back(made[i]);
             m_graph->setType(made[i], tm::typeFrom(outputs[i].at("type")));
@@ -287,6 +291,7 @@ class Decoder {
 
     const Json& m_json;
     const std::vector<tensor::Tensor>& m_tensors;
+    GraphExtras* m_extras;
     std::shared_ptr<InternalGraph> m_graph;
     std::vector<NodeId> m_nodes;
 };
@@ -297,8 +302,9 @@ Json graphJson(const InternalGraph& graph, tm::TensorTable& tensors, const NameO
     return Encoder(graph, tensors, names).run();
 }
 
-std::shared_ptr<InternalGraph> graphFrom(const Json& json, const std::vector<tensor::Tensor>& tensors) {
-    return Decoder(json, tensors).run();
+std::shared_ptr<InternalGraph> graphFrom(const Json& json, const std::vector<tensor::Tensor>& tensors,
+                                         GraphExtras* extras) {
+    return Decoder(json, tensors, extras).run();
 }
 
 }  // namespace sonde::io::dump

@@ -4,6 +4,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <sstream>
+
 #include "core/document/document.h"
 #include "core/document/repeated_trace.h"
 #include "core/exec/plan.h"
@@ -143,11 +145,31 @@ class TestHelpDump : public QObject {
         QVERIFY(dtypes.contains("float32") && !operators.empty());
     }
 
+    void streamsAndFormats() {
+        const auto document = *document::open("zoo:seed");
+        exporting::DumpOptions options;
+        options.names.priorities = true;
+        exporting::DumpOptions old = options;
+        old.format = "FBS";
+        old.noChangeGraph = false;
+        old.compatOlderVersion = "8.14";
+        for (const exporting::DumpOptions& how : {options, old}) {
+            const auto dump = *exporting::makeDump(*document, {}, how);
+            std::stringstream stream;
+            QVERIFY(io::dump::writeDump(stream, dump));
+            const auto again = io::dump::readDump(stream);
+            QVERIFY(again && again->format == dump.format);
+            QCOMPARE(again->outputNames, dump.outputNames);
+        }
+    }
+
     void inferenceOptions() {
         exporting::DumpOptions options;
         QVERIFY(options.inference.set("enable_io16xc32", true));
         QVERIFY(options.inference.set("enable_nchw88", true));
         QVERIFY(!options.inference.set("enable_nchw4", true));
+        QVERIFY(options.inference.set("enable_fuse_preprocess", true));
+        QVERIFY(options.inference.set("enable_fuse_preprocess", false));
         QVERIFY(!options.inference.set("enable_magic", true));
         QCOMPARE(options.inference.bits(), std::uint64_t{12884901953});
         const auto names = *io::dump::InferenceOptions::names(12884901953);
