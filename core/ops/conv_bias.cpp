@@ -60,7 +60,7 @@ base::Result<Tensor> plainWeights(const Attributes& attributes, const Tensor& w)
 
 Attributes convAttributes(const Attributes& attributes) {
     Attributes result;
-    for (const char* name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}) {
+    for (const char* name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides", "compute_mode"}) {
         if (const auto* value = attributes.find(name)) result.set(name, *value);
     }
     return result;
@@ -201,6 +201,7 @@ void define_conv_bias(Registry& registry) {
                      .attrInts("kernel_shape")
                      .attrInts("pads")
                      .attrInts("strides")
+                     .attrString("compute_mode", "")
                      .runs(convBias, inferConvBias));
 }
 

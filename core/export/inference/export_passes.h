@@ -19,9 +19,9 @@ base::Result<std::size_t> fuseConvBiasWithZ(passes::Rewrite& rewrite);
 /// Convolutions in the layout ("nchw88", "hwcd4" …) with relayouts around them; elementwise operators between them
 /// follow. Which ones change is said in layouts.h.
 base::Result<std::size_t> toLayout(passes::Rewrite& rewrite, const std::string& layout);
-/// Every float32 input and constant becomes float16 and operators exchange float16. What takes float32 alone gets
-/// casts. Usage error: a graph with branches or loops.
-base::Result<std::size_t> toHalf(passes::Rewrite& rewrite);
+/// Every float32 input and constant becomes float16 and operators exchange float16, in branches and loops, too. What
+/// takes float32 alone gets casts. With `computesInHalf` sums and products are added up in float16 as well.
+base::Result<std::size_t> toHalf(passes::Rewrite& rewrite, bool computesInHalf);
 
 // The way back, for who compares.
 

@@ -1,9 +1,10 @@
-// float32 graphs in float16 (dump.md, "Inference options"). The kernels compute each operator in float32
-// and round its result, so that both options give the same numbers here.
+// float32 graphs in float16 (dump.md, "Inference options"). The kernels compute each operator in float32 and round its
+// result; with enable_ioc16 those that add up round after each step, which an attribute tells them.
 
 #include <map>
 
 #include "core/export/inference/export_passes.h"
+#include "core/graph/traits.h"
 #include "core/ops/registry/registry.h"
 
 namespace sonde::exporting {
@@ -23,27 +24,56 @@ using tensor::Value;
 
 constexpr int kCastVersion = 13;
 
+/// Operators that add up products or elements: what they do so in is said by the attribute compute_mode.
+bool addsUp(const Expr& expr) {
+    using enum operators::OpClass;
+    switch (graph::traitsOf(expr).opClass) {
+        case Conv:
+        case ConvTranspose:
+        case Linear:
+        case MatMul:
+        case MatrixProduct:
+        case AddMatrixProduct:
+        case BatchMatrixProduct:
+        case Sum:
+        case Mean:
+        case Reduce: return true;
+        default: return false;
+    }
+}
+
+/// float32 as float16, also of what a sequence holds.
+void narrow(TypeInfo& type) {
+    if (type.dtype == DType::Float32) type.dtype = DType::Float16;
+    for (TypeInfo& element : type.elements) narrow(element);
+}
+
 class Halver {
   public:
-    explicit Halver(Rewrite& rewrite) : m_rewrite(rewrite), m_graph(rewrite.graph()) {}
+    Halver(Rewrite& rewrite, bool computesInHalf)
+        : m_rewrite(rewrite), m_graph(rewrite.graph()), m_computesInHalf(computesInHalf) {}
 
     base::Result<std::size_t> run() {
-        const std::vector<ExprId> order = m_graph.main().order;
-        for (const ExprId id : order) {
-            if (!m_graph.expr(id).bodies.empty()) {
-                return base::usageError("a graph with branches or loops cannot be written in float16",
-                                        m_graph.node(m_graph.expr(id).outputs.front()).name);
-            }
-        }
-        for (const ExprId id : order) SONDE_TRY(change(id));
+        SONDE_TRY(change(m_graph.mainId()));
         return m_count;
     }
 
   private:
-    bool isWide(NodeId node) const { return m_graph.node(node).type.dtype == DType::Float32; }
+    bool isWide(NodeId node) const {
+        const TypeInfo& type = m_graph.node(node).type;
+        return type.isTensor() && type.dtype == DType::Float32;
+    }
+
+    base::Result<void> change(graph::BodyId body) {
+        const std::vector<ExprId> order = m_graph.body(body).order;
+        for (const ExprId id : order) SONDE_TRY(change(id));
+        return {};
+    }
 
     base::Result<void> change(ExprId id) {
         const ExprKind kind = m_graph.expr(id).kind;
+        if (!m_graph.expr(id).bodies.empty()) return changeControl(id);
+        // Inputs of bodies have their type from enter().
         if (kind == ExprKind::Input) return castBehind(id, m_graph.expr(id).outputs.front());
         if (kind == ExprKind::Output) return {};
         if (kind == ExprKind::Constant || kind == ExprKind::GetAttr)
@@ -57,7 +87,47 @@ class Halver {
             return {};
         }
         SONDE_TRY(widenInputs(id));
-        return setOutputs(id);
+        SONDE_TRY(setOutputs(id));
+        if (m_computesInHalf && addsUp(m_graph.expr(id)))
+            m_graph.mutableExpr(id).attributes.set("compute_mode", std::string("float16"));
+        return {};
+    }
+
+    /// A branch or loop: its bodies begin with what it is given, and it gives what they end in.
+    base::Result<void> changeControl(ExprId id) {
+        const std::vector<graph::BodyId> bodies = m_graph.expr(id).bodies;
+        for (const graph::BodyId body : bodies) {
+            enter(id, body);
+            SONDE_TRY(change(body));
+        }
+        const std::vector<NodeId> outputs = m_graph.expr(id).outputs;
+        // The condition of a loop comes first in its body's results and is none of its outputs.
+        const std::vector<NodeId>& results = m_graph.body(bodies.front()).outputs;
+        const std::size_t first = results.size() > outputs.size() ? results.size() - outputs.size() : 0;
+        for (std::size_t i = 0; i < outputs.size() && first + i < results.size(); ++i) {
+            const TypeInfo& result = m_graph.node(results[first + i]).type;
+            if (isWide(results[first + i]) || result == m_graph.node(outputs[i]).type) continue;
+            TypeInfo type = m_graph.node(outputs[i]).type;
+            narrow(type);
+            m_graph.setType(outputs[i], std::move(type));
+            ++m_count;
+        }
+        for (const NodeId output : outputs) SONDE_TRY(castBehind(id, output));
+        return {};
+    }
+
+    /// Inputs of a body are what its owner is given, in the same order; older scans have a length in front.
+    void enter(ExprId owner, graph::BodyId body) {
+        const std::vector<Argument>& given = m_graph.expr(owner).arguments;
+        const std::vector<NodeId> inputs = m_graph.body(body).inputs;
+        const std::size_t first = given.size() > inputs.size() ? given.size() - inputs.size() : 0;
+        for (std::size_t i = 0; i < inputs.size() && first + i < given.size(); ++i) {
+            const Argument& argument = given[first + i];
+            if (argument.kind != Argument::Kind::Node || isWide(argument.node)) continue;
+            TypeInfo type = m_graph.node(inputs[i]).type;
+            narrow(type);
+            m_graph.setType(inputs[i], std::move(type));
+        }
     }
 
     void setDtype(NodeId node, DType dtype) {
@@ -150,6 +220,8 @@ class Halver {
                      ops::infer(*row, types, constants, expr.attributes, expr.outputs.size()));
         const std::vector<NodeId> outputs = expr.outputs;
         for (std::size_t i = 0; i < outputs.size() && i < inferred.types.size(); ++i) {
+            if (!inferred.types[i].isTensor() && !inferred.types[i].elements.empty())
+                m_graph.setType(outputs[i], inferred.types[i]);
             if (inferred.types[i].dtype == DType::Undefined) continue;
             if (inferred.types[i].dtype != m_graph.node(outputs[i]).type.dtype) ++m_count;
             setDtype(outputs[i], inferred.types[i].dtype);
@@ -160,6 +232,7 @@ class Halver {
 
     Rewrite& m_rewrite;
     InternalGraph& m_graph;
+    bool m_computesInHalf;
     std::size_t m_count = 0;
     std::map<NodeId, Value> m_constants;  ///< what narrowed constants were
     std::map<NodeId, NodeId> m_wide;      ///< by what was cast to float16: what it was before
@@ -167,6 +240,8 @@ class Halver {
 
 }  // namespace
 
-base::Result<std::size_t> toHalf(Rewrite& rewrite) { return Halver(rewrite).run(); }
+base::Result<std::size_t> toHalf(Rewrite& rewrite, bool computesInHalf) {
+    return Halver(rewrite, computesInHalf).run();
+}
 
 }  // namespace sonde::exporting

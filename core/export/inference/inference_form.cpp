@@ -91,7 +91,7 @@ base::Result<std::shared_ptr<InternalGraph>> optimisedForInference(const Interna
         return {};
     };
     if (options.ioc16 || options.io16xc32)
-        SONDE_TRY(did(options.ioc16 ? "enable_ioc16" : "enable_io16xc32", toHalf(rewrite)));
+        SONDE_TRY(did(options.ioc16 ? "enable_ioc16" : "enable_io16xc32", toHalf(rewrite, options.ioc16)));
     if (!options.layout.empty()) {
         // Sums are not taken in by layouts whose kernels have none.
         const bool takesSums = options.layout == "nchw4" || options.layout == "nchw32" || options.layout == "nchw64" ||

@@ -135,7 +135,7 @@ class Unfused {
                               argument(YScale),
                               argument(YZero),
                               bias};
-        for (const char* name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"})
+        for (const char* name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides", "compute_mode"})
             if (const auto* value = m_source.attributes.find(name)) made.attributes.set(name, *value);
         return insert(std::move(made), "_conv");
     }
@@ -162,6 +162,7 @@ void widenAttributes(Expr& expr) {
                    kSingle = static_cast<std::int64_t>(DType::Float32);
     for (const char* name : {"to", "dtype"})
         if (expr.attributes.getInt(name, 0) == kHalf) expr.attributes.set(name, kSingle);
+    expr.attributes.erase("compute_mode");
     const auto items = expr.attributes.items();
     for (const tensor::Attribute& item : items) {
         const auto* tensor = std::get_if<Tensor>(&item.value);

@@ -6,6 +6,7 @@
 
 #include "core/ops/kernels/depthwise.h"
 #include "core/ops/kernels/epilogue.h"
+#include "core/ops/kernels/half_sums.h"
 #include "core/ops/kernels/numbers.h"
 #include "core/ops/kernels/patches.h"
 
@@ -161,6 +162,7 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
             call.epilogue = epilogue;
             call.ldc = patches.outputs();
             call.rowBias = bias ? bias + g * sizes.groupOut() : nullptr;
+            call.inHalf = sumsInHalf(context);
             call.stop = &context.environment().stop;
             gemm(call, context.pool());
         }
@@ -260,14 +262,16 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
     if (x.dtype() == DType::Float32) {
         const float* b = bias ? bias->data<float>() : nullptr;
         const Epilogue* epilogue = Epilogue::of(y);
-        if (sizes.groupIn() == 1 && groups > 1 && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial)) {
+        const bool inHalf = sumsInHalf(context);
+        if (!inHalf && sizes.groupIn() == 1 && groups > 1 &&
+            fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial)) {
             const DepthwiseSizes depthwise{sizes.batch, sizes.inChannels, sizes.groupOut(), epilogue};
             convolveDepthwise(x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, depthwise,
                               sizes.inputSpatial, sizes.outputSpatial, context.pool());
             return {};
         }
         const auto* plan = context.prepared<ConvPlan>();
-        if (plan && groups == 1 && !context.environment().exact) {
+        if (plan && groups == 1 && !inHalf && !context.environment().exact) {
             const WinogradSizes planes{sizes.batch,        sizes.inChannels,    sizes.outChannels,
                                        sizes.inputSpatial, sizes.outputSpatial, epilogue};
             const int tile = winogradTile(window, planes);
@@ -310,6 +314,7 @@ base::Result<void> transposedTyped(KernelContext& context, const Tensor& x, cons
             call.right = {x.data<T>() + (n * x.dim(1) + g * groupIn) * patches.outputs(), patches.outputs(), 1};
             call.c = matrix;
             call.ldc = patches.outputs();
+            call.inHalf = sumsInHalf(context);
             call.stop = &context.environment().stop;
             gemm(call, context.pool());
             T* image = y.mutableData<T>() + (n * y.dim(1) + g * groupOut) * patches.inputSize();
@@ -317,8 +322,12 @@ base::Result<void> transposedTyped(KernelContext& context, const Tensor& x, cons
                 for (auto k = static_cast<std::int64_t>(begin); k < static_cast<std::int64_t>(end); ++k) {
                     T* channel = image + k * patches.inputSize();
                     std::fill(channel, channel + patches.inputSize(), bias ? bias[g * groupOut + k] : T{});
-                    for (std::int64_t t = 0; t < taps; ++t)
+                    for (std::int64_t t = 0; t < taps; ++t) {
                         patches.addRow(matrix + (k * taps + t) * patches.outputs(), k * taps + t, image);
+                        if constexpr (std::is_same_v<T, float>) {
+                            if (call.inHalf) roundToHalf({channel, static_cast<std::size_t>(patches.inputSize())});
+                        }
+                    }
                 }
             });
         }

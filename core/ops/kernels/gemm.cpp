@@ -301,7 +301,8 @@ bool isDense(const GemmCall<float>& call) {
 template <>
 void gemm<float>(const GemmCall<float>& call, base::ThreadPool& pool) {
     if (call.m <= 0 || call.n <= 0) return;
-    if (isDense(call)) denseProduct(call, pool);
+    if (call.inHalf) productInHalf(call, pool);
+    else if (isDense(call)) denseProduct(call, pool);
     else Product(call, pool).run();
 }
 

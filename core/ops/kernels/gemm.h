@@ -76,6 +76,7 @@ struct GemmCall {
     const T* rowBias = nullptr;
     const T* columnBias = nullptr;
     bool accumulate = false;
+    bool inHalf = false;                    ///< every step is rounded to float16, see productInHalf (float only)
     const Epilogue* epilogue = nullptr;     ///< of the tensor that C's rows are stretches of (float only)
     std::int64_t offset = 0;                ///< of c[0] in that tensor
     const std::stop_token* stop = nullptr;  ///< asked before each block of C; what is left then is not computed
@@ -97,6 +98,10 @@ extern template void gemm<std::uint64_t>(const GemmCall<std::uint64_t>&, base::T
 
 /// The product by Eigen, of factors in memory.
 void denseProduct(const GemmCall<float>& call, base::ThreadPool& pool);
+
+/// The product of factors that hold float16 numbers, as a processor computes it that has float16 only: each product and
+/// each sum is rounded, in the order of k; then the bias is added (half_sums.cpp). What GemmCall::inHalf asks for.
+void productInHalf(const GemmCall<float>& call, base::ThreadPool& pool);
 
 /// Fewer multiplications than that are not worth waking a thread.
 constexpr std::int64_t kMinShared = 100'000;

@@ -8,6 +8,7 @@
 
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/half_sums.h"
 #include "core/ops/kernels/numbers.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
@@ -112,6 +113,7 @@ void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c
         call.c = z;
         call.ldc = n;
         call.epilogue = epilogue;
+        call.inHalf = sumsInHalf(context);
         call.offset = batch * m * n;
         call.stop = &context.environment().stop;
         gemm(call, context.pool());
@@ -185,6 +187,7 @@ base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, c
         call.rightPacked = &packed->matrix;
         call.c = c.mutableData<float>();
         call.ldc = right.columns;
+        call.inHalf = sumsInHalf(context);
         call.stop = &context.environment().stop;
         if (call.k > 0) {
             call.epilogue = Epilogue::of(c);
@@ -295,6 +298,7 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
         call.ldc = n;
         if (isRow) call.columnBias = c->data<T>();
         call.accumulate = c != nullptr && !isRow;
+        call.inHalf = sumsInHalf(context);
         if (options.alpha == 1) call.epilogue = Epilogue::of(y);
         call.stop = &context.environment().stop;
         gemm(call, context.pool());

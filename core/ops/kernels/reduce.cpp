@@ -6,10 +6,12 @@
 #include <type_traits>
 
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/half_sums.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/kernels/numbers.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
+#include "core/tensor/half_floats.h"
 
 namespace sonde::ops::kernels {
 
@@ -169,6 +171,50 @@ void reduceLines(base::ThreadPool& pool, Reduce kind, const Lines& lines, Tensor
         });
 }
 
+bool isSum(Reduce kind) {
+    switch (kind) {
+        case Reduce::Sum:
+        case Reduce::Mean:
+        case Reduce::L1:
+        case Reduce::L2:
+        case Reduce::Prod:
+        case Reduce::SumSquare:
+        case Reduce::LogSum: return true;
+        default: return false;
+    }
+}
+
+/// One line of `n` float16 numbers (as float) that lie `step` apart, each operation rounded; of what isSum() names.
+float reduceInHalf(Reduce kind, const float* x, std::int64_t n, std::int64_t step) {
+    float sum = kind == Reduce::Prod ? 1.0F : 0.0F;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const float value = x[i * step];
+        if (kind == Reduce::Prod) sum = nearestHalf(sum * value);
+        else if (kind == Reduce::L1) sum = nearestHalf(sum + std::abs(value));
+        else if (kind == Reduce::L2 || kind == Reduce::SumSquare) sum = nearestHalf(sum + nearestHalf(value * value));
+        else sum = nearestHalf(sum + value);
+    }
+    if (kind == Reduce::Mean) return nearestHalf(sum / static_cast<float>(n));
+    if (kind == Reduce::L2) return nearestHalf(std::sqrt(sum));
+    return kind == Reduce::LogSum ? nearestHalf(std::log(sum)) : sum;
+}
+
+/// float16, every step rounded.
+base::Result<void> reduceLinesInHalf(base::ThreadPool& pool, Reduce kind, const Lines& lines, Tensor& out) {
+    SONDE_ASSIGN(const Tensor x, lines.x.cast(DType::Float32));
+    const auto* in = x.data<float>();
+    std::vector<float> results(static_cast<std::size_t>(out.numel()));
+    pool.parallelFor(results.size(), 64, [&](std::size_t begin, std::size_t end) {
+        for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+            const float* line = in + i / lines.inner * lines.n * lines.inner + i % lines.inner;
+            results[static_cast<std::size_t>(i)] = reduceInHalf(kind, line, lines.n, lines.inner);
+        }
+    });
+    tensor::floatToHalf(results.data(), static_cast<std::uint16_t*>(static_cast<void*>(out.mutableBytes())),
+                        results.size());
+    return {};
+}
+
 Shape reducedShape(const Shape& shape, std::span<const std::size_t> axes, bool keepDims) {
     Shape result;
     for (std::size_t i = 0; i < shape.rank(); ++i) {
@@ -185,6 +231,7 @@ base::Result<void> reduce(KernelContext& context, Reduce kind, const Tensor& x, 
     SONDE_ASSIGN(Tensor out, context.output(x.dtype(), reducedShape(x.shape(), axes, keepDims)));
     if (out.numel() == 0) return {};
     SONDE_ASSIGN(const Lines lines, linesOf(context.pool(), x, axes));
+    if (isSum(kind) && sumsInHalf(context)) return reduceLinesInHalf(context.pool(), kind, lines, out);
     bool done = tensor::dispatchFloating(x.dtype(), [&](auto tag) {
         reduceLines<typename decltype(tag)::type, double>(context.pool(), kind, lines, out);
     });
