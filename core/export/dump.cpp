@@ -278,7 +278,6 @@ base::Result<io::dump::DumpFile> makeDump(const Document& given, const std::vect
                                           const DumpOptions& options, const base::WorkContext& work) {
     SONDE_TRY(checkFormat(options));
     const Document source = withDumpOutputs(given);
-    if (options.optimize) SONDE_TRY(checkInferenceOptions(options.inference));
     SONDE_TRY(checkModel(source));
     SONDE_TRY(checkOpaqueCalls(source, "a dump"));
     io::dump::DumpFile dump;

@@ -31,7 +31,6 @@ base::Result<graph::InternalGraph> checkedAgain(const graph::InternalGraph& sour
 base::Result<TestCases> optimisedCases(const Document& document, const TestCases& cases,
                                        const io::dump::InferenceOptions& options,
                                        std::span<const tensor::Value> example, const base::WorkContext& work) {
-    SONDE_TRY(checkInferenceOptions(options));
     graph::InternalGraph graph = *cases.graph;
     if (needsStaticForm(options)) {
         SONDE_ASSIGN(const Document form, staticForm(document, example, work));

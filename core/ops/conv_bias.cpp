@@ -16,7 +16,14 @@ base::Result<void> relayout(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     SONDE_ASSIGN(const Packing packing, Packing::parse(attributes.getString("packing", "")));
     if (attributes.getInt("back", 0) == 0) {
-        SONDE_ASSIGN(Tensor packed, packing.pack(context.in("x")));
+        Tensor x = context.in("x");
+        if (attributes.has("offset")) {
+            // Bytes 0 … 255 as int8 -128 … 127: what float32 arithmetic gives of them is exact.
+            SONDE_ASSIGN(x, x.cast(DType::Float32));
+            for (float& value : x.mutableSpan<float>()) value += static_cast<float>(attributes.getInt("offset", 0));
+            SONDE_ASSIGN(x, x.cast(DType::Int8));
+        }
+        SONDE_ASSIGN(Tensor packed, packing.pack(x));
         context.setOutput(Value(std::move(packed)));
         return {};
     }
@@ -29,12 +36,14 @@ base::Result<void> inferRelayout(InferContext& context) {
     const Attributes& attributes = context.attributes();
     SONDE_ASSIGN(const Packing packing, Packing::parse(attributes.getString("packing", "")));
     setLike(context, "x", std::nullopt);
+    if (attributes.has("offset")) context.set("y", TypeInfo::tensor(DType::Int8));
     const std::optional<Shape> shape = context.in("x").staticShape();
     if (!shape) return {};
     SONDE_ASSIGN(const Shape result, attributes.getInt("back", 0) == 0
                                          ? packing.packedShape(*shape)
                                          : packing.plainShape(*shape, attributes.getInts("extents")));
     setLike(context, "x", dimsOf(result));
+    if (attributes.has("offset")) context.set("y", TypeInfo::tensor(DType::Int8, result));
     return {};
 }
 
@@ -172,6 +181,7 @@ void define_conv_bias(Registry& registry) {
                      .required("packing", AttributeKind::String)
                      .attrInt("back", 0)
                      .attrInts("extents")
+                     .attr("offset", AttributeKind::Int)
                      .runs(relayout, inferRelayout));
     registry.add(Row("ConvBias", 1,
                      "convolution, bias, sum and activation in one step, optionally in blocks of channels",

@@ -61,12 +61,15 @@ class Converter {
         std::size_t count = 0;
         for (const graph::BodyId body : m_rewrite.bodies()) {
             m_forms.clear();
+            m_padded.clear();
             const std::vector<ExprId> order = m_graph.body(body).order;
             for (const ExprId id : order) {
                 if (m_graph.isErased(id)) continue;
                 SONDE_ASSIGN(const bool done, convert(id));
                 count += done ? 1 : 0;
-                if (!done) SONDE_TRY(follow(id));
+                if (done) continue;
+                SONDE_ASSIGN(const bool followed, follow(id));
+                count += followed ? 1 : 0;
             }
         }
         return count;
@@ -263,37 +266,132 @@ class Converter {
         m_rewrite.replace(old, plain, kWhy);
         m_rewrite.erase(id, kWhy);
         (void)m_graph.rename(plain, name);  // free again: what had it is gone
-        // Only what holds no padding can be read again in blocks.
+        // What holds padding is read in blocks only by who counts the channels.
         if (form.isWhole) m_forms[plain].push_back(std::move(form));
+        else m_padded.insert_or_assign(plain, std::move(form));
         return {};
     }
 
-    /// An elementwise operator whose tensors are all packed, or single numbers, is computed on the blocks.
-    base::Result<void> follow(ExprId id) {
+    base::Result<bool> follow(ExprId id) {
+        const Expr& expr = m_graph.expr(id);
+        if (!expr.op.domain.empty() || expr.outputs.size() != 1 || expr.arguments.empty()) return false;
+        if (expr.op.name == "Concat") return followConcat(id);
+        if (isWindow(expr)) return followWindow(id);
+        return followElementwise(id);
+    }
+
+    /// A pooling, or a resizing of height and width, of an image.
+    bool isWindow(const Expr& expr) const {
+        static constexpr std::string_view kPools[] = {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"};
+        if (std::ranges::find(kPools, expr.op.name) != std::end(kPools)) return true;
+        constexpr int kSameInputs = 11;  // before, Resize had other ones
+        if (expr.op.name != "Resize" || expr.op.version < kSameInputs || expr.attributes.has("axes")) return false;
+        // Scales, or sizes: batch and channels stay.
+        const auto scales = known(expr, 2), sizes = known(expr, 3);
+        if (scales && scales->tensor.numel() == 4)
+            return scales->tensor.toDouble(0) == 1 && scales->tensor.toDouble(1) == 1;
+        const auto& x = m_graph.node(expr.inputs.front()).type.shape;
+        return sizes && sizes->tensor.numel() == 4 && x && x->size() == 4 &&
+               sizes->tensor.toInt64(0) == (*x)[0].value && sizes->tensor.toInt64(1) == (*x)[1].value;
+    }
+
+    base::Result<bool> followWindow(ExprId id) {
+        const Expr& expr = m_graph.expr(id);
+        if (expr.arguments[0].kind != Argument::Kind::Node) return false;
+        const NodeId x = expr.arguments[0].node;
+        const auto whole = m_forms.find(x);
+        auto form = whole == m_forms.end() ? std::optional<Packed>() : wholeForm(whole->second, std::nullopt);
+        if (const auto padded = m_padded.find(x); !form && padded != m_padded.end()) form = padded->second;
+        const auto shape = m_graph.node(x).type.staticShape();
+        if (!form || !shape || shape->rank() != 4) return false;
+        form->channels = (*shape)[1];
+        Expr made = expr;
+        made.op = {"sonde", "Blocked", 1};
+        made.target = "Blocked";
+        made.attributes.set("of", expr.op.name);
+        made.attributes.set("packing", form->packing);
+        made.attributes.set("channels", form->channels);
+        made.arguments[0] = Argument::of(form->node);
+        SONDE_TRY(replace(id, std::move(made), *form));
+        return true;
+    }
+
+    /// Along the channels, of whole blocks: the blocks one after the other.
+    base::Result<bool> followConcat(ExprId id) {
+        const Expr& expr = m_graph.expr(id);
+        const auto rank = m_graph.node(expr.outputs.front()).type.staticShape();
+        const std::int64_t axis = expr.attributes.getInt("axis", 0);
+        if (!rank || rank->rank() != 4 || (axis != 1 && axis != -3)) return false;
+        std::optional<Packed> form;
+        Expr made = expr;
+        for (Argument& argument : made.arguments) {
+            const auto found = argument.kind == Argument::Kind::Node ? m_forms.find(argument.node) : m_forms.end();
+            const auto whole = found == m_forms.end() ? std::optional<Packed>() : wholeForm(found->second, form);
+            if (!whole) return false;
+            argument = Argument::of(whole->node);
+            form = whole;
+        }
+        // "NCHW -> N C/8 H W C%8": the axis of the blocks.
+        const std::string_view axes = std::string_view(form->packing).substr(form->packing.find("-> ") + 3);
+        made.attributes.set("axis", std::int64_t{std::count(axes.begin(), axes.begin() + axes.find("C/"), ' ')});
+        form->channels = (*rank)[1];
+        SONDE_TRY(replace(id, std::move(made), *form));
+        return true;
+    }
+
+    /// One number for each channel, in blocks as well; none if the constant is anything else.
+    base::Result<std::optional<Argument>> packedChannels(ExprId id, const KnownTensor& constant, const Packed& like) {
+        const NodeId output = m_graph.expr(id).outputs.front();
+        const auto shape = m_graph.node(output).type.staticShape();
+        const Tensor& tensor = constant.tensor;
+        if (!shape || shape->rank() != 4 || tensor.rank() > 4 || tensor.rank() < 3) return std::optional<Argument>();
+        if (tensor.numel() != (*shape)[1] || tensor.dim(tensor.rank() - 3) != (*shape)[1])
+            return std::optional<Argument>();
+        SONDE_ASSIGN(Tensor numbers, tensor.reshaped({1, (*shape)[1], 1, 1}));
+        SONDE_ASSIGN(const ops::Packing packing, ops::Packing::parse(like.packing));
+        SONDE_ASSIGN(numbers, packing.pack(numbers));
+        return std::optional(Argument::of(this->constant(id, constant.node, std::move(numbers))));
+    }
+
+    /// An elementwise operator whose tensors are all packed, single numbers, or numbers of the channels, is computed on
+    /// the blocks.
+    base::Result<bool> followElementwise(ExprId id) {
         static constexpr std::string_view kNames[] = {
             "Relu", "Sigmoid", "Tanh",     "HardSwish", "HardSigmoid", "LeakyRelu", "Elu", "Clip", "Abs", "Neg",
             "Exp",  "Sqrt",    "Softplus", "Erf",       "Add",         "Sub",       "Mul", "Div",  "Max", "Min"};
         const Expr& expr = m_graph.expr(id);
-        if (!expr.op.domain.empty() || expr.outputs.size() != 1 ||
-            std::ranges::find(kNames, expr.op.name) == std::end(kNames))
-            return {};
+        if (std::ranges::find(kNames, expr.op.name) == std::end(kNames)) return false;
         std::optional<Packed> form;
         Expr made = expr;
+        std::vector<Argument*> channelwise;
         for (Argument& argument : made.arguments) {
             const Value* value = passes::constantOf(m_graph, &argument);
             if (argument.kind == Argument::Kind::Omitted ||
                 (value && (!value->isTensor() || value->tensor().numel() == 1)))
                 continue;
+            if (value) {
+                channelwise.push_back(&argument);
+                continue;
+            }
             const auto found = argument.kind == Argument::Kind::Node ? m_forms.find(argument.node) : m_forms.end();
             const auto whole = found == m_forms.end() ? std::optional<Packed>() : wholeForm(found->second, form);
             const bool sameShape =
                 m_graph.node(expr.outputs.front()).type.staticShape() && argument.kind == Argument::Kind::Node &&
                 m_graph.node(argument.node).type.staticShape() == m_graph.node(expr.outputs.front()).type.staticShape();
-            if (!whole || !sameShape) return {};
+            if (!whole || !sameShape) return false;
             argument = Argument::of(whole->node);
             form = whole;
         }
-        return form ? replace(id, std::move(made), *form) : base::Result<void>();
+        if (!form) return false;
+        for (Argument* argument : channelwise) {
+            const auto constant = passes::tensorOf(m_graph, argument);
+            if (!constant) return false;
+            SONDE_ASSIGN(const auto packed, packedChannels(id, *constant, *form));
+            if (!packed) return false;
+            *argument = *packed;
+        }
+        SONDE_TRY(replace(id, std::move(made), *form));
+        return true;
     }
 
     /// Without padding, and like the form that another operand has.
@@ -308,6 +406,7 @@ class Converter {
     InternalGraph& m_graph;
     std::string m_layout;
     std::map<NodeId, std::vector<Packed>> m_forms;  ///< plain nodes that exist in blocks, too
+    std::map<NodeId, Packed> m_padded;              ///< those whose last channels are padding
 };
 
 }  // namespace

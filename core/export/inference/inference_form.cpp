@@ -29,23 +29,11 @@ void renameRevalued(InternalGraph& graph, const std::vector<passes::PassReport>&
 
 }  // namespace
 
-base::Result<void> checkInferenceOptions(const io::dump::InferenceOptions& options) {
-    const auto refuse = [](const char* name, const char* hint) {
-        return base::usageError(std::string("the option ") + name +
-                                    " describes how another engine prepares its data; Sonde has no such form",
-                                "--option", hint);
-    };
-    if (options.fusePreprocess)
-        return refuse("enable_fuse_preprocess",
-                      "leave it out: the operators that preprocess the input stay in the graph");
-    if (options.weightPreprocess)
-        return refuse("weight_preprocess", "leave it out: weights are packed when the graph runs");
-    return {};
-}
-
 bool needsStaticForm(const io::dump::InferenceOptions& options) {
     io::dump::InferenceOptions plain;
     plain.fuseGrain = options.fuseGrain;
+    // A request to who runs the dump: here weights are packed once for each plan in any case.
+    plain.weightPreprocess = options.weightPreprocess;
     return options.bits() != plain.bits();
 }
 
@@ -82,7 +70,6 @@ base::Result<std::shared_ptr<InternalGraph>> optimisedForInference(const Interna
     if (optLevel > 0) ids.insert(ids.begin(), "simplify-arithmetic");
     SONDE_ASSIGN(passes::PassResult always, passes::runPasses(graph, ids, context, work));
     renameRevalued(*always.graph, always.reports);
-    if (!needsStaticForm(options)) return always.graph;
     passes::Notes notes;
     passes::Rewrite rewrite(*always.graph, notes);
     const auto did = [&](const std::string& name, base::Result<std::size_t> count) -> base::Result<void> {
@@ -90,6 +77,8 @@ base::Result<std::shared_ptr<InternalGraph>> optimisedForInference(const Interna
         if (applied && *count > 0) applied->emplace_back(name, *count);
         return {};
     };
+    if (options.fuseGrain) SONDE_TRY(did("enable_fuse_grain", fuseGrain(rewrite)));
+    if (options.fusePreprocess) SONDE_TRY(did("enable_fuse_preprocess", fusePreprocess(rewrite)));
     if (options.ioc16 || options.io16xc32)
         SONDE_TRY(did(options.ioc16 ? "enable_ioc16" : "enable_io16xc32", toHalf(rewrite, options.ioc16)));
     if (!options.layout.empty()) {

@@ -13,8 +13,6 @@ namespace sonde::exporting {
 
 using document::Document;
 
-/// Usage errors: options that this engine has no form for.
-base::Result<void> checkInferenceOptions(const io::dump::InferenceOptions& options);
 /// Layouts, precisions and fusions are written in ONNX operators of known shapes; other options leave the model's own.
 bool needsStaticForm(const io::dump::InferenceOptions& options);
 /// The document in ONNX operators, run on `inputs` (one value for each of document.inputs) where it is in others.

@@ -37,6 +37,7 @@ class Unfused {
           m_name(rewrite.graph().node(m_source.outputs.front()).name) {}
 
     base::Result<void> run() {
+        if (m_source.op.name == "Blocked") return runBlocked();
         const std::vector<std::int64_t> channels{-1, m_source.attributes.getInt("x_channels", -1), -1, -1};
         const Argument x = unpacked(argument(X), "x_packing", channels, "_input");
         SONDE_ASSIGN(const Argument weights, plainWeights());
@@ -54,6 +55,21 @@ class Unfused {
     }
 
   private:
+    /// A pooling or resizing on blocks is the plain one between relayouts.
+    base::Result<void> runBlocked() {
+        const std::vector<std::int64_t> channels{-1, m_source.attributes.getInt("channels", -1), -1, -1};
+        Expr made;
+        made.op = {"", text("of"), kActivationVersion};
+        made.arguments = m_source.arguments;
+        if (made.arguments.empty()) return base::unreadable("an operator on blocks has no image", m_name);
+        made.arguments[X] = unpacked(argument(X), "packing", channels, "_input");
+        made.attributes = m_source.attributes;
+        for (const char* own : {"of", "packing", "channels"}) made.attributes.erase(own);
+        const NodeId plain = insert(std::move(made), "_plain");
+        takePlace(relayout(Argument::of(plain), text("packing"), {}, false, "_blocks"));
+        return {};
+    }
+
     std::string text(const char* name) const { return m_source.attributes.getString(name, ""); }
     Argument argument(std::size_t position) const {
         return position < m_source.arguments.size() ? m_source.arguments[position] : Argument::omitted();
@@ -191,7 +207,7 @@ base::Result<std::size_t> unfuseConvBias(Rewrite& rewrite) {
         const std::vector<ExprId> order = rewrite.graph().body(body).order;
         for (const ExprId id : order) {
             const Expr& expr = rewrite.graph().expr(id);
-            if (expr.op.domain != "sonde" || expr.op.name != "ConvBias") continue;
+            if (expr.op.domain != "sonde" || (expr.op.name != "ConvBias" && expr.op.name != "Blocked")) continue;
             SONDE_TRY(Unfused(rewrite, id).run());
             ++count;
         }

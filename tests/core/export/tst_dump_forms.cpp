@@ -159,7 +159,7 @@ class TestDumpForms : public QObject {
     void elementwiseOperatorsFollow();
     void otherModelsAreWrittenInOnnxFirst();
     void formsSurviveTheFile();
-    void whatIsNotThereIsAnError();
+    void packingsAreChecked();
 };
 
 void TestDumpForms::case11Float16BehindFloat32Inputs() {
@@ -447,14 +447,7 @@ void TestDumpForms::formsSurviveTheFile() {
     QCOMPARE(run(again->graph, *inputs).size(), std::size_t(1));
 }
 
-void TestDumpForms::whatIsNotThereIsAnError() {
-    Model model;
-    const document::Document& document = model.done({model.op("y", "Exp", {arg(model.floats("x", {4}))})});
-    for (const char* option : {"enable_fuse_preprocess", "weight_preprocess"}) {
-        const auto dump = dumped(document, option);
-        QVERIFY2(!dump.has_value() && dump.error().text().find(option) != std::string::npos, option);
-        QCOMPARE(dump.error().exitStatus(), 2);
-    }
+void TestDumpForms::packingsAreChecked() {
     for (const char* text : {"", "NCHW", "NCHW -> X", "NCHW -> N C/0 H W C%0", "NCHW -> N C/4 H W C%8",
                              "NCHW -> N C/4 H W", "NCHW -> N N C H W", "NCHW -> N C? H W"}) {
         QVERIFY2(!ops::Packing::parse(text).has_value(), text);
