@@ -144,7 +144,11 @@ class Previewer {
         measure.operations = graph::operationCount(*m_document.graph);
         measure.weightBytes = weightBytesOf(*m_document.graph);
         std::vector<std::filesystem::path> files;
-        for (const document::FileRead& file : document::modelFiles(m_document)) files.push_back(file.path);
+        // The model's own file may be named as what was opened and as what weights are mapped from.
+        for (const document::FileRead& file : document::modelFiles(m_document)) {
+            const auto isIt = [&file](const auto& known) { return document::isSameFile(known, file.path); };
+            if (std::ranges::none_of(files, isIt)) files.push_back(file.path);
+        }
         measure.fileBytes = bytesOf(files);
         auto outputs = run(m_document.graph, m_inputs, measure);
         if (outputs) m_expected = std::move(*outputs);

@@ -1,13 +1,14 @@
 // What a preview of an export finds: sizes, errors and times of forms of a small model. Values are worked by hand.
 
 #include <QDir>
-#include <QFile>
+#include <QFileInfo>
 #include <QtTest>
 
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/document/document.h"
 #include "core/export/write_export.h"
 #include "core/session/export_preview.h"
 #include "tests/support/small_dump.h"
@@ -61,6 +62,7 @@ class TestExportPreview : public QObject {
     void halfPrecisionRounds();
     void whatFailsIsToldInItsRow();
     void aModelThatCannotRunIsStillMeasured();
+    void theModelsFileCountsOnce();
     void cancelled();
     void textAndJson();
 };
@@ -160,6 +162,16 @@ void TestExportPreview::aModelThatCannotRunIsStillMeasured() {
     QVERIFY(!preview->model.ns);
     QCOMPARE(preview->forms.front().operations, std::size_t(2));
     QVERIFY(preview->forms.front().outputs.empty());
+}
+
+/// The file of an ONNX model is the opened one and the one that its weights are mapped from.
+void TestExportPreview::theModelsFileCountsOnce() {
+    const QString file = QStringLiteral(SONDE_TEST_DATA "/models/mlp_functional.onnx");
+    const auto document = document::open(file.toStdString());
+    QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
+    const auto preview = session::previewExport(**document, {}, {}, 1);
+    QVERIFY(preview.has_value());
+    QCOMPARE(preview->model.fileBytes, static_cast<std::uint64_t>(QFileInfo(file).size()));
 }
 
 void TestExportPreview::cancelled() {
