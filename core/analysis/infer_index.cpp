@@ -10,26 +10,26 @@ using tensor::Symbolic;
 
 namespace {
 
-const Symbolic kZero = Symbolic::of(std::int64_t{0});
+const Symbolic kZeroExtent = Symbolic::of(std::int64_t{0});
 
 /// Python's rule for a bound: counted from the end if negative, then cut to 0 … extent. Unknown if its sign is.
 Symbolic clamped(const Symbolic& bound, const Symbolic& extent) {
     if (!bound.known() || !extent.known()) return {};
     const auto number = bound.constant();
     if (number == std::numeric_limits<std::int64_t>::max()) return extent;  // torch's "up to the end"
-    if (number && *number < 0) return larger(extent + bound, kZero);
-    return larger(bound, kZero) == bound ? smaller(bound, extent) : Symbolic();
+    if (number && *number < 0) return larger(extent + bound, kZeroExtent);
+    return larger(bound, kZeroExtent) == bound ? smaller(bound, extent) : Symbolic();
 }
 
 Dim rangeExtent(const Dim& dim, const IndexPart& part) {
     const bool isWhole = !part.start && !part.stop && !part.step;
     if (isWhole) return dim;
     const Symbolic extent = Symbolic::of(dim);
-    const Symbolic start = part.start ? clamped(*part.start, extent) : kZero;
+    const Symbolic start = part.start ? clamped(*part.start, extent) : kZeroExtent;
     const Symbolic stop = part.stop ? clamped(*part.stop, extent) : extent;
     const auto step = part.step ? part.step->constant() : std::optional<std::int64_t>(1);
     if (!start.known() || !stop.known() || !step || *step < 1) return {};
-    return ceilDiv(larger(stop - start, kZero), Symbolic::of(*step)).dim();
+    return ceilDiv(larger(stop - start, kZeroExtent), Symbolic::of(*step)).dim();
 }
 
 bool takesAxis(const IndexPart& part) {

@@ -61,7 +61,7 @@ EagerResult im2col(Eager& e) {
 }
 
 /// (input, output_size, kernel_size, dilation, padding, stride): columns added up to images.
-EagerResult col2im(Eager& e) {
+EagerResult columnsToImage(Eager& e) {
     Tensor x = e.tensor("self");
     const bool single = x.rank() == 2;
     if (single) x = x.unsqueezed(0);
@@ -176,7 +176,7 @@ void define_aten_vision(Registry& registry) {
                  "windows of images as columns", kMove, im2col));
     registry.add(eagerRow(
         "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-        "columns added up to images", kMove, col2im));
+        "columns added up to images", kMove, columnsToImage));
     registry.add(eagerRow("max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor",
                           "values back where the pool took them from", Category::Pool, maxUnpool));
     registry.add(eagerRow(

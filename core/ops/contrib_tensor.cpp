@@ -71,7 +71,7 @@ base::Result<void> inferContribPad(InferContext& context) {
     return {};
 }
 
-EagerResult gatherND(Eager& e) {
+EagerResult contribGatherND(Eager& e) {
     return e.onnx("GatherND", {Value(e.tensor("data")), Value(e.as(e.tensor("indices"), DType::Int64))});
 }
 
@@ -332,7 +332,7 @@ void define_contrib_tensor(Registry& registry) {
                      .in("data")
                      .in("indices", kIndex)
                      .out("output")
-                     .runs(gatherND, inferContribGatherND));
+                     .runs(contribGatherND, inferContribGatherND));
     registry.add(contribRow("Inverse", "inverse matrices", Category::Layer)
                      .in("X", kFloats)
                      .out("Y")

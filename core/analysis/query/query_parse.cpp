@@ -10,7 +10,7 @@ namespace sonde::analysis {
 namespace {
 
 constexpr std::size_t kMaxQueryLength = 4000;
-constexpr int kMaxDepth = 60;
+constexpr int kMaxNesting = 60;
 constexpr std::size_t kFar = 1'000'000'000;
 
 struct FieldName {
@@ -127,7 +127,7 @@ class Parser {
     }
 
     Term one() {
-        if (++m_depth > kMaxDepth) return fail("the query is nested too deeply", m_at, 1);
+        if (++m_depth > kMaxNesting) return fail("the query is nested too deeply", m_at, 1);
         Term term = oneInside();
         --m_depth;
         return term;

@@ -22,7 +22,7 @@ using tensor::TypeInfo;
 
 namespace {
 
-constexpr int kMaxDepth = 64;                  ///< of subgraphs and of functions that call functions
+constexpr int kMaxNesting = 64;                ///< of subgraphs and of functions that call functions
 constexpr std::int64_t kNewestOpset = 28;      ///< of ai.onnx that is known (ONNX 1.23)
 constexpr std::int64_t kMaxOpset = 100'000;    ///< of any domain: beyond is no version but damage
 constexpr std::size_t kMaxUnfolded = 300'000;  ///< functions that call functions can multiply without end
@@ -224,7 +224,7 @@ void GraphBuilder::collectReads(const NodeProto& node, std::vector<Bytes>& reads
     for (Bytes input : node.inputs) {
         if (!input.empty()) reads.push_back(input);
     }
-    if (depth > kMaxDepth) return;
+    if (depth > kMaxNesting) return;
     for (Bytes message : node.attributes) {
         for (Bytes inner : readAttribute(m_wire, message).graphs) {
             const GraphProto graph = readGraph(m_wire, inner);
@@ -446,7 +446,7 @@ Result<void> GraphBuilder::buildAttributes(const NodeProto& node, const Place& p
 
 Result<void> GraphBuilder::buildSubgraph(ExprId owner, Bytes label, Bytes message, const Names* outer,
                                          const Place& place) {
-    if (place.depth >= kMaxDepth) return unreadable("graphs nest more than " + std::to_string(kMaxDepth) + " deep");
+    if (place.depth >= kMaxNesting) return unreadable("graphs nest more than " + std::to_string(kMaxNesting) + " deep");
     const GraphProto graph = readGraph(m_wire, message);
     if (m_wire.failed()) return wireError();
     Names names{outer, {}};
@@ -465,7 +465,7 @@ Result<void> GraphBuilder::unfold(const NodeProto& node, const FunctionProto& fu
     if (std::find(m_unfolding.begin(), m_unfolding.end(), &function) != m_unfolding.end()) {
         return unreadable("function '" + shown(function.name) + "' calls itself", placeOf(node));
     }
-    if (place.depth >= kMaxDepth) return unreadable("functions are nested more than 64 calls deep", placeOf(node));
+    if (place.depth >= kMaxNesting) return unreadable("functions are nested more than 64 calls deep", placeOf(node));
     SONDE_ASSIGN(const std::vector<NodeId> inputs, readInputs(node, place));
     CallAttributes attributes;
     for (Bytes message : function.attributeDefaults) {

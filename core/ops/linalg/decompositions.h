@@ -5,8 +5,9 @@
 #include "core/ops/linalg/matrix.h"
 
 // One matrix at a time, by Eigen, for float, double and complex numbers of both. Every file beside this one
-// instantiates one family: they take long to compile. Shapes are checked by the caller; matrices may be empty. Every
-// iteration in here has a bound or converges for every finite matrix; what could iterate on NaN refuses it first.
+// instantiates one family: they take long to compile, and float32 works in double precision (wide.h) for that reason.
+// Shapes are checked by the caller; matrices may be empty. Every iteration in here has a bound or converges for every
+// finite matrix; what could iterate on NaN refuses it first.
 
 namespace sonde::ops::linalg {
 
@@ -55,7 +56,7 @@ template <typename T>
 void applyReflectors(Matrix<const T> vectors, const T* tau, std::int64_t count, Matrix<T> c, bool adjoint);
 
 /// A = U·diag(s)·Vᴴ with s decreasing, A [m,n]; U [m,m] or [m,min(m,n)] and V [n,n] or [n,min(m,n)], or neither where u
-/// has no data. float32 works in float64, which takes half the time to compile. False if A is not finite.
+/// has no data. False if A is not finite.
 template <typename T>
 bool decomposeSingular(Matrix<const T> a, Real<T>* s, Matrix<T> u, Matrix<T> v);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/ops/linalg/decompositions.h"
+#include "core/ops/linalg/wide.h"
 
 namespace sonde::ops::linalg {
 
@@ -144,54 +145,68 @@ class Factorisation {
 
 template <typename T>
 std::int32_t factorLdl(Matrix<T> a, std::int32_t* pivots, bool hermitian) {
-    return Factorisation<T>(a, pivots, hermitian).run();
+    if constexpr (!isWide<T>) {
+        WideMatrix<T> matrix(a);
+        const std::int32_t zero = factorLdl(matrix.written(), pivots, hermitian);
+        matrix.store();
+        return zero;
+    } else {
+        return Factorisation<T>(a, pivots, hermitian).run();
+    }
 }
 
 template <typename T>
 void solveLdl(Matrix<const T> ld, const std::int32_t* pivots, Matrix<T> b, bool hermitian) {
     using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
     if (b.empty()) return;
-    const auto a = ld.template as<Eigen::Map<const Dense>>();
-    auto x = b.template as<Eigen::Map<Dense>>();
-    const Index n = ld.rows;
-    const auto mirrored = [&](const auto& row) -> Eigen::Matrix<T, 1, Eigen::Dynamic> {
-        if (hermitian) return row.conjugate();
-        return row;
-    };
-    const auto mirror = [&](T z) { return hermitian ? Eigen::numext::conj(z) : z; };
-    // L·D·y = b
-    for (Index k = 0; k < n;) {
-        if (pivots[k] > 0) {
+    if constexpr (!isWide<T>) {
+        WideMatrix<const T> matrix(ld);
+        WideMatrix<T> x(b);
+        solveLdl<Wide<T>>(matrix.read(), pivots, x.written(), hermitian);
+        return x.store();
+    } else {
+        const auto a = ld.template as<Eigen::Map<const Dense>>();
+        auto x = b.template as<Eigen::Map<Dense>>();
+        const Index n = ld.rows;
+        const auto mirrored = [&](const auto& row) -> Eigen::Matrix<T, 1, Eigen::Dynamic> {
+            if (hermitian) return row.conjugate();
+            return row;
+        };
+        const auto mirror = [&](T z) { return hermitian ? Eigen::numext::conj(z) : z; };
+        // L·D·y = b
+        for (Index k = 0; k < n;) {
+            if (pivots[k] > 0) {
+                const Index behind = n - k - 1;
+                x.row(k).swap(x.row(pivots[k] - 1));
+                x.bottomRows(behind) -= a.col(k).tail(behind) * x.row(k);
+                x.row(k) /= a(k, k);
+                ++k;
+                continue;
+            }
+            const Index behind = n - k - 2;
+            x.row(k + 1).swap(x.row(-pivots[k] - 1));
+            x.bottomRows(behind) -= a.block(k + 2, k, behind, 2) * x.middleRows(k, 2);
+            const T below = a(k + 1, k), above = mirror(below);
+            const T upper = a(k, k) / above, lower = a(k + 1, k + 1) / below, scale = upper * lower - T(1);
+            for (Index j = 0; j < x.cols(); ++j) {
+                const T first = x(k, j) / above, second = x(k + 1, j) / below;
+                x(k, j) = (lower * first - second) / scale;
+                x(k + 1, j) = (upper * second - first) / scale;
+            }
+            k += 2;
+        }
+        // Lᵀ·x = y, or Lᴴ·x = y
+        for (Index k = n; k-- > 0;) {
             const Index behind = n - k - 1;
-            x.row(k).swap(x.row(pivots[k] - 1));
-            x.bottomRows(behind) -= a.col(k).tail(behind) * x.row(k);
-            x.row(k) /= a(k, k);
-            ++k;
-            continue;
+            x.row(k) -= mirrored(a.col(k).tail(behind).transpose()) * x.bottomRows(behind);
+            if (pivots[k] > 0) {
+                x.row(k).swap(x.row(pivots[k] - 1));
+                continue;
+            }
+            x.row(k - 1) -= mirrored(a.col(k - 1).tail(behind).transpose()) * x.bottomRows(behind);
+            x.row(k).swap(x.row(-pivots[k] - 1));
+            --k;
         }
-        const Index behind = n - k - 2;
-        x.row(k + 1).swap(x.row(-pivots[k] - 1));
-        x.bottomRows(behind) -= a.block(k + 2, k, behind, 2) * x.middleRows(k, 2);
-        const T below = a(k + 1, k), above = mirror(below);
-        const T upper = a(k, k) / above, lower = a(k + 1, k + 1) / below, scale = upper * lower - T(1);
-        for (Index j = 0; j < x.cols(); ++j) {
-            const T first = x(k, j) / above, second = x(k + 1, j) / below;
-            x(k, j) = (lower * first - second) / scale;
-            x(k + 1, j) = (upper * second - first) / scale;
-        }
-        k += 2;
-    }
-    // Lᵀ·x = y, or Lᴴ·x = y
-    for (Index k = n; k-- > 0;) {
-        const Index behind = n - k - 1;
-        x.row(k) -= mirrored(a.col(k).tail(behind).transpose()) * x.bottomRows(behind);
-        if (pivots[k] > 0) {
-            x.row(k).swap(x.row(pivots[k] - 1));
-            continue;
-        }
-        x.row(k - 1) -= mirrored(a.col(k - 1).tail(behind).transpose()) * x.bottomRows(behind);
-        x.row(k).swap(x.row(-pivots[k] - 1));
-        --k;
     }
 }
 

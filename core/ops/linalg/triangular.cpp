@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "core/ops/linalg/decompositions.h"
+#include "core/ops/linalg/wide.h"
 
 namespace sonde::ops::linalg {
 
@@ -29,29 +30,43 @@ void solveMode(const ConstMap<T>& a, Map<T>& b, Transform transform) {
 template <typename T>
 void solveTriangular(Matrix<const T> a, Matrix<T> b, Triangle triangle, Transform transform) {
     if (b.empty()) return;
-    const auto factor = a.template as<ConstMap<T>>();
-    auto x = b.template as<Map<T>>();
-    if (triangle.upper) {
-        triangle.unit ? solveMode<Eigen::UnitUpper, T>(factor, x, transform)
-                      : solveMode<Eigen::Upper, T>(factor, x, transform);
+    if constexpr (!isWide<T>) {
+        WideMatrix<const T> matrix(a);
+        WideMatrix<T> x(b);
+        solveTriangular<Wide<T>>(matrix.read(), x.written(), triangle, transform);
+        return x.store();
     } else {
-        triangle.unit ? solveMode<Eigen::UnitLower, T>(factor, x, transform)
-                      : solveMode<Eigen::Lower, T>(factor, x, transform);
+        const auto factor = a.template as<ConstMap<T>>();
+        auto x = b.template as<Map<T>>();
+        if (triangle.upper) {
+            triangle.unit ? solveMode<Eigen::UnitUpper, T>(factor, x, transform)
+                          : solveMode<Eigen::Upper, T>(factor, x, transform);
+        } else {
+            triangle.unit ? solveMode<Eigen::UnitLower, T>(factor, x, transform)
+                          : solveMode<Eigen::Lower, T>(factor, x, transform);
+        }
     }
 }
 
 template <typename T>
 std::int32_t factorCholesky(Matrix<T> a) {
     if (a.empty()) return 0;
-    auto map = a.template as<Map<T>>();
-    // LLT tells that a minor is not positive, but not which one; the algorithm behind it does.
-    const Eigen::Index failed = Eigen::internal::llt_inplace<T, Eigen::Lower>::blocked(map);
-    map.template triangularView<Eigen::StrictlyUpper>().setZero();
-    if (failed >= 0) return static_cast<std::int32_t>(failed + 1);
-    for (Eigen::Index i = 0; i < map.rows(); ++i) {
-        if (!(Eigen::numext::real(map(i, i)) > 0)) return static_cast<std::int32_t>(i + 1);  // NaN
+    if constexpr (!isWide<T>) {
+        WideMatrix<T> matrix(a);
+        const std::int32_t minor = factorCholesky(matrix.written());
+        matrix.store();
+        return minor;
+    } else {
+        auto map = a.template as<Map<T>>();
+        // LLT tells that a minor is not positive, but not which one; the algorithm behind it does.
+        const Eigen::Index failed = Eigen::internal::llt_inplace<T, Eigen::Lower>::blocked(map);
+        map.template triangularView<Eigen::StrictlyUpper>().setZero();
+        if (failed >= 0) return static_cast<std::int32_t>(failed + 1);
+        for (Eigen::Index i = 0; i < map.rows(); ++i) {
+            if (!(Eigen::numext::real(map(i, i)) > 0)) return static_cast<std::int32_t>(i + 1);  // NaN
+        }
+        return 0;
     }
-    return 0;
 }
 
 template <typename T>

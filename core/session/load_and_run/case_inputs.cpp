@@ -10,14 +10,13 @@
 namespace sonde::session {
 
 using document::OutputCheck;
-using document::TestCases;
 using tensor::Tensor;
 using tensor::Value;
 
 namespace {
 
 /// The model alone, where there is nothing to check it with.
-void dropChecks(const document::Document& document, TestCases& tests) {
+void dropChecks(const document::Document& document, document::TestCases& tests) {
     tests.graph = document.graph;
     tests.checks.clear();
 }

@@ -10,7 +10,6 @@
 
 namespace sonde::session {
 
-using document::TestCases;
 using tensor::Value;
 
 namespace {
@@ -29,11 +28,11 @@ std::vector<std::string> layoutsFor(const std::string& target) {
 /// Puts the graph into the form that the options ask for.
 class FormChoice {
   public:
-    FormChoice(const LoadAndRunTask& task, const TestCases& plain, const CaseValues& first,
+    FormChoice(const LoadAndRunTask& task, const document::TestCases& plain, const CaseValues& first,
                const base::WorkContext& work)
         : m_task(task), m_plain(plain), m_first(first), m_work(work) {}
 
-    base::Result<TestCases> choose() {
+    base::Result<document::TestCases> choose() {
         const LoadAndRunOptions& options = m_task.options;
         const bool changes = options.optimize || !options.layoutTransform.empty();
         if (changes && !m_task.form) return base::usageError("options that change the graph are not supported here");
@@ -42,7 +41,7 @@ class FormChoice {
     }
 
   private:
-    base::Result<TestCases> made(const io::dump::InferenceOptions& options) const {
+    base::Result<document::TestCases> made(const io::dump::InferenceOptions& options) const {
         std::vector<Value> example;
         for (const document::NamedNode& input : m_task.document->inputs) {
             const auto found = m_first.find(m_task.document->graph->node(input.node).name);
@@ -52,8 +51,8 @@ class FormChoice {
     }
 
     /// A layout that cannot be made, or fails, is left out; the default one must run.
-    base::Result<TestCases> fastest() const {
-        std::optional<TestCases> best;
+    base::Result<document::TestCases> fastest() const {
+        std::optional<document::TestCases> best;
         std::int64_t bestNs = 0;
         std::string bestLayout;
         for (const std::string& layout : layoutsFor(m_task.options.layoutTransform)) {
@@ -78,7 +77,7 @@ class FormChoice {
         return std::move(*best);
     }
 
-    base::Result<std::int64_t> timeOf(const TestCases& form) const {
+    base::Result<std::int64_t> timeOf(const document::TestCases& form) const {
         constexpr int kRuns = 3;
         SONDE_ASSIGN(const auto plan, exec::Plan::make(withoutThrows(form, *m_task.document), {}));
         exec::Runner runner(m_task.options.threads);
@@ -92,7 +91,7 @@ class FormChoice {
         return bestNs;
     }
 
-    base::Result<void> write(const TestCases& form, const std::string& layout) const {
+    base::Result<void> write(const document::TestCases& form, const std::string& layout) const {
         io::dump::DumpFile dump;
         dump.graph = graph::withFiles(form.graph, graph::filesOf(m_task.document->graph));
         for (const document::NamedNode& output : m_task.document->outputs) dump.outputNames.push_back(output.name);
@@ -110,19 +109,20 @@ class FormChoice {
     }
 
     const LoadAndRunTask& m_task;
-    const TestCases& m_plain;
+    const document::TestCases& m_plain;
     const CaseValues& m_first;
     const base::WorkContext& m_work;
 };
 
 }  // namespace
 
-base::Result<TestCases> chosenForm(const LoadAndRunTask& task, const TestCases& plain, const CaseValues& first,
-                                   const base::WorkContext& work) {
+base::Result<document::TestCases> chosenForm(const LoadAndRunTask& task, const document::TestCases& plain,
+                                             const CaseValues& first, const base::WorkContext& work) {
     return FormChoice(task, plain, first, work).choose();
 }
 
-std::shared_ptr<const graph::InternalGraph> withoutThrows(const TestCases& tests, const document::Document& document) {
+std::shared_ptr<const graph::InternalGraph> withoutThrows(const document::TestCases& tests,
+                                                          const document::Document& document) {
     auto graph = std::make_shared<graph::InternalGraph>(*tests.graph);
     for (const document::OutputCheck& check : tests.checks)
         graph->mutableExpr(graph->node(check.error).producer).attributes.set("throws", std::int64_t{0});

@@ -17,7 +17,6 @@
 namespace sonde::session {
 
 using document::OutputCheck;
-using document::TestCases;
 using graph::InternalGraph;
 using graph::NodeId;
 using tensor::Value;
@@ -25,7 +24,7 @@ using tensor::Value;
 namespace {
 
 /// What the model returns, in the order of its outputs.
-std::vector<NodeId> checkedNodes(const TestCases& tests) {
+std::vector<NodeId> checkedNodes(const document::TestCases& tests) {
     std::vector<NodeId> nodes = tests.graph->outputs();
     for (const OutputCheck& check : tests.checks) nodes[check.output] = check.value;
     return nodes;
@@ -34,7 +33,7 @@ std::vector<NodeId> checkedNodes(const TestCases& tests) {
 /// One graph with its runner, for all cases.
 class CaseRunner {
   public:
-    CaseRunner(const LoadAndRunTask& task, TestCases tests, std::shared_ptr<const exec::Plan> plan,
+    CaseRunner(const LoadAndRunTask& task, document::TestCases tests, std::shared_ptr<const exec::Plan> plan,
                std::unique_ptr<Inspection> inspection, const base::WorkContext& work)
         : m_task(task), m_tests(std::move(tests)), m_plan(std::move(plan)), m_inspection(std::move(inspection)),
           m_runner(task.options.threads), m_work(work) {}
@@ -153,7 +152,7 @@ class CaseRunner {
     }
 
     const LoadAndRunTask& m_task;
-    TestCases m_tests;
+    document::TestCases m_tests;
     std::shared_ptr<const exec::Plan> m_plan;
     std::unique_ptr<Inspection> m_inspection;
     exec::Runner m_runner;
@@ -205,7 +204,7 @@ base::Result<LoadAndRunResult> loadAndRun(const LoadAndRunTask& task, const base
     SONDE_ASSIGN(const CaseInputs inputs, caseInputs(*task.document, task.options));
     if (task.tell)
         for (const std::string& note : inputs.notes) task.tell(base::visibleText(note));
-    SONDE_ASSIGN(const TestCases tests, chosenForm(task, inputs.tests, inputs.cases.front(), work));
+    SONDE_ASSIGN(const document::TestCases tests, chosenForm(task, inputs.tests, inputs.cases.front(), work));
     SONDE_ASSIGN(auto plan, exec::Plan::make(withoutThrows(tests, *task.document), {}));
     SONDE_ASSIGN(auto inspection, Inspection::make(task.options, plan->sharedGraph(), checkedNodes(tests)));
     return CaseRunner(task, tests, std::move(plan), std::move(inspection), work).run(inputs.cases);

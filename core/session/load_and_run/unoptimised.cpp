@@ -12,7 +12,6 @@
 namespace sonde::session {
 
 using document::OutputCheck;
-using document::TestCases;
 using graph::Argument;
 using graph::Expr;
 using graph::ExprId;
@@ -24,7 +23,7 @@ using tensor::Value;
 namespace {
 
 /// The test case that has these inputs.
-base::Result<std::optional<io::dump::TestCase>> caseOf(const TestCases& tests, const InternalGraph& graph,
+base::Result<std::optional<io::dump::TestCase>> caseOf(const document::TestCases& tests, const InternalGraph& graph,
                                                        const std::vector<Value>& inputs) {
     for (const io::dump::TestCase& test : tests.cases) {
         bool isIt = inputs.size() == graph.inputs().size();
@@ -79,7 +78,7 @@ const tensor::Tensor* expectedOf(const InternalGraph& stored, const OutputCheck&
 }
 
 base::Result<std::vector<std::pair<NodeId, std::string>>> failedChecks(const document::Document& document,
-                                                                       const TestCases& tests,
+                                                                       const document::TestCases& tests,
                                                                        const io::dump::TestCase& test,
                                                                        const base::WorkContext& work) {
     std::vector<std::pair<NodeId, std::string>> failed;
@@ -116,7 +115,7 @@ base::Result<UnoptimisedRun> unoptimisedRun(const document::Document& document, 
                                             const PlainFormMaker& form, const base::WorkContext& work) {
     UnoptimisedRun result;
     result.run.inputs = inputs;
-    SONDE_ASSIGN(const TestCases tests, document::readTestCases(document));
+    SONDE_ASSIGN(const document::TestCases tests, document::readTestCases(document));
     SONDE_ASSIGN(const std::shared_ptr<InternalGraph> plain, form(*document.graph, work));
     SONDE_ASSIGN(const auto test, caseOf(tests, *document.graph, inputs));
     if (test) {
