@@ -38,7 +38,7 @@ double finiteMaximum(DType dtype) {
     }
 }
 
-bool isExact(DType dtype) { return tensor::isInteger(dtype) || dtype == DType::Bool; }
+bool comparesExactly(DType dtype) { return tensor::isInteger(dtype) || dtype == DType::Bool; }
 
 bool isFinite(double number) { return std::isfinite(number); }
 bool isFinite(const std::complex<double>& number) {
@@ -154,7 +154,7 @@ bool equalIntegers(const Tensor& a, const Tensor& b) {
 Tolerance Tolerances::of(DType dtype) const { return of(dtype, dtype); }
 
 Tolerance Tolerances::of(DType a, DType b) const {
-    if (integers && isExact(a) && isExact(b)) return *integers;
+    if (integers && comparesExactly(a) && comparesExactly(b)) return *integers;
     return fixed ? *fixed : Tolerance{0, 0, std::max(partOfLargest(a, float32), partOfLargest(b, float32))};
 }
 

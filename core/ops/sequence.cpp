@@ -26,7 +26,7 @@ base::Result<void> inferEmpty(InferContext& context) {
     context.set(std::move(type));
     return {};
 }
-base::Result<void> inferConstruct(InferContext& context) {
+base::Result<void> inferSequenceConstruct(InferContext& context) {
     TypeInfo element = context.in("inputs");
     for (std::size_t i = 1; i < context.inputCount(); ++i) element = commonType(element, context.in(i));
     context.set(sequenceType(std::move(element)));
@@ -101,7 +101,7 @@ base::Result<void> empty(KernelContext& context) {
     return {};
 }
 
-base::Result<void> construct(KernelContext& context) {
+base::Result<void> constructSequence(KernelContext& context) {
     ValueList items;
     for (std::size_t i = 0; i < context.inputCount(); ++i) items.push_back(context.value(i));
     context.setOutput(Value::sequence(std::move(items)));
@@ -261,7 +261,7 @@ void define_sequence(Registry& registry) {
     registry.add(row("SequenceConstruct", 11, "A sequence of the inputs")
                      .variadicIn("inputs")
                      .out("output")
-                     .runs(construct, inferConstruct));
+                     .runs(constructSequence, inferSequenceConstruct));
     registry.add(row("SequenceInsert", 11, "The sequence with a tensor put in at a position")
                      .anyIn("input_sequence")
                      .in("tensor")

@@ -9,20 +9,20 @@ namespace sonde::io {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using graph::Expr;
 using graph::InternalGraph;
 using graph::NodeId;
 
-Json names(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
-    Json list = Json::array();
+OrderedJson names(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+    OrderedJson list = OrderedJson::array();
     for (NodeId node : nodes) list.push_back(graph.node(node).name);
     return list;
 }
 
-Json shapeJson(const tensor::TypeInfo& type) {
+OrderedJson shapeJson(const tensor::TypeInfo& type) {
     if (!type.shape) return nullptr;
-    Json dims = Json::array();
+    OrderedJson dims = OrderedJson::array();
     for (const tensor::Dim& dim : *type.shape) {
         if (dim.known()) {
             dims.push_back(dim.value);
@@ -36,24 +36,26 @@ Json shapeJson(const tensor::TypeInfo& type) {
 }
 
 /// JSON has no NaN and no infinity: those become text.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(base::shortestText(value)); }
+OrderedJson number(double value) {
+    return std::isfinite(value) ? OrderedJson(value) : OrderedJson(base::shortestText(value));
+}
 
-Json attributeJson(const tensor::AttributeValue& value) {
+OrderedJson attributeJson(const tensor::AttributeValue& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
     if (const auto* real = std::get_if<double>(&value)) return number(*real);
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
     if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) return *integers;
     if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) return *texts;
     if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
-        Json list = Json::array();
+        OrderedJson list = OrderedJson::array();
         for (double real : *reals) list.push_back(number(real));
         return list;
     }
     return tensor::text(value);
 }
 
-Json sourceJson(const Expr& expr) {
-    Json source = Json::object();
+OrderedJson sourceJson(const Expr& expr) {
+    OrderedJson source = OrderedJson::object();
     if (!expr.name.empty()) source["name"] = expr.name;
     const graph::SourcePlace place = expr.source.place();
     if (!place.file.empty()) source["file"] = place.file;
@@ -61,54 +63,56 @@ Json sourceJson(const Expr& expr) {
     if (!place.stack.empty()) source["stack"] = place.stack;
     if (!place.problem.empty()) source["problem"] = place.problem;
     if (!expr.origins.empty()) {
-        Json origins = Json::array();
+        OrderedJson origins = OrderedJson::array();
         for (const graph::Origin& origin : expr.origins) origins.push_back({{"op", origin.op}, {"name", origin.name}});
         source["origins"] = std::move(origins);
     }
     return source;
 }
 
-Json nodeJson(const InternalGraph& graph, const Expr& expr, const graph::Node& node) {
-    Json attributes = Json::object();
+OrderedJson nodeJson(const InternalGraph& graph, const Expr& expr, const graph::Node& node) {
+    OrderedJson attributes = OrderedJson::object();
     for (const tensor::Attribute& attribute : expr.attributes.items())
         attributes[attribute.name] = attributeJson(attribute.value);
-    return Json{
-        {"id", node.id.value},
-        {"name", node.name},
-        {"op", expr.op.name.empty() ? expr.target : expr.op.name},
-        {"domain", expr.op.domain},
-        {"kind", std::string(graph::name(expr.kind))},
-        {"qualname", expr.qualname ? Json(*expr.qualname) : Json(nullptr)},
-        {"module_class", expr.moduleClass},
-        {"scope", expr.scope.value},
-        {"inputs", names(graph, expr.inputs)},
-        {"outputs", names(graph, expr.outputs)},
-        {"dtype", node.type.dtype == tensor::DType::Undefined ? Json(nullptr)
-                                                              : Json(std::string(tensor::name(node.type.dtype)))},
-        {"shape", shapeJson(node.type)},
-        {"attributes", std::move(attributes)},
-        {"source", sourceJson(expr)}};
+    return OrderedJson{{"id", node.id.value},
+                       {"name", node.name},
+                       {"op", expr.op.name.empty() ? expr.target : expr.op.name},
+                       {"domain", expr.op.domain},
+                       {"kind", std::string(graph::name(expr.kind))},
+                       {"qualname", expr.qualname ? OrderedJson(*expr.qualname) : OrderedJson(nullptr)},
+                       {"module_class", expr.moduleClass},
+                       {"scope", expr.scope.value},
+                       {"inputs", names(graph, expr.inputs)},
+                       {"outputs", names(graph, expr.outputs)},
+                       {"dtype", node.type.dtype == tensor::DType::Undefined
+                                     ? OrderedJson(nullptr)
+                                     : OrderedJson(std::string(tensor::name(node.type.dtype)))},
+                       {"shape", shapeJson(node.type)},
+                       {"attributes", std::move(attributes)},
+                       {"source", sourceJson(expr)}};
 }
 
-Json scopeJson(const graph::Scope& scope) {
-    return Json{
-        {"id", scope.id.value},       {"parent", scope.parent.valid() ? Json(scope.parent.value) : Json(nullptr)},
-        {"qualname", scope.qualname}, {"module_class", scope.moduleClass},
-        {"call", scope.call},         {"inferred", scope.inferred}};
+OrderedJson scopeJson(const graph::Scope& scope) {
+    return OrderedJson{{"id", scope.id.value},
+                       {"parent", scope.parent.valid() ? OrderedJson(scope.parent.value) : OrderedJson(nullptr)},
+                       {"qualname", scope.qualname},
+                       {"module_class", scope.moduleClass},
+                       {"call", scope.call},
+                       {"inferred", scope.inferred}};
 }
 
-Json graphObject(const InternalGraph& graph) {
-    Json root;
+OrderedJson graphObject(const InternalGraph& graph) {
+    OrderedJson root;
     root["format"] = "sonde-graph";
     root["version"] = 1;
     root["inputs"] = names(graph, graph.inputs());
     root["outputs"] = names(graph, graph.outputs());
-    root["nodes"] = Json::array();
+    root["nodes"] = OrderedJson::array();
     for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
         for (NodeId node : expr.outputs) root["nodes"].push_back(nodeJson(graph, expr, graph.node(node)));
     }
-    root["scopes"] = Json::array();
+    root["scopes"] = OrderedJson::array();
     for (const graph::Scope& scope : graph.scopes()) root["scopes"].push_back(scopeJson(scope));
     return root;
 }
@@ -118,14 +122,14 @@ Json graphObject(const InternalGraph& graph) {
 std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& parts,
                       const std::vector<JsonFailure>& failures, const std::vector<NodeId>& demanded,
                       const std::vector<JsonUnvisited>& unvisited) {
-    Json root = graphObject(graph);
+    OrderedJson root = graphObject(graph);
     if (!demanded.empty()) root["demanded_inputs"] = names(graph, demanded);
     for (const JsonPart& part : parts) {
         root["parts"].push_back({{"qualname", part.qualname},
                                  {"module_class", part.moduleClass},
                                  {"failure", part.failure},
                                  {"note", part.note},
-                                 {"graph", part.graph ? graphObject(*part.graph) : Json(nullptr)}});
+                                 {"graph", part.graph ? graphObject(*part.graph) : OrderedJson(nullptr)}});
     }
     for (const JsonFailure& failure : failures) {
         root["failures"].push_back(
@@ -136,7 +140,7 @@ std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& p
         root["unvisited"].push_back(
             {{"qualname", module.qualname}, {"module_class", module.moduleClass}, {"reason", module.reason}});
     }
-    return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return root.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace sonde::io
