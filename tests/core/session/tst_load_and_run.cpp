@@ -267,9 +267,10 @@ class TestLoadAndRun : public QObject {
 
     void otherFormsPassTheSameCases_data() {
         QTest::addColumn<QString>("option");
-        for (const char* option : {"optimize_for_inference", "enable_nchw88", "enable_nchw44", "enable_nchw44_dot",
-                                   "enable_nchw4", "enable_nchw32", "enable_nchw64", "enable_chwn4", "enable_nhwcd4",
-                                   "enable_fuse_conv_bias_nonlinearity", "enable_fuse_conv_bias_with_z"})
+        for (const char* option :
+             {"optimize_for_inference", "enable_nchw88", "enable_nchw44", "enable_nchw44_dot", "enable_nchw4",
+              "enable_nchw32", "enable_nchw64", "enable_chwn4", "enable_nhwcd4", "enable_fuse_conv_bias_nonlinearity",
+              "enable_fuse_conv_bias_with_z", "enable_fuse_grain", "enable_fuse_preprocess"})
             QTest::newRow(option) << QString(option);
     }
 
