@@ -293,6 +293,7 @@ void TestGivenInputs::dumpsOfTheHelpAreWritten() {
         arguments.removeFirst();
         for (QString& argument : arguments) {
             if (argument == "model.pt") argument = QStringLiteral("zoo:resnet18_slim");
+            if (argument == "model.onnx") argument = m_double;
             if (argument.endsWith(".png")) argument = QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/chelsea.png");
             if (argument.endsWith(".dump")) argument = m_folder.filePath(argument);
         }
