@@ -31,6 +31,10 @@ base::Result<std::size_t> toLayout(passes::Rewrite& rewrite, const std::string& 
 /// takes float32 alone gets casts. With `computesInHalf` sums and products are added up in float16 as well.
 base::Result<std::size_t> toHalf(passes::Rewrite& rewrite, bool computesInHalf);
 
+/// The opset of ONNX that the graph's operators are of, for those that a pass adds: a file has one. 13 where there are
+/// none.
+int opsetOf(const graph::InternalGraph& graph);
+
 // The way back, for who compares.
 
 /// Each ConvBias becomes its convolution, sum and activation; blocks are merged in front of it and made again behind

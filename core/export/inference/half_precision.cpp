@@ -22,7 +22,7 @@ using tensor::DType;
 using tensor::TypeInfo;
 using tensor::Value;
 
-constexpr int kCastVersion = 13;
+constexpr int kDefaultOpset = 13;
 
 /// Operators that add up products or elements: what they do so in is said by the attribute compute_mode.
 bool addsUp(const Expr& expr) {
@@ -51,7 +51,7 @@ void narrow(TypeInfo& type) {
 class Halver {
   public:
     Halver(Rewrite& rewrite, bool computesInHalf)
-        : m_rewrite(rewrite), m_graph(rewrite.graph()), m_computesInHalf(computesInHalf) {}
+        : m_rewrite(rewrite), m_graph(rewrite.graph()), m_opset(opsetOf(m_graph)), m_computesInHalf(computesInHalf) {}
 
     base::Result<std::size_t> run() {
         SONDE_TRY(change(m_graph.mainId()));
@@ -149,7 +149,7 @@ class Halver {
     NodeId cast(ExprId anchor, NodeId node, DType dtype, bool behind) {
         Expr made;
         made.kind = ExprKind::Apply;
-        made.op = {"", "Cast", kCastVersion};
+        made.op = {"", "Cast", m_opset};
         made.target = "Cast";
         made.arguments = {Argument::of(node)};
         made.attributes.set("to", static_cast<std::int64_t>(dtype));
@@ -232,6 +232,7 @@ class Halver {
 
     Rewrite& m_rewrite;
     InternalGraph& m_graph;
+    const int m_opset;
     bool m_computesInHalf;
     std::size_t m_count = 0;
     std::map<NodeId, Value> m_constants;  ///< what narrowed constants were
@@ -239,6 +240,14 @@ class Halver {
 };
 
 }  // namespace
+
+int opsetOf(const InternalGraph& graph) {
+    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const graph::OpKey& op = graph.expr(id).op;
+        if (op.domain.empty() && !op.name.empty() && op.version > 0) return op.version;
+    }
+    return kDefaultOpset;
+}
 
 base::Result<std::size_t> toHalf(Rewrite& rewrite, bool computesInHalf) {
     return Halver(rewrite, computesInHalf).run();

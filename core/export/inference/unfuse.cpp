@@ -188,10 +188,9 @@ void widenAttributes(Expr& expr) {
 }
 
 NodeId castToSingle(Rewrite& rewrite, ExprId behind, NodeId node) {
-    constexpr int kCastVersion = 13;
     Expr made;
     made.kind = ExprKind::Apply;
-    made.op = {"", "Cast", kCastVersion};
+    made.op = {"", "Cast", opsetOf(rewrite.graph())};
     made.target = "Cast";
     made.arguments = {Argument::of(node)};
     made.attributes.set("to", static_cast<std::int64_t>(DType::Float32));

@@ -58,6 +58,7 @@ class TestDumpHalf : public QObject {
     void sumsAreRoundedOnceOrEachTime();
     void branchesExchangeHalves();
     void loopsExchangeHalves();
+    void castsAreOfTheModelsOpset();
 };
 
 void TestDumpHalf::sumsAreRoundedOnceOrEachTime_data() {
@@ -156,6 +157,23 @@ void TestDumpHalf::loopsExchangeHalves() {
         QCOMPARE(result->typeText(), std::string("float16[1]"));
         QCOMPARE(result->toDouble(0), 2048.0);
     }
+}
+
+/// An ONNX file has one opset for all its operators: a dump with casts of another could not be saved as one.
+void TestDumpHalf::castsAreOfTheModelsOpset() {
+    Model model;
+    const document::Document& document = model.done(model.onnx("y", "Relu", model.floats("x", {2})));
+    exporting::DumpOptions options;
+    QVERIFY(options.inference.set("enable_io16xc32", true).has_value());
+    const auto dump = exporting::makeDump(document, {}, options);
+    QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+    int casts = 0;
+    for (const ExprId id : dump->graph->main().order) {
+        const graph::OpKey& op = dump->graph->expr(id).op;
+        casts += op.name == "Cast";
+        if (!op.name.empty()) QCOMPARE(op.version, 17);
+    }
+    QVERIFY(casts > 0);
 }
 
 QTEST_GUILESS_MAIN(TestDumpHalf)
