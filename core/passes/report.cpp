@@ -105,12 +105,20 @@ void Notes::add(NodeId node, std::string why, NodeId replacedBy, bool newValue) 
     byNode.push_back({node, {std::move(why), replacedBy, newValue}});
 }
 
+std::size_t PassReport::changes() const {
+    return count > 0 ? count : outsideCount(went) + outsideCount(came) + outsideCount(changed);
+}
+
 std::string PassReport::summary() const {
     if (!skipped.empty()) return pass + ": skipped: " + skipped;
     const std::size_t gone = outsideCount(went);
-    return pass + ": applied " + std::to_string(count) + (count == 1 ? " time; " : " times; ") + std::to_string(gone) +
-           (gone == 1 ? " node" : " nodes") + " removed, " + std::to_string(outsideCount(came)) + " added, " +
-           std::to_string(outsideCount(changed)) + " changed" + (compared ? "; the outputs are the same" : "");
+    // The pass's own count may leave out changes; "0 times" beside them would contradict itself.
+    const bool isCounted = count > 0 || empty();
+    return pass + ": " +
+           (isCounted ? "applied " + std::to_string(count) + (count == 1 ? " time; " : " times; ") : std::string()) +
+           std::to_string(gone) + (gone == 1 ? " node" : " nodes") + " removed, " + std::to_string(outsideCount(came)) +
+           " added, " + std::to_string(outsideCount(changed)) + " changed" +
+           (compared ? "; the outputs are the same" : "");
 }
 
 std::string PassReport::text(std::size_t limit) const {

@@ -35,7 +35,11 @@ struct PassReport {
     bool compared = false;            ///< outputs before and after were computed and agree
 
     bool empty() const { return went.empty() && came.empty() && changed.empty(); }
-    /// "remove-inplace: applied 2 times; 5 nodes went, 1 came, 3 changed".
+    /// How much the pass did: `count`, or where it changed nodes without counting them, the nodes in `went`, `came` and
+    /// `changed` that are not inside of others.
+    std::size_t changes() const;
+    /// "remove-inplace: applied 2 times; 5 nodes removed, 1 added, 3 changed"; without "applied …" where the pass
+    /// changed nodes and counted none of it.
     std::string summary() const;
     /// The summary and a line for each node that is not inside of another one, "- slice_11 (aten::slice.Tensor) ->
     /// clone: why", at most `limit` of a kind.

@@ -524,6 +524,20 @@ class TestRemoveInplace : public QObject {
         // The graph given stays as it was.
         QVERIFY(p.m.graph.findNode("copy_").valid());
     }
+
+    void changesThatNobodyCountedAreTold() {
+        passes::PassReport report;
+        report.pass = "remove-inplace";
+        QCOMPARE(report.changes(), std::size_t(0));
+        QCOMPARE(report.summary(), std::string("remove-inplace: applied 0 times; 0 nodes removed, 0 added, 0 changed"));
+        report.changed.resize(2);
+        report.changed[1].inside = true;
+        QCOMPARE(report.changes(), std::size_t(1));
+        QCOMPARE(report.summary(), std::string("remove-inplace: 0 nodes removed, 0 added, 1 changed"));
+        report.count = 3;
+        QCOMPARE(report.changes(), std::size_t(3));
+        QCOMPARE(report.summary(), std::string("remove-inplace: applied 3 times; 0 nodes removed, 0 added, 1 changed"));
+    }
 };
 
 QTEST_APPLESS_MAIN(TestRemoveInplace)

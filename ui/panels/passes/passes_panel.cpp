@@ -145,11 +145,13 @@ void PassesPanel::fillReport() {
     if (whole) {
         for (const passes::PassReport& report : whole->passReports) {
             auto* top = new QTreeWidgetItem(m_report, {context::text(report.pass)});
-            top->setText(NodeColumn,
-                         report.skipped.empty()
-                             ? (report.count == 1 ? tr("applied once")
-                                                  : tr("applied %1 times").arg(context::countText(report.count)))
-                             : tr("skipped"));
+            // A pass's own count may leave out what it changed.
+            const bool isCounted = report.count > 0 || report.empty();
+            top->setText(NodeColumn, !report.skipped.empty() ? tr("skipped")
+                                     : !isCounted ? tr("%1 nodes changed").arg(context::countText(report.changes()))
+                                     : report.count == 1
+                                         ? tr("applied once")
+                                         : tr("applied %1 times").arg(context::countText(report.count)));
             top->setText(WhyColumn,
                          report.skipped.empty() ? models::shown(report.sentence) : models::shown(report.skipped));
             top->setToolTip(WhyColumn, top->text(WhyColumn));
