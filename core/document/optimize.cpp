@@ -73,6 +73,14 @@ bool returnsInput(const TracedModule& module) {
            trains->constant.kind() == tensor::ValueKind::Bool && !trains->constant.toBool();
 }
 
+/// What a pass and those that it needs did; by the reports, as counts leave out some changes of nodes (remove-inplace
+/// counts a write only if somebody reads what it wrote).
+std::size_t changesIn(const std::vector<passes::PassReport>& reports) {
+    std::size_t changes = 0;
+    for (const passes::PassReport& report : reports) changes += report.changes();
+    return changes;
+}
+
 /// A graph of a module as one for passes, and back again.
 class GraphRewrite {
   public:
@@ -86,8 +94,7 @@ class GraphRewrite {
         context.evaluate = passEvaluator();
         const std::string id(pass.id);
         SONDE_ASSIGN(const auto result, passes::runPasses(m_flat, std::span(&id, 1), context, work));
-        std::size_t count = 0;
-        for (const passes::PassReport& report : result.reports) count += report.count;
+        const std::size_t count = changesIn(result.reports);
         if (count > 0) SONDE_TRY(takeBack(*result.graph));
         return count;
     }
@@ -405,8 +412,7 @@ base::Result<void> checkNothingLeft(const std::shared_ptr<TracedModule>& module,
     context.evaluate = passEvaluator();
     const std::string id(pass.id);
     SONDE_ASSIGN(const auto result, passes::runPasses(whole, std::span(&id, 1), context, work));
-    std::size_t changes = 0;
-    for (const passes::PassReport& report : result.reports) changes += report.count;
+    const std::size_t changes = changesIn(result.reports);
     if (changes == 0) return {};
     return base::Error(base::usageError("pass " + id + " makes " + std::to_string(changes) +
                                             " changes that a traced module cannot hold with its hierarchy",

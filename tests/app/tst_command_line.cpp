@@ -150,6 +150,18 @@ void TestCommandLine::tracedModulesAreSavedAsPassesReport() {
     const Outcome refused = runSonde(trace + QStringList{"attr-to-constant"});
     QCOMPARE(refused.status, 2);
     QVERIFY2(refused.err.contains("cannot hold with its hierarchy"), qPrintable(refused.err));
+    // What the calls of its activations write is for their callers, and no graph of the module can give it to them.
+    const QStringList inPlace{"trace",        model("resnet18_slim.trace.pt"),
+                              "--tracer",     "traced-module",
+                              "--input-data", "#rand(0,1)",
+                              "--pass",       "remove-inplace"};
+    const Outcome told = runSonde(inPlace);
+    QVERIFY2(told.err.contains("pass remove-inplace: 0 nodes removed, 0 added, 17 changed\n"), qPrintable(told.err));
+    const QString other = m_folder.filePath("in_place.sondetm");
+    const Outcome notSaved = runSonde(inPlace + QStringList{"--save", other});
+    QCOMPARE(notSaved.status, 2);
+    QVERIFY2(notSaved.err.contains("that a traced module cannot hold"), qPrintable(notSaved.err));
+    QVERIFY(!QFile::exists(other));
 }
 
 void TestCommandLine::checkPassesOnReferenceModels_data() {
