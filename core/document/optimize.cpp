@@ -417,7 +417,7 @@ base::Result<void> checkNothingLeft(const std::shared_ptr<TracedModule>& module,
     return base::Error(base::usageError("pass " + id + " makes " + std::to_string(changes) +
                                             " changes that a traced module cannot hold with its hierarchy",
                                         module->className()))
-        .withHint("save the changed graph as ONNX: sonde save MODEL FILE.onnx --pass " + id);
+        .withHint("save the changed graph as ONNX: sonde save MODEL -o FILE.onnx --pass " + id);
 }
 
 /// Results on random inputs of the recorded types; without such types nothing is compared.

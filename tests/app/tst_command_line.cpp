@@ -150,6 +150,7 @@ void TestCommandLine::tracedModulesAreSavedAsPassesReport() {
     const Outcome refused = runSonde(trace + QStringList{"attr-to-constant"});
     QCOMPARE(refused.status, 2);
     QVERIFY2(refused.err.contains("cannot hold with its hierarchy"), qPrintable(refused.err));
+    QVERIFY2(refused.err.contains("sonde save MODEL -o FILE.onnx --pass attr-to-constant\n"), qPrintable(refused.err));
     // What the calls of its activations write is for their callers, and no graph of the module can give it to them.
     const QStringList inPlace{"trace",        model("resnet18_slim.trace.pt"),
                               "--tracer",     "traced-module",
