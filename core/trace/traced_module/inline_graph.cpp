@@ -17,6 +17,7 @@ class InliningTracer final : public Tracer, public InterpretationFollower {
     InliningTracer() { m_contexts.emplace_back(); }
 
     void before(const TracedExpr& expr) override {
+        if (m_leaf) return;
         if (!m_begun) begin();
         Context& context = m_contexts.back();
         m_pending.clear();
@@ -37,6 +38,7 @@ class InliningTracer final : public Tracer, public InterpretationFollower {
             enter(expr);
             return;
         }
+        if (expr.isModuleCall()) m_leaf = &expr;
         if (expr.outDef().isNode() || (expr.kind() != Kind::CallMethod && expr.operation().outputs > 1)) {
             for (const TracedNode* node : expr.outputs()) m_pending.push_back(context.nameOf(*node));
             return;
@@ -49,6 +51,8 @@ class InliningTracer final : public Tracer, public InterpretationFollower {
     }
 
     void after(const TracedExpr& expr) override {
+        if (m_leaf && m_leaf != &expr) return;
+        m_leaf = nullptr;
         if (expr.innerGraph()) m_contexts.pop_back();
         m_pending.clear();
     }
@@ -122,6 +126,9 @@ class InliningTracer final : public Tracer, public InterpretationFollower {
     }
 
     bool m_begun = false;
+    /// The call of a module without a graph that is being recorded. A module from a file has a graph that runs inside
+    /// of it all the same; the call's own nodes get their names after that.
+    const TracedExpr* m_leaf = nullptr;
     TracedNames m_names;
     std::deque<std::string> m_pending;  ///< names of the nodes that the present expr is going to make
     std::map<std::string, std::string, std::less<>> m_attributes;  ///< name by path

@@ -48,6 +48,15 @@ std::pair<Value, std::string> resultOf(const document::Document& document, const
     return {recording.outputs.front(), {}};
 }
 
+/// Of the nodes that are in no called module, in their order.
+std::vector<std::string> namesIn(const document::Document& document) {
+    std::vector<std::string> names;
+    for (const graph::ExprId id : document.graph->main().order)
+        for (const graph::NodeId node : document.graph->expr(id).outputs)
+            names.push_back(document.graph->node(node).name);
+    return names;
+}
+
 Tensor firstTensor(const Value& value) {
     return value.isTensor() ? value.tensor() : firstTensor(value.items().front());
 }
@@ -104,6 +113,7 @@ class TestSavedTracedModules : public QObject {
         QVERIFY2(done, done ? "" : done.error().text().c_str());
         const auto loaded = openedWith(saved, {});
         QCOMPARE(loaded->text, original->text);
+        QCOMPARE(namesIn(*loaded), namesIn(*original));
         const auto [result, error] = resultOf(*loaded, inputsFor(*loaded, values));
         QVERIFY2(error.empty(), error.c_str());
         const auto npz = io::NpzFile::open(values);
