@@ -37,6 +37,8 @@ struct ExportMeasure {
     /// Of its outputs; NaN where nothing could be compared.
     double largestError() const;
     double largestAbsolute() const;
+    /// The time: "0.0123 ms", "856 ms", "1,043 ms". Empty if it could not be run.
+    std::string timeText() const;
 };
 
 /// What becomes of a model in each form.

@@ -25,11 +25,6 @@ std::string errorText(const ExportMeasure& measure) {
     return std::isnan(error) ? std::string("-") : base::roundedText(error, 3);
 }
 
-std::string timeText(const ExportMeasure& measure) {
-    if (!measure.ns) return "-";
-    return base::roundedText(static_cast<double>(*measure.ns) / 1e6, 4) + " ms";
-}
-
 /// NaN and infinities have no JSON.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(base::shortestText(value)); }
 
@@ -55,6 +50,14 @@ Json jsonOf(const ExportMeasure& measure, bool isModel) {
 
 }  // namespace
 
+std::string ExportMeasure::timeText() const {
+    if (!ns) return {};
+    // What three digits would round to 1e+03 is a whole number.
+    constexpr double kWhole = 999.5;
+    const double ms = static_cast<double>(*ns) / 1e6;
+    return (ms < kWhole ? base::roundedText(ms, 3) : base::countText(std::llround(ms))) + " ms";
+}
+
 std::string ExportPreview::text() const {
     std::vector<std::array<std::string, 6>> rows{{"form", "operations", "weights", "file", "largest error", "time"}};
     std::vector<const ExportMeasure*> measures{&model};
@@ -62,7 +65,7 @@ std::string ExportPreview::text() const {
     for (const ExportMeasure* measure : measures)
         rows.push_back({measure->label, base::countText(static_cast<std::int64_t>(measure->operations)),
                         sizeText(measure->weightBytes), sizeText(measure->fileBytes),
-                        measure == &model ? "" : errorText(*measure), timeText(*measure)});
+                        measure == &model ? "" : errorText(*measure), measure->ns ? measure->timeText() : "-"});
     std::array<std::size_t, 6> widths{};
     for (const auto& row : rows)
         for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());

@@ -20,8 +20,8 @@ QString fileSizeText(std::uint64_t bytes) {
                       : QString::fromStdString(analysis::bytesText(static_cast<std::int64_t>(bytes)));
 }
 
-QString numberOrDash(double value, int digits, const QString& unit = {}) {
-    return std::isnan(value) ? QStringLiteral("–") : QString::fromStdString(base::roundedText(value, digits)) + unit;
+QString numberOrDash(double value, int digits) {
+    return std::isnan(value) ? QStringLiteral("–") : QString::fromStdString(base::roundedText(value, digits));
 }
 
 /// A line for each thing that is to be said of a form.
@@ -84,7 +84,6 @@ void ExportPreviewTable::show(const session::ExportPreview* preview) {
 void ExportPreviewTable::addRow(const session::ExportMeasure& measure, bool isModel) {
     const int row = rowCount();
     insertRow(row);
-    const double ms = measure.ns ? static_cast<double>(*measure.ns) / 1e6 : std::nan("");
     const QString error = isModel                                    ? QString()
                           : measure.error && measure.outputs.empty() ? tr("failed")
                                                                      : numberOrDash(measure.largestError(), 3);
@@ -93,7 +92,7 @@ void ExportPreviewTable::addRow(const session::ExportMeasure& measure, bool isMo
                             fileSizeText(measure.weightBytes),
                             fileSizeText(measure.fileBytes),
                             error,
-                            numberOrDash(ms, 3, QStringLiteral(" ms"))};
+                            measure.ns ? QString::fromStdString(measure.timeText()) : QStringLiteral("–")};
     m_details << detailsOf(measure);
     for (int i = 0; i < texts.size(); ++i) {
         auto* item = new QTableWidgetItem(texts.at(i));

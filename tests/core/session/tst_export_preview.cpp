@@ -65,6 +65,7 @@ class TestExportPreview : public QObject {
     void theModelsFileCountsOnce();
     void cancelled();
     void textAndJson();
+    void timesHaveNoExponent();
 };
 
 void TestExportPreview::theSameModelHasNoError() {
@@ -229,6 +230,19 @@ void TestExportPreview::textAndJson() {
     QCOMPARE(json["forms"][0]["outputs"][0]["max_abs"].get<double>(), 0.5);
     QVERIFY(json["forms"][1]["max_error"].is_null() && json["forms"][1]["run_ms"].is_null());
     QCOMPARE(json["forms"][1]["problem"].get<std::string>(), std::string("it does not fit (conv)"));
+}
+
+void TestExportPreview::timesHaveNoExponent() {
+    ExportMeasure measure;
+    QCOMPARE(measure.timeText(), std::string());
+    for (const auto& [ns, text] : std::vector<std::pair<std::int64_t, std::string>>{{12'345, "0.0123 ms"},
+                                                                                    {856'400'000, "856 ms"},
+                                                                                    {999'600'000, "1,000 ms"},
+                                                                                    {1'043'000'000, "1,043 ms"},
+                                                                                    {61'500'000'000, "61,500 ms"}}) {
+        measure.ns = ns;
+        QCOMPARE(measure.timeText(), text);
+    }
 }
 
 QTEST_GUILESS_MAIN(TestExportPreview)
