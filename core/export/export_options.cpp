@@ -148,7 +148,7 @@ std::vector<ExportOption> optimisationRows() {
          .group = kOptimisation,
          .label = "Passes",
          .help = "Change the graph before use (again for more, in order); `sonde passes` lists them",
-         .details = "Passes that change the graph before it is written, in order; `sonde passes` lists them",
+         .details = "Passes that change the graph before it is written, in order; the panel Passes lists them",
          .formats = {Onnx, TracedModule},
          .field = [](ExportSettings& s) -> OptionField { return &s.passes; },
          .changesGraph = true,
@@ -416,7 +416,7 @@ const std::vector<ExportFormatInfo>& exportFormats() {
         {Dump, "dump", "Static graph (dump)", "dump",
          "One graph with fixed operators, for inference; may hold test cases with expected values"},
         {Onnx, "onnx", "ONNX", "onnx", "ONNX operators, for other runtimes"},
-        {TracedModule, "traced-module", "Traced module", "tm",
+        {TracedModule, "traced-module", "Traced module", "sondetm",
          "The modules with their graphs and parameters; opens in Sonde and can be traced again"},
     };
     return formats;

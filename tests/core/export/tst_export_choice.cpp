@@ -122,8 +122,8 @@ void TestExportChoice::theCommandLineSaysTheSame() {
     options.passes = {"fuse-conv-bn"};
     QCOMPARE(commandLineOf({}, "zoo:seed", "seed.dump", "[3]", options),
              std::string("sonde dump zoo:seed --tracer robust --leaf Block --pass fuse-conv-bn -o seed.dump"));
-    QCOMPARE(commandLineOf({ExportFormat::TracedModule, {}}, "zoo:seed", "seed.tm"),
-             std::string("sonde trace zoo:seed --tracer traced-module --save seed.tm"));
+    QCOMPARE(commandLineOf({ExportFormat::TracedModule, {}}, "zoo:seed", "seed.sondetm"),
+             std::string("sonde trace zoo:seed --tracer traced-module --save seed.sondetm"));
 }
 
 void TestExportChoice::presetsAreValid() {
