@@ -36,6 +36,13 @@ namespace {
 
 constexpr int kPreviewDelayMs = 300, kOptionsHeight = 300, kPreviewHeight = 230;
 
+/// "Only … can be saved as one: open the model with …"; where is known, as the model is open.
+QString sentenceOf(const base::Error& error) {
+    QString said = QString::fromStdString(error.hint.empty() ? error.what : error.what + ": " + error.hint);
+    if (!said.isEmpty()) said[0] = said[0].toUpper();
+    return said;
+}
+
 }  // namespace
 
 ExportDialog::ExportDialog(session::Session& session, QString folder, QWidget* parent)
@@ -240,8 +247,7 @@ void ExportDialog::followChoice() {
     const exporting::ExportFormatInfo& info = exporting::infoOf(choice.format);
     m_format->setCurrentIndex(m_format->findData(text(info.id)));
     const auto possible = m_exports.check(choice.format);
-    m_formatHelp->setText(possible ? text(info.help)
-                                   : QString::fromStdString(possible.error().what + ": " + possible.error().hint));
+    m_formatHelp->setText(possible ? text(info.help) : sentenceOf(possible.error()));
     m_preset->clear();
     const exporting::ExportPreset* now = exporting::presetOf(choice);
     for (const exporting::ExportPreset& preset : exporting::exportPresets()) {
@@ -291,7 +297,9 @@ void ExportDialog::showPreview() {
     const auto& problem = m_exports.problem();
     QString said = m_table->details();
     if (problem) {
-        said = QString::fromStdString(problem->text());
+        // Of a format that does not fit the head of the dialog has told it.
+        const bool isPossible = m_exports.check(m_exports.choice().format).has_value();
+        said = isPossible ? QString::fromStdString(problem->text()) : QString();
     } else if (!m_exports.preview()) {
         said = tr("Measuring on the current inputs…");
     } else if (said.isEmpty()) {

@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QTableWidget>
 
+#include <algorithm>
 #include <array>
 
 #include "core/document/document.h"
@@ -107,8 +108,18 @@ void TestExportDialog::everyOptionIsShownWithWhatItDoes() {
             QVERIFY(description && !description->text().isEmpty());
         }
     }
-    // A model that was not traced so is no traced module, which is said instead of tried.
+    // A model that was not traced so is no traced module, which is said once, instead of tried.
     QVERIFY(!part<QPushButton>("write")->isEnabled());
+    QVERIFY(part<QLineEdit>("path")->text().endsWith(QStringLiteral(".sondetm")));
+    QCOMPARE(part<QLabel>("details")->text(), QString());
+    const auto labels = m_dialog->findChildren<QLabel*>();
+    QCOMPARE(std::ranges::count_if(labels,
+                                   [](const QLabel* label) {
+                                       return label->text() == QStringLiteral(
+                                                                   "Only traced modules can be saved as one: open the "
+                                                                   "model with the tracer traced-module");
+                                   }),
+             1);
     choose("format", QStringLiteral("onnx"));
     QVERIFY(part<QPushButton>("write")->isEnabled());
 }
