@@ -62,10 +62,11 @@ std::string inferenceHelp(exporting::ExportFormat format) {
 }  // namespace
 
 void ExportArguments::addTo(CLI::App& command) {
-    command.add_flag("--preview", isPreview,
-                     "Write no file, but print what the options change, one more in each line: operations, bytes, "
-                     "largest error and time of a run");
-    command.add_flag("--json", isPreviewJson, "With --preview: one JSON object instead of the table");
+    auto* preview = command.add_flag("--preview", isPreview,
+                                     "Write no file, but print what the options change, one more in each line: "
+                                     "operations, bytes, largest error and time of a run");
+    command.add_flag("--json", isPreviewJson, "With --preview: one JSON object instead of the table")->needs(preview);
+    if (CLI::Option* output = command.get_option_no_throw("-o")) output->excludes(preview);
     for (const ExportOption& option : exporting::exportOptions()) {
         if (!option.isFor(choice.format)) continue;
         if (option.spelling == exporting::Spelling::Own) addOwn(command, option, choice.settings);

@@ -19,7 +19,7 @@ struct ExportArguments {
     bool isPreviewJson = false;  ///< --json
 
     explicit ExportArguments(exporting::ExportFormat format) { choice.format = format; }
-    /// Adds them to a command; they are filled in when the command line is parsed.
+    /// Adds them to a command that has its -o; they are filled in when the command line is parsed.
     void addTo(CLI::App& command);
     /// What --option says, with warnings on standard error. To be called once, after parsing.
     base::Result<void> finish();

@@ -32,14 +32,24 @@ class TestExportVerbs : public QObject {
 
 /// The model has two operations on four weights.
 void TestExportVerbs::aPreviewWritesNothing() {
-    const Outcome outcome = runSonde({"dump", path("model.dump"), "--preview", "--option", "enable_ioc16", "-o",
-                                      path("none.dump"), "--input-data", "[1,2,3,4]"});
+    const Outcome outcome =
+        runSonde({"dump", path("model.dump"), "--preview", "--option", "enable_ioc16", "--input-data", "[1,2,3,4]"});
     QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
     const QStringList lines = outcome.out.split(u'\n', Qt::SkipEmptyParts);
     QCOMPARE(lines.front().simplified(), QStringLiteral("form operations weights file largest error time"));
     QVERIFY(lines.at(1).simplified().startsWith(QStringLiteral("model.dump 2 16 bytes")));
     QVERIFY(lines.at(2).simplified().startsWith(QStringLiteral("As it is 2 16 bytes")));
     QVERIFY2(outcome.out.contains(QStringLiteral("float16[4] instead of float32[4]")), qPrintable(outcome.out));
+    for (const char* verb : {"dump", "save"}) {
+        const Outcome both = runSonde({verb, path("model.dump"), "--preview", "-o", path("none.dump")});
+        QCOMPARE(both.status, 2);
+        QVERIFY2(both.err.contains(QStringLiteral("--preview")) && both.err.contains(QStringLiteral("--out")),
+                 qPrintable(both.err));
+        const Outcome json = runSonde({verb, path("model.dump"), "--json", "-o", path("none.dump")});
+        QCOMPARE(json.status, 2);
+        QVERIFY2(json.err.contains(QStringLiteral("--preview")) && json.err.contains(QStringLiteral("--json")),
+                 qPrintable(json.err));
+    }
     QVERIFY(!QFile::exists(path("none.dump")));
 }
 
