@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <utility>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
@@ -6,6 +7,7 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "core/export/write_export.h"
+#include "core/passes/pass.h"
 
 namespace sonde::app {
 
@@ -24,6 +26,11 @@ base::Result<int> save(SaveOptions& options) {
     VerbFiles files;
     if (!isPreview) files.outputs = {{"--output", options.output}, {"--output", options.output + ".data"}};
     files.mayReplaceModel = !isPreview;
+    if (isPreview) {
+        // Passes are a step of their own: the rows before it are of the model without them.
+        options.arguments.choice.settings.passes = std::exchange(options.model.open.passes, {});
+        for (const std::string& pass : options.arguments.choice.settings.passes) SONDE_TRY(passes::findPass(pass));
+    }
     SONDE_ASSIGN(const auto document, options.model.load(options.inputs.spec, files));
     // ONNX models are not run, and need no inputs.
     std::vector<tensor::Value> values;

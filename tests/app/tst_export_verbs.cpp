@@ -20,6 +20,7 @@ class TestExportVerbs : public QObject {
     void initTestCase() { QCOMPARE(test::writeProductDump(path("model.dump").toStdString(), {}), std::string()); }
     void aPreviewWritesNothing();
     void aPreviewForPrograms();
+    void aPreviewHasALineForPasses();
     void aPreviewThatFails();
     void optionsOfOnnxFiles();
     void theWindowExports();
@@ -62,6 +63,22 @@ void TestExportVerbs::aPreviewForPrograms() {
     QCOMPARE(json["forms"][0]["max_error"].get<double>(), 0.0);
     QVERIFY(json["forms"][0]["file_bytes"].get<int>() > 16);
     QVERIFY(json["forms"][0]["run_ms"].get<double>() > 0);
+}
+
+/// Two norms go into the convolutions before them; the rows before the pass have them.
+void TestExportVerbs::aPreviewHasALineForPasses() {
+    const Outcome outcome = runSonde(
+        {"save", "zoo:blocks_net", "--preview", "--json", "--pass", "FuseConvBn", "--input-data", "#rand(0,1)"});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const auto json = nlohmann::json::parse(outcome.out.toStdString());
+    QCOMPARE(json["forms"].size(), std::size_t(2));
+    QCOMPARE(json["forms"][0]["label"].get<std::string>(), std::string("As it is"));
+    QCOMPARE(json["forms"][1]["label"].get<std::string>(), std::string("Passes: FuseConvBn"));
+    QCOMPARE(json["model"]["operations"].get<int>(), 8);
+    QCOMPARE(json["forms"][0]["operations"].get<int>(), 8);
+    QCOMPARE(json["forms"][1]["operations"].get<int>(), 6);
+    QVERIFY(json["forms"][1]["max_error"].get<double>() < 1e-4);
+    QCOMPARE(runSonde({"save", "zoo:blocks_net", "--preview", "--pass", "no-such-pass"}).status, 2);
 }
 
 void TestExportVerbs::aPreviewThatFails() {
