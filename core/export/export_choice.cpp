@@ -237,6 +237,13 @@ const ExportPreset* findExportPreset(ExportFormat format, std::string_view id) {
     return found == exportPresets().end() ? nullptr : &*found;
 }
 
+std::string exportPresetIds(ExportFormat format) {
+    std::string ids;
+    for (const ExportPreset& preset : exportPresets())
+        if (preset.format == format) ids += (ids.empty() ? "" : ", ") + std::string(preset.id);
+    return ids;
+}
+
 ExportChoice withPreset(ExportChoice choice, const ExportPreset& preset) {
     choice.format = preset.format;
     for (const ExportOption& option : exportOptions()) {

@@ -49,6 +49,8 @@ struct ExportPreset {
 const std::vector<ExportPreset>& exportPresets();
 /// Null: there is none of that id for the format.
 const ExportPreset* findExportPreset(ExportFormat format, std::string_view id);
+/// The ids of a format's presets: "as-it-is, optimised, older".
+std::string exportPresetIds(ExportFormat format);
 /// The choice with the values of a preset. Options that no preset of the format names and that do not change the graph
 /// (names, test cases, files) stay as they are.
 ExportChoice withPreset(ExportChoice choice, const ExportPreset& preset);

@@ -119,10 +119,30 @@ void TestExportVerbs::theWindowExports() {
     QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
     QVERIFY(QFile::exists(path("window.png")));
     QVERIFY(runSonde({"info", path("window.dump")}).out.contains(QStringLiteral("mine")));
-    QVERIFY(script.open(QIODevice::WriteOnly));
-    script.write("export onnx preset=half\n");
-    script.close();
-    QCOMPARE(runSonde({"window", path("model.dump"), "--script", path("steps.txt")}).status, 2);
+    const auto play = [&](const QByteArray& line) {
+        if (!script.open(QIODevice::WriteOnly)) return Outcome{};
+        script.write(line + "\n");
+        script.close();
+        return runSonde({"window", path("model.dump"), "--script", path("steps.txt")});
+    };
+    // As the help has it, and with blanks in the name.
+    const Outcome beside = play("export dump preset=as-it-is to=\"my model.dump\" beside\nwait");
+    QVERIFY2(beside.status == 0, qPrintable(beside.err));
+    QVERIFY(QFile::exists(path("my model.dump")));
+    // The dialog has closed, so its file cannot be opened once more.
+    const Outcome twice = play("export dump to=\"my model.dump\" beside\nwait\nexport beside");
+    QCOMPARE(twice.status, 2);
+    QVERIFY2(twice.err.contains(QStringLiteral("nothing was exported")), qPrintable(twice.err));
+    const Outcome preset = play("export onnx preset=half");
+    QCOMPARE(preset.status, 2);
+    QVERIFY2(preset.err.contains(QStringLiteral("as-it-is, optimised, older")), qPrintable(preset.err));
+    const Outcome module = play("export traced-module to=none.sondetm");
+    QCOMPARE(module.status, 2);
+    QVERIFY2(module.err.contains(QStringLiteral("only traced modules")), qPrintable(module.err));
+    QCOMPARE(play("export dump to=my model.dump").status, 2);
+    QCOMPARE(play("export dump to=\"my model.dump").status, 2);
+    QCOMPARE(play("export dump beside").status, 2);
+    QVERIFY(!QFile::exists(path("none.sondetm")) && !QFile::exists(path("my")));
 }
 
 QTEST_GUILESS_MAIN(TestExportVerbs)

@@ -1,6 +1,10 @@
 // The command of window scripts that exports the model.
 
 #include <QPushButton>
+#include <QRegularExpression>
+
+#include <algorithm>
+#include <optional>
 
 #include "ui/dialogs/export_dialog.h"
 #include "ui/window/main_window.h"
@@ -12,46 +16,96 @@ namespace sonde::window {
 using base::Result;
 using base::usageError;
 
-/// Words: a format, preset=ID, OPTION=VALUE; to=FILE with the rest of the line; beside alone.
+namespace {
+
+/// Words between blanks. What follows the `=`, or all of it, can be quoted: to="my model.onnx".
+Result<QStringList> exportWords(const QString& how) {
+    static const QRegularExpression word(QStringLiteral("([^\\s=\"]+=)?\"([^\"]*)\"(?=\\s|$)|\\S+"));
+    QStringList words;
+    for (auto each = word.globalMatch(how); each.hasNext();) {
+        const QRegularExpressionMatch match = each.next();
+        const bool isQuoted = match.capturedStart(2) >= 0;
+        const QString plain = match.captured();
+        if (!isQuoted && (plain.startsWith(u'"') || plain.section(u'=', 1).startsWith(u'"')))
+            return usageError("a quotation mark has no counterpart", plain.toStdString());
+        words << (isQuoted ? match.captured(1) + match.captured(2) : plain);
+    }
+    return words;
+}
+
+Result<void> openBeside(const dialogs::ExportDialog& dialog) {
+    auto* button = dialog.findChild<QPushButton*>(QStringLiteral("beside"));
+    if (!button->isEnabled()) return usageError("nothing was exported", {}, "export to=FILE comes first");
+    button->click();
+    return {};
+}
+
+/// A format, preset=ID, OPTION=VALUE.
+Result<void> apply(const QString& word, exporting::ExportChoice& choice) {
+    const std::string key = word.section(u'=', 0, 0).toStdString(), value = word.section(u'=', 1).toStdString();
+    if (key == "preset") {
+        const exporting::ExportPreset* preset = exporting::findExportPreset(choice.format, value);
+        if (!preset)
+            return usageError("the format has no such preset", value,
+                              "it has " + exporting::exportPresetIds(choice.format));
+        choice = exporting::withPreset(choice, *preset);
+        return {};
+    }
+    if (word.contains(u'=')) return choice.set(key, value);
+    const auto& formats = exporting::exportFormats();
+    const auto info = std::ranges::find(formats, key, &exporting::ExportFormatInfo::id);
+    if (info == formats.end())
+        return usageError("no such format", key,
+                          "dump, onnx or traced-module; a file name with blanks is quoted: to=\"my model.onnx\"");
+    choice.format = info->format;
+    return {};
+}
+
+}  // namespace
+
+/// Words: a format, preset=ID, OPTION=VALUE, to=FILE, beside. `beside` alone opens what was written last.
 Result<void> ScriptVerbs::exportModel(const QString& how) {
+    SONDE_ASSIGN(QStringList words, exportWords(how));
     m_window.dialogs().showExport();
     dialogs::ExportDialog* dialog = m_window.dialogs().exportDialog();
     if (!dialog) return usageError("the export dialog did not open");
-    if (how == u"beside") {
-        auto* button = dialog->findChild<QPushButton*>(QStringLiteral("beside"));
-        if (!button->isEnabled()) return usageError("nothing was exported", {}, "export to=FILE comes first");
-        button->click();
-        return {};
-    }
+    const bool isBeside = words.removeAll(QStringLiteral("beside")) > 0;
+    if (isBeside && words.isEmpty()) return openBeside(*dialog);
     exporting::ExportChoice choice = dialog->exports().choice();
-    const auto file = how.indexOf(QLatin1String("to="));
-    for (const QString& word : how.left(file).split(u' ', Qt::SkipEmptyParts)) {
-        const std::string key = word.section(u'=', 0, 0).toStdString(), value = word.section(u'=', 1).toStdString();
-        if (key == "preset") {
-            const exporting::ExportPreset* preset = exporting::findExportPreset(choice.format, value);
-            if (!preset) return usageError("the format has no such preset", value);
-            choice = exporting::withPreset(choice, *preset);
-        } else if (word.contains(u'=')) {
-            SONDE_TRY(choice.set(key, value));
-        } else {
-            const auto& formats = exporting::exportFormats();
-            const auto info = std::ranges::find(formats, key, &exporting::ExportFormatInfo::id);
-            if (info == formats.end()) return usageError("no such format", key, "dump, onnx or traced-module");
-            choice.format = info->format;
-        }
+    std::optional<QString> file;
+    for (const QString& word : words) {
+        if (word.startsWith(QLatin1String("to="))) file = word.mid(3);
+        else SONDE_TRY(apply(word, choice));
     }
+    if (isBeside && !file) return usageError("beside needs a file that is written", {}, "to=FILE names it");
     dialog->setChoice(choice);
-    return file < 0 ? Result<void>() : writeExport(how.mid(file + 3).trimmed());
+    return file ? writeExport(*file, isBeside) : Result<void>();
 }
 
-Result<void> ScriptVerbs::writeExport(const QString& file) {
+Result<void> ScriptVerbs::writeExport(const QString& file, bool isBeside) {
     if (file.isEmpty()) return usageError("export needs a file after to=");
     dialogs::ExportDialog* dialog = m_window.dialogs().exportDialog();
-    connect(&dialog->exports(), &context::Exports::failed, this,
-            [this](const base::Error& error) { m_loadError = error; });
+    context::Exports& exports = dialog->exports();
     const QString path = inFolder(file);
-    SONDE_TRY(dialog->exports().checkPath(path));
+    SONDE_TRY(exports.check(exports.choice().format));
+    SONDE_TRY(exports.checkPath(path));
     dialog->setPath(path);
+    if (!dialog->findChild<QPushButton*>(QStringLiteral("write"))->isEnabled())
+        return usageError("the model cannot be exported now", file.toStdString());
+    // What came of it is known when it has ended.
+    auto* ending = new QObject(dialog);
+    connect(&exports, &context::Exports::failed, ending, [this, ending](const base::Error& error) {
+        m_loadError = error;
+        ending->deleteLater();
+    });
+    // A preview that gives way to the writing ends, too, before anything is written.
+    connect(&exports, &context::Exports::written, ending, [this, dialog, ending, isBeside] {
+        if (!isBeside) return ending->deleteLater();
+        connect(&dialog->exports(), &context::Exports::ended, ending, [this, dialog, ending] {
+            ending->deleteLater();
+            if (const auto opened = openBeside(*dialog); !opened) m_loadError = opened.error();
+        });
+    });
     dialog->write(true);
     return {};
 }

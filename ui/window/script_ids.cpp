@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/export/export_choice.h"
 #include "ui/models/node_columns.h"
 #include "ui/window/panel_table.h"
 
@@ -29,6 +30,13 @@ std::string colorIds() {
     std::vector<QString> ids;
     for (const models::NodeColumn& column : models::nodeColumns()) ids.push_back(column.id);
     return listed(ids);
+}
+
+std::string presetIds() {
+    std::string text;
+    for (const exporting::ExportFormatInfo& info : exporting::exportFormats())
+        text += (text.empty() ? "" : "; ") + std::string(info.id) + ": " + exporting::exportPresetIds(info.format);
+    return text;
 }
 
 }  // namespace sonde::window

@@ -71,7 +71,7 @@ class ScriptVerbs : public QObject {
 
   private:
     Done setExpanded(const QString& what, bool open);
-    Done writeExport(const QString& file);
+    Done writeExport(const QString& file, bool isBeside);
     Done clickNode(const QString& text, bool twice);
     QString inFolder(const QString& file) const;
 
@@ -79,7 +79,7 @@ class ScriptVerbs : public QObject {
     QString m_folder;
     int m_waitSeconds = kDefaultWaitSeconds;
     bool m_opensFirst = false;
-    std::optional<base::Error> m_loadError;  ///< of the model that is being opened
+    std::optional<base::Error> m_loadError;  ///< of what the last command began: opening, comparing, exporting
     bool m_awaitsRun = false;                ///< whether it was refused is seen when all is idle
 };
 

@@ -72,6 +72,8 @@ void TestScript::helpListsEveryCommand() {
     const std::string help = window::scriptHelp();
     for (const ScriptCommand& command : window::scriptCommands())
         QVERIFY2(help.find("\n  " + std::string(command.name)) != std::string::npos, command.name.data());
+    for (const char* preset : {"half-arithmetic", "packed-arm", "older"})
+        QVERIFY2(help.find(preset) != std::string::npos, preset);
     for (const char* ofPanel : {"\n  view ", "\n  iteration "}) QVERIFY(help.find(ofPanel) != std::string::npos);
 }
 
