@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "core/analysis/infer.h"
 #include "core/base/unicode.h"
@@ -74,13 +75,17 @@ base::Result<std::vector<std::string>> outputNames(const InternalGraph& graph, c
     return names;
 }
 
+/// A node that is called `name` gets another name.
+base::Result<void> giveWay(InternalGraph& graph, NodeId node, const std::string& name) {
+    std::string free = name + "_0";
+    for (int i = 1; graph.findNode(free).valid(); ++i) free = name + '_' + std::to_string(i);
+    return graph.rename(node, free);
+}
+
 /// A node gets a name; who had it gives way.
 base::Result<void> rename(InternalGraph& graph, NodeId node, const std::string& name) {
-    if (const NodeId other = graph.findNode(name); other.valid() && other != node) {
-        std::string free = name + "_0";
-        for (int i = 1; graph.findNode(free).valid(); ++i) free = name + '_' + std::to_string(i);
-        SONDE_TRY(graph.rename(other, free));
-    }
+    if (const NodeId other = graph.findNode(name); other.valid() && other != node)
+        SONDE_TRY(giveWay(graph, other, name));
     return graph.rename(node, name);
 }
 
@@ -205,6 +210,30 @@ base::Result<std::vector<std::string>> nameInputs(InternalGraph& graph, const Do
     return names;
 }
 
+/// Test cases and readers know inputs, their expected values and outputs by name. An input that is returned as it is
+/// may have one name for both.
+base::Result<void> checkNames(const InternalGraph& graph, const Document& document,
+                              const std::vector<std::string>& argNames, const std::vector<std::string>& outputNames,
+                              bool hasChecks) {
+    std::map<std::string, std::string> known;
+    const auto add = [&known](const std::string& name, const std::string& what) -> base::Result<void> {
+        const auto [other, isNew] = known.try_emplace(name, what);
+        if (isNew) return {};
+        return base::usageError(other->second == what ? "two are called '" + name + "', each " + what
+                                                      : other->second + " and " + what + " are called '" + name + "'",
+                                {}, "give other names with --arg-names or --output-names");
+    };
+    for (const std::string& name : argNames) SONDE_TRY(add(name, "an input"));
+    for (std::size_t i = 0; i < outputNames.size(); ++i) {
+        const auto same = std::ranges::find(argNames, outputNames[i]) - argNames.begin();
+        const auto at = static_cast<std::size_t>(same);
+        const bool isThatInput = at < argNames.size() && document.inputs[at].node == graph.outputs()[i];
+        if (!isThatInput) SONDE_TRY(add(outputNames[i], "an output"));
+        if (hasChecks) SONDE_TRY(add(outputNames[i] + ":expect", "an expected value"));
+    }
+    return {};
+}
+
 base::Result<void> nameOutputs(InternalGraph& graph, const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
         const NodeId output = graph.outputs()[i];
@@ -297,10 +326,12 @@ base::Result<io::dump::DumpFile> makeDump(const Document& given, const std::vect
     }
     auto graph = std::make_shared<InternalGraph>(*document.graph);
     SONDE_ASSIGN(const std::vector<std::string> argNames, nameInputs(*graph, document, options));
+    const bool hasChecks = !inputs.empty() && !options.noAssert;
+    SONDE_TRY(checkNames(*graph, document, argNames, dump.outputNames, hasChecks));
     SONDE_TRY(nameOutputs(*graph, dump.outputNames));
     storeScalars(*graph, document, inputs);
     SONDE_TRY(addCases(dump, graph, argNames, std::move(inputs), document, options, work));
-    if (!dump.cases.empty() && !options.noAssert) {
+    if (hasChecks) {
         std::vector<CheckOptions> checks;
         for (const std::string& name : dump.outputNames) checks.push_back({name, options.maxError, options.silent});
         addChecks(*graph, checks);
@@ -329,6 +360,7 @@ void addChecks(InternalGraph& graph, const std::vector<CheckOptions>& checks) {
     const std::vector<NodeId> outputs = graph.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const std::string input = checks[i].name + ":expect";
+        if (const NodeId other = graph.findNode(input); other.valid()) (void)giveWay(graph, other, input);
         const NodeId expected = graph.addInput(graph.mainId(), input, graph.node(outputs[i]).type, input);
         Expr check;
         check.kind = ExprKind::Apply;

@@ -97,6 +97,7 @@ class TestDumpOptions : public QObject {
     void userInfoIsAnyBytes_data();
     void userInfoIsAnyBytes();
     void dictOutputsAreSortedByKey();
+    void namesAreUnique();
     void numbersAreTensorsOfRank0();
     void prioritiesAreKept();
     void oldFormatHasNoConvBias();
@@ -207,6 +208,29 @@ void TestDumpOptions::dictOutputsAreSortedByKey() {
     options.outputNames = {"x", "y"};
     const auto named = exporting::makeDump(document, {}, options);
     QVERIFY(!named.has_value() && holds(named.error().text(), "TypeError"));
+}
+
+/// Test cases know inputs, expected values and outputs by name.
+void TestDumpOptions::namesAreUnique() {
+    const auto errorOf = [](const document::Document& document, const std::vector<std::string>& cases,
+                            std::vector<std::string> arguments, std::vector<std::string> outputs) {
+        exporting::DumpOptions options;
+        options.argNames = std::move(arguments);
+        options.outputNames = std::move(outputs);
+        const auto dump = exporting::makeDump(document, cases, options);
+        return dump ? std::string() : dump.error().what;
+    };
+    const document::Document one = exponential();
+    QCOMPARE(errorOf(one, {"[1,2]"}, {"a"}, {"a"}), std::string("an input and an output are called 'a'"));
+    QCOMPARE(errorOf(one, {"[1,2]"}, {"y:expect"}, {"y"}),
+             std::string("an input and an expected value are called 'y:expect'"));
+    QCOMPARE(errorOf(one, {}, {"y:expect"}, {"y"}), std::string());
+    QCOMPARE(errorOf(one, {"[1,2]"}, {"y"}, {"x"}), std::string());  // the other way round than in the model
+    Made made;
+    const NodeId a = made.floats("a", {2}), b = made.floats("b", {2});
+    const document::Document& two = made.done(arg(made.call("y", "aten::mul.Tensor", a, b)));
+    QCOMPARE(errorOf(two, {}, {"same", "same"}, {}), std::string("two are called 'same', each an input"));
+    QCOMPARE(errorOf(two, {}, {"b", "a"}, {}), std::string());
 }
 
 /// x.shape[0], 0.5 and x.
