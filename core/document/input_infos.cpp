@@ -52,6 +52,10 @@ std::vector<io::InputInfo> inputInfos(const Document& document) {
     return infos;
 }
 
+bool hasFixedSizes(const graph::InternalGraph& graph, graph::NodeId input) {
+    return graph.expr(graph.node(input).producer).attributes.getInt(io::dump::kFixedSizes, 0) != 0;
+}
+
 std::vector<io::InputInfo> requiredInputInfos(const Document& document) {
     std::vector<io::InputInfo> infos = inputInfos(document);
     std::vector<tensor::TypeInfo> byLayers;
@@ -66,7 +70,8 @@ std::vector<io::InputInfo> requiredInputInfos(const Document& document) {
         info.isRequiredByLayers = areSizesUsual;
         const auto at = static_cast<std::size_t>(std::ranges::find(graph.inputs(), document.inputs[i].node) -
                                                  graph.inputs().begin());
-        const bool isRecorded = areSizesUsual && !info.isGuide && info.type.isTensor();
+        const bool isRecorded = areSizesUsual && !info.isGuide && info.type.isTensor() &&
+                                !hasFixedSizes(*document.graph, document.inputs[i].node);
         info.required =
             isRecorded ? requirement(info.type, at < byLayers.size() ? byLayers[at] : tensor::TypeInfo()) : info.type;
     }

@@ -16,6 +16,8 @@ std::vector<io::InputInfo> inputInfos(const Document& document);
 /// The same with what a run demands of values (io::InputInfo::required): the type that the file declares; of a traced
 /// model, whose input types are usual or recorded ones, the rank and what its layers cannot do without.
 std::vector<io::InputInfo> requiredInputInfos(const Document& document);
+/// An input of a dump whose operations were written for its sizes (io::dump::kFixedSizes).
+bool hasFixedSizes(const graph::InternalGraph& graph, graph::NodeId input);
 
 /// Whether a name is that of an input which needs no value: a parameter with a default, an initializer that the file
 /// also lists as an input. For io::InputOptions::hasDefault.

@@ -301,11 +301,31 @@ base::Result<void> toOldForms(InternalGraph& graph) {
     return {};
 }
 
-}  // namespace
+/// Other than what is done in any form.
+bool isForm(const std::pair<std::string, std::size_t>& applied) { return applied.first != kFuseGrain; }
 
-base::Result<io::dump::DumpFile> makeDump(const Document& given, const std::vector<std::string>& inputData,
-                                          const DumpOptions& options, const base::WorkContext& work) {
-    SONDE_TRY(checkFormat(options));
+/// The inputs of operations that were written for their sizes; the note says which sizes, and what needs them.
+base::Diagnostic fixSizes(InternalGraph& graph, const std::vector<std::string>& inputs, const AppliedOptions& applied) {
+    std::string options, sizes;
+    for (const auto& each : applied)
+        if (isForm(each)) options += (options.empty() ? "" : ", ") + each.first;
+    for (const std::string& name : inputs) {
+        const NodeId node = graph.findNode(name);
+        if (!node.valid()) continue;
+        graph.mutableExpr(graph.node(node).producer)
+            .attributes.set(std::string(io::dump::kFixedSizes), std::int64_t{1});
+        sizes += (sizes.empty() ? "" : ", ") + name + ' ' + graph.node(node).type.text();
+    }
+    return {base::Severity::Warning,
+            options + " fixes the sizes of inputs to those of the example: " + sizes,
+            {},
+            "give data of the sizes that are wanted (--input-data)"};
+}
+
+/// `forms`: those of options.inference that are carried out.
+base::Result<io::dump::DumpFile> dumpOf(const Document& given, const std::vector<std::string>& inputData,
+                                        const DumpOptions& options, const io::dump::InferenceOptions& forms,
+                                        const base::WorkContext& work) {
     const Document source = withDumpOutputs(given);
     SONDE_TRY(checkModel(source));
     SONDE_TRY(checkOpaqueCalls(source, "a dump"));
@@ -313,7 +333,7 @@ base::Result<io::dump::DumpFile> makeDump(const Document& given, const std::vect
     SONDE_ASSIGN(dump.outputNames, outputNames(*source.graph, options));
     SONDE_ASSIGN(auto inputs, caseInputs(source, inputData, options, work));
     Document document = source;
-    if (options.optimize && needsStaticForm(options.inference)) {
+    if (options.optimize && needsStaticForm(forms)) {
         SONDE_ASSIGN(const std::vector<Value> example, exampleInputs(source, inputs, options, work));
         SONDE_ASSIGN(document, staticForm(source, example, work));
         dump.notes.assign(document.diagnostics.begin() + static_cast<std::ptrdiff_t>(source.diagnostics.size()),
@@ -338,7 +358,13 @@ base::Result<io::dump::DumpFile> makeDump(const Document& given, const std::vect
     }
     AppliedOptions applied;
     if (options.optimize) {
-        SONDE_ASSIGN(graph, optimisedForInference(*graph, options.inference, options.optLevel, work, &applied));
+        SONDE_ASSIGN(graph, optimisedForInference(*graph, forms, options.optLevel, work, &applied));
+    }
+    if (document.graph != source.graph) {
+        // Nothing was gained by the sizes of the example: the model's own operations take any.
+        if (std::ranges::none_of(applied, isForm))
+            return dumpOf(given, inputData, options, withoutStaticForms(forms), work);
+        if (!argNames.empty()) dump.notes.push_back(fixSizes(*graph, argNames, applied));
     }
     SONDE_ASSIGN(dump.format, io::dump::dumpFormatFrom(options.format));
     if (dump.format == io::dump::DumpFormat::Fbs && !options.noChangeGraph) SONDE_TRY(toOldForms(*graph));
@@ -353,6 +379,14 @@ base::Result<io::dump::DumpFile> makeDump(const Document& given, const std::vect
     dump.graph = graph::withFiles(dump.graph, graph::filesOf(source.graph));
     SONDE_TRY(graph::checkFiles(dump.graph));
     return dump;
+}
+
+}  // namespace
+
+base::Result<io::dump::DumpFile> makeDump(const Document& document, const std::vector<std::string>& inputData,
+                                          const DumpOptions& options, const base::WorkContext& work) {
+    SONDE_TRY(checkFormat(options));
+    return dumpOf(document, inputData, options, options.inference, work);
 }
 
 void addChecks(InternalGraph& graph, const std::vector<CheckOptions>& checks) {

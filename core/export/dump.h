@@ -43,7 +43,8 @@ struct DumpOptions {
 /// A model as a static graph, optimised if asked for, with a test case for each entry of `inputData` (an entry @FILE
 /// gives one for each line). A case holds the inputs and, unless `noAssert`, what the graph gave before it was
 /// optimised; each output is then the error value of an AssertEqual. Layouts, float16 and fusions write the model in
-/// ONNX operators first, which have no guards and assertions: `notes` name those. Errors (Usage): a wrong number of
+/// ONNX operators of fixed sizes first, which have no guards and assertions: `notes` name those and the sizes. Where
+/// they change no operation, the model's own operations are written. Errors (Usage): a wrong number of
 /// names, two outputs of one name, options of other engines, input data that does not fit.
 base::Result<io::dump::DumpFile> makeDump(const Document& document, const std::vector<std::string>& inputData,
                                           const DumpOptions& options, const base::WorkContext& work = {});

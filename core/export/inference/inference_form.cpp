@@ -29,12 +29,16 @@ void renameRevalued(InternalGraph& graph, const std::vector<passes::PassReport>&
 
 }  // namespace
 
-bool needsStaticForm(const io::dump::InferenceOptions& options) {
+io::dump::InferenceOptions withoutStaticForms(const io::dump::InferenceOptions& options) {
     io::dump::InferenceOptions plain;
     plain.fuseGrain = options.fuseGrain;
     // A request to who runs the dump: here weights are packed once for each plan in any case.
     plain.weightPreprocess = options.weightPreprocess;
-    return options.bits() != plain.bits();
+    return plain;
+}
+
+bool needsStaticForm(const io::dump::InferenceOptions& options) {
+    return options.bits() != withoutStaticForms(options).bits();
 }
 
 base::Result<Document> staticForm(const Document& document, std::span<const Value> inputs,
@@ -77,7 +81,7 @@ base::Result<std::shared_ptr<InternalGraph>> optimisedForInference(const Interna
         if (applied && *count > 0) applied->emplace_back(name, *count);
         return {};
     };
-    if (options.fuseGrain) SONDE_TRY(did("enable_fuse_grain", fuseGrain(rewrite)));
+    if (options.fuseGrain) SONDE_TRY(did(std::string(kFuseGrain), fuseGrain(rewrite)));
     if (options.fusePreprocess) SONDE_TRY(did("enable_fuse_preprocess", fusePreprocess(rewrite)));
     if (options.ioc16 || options.io16xc32)
         SONDE_TRY(did(options.ioc16 ? "enable_ioc16" : "enable_io16xc32", toHalf(rewrite, options.ioc16)));

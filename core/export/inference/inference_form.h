@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace sonde::exporting {
 using document::Document;
 
 /// Layouts, precisions and fusions are written in ONNX operators of known shapes; other options leave the model's own.
+io::dump::InferenceOptions withoutStaticForms(const io::dump::InferenceOptions& options);
 bool needsStaticForm(const io::dump::InferenceOptions& options);
 /// The document in ONNX operators, run on `inputs` (one value for each of document.inputs) where it is in others.
 /// Inputs that are numbers are fixed. Errors: those of onnxGraph.
@@ -22,6 +24,8 @@ base::Result<Document> staticForm(const Document& document, std::span<const tens
 
 /// What options did: their names, in the order of the rewrites, and the number of operations that each changed.
 using AppliedOptions = std::vector<std::pair<std::string, std::size_t>>;
+/// The only one of them that needs no static form.
+inline constexpr std::string_view kFuseGrain = "enable_fuse_grain";
 
 /// A copy of the graph after what is always done (from `optLevel` 1 on arithmetic; batch norms, identities, constants,
 /// duplicates, dead code) and what the options ask for, in the order of dump.md, "Inference options": float16, layout,

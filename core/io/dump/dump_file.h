@@ -25,6 +25,8 @@ namespace sonde::io::dump {
 inline constexpr std::string_view kTestMagic = "mgbtest0";
 inline constexpr std::string_view kSectionMagic = "SONDEGR1";
 inline constexpr int kModelVersion = 2;
+/// An attribute of inputs, 1: operations were written for the sizes of the input's type, and take no other ones.
+inline constexpr std::string_view kFixedSizes = "fixed_sizes";
 
 /// MegEngine's names of the forms of a graph section. In FBS, the older one, the header's version is 1 whatever
 /// WriteOptions::modelVersion is.

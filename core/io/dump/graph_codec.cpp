@@ -195,10 +195,6 @@ class Decoder {
                 for (const Json& entry : *keywords)
                     made.keywords.emplace_back(entry.at(0).get<std::string>(), argument(entry.at(1), 0));
             }
-            if (const auto attributes = json.find("attributes"); attributes != json.end()) {
-                for (const Json& entry : *attributes)
-                    made.attributes.set(entry.at(0).get<std::string>(), attribute(entry.at(1)));
-            }
             made.body = body;
             made.scope = ScopeId(scope);
             std::vector<std::string> names;
@@ -211,6 +207,10 @@ class Decoder {
         }
         Expr& expr = m_graph->mutableExpr(id);
         expr.scope = ScopeId(scope);
+        if (const auto attributes = json.find("attributes"); attributes != json.end()) {
+            for (const Json& entry : *attributes)
+                expr.attributes.set(entry.at(0).get<std::string>(), attribute(entry.at(1)));
+        }
         expr.moduleClass = json.at("class").get<std::string>();
         expr.name = json.value("name", "");
         expr.isParameter = json.value("parameter", false);

@@ -81,6 +81,11 @@ base::Result<void> setBatch(CaseInputs& inputs, std::int64_t count) {
     for (CaseValues& values : inputs.cases) {
         for (auto& [name, value] : values) {
             if (!value.isTensor()) continue;
+            const graph::NodeId node = inputs.tests.graph->findNode(name);
+            const bool isFixed = node.valid() && document::hasFixedSizes(*inputs.tests.graph, node);
+            if (isFixed && value.tensor().rank() > 0 && value.tensor().dim(0) != count)
+                return base::usageError("the dump was written for " + value.tensor().typeText(), "input " + name,
+                                        "leave out --batch_size, or dump the model with data of that size");
             auto tensor = withBatch(value.tensor(), count);
             if (!tensor) return std::move(tensor).error().at("input " + name);
             value = Value(std::move(*tensor));

@@ -135,10 +135,11 @@ class TestSavedChecks : public QObject {
         const auto branching = document::open("zoo:branching", options);
         QVERIFY2(branching.has_value(), branching ? "" : branching.error().text().c_str());
         exporting::DumpOptions how;
-        QVERIFY(how.inference.set("enable_fuse_conv_bias_nonlinearity", true));
+        QVERIFY(how.inference.set("enable_ioc16", true));
         const auto dump = exporting::makeDump(**branching, {}, how);
         QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
-        QCOMPARE(dump->notes.size(), std::size_t{2});
+        QCOMPARE(dump->notes.size(), std::size_t{3});
+        QVERIFY2(dump->notes[2].what.starts_with("enable_ioc16 fixes the sizes"), dump->notes[2].what.c_str());
         QVERIFY2(dump->notes[0].what.starts_with("guard is not in the file: took the branch because"),
                  dump->notes[0].what.c_str());
         QVERIFY2(dump->notes[0].where.starts_with("node 'guard', operation "), dump->notes[0].where.c_str());

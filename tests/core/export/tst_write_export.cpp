@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/document/document.h"
+#include "core/document/input_infos.h"
 #include "core/exec/runner.h"
 #include "core/export/write_export.h"
 #include "core/graph/module_tree.h"
@@ -108,12 +109,12 @@ void TestWriteExport::aDumpHasWhatWasChosen() {
              written->dump.totalBytes + again->dump.totalBytes);
 }
 
-/// A layout is written for the shapes that the model is run on: 4 elements are declared, so another count is refused.
+/// Float16 is written for the shapes that the model is run on: 4 elements are declared, so another count is refused.
 void TestWriteExport::theExampleDecidesShapes() {
     const auto document = document::open("zoo:seed");
     QVERIFY(document.has_value());
     ExportChoice choice;
-    QVERIFY(choice.set("layout", "nchw88"));
+    QVERIFY(choice.set("enable_io16xc32", "true"));
     for (const std::int64_t size : {3, 7}) {
         const std::vector<Value> inputs{
             Tensor::of<float>({size}, std::vector<float>(static_cast<std::size_t>(size), 2))};
@@ -122,6 +123,11 @@ void TestWriteExport::theExampleDecidesShapes() {
         const auto opened = document::open(path("sized.dump"));
         QVERIFY(opened.has_value());
         QCOMPARE((*opened)->graph->node((*opened)->inputs.front().node).type.shape->front().value, size);
+        QCOMPARE(written->notes.size(), std::size_t(1));
+        QVERIFY(written->notes[0].what.find("[" + std::to_string(size) + "]") != std::string::npos);
+        // Refused at the input, not within.
+        const auto infos = document::requiredInputInfos(**opened);
+        QVERIFY(infos.front().required && infos.front().required->shape->front().value == size);
     }
 }
 
