@@ -74,6 +74,8 @@ std::vector<io::InputInfo> requiredInputInfos(const Document& document) {
                                 !hasFixedSizes(*document.graph, document.inputs[i].node);
         info.required =
             isRecorded ? requirement(info.type, at < byLayers.size() ? byLayers[at] : tensor::TypeInfo()) : info.type;
+        // The rank of a static graph is one of its facts, whoever found it.
+        if (document.format == kDumpFormatName && info.type.shape) info.isGuide = false;
     }
     return infos;
 }
