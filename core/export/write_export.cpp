@@ -40,6 +40,20 @@ base::Result<void> writeStripInfo(const std::string& path, const graph::Internal
     return file ? base::Result<void>() : base::runError("the file cannot be written", path);
 }
 
+/// A file that is added to has such lists, or is not there yet.
+base::Result<void> checkStripInfo(const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return {};
+    std::ifstream file(path);
+    const auto known = nlohmann::json::parse(file, nullptr, false);
+    for (const char* key : {"opr_types", "dtypes", "elemwise_modes"}) {
+        if (!known.is_object() || !known.contains(key) || !known[key].is_array())
+            return base::usageError("the file is no list of what a runtime must have", path,
+                                    "leave out --append-json to replace it");
+    }
+    return {};
+}
+
 base::Result<std::string> bytesOf(const std::string& path) {
     SONDE_ASSIGN(const auto file, base::MappedFile::open(path));
     std::string bytes(reinterpret_cast<const char*>(file->bytes().data()), file->sizeBytes());
@@ -52,6 +66,7 @@ base::Result<WrittenExport> writeAsDump(const Document& document, const ExportSe
                                         const std::filesystem::path& path, std::ostream* stream,
                                         std::span<const tensor::Value> inputs, const base::WorkContext& work) {
     DumpOptions options = settings.dump;
+    if (settings.appendJson && !settings.stripInfoFile.empty()) SONDE_TRY(checkStripInfo(settings.stripInfoFile));
     if (!settings.userInfoFile.empty()) {
         SONDE_ASSIGN(options.userInfo, bytesOf(settings.userInfoFile));
     }
