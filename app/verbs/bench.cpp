@@ -230,6 +230,27 @@ class Bench {
     std::vector<std::vector<std::int64_t>> m_perExpr;
 };
 
+/// A check whose message names no limits of the type.
+CLI::Validator aboveZero() {
+    return CLI::Validator(
+        [](std::string& text) {
+            return text.find_first_of("123456789") == std::string::npos || text.starts_with('-')
+                       ? "'" + text + "' is not above 0"
+                       : std::string();
+        },
+        "");
+}
+
+/// "2MB" becomes a number of bytes.
+CLI::Validator wholeBytes() {
+    return CLI::Validator(
+        [](std::string& text) {
+            if (text.find('.') != std::string::npos) return "'" + text + "' is no whole number of units";
+            return CLI::AsSizeValue(false)(text);
+        },
+        "");
+}
+
 }  // namespace
 
 Verb benchVerb() {
@@ -240,7 +261,7 @@ Verb benchVerb() {
                 options->inputs.addTo(command);
                 command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
                 command.add_option("--repeat", options->repeat, "Number of timed runs")
-                    ->check(CLI::PositiveNumber)
+                    ->check(aboveZero())
                     ->capture_default_str();
                 command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
                 command.add_flag("--exact", options->exact,
@@ -248,18 +269,19 @@ Verb benchVerb() {
                 auto* sublinear = command.add_flag("--sublinear", options->sublinear,
                                                    "Compute values again instead of keeping them, for a low peak of "
                                                    "memory, and compare");
-                command
-                    .add_option("--dtr", options->dtr.evictionThreshold,
-                                "The same where values would take more than BYTES (2MB, 500KB …)")
-                    ->transform(CLI::AsSizeValue(false))
-                    ->check(CLI::PositiveNumber)
-                    ->type_name("BYTES")
-                    ->excludes(sublinear);
+                auto* dtr = command
+                                .add_option("--dtr", options->dtr.evictionThreshold,
+                                            "The same where values would take more than BYTES (2MB, 500KB …)")
+                                ->transform(wholeBytes())
+                                ->check(aboveZero())
+                                ->type_name("BYTES")
+                                ->excludes(sublinear);
                 command
                     .add_option("--dtr-minimum", options->dtr.evicteeMinimumSize,
                                 "Values of fewer BYTES always stay (--dtr)")
-                    ->transform(CLI::AsSizeValue(false))
+                    ->transform(wholeBytes())
                     ->type_name("BYTES")
+                    ->needs(dtr)
                     ->capture_default_str();
                 command.add_flag("--json", options->json, "One JSON object instead of the table");
                 return std::function<base::Result<int>()>([options] { return Bench(*options).run(options->model); });
