@@ -58,7 +58,7 @@ base::Result<int> checkDump(const DumpVerbOptions& options) {
                        expr.attributes.getString("name", ""), node.id.index());
         }
     }
-    fmt::print("{} cases, {} failed\n", file.cases.size(), failed);
+    fmt::print("{} {}, {} failed\n", file.cases.size(), file.cases.size() == 1 ? "case" : "cases", failed);
     return failed == 0 ? 0 : 1;
 }
 
@@ -117,9 +117,12 @@ Verb dumpVerb() {
                 auto options = std::make_shared<DumpVerbOptions>();
                 options->model.addTo(command);
                 command.add_option("-o,--out", options->out, "File to write, - for standard output");
-                command.add_flag("--check", options->check, "MODEL is a dump: run its test cases");
-                command.add_option("--offset", options->offset, "With --check: byte offset of the dump in the file");
+                auto* check = command.add_flag("--check", options->check, "MODEL is a dump: run its test cases");
+                command.add_option("--offset", options->offset, "With --check: byte offset of the dump in the file")
+                    ->needs(check);
                 options->arguments.addTo(command);
+                command.get_option("--append-json")->needs(command.get_option("--strip-info-file"));
+                command.get_option("--user-info")->excludes(command.get_option("--user-info-file"));
                 return std::function<base::Result<int>()>([options] { return app::dump(*options); });
             }};
 }

@@ -120,6 +120,21 @@ class TestDumpVerbs : public QObject {
         QVERIFY2(outcome.status == status, qPrintable(outcome.out + outcome.err));
     }
 
+    void optionsThatDoNothingAreRefused() {
+        QFile other(path("other.json"));
+        QVERIFY(other.open(QIODevice::WriteOnly) && other.write("[1]") == 3);
+        other.close();
+        for (const QStringList& options :
+             {QStringList{"--append-json"}, QStringList{"--json"}, QStringList{"--offset", "0"},
+              QStringList{"--user-info", "a", "--user-info-file", path("plain.dump")},
+              QStringList{"--append-json", "--strip-info-file", path("other.json")}}) {
+            const Outcome outcome = runSonde(QStringList{"dump", "zoo:seed", "-o", path("none.dump")} + options);
+            QVERIFY2(outcome.status == 2, qPrintable(options.join(' ') + outcome.err));
+            QVERIFY(!QFile::exists(path("none.dump")));
+        }
+        QCOMPARE(runSonde({"run", path("plain.dump"), "--input-data", "[[1,2,3,4]]"}).status, 2);
+    }
+
   private:
     QString path(const char* name) const { return m_folder.filePath(name); }
 
