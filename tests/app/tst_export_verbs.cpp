@@ -126,11 +126,12 @@ void TestExportVerbs::theWindowExports() {
         return runSonde({"window", path("model.dump"), "--script", path("steps.txt")});
     };
     // As the help has it, and with blanks in the name.
-    const Outcome beside = play("export dump preset=as-it-is to=\"my model.dump\" beside\nwait");
+    const Outcome beside =
+        play("export dump preset=as-it-is to=\"" + path("my model.dump").toUtf8() + "\" beside\nwait");
     QVERIFY2(beside.status == 0, qPrintable(beside.err));
     QVERIFY(QFile::exists(path("my model.dump")));
     // The dialog has closed, so its file cannot be opened once more.
-    const Outcome twice = play("export dump to=\"my model.dump\" beside\nwait\nexport beside");
+    const Outcome twice = play("export dump to=\"" + path("my model.dump").toUtf8() + "\" beside\nwait\nexport beside");
     QCOMPARE(twice.status, 2);
     QVERIFY2(twice.err.contains(QStringLiteral("nothing was exported")), qPrintable(twice.err));
     const Outcome preset = play("export onnx preset=half");
