@@ -94,7 +94,7 @@ void TestCommandLine::jsonIsOneObjectOfTheContract() {
     QVERIFY(root["inputs"].isArray() && root["outputs"].isArray());
     const QJsonArray nodes = root["nodes"].toArray();
     QVERIFY(nodes.size() > 20);
-    for (const QJsonValue& node : nodes) {
+    for (const QJsonValue node : nodes) {
         for (const char* key : {"id", "name", "op", "domain", "kind", "qualname", "module_class", "inputs", "outputs",
                                 "dtype", "shape", "attributes", "source"}) {
             QVERIFY2(node.toObject().contains(QLatin1String(key)), key);
@@ -102,7 +102,7 @@ void TestCommandLine::jsonIsOneObjectOfTheContract() {
     }
     const QJsonArray scopes = root["scopes"].toArray();
     int blockCalls = 0;
-    for (const QJsonValue& scope : scopes) {
+    for (const QJsonValue scope : scopes) {
         for (const char* key : {"id", "parent", "qualname", "module_class", "call"}) {
             QVERIFY2(scope.toObject().contains(QLatin1String(key)), key);
         }
@@ -328,7 +328,7 @@ void TestCommandLine::profileIsATrace() {
     const QJsonDocument document = QJsonDocument::fromJson(contents(profile).toUtf8());
     const QJsonArray events = document.isArray() ? document.array() : document.object()["traceEvents"].toArray();
     int complete = 0;
-    for (const QJsonValue& event : events) complete += event.toObject()["ph"].toString() == u"X" ? 1 : 0;
+    for (const QJsonValue event : events) complete += event.toObject()["ph"].toString() == u"X" ? 1 : 0;
     QVERIFY(complete >= 60);
 }
 
@@ -345,7 +345,7 @@ void TestCommandLine::benchGivesFigures() {
         runSonde({"bench", model("resnet18_slim.onnx"), "--repeat", "3", "--json", "--threads", "1"});
     QStringList names, leaders;
     double sum = 0;
-    for (const QJsonValue& node : QJsonDocument::fromJson(joined.out.toUtf8()).object()["nodes"].toArray()) {
+    for (const QJsonValue node : QJsonDocument::fromJson(joined.out.toUtf8()).object()["nodes"].toArray()) {
         names << node["name"].toString();
         sum += node["median_ms"].toDouble();
         if (!node["done_with"].isString()) continue;
