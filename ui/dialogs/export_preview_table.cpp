@@ -13,7 +13,7 @@ namespace sonde::dialogs {
 
 namespace {
 
-constexpr int kShownRows = 7, kLeastRows = 3;
+constexpr int kShownRows = 7, kMinRows = 3;
 
 QString fileSizeText(std::uint64_t bytes) {
     return bytes == 0 ? QStringLiteral("–")
@@ -54,7 +54,7 @@ ExportPreviewTable::ExportPreviewTable(QWidget* parent) : QTableWidget(0, 6, par
     horizontalHeader()->setHighlightSections(false);
     verticalHeader()->hide();
     verticalHeader()->setDefaultSectionSize(fontMetrics().height() + theme::kSmall);
-    setMinimumHeight(verticalHeader()->defaultSectionSize() * kLeastRows + horizontalHeader()->sizeHint().height());
+    setMinimumHeight(verticalHeader()->defaultSectionSize() * kMinRows + horizontalHeader()->sizeHint().height());
     setSelectionBehavior(SelectRows);
     setSelectionMode(SingleSelection);
     setEditTriggers(NoEditTriggers);

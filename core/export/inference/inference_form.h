@@ -14,8 +14,9 @@ namespace sonde::exporting {
 
 using document::Document;
 
-/// Layouts, precisions and fusions are written in ONNX operators of known shapes; other options leave the model's own.
+/// The options without those that need a static form.
 io::dump::InferenceOptions withoutStaticForms(const io::dump::InferenceOptions& options);
+/// Layouts, precisions and fusions are written in ONNX operators of known shapes; other options leave the model's own.
 bool needsStaticForm(const io::dump::InferenceOptions& options);
 /// The document in ONNX operators, run on `inputs` (one value for each of document.inputs) where it is in others.
 /// Inputs that are numbers are fixed. Errors: those of onnxGraph.

@@ -6,10 +6,9 @@
 
 #include <cmath>
 
-#include "core/analysis/infer.h"
 #include "core/export/dump.h"
 #include "core/ops/support/packing.h"
-#include "tests/core/passes/graph_maker.h"
+#include "tests/core/export/document_maker.h"
 
 using namespace sonde;
 using namespace sonde::test;
@@ -35,16 +34,7 @@ Tensor numbers(const Shape& shape, DType dtype = DType::Float32) {
 }
 
 /// Graphs of ONNX operators as documents.
-struct Model : Maker {
-    document::Document document;
-
-    NodeId op(const std::string& name, const std::string& op, std::vector<Argument> arguments,
-              const tensor::Attributes& attributes = {}) {
-        const NodeId node = make(ExprKind::Apply, name, op, std::move(arguments));
-        for (const auto& each : attributes.items())
-            graph.mutableExpr(graph.node(node).producer).attributes.set(each.name, each.value);
-        return node;
-    }
+struct Model : DocumentMaker {
     /// 3x3, as large as its input.
     NodeId conv(const std::string& name, NodeId x, const Shape& weights, std::int64_t groups = 1, bool biased = false) {
         std::vector<Argument> arguments{arg(x), arg(constant(name + "_w", numbers(weights)))};
@@ -69,17 +59,6 @@ struct Model : Maker {
             {arg(x), scale("_sx", 0.5F), zero("_zx", 1), arg(w), scale("_sw", 0.25F), zero("_zw", 0), scale("_sy", 8),
              zero("_zy", -2), arg(constant(name + "_b", *numbers({weights[0]}).cast(DType::Int32)))},
             {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}, {"group", groups}});
-    }
-    const document::Document& done(std::vector<NodeId> results) {
-        std::vector<Argument> items;
-        for (const NodeId node : results) items.push_back(arg(node));
-        graph.setResult(graph.mainId(), items.size() == 1 ? items[0] : tuple(items));
-        base::Diagnostics findings;
-        analysis::inferTypes(graph, findings);
-        for (const NodeId node : graph.inputs()) document.inputs.push_back({graph.node(node).name, node});
-        for (const NodeId node : results) document.outputs.push_back({graph.node(node).name, node});
-        document.graph = std::make_shared<InternalGraph>(graph);
-        return document;
     }
 };
 

@@ -6,10 +6,9 @@
 
 #include <cmath>
 
-#include "core/analysis/infer.h"
 #include "core/export/dump.h"
 #include "core/export/plain_form.h"
-#include "tests/core/passes/graph_maker.h"
+#include "tests/core/export/document_maker.h"
 
 using namespace sonde;
 using namespace sonde::test;
@@ -28,33 +27,13 @@ Tensor numbers(const Shape& shape) {
     return Tensor::of<float>(shape, values);
 }
 
-struct Model : Maker {
-    document::Document document;
-
-    NodeId op(const std::string& name, const std::string& op, std::vector<Argument> arguments,
-              const tensor::Attributes& attributes = {}) {
-        const NodeId node = make(ExprKind::Apply, name, op, std::move(arguments));
-        for (const auto& each : attributes.items())
-            graph.mutableExpr(graph.node(node).producer).attributes.set(each.name, each.value);
-        return node;
-    }
+struct Model : DocumentMaker {
     Argument ints(const std::string& name, const Ints& values) {
         return arg(constant(name, Tensor::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values)));
     }
     /// 3x3, as large as its input.
     NodeId conv(const std::string& name, NodeId x, const Shape& weights) {
         return op(name, "Conv", {arg(x), arg(constant(name + "_w", numbers(weights)))}, {{"pads", Ints{1, 1, 1, 1}}});
-    }
-    const document::Document& done(std::vector<NodeId> results) {
-        std::vector<Argument> items;
-        for (const NodeId node : results) items.push_back(arg(node));
-        graph.setResult(graph.mainId(), items.size() == 1 ? items[0] : tuple(items));
-        base::Diagnostics findings;
-        analysis::inferTypes(graph, findings);
-        for (const NodeId node : graph.inputs()) document.inputs.push_back({graph.node(node).name, node});
-        for (const NodeId node : results) document.outputs.push_back({graph.node(node).name, node});
-        document.graph = std::make_shared<InternalGraph>(graph);
-        return document;
     }
 };
 

@@ -4,9 +4,8 @@
 
 #include <QtTest>
 
-#include "core/analysis/infer.h"
 #include "core/export/dump.h"
-#include "tests/core/passes/graph_maker.h"
+#include "tests/core/export/document_maker.h"
 
 using namespace sonde;
 using namespace sonde::test;
@@ -15,19 +14,7 @@ using tensor::Shape;
 
 namespace {
 
-struct Model : Maker {
-    document::Document document;
-
-    const document::Document& done(NodeId output) {
-        graph.setResult(graph.mainId(), arg(output));
-        base::Diagnostics findings;
-        analysis::inferTypes(graph, findings);
-        for (const NodeId node : graph.inputs()) document.inputs.push_back({graph.node(node).name, node});
-        document.outputs.push_back({graph.node(output).name, output});
-        document.graph = std::make_shared<InternalGraph>(graph);
-        return document;
-    }
-};
+using Model = DocumentMaker;
 
 /// The one output of a dump with the option.
 base::Result<Tensor> computed(const document::Document& document, const std::string& option,
@@ -83,7 +70,7 @@ void TestDumpHalf::sumsAreRoundedOnceOrEachTime() {
     } else {
         y = model.onnx("y", op.toStdString(), model.floats("x", shape), ones({4, 1}));
     }
-    const document::Document& document = model.done(y);
+    const document::Document& document = model.done({y});
     const std::vector<Value> inputs{Value(Tensor::of<float>(shape, kTerms))};
     const auto once = computed(document, "enable_io16xc32", inputs);
     QVERIFY2(once.has_value(), once ? "" : once.error().text().c_str());
@@ -122,7 +109,7 @@ void TestDumpHalf::branchesExchangeHalves() {
             model.graph.setResult(body, arg(model.graph.expr(id).outputs.front()));
         }
         const std::vector<Value> inputs{Value(Tensor::scalar(taken)), Value(Tensor::of<float>({2}, {0, 1}))};
-        const auto result = computed(model.done(y), "enable_io16xc32", inputs);
+        const auto result = computed(model.done({y}), "enable_io16xc32", inputs);
         QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
         QCOMPARE(result->typeText(), std::string("float16[2]"));
         QCOMPARE(result->toDouble(1), taken ? 1.5 : 2.71875);  // the nearest float16 to e
@@ -150,7 +137,7 @@ void TestDumpHalf::loopsExchangeHalves() {
     const std::string name = "sum";
     const ExprId id = model.graph.addExpr(std::move(sum), std::span(&name, 1));
     model.graph.setResult(body, tuple({arg(condition), arg(model.graph.expr(id).outputs.front())}));
-    const document::Document& document = model.done(y);
+    const document::Document& document = model.done({y});
     for (const char* option : {"enable_io16xc32", "enable_ioc16"}) {
         const auto result = computed(document, option, {Value(Tensor::of<float>({1}, {2040}))});
         QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
@@ -162,7 +149,7 @@ void TestDumpHalf::loopsExchangeHalves() {
 /// An ONNX file has one opset for all its operators: a dump with casts of another could not be saved as one.
 void TestDumpHalf::castsAreOfTheModelsOpset() {
     Model model;
-    const document::Document& document = model.done(model.onnx("y", "Relu", model.floats("x", {2})));
+    const document::Document& document = model.done({model.onnx("y", "Relu", model.floats("x", {2}))});
     exporting::DumpOptions options;
     QVERIFY(options.inference.set("enable_io16xc32", true).has_value());
     const auto dump = exporting::makeDump(document, {}, options);
