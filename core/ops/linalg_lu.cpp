@@ -18,6 +18,7 @@ void requireLuInput(Eager& e, std::string_view api) {
                " instead");
     }
     requireFloating(e, a, api);
+    // PyTorch 1.13 refuses it on the CPU, in these words.
     if (a.numel() > 0 && !e.flag("pivot"))
         e.fail("linalg.lu_factor: LU without pivoting is not implemented on the CPU");
 }
