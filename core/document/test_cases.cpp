@@ -96,6 +96,7 @@ base::Result<TestCases> readTestCases(const Document& document) {
     cases.graph = file.graph;
     cases.checks = checksOf(*file.graph);
     cases.cases = std::move(file.cases);
+    cases.metadata = std::move(file.metadata);
     return cases;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,7 @@ struct TestCases {
     std::shared_ptr<const graph::InternalGraph> graph;
     std::vector<OutputCheck> checks;
     std::vector<io::dump::TestCase> cases;
+    std::optional<io::dump::Metadata> metadata = {};  ///< of the file, if it keeps any
 };
 
 /// The checks of a stored graph, in the order of its outputs.

@@ -10,6 +10,7 @@
 
 #include "core/base/mapped_file.h"
 #include "core/graph/source_files.h"
+#include "core/io/dump/export_options.h"
 #include "core/io/dump/graph_codec.h"
 
 namespace sonde::io::dump {
@@ -332,6 +333,16 @@ base::Result<DumpFormat> dumpFormatFrom(std::string_view name) {
     if (found == std::end(kFormatNames))
         return base::usageError("'" + std::string(name) + "' is no format of dumps", "--dump-format", "FBS_V2 or FBS");
     return static_cast<DumpFormat>(found - std::begin(kFormatNames));
+}
+
+void addOptimisation(Metadata& metadata, std::uint64_t options,
+                     const std::vector<std::pair<std::string, std::size_t>>& applied) {
+    metadata.optimizeOptions = InferenceOptions::bothBits(metadata.optimizeOptions.value_or(0), options);
+    for (const auto& [name, count] : applied) {
+        const auto known = std::ranges::find(metadata.applied, name, &std::pair<std::string, std::size_t>::first);
+        if (known == metadata.applied.end()) metadata.applied.emplace_back(name, count);
+        else known->second += count;
+    }
 }
 
 std::string userInfoText(const Metadata& metadata) {

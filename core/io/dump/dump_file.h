@@ -42,6 +42,10 @@ struct Metadata {
     std::vector<std::pair<std::string, std::size_t>> applied = {};
     std::string compatibleWith = {};  ///< an older version of the reader that the file is meant for; may be empty
 };
+/// Adds what was done to a graph for inference to what was done before (InferenceOptions::bothBits); counts of one name
+/// are added up.
+void addOptimisation(Metadata& metadata, std::uint64_t options,
+                     const std::vector<std::pair<std::string, std::size_t>>& applied);
 /// For people: texts as they are, other bytes as "0x00ff…".
 std::string userInfoText(const Metadata& metadata);
 

@@ -54,6 +54,13 @@ std::uint64_t InferenceOptions::bits() const {
     return bits | number << 32;
 }
 
+std::uint64_t InferenceOptions::bothBits(std::uint64_t before, std::uint64_t later) {
+    constexpr int kFirstLayoutBit = 32;
+    constexpr std::uint64_t kFlagBits = (std::uint64_t{1} << kFirstLayoutBit) - 1;
+    const std::uint64_t layout = (later >> kFirstLayoutBit != 0 ? later : before) & ~kFlagBits;
+    return ((before | later) & kFlagBits) | layout;
+}
+
 base::Result<std::vector<std::string>> InferenceOptions::names(std::uint64_t bits) {
     const std::uint64_t number = bits >> 32;
     if (number >= kLayouts.size() || (bits & 0xffffffff) >= 128)

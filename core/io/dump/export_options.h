@@ -28,6 +28,8 @@ struct InferenceOptions {
     std::uint64_t bits() const;
     /// Names of what is switched on, as `set` takes them. Error: bits that mean nothing.
     static base::Result<std::vector<std::string>> names(std::uint64_t bits);
+    /// What a graph was optimised with that went through both, `later` after `before`: of two layouts the later one.
+    static std::uint64_t bothBits(std::uint64_t before, std::uint64_t later);
 };
 
 }  // namespace sonde::io::dump

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -34,6 +35,15 @@ std::optional<std::size_t> inputNamed(std::string_view name, const std::vector<I
     const auto found = std::ranges::find(inputs, name, &InputInfo::name);
     if (found == inputs.end()) return std::nullopt;
     return static_cast<std::size_t>(found - inputs.begin());
+}
+
+/// "y:[1,2]": data for an input of that name. No file is called so.
+bool namesInput(std::string_view item) {
+    const std::string_view name = item.substr(0, item.find(':'));
+    if (name.empty() || name.size() == item.size() || name.find_first_of("/\\[{#,") != std::string_view::npos)
+        return false;
+    std::error_code ignored;
+    return !std::filesystem::exists(item, ignored);
 }
 
 /// An item's input, where it names one, and its data. Of two names that fit, "y" and "y:expect", the longer one counts.
@@ -144,6 +154,9 @@ class ToolInputs {
     Result<void> add(std::string_view item) {
         auto [index, data] = nameAndData(item, m_inputs);
         if (data.ends_with(".json")) return addJson(std::string(data));
+        if (!index && namesInput(item))
+            return usageError("the model has no input '" + std::string(item.substr(0, item.find(':'))) + "'",
+                              '\'' + std::string(item) + '\'', listOfNames(m_inputs));
         if (!index) index = inputNamed(kDefaultName, m_inputs);
         if (!index && m_isOnlyOne) index = 0;
         if (!index)

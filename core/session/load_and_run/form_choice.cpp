@@ -73,7 +73,7 @@ class FormChoice {
             bestLayout = name;
         }
         tell("layout_transform: chosen: " + bestLayout);
-        if (!m_task.options.layoutTransformDump.empty()) SONDE_TRY(write(*best, bestLayout));
+        if (!m_task.options.layoutTransformDump.empty()) SONDE_TRY(write(*best));
         return std::move(*best);
     }
 
@@ -91,14 +91,11 @@ class FormChoice {
         return bestNs;
     }
 
-    base::Result<void> write(const document::TestCases& form, const std::string& layout) const {
+    base::Result<void> write(const document::TestCases& form) const {
         io::dump::DumpFile dump;
         dump.graph = graph::withFiles(form.graph, graph::filesOf(m_task.document->graph));
         for (const document::NamedNode& output : m_task.document->outputs) dump.outputNames.push_back(output.name);
-        io::dump::InferenceOptions options = m_task.options.inference;
-        if (layout != "default") options.layout = layout;
-        dump.metadata.emplace();
-        dump.metadata->optimizeOptions = options.bits();
+        dump.metadata = form.metadata;
         dump.cases = m_plain.cases;
         auto written = io::dump::writeDump(m_task.options.layoutTransformDump, dump);
         return written ? base::Result<void>() : std::move(written).error();

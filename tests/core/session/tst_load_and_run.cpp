@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/analysis/infer.h"
 #include "core/base/mapped_file.h"
 #include "core/document/document.h"
 #include "core/export/optimised_cases.h"
@@ -114,6 +115,50 @@ class TestLoadAndRun : public QObject {
         // 0.5 / 5.
         QCOMPARE(result->cases.at(0).checks.at(0).difference, 0.1);
         QVERIFY(result->failure.has_value());
+    }
+
+    /// A dump that passes float16 expects float32, as it takes float32: options change neither. y = relu(x · (1, 2, 3,
+    /// 4)), which float16 holds exactly.
+    void float16DumpsTakeOptions_data() {
+        QTest::addColumn<QString>("option");
+        for (const char* option :
+             {"enable_nchw88", "enable_nchw44", "enable_fuse_conv_bias_nonlinearity", "enable_fuse_preprocess",
+              "enable_io16xc32", "enable_ioc16", "optimize_for_inference"})
+            QTest::newRow(option) << QString(option);
+    }
+    void float16DumpsTakeOptions() {
+        QFETCH(QString, option);
+        writeHalfDump("half.dump");
+        set(option.toStdString());
+        const auto result = run("half.dump");
+        QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
+        QVERIFY2(!result->failure, result->failure ? result->failure->text().c_str() : "");
+        QCOMPARE(result->cases.at(0).checks.at(0).difference, 0.0);
+    }
+
+    /// What is written keeps what the dump was made with: bit 0 is io16xc32 and bit 6 grain.
+    void transformedLayoutsKeepOptions() {
+        writeHalfDump("half.dump");
+        set("layout_transform", "cpu");
+        set("layout_transform_dump", path("chosen.dump"));
+        const auto result = run("half.dump");
+        QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
+        QVERIFY2(!result->failure, result->failure ? result->failure->text().c_str() : "");
+        for (const QString& line : m_lines) QVERIFY2(!line.contains("expects float16"), qPrintable(line));
+        const auto written = io::dump::readDump(path("chosen.dump"));
+        QVERIFY(written && written->metadata && written->metadata->optimizeOptions);
+        QCOMPARE(*written->metadata->optimizeOptions & 0xffffffff, std::uint64_t{65});
+        const auto& applied = written->metadata->applied;
+        QVERIFY(std::ranges::any_of(applied, [](const auto& each) { return each.first == "enable_io16xc32"; }));
+        QCOMPARE(written->metadata->userInfo, std::string("kept"));
+    }
+
+    void namesOfOtherInputsAreTold() {
+        set("input", "data:[1,1,1,1]");
+        const auto result = run("a.dump");
+        QVERIFY(!result.has_value());
+        QCOMPARE(result.error().what, std::string("the model has no input 'data'"));
+        QVERIFY2(result.error().hint.find("arg_0") != std::string::npos, result.error().hint.c_str());
     }
 
     void batchesAreRepeatedOrCut() {
@@ -432,6 +477,25 @@ class TestLoadAndRun : public QObject {
 
   private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
+
+    void writeHalfDump(const char* name) {
+        test::Maker maker;
+        document::Document source;
+        const auto x = maker.floats("x", {4});
+        const auto product = maker.onnx("p", "Mul", x, maker.constant("w", row({1, 2, 3, 4})));
+        const auto y = maker.onnx("y", "Relu", product);
+        maker.graph.setResult(maker.graph.mainId(), test::arg(y));
+        base::Diagnostics findings;
+        analysis::inferTypes(maker.graph, findings);
+        source.inputs.push_back({"x", x});
+        source.outputs.push_back({"y", y});
+        source.graph = std::make_shared<graph::InternalGraph>(maker.graph);
+        exporting::DumpOptions options;
+        options.userInfo = "kept";
+        QVERIFY(options.inference.set("enable_io16xc32", true).has_value());
+        const auto dump = exporting::makeDump(source, {"[1,2,3,4]"}, options);
+        QVERIFY2(dump && io::dump::writeDump(path(name), *dump), dump ? "" : dump.error().text().c_str());
+    }
 
     void set(const std::string& name, const std::string& value = {}) {
         const auto done = m_options.set(name, value);
