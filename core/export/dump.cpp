@@ -126,7 +126,7 @@ base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& documen
             return base::usageError("random numbers cannot be resized or transformed", spec,
                                     "leave out --resize-input and --input-transform, or use files");
         }
-        SONDE_ASSIGN(auto made, io::makeInputs(spec, given, how, work));
+        SONDE_ASSIGN(auto made, io::makeInputs(spec, given, io::ofCase(how, cases.size()), work));
         for (io::InputCase& each : made) {
             for (std::size_t i = 0; isTransformed && i < each.values.size(); ++i) {
                 SONDE_ASSIGN(each.values[i], transformedInput(options.inputTransform, each.values[i], infos[i]));
@@ -135,6 +135,31 @@ base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& documen
         }
     }
     return cases;
+}
+
+/// Data of other sizes than those of the input, behind the first dimension: the model may take it or not. A note for
+/// each input, of the first such case.
+base::Diagnostics otherSizes(const Document& document, const std::vector<std::vector<Value>>& cases) {
+    base::Diagnostics notes;
+    for (std::size_t i = 0; i < document.inputs.size(); ++i) {
+        const tensor::TypeInfo& type = document.graph->node(document.inputs[i].node).type;
+        if (!type.shape) continue;
+        const auto differs = [&](const std::vector<Value>& values) {
+            if (!values[i].isTensor() || values[i].tensor().rank() != type.shape->size()) return false;
+            for (std::size_t axis = 1; axis < type.shape->size(); ++axis) {
+                const tensor::Dim& dim = (*type.shape)[axis];
+                if (dim.known() && dim.value != values[i].tensor().dim(axis)) return true;
+            }
+            return false;
+        };
+        const auto found = std::ranges::find_if(cases, differs);
+        if (found == cases.end()) continue;
+        notes.push_back({base::Severity::Warning,
+                         "the data is " + (*found)[i].tensor().typeText() + ", the input " + type.text(),
+                         "case " + std::to_string(found - cases.begin()) + ", input '" + document.inputs[i].name + '\'',
+                         "--resize-input resizes images"});
+    }
+    return notes;
 }
 
 base::Result<void> addCases(io::dump::DumpFile& dump, const std::shared_ptr<InternalGraph>& graph,
@@ -322,6 +347,18 @@ base::Diagnostic fixSizes(InternalGraph& graph, const std::vector<std::string>& 
             "give data of the sizes that are wanted (--input-data)"};
 }
 
+/// What was done to a graph that is from a dump was done to the new one, too. The user info is the new file's own.
+base::Result<io::dump::Metadata> metadataOf(const Document& source, const DumpOptions& options,
+                                            const AppliedOptions& applied) {
+    io::dump::Metadata metadata;
+    SONDE_ASSIGN(const document::TestCases before, document::readTestCases(source));
+    if (before.metadata) metadata = *before.metadata;
+    metadata.userInfo = options.userInfo;
+    metadata.compatibleWith = options.compatOlderVersion;
+    if (options.optimize) io::dump::addOptimisation(metadata, options.inference.bits(), applied);
+    return metadata;
+}
+
 /// `forms`: those of options.inference that are carried out.
 base::Result<io::dump::DumpFile> dumpOf(const Document& given, const std::vector<std::string>& inputData,
                                         const DumpOptions& options, const io::dump::InferenceOptions& forms,
@@ -332,11 +369,13 @@ base::Result<io::dump::DumpFile> dumpOf(const Document& given, const std::vector
     io::dump::DumpFile dump;
     SONDE_ASSIGN(dump.outputNames, outputNames(*source.graph, options));
     SONDE_ASSIGN(auto inputs, caseInputs(source, inputData, options, work));
+    dump.notes = otherSizes(source, inputs);
     Document document = source;
     if (options.optimize && needsStaticForm(forms)) {
         SONDE_ASSIGN(const std::vector<Value> example, exampleInputs(source, inputs, options, work));
         SONDE_ASSIGN(document, staticForm(source, example, work));
-        dump.notes.assign(document.diagnostics.begin() + static_cast<std::ptrdiff_t>(source.diagnostics.size()),
+        dump.notes.insert(dump.notes.end(),
+                          document.diagnostics.begin() + static_cast<std::ptrdiff_t>(source.diagnostics.size()),
                           document.diagnostics.end());
         if (document.inputs.size() != source.inputs.size() ||
             document.graph->outputs().size() != dump.outputNames.size()) {
@@ -370,11 +409,7 @@ base::Result<io::dump::DumpFile> dumpOf(const Document& given, const std::vector
     if (dump.format == io::dump::DumpFormat::Fbs && !options.noChangeGraph) SONDE_TRY(toOldForms(*graph));
     dump.graph = graph;
     if (options.metadata) {
-        dump.metadata.emplace();
-        dump.metadata->userInfo = options.userInfo;
-        if (options.optimize) dump.metadata->optimizeOptions = options.inference.bits();
-        dump.metadata->applied = std::move(applied);
-        dump.metadata->compatibleWith = options.compatOlderVersion;
+        SONDE_ASSIGN(dump.metadata, metadataOf(given, options, applied));
     }
     dump.graph = graph::withFiles(dump.graph, graph::filesOf(source.graph));
     SONDE_TRY(graph::checkFiles(dump.graph));

@@ -263,6 +263,12 @@ Result<InputCase> makeCase(std::string_view text, const std::vector<InputInfo>& 
 
 }  // namespace
 
+InputOptions ofCase(const InputOptions& options, std::size_t index) {
+    InputOptions own = options;
+    own.seed += index;
+    return own;
+}
+
 ItemKind kindOfItem(std::string_view item) {
     if (item == "#zeros") return ItemKind::Zeros;
     if (item.starts_with('#')) return ItemKind::Random;
@@ -315,7 +321,7 @@ Result<std::vector<InputCase>> makeInputs(std::string_view spec, const std::vect
         line.resize(line.find_last_not_of(" \t\r") + 1);
         if (line.empty()) continue;
         if (cases.size() >= kMaxCases) return usageError("the list has too many lines", path);
-        auto one = makeCase(line, inputs, options);
+        auto one = makeCase(line, inputs, ofCase(options, cases.size()));
         if (!one) return std::move(one).error().withNote(path + ", line " + std::to_string(number));
         if (one->name.empty() && !cases.empty()) one->name = "case" + std::to_string(cases.size());
         cases.push_back(std::move(*one));

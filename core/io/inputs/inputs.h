@@ -15,13 +15,16 @@
 namespace sonde::io {
 
 struct InputOptions {
-    std::uint64_t seed = 0;  ///< of #rand; each input has a sequence of its own
+    std::uint64_t seed = 0;  ///< of #rand; each input of each case has a sequence of its own
     ImageOptions image;
     int repeat = 1;  ///< each sample of file data is repeated so often along axis 0; no effect on #rand
     /// Whether the model has a value of its own for an input of that name (an initializer, a default): such inputs are
     /// not asked for, and arrays of that name belong to no other input. Empty: there are none.
     std::function<bool(const std::string& name)> hasDefault = {};
 };
+
+/// The options of the case at `index` of several: its random numbers are its own. The first one has those of `options`.
+InputOptions ofCase(const InputOptions& options, std::size_t index);
 
 /// One set of inputs and what it was called: "", "case1", or its line of a list.
 struct InputCase {

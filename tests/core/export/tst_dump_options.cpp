@@ -103,6 +103,11 @@ class TestDumpOptions : public QObject {
     void oldFormatHasNoConvBias();
     void formatsAndVersionsAreChecked();
     void newerVersionsAreTried();
+    void randomCasesDiffer();
+    void otherSizesAreTold_data();
+    void otherSizesAreTold();
+    void optionsOfADumpAreKept();
+    void oneOfTwoLayoutsCounts();
 };
 
 void TestDumpOptions::streamsHoldWhatFilesHold() {
@@ -346,6 +351,78 @@ void TestDumpOptions::newerVersionsAreTried() {
     QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
     QVERIFY(std::ranges::any_of((*document)->diagnostics,
                                 [](const base::Diagnostic& each) { return holds(each.what, "version 9"); }));
+}
+
+/// Each case has numbers of its own, and the same ones in each dump.
+void TestDumpOptions::randomCasesDiffer() {
+    const QTemporaryDir folder;
+    const std::string list = folder.filePath("list.txt").toStdString();
+    std::ofstream(list) << "#rand(0,1)\n\n#rand(0,1)\n";
+    const std::vector<std::string> data{"#rand(0,1)", "@" + list, "#rand(0,1)"};
+    const auto dump = *exporting::makeDump(exponential(), data, {});
+    const auto again = *exporting::makeDump(exponential(), data, {});
+    const auto one = *exporting::makeDump(exponential(), {"#rand(0,1)"}, {});
+    QCOMPARE(dump.cases.size(), std::size_t(4));
+    for (std::size_t i = 0; i < dump.cases.size(); ++i) {
+        QVERIFY(tensor::identical(dump.cases[i][0].second, again.cases[i][0].second));
+        for (std::size_t k = 0; k < i; ++k)
+            QVERIFY(!tensor::identical(dump.cases[i][0].second, dump.cases[k][0].second));
+    }
+    QVERIFY(tensor::identical(one.cases[0][0].second, dump.cases[0][0].second));
+}
+
+void TestDumpOptions::otherSizesAreTold_data() {
+    QTest::addColumn<QString>("data");
+    QTest::addColumn<int>("notes");
+    QTest::newRow("the same") << "[[1,2]]" << 0;
+    QTest::newRow("another batch is silent") << "[[1,2],[3,4]]" << 0;
+    QTest::newRow("another size behind it") << "[[1,2,3]]" << 1;
+}
+
+/// Rule c1: a difference in dimensions after the first is a warning.
+void TestDumpOptions::otherSizesAreTold() {
+    QFETCH(QString, data);
+    QFETCH(int, notes);
+    Made made;
+    const document::Document& document = made.done(arg(made.call("y", "aten::exp", made.floats("x", {1, 2}))));
+    const auto dump = exporting::makeDump(document, {data.toStdString()}, {});
+    QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+    QCOMPARE(static_cast<int>(dump->notes.size()), notes);
+    if (notes == 0) return;
+    QCOMPARE(dump->notes[0].what, std::string("the data is float32[1,3], the input float32[1,2]"));
+    QCOMPARE(dump->notes[0].where, std::string("case 0, input 'x'"));
+    QVERIFY(dump->notes[0].severity == base::Severity::Warning);
+}
+
+/// Bits of the reference page: 0 io16xc32, 2 conv_bias_nonlinearity, 6 grain.
+void TestDumpOptions::optionsOfADumpAreKept() {
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("first.dump").toStdString();
+    exporting::DumpOptions options;
+    options.userInfo = "first";
+    QVERIFY(options.inference.set("enable_fuse_conv_bias_nonlinearity", true).has_value());
+    QVERIFY(io::dump::writeDump(path, *exporting::makeDump(convolution(), {}, options)).has_value());
+    const auto document = document::open(path);
+    QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
+    exporting::DumpOptions second;
+    QVERIFY(second.inference.set("enable_io16xc32", true).has_value());
+    const auto dump = exporting::makeDump(**document, {}, second);
+    QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+    QCOMPARE(*dump->metadata->optimizeOptions, std::uint64_t{64 + 4 + 1});
+    QCOMPARE(dump->metadata->applied.size(), std::size_t(2));
+    QCOMPARE(dump->metadata->applied[0].first, std::string("enable_fuse_conv_bias_nonlinearity"));
+    QCOMPARE(dump->metadata->applied[1].first, std::string("enable_io16xc32"));
+    QCOMPARE(dump->metadata->userInfo, std::string());
+    second.optimize = false;
+    const auto asItIs = exporting::makeDump(**document, {}, second);
+    QCOMPARE(*asItIs->metadata->optimizeOptions, std::uint64_t{64 + 4});
+}
+
+/// Layout 3 is NCHW88, 4 is NCHW44.
+void TestDumpOptions::oneOfTwoLayoutsCounts() {
+    const std::uint64_t nchw88 = std::uint64_t{3} << 32, nchw44 = std::uint64_t{4} << 32;
+    QCOMPARE(io::dump::InferenceOptions::bothBits(nchw88 | 1, nchw44 | 64), nchw44 | 65);
+    QCOMPARE(io::dump::InferenceOptions::bothBits(nchw88 | 64, 66), nchw88 | 66);
 }
 
 QTEST_GUILESS_MAIN(TestDumpOptions)
