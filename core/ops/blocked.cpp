@@ -1,5 +1,6 @@
-// Operators on images whose channels are in blocks (dump.md, "Layouts"): poolings and resizing, as the exported forms
-// of other engines have them. Like ConvBias they are computed by the plain operator on the unpacked tensor.
+// Operators on images whose channels are in blocks (dump.md, "Layouts"): poolings, resizing and warping, as the
+// exported forms of other engines have them. Like ConvBias they are computed by the plain operator on the unpacked
+// tensor.
 
 #include <algorithm>
 #include <array>
@@ -14,8 +15,8 @@ namespace sonde::ops {
 namespace {
 
 /// What can be done in blocks; the first input is the image, and so is the one result.
-constexpr std::array<std::string_view, 5> kBlockedOps{"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
-                                                      "Resize"};
+constexpr std::array<std::string_view, 6> kBlockedOps{"MaxPool",       "AveragePool", "GlobalAveragePool",
+                                                      "GlobalMaxPool", "Resize",      "GridSample"};
 
 base::Result<const OpDef*> plainRow(const Attributes& attributes) {
     const std::string of = attributes.getString("of", "");
@@ -74,17 +75,18 @@ base::Result<void> inferBlocked(InferContext& context) {
 }  // namespace
 
 void define_blocked(Registry& registry) {
-    registry.add(Row("Blocked", 1, "a pooling or resizing of an image whose channels are in blocks", Category::Pool)
-                     .domain("sonde")
-                     .in("x")
-                     .optionalIn("roi")
-                     .optionalIn("scales")
-                     .optionalIn("sizes")
-                     .out("y")
-                     .required("of", AttributeKind::String)
-                     .required("packing", AttributeKind::String)
-                     .attrInt("channels", -1)
-                     .runs(blocked, inferBlocked));
+    registry.add(
+        Row("Blocked", 1, "a pooling, resizing or warping of an image whose channels are in blocks", Category::Pool)
+            .domain("sonde")
+            .in("x")
+            .optionalIn("roi")  // of a warping: the grid
+            .optionalIn("scales")
+            .optionalIn("sizes")
+            .out("y")
+            .required("of", AttributeKind::String)
+            .required("packing", AttributeKind::String)
+            .attrInt("channels", -1)
+            .runs(blocked, inferBlocked));
 }
 
 }  // namespace sonde::ops

@@ -280,10 +280,11 @@ class Converter {
         return followElementwise(id);
     }
 
-    /// A pooling, or a resizing of height and width, of an image.
+    /// A pooling, warping, or a resizing of height and width, of an image: what it does to each channel by itself.
     bool isWindow(const Expr& expr) const {
-        static constexpr std::string_view kPools[] = {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"};
-        if (std::ranges::find(kPools, expr.op.name) != std::end(kPools)) return true;
+        static constexpr std::string_view kWindows[] = {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
+                                                        "GridSample"};
+        if (std::ranges::find(kWindows, expr.op.name) != std::end(kWindows)) return true;
         constexpr int kSameInputs = 11;  // before, Resize had other ones
         if (expr.op.name != "Resize" || expr.op.version < kSameInputs || expr.attributes.has("axes")) return false;
         // Scales, or sizes: batch and channels stay.
@@ -353,17 +354,36 @@ class Converter {
         return std::optional(Argument::of(this->constant(id, constant.node, std::move(numbers))));
     }
 
-    /// An elementwise operator whose tensors are all packed, single numbers, or numbers of the channels, is computed on
-    /// the blocks.
+    /// The packing that tensors of one shape are computed in: one that all of them have, or, in nchw32, most of them.
+    std::optional<Packed> commonForm(const std::vector<NodeId>& tensors) const {
+        std::map<std::string, std::size_t> votes;
+        std::optional<Packed> best;
+        for (const NodeId node : tensors) {
+            const auto forms = m_forms.find(node);
+            if (forms == m_forms.end()) continue;
+            for (const Packed& form : forms->second) {
+                if (!form.isWhole) continue;
+                const std::size_t count = ++votes[form.packing];
+                if (!best || count > votes[best->packing]) best = form;
+            }
+        }
+        if (!best) return best;
+        const std::size_t count = votes[best->packing];
+        const bool isEnough = m_layout == "nchw32" ? 2 * count > tensors.size() : count == tensors.size();
+        return isEnough ? best : std::nullopt;
+    }
+
+    /// An elementwise operator whose tensors are packed, single numbers, or numbers of the channels, is computed on the
+    /// blocks.
     base::Result<bool> followElementwise(ExprId id) {
         static constexpr std::string_view kNames[] = {
             "Relu", "Sigmoid", "Tanh",     "HardSwish", "HardSigmoid", "LeakyRelu", "Elu", "Clip", "Abs", "Neg",
             "Exp",  "Sqrt",    "Softplus", "Erf",       "Add",         "Sub",       "Mul", "Div",  "Max", "Min"};
         const Expr& expr = m_graph.expr(id);
         if (std::ranges::find(kNames, expr.op.name) == std::end(kNames)) return false;
-        std::optional<Packed> form;
         Expr made = expr;
-        std::vector<Argument*> channelwise;
+        std::vector<Argument*> channelwise, whole;
+        std::vector<NodeId> tensors;
         for (Argument& argument : made.arguments) {
             const Value* value = passes::constantOf(m_graph, &argument);
             if (argument.kind == Argument::Kind::Omitted ||
@@ -373,16 +393,19 @@ class Converter {
                 channelwise.push_back(&argument);
                 continue;
             }
-            const auto found = argument.kind == Argument::Kind::Node ? m_forms.find(argument.node) : m_forms.end();
-            const auto whole = found == m_forms.end() ? std::optional<Packed>() : wholeForm(found->second, form);
             const bool sameShape =
                 m_graph.node(expr.outputs.front()).type.staticShape() && argument.kind == Argument::Kind::Node &&
                 m_graph.node(argument.node).type.staticShape() == m_graph.node(expr.outputs.front()).type.staticShape();
-            if (!whole || !sameShape) return false;
-            argument = Argument::of(whole->node);
-            form = whole;
+            if (!sameShape) return false;
+            whole.push_back(&argument);
+            tensors.push_back(argument.node);
         }
+        const std::optional<Packed> form = commonForm(tensors);
         if (!form) return false;
+        for (std::size_t i = 0; i < whole.size(); ++i) {
+            SONDE_ASSIGN(const NodeId node, packed(id, tensors[i], form->packing));
+            *whole[i] = Argument::of(node);
+        }
         for (Argument* argument : channelwise) {
             const auto constant = passes::tensorOf(m_graph, argument);
             if (!constant) return false;

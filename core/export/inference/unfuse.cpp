@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "core/export/inference/export_passes.h"
+#include "core/ops/registry/registry.h"
 #include "core/ops/support/packing.h"
 #include "core/passes/vocabulary.h"
 
@@ -55,11 +56,14 @@ class Unfused {
     }
 
   private:
-    /// A pooling or resizing on blocks is the plain one between relayouts.
+    /// A pooling, resizing or warping on blocks is the plain one between relayouts.
     base::Result<void> runBlocked() {
         const std::vector<std::int64_t> channels{-1, m_source.attributes.getInt("channels", -1), -1, -1};
         Expr made;
         made.op = {"", text("of"), kActivationVersion};
+        // Warps are younger.
+        const ops::OpDef* newest = ops::Registry::all().find("", made.op.name, 0);
+        if (newest && !ops::Registry::all().find("", made.op.name, kActivationVersion)) made.op.version = newest->since;
         made.arguments = m_source.arguments;
         if (made.arguments.empty()) return base::unreadable("an operator on blocks has no image", m_name);
         made.arguments[X] = unpacked(argument(X), "packing", channels, "_input");

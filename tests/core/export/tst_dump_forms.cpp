@@ -136,6 +136,7 @@ class TestDumpForms : public QObject {
     void case24BiasAndActivationAreFused();
     void case24SumsAreFused();
     void elementwiseOperatorsFollow();
+    void elementwiseOperatorsFollowMostInputs();
     void otherModelsAreWrittenInOnnxFirst();
     void formsSurviveTheFile();
     void packingsAreChecked();
@@ -272,6 +273,30 @@ void TestDumpForms::case20Nchw4AndNchw32() {
         const auto dump = dumped(bytes.done({bytes.conv8("y", small, {32, 32, 3, 3})}), "enable_nchw32");
         QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
         QCOMPARE(weightsOf(*dump->graph).text(), (extent == 2 ? Shape{32, 8, 3, 3, 4} : Shape{32, 1, 3, 3, 32}).text());
+    }
+}
+
+/// Rule c5 of nchw32: elementwise operators follow most of their inputs. In nchw4 all of them must be packed.
+void TestDumpForms::elementwiseOperatorsFollowMostInputs() {
+    for (const char* option : {"enable_nchw32", "enable_nchw4"}) {
+        for (const bool isMost : {true, false}) {
+            Model bytes;
+            const NodeId x = bytes.input8("x", {1, 32, 4, 4}), z = bytes.input8("z", {1, 32, 4, 4});
+            const NodeId first = bytes.conv8("first", x, {32, 32, 3, 3});
+            const NodeId second = isMost ? bytes.conv8("second", x, {32, 32, 3, 3}) : bytes.input8("s", {1, 32, 4, 4});
+            const document::Document& document = bytes.done({bytes.op("y", "Max", {arg(first), arg(second), arg(z)})});
+            const auto dump = dumped(document, option);
+            QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+            const NodeId max = find(*dump->graph, "Max").outputs[0];
+            const bool follows = isMost && std::string_view(option) == "enable_nchw32";
+            QCOMPARE(shapeOf(*dump->graph, max).text(), (follows ? Shape{1, 1, 4, 4, 32} : Shape{1, 32, 4, 4}).text());
+            std::vector<Value> inputs;
+            for (std::size_t i = 0; i < document.graph->inputs().size(); ++i)
+                inputs.emplace_back(numbers({1, 32, 4, 4}, DType::Int8));
+            const auto expected = run(document.graph, inputs), actual = run(dump->graph, inputs);
+            QCOMPARE(actual.size(), std::size_t(1));
+            QVERIFY(tensor::identical(actual[0], expected.at(0)));
+        }
     }
 }
 

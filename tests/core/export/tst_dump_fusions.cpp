@@ -90,6 +90,8 @@ class TestDumpFusions : public QObject {
     void requestsToTheReaderAreKept();
     void operatorsFollowTheLayout_data();
     void operatorsFollowTheLayout();
+    void warpsFollowTheLayout_data() { operatorsFollowTheLayout_data(); }
+    void warpsFollowTheLayout();
     void paddedChannelsAreCounted();
 };
 
@@ -270,6 +272,27 @@ void TestDumpFusions::operatorsFollowTheLayout() {
     const auto plain = exporting::plainForm(graph);
     QVERIFY2(plain.has_value(), plain ? "" : plain.error().text().c_str());
     QCOMPARE(countOf(**plain, "Blocked"), std::size_t(0));
+    QVERIFY(isNear(run(*plain, inputs), expected));
+}
+
+/// conv -> warp by a grid -> conv: what a warp does to a channel it does to a lane. Half a pixel to the right, with
+/// zeros behind the edge.
+void TestDumpFusions::warpsFollowTheLayout() {
+    QFETCH(QString, option);
+    Model model;
+    const NodeId first = model.conv("first", model.floats("x", {1, 8, 2, 2}), {16, 8, 3, 3});
+    const NodeId grid = model.constant("grid", Tensor::of<float>({1, 2, 2, 2}, {0, -0.5F, 1, -0.5F, 0, 0.5F, 1, 0.5F}));
+    const NodeId warped = model.op("warped", "GridSample", {arg(first), arg(grid)});
+    const document::Document& document = model.done({model.conv("second", warped, {16, 16, 3, 3})});
+    const auto dump = dumped(document, option.toStdString());
+    QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+    QCOMPARE(countOf(*dump->graph, "Blocked", "GridSample"), std::size_t(1));
+    QCOMPARE(countOf(*dump->graph, "Relayout"), std::size_t(2));
+    const std::vector<Value> inputs{Value(numbers({1, 8, 2, 2}))};
+    const auto expected = run(document.graph, inputs);
+    QVERIFY(isNear(run(dump->graph, inputs), expected));
+    const auto plain = exporting::plainForm(*dump->graph);
+    QVERIFY2(plain.has_value(), plain ? "" : plain.error().text().c_str());
     QVERIFY(isNear(run(*plain, inputs), expected));
 }
 
