@@ -9,9 +9,11 @@
 #include "core/document/input_infos.h"
 #include "core/document/model_passes.h"
 #include "core/document/optimize.h"
+#include "core/document/output_check.h"
 #include "core/export/lowering/onnx_graph.h"
 #include "core/graph/source_files.h"
 #include "core/io/traced_module/traced_module_file.h"
+#include "core/ops/kernels/half_sums.h"
 
 namespace sonde::exporting {
 
@@ -68,6 +70,9 @@ base::Result<WrittenExport> writeAsDump(const Document& document, const ExportSe
     DumpOptions options = settings.dump;
     if (settings.appendJson && !settings.stripInfoFile.empty()) SONDE_TRY(checkStripInfo(settings.stripInfoFile));
     if (!settings.userInfoFile.empty()) {
+        const document::FileRead source{settings.userInfoFile, "the file of the user info"};
+        SONDE_TRY(document::checkOutput(path, "user-info-file", std::span(&source, 1)));
+        SONDE_TRY(document::checkOutput(settings.stripInfoFile, "user-info-file", std::span(&source, 1)));
         SONDE_ASSIGN(options.userInfo, bytesOf(settings.userInfoFile));
     }
     for (const document::NamedNode& input : document.inputs) {
@@ -92,6 +97,20 @@ base::Result<WrittenExport> writeAsDump(const Document& document, const ExportSe
     return written;
 }
 
+/// Without what Sonde says of ONNX's own operators, which checkers refuse: that they add up in float16 (ONNX leaves it
+/// open what they add up in). The same graph if there is nothing of it.
+std::shared_ptr<const graph::InternalGraph> standardForm(std::shared_ptr<const graph::InternalGraph> graph) {
+    std::vector<graph::ExprId> marked;
+    for (const graph::ExprId id : graph->recursiveOrder(graph->mainId())) {
+        const graph::Expr& expr = graph->expr(id);
+        if (expr.op.domain.empty() && expr.attributes.has(ops::kernels::kComputeMode)) marked.push_back(id);
+    }
+    if (marked.empty()) return graph;
+    auto made = std::make_shared<graph::InternalGraph>(*graph);
+    for (const graph::ExprId id : marked) made->mutableExpr(id).attributes.erase(ops::kernels::kComputeMode);
+    return graph::withFiles(std::move(made), graph::filesOf(graph));
+}
+
 base::Result<WrittenExport> writeAsOnnx(const Document& document, const ExportSettings& settings,
                                         const std::filesystem::path& path, std::span<const tensor::Value> inputs,
                                         const base::WorkContext& work) {
@@ -106,6 +125,7 @@ base::Result<WrittenExport> writeAsOnnx(const Document& document, const ExportSe
         }
     }
     SONDE_ASSIGN(OnnxGraph made, onnxGraph(document, values, work));
+    made.graph = standardForm(std::move(made.graph));
     io::OnnxWriteOptions options = settings.onnx;
     options.sources = graph::filesOf(document.graph);
     std::filesystem::path data = path;

@@ -97,8 +97,27 @@ base::Result<std::shared_ptr<const InternalGraph>> Transcriber::finish(const std
     if (m_s.openShapes) forgetShapes();
     m_s.target.setResult(m_s.target.mainId(),
                          results.size() == 1 ? results.front() : Argument::container(Argument::Kind::Tuple, results));
+    dropUnusedConstants();
     SONDE_TRY(m_s.target.validate());
     return std::make_shared<const InternalGraph>(std::move(m_s.target));
+}
+
+/// Weights that operators take in another form (those of an LSTM in ONNX's order of gates) are not needed as the model
+/// has them.
+void Transcriber::dropUnusedConstants() {
+    const std::vector<ExprId> order = m_s.target.recursiveOrder(m_s.target.mainId());
+    // What a body returns, a constant of the graph around it for one, is used by no expr.
+    std::set<NodeId> returned(m_s.target.outputs().begin(), m_s.target.outputs().end());
+    for (const ExprId id : order)
+        for (const BodyId body : m_s.target.expr(id).bodies)
+            returned.insert(m_s.target.body(body).outputs.begin(), m_s.target.body(body).outputs.end());
+    for (const ExprId id : order) {
+        const Expr& expr = m_s.target.expr(id);
+        if (expr.kind != ExprKind::Constant) continue;
+        const bool isUsed = std::ranges::any_of(
+            expr.outputs, [&](NodeId node) { return !m_s.target.node(node).users.empty() || returned.contains(node); });
+        if (!isUsed) m_s.target.erase(id);
+    }
 }
 
 void Transcriber::walk(BodyId body) {

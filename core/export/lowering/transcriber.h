@@ -119,6 +119,7 @@ class Transcriber {
     void collectResults(const Argument& argument, std::vector<Argument>& results);
     /// Where dim sizes depend on the data, those of this run hold for no other.
     void forgetShapes();
+    void dropUnusedConstants();
     /// A file's outputs are different nodes, and none of them an input or a weight.
     void nameResults(std::vector<Argument>& results);
 

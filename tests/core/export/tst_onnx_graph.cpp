@@ -57,6 +57,7 @@ class TestOnnxGraph : public QObject {
     void branchesAndLoopsFollowTheData();
     void whatHasNoFormIsNamed();
     void operatorsOfTorch();
+    void everyConstantIsUsed();
 
   private:
     QTemporaryDir m_folder;
@@ -308,6 +309,25 @@ void TestOnnxGraph::operatorsOfTorch() {
     qInfo("%d calls give PyTorch's values, %d have no ONNX form", passed, without);
     for (const QString& problem : wrong) std::printf("%s\n", qPrintable(problem));
     QVERIFY(wrong.isEmpty());
+}
+
+/// The gates of an LSTM are in ONNX's order: the weights as torch has them are needed no more.
+void TestOnnxGraph::everyConstantIsUsed() {
+    const auto document = document::open(SONDE_TEST_DATA "/models/lstm_classifier.trace.pt");
+    QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
+    const auto cases = io::makeInputs("#rand(0,9,2,5)", {{"tokens", tensor::TypeInfo::tensor(tensor::DType::Int64)}});
+    QVERIFY(cases.has_value());
+    const auto made = exporting::onnxGraph(**document, cases->front().values);
+    QVERIFY2(made.has_value(), made ? "" : made.error().text().c_str());
+    std::size_t constants = 0;
+    for (const graph::ExprId id : made->graph->main().order) {
+        const graph::Expr& expr = made->graph->expr(id);
+        if (expr.kind != graph::ExprKind::Constant) continue;
+        ++constants;
+        for (const graph::NodeId node : expr.outputs)
+            QVERIFY2(!made->graph->node(node).users.empty(), made->graph->node(node).name.c_str());
+    }
+    QVERIFY(constants > 0);
 }
 
 QTEST_GUILESS_MAIN(TestOnnxGraph)

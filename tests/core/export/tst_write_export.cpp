@@ -43,6 +43,7 @@ class TestWriteExport : public QObject {
     void theExampleDecidesShapes();
     void anOnnxFileHasWhatWasChosen();
     void passesRunBeforeTheModelIsWritten();
+    void standardOperatorsHaveTheirAttributesAlone();
     void aTracedModuleNeedsOne();
     void whatCannotBeWritten();
 
@@ -165,6 +166,28 @@ void TestWriteExport::passesRunBeforeTheModelIsWritten() {
     };
     QCOMPARE(norms("as-it-is"), 20);
     QCOMPARE(norms("optimised"), 0);
+}
+
+/// What a dump says of sums in float16 is no attribute of ONNX's operators, and checkers refuse it.
+void TestWriteExport::standardOperatorsHaveTheirAttributesAlone() {
+    const auto source = document::open("zoo:resnet18?width=0.125&classes=4");
+    QVERIFY2(source.has_value(), source ? "" : source.error().text().c_str());
+    const std::vector<Value> inputs{Value(*Tensor::zeros(tensor::DType::Float32, {1, 3, 32, 32}))};
+    ExportChoice dump;
+    QVERIFY(dump.settings.dump.inference.set("enable_ioc16", true).has_value());
+    QVERIFY(writeExport(**source, dump, path("half.dump"), inputs).has_value());
+    const auto marked = [](const graph::InternalGraph& graph) {
+        return std::ranges::count_if(graph.main().order,
+                                     [&](graph::ExprId id) { return graph.expr(id).attributes.has("compute_mode"); });
+    };
+    const auto half = document::open(path("half.dump"));
+    QVERIFY(half && marked(*(*half)->graph) > 0);
+    const auto written = writeExport(**half, {ExportFormat::Onnx, {}}, path("half.onnx"), inputs);
+    QVERIFY2(written.has_value(), written ? "" : written.error().text().c_str());
+    const auto saved = document::open(path("half.onnx"));
+    QVERIFY2(saved.has_value(), saved ? "" : saved.error().text().c_str());
+    QCOMPARE(marked(*(*saved)->graph), std::ptrdiff_t(0));
+    QCOMPARE((*saved)->graph->node((*saved)->graph->outputs()[0]).type.dtype, tensor::DType::Float16);
 }
 
 void TestWriteExport::aTracedModuleNeedsOne() {
