@@ -21,20 +21,32 @@ void set(const ExportOption& option, ExportSettings& settings, const std::string
         throw CLI::ValidationError(option.spelled(), done.error().what);
 }
 
-void addOwn(CLI::App& command, const ExportOption& option, ExportSettings& settings) {
+/// `given`: the options that are on the command line.
+void addOwn(CLI::App& command, const ExportOption& option, ExportSettings& settings,
+            std::vector<const ExportOption*>& given) {
     const std::string help(option.help);
     if (option.isSwitch()) {
         const std::string other = option.defaultText() == "true" ? "false" : "true";
         command.add_flag_callback(
-            option.spelled(), [&option, &settings, other] { set(option, settings, other); }, help);
+            option.spelled(),
+            [&option, &settings, &given, other] {
+                given.push_back(&option);
+                set(option, settings, other);
+            },
+            help);
         return;
     }
     if (option.isList()) {
         CLI::Option* added = command.add_option_function<std::vector<std::string>>(
             option.spelled(),
-            [&option, &settings](const std::vector<std::string>& items) {
+            [&option, &settings, &given](const std::vector<std::string>& items) {
+                given.push_back(&option);
                 std::string text;
-                for (const std::string& item : items) text += item + (option.oneEach ? '\n' : ',');
+                for (const std::string& item : items) {
+                    if (item.empty() && option.oneEach)
+                        throw CLI::ValidationError(option.spelled(), "an empty text is no item of the list");
+                    text += item + (option.oneEach ? '\n' : ',');
+                }
                 set(option, settings, text);
             },
             help);
@@ -43,7 +55,12 @@ void addOwn(CLI::App& command, const ExportOption& option, ExportSettings& setti
         return;
     }
     CLI::Option* added = command.add_option_function<std::string>(
-        option.spelled(), [&option, &settings](const std::string& text) { set(option, settings, text); }, help);
+        option.spelled(),
+        [&option, &settings, &given](const std::string& text) {
+            given.push_back(&option);
+            set(option, settings, text);
+        },
+        help);
     if (option.isNumber()) added->default_str(option.defaultText());
 }
 
@@ -69,7 +86,7 @@ void ExportArguments::addTo(CLI::App& command) {
     if (CLI::Option* output = command.get_option_no_throw("-o")) output->excludes(preview);
     for (const ExportOption& option : exporting::exportOptions()) {
         if (!option.isFor(choice.format)) continue;
-        if (option.spelling == exporting::Spelling::Own) addOwn(command, option, choice.settings);
+        if (option.spelling == exporting::Spelling::Own) addOwn(command, option, choice.settings, m_given);
         else if (option.spelling == exporting::Spelling::Inference && !command.get_option_no_throw("--option"))
             command.add_option("--option", m_inference, inferenceHelp(choice.format));
     }
@@ -78,6 +95,12 @@ void ExportArguments::addTo(CLI::App& command) {
 base::Result<void> ExportArguments::finish() {
     SONDE_ASSIGN(const auto warnings, exporting::setInferenceOptions(choice.settings, m_inference));
     for (const std::string& warning : warnings) printWarning(warning);
+    for (const ExportOption* option : m_given) {
+        if (option->hasEffect(choice.settings)) continue;
+        const ExportOption& needed = *exporting::findExportOption(option->needs);
+        printWarning(option->spelled() + " has no effect " +
+                     (needed.isSwitch() ? "with " + needed.spelled() : "without " + needed.spelled()));
+    }
     return {};
 }
 

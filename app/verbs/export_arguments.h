@@ -29,6 +29,7 @@ struct ExportArguments {
 
   private:
     std::vector<std::string> m_inference;
+    std::vector<const exporting::ExportOption*> m_given;  ///< those of the command line that are not in m_inference
 };
 
 }  // namespace sonde::app

@@ -15,7 +15,7 @@ using enum ExportFormat;
 
 constexpr std::string_view kNames = "Names", kOptimisation = "Optimisation", kPrecision = "Layout and precision",
                            kCases = "Test cases", kMetadata = "Metadata", kFile = "File";
-constexpr std::string_view kOptimise = "optimize-for-inference";
+constexpr std::string_view kOptimise = "optimize-for-inference", kInputData = "input-data";
 
 std::string joined(const std::vector<std::string>& items, char separator) {
     std::string text;
@@ -256,7 +256,7 @@ std::vector<ExportOption> nameRows() {
 
 std::vector<ExportOption> caseRows() {
     return {
-        {.name = "input-data",
+        {.name = kInputData,
          .group = kCases,
          .label = "Input data",
          .help = "A test case: input data as for run, or @FILE with one case per line (again for more)",
@@ -272,39 +272,45 @@ std::vector<ExportOption> caseRows() {
          .formats = {Dump},
          .field = [](ExportSettings& s) -> OptionField { return &s.dump.input.repeat; },
          .min = 1,
-         .max = std::numeric_limits<int>::max()},
+         .max = std::numeric_limits<int>::max(),
+         .needs = kInputData},
         {.name = "silent",
          .group = kCases,
          .label = "Silent checks",
          .help = "Checks do not print their errors",
          .formats = {Dump},
-         .field = [](ExportSettings& s) -> OptionField { return &s.dump.silent; }},
+         .field = [](ExportSettings& s) -> OptionField { return &s.dump.silent; },
+         .needs = kInputData},
         {.name = "no-assert",
          .group = kCases,
          .label = "No expected values",
          .help = "Test cases without expected values",
          .formats = {Dump},
-         .field = [](ExportSettings& s) -> OptionField { return &s.dump.noAssert; }},
+         .field = [](ExportSettings& s) -> OptionField { return &s.dump.noAssert; },
+         .needs = kInputData},
         {.name = "maxerr",
          .group = kCases,
          .label = "Maximum error",
          .help = "Maximum error that the test cases allow",
          .details = "Maximum error |e − g| / max(min(|e|, |g|), 1) that the test cases allow; about 0.01 for float16",
          .formats = {Dump},
-         .field = [](ExportSettings& s) -> OptionField { return &s.dump.maxError; }},
+         .field = [](ExportSettings& s) -> OptionField { return &s.dump.maxError; },
+         .needs = kInputData},
         {.name = "input-transform",
          .group = kCases,
          .label = "Transform",
          .help = "Expression in `data` that is applied to file data: \"data / np.std(data)\"",
          .formats = {Dump},
          .field = [](ExportSettings& s) -> OptionField { return &s.dump.inputTransform; },
+         .needs = kInputData,
          .ofModel = true},
         {.name = "resize-input",
          .group = kCases,
          .label = "Resize images",
          .help = "Resize images to the input's height and width",
          .formats = {Dump},
-         .field = [](ExportSettings& s) -> OptionField { return &s.dump.resizeInput; }},
+         .field = [](ExportSettings& s) -> OptionField { return &s.dump.resizeInput; },
+         .needs = kInputData},
     };
 }
 
@@ -494,7 +500,7 @@ bool ExportOption::hasEffect(const ExportSettings& settings) const {
     if (needs.empty()) return true;
     const ExportOption* other = findExportOption(needs);
     assert(other);
-    return other->text(settings) == "true";
+    return other->isList() ? !other->text(settings).empty() : other->text(settings) == "true";
 }
 
 std::string ExportOption::spelled() const {

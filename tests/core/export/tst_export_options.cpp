@@ -42,7 +42,7 @@ void TestExportOptions::everyRowIsWhole() {
     for (const std::string_view text : {option.label, option.help, option.details}) QVERIFY(!text.ends_with('.'));
     if (!option.needs.empty()) {
         const ExportOption* other = findExportOption(option.needs);
-        QVERIFY(other && other->isSwitch());
+        QVERIFY(other && (other->isSwitch() || other->isList()));
         for (const ExportFormat format : option.formats) QVERIFY(other->isFor(format));
     }
     // A value is one of the choices.
