@@ -11,6 +11,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
+#include "app/verbs/validators.h"
 #include "core/exec/recompute.h"
 #include "core/exec/row_memory.h"
 #include "core/session/run.h"
@@ -131,6 +132,13 @@ class Bench {
 
     static double megabytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
+    /// "64 KB", "1 MB": in the largest unit that gives an integer.
+    static std::string bytesText(std::int64_t bytes) {
+        if (bytes > 0 && bytes % (1 << 20) == 0) return fmt::format("{} MB", bytes >> 20);
+        if (bytes > 0 && bytes % (1 << 10) == 0) return fmt::format("{} KB", bytes >> 10);
+        return fmt::format("{} bytes", bytes);
+    }
+
     void printLessMemory() const {
         const LessMemory& less = *m_lessMemory;
         fmt::print("{}: {} of {} steps run again, median {:.3f} ms\n", m_options.sublinear ? "sublinear" : "dtr",
@@ -139,6 +147,8 @@ class Bench {
                    megabytes(less.bytes),
                    !m_options.sublinear && less.bytes > m_options.dtr.evictionThreshold ? " (above the limit)" : "",
                    less.isSame ? "are equal bit for bit" : "differ");
+        if (!m_options.sublinear)
+            fmt::print("values of less than {} stay (--dtr-minimum)\n", bytesText(m_options.dtr.evicteeMinimumSize));
     }
 
     /// Steps whose work was done within another one's: the step of the main body that holds it.
@@ -229,27 +239,6 @@ class Bench {
     std::vector<std::int64_t> m_totals;
     std::vector<std::vector<std::int64_t>> m_perExpr;
 };
-
-/// A check whose message names no limits of the type.
-CLI::Validator aboveZero() {
-    return CLI::Validator(
-        [](std::string& text) {
-            return text.find_first_of("123456789") == std::string::npos || text.starts_with('-')
-                       ? "'" + text + "' is not above 0"
-                       : std::string();
-        },
-        "");
-}
-
-/// "2MB" becomes a number of bytes.
-CLI::Validator wholeBytes() {
-    return CLI::Validator(
-        [](std::string& text) {
-            if (text.find('.') != std::string::npos) return "'" + text + "' is no whole number of units";
-            return CLI::AsSizeValue(false)(text);
-        },
-        "");
-}
 
 }  // namespace
 

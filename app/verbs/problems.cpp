@@ -129,7 +129,7 @@ class ProblemsVerb {
         }
         file << "</testsuite>\n";
         file.flush();
-        if (!file) return base::usageError("the file cannot be written", m_options.junit);
+        if (!file) return base::runError("the file cannot be written", m_options.junit);
         return {};
     }
 

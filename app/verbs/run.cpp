@@ -7,6 +7,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
+#include "app/verbs/validators.h"
 #include "core/analysis/compare.h"
 #include "core/analysis/profile.h"
 #include "core/analysis/reference_keys.h"
@@ -315,7 +316,7 @@ Verb runVerb() {
             command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
             command.add_option("--out", options->out, "Write inputs, watched values and outputs to this .npz");
             command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
-            command.add_option("--repeat", options->repeat, "Number of runs")->check(CLI::PositiveNumber);
+            command.add_option("--repeat", options->repeat, "Number of runs")->check(aboveZero());
             command.add_option("--profile", options->profile, "Write the times as a Chrome trace (JSON)");
             command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
             command.add_flag("--exact", options->exact,

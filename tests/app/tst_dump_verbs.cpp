@@ -135,6 +135,61 @@ class TestDumpVerbs : public QObject {
         QCOMPARE(runSonde({"run", path("plain.dump"), "--input-data", "[[1,2,3,4]]"}).status, 2);
     }
 
+    /// Without data there are no test cases for them; MegEngine takes them all the same.
+    void optionsWithoutDataAreTold() {
+        for (const QStringList& options :
+             {QStringList{"--silent"}, QStringList{"--no-assert"}, QStringList{"--resize-input"},
+              QStringList{"--repeat", "2"}, QStringList{"--maxerr", "1"}, QStringList{"--input-transform", "data"}}) {
+            const QStringList command{"dump", "zoo:seed", "-o", path("told.dump")};
+            const Outcome without = runSonde(command + options);
+            QCOMPARE(without.status, 0);
+            const QString warning = "sonde: warning: " + options.front() + " has no effect without --input-data\n";
+            QVERIFY2(without.err.contains(warning), qPrintable(without.err));
+            const Outcome with = runSonde(command + options + QStringList{"--input-data", "[0]"});
+            QVERIFY2(with.status == 0 && !with.err.contains("no effect"), qPrintable(with.err));
+        }
+        const Outcome off =
+            runSonde({"dump", "zoo:seed", "-o", path("told.dump"), "--no-metadata", "--user-info", "x"});
+        QVERIFY2(off.err.contains("--user-info has no effect with --no-metadata"), qPrintable(off.err));
+        const Outcome empty = runSonde({"dump", "zoo:seed", "-o", path("empty.dump"), "--input-data", ""});
+        QCOMPARE(empty.status, 2);
+        QVERIFY(!QFile::exists(path("empty.dump")));
+    }
+
+    void theUserInfoIsNotOverwritten() {
+        const QString info = path("info.txt");
+        QFile file(info);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("mine") == 4);
+        file.close();
+        for (const QStringList& outputs :
+             {QStringList{"-o", info}, QStringList{"-o", path("x.dump"), "--strip-info-file", info}}) {
+            const Outcome outcome = runSonde(QStringList{"dump", "zoo:seed", "--user-info-file", info} + outputs);
+            QVERIFY2(outcome.status == 2 && outcome.err.contains("would be overwritten"), qPrintable(outcome.err));
+            QVERIFY(file.open(QIODevice::ReadOnly));
+            QCOMPARE(file.readAll(), QByteArray("mine"));
+            file.close();
+        }
+    }
+
+    /// One exit status for all of them: the run failed.
+    void unwritableFilesFailTheRun_data() {
+        QTest::addColumn<QStringList>("command");
+        const QString file = "/proc/none/file";
+        QTest::newRow("dump") << QStringList{"dump", "zoo:seed", "-o", file};
+        QTest::newRow("save") << QStringList{"save", "zoo:seed", "-o", file};
+        QTest::newRow("trace") << QStringList{"trace", "zoo:seed", "--tracer", "traced-module", "--save", file};
+        QTest::newRow("run") << QStringList{"run", "zoo:seed", "--out", file};
+        QTest::newRow("profile") << QStringList{"run", "zoo:seed", "--profile", file};
+        QTest::newRow("problems") << QStringList{"problems", "zoo:seed", "--junit", file};
+        QTest::newRow("io_dump") << QStringList{"load-and-run", path("plain.dump"), "--io_dump", file};
+    }
+    void unwritableFilesFailTheRun() {
+        QFETCH(QStringList, command);
+        const Outcome outcome = runSonde(command);
+        QVERIFY2(outcome.status == 4, qPrintable(outcome.err));
+        QVERIFY2(outcome.err.contains("cannot be written"), qPrintable(outcome.err));
+    }
+
   private:
     QString path(const char* name) const { return m_folder.filePath(name); }
 

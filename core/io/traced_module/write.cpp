@@ -217,7 +217,7 @@ base::Result<void> write(const std::filesystem::path& path, const std::string& h
     if (file && unchanged) std::filesystem::rename(part, path, code);
     if (file && unchanged && !code) return {};
     std::filesystem::remove(part, ignored);
-    return unchanged ? base::unreadable("the file cannot be written", path.string()) : unchanged.error();
+    return unchanged ? base::runError("the file cannot be written", path.string()) : unchanged.error();
 }
 
 }  // namespace
