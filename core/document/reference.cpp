@@ -1,6 +1,8 @@
 #include "core/document/reference.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <set>
 
 #include "core/document/input_infos.h"
@@ -17,15 +19,18 @@ namespace {
 using tensor::Tensor;
 using tensor::Value;
 
+/// "case1." of an array of that case, "" of one of the first case; nothing of a sequence's.
+std::optional<std::string> casePrefix(const std::string& key) {
+    const std::size_t end = key.starts_with("case") ? key.find_first_not_of("0123456789", 4) : std::string::npos;
+    if (end != std::string::npos && end > 4 && key[end] == '.') return key.substr(0, end + 1);
+    return key.starts_with("seq.") ? std::nullopt : std::optional(std::string());
+}
+
 /// "" and "case1." …: the cases that have any array for inputs, outputs or nodes.
 std::vector<std::string> casePrefixes(const io::NpzFile& file) {
     std::set<std::string> prefixes;
-    for (const std::string& key : file.keys()) {
-        const std::size_t end = key.starts_with("case") ? key.find_first_not_of("0123456789", 4) : std::string::npos;
-        const bool isCase = end != std::string::npos && end > 4 && key[end] == '.';
-        if (isCase) prefixes.insert(key.substr(0, end + 1));
-        else if (!key.starts_with("seq.")) prefixes.insert("");
-    }
+    for (const std::string& key : file.keys())
+        if (auto prefix = casePrefix(key)) prefixes.insert(std::move(*prefix));
     return {prefixes.begin(), prefixes.end()};
 }
 
@@ -45,13 +50,14 @@ class ReferenceReader {
 
     base::Result<Reference> read() {
         m_keys = m_file->keys();
-        for (const std::string& prefix : casePrefixes(*m_file)) SONDE_TRY(readCase(prefix));
+        SONDE_TRY(readCases());
         for (const auto& [key, tensor] : m_given) {
             if (std::ranges::find(m_keys, key) == m_keys.end()) m_keys.push_back(key);
             m_values.insert_or_assign(key, tensor);
         }
         Reference reference;
         reference.notes = std::move(m_notes);
+        reference.unfit = std::move(m_unfit);
         reference.values = {std::move(m_keys), [file = m_file, values = std::move(m_values)](const std::string& key) {
                                 const auto own = values.find(key);
                                 return own == values.end() ? file->read(key) : base::Result<Tensor>(own->second);
@@ -62,6 +68,21 @@ class ReferenceReader {
   private:
     bool isGiven(const std::string& prefix, const std::string& name) const {
         return (prefix.empty() && m_given.contains("in." + name)) || m_file->has("seq.in." + name);
+    }
+
+    /// A case that does not fit the model is left out, as long as there is another one.
+    base::Result<void> readCases() {
+        const std::vector<std::string> prefixes = casePrefixes(*m_file);
+        for (const std::string& prefix : prefixes) {
+            const auto done = readCase(prefix);
+            if (done) continue;
+            if (done.error().kind != base::ErrorKind::Usage || prefixes.size() == 1) return done.error();
+            std::erase_if(m_keys, [&](const std::string& key) { return casePrefix(key) == prefix; });
+            const std::string label = prefix.empty() ? "case 0" : prefix.substr(0, prefix.size() - 1);
+            m_unfit.push_back({label, {}, {}, done.error(), {}});
+        }
+        if (!m_unfit.empty() && m_unfit.size() == prefixes.size()) return *m_unfit.front().error;
+        return {};
     }
 
     base::Result<void> readCase(const std::string& prefix) {
@@ -107,6 +128,7 @@ class ReferenceReader {
     const std::map<std::string, Tensor>& m_given;
     std::shared_ptr<const io::NpzFile> m_file;
     std::vector<std::string> m_keys, m_notes;
+    std::vector<analysis::ComparedCase> m_unfit;
     std::map<std::string, Tensor> m_values;  ///< by the keys of the model's own names
 };
 
@@ -173,6 +195,8 @@ base::Result<ReferenceComparison> compareWithReference(const Document& document,
     SONDE_TRY(base::checkUnchanged(reference.files, "reference file"));
     SONDE_TRY(graph::checkFiles(document.graph));
     SONDE_TRY(checkCompared(cases, path));
+    // Behind the others: what they gave is told first.
+    std::ranges::move(reference.unfit, std::back_inserter(cases));
     return ReferenceComparison{std::move(cases), std::move(reference.notes), std::move(reference.files)};
 }
 

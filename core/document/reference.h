@@ -15,12 +15,14 @@ struct Reference {
     analysis::ReferenceValues values;
     std::vector<std::string> notes;  ///< "array 'in.image' is used for input 'input'"
     base::MappedFiles files = {};    ///< what the values are read from: to be looked at before a comparison is told
+    /// Cases that do not fit the model, each with the error; of several. `values` has none of their arrays.
+    std::vector<analysis::ComparedCase> unfit = {};
 };
 
 /// Opens an .npz with reference values. In every case the arrays are given to the inputs as a run would be given them
 /// (io::matchArrays): by name, or the one array that is left to the one input that is left; they have the input's
-/// dtype. `given`: values under in.NAME for inputs of which the file holds none. Errors: the file cannot be read; an
-/// input has no array while arrays are left; an array contradicts what the model declares.
+/// dtype. `given`: values under in.NAME for inputs of which the file holds none. Errors: the file cannot be read; in
+/// all cases an input has no array while arrays are left, or an array contradicts what the model declares.
 base::Result<Reference> openReference(const Document& document, const std::string& path,
                                       const std::map<std::string, tensor::Tensor>& given = {});
 
@@ -32,8 +34,8 @@ struct ReferenceComparison {
 };
 
 /// Runs the document on every case of the reference and compares all that it holds, as `sonde check` and the window do.
-/// Nodes that a pass gave the work of others are left out. Errors: those of openReference() and of analysis::compare();
-/// nothing was compared (Comparison).
+/// Nodes that a pass gave the work of others are left out; cases that do not fit the model come last. Errors: those of
+/// openReference() and of analysis::compare(); nothing was compared (Comparison).
 base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path,
                                                        const analysis::Tolerances& tolerances, exec::Runner& runner,
                                                        const std::map<std::string, tensor::Tensor>& given = {},

@@ -1,6 +1,7 @@
 #include "core/document/traced_model.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/analysis/demand.h"
 #include "core/base/number_text.h"
@@ -64,6 +65,31 @@ void settleFixed(graph::InternalGraph& graph, const OpenOptions& options) {
     }
 }
 
+/// "known ones: a, b"; each once.
+std::string listOf(const char* title, const std::set<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text.empty() ? text : title + text;
+}
+
+/// As in the tracers of Python, names that the model does not have are taken and do nothing: that is told.
+void tellUnknownNames(TracedGraph& traced, const trace::Module& root, const OpenOptions& options) {
+    std::set<std::string> parameters, classes;
+    for (const trace::ForwardParameter& parameter : root.signature()) parameters.insert(parameter.name);
+    for (const graph::ModuleInfo& module : traced.tree.modules())
+        if (!module.moduleClass.empty()) classes.insert(module.moduleClass);
+    for (const auto& [name, text] : options.concrete) {
+        if (!parameters.contains(name))
+            traced.diagnostics.push_back({base::Severity::Warning, "the model has no parameter '" + name + "'",
+                                          "--concrete " + name + '=' + text, listOf("parameters: ", parameters)});
+    }
+    for (const std::string& leaf : options.leaves) {
+        if (leaf != "none" && !classes.contains(leaf))
+            traced.diagnostics.push_back({base::Severity::Warning, "no module is of class '" + leaf + "'",
+                                          "--leaf " + leaf, listOf("classes: ", classes)});
+    }
+}
+
 }  // namespace
 
 base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root,
@@ -83,6 +109,7 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
     work.report("tracing");
     SONDE_ASSIGN(TracedGraph traced, tracer->trace(request));
     if (work.cancelled()) return base::cancelled("tracing");
+    tellUnknownNames(traced, *root, options);
     return documentOf(std::move(traced), options, inputs, work);
 }
 

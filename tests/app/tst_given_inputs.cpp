@@ -49,6 +49,9 @@ class TestGivenInputs : public QObject {
     void runsCountOperations();
     void integersOfAReferenceAreEqual();
     void fixedValuesNeedNotBeGiven();
+    void unknownNamesAreTold();
+    void casesThatFitAreCompared();
+    void countsAreAboveZero();
 
   private:
     QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
@@ -373,6 +376,49 @@ void TestGivenInputs::fixedValuesNeedNotBeGiven() {
     }
     const Outcome info = runSonde({"info", "zoo:flag", "--concrete", "test_flag=True"});
     QVERIFY2(info.out.contains("test_flag_1: True, not required"), qPrintable(info.out));
+}
+
+/// As in Python they do nothing.
+void TestGivenInputs::unknownNamesAreTold() {
+    const Outcome parameter = runSonde({"trace", "zoo:flag", "--concrete", "nope=1"});
+    QCOMPARE(parameter.status, 0);
+    QVERIFY2(parameter.err.contains("warning: the model has no parameter 'nope' (--concrete nope=1)") &&
+                 parameter.err.contains("test_flag"),
+             qPrintable(parameter.err));
+    const Outcome leaf = runSonde({"trace", "zoo:resnet18", "--leaf", "Nope", "--leaf", "none"});
+    QCOMPARE(leaf.status, 0);
+    QVERIFY2(
+        leaf.err.contains("warning: no module is of class 'Nope' (--leaf Nope)") && leaf.err.contains("BasicBlock"),
+        qPrintable(leaf.err));
+    const Outcome known = runSonde({"trace", "zoo:resnet18", "--leaf", "BasicBlock"});
+    QVERIFY2(known.status == 0 && known.err.isEmpty(), qPrintable(known.err));
+}
+
+/// The second case has another rank than the model declares: the first and the third are compared all the same.
+void TestGivenInputs::casesThatFitAreCompared() {
+    const Tensor one = Tensor::of<float>({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6});
+    const Tensor two = Tensor::of<float>({1, 3, 1, 2}, {2, 4, 6, 8, 10, 12});
+    const QString file = write("unfit.npz", {{"in.input", one},
+                                             {"out.y", two},
+                                             {"case1.in.input", Tensor::of<float>({2}, {1, 2})},
+                                             {"case1.out.y", Tensor::of<float>({2}, {2, 4})},
+                                             {"case2.in.input", one},
+                                             {"case2.out.y", two}});
+    const Outcome outcome = runSonde({"check", m_double, file});
+    QCOMPARE(outcome.status, 2);
+    QVERIFY2(outcome.out.contains("2 values in 3 cases compared, 0 failed"), qPrintable(outcome.out));
+    QVERIFY2(outcome.out.contains("case 0 ") && outcome.out.contains("case2 "), qPrintable(outcome.out));
+    QVERIFY2(outcome.err.contains("rank: 4 declared, 1 given") && outcome.err.contains("case1"),
+             qPrintable(outcome.err));
+}
+
+void TestGivenInputs::countsAreAboveZero() {
+    for (const char* count : {"0", "-1"}) {
+        const Outcome outcome = runSonde({"run", m_double, QString("--repeat=") + count});
+        QCOMPARE(outcome.status, 2);
+        QVERIFY2(outcome.err.contains(QString("'%1' is not above 0").arg(count)) && outcome.err.size() < 120,
+                 qPrintable(outcome.err));
+    }
 }
 
 QTEST_APPLESS_MAIN(TestGivenInputs)
