@@ -159,6 +159,10 @@ void TestExportDialog::wrongValuesCannotBeWritten() {
     openSmall();
     openDialog();
     auto* edit = part<QLineEdit>("maxerr");
+    // Of no test case there is nothing to allow.
+    QVERIFY(!edit->isEnabled());
+    part<QPlainTextEdit>("input-data")->setPlainText(QStringLiteral("#rand(0,1)"));
+    QVERIFY(edit->isEnabled());
     edit->setFocus();
     edit->selectAll();
     QTest::keyClicks(edit, QStringLiteral("much"));
