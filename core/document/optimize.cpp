@@ -10,6 +10,7 @@
 #include "core/io/inputs/inputs.h"
 #include "core/operators/traits.h"
 #include "core/passes/pass.h"
+#include "core/passes/shared_memory.h"
 #include "core/trace/traced_module.h"
 #include "core/trace/traced_module/builtin_graphs.h"
 #include "core/trace/traced_module/fuse_conv_bn.h"
@@ -84,8 +85,9 @@ std::size_t changesIn(const std::vector<passes::PassReport>& reports) {
 /// A graph of a module as one for passes, and back again.
 class GraphRewrite {
   public:
-    GraphRewrite(ModuleGraph& graph, trace::BuiltinGraphs& builtins, bool areTensorsFixed)
-        : m_graph(graph), m_builder(graph), m_builtins(builtins), m_areTensorsFixed(areTensorsFixed) {}
+    /// `written`: tensors that may be written to; see writtenTensors().
+    GraphRewrite(ModuleGraph& graph, trace::BuiltinGraphs& builtins, const std::set<const std::byte*>& written)
+        : m_graph(graph), m_builder(graph), m_builtins(builtins), m_written(written) {}
 
     base::Result<std::size_t> run(const passes::Pass& pass, const base::WorkContext& work) {
         SONDE_TRY(convert());
@@ -133,9 +135,10 @@ class GraphRewrite {
         m_exprs[id.index()] = &expr;
         for (std::size_t i = 0; i < expr.outputs().size(); ++i) pair(expr.outputs()[i], m_flat.expr(id).outputs[i]);
         if (expr.kind() == Kind::Constant) m_flat.setConstant(m_flat.expr(id).outputs.front(), expr.constant());
-        if (expr.kind() == Kind::GetAttr && m_areTensorsFixed) {
+        if (expr.kind() == Kind::GetAttr) {
             tensor::Tensor stored = storedTensor(m_graph, expr.target());
-            if (stored.defined()) m_flat.setConstant(m_flat.expr(id).outputs.front(), tensor::Value(std::move(stored)));
+            if (stored.defined() && !m_written.contains(stored.bytes()))
+                m_flat.setConstant(m_flat.expr(id).outputs.front(), tensor::Value(std::move(stored)));
         }
         return {};
     }
@@ -343,7 +346,7 @@ class GraphRewrite {
     ModuleGraph& m_graph;
     GraphBuilder m_builder;
     trace::BuiltinGraphs& m_builtins;
-    bool m_areTensorsFixed;
+    const std::set<const std::byte*>& m_written;
     bool m_isConverted = true;  ///< passes can read all of it
     InternalGraph m_flat;
     std::map<const TracedNode*, NodeId> m_ids;
@@ -353,40 +356,57 @@ class GraphRewrite {
     std::set<const TracedExpr*> m_gone;
 };
 
-/// All graphs of a module and of those that were traced below it, each once.
-void collectGraphs(const TracedModule& module, std::vector<std::shared_ptr<ModuleGraph>>& graphs,
+enum class Reach { OwnGraphs, BuiltinsToo };
+
+/// All graphs of a module and of those that were traced below it, each once; with Reach::BuiltinsToo also those of
+/// built-in modules that have graphs.
+void collectGraphs(const TracedModule& module, Reach reach, std::vector<std::shared_ptr<ModuleGraph>>& graphs,
                    std::set<const TracedModule*>& seen) {
-    if (module.isLibrary() || !seen.insert(&module).second) return;
+    if ((module.isLibrary() && reach == Reach::OwnGraphs) || !seen.insert(&module).second) return;
     for (const TracedModule::Entry& entry : module.entries()) graphs.push_back(entry.graph);
     for (const trace::Module::Child& child : module.children())
         if (const auto* traced = dynamic_cast<const TracedModule*>(child.module.get()))
-            collectGraphs(*traced, graphs, seen);
+            collectGraphs(*traced, reach, graphs, seen);
 }
 
-bool writes(const TracedExpr& expr) {
-    if (expr.isModuleCall() || expr.kind() == Kind::GetAttr) return false;
-    const graph::MemoryEffect effect = graph::memoryEffect(expr.operation().op.domain, expr.operation().op.name);
-    return effect.writes || effect.reforms || expr.operation().op.domain == "wrap";
+/// Where stored tensors begin that the module, as a whole, may write to: they have no value that can be relied on.
+base::Result<std::set<const std::byte*>> writtenTensors(const std::shared_ptr<TracedModule>& module) {
+    SONDE_ASSIGN(const auto inlined, trace::inlineTracedModule(module));
+    const InternalGraph& whole = *inlined.graph;
+    const passes::SharedMemory memory(whole);
+    std::set<const std::byte*> written;
+    for (const ExprId id : whole.recursiveOrder(whole.mainId())) {
+        const Expr& expr = whole.expr(id);
+        for (const NodeId node : expr.outputs) {
+            const auto& constant = whole.node(node).constant;
+            if (constant && constant->isTensor() && memory.isWritten(node)) written.insert(constant->tensor().bytes());
+        }
+    }
+    return written;
 }
 
 /// Runs a pass on each graph by itself, calls of modules being opaque, and puts what it made of them back. Weights
-/// count as known unless a graph writes to a tensor. Needs an EvaluatorScope. After an error the module is to be thrown
-/// away.
-base::Result<std::size_t> runInGraphs(TracedModule& module, const passes::Pass& pass, const base::WorkContext& work) {
+/// count as known unless the module may write to them. Needs an EvaluatorScope. After an error the module is to be
+/// thrown away.
+base::Result<void> runInGraphs(const std::shared_ptr<TracedModule>& module, const passes::Pass& pass, Reach reach,
+                               const base::WorkContext& work) {
     std::vector<std::shared_ptr<ModuleGraph>> graphs;
     std::set<const TracedModule*> seen;
-    collectGraphs(module, graphs, seen);
-    const bool areTensorsFixed = std::ranges::none_of(graphs, [](const auto& each) {
-        return std::ranges::any_of(each->body(), [](const TracedExpr* expr) { return writes(*expr); });
-    });
-    trace::BuiltinGraphs builtins(module);
-    std::size_t count = 0;
+    collectGraphs(*module, reach, graphs, seen);
+    SONDE_ASSIGN(const auto written, writtenTensors(module));
+    trace::BuiltinGraphs builtins(*module);
     for (const auto& each : graphs) {
         if (work.cancelled()) return base::cancelled("in pass " + std::string(pass.id));
-        SONDE_ASSIGN(const std::size_t changes, GraphRewrite(*each, builtins, areTensorsFixed).run(pass, work));
-        count += changes;
+        SONDE_TRY(GraphRewrite(*each, builtins, written).run(pass, work));
     }
-    return count;
+    return {};
+}
+
+/// The same within built-in modules: they get the graphs that a file has of them, and these are changed.
+base::Result<void> runInBuiltins(const std::shared_ptr<TracedModule>& module, const passes::Pass& pass,
+                                 const base::WorkContext& work) {
+    SONDE_TRY(trace::BuiltinGraphs(*module).replaceBelow(*module));
+    return runInGraphs(module, pass, Reach::BuiltinsToo, work);
 }
 
 using ChangeModule = base::Result<std::shared_ptr<TracedModule>> (*)(const TracedModule&);
@@ -397,9 +417,9 @@ const std::map<std::string_view, ChangeModule>& modulePasses() {
     return passes;
 }
 
-/// A pass that finds something to do in the whole graph would report what the module does not do.
-base::Result<void> checkNothingLeft(const std::shared_ptr<TracedModule>& module, const passes::Pass& pass,
-                                    const base::WorkContext& work) {
+/// How many changes a pass would make in the whole graph, which it does not make in the graphs of the modules.
+base::Result<std::size_t> changesLeft(const std::shared_ptr<TracedModule>& module, const passes::Pass& pass,
+                                      const base::WorkContext& work) {
     SONDE_ASSIGN(const auto inlined, trace::inlineTracedModule(module));
     InternalGraph whole(*inlined.graph);
     for (const ExprId id : whole.recursiveOrder(whole.mainId())) {
@@ -412,8 +432,15 @@ base::Result<void> checkNothingLeft(const std::shared_ptr<TracedModule>& module,
     context.evaluate = passEvaluator();
     const std::string id(pass.id);
     SONDE_ASSIGN(const auto result, passes::runPasses(whole, std::span(&id, 1), context, work));
-    const std::size_t changes = changesIn(result.reports);
+    return changesIn(result.reports);
+}
+
+/// A pass that finds something to do in the whole graph would report what the module does not do.
+base::Result<void> checkNothingLeft(const std::shared_ptr<TracedModule>& module, const passes::Pass& pass,
+                                    const base::WorkContext& work) {
+    SONDE_ASSIGN(const std::size_t changes, changesLeft(module, pass, work));
     if (changes == 0) return {};
+    const std::string id(pass.id);
     return base::Error(base::usageError("pass " + id + " makes " + std::to_string(changes) +
                                             " changes that a traced module cannot hold with its hierarchy",
                                         module->className()))
@@ -453,7 +480,9 @@ base::Result<std::shared_ptr<TracedModule>> optimize(const TracedModule& module,
             SONDE_ASSIGN(made, own->second(*made));
         } else {
             made = made->clone();
-            SONDE_TRY(runInGraphs(*made, *pass, work));
+            SONDE_TRY(runInGraphs(made, *pass, Reach::OwnGraphs, work));
+            SONDE_ASSIGN(const std::size_t left, changesLeft(made, *pass, work));
+            if (left > 0) SONDE_TRY(runInBuiltins(made, *pass, work));
         }
         SONDE_TRY(checkNothingLeft(made, *pass, work));
     }

@@ -181,8 +181,42 @@ class TestSavedTracedModules : public QObject {
         QVERIFY(near((*loaded)->run({netInput()})->tensor(), made->run({netInput()})->tensor()));
         // Unknown passes are errors, and so is what would have to change in more than one graph.
         QVERIFY(!document::optimize(*made, {"nope"}));
-        const auto refused = document::optimize(*made, {"attr-to-constant"});
+        // x · 2 in the block and · 3 around it are · 6 in the whole graph, which no graph of a module can hold.
+        auto block = lambda("Block", [](Lambda&, std::span<const Var> in) { return in[0] * 2; });
+        auto net = lambda("Net", [](Lambda& self, std::span<const Var> in) { return self.use("block")(in[0]) * 3; });
+        net->addChild("block", block);
+        const auto refused = document::optimize(*traced(net, {vec({1, 2})}), {"fuse-add-mul"});
         QVERIFY(!refused && refused.error().hint.find("sonde save") != std::string::npos);
+    }
+
+    /// Weights become constants in the graphs that read them, those of built-in modules too; the hierarchy stays.
+    void weightsBecomeConstants_data() {
+        QTest::addColumn<QString>("pass");
+        QTest::newRow("attr-to-constant") << "attr-to-constant";
+        QTest::newRow("fold-constant") << "fold-constant";
+    }
+    void weightsBecomeConstants() {
+        QFETCH(QString, pass);
+        const trace::EvaluatorScope kernels(document::kernelEvaluator());
+        const auto made = traced(net(), {netInput()});
+        const auto optimised = document::optimize(*made, {pass.toStdString()});
+        QVERIFY2(optimised, optimised ? "" : optimised.error().text().c_str());
+        QVERIFY(graphOf(*optimised).validate());
+        QCOMPARE(graphOf(*optimised).modules("Conv2d").asCount(), graphOf(made).modules("Conv2d").asCount());
+        QVERIFY(near((*optimised)->run({netInput()})->tensor(), made->run({netInput()})->tensor()));
+        const auto done = io::saveTracedModule(**optimised, path("constants.sondetm"));
+        QVERIFY2(done, done ? "" : done.error().text().c_str());
+        const auto loaded = io::loadTracedModule(path("constants.sondetm"));
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        QVERIFY(near((*loaded)->run({netInput()})->tensor(), made->run({netInput()})->tensor()));
+        // There is nothing left to do.
+        const auto document = openedWith(path("constants.sondetm"), {});
+        std::size_t attributes = 0;
+        for (const graph::ExprId id : document->graph->recursiveOrder(document->graph->mainId())) {
+            const graph::Expr& expr = document->graph->expr(id);
+            attributes += expr.kind == graph::ExprKind::GetAttr && !expr.target.starts_with("_tensor_constant");
+        }
+        if (pass == "attr-to-constant") QCOMPARE(attributes, std::size_t(0));
     }
 
     /// Net{block: Block{d: Dropout}}: (d(x) · 2 · 4 of block) + 1 + 2 is 8 x + 3.
