@@ -181,6 +181,7 @@ class TestDumpVerbs : public QObject {
         QTest::newRow("run") << QStringList{"run", "zoo:seed", "--out", file};
         QTest::newRow("profile") << QStringList{"run", "zoo:seed", "--profile", file};
         QTest::newRow("problems") << QStringList{"problems", "zoo:seed", "--junit", file};
+        QTest::newRow("render") << QStringList{"render", "zoo:seed", "-o", file + ".svg"};
         QTest::newRow("io_dump") << QStringList{"load-and-run", path("plain.dump"), "--io_dump", file};
     }
     void unwritableFilesFailTheRun() {

@@ -204,8 +204,8 @@ QByteArray pagedPdf(const ScenePainter& painter, const SceneMarks& marks, const 
 base::Result<void> write(const QByteArray& bytes, const QString& path) {
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
-        return base::usageError("the image cannot be written: " + file.errorString().toStdString(), path.toStdString(),
-                                "choose a folder that exists and may be written to");
+        return base::runError("the image cannot be written: " + file.errorString().toStdString(), path.toStdString(),
+                              "choose a folder that exists and may be written to");
     return {};
 }
 
