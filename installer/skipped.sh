@@ -3,10 +3,10 @@
 #   ./installer/skipped.sh build/release/Testing/Temporary/LastTest.log
 set -euo pipefail
 
-# "SKIP   : TestDemand::archives(row) the reason"; a row's name may hold anything but ends where the reason begins.
+# "SKIP   : tst_demand::TestDemand::archives(row) the reason"; a row's name may hold anything but ends where the reason begins.
 awk '
     /^SKIP +: / {
-        sub(/^SKIP +: [A-Za-z0-9_]+::[A-Za-z0-9_]+\((.*\) |\) )/, "")
+        sub(/^SKIP +: [A-Za-z0-9_:]+\((.*\) |\) )/, "")
         count[$0]++
         total++
     }

@@ -106,7 +106,8 @@ struct Include {
 };
 
 QList<Include> includesBelow(const QStringList& folders) {
-    static const QRegularExpression pattern(QStringLiteral(R"(^\s*#\s*include\s*(["<])([^">]+)[">])"));
+    // \x22 is ": moc takes a quote in this literal for the end of a string, and does not see the namespace.
+    static const QRegularExpression pattern(QStringLiteral(R"(^\s*#\s*include\s*([<\x22])([^>\x22]+)[>\x22])"));
     QList<Include> found;
     for (const QString& file : sourceFiles(folders, {"*.h", "*.cpp", "*.in"})) {
         int number = 0;

@@ -34,7 +34,8 @@ struct Includes {
 };
 
 Includes includesOf(const QString& file) {
-    static const QRegularExpression include(QStringLiteral(R"(^\s*#\s*include\s*(["<])([^">]+)[">])"));
+    // \x22 is ": moc takes a quote in this literal for the end of a string, and does not see the namespace.
+    static const QRegularExpression include(QStringLiteral(R"(^\s*#\s*include\s*([<\x22])([^>\x22]+)[>\x22])"));
     Includes found;
     for (const QString& line : sourceLines(file)) {
         const QRegularExpressionMatch match = include.match(line);

@@ -2,6 +2,8 @@
 
 #include <QtTest>
 
+#include <string>
+
 #ifdef QT_WIDGETS_LIB
 #include <QApplication>
 #endif
@@ -9,6 +11,12 @@
 // One program holds the tests of a folder: linking and starting a hundred programs took longer than compiling them.
 // Qt's macros that would define main() enter their test into the program instead; it runs under the name of its file.
 // This header is precompiled and comes before everything else in each test (tests/CMakeLists.txt).
+
+/// How a comparison that fails shows text.
+template <>
+inline char* QTest::toString(const std::string& text) {
+    return qstrdup(text.c_str());
+}
 
 namespace sonde::tests {
 

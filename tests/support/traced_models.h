@@ -15,6 +15,7 @@
 #include "core/nn/linear.h"
 #include "core/nn/normalization.h"
 #include "core/trace/traced_module.h"
+#include "tests/support/numbers.h"
 
 namespace sonde::test {
 
@@ -55,11 +56,6 @@ inline std::shared_ptr<Lambda> lambda(std::string name, Lambda::Forward forward,
 /// float32 [values.size()].
 inline Value vec(const std::vector<float>& values) {
     return Value(Tensor::of<float>({static_cast<std::int64_t>(values.size())}, std::span<const float>(values)));
-}
-inline std::vector<double> numbers(const Value& value) {
-    std::vector<double> result;
-    for (std::int64_t i = 0; i < value.tensor().numel(); ++i) result.push_back(value.tensor().toDouble(i));
-    return result;
 }
 /// float32 of a shape, element i is (i % 7 - 3) / 4.
 inline Value ramp(const tensor::Shape& shape) {

@@ -44,8 +44,6 @@ struct OwnError {
 
 }  // namespace
 
-Q_DECLARE_METATYPE(Step)
-
 class TestRepeatedTrace : public QObject {
     Q_OBJECT
 

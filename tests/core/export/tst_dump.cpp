@@ -20,8 +20,6 @@
 using namespace sonde;
 using namespace sonde::test;
 
-Q_DECLARE_METATYPE(tensor::Shape)
-
 namespace {
 
 /// A document of a graph made by hand: inputs of float32 [4], and one operator on them.

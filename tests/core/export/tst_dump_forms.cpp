@@ -19,8 +19,6 @@ using tensor::Shape;
 using tensor::Tensor;
 using tensor::Value;
 
-Q_DECLARE_METATYPE(Shape)
-
 namespace {
 
 /// Small numbers of both signs that repeat after 97.

@@ -11,13 +11,6 @@
 
 #include "core/layout/engine/box_graph.h"
 
-namespace QTest {
-template <>
-inline char* toString(const std::string& text) {
-    return qstrdup(text.c_str());
-}
-}  // namespace QTest
-
 // Graphs to lay out, and the rules that every picture keeps.
 
 namespace layout_test {

@@ -14,8 +14,6 @@ using namespace layout_test;
 namespace lg = layout_graphs;
 using Graph = std::shared_ptr<const sonde::graph::InternalGraph>;
 
-Q_DECLARE_METATYPE(Graph)
-
 namespace {
 
 /// Sizes as a window has them: by the text, four lines at most.

@@ -40,7 +40,7 @@ struct Call {
 };
 
 /// The call with defaults filled in. No operator: its name is not known.
-Call made(const QJsonObject& json) {
+Call callOf(const QJsonObject& json) {
     Call call;
     call.op = ops::Registry::all().find("aten", json["op"].toString().toStdString(), 0);
     if (!call.op || !call.op->kernel) return call;
@@ -84,7 +84,7 @@ class TestLinalg : public QObject {
     void valuesAreThoseOfPyTorch_data() { addRows(false); }
     void valuesAreThoseOfPyTorch() {
         QFETCH(QJsonObject, call);
-        const Call made = ::made(call);
+        const Call made = callOf(call);
         QVERIFY2(made.op, "is not known");
         QVERIFY2(made.results, made.results ? "" : made.results.error().text().c_str());
         const QJsonArray wanted = call["out"].toArray();
@@ -111,7 +111,7 @@ class TestLinalg : public QObject {
     void shapesAreInferred_data() { addRows(false); }
     void shapesAreInferred() {
         QFETCH(QJsonObject, call);
-        const Call made = ::made(call);
+        const Call made = callOf(call);
         QVERIFY(made.op && made.results);
         for (const bool known : {true, false}) {
             std::vector<tensor::TypeInfo> types;
@@ -141,7 +141,7 @@ class TestLinalg : public QObject {
     void whatPyTorchRefusesIsRefusedInItsWords_data() { addRows(true); }
     void whatPyTorchRefusesIsRefusedInItsWords() {
         QFETCH(QJsonObject, call);
-        const Call made = ::made(call);
+        const Call made = callOf(call);
         QVERIFY2(made.op, "is not known");
         QVERIFY2(!made.results, "is not refused");
         QCOMPARE(QString::fromStdString(made.results.error().what), call["error"].toString());

@@ -7,6 +7,7 @@
 
 #include "core/exec/runner.h"
 #include "core/graph/internal_graph.h"
+#include "tests/support/numbers.h"
 
 /// Graphs written by hand, their text, and their values.
 namespace sonde::test {
@@ -146,13 +147,6 @@ inline std::vector<Value> run(const InternalGraph& graph, const std::vector<Valu
     exec::Recording recording = runner.run(*plan, inputs);
     if (error) *error = recording.error ? recording.error->text() : "";
     return recording.error ? std::vector<Value>{} : recording.outputs;
-}
-
-inline std::vector<double> numbers(const Value& value) {
-    std::vector<double> result;
-    if (!value.isTensor()) return result;
-    for (std::int64_t i = 0; i < value.tensor().numel(); ++i) result.push_back(value.tensor().toDouble(i));
-    return result;
 }
 
 inline Value tensorOf(const tensor::Shape& shape, const std::vector<float>& values) {

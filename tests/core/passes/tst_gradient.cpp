@@ -18,8 +18,6 @@ using tensor::Value;
 using Dims = std::vector<std::int64_t>;
 using Nodes = std::vector<Node>;
 using Shapes = std::vector<Dims>;
-Q_DECLARE_METATYPE(Nodes)
-Q_DECLARE_METATYPE(Shapes)
 
 namespace {
 

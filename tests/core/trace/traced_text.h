@@ -11,13 +11,7 @@
 #include "core/exec/runner.h"
 #include "core/graph/internal_graph.h"
 #include "core/nn/module.h"
-
-namespace QTest {
-template <>
-inline char* toString(const std::string& text) {
-    return qstrdup(text.c_str());
-}
-}  // namespace QTest
+#include "tests/support/numbers.h"
 
 namespace sonde::test {
 
@@ -105,21 +99,6 @@ inline exec::Recording runGraph(const std::shared_ptr<const graph::InternalGraph
     const auto plan = exec::Plan::make(graph, std::move(options));
     exec::Runner runner(1);
     return runner.run(**plan, inputs);
-}
-
-/// Elements of a tensor, of all tensors in a container one after the other; a number as one element.
-inline std::vector<double> numbers(const tensor::Value& value) {
-    std::vector<double> result;
-    if (value.isNumber()) return {value.number()};
-    if (value.isListLike()) {
-        for (const tensor::Value& item : value.items()) {
-            for (double number : numbers(item)) result.push_back(number);
-        }
-    } else if (value.isTensor()) {
-        const tensor::Tensor packed = *value.tensor().contiguous();
-        for (std::int64_t i = 0; i < packed.numel(); ++i) result.push_back(packed.toDouble(i));
-    }
-    return result;
 }
 
 inline std::vector<double> resultOf(const std::shared_ptr<const graph::InternalGraph>& graph,

@@ -408,6 +408,14 @@ class TestModulePathTracer : public QObject {
         QCOMPARE(inner.qualname, std::optional<std::string>("0"));
     }
 
+    void itemAssignmentIsRefused() {
+        ModulePathTracer tracer;
+        const auto graph =
+            tracer.trace(custom("Net", [](Custom&, std::span<const Var> in) { return in[0].withItem(0, 1); }));
+        QVERIFY(!graph);
+        QVERIFY(graph.error().what.starts_with("TypeError: 'Proxy' object does not support item assignment"));
+    }
+
     void tracingResNet50IsQuick() {
         auto module = zoo::makeModel("resnet50");
         QVERIFY(module);

@@ -13,8 +13,6 @@ using tensor::Shape;
 using tensor::Tensor;
 
 using Numbers = std::vector<double>;
-Q_DECLARE_METATYPE(Shape)
-Q_DECLARE_METATYPE(Numbers)
 
 namespace {
 
