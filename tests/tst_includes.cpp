@@ -10,6 +10,8 @@
 #include "tests/support/include_graph.h"
 #include "tests/support/source_tree.h"
 
+namespace tst_includes {
+
 using sonde::test::sourceFiles;
 using sonde::test::sourceLines;
 using sonde::test::sourcePath;
@@ -384,4 +386,7 @@ void TestIncludes::cyclesAreFound() {
 }
 
 QTEST_APPLESS_MAIN(TestIncludes)
+
+}  // namespace tst_includes
+
 #include "tst_includes.moc"

@@ -7,6 +7,8 @@
 
 #include "tests/support/source_tree.h"
 
+namespace tst_operator_names {
+
 using sonde::test::sourceFiles;
 using sonde::test::sourceLines;
 
@@ -210,4 +212,7 @@ void TestOperatorNames::everyExceptionIsNeeded() {
 }
 
 QTEST_APPLESS_MAIN(TestOperatorNames)
+
+}  // namespace tst_operator_names
+
 #include "tst_operator_names.moc"

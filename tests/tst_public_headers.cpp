@@ -9,6 +9,8 @@
 
 #include "tests/support/source_tree.h"
 
+namespace tst_public_headers {
+
 using sonde::test::sourceFiles;
 using sonde::test::sourceLines;
 using sonde::test::sourcePath;
@@ -124,4 +126,7 @@ void TestPublicHeaders::ourOwnCodeIncludesWhatItUses() {
 }
 
 QTEST_APPLESS_MAIN(TestPublicHeaders)
+
+}  // namespace tst_public_headers
+
 #include "tst_public_headers.moc"

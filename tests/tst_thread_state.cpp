@@ -7,6 +7,8 @@
 
 #include "tests/support/source_tree.h"
 
+namespace tst_thread_state {
+
 using sonde::test::sourceFiles;
 using sonde::test::sourceLines;
 
@@ -97,4 +99,7 @@ void TestThreadState::declarationsAreFound() {
 }
 
 QTEST_APPLESS_MAIN(TestThreadState)
+
+}  // namespace tst_thread_state
+
 #include "tst_thread_state.moc"

@@ -10,6 +10,8 @@
 #include "tests/support/source_tree.h"
 #include "tests/support/test_functions.h"
 
+namespace tst_tree {
+
 using sonde::test::sourceFiles;
 using sonde::test::sourceLines;
 using sonde::test::sourcePath;
@@ -387,4 +389,7 @@ void TestTree::coreLinksNoWidgets() {
 }
 
 QTEST_GUILESS_MAIN(TestTree)
+
+}  // namespace tst_tree
+
 #include "tst_tree.moc"

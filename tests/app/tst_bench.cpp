@@ -6,6 +6,8 @@
 
 #include "tests/support/run_sonde.h"
 
+namespace tst_bench {
+
 using namespace sonde;
 
 class TestBench : public QObject {
@@ -45,4 +47,7 @@ class TestBench : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestBench)
+
+}  // namespace tst_bench
+
 #include "tst_bench.moc"

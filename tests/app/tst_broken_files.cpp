@@ -4,6 +4,8 @@
 
 #include "tests/support/broken_files.h"
 
+namespace tst_broken_files {
+
 using namespace sonde;
 using test::CaseResult;
 
@@ -92,4 +94,7 @@ void TestBrokenFiles::theCommandLineSaysWhatIsWrong() {
 }
 
 QTEST_GUILESS_MAIN(TestBrokenFiles)
+
+}  // namespace tst_broken_files
+
 #include "tst_broken_files.moc"

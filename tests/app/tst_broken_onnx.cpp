@@ -2,6 +2,8 @@
 
 #include "tests/support/broken_files.h"
 
+namespace tst_broken_onnx {
+
 using namespace sonde;
 
 class TestBrokenOnnx : public QObject {
@@ -22,4 +24,7 @@ class TestBrokenOnnx : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestBrokenOnnx)
+
+}  // namespace tst_broken_onnx
+
 #include "tst_broken_onnx.moc"

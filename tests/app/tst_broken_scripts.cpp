@@ -2,6 +2,8 @@
 
 #include "tests/support/broken_files.h"
 
+namespace tst_broken_scripts {
+
 using namespace sonde;
 
 class TestBrokenScripts : public QObject {
@@ -22,4 +24,7 @@ class TestBrokenScripts : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestBrokenScripts)
+
+}  // namespace tst_broken_scripts
+
 #include "tst_broken_scripts.moc"

@@ -2,6 +2,8 @@
 
 #include "tests/support/broken_files.h"
 
+namespace tst_broken_traces {
+
 using namespace sonde;
 
 class TestBrokenTraces : public QObject {
@@ -22,4 +24,7 @@ class TestBrokenTraces : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestBrokenTraces)
+
+}  // namespace tst_broken_traces
+
 #include "tst_broken_traces.moc"

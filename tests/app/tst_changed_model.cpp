@@ -7,6 +7,8 @@
 
 #include "tests/support/changing_file.h"
 
+namespace tst_changed_model {
+
 using namespace sonde;
 
 namespace {
@@ -62,4 +64,7 @@ class TestChangedModel : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestChangedModel)
+
+}  // namespace tst_changed_model
+
 #include "tst_changed_model.moc"

@@ -16,6 +16,8 @@
 #include "tests/support/onnx_file.h"
 #include "tests/support/run_sonde.h"
 
+namespace tst_command_line {
+
 using namespace sonde;
 using test::Outcome;
 using test::runSonde;
@@ -547,4 +549,7 @@ void TestCommandLine::interruptionIsStatus5() {
 }
 
 QTEST_GUILESS_MAIN(TestCommandLine)
+
+}  // namespace tst_command_line
+
 #include "tst_command_line.moc"

@@ -11,6 +11,8 @@
 #include "core/io/onnx/onnx_writer.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_conformance {
+
 class TestConformance : public QObject {
     Q_OBJECT
 
@@ -70,4 +72,7 @@ class TestConformance : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestConformance)
+
+}  // namespace tst_conformance
+
 #include "tst_conformance.moc"

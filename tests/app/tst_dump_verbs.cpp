@@ -9,6 +9,8 @@
 #include "tests/support/run_sonde.h"
 #include "tests/support/small_dump.h"
 
+namespace tst_dump_verbs {
+
 using namespace sonde;
 using tensor::Tensor;
 using test::Outcome;
@@ -198,4 +200,7 @@ class TestDumpVerbs : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestDumpVerbs)
+
+}  // namespace tst_dump_verbs
+
 #include "tst_dump_verbs.moc"

@@ -9,6 +9,8 @@
 #include "tests/support/run_sonde.h"
 #include "tests/support/small_dump.h"
 
+namespace tst_export_verbs {
+
 using namespace sonde;
 using test::Outcome;
 using test::runSonde;
@@ -147,4 +149,7 @@ void TestExportVerbs::theWindowExports() {
 }
 
 QTEST_GUILESS_MAIN(TestExportVerbs)
+
+}  // namespace tst_export_verbs
+
 #include "tst_export_verbs.moc"

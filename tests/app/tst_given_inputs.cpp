@@ -9,6 +9,8 @@
 #include "tests/support/onnx_file.h"
 #include "tests/support/run_sonde.h"
 
+namespace tst_given_inputs {
+
 using namespace sonde;
 using io::NamedTensor;
 using tensor::Tensor;
@@ -422,4 +424,7 @@ void TestGivenInputs::countsAreAboveZero() {
 }
 
 QTEST_APPLESS_MAIN(TestGivenInputs)
+
+}  // namespace tst_given_inputs
+
 #include "tst_given_inputs.moc"

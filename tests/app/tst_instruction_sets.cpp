@@ -5,6 +5,8 @@
 
 #include "core/ops/kernels/float_kernels.h"
 
+namespace tst_instruction_sets {
+
 class TestInstructionSets : public QObject {
     Q_OBJECT
 
@@ -39,4 +41,7 @@ class TestInstructionSets : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestInstructionSets)
+
+}  // namespace tst_instruction_sets
+
 #include "tst_instruction_sets.moc"

@@ -18,6 +18,8 @@
 #include "tests/support/changing_file.h"
 #include "tests/support/run_sonde.h"
 
+namespace tst_plugin {
+
 using namespace sonde;
 using test::Outcome;
 using test::runSonde;
@@ -529,4 +531,7 @@ void TestPlugin::write(const QString& path, const std::vector<std::pair<std::str
 }
 
 QTEST_GUILESS_MAIN(TestPlugin)
+
+}  // namespace tst_plugin
+
 #include "tst_plugin.moc"

@@ -9,6 +9,8 @@
 #include "tests/support/run_sonde.h"
 #include "tests/support/script_archive.h"
 
+namespace tst_recorded_loops {
+
 using namespace sonde;
 using tensor::Tensor;
 using test::Outcome;
@@ -140,4 +142,7 @@ class TestRecordedLoops : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestRecordedLoops)
+
+}  // namespace tst_recorded_loops
+
 #include "tst_recorded_loops.moc"

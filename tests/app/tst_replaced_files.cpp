@@ -9,6 +9,8 @@
 #include "tests/support/onnx_file.h"
 #include "tests/support/run_sonde.h"
 
+namespace tst_replaced_files {
+
 using namespace sonde;
 using tensor::Tensor;
 using test::Outcome;
@@ -132,4 +134,7 @@ class TestReplacedFiles : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestReplacedFiles)
+
+}  // namespace tst_replaced_files
+
 #include "tst_replaced_files.moc"

@@ -7,6 +7,8 @@
 
 #include "tests/support/help_page.h"
 
+namespace tst_help_commands {
+
 using namespace sonde::test;
 
 namespace {
@@ -126,4 +128,7 @@ void TestHelpCommands::theCheckFindsWhatIsWrong() {
 }
 
 QTEST_GUILESS_MAIN(TestHelpCommands)
+
+}  // namespace tst_help_commands
+
 #include "tst_help_commands.moc"

@@ -15,6 +15,8 @@
 #include "core/trace/paused_tracing.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_help_dump {
+
 using namespace sonde;
 using test::floats;
 using test::numbers;
@@ -179,4 +181,7 @@ class TestHelpDump : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestHelpDump)
+
+}  // namespace tst_help_dump
+
 #include "tst_help_dump.moc"

@@ -17,6 +17,8 @@
 #include "core/trace/tracer.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_help_fx {
+
 using namespace sonde;
 using std::string;
 using test::Custom;
@@ -271,4 +273,7 @@ class TestHelpFx : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestHelpFx)
+
+}  // namespace tst_help_fx
+
 #include "tst_help_fx.moc"

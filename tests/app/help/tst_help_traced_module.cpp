@@ -9,6 +9,8 @@
 #include "core/passes/pass.h"
 #include "tests/support/traced_models.h"
 
+namespace tst_help_traced_module {
+
 using namespace sonde;
 using test::graphOf;
 using test::ids;
@@ -246,4 +248,7 @@ class TestHelpTracedModule : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestHelpTracedModule)
+
+}  // namespace tst_help_traced_module
+
 #include "tst_help_traced_module.moc"

@@ -14,6 +14,8 @@
 #include "core/trace/robust_tracer.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_help_tracers {
+
 using namespace sonde;
 using std::string;
 using test::Custom;
@@ -237,4 +239,7 @@ class TestHelpTracers : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestHelpTracers)
+
+}  // namespace tst_help_tracers
+
 #include "tst_help_tracers.moc"

@@ -5,6 +5,8 @@
 
 #include "core/analysis/bad_values.h"
 
+namespace tst_bad_values {
+
 using namespace sonde;
 using tensor::DType;
 using tensor::Shape;
@@ -52,4 +54,7 @@ class TestBadValues : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestBadValues)
+
+}  // namespace tst_bad_values
+
 #include "tst_bad_values.moc"

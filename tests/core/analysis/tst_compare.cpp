@@ -10,6 +10,8 @@
 #include "core/analysis/compare.h"
 #include "core/analysis/measured_runs.h"
 
+namespace tst_compare {
+
 using namespace sonde;
 using analysis::ComparedCase;
 using tensor::Shape;
@@ -431,4 +433,7 @@ void TestCompare::summariesOfOneValueAreOne() {
 }
 
 QTEST_APPLESS_MAIN(TestCompare)
+
+}  // namespace tst_compare
+
 #include "tst_compare.moc"

@@ -15,6 +15,8 @@
 #include "tests/core/passes/graph_maker.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_demand {
+
 using namespace sonde;
 using test::arg;
 using test::list;
@@ -230,4 +232,7 @@ class TestDemand : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestDemand)
+
+}  // namespace tst_demand
+
 #include "tst_demand.moc"

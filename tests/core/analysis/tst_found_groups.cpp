@@ -5,6 +5,8 @@
 
 #include "core/analysis/found_groups.h"
 
+namespace tst_found_groups {
+
 using namespace sonde;
 using analysis::FoundGroup;
 using graph::Argument;
@@ -182,4 +184,7 @@ class TestFoundGroups : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestFoundGroups)
+
+}  // namespace tst_found_groups
+
 #include "tst_found_groups.moc"

@@ -2,6 +2,8 @@
 
 #include "core/analysis/infer.h"
 
+namespace tst_infer {
+
 using namespace sonde;
 using graph::Argument;
 using graph::BodyId;
@@ -276,4 +278,7 @@ class TestInfer : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestInfer)
+
+}  // namespace tst_infer
+
 #include "tst_infer.moc"

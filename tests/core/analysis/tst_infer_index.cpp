@@ -6,6 +6,8 @@
 
 #include "core/analysis/infer_index.h"
 
+namespace tst_infer_index {
+
 using namespace sonde;
 using analysis::IndexPart;
 using tensor::Dim;
@@ -52,4 +54,7 @@ class TestInferIndex : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestInferIndex)
+
+}  // namespace tst_infer_index
+
 #include "tst_infer_index.moc"

@@ -7,6 +7,8 @@
 #include "tests/support/inferred.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_infer_models {
+
 using namespace sonde;
 using tensor::Value;
 using test::compared;
@@ -116,4 +118,7 @@ class TestInferModels : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestInferModels)
+
+}  // namespace tst_infer_models
+
 #include "tst_infer_models.moc"

@@ -12,6 +12,8 @@
 #include "tests/support/inferred.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_infer_traced {
+
 using namespace sonde;
 using tensor::Value;
 using test::Coverage;
@@ -176,4 +178,7 @@ class TestInferTraced : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestInferTraced)
+
+}  // namespace tst_infer_traced
+
 #include "tst_infer_traced.moc"

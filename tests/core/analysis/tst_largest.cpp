@@ -5,6 +5,8 @@
 
 #include "core/analysis/largest.h"
 
+namespace tst_largest {
+
 using namespace sonde;
 using tensor::Shape;
 using tensor::Tensor;
@@ -41,4 +43,7 @@ class TestLargest : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestLargest)
+
+}  // namespace tst_largest
+
 #include "tst_largest.moc"

@@ -8,6 +8,8 @@
 #include "core/analysis/match.h"
 #include "core/analysis/measured_runs.h"
 
+namespace tst_measured_runs {
+
 using namespace sonde;
 using analysis::MeasuredRun;
 using graph::NodeId;
@@ -278,4 +280,7 @@ void TestMeasuredRuns::modulesOfOtherExportersArePaired() {
 }
 
 QTEST_GUILESS_MAIN(TestMeasuredRuns)
+
+}  // namespace tst_measured_runs
+
 #include "tst_measured_runs.moc"

@@ -11,6 +11,8 @@
 #include "core/io/onnx/value_file.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_onnx_light {
+
 using namespace sonde;
 using tensor::Tensor;
 
@@ -140,4 +142,7 @@ class TestOnnxLight : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestOnnxLight)
+
+}  // namespace tst_onnx_light
+
 #include "tst_onnx_light.moc"

@@ -6,6 +6,8 @@
 #include "core/analysis/operator_cost.h"
 #include "core/document/document.h"
 
+namespace tst_operator_cost {
+
 using namespace sonde;
 using tensor::Symbolic;
 
@@ -51,4 +53,7 @@ void TestOperatorCost::publishedTotals() {
 }
 
 QTEST_APPLESS_MAIN(TestOperatorCost)
+
+}  // namespace tst_operator_cost
+
 #include "tst_operator_cost.moc"

@@ -12,6 +12,8 @@
 #include "tests/support/onnx_file.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_parameters {
+
 using namespace sonde;
 using namespace sonde::test::onnxfile;
 using analysis::ModelCounts;
@@ -390,4 +392,7 @@ void TestParameters::everyPlaceAgrees() {
 }
 
 QTEST_GUILESS_MAIN(TestParameters)
+
+}  // namespace tst_parameters
+
 #include "tst_parameters.moc"

@@ -9,6 +9,8 @@
 
 #include "core/analysis/problems.h"
 
+namespace tst_problems {
+
 using namespace sonde;
 using analysis::Problem;
 using analysis::ProblemKind;
@@ -248,4 +250,7 @@ class TestProblems : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestProblems)
+
+}  // namespace tst_problems
+
 #include "tst_problems.moc"

@@ -6,6 +6,8 @@
 #include "core/document/document.h"
 #include "tests/bench/layout_graphs.h"
 
+namespace tst_query {
+
 using namespace sonde;
 using namespace layout_graphs;
 using analysis::Query;
@@ -205,4 +207,7 @@ class TestQuery : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestQuery)
+
+}  // namespace tst_query
+
 #include "tst_query.moc"

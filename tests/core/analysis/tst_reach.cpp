@@ -5,6 +5,8 @@
 #include "core/analysis/reach.h"
 #include "tests/bench/layout_graphs.h"
 
+namespace tst_reach {
+
 using namespace sonde;
 using namespace layout_graphs;
 using analysis::Flow;
@@ -111,4 +113,7 @@ class TestReach : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestReach)
+
+}  // namespace tst_reach
+
 #include "tst_reach.moc"

@@ -9,6 +9,8 @@
 #include "core/analysis/compare.h"
 #include "core/analysis/reference_keys.h"
 
+namespace tst_reference_keys {
+
 using namespace sonde;
 using analysis::KeyedTensors;
 using tensor::Tensor;
@@ -174,4 +176,7 @@ void TestReferenceKeys::onlyPathsFollowANode() {
 }
 
 QTEST_GUILESS_MAIN(TestReferenceKeys)
+
+}  // namespace tst_reference_keys
+
 #include "tst_reference_keys.moc"

@@ -4,6 +4,8 @@
 
 #include "core/base/count_text.h"
 
+namespace tst_count_text {
+
 using sonde::base::countText;
 
 class TestCountText : public QObject {
@@ -23,4 +25,7 @@ class TestCountText : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestCountText)
+
+}  // namespace tst_count_text
+
 #include "tst_count_text.moc"

@@ -12,6 +12,8 @@
 #include "core/base/mapped_file.h"
 #include "tests/support/changing_file.h"
 
+namespace tst_mapped_file {
+
 using namespace sonde;
 using base::MappedFile;
 using test::overwriteFile;
@@ -240,4 +242,7 @@ class TestMappedFile : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestMappedFile)
+
+}  // namespace tst_mapped_file
+
 #include "tst_mapped_file.moc"

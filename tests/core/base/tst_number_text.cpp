@@ -8,6 +8,8 @@
 
 #include "core/base/number_text.h"
 
+namespace tst_number_text {
+
 using namespace sonde;
 
 class TestNumberText : public QObject {
@@ -94,4 +96,7 @@ class TestNumberText : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestNumberText)
+
+}  // namespace tst_number_text
+
 #include "tst_number_text.moc"

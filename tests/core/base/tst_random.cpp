@@ -6,6 +6,8 @@
 
 #include "core/base/random.h"
 
+namespace tst_random {
+
 using sonde::base::Random;
 
 class TestRandom : public QObject {
@@ -37,4 +39,7 @@ class TestRandom : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestRandom)
+
+}  // namespace tst_random
+
 #include "tst_random.moc"

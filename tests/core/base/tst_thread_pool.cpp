@@ -7,6 +7,8 @@
 
 #include "core/base/thread_pool.h"
 
+namespace tst_thread_pool {
+
 using sonde::base::ThreadPool;
 
 class TestThreadPool : public QObject {
@@ -81,4 +83,7 @@ class TestThreadPool : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestThreadPool)
+
+}  // namespace tst_thread_pool
+
 #include "tst_thread_pool.moc"

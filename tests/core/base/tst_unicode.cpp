@@ -4,6 +4,8 @@
 
 #include "core/base/unicode.h"
 
+namespace tst_unicode {
+
 using namespace sonde;
 using base::CaseRules;
 using base::CodePoint;
@@ -128,4 +130,7 @@ class TestUnicode : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestUnicode)
+
+}  // namespace tst_unicode
+
 #include "tst_unicode.moc"

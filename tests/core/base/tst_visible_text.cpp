@@ -5,6 +5,8 @@
 #include "core/base/exception_text.h"
 #include "core/base/visible_text.h"
 
+namespace tst_visible_text {
+
 using namespace sonde;
 
 class TestVisibleText : public QObject {
@@ -47,4 +49,7 @@ class TestVisibleText : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestVisibleText)
+
+}  // namespace tst_visible_text
+
 #include "tst_visible_text.moc"

@@ -14,6 +14,8 @@
 #include "core/trace/traced_module.h"
 #include "tests/support/script_archive.h"
 
+namespace tst_archive_forms {
+
 using namespace sonde;
 using tensor::Tensor;
 using tensor::Value;
@@ -267,4 +269,7 @@ class TestArchiveForms : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestArchiveForms)
+
+}  // namespace tst_archive_forms
+
 #include "tst_archive_forms.moc"

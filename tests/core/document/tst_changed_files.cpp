@@ -19,6 +19,8 @@
 #include "tests/support/changing_file.h"
 #include "tests/support/onnx_file.h"
 
+namespace tst_changed_files {
+
 using namespace sonde;
 using test::FileChange;
 namespace onnx = test::onnxfile;
@@ -381,4 +383,7 @@ class TestChangedFiles : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestChangedFiles)
+
+}  // namespace tst_changed_files
+
 #include "tst_changed_files.moc"

@@ -14,6 +14,8 @@
 #include "core/session/read_inputs.h"
 #include "tests/support/script_archive.h"
 
+namespace tst_concrete_trace {
+
 using namespace sonde;
 
 namespace {
@@ -257,4 +259,7 @@ class TestConcreteTrace : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestConcreteTrace)
+
+}  // namespace tst_concrete_trace
+
 #include "tst_concrete_trace.moc"

@@ -8,6 +8,8 @@
 #include "core/document/document.h"
 #include "tests/support/onnx_file.h"
 
+namespace tst_document {
+
 using namespace sonde;
 
 namespace {
@@ -171,4 +173,7 @@ void TestDocument::cancelledWorkIsNotAModel() {
 }
 
 QTEST_APPLESS_MAIN(TestDocument)
+
+}  // namespace tst_document
+
 #include "tst_document.moc"

@@ -12,6 +12,8 @@
 #include "core/session/session.h"
 #include "tests/support/small_dump.h"
 
+namespace tst_dump_document {
+
 using namespace sonde;
 using session::Session;
 using tensor::Tensor;
@@ -322,4 +324,7 @@ class TestDumpDocument : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestDumpDocument)
+
+}  // namespace tst_dump_document
+
 #include "tst_dump_document.moc"

@@ -13,6 +13,8 @@
 #include "core/zoo/zoo.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_equality {
+
 using namespace sonde;
 using exec::Plan;
 using exec::PlanOptions;
@@ -162,4 +164,7 @@ class TestEquality : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestEquality)
+
+}  // namespace tst_equality
+
 #include "tst_equality.moc"

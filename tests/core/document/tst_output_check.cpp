@@ -9,6 +9,8 @@
 #include "core/document/output_check.h"
 #include "tests/support/onnx_file.h"
 
+namespace tst_output_check {
+
 using namespace sonde;
 namespace fs = std::filesystem;
 using document::FileRead;
@@ -110,4 +112,7 @@ class TestOutputCheck : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestOutputCheck)
+
+}  // namespace tst_output_check
+
 #include "tst_output_check.moc"

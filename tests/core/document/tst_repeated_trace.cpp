@@ -7,6 +7,8 @@
 #include "core/nn/functional.h"
 #include "core/trace/tracer.h"
 
+namespace tst_repeated_trace {
+
 using namespace sonde;
 using document::RepeatedTrace;
 using tensor::Tensor;
@@ -166,4 +168,7 @@ class TestRepeatedTrace : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestRepeatedTrace)
+
+}  // namespace tst_repeated_trace
+
 #include "tst_repeated_trace.moc"

@@ -7,6 +7,8 @@
 #include "core/document/document_json.h"
 #include "core/document/tracer_robust.h"
 
+namespace tst_robust_document {
+
 using namespace sonde;
 
 namespace {
@@ -164,4 +166,7 @@ class TestRobustDocument : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestRobustDocument)
+
+}  // namespace tst_robust_document
+
 #include "tst_robust_document.moc"

@@ -16,6 +16,8 @@
 #include "core/nn/dropout.h"
 #include "tests/support/traced_models.h"
 
+namespace tst_saved_traced_modules {
+
 using namespace sonde;
 using namespace sonde::test;
 using trace::TracedModule;
@@ -297,4 +299,7 @@ class TestSavedTracedModules : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestSavedTracedModules)
+
+}  // namespace tst_saved_traced_modules
+
 #include "tst_saved_traced_modules.moc"

@@ -11,6 +11,8 @@
 #include "core/operators/traits.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_trace_options {
+
 using namespace sonde;
 using document::OptSwitch;
 using document::RepeatedTrace;
@@ -365,4 +367,7 @@ class TestTraceOptions : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTraceOptions)
+
+}  // namespace tst_trace_options
+
 #include "tst_trace_options.moc"

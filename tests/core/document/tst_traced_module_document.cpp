@@ -12,6 +12,8 @@
 #include "tests/support/reference_sets.h"
 #include "tests/support/traced_models.h"
 
+namespace tst_traced_module_document {
+
 using namespace sonde;
 using namespace sonde::test;
 using Shared = std::shared_ptr<const graph::InternalGraph>;
@@ -209,4 +211,7 @@ class TestTracedModuleDocument : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTracedModuleDocument)
+
+}  // namespace tst_traced_module_document
+
 #include "tst_traced_module_document.moc"

@@ -4,6 +4,8 @@
 
 #include "core/exec/block_cache.h"
 
+namespace tst_block_cache {
+
 using namespace sonde;
 using exec::BlockCache;
 using tensor::DType;
@@ -47,4 +49,7 @@ class TestBlockCache : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestBlockCache)
+
+}  // namespace tst_block_cache
+
 #include "tst_block_cache.moc"

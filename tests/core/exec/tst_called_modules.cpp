@@ -5,6 +5,8 @@
 
 #include "core/exec/runner.h"
 
+namespace tst_called_modules {
+
 using namespace sonde;
 using exec::ExprState;
 using exec::Plan;
@@ -230,4 +232,7 @@ class TestCalledModules : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestCalledModules)
+
+}  // namespace tst_called_modules
+
 #include "tst_called_modules.moc"

@@ -10,6 +10,8 @@
 #include "core/exec/runner.h"
 #include "core/ops/kernels/finite.h"
 
+namespace tst_census {
+
 using namespace sonde;
 using exec::BadValues;
 using exec::Plan;
@@ -262,4 +264,7 @@ class TestCensus : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestCensus)
+
+}  // namespace tst_census
+
 #include "tst_census.moc"

@@ -5,6 +5,8 @@
 #include "core/exec/runner.h"
 #include "core/ops/registry/effects.h"
 
+namespace tst_effects {
+
 using namespace sonde;
 using exec::Plan;
 using exec::PlanOptions;
@@ -238,4 +240,7 @@ class TestEffects : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestEffects)
+
+}  // namespace tst_effects
+
 #include "tst_effects.moc"

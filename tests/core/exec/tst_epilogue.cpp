@@ -11,6 +11,8 @@
 #include "core/document/document.h"
 #include "core/exec/runner.h"
 
+namespace tst_epilogue {
+
 using namespace sonde;
 using exec::Plan;
 using exec::PlanOptions;
@@ -286,4 +288,7 @@ class TestEpilogue : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestEpilogue)
+
+}  // namespace tst_epilogue
+
 #include "tst_epilogue.moc"

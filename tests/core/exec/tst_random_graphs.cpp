@@ -7,6 +7,8 @@
 
 #include "core/exec/runner.h"
 
+namespace tst_random_graphs {
+
 using namespace sonde;
 using exec::Plan;
 using exec::PlanOptions;
@@ -295,4 +297,7 @@ class TestRandomGraphs : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestRandomGraphs)
+
+}  // namespace tst_random_graphs
+
 #include "tst_random_graphs.moc"

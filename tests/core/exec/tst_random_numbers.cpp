@@ -11,6 +11,8 @@
 #include "tests/core/trace/traced_text.h"
 #include "tests/support/script_archive.h"
 
+namespace tst_random_numbers {
+
 using namespace sonde;
 using graph::Argument;
 using graph::InternalGraph;
@@ -137,4 +139,7 @@ class TestRandomNumbers : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestRandomNumbers)
+
+}  // namespace tst_random_numbers
+
 #include "tst_random_numbers.moc"

@@ -16,6 +16,8 @@
 #include "core/trace/module_path_tracer.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_recompute {
+
 using namespace sonde;
 using exec::Measurement;
 using exec::Plan;
@@ -331,4 +333,7 @@ class TestRecompute : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestRecompute)
+
+}  // namespace tst_recompute
+
 #include "tst_recompute.moc"

@@ -2,6 +2,8 @@
 
 #include "core/exec/runner.h"
 
+namespace tst_runner {
+
 using namespace sonde;
 using exec::ExprState;
 using exec::Plan;
@@ -326,4 +328,7 @@ class TestRunner : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestRunner)
+
+}  // namespace tst_runner
+
 #include "tst_runner.moc"

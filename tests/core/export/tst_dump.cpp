@@ -17,6 +17,8 @@
 #include "tests/core/passes/graph_maker.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_dump {
+
 using namespace sonde;
 using namespace sonde::test;
 
@@ -520,4 +522,7 @@ class TestDump : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestDump)
+
+}  // namespace tst_dump
+
 #include "tst_dump.moc"

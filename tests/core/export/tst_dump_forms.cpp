@@ -10,6 +10,8 @@
 #include "core/ops/support/packing.h"
 #include "tests/core/export/document_maker.h"
 
+namespace tst_dump_forms {
+
 using namespace sonde;
 using namespace sonde::test;
 using graph::InternalGraph;
@@ -461,4 +463,7 @@ void TestDumpForms::packingsAreChecked() {
 }
 
 QTEST_GUILESS_MAIN(TestDumpForms)
+
+}  // namespace tst_dump_forms
+
 #include "tst_dump_forms.moc"

@@ -10,6 +10,8 @@
 #include "core/export/plain_form.h"
 #include "tests/core/export/document_maker.h"
 
+namespace tst_dump_fusions {
+
 using namespace sonde;
 using namespace sonde::test;
 using tensor::DType;
@@ -312,4 +314,7 @@ void TestDumpFusions::paddedChannelsAreCounted() {
 }
 
 QTEST_GUILESS_MAIN(TestDumpFusions)
+
+}  // namespace tst_dump_fusions
+
 #include "tst_dump_fusions.moc"

@@ -7,6 +7,8 @@
 #include "core/export/dump.h"
 #include "tests/core/export/document_maker.h"
 
+namespace tst_dump_half {
+
 using namespace sonde;
 using namespace sonde::test;
 using tensor::DType;
@@ -164,4 +166,7 @@ void TestDumpHalf::castsAreOfTheModelsOpset() {
 }
 
 QTEST_GUILESS_MAIN(TestDumpHalf)
+
+}  // namespace tst_dump_half
+
 #include "tst_dump_half.moc"

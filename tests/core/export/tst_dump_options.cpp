@@ -11,6 +11,8 @@
 #include "core/export/dump.h"
 #include "tests/core/passes/graph_maker.h"
 
+namespace tst_dump_options {
+
 using namespace sonde;
 using namespace sonde::test;
 using tensor::DType;
@@ -426,4 +428,7 @@ void TestDumpOptions::oneOfTwoLayoutsCounts() {
 }
 
 QTEST_GUILESS_MAIN(TestDumpOptions)
+
+}  // namespace tst_dump_options
+
 #include "tst_dump_options.moc"

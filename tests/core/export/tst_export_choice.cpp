@@ -6,6 +6,8 @@
 
 #include "core/export/export_choice.h"
 
+namespace tst_export_choice {
+
 using namespace sonde;
 using namespace sonde::exporting;
 
@@ -190,4 +192,7 @@ void TestExportChoice::stepsWithoutOptimisation() {
 }
 
 QTEST_GUILESS_MAIN(TestExportChoice)
+
+}  // namespace tst_export_choice
+
 #include "tst_export_choice.moc"

@@ -6,6 +6,8 @@
 
 #include "core/export/export_options.h"
 
+namespace tst_export_options {
+
 using namespace sonde;
 using namespace sonde::exporting;
 
@@ -186,4 +188,7 @@ void TestExportOptions::inferenceOptions() {
 }
 
 QTEST_GUILESS_MAIN(TestExportOptions)
+
+}  // namespace tst_export_options
+
 #include "tst_export_options.moc"

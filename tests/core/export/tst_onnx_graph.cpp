@@ -16,6 +16,8 @@
 #include "core/ops/registry/registry.h"
 #include "tests/support/json_values.h"
 
+namespace tst_onnx_graph {
+
 using namespace sonde;
 using tensor::Tensor;
 using tensor::Value;
@@ -331,4 +333,7 @@ void TestOnnxGraph::everyConstantIsUsed() {
 }
 
 QTEST_GUILESS_MAIN(TestOnnxGraph)
+
+}  // namespace tst_onnx_graph
+
 #include "tst_onnx_graph.moc"

@@ -8,6 +8,8 @@
 #include "core/export/plain_form.h"
 #include "tests/core/passes/graph_maker.h"
 
+namespace tst_plain_form {
+
 using namespace sonde;
 using graph::InternalGraph;
 using graph::NodeId;
@@ -224,4 +226,7 @@ class TestPlainForm : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestPlainForm)
+
+}  // namespace tst_plain_form
+
 #include "tst_plain_form.moc"

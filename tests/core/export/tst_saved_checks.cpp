@@ -13,6 +13,8 @@
 #include "core/trace/robust_tracer.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_saved_checks {
+
 using namespace sonde;
 using namespace sonde::test;
 using nn::Var;
@@ -234,4 +236,7 @@ class TestSavedChecks : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestSavedChecks)
+
+}  // namespace tst_saved_checks
+
 #include "tst_saved_checks.moc"

@@ -13,6 +13,8 @@
 #include "core/graph/module_tree.h"
 #include "tests/support/small_dump.h"
 
+namespace tst_write_export {
+
 using namespace sonde;
 using namespace sonde::exporting;
 using sonde::test::Tensor;
@@ -218,4 +220,7 @@ void TestWriteExport::whatCannotBeWritten() {
 }
 
 QTEST_GUILESS_MAIN(TestWriteExport)
+
+}  // namespace tst_write_export
+
 #include "tst_write_export.moc"

@@ -3,6 +3,8 @@
 #include "core/graph/internal_graph.h"
 #include "core/graph/module_tree.h"
 
+namespace tst_internal_graph {
+
 using namespace sonde::graph;
 using sonde::tensor::DType;
 using sonde::tensor::Shape;
@@ -165,4 +167,7 @@ class TestInternalGraph : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestInternalGraph)
+
+}  // namespace tst_internal_graph
+
 #include "tst_internal_graph.moc"

@@ -4,6 +4,8 @@
 
 #include "core/graph/view_overlap.h"
 
+namespace tst_view_overlap {
+
 using namespace sonde;
 using graph::Overlap;
 using graph::ViewArgument;
@@ -119,4 +121,7 @@ class TestViewOverlap : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestViewOverlap)
+
+}  // namespace tst_view_overlap
+
 #include "tst_view_overlap.moc"

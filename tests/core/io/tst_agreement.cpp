@@ -8,6 +8,8 @@
 #include "core/io/inputs/inputs.h"
 #include "core/io/npz/npy.h"
 
+namespace tst_agreement {
+
 using namespace sonde;
 using io::InputInfo;
 using tensor::Dim;
@@ -211,4 +213,7 @@ void TestAgreement::withoutADeclarationOnlyTheRankCounts() {
 }
 
 QTEST_APPLESS_MAIN(TestAgreement)
+
+}  // namespace tst_agreement
+
 #include "tst_agreement.moc"

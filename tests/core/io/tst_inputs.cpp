@@ -12,6 +12,8 @@
 #include "core/io/npz/npy.h"
 #include "core/io/npz/npz.h"
 
+namespace tst_inputs {
+
 using namespace sonde;
 using io::InputInfo;
 using tensor::Dim;
@@ -519,4 +521,7 @@ void TestInputs::filesAreNamed() {
 }
 
 QTEST_APPLESS_MAIN(TestInputs)
+
+}  // namespace tst_inputs
+
 #include "tst_inputs.moc"

@@ -9,6 +9,8 @@
 #include "core/io/inputs/inputs.h"
 #include "core/io/inputs/literal.h"
 
+namespace tst_literal {
+
 using namespace sonde;
 using io::InputInfo;
 using tensor::Dim;
@@ -408,4 +410,7 @@ void TestLiteral::defaultsAreItemsOfTheGrammar() {
 }
 
 QTEST_APPLESS_MAIN(TestLiteral)
+
+}  // namespace tst_literal
+
 #include "tst_literal.moc"

@@ -11,6 +11,8 @@
 #include "core/io/npz/npy.h"
 #include "core/io/npz/npz.h"
 
+namespace tst_npz {
+
 using namespace sonde;
 using tensor::DType;
 using tensor::Shape;
@@ -302,4 +304,7 @@ void TestNpz::ofTwoEntriesOfAKeyTheLastCounts() {
 }
 
 QTEST_APPLESS_MAIN(TestNpz)
+
+}  // namespace tst_npz
+
 #include "tst_npz.moc"

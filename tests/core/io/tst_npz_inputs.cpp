@@ -7,6 +7,8 @@
 #include "core/io/inputs/npz_inputs.h"
 #include "core/io/npz/npz.h"
 
+namespace tst_npz_inputs {
+
 using namespace sonde;
 using io::InputInfo;
 using io::NamedTensor;
@@ -346,4 +348,7 @@ void TestNpzInputs::ofTwoArraysTheOneThatIsUsedIsTold() {
 }
 
 QTEST_APPLESS_MAIN(TestNpzInputs)
+
+}  // namespace tst_npz_inputs
+
 #include "tst_npz_inputs.moc"

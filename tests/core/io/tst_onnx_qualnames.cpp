@@ -8,6 +8,8 @@
 #include "core/io/onnx/onnx_reader.h"
 #include "tests/support/onnx_file.h"
 
+namespace tst_onnx_qualnames {
+
 using namespace sonde;
 
 namespace {
@@ -150,4 +152,7 @@ void TestOnnxQualnames::slashesOfTensorFlowAreModules() {
 }
 
 QTEST_APPLESS_MAIN(TestOnnxQualnames)
+
+}  // namespace tst_onnx_qualnames
+
 #include "tst_onnx_qualnames.moc"

@@ -8,6 +8,8 @@
 #include "core/io/onnx/onnx_reader.h"
 #include "tests/support/onnx_file.h"
 
+namespace tst_onnx_reader {
+
 using namespace sonde;
 using namespace sonde::test::onnxfile;
 using graph::Expr;
@@ -418,4 +420,7 @@ void TestOnnxReader::cutAndFlippedFilesAreErrorsOrModels() {
 }
 
 QTEST_APPLESS_MAIN(TestOnnxReader)
+
+}  // namespace tst_onnx_reader
+
 #include "tst_onnx_reader.moc"

@@ -11,6 +11,8 @@
 #include "core/io/onnx/onnx_reader.h"
 #include "tests/support/onnx_file.h"
 
+namespace tst_onnx_untrusted {
+
 using namespace sonde;
 using namespace sonde::test::onnxfile;
 using tensor::Tensor;
@@ -360,4 +362,7 @@ void TestOnnxUntrusted::muchOfOneKindIsReadInTime() {
 }
 
 QTEST_GUILESS_MAIN(TestOnnxUntrusted)
+
+}  // namespace tst_onnx_untrusted
+
 #include "tst_onnx_untrusted.moc"

@@ -9,6 +9,8 @@
 #include "core/io/onnx/onnx_writer.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_onnx_writer {
+
 using namespace sonde;
 
 namespace {
@@ -143,4 +145,7 @@ void TestOnnxWriter::foreignOperatorsAreRefused() {
 }
 
 QTEST_APPLESS_MAIN(TestOnnxWriter)
+
+}  // namespace tst_onnx_writer
+
 #include "tst_onnx_writer.moc"

@@ -7,6 +7,8 @@
 #include "core/io/inputs/tool_inputs.h"
 #include "core/io/npz/npy.h"
 
+namespace tst_tool_inputs {
+
 using namespace sonde;
 using io::InputInfo;
 using tensor::DType;
@@ -164,4 +166,7 @@ class TestToolInputs : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestToolInputs)
+
+}  // namespace tst_tool_inputs
+
 #include "tst_tool_inputs.moc"

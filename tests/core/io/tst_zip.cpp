@@ -7,6 +7,8 @@
 
 #include "core/io/zip/zip_archive.h"
 
+namespace tst_zip {
+
 using namespace sonde;
 
 namespace {
@@ -141,4 +143,7 @@ class TestZip : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestZip)
+
+}  // namespace tst_zip
+
 #include "tst_zip.moc"

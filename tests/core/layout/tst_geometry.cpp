@@ -9,6 +9,8 @@
 #include "tests/core/layout/scene_rules.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_geometry {
+
 using namespace sonde::layout;
 using namespace layout_test;
 namespace lg = layout_graphs;
@@ -105,4 +107,7 @@ class TestGeometry : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestGeometry)
+
+}  // namespace tst_geometry
+
 #include "tst_geometry.moc"

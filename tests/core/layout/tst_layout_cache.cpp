@@ -8,6 +8,8 @@
 #include "core/layout/engine/layered.h"
 #include "tests/core/layout/box_graphs.h"
 
+namespace tst_layout_cache {
+
 using namespace sonde::layout;
 using namespace layout_test;
 
@@ -141,4 +143,7 @@ class TestLayoutCache : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestLayoutCache)
+
+}  // namespace tst_layout_cache
+
 #include "tst_layout_cache.moc"

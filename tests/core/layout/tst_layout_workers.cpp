@@ -11,6 +11,8 @@
 #include "core/layout/workers.h"
 #include "tests/core/layout/box_graphs.h"
 
+namespace tst_layout_workers {
+
 using namespace sonde::layout;
 namespace base = sonde::base;
 using namespace layout_test;
@@ -237,4 +239,7 @@ class TestLayoutWorkers : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestLayoutWorkers)
+
+}  // namespace tst_layout_workers
+
 #include "tst_layout_workers.moc"

@@ -4,6 +4,8 @@
 #include "core/layout/view_state.h"
 #include "tests/bench/layout_graphs.h"
 
+namespace tst_outline {
+
 using namespace sonde::layout;
 using namespace layout_graphs;
 
@@ -240,4 +242,7 @@ class TestOutline : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestOutline)
+
+}  // namespace tst_outline
+
 #include "tst_outline.moc"

@@ -7,6 +7,8 @@
 #include "core/document/document.h"
 #include "core/layout/compose/port_bindings.h"
 
+namespace tst_port_bindings {
+
 using namespace sonde;
 using layout::compose::entriesOf;
 using layout::compose::resultsOf;
@@ -66,4 +68,7 @@ void TestPortBindings::branchesGiveOneValueEach() {
 }
 
 QTEST_APPLESS_MAIN(TestPortBindings)
+
+}  // namespace tst_port_bindings
+
 #include "tst_port_bindings.moc"

@@ -9,6 +9,8 @@
 #include "tests/core/layout/composer.h"
 #include "tests/core/layout/scene_rules.h"
 
+namespace tst_scene {
+
 using namespace layout_test;
 namespace base = sonde::base;
 
@@ -324,4 +326,7 @@ class TestScene : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestScene)
+
+}  // namespace tst_scene
+
 #include "tst_scene.moc"

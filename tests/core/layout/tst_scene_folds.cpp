@@ -7,6 +7,8 @@
 #include "tests/core/layout/scene_rules.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_scene_folds {
+
 using namespace layout_test;
 
 // Blocks that stand for others, and operations that are left out.
@@ -268,4 +270,7 @@ class TestSceneFolds : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestSceneFolds)
+
+}  // namespace tst_scene_folds
+
 #include "tst_scene_folds.moc"

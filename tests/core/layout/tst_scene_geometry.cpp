@@ -10,6 +10,8 @@
 #include "tests/core/layout/scene_rules.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_scene_geometry {
+
 using namespace layout_test;
 
 // Where things stand.
@@ -354,4 +356,7 @@ class TestSceneGeometry : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestSceneGeometry)
+
+}  // namespace tst_scene_geometry
+
 #include "tst_scene_geometry.moc"

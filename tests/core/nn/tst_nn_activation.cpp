@@ -4,6 +4,8 @@
 #include "core/nn/dropout.h"
 #include "tests/core/nn/layer_run.h"
 
+namespace tst_nn_activation {
+
 using namespace sonde;
 using namespace sonde::test;
 
@@ -138,4 +140,7 @@ class TestNnActivation : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestNnActivation)
+
+}  // namespace tst_nn_activation
+
 #include "tst_nn_activation.moc"

@@ -3,6 +3,8 @@
 #include "core/nn/attention.h"
 #include "tests/core/nn/layer_run.h"
 
+namespace tst_nn_attention {
+
 using namespace sonde;
 using namespace sonde::test;
 
@@ -204,4 +206,7 @@ class TestNnAttention : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestNnAttention)
+
+}  // namespace tst_nn_attention
+
 #include "tst_nn_attention.moc"

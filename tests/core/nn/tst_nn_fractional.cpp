@@ -5,6 +5,8 @@
 #include "core/nn/fractional_pooling.h"
 #include "tests/core/nn/layer_run.h"
 
+namespace tst_nn_fractional {
+
 using namespace sonde;
 using namespace sonde::test;
 
@@ -73,4 +75,7 @@ class TestNnFractional : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestNnFractional)
+
+}  // namespace tst_nn_fractional
+
 #include "tst_nn_fractional.moc"

@@ -11,6 +11,8 @@
 #include "core/nn/loss.h"
 #include "tests/core/nn/layer_run.h"
 
+namespace tst_nn_loss {
+
 using namespace sonde;
 using namespace sonde::test;
 using nn::Reduction;
@@ -233,4 +235,7 @@ class TestNnLoss : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestNnLoss)
+
+}  // namespace tst_nn_loss
+
 #include "tst_nn_loss.moc"

@@ -3,6 +3,8 @@
 #include "core/nn/normalization.h"
 #include "tests/core/nn/layer_run.h"
 
+namespace tst_nn_normalization {
+
 using namespace sonde;
 using namespace sonde::test;
 
@@ -101,4 +103,7 @@ class TestNnNormalization : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestNnNormalization)
+
+}  // namespace tst_nn_normalization
+
 #include "tst_nn_normalization.moc"

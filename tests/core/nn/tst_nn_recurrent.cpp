@@ -3,6 +3,8 @@
 #include "core/nn/recurrent.h"
 #include "tests/core/nn/layer_run.h"
 
+namespace tst_nn_recurrent {
+
 using namespace sonde;
 using namespace sonde::test;
 
@@ -205,4 +207,7 @@ class TestNnRecurrent : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestNnRecurrent)
+
+}  // namespace tst_nn_recurrent
+
 #include "tst_nn_recurrent.moc"

@@ -10,6 +10,8 @@
 #include "core/nn/upsample.h"
 #include "tests/core/nn/layer_run.h"
 
+namespace tst_nn_spatial {
+
 using namespace sonde;
 using namespace sonde::test;
 using nn::ConvOptions;
@@ -183,4 +185,7 @@ class TestNnSpatial : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestNnSpatial)
+
+}  // namespace tst_nn_spatial
+
 #include "tst_nn_spatial.moc"

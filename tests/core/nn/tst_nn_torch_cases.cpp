@@ -15,6 +15,8 @@
 #include "core/nn/upsample.h"
 #include "tests/core/nn/torch_case.h"
 
+namespace tst_nn_torch_cases {
+
 using namespace sonde;
 using namespace sonde::test;
 using nn::ConvOptions;
@@ -247,4 +249,7 @@ class TestNnTorchCases : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestNnTorchCases)
+
+}  // namespace tst_nn_torch_cases
+
 #include "tst_nn_torch_cases.moc"

@@ -5,6 +5,8 @@
 #include "core/nn/transformer.h"
 #include "tests/core/nn/layer_run.h"
 
+namespace tst_nn_transformer {
+
 using namespace sonde;
 using namespace sonde::test;
 
@@ -117,4 +119,7 @@ class TestNnTransformer : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestNnTransformer)
+
+}  // namespace tst_nn_transformer
+
 #include "tst_nn_transformer.moc"

@@ -4,6 +4,8 @@
 
 #include "core/operators/cost.h"
 
+namespace tst_cost {
+
 using namespace sonde;
 using operators::Cost;
 using tensor::Dim;
@@ -236,4 +238,7 @@ void TestCost::unknownStaysUnknown() {
 }
 
 QTEST_APPLESS_MAIN(TestCost)
+
+}  // namespace tst_cost
+
 #include "tst_cost.moc"

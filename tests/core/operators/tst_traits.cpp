@@ -11,6 +11,8 @@
 #include "core/operators/tables.h"
 #include "core/operators/traits.h"
 
+namespace tst_traits {
+
 using namespace sonde::operators;
 
 namespace {
@@ -389,4 +391,7 @@ void TestTraits::writesThatRefuseOverlap() {
 }
 
 QTEST_APPLESS_MAIN(TestTraits)
+
+}  // namespace tst_traits
+
 #include "tst_traits.moc"

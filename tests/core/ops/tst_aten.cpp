@@ -6,6 +6,8 @@
 #include "core/ops/registry/registry.h"
 #include "tests/support/json_values.h"
 
+namespace tst_aten {
+
 using namespace sonde;
 using tensor::DType;
 using tensor::Shape;
@@ -162,4 +164,7 @@ class TestAten : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestAten)
+
+}  // namespace tst_aten
+
 #include "tst_aten.moc"

@@ -9,6 +9,8 @@
 #include "core/ops/registry/registry.h"
 #include "tests/support/json_values.h"
 
+namespace tst_contrib {
+
 using namespace sonde;
 using tensor::TypeInfo;
 using tensor::Value;
@@ -162,4 +164,7 @@ class TestContrib : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestContrib)
+
+}  // namespace tst_contrib
+
 #include "tst_contrib.moc"

@@ -9,6 +9,8 @@
 
 #include "core/ops/registry/registry.h"
 
+namespace tst_einsum {
+
 using namespace sonde;
 using tensor::DType;
 using tensor::Shape;
@@ -215,4 +217,7 @@ void TestEinsum::wrongEquations() {
 }
 
 QTEST_APPLESS_MAIN(TestEinsum)
+
+}  // namespace tst_einsum
+
 #include "tst_einsum.moc"

@@ -10,6 +10,8 @@
 #include "core/ops/kernels/gemm.h"
 #include "core/ops/registry/registry.h"
 
+namespace tst_kernels {
+
 using namespace sonde;
 using ops::kernels::FloatKernels;
 using ops::kernels::Isa;
@@ -303,4 +305,7 @@ class TestKernels : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestKernels)
+
+}  // namespace tst_kernels
+
 #include "tst_kernels.moc"

@@ -7,6 +7,8 @@
 #include "core/ops/registry/registry.h"
 #include "tests/support/json_values.h"
 
+namespace tst_linalg {
+
 using namespace sonde;
 using tensor::DType;
 using tensor::Value;
@@ -168,4 +170,7 @@ class TestLinalg : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestLinalg)
+
+}  // namespace tst_linalg
+
 #include "tst_linalg.moc"

@@ -9,6 +9,8 @@
 
 #include "core/ops/registry/registry.h"
 
+namespace tst_linalg_decompositions {
+
 using namespace sonde;
 using tensor::DType;
 using tensor::Shape;
@@ -464,4 +466,7 @@ class TestLinalgDecompositions : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestLinalgDecompositions)
+
+}  // namespace tst_linalg_decompositions
+
 #include "tst_linalg_decompositions.moc"

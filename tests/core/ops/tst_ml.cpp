@@ -10,6 +10,8 @@
 
 #include "core/ops/registry/registry.h"
 
+namespace tst_ml {
+
 using namespace sonde;
 using tensor::AttributeValue;
 using tensor::DType;
@@ -253,4 +255,7 @@ void TestMl::damagedTreesAreErrors() {
 }
 
 QTEST_GUILESS_MAIN(TestMl)
+
+}  // namespace tst_ml
+
 #include "tst_ml.moc"

@@ -17,6 +17,8 @@
 #include "core/ops/registry/registry.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_onnx_dtypes {
+
 using namespace sonde;
 using tensor::DType;
 using tensor::Tensor;
@@ -320,4 +322,7 @@ class TestOnnxDtypes : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestOnnxDtypes)
+
+}  // namespace tst_onnx_dtypes
+
 #include "tst_onnx_dtypes.moc"

@@ -8,6 +8,8 @@
 #include "tests/support/forked.h"
 #include "tests/support/json_values.h"
 
+namespace tst_other_dtypes {
+
 using namespace sonde;
 using tensor::DType;
 using tensor::Shape;
@@ -119,4 +121,7 @@ class TestOtherDTypes : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestOtherDTypes)
+
+}  // namespace tst_other_dtypes
+
 #include "tst_other_dtypes.moc"

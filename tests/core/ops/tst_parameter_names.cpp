@@ -7,6 +7,8 @@
 #include "core/ops/support/eager.h"
 #include "tests/core/ops/row_reader.h"
 
+namespace tst_parameter_names {
+
 using namespace sonde;
 using namespace sonde::test;
 
@@ -167,4 +169,7 @@ void TestParameterNames::missingNameIsAnError() {
 }
 
 QTEST_APPLESS_MAIN(TestParameterNames)
+
+}  // namespace tst_parameter_names
+
 #include "tst_parameter_names.moc"

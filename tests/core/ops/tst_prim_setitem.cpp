@@ -6,6 +6,8 @@
 #include "core/tensor/ellipsis_value.h"
 #include "core/tensor/slice_value.h"
 
+namespace tst_prim_setitem {
+
 using namespace sonde;
 using tensor::Tensor;
 using tensor::Value;
@@ -76,4 +78,7 @@ class TestPrimSetItem : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestPrimSetItem)
+
+}  // namespace tst_prim_setitem
+
 #include "tst_prim_setitem.moc"

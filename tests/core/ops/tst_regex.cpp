@@ -7,6 +7,8 @@
 
 #include "core/ops/support/regex.h"
 
+namespace tst_regex {
+
 using namespace sonde;
 
 class TestRegex : public QObject {
@@ -113,4 +115,7 @@ class TestRegex : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestRegex)
+
+}  // namespace tst_regex
+
 #include "tst_regex.moc"

@@ -6,6 +6,8 @@
 #include "core/ops/registry/registry.h"
 #include "core/ops/support/shapes.h"
 
+namespace tst_registry {
+
 using namespace sonde;
 using ops::OpDef;
 using tensor::Shape;
@@ -158,4 +160,7 @@ class TestRegistry : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestRegistry)
+
+}  // namespace tst_registry
+
 #include "tst_registry.moc"

@@ -17,6 +17,8 @@
 #include "tests/support/json_values.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_row_inference {
+
 using namespace sonde;
 using graph::Argument;
 using tensor::TypeInfo;
@@ -243,4 +245,7 @@ class TestRowInference : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestRowInference)
+
+}  // namespace tst_row_inference
+
 #include "tst_row_inference.moc"

@@ -6,6 +6,8 @@
 #include "core/ops/registry/registry.h"
 #include "tests/support/forked.h"
 
+namespace tst_row_names {
+
 using namespace sonde;
 
 namespace {
@@ -126,4 +128,7 @@ void TestRowNames::everyRowAsksForItsOwnNames() {
 }
 
 QTEST_APPLESS_MAIN(TestRowNames)
+
+}  // namespace tst_row_names
+
 #include "tst_row_names.moc"

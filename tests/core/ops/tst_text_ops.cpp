@@ -4,6 +4,8 @@
 
 #include "core/ops/registry/registry.h"
 
+namespace tst_text_ops {
+
 using namespace sonde;
 using tensor::Shape;
 using tensor::Tensor;
@@ -122,4 +124,7 @@ class TestTextOps : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestTextOps)
+
+}  // namespace tst_text_ops
+
 #include "tst_text_ops.moc"

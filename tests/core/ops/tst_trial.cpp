@@ -4,6 +4,8 @@
 
 #include "core/ops/registry/registry.h"
 
+namespace tst_trial {
+
 using namespace sonde;
 using tensor::Dim;
 using tensor::DType;
@@ -64,4 +66,7 @@ class TestTrial : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestTrial)
+
+}  // namespace tst_trial
+
 #include "tst_trial.moc"

@@ -17,6 +17,8 @@
 #include "tests/core/passes/graph_maker.h"
 #include "tests/support/script_archive.h"
 
+namespace tst_fusion_passes {
+
 using namespace sonde;
 using namespace sonde::test;
 using passes::PassReport;
@@ -575,4 +577,7 @@ class TestFusionPasses : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestFusionPasses)
+
+}  // namespace tst_fusion_passes
+
 #include "tst_fusion_passes.moc"

@@ -9,6 +9,8 @@
 #include "core/exec/runner.h"
 #include "tests/support/onnx_file.h"
 
+namespace tst_gradient {
+
 using namespace sonde;
 using namespace sonde::test::onnxfile;
 using tensor::DType;
@@ -299,4 +301,7 @@ void TestGradient::operatorsWithoutARuleAreNamed() {
 }
 
 QTEST_GUILESS_MAIN(TestGradient)
+
+}  // namespace tst_gradient
+
 #include "tst_gradient.moc"

@@ -6,6 +6,8 @@
 #include "core/passes/inplace.h"
 #include "tests/core/passes/graph_maker.h"
 
+namespace tst_inplace_loops {
+
 using namespace sonde;
 using namespace sonde::test;
 using passes::removeInplace;
@@ -141,4 +143,7 @@ class TestInplaceLoops : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestInplaceLoops)
+
+}  // namespace tst_inplace_loops
+
 #include "tst_inplace_loops.moc"

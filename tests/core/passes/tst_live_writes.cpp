@@ -12,6 +12,8 @@
 #include "core/trace/custom_tracer.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_live_writes {
+
 using namespace sonde;
 using nn::Var;
 using test::Custom;
@@ -284,4 +286,7 @@ class TestLiveWrites : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestLiveWrites)
+
+}  // namespace tst_live_writes
+
 #include "tst_live_writes.moc"

@@ -9,6 +9,8 @@
 #include "core/io/onnx/onnx_writer.h"
 #include "core/passes/pass.h"
 
+namespace tst_model_passes {
+
 using namespace sonde;
 
 namespace {
@@ -146,4 +148,7 @@ class TestModelPasses : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestModelPasses)
+
+}  // namespace tst_model_passes
+
 #include "tst_model_passes.moc"

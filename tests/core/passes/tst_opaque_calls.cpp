@@ -9,6 +9,8 @@
 #include "core/trace/robust_tracer.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_opaque_calls {
+
 using namespace sonde;
 using namespace sonde::test;
 using nn::Var;
@@ -108,4 +110,7 @@ class TestOpaqueCalls : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestOpaqueCalls)
+
+}  // namespace tst_opaque_calls
+
 #include "tst_opaque_calls.moc"

@@ -7,6 +7,8 @@
 #include "core/passes/pass.h"
 #include "tests/core/passes/graph_maker.h"
 
+namespace tst_remove_inplace {
+
 using namespace sonde;
 using namespace sonde::test;
 using passes::removeInplace;
@@ -541,4 +543,7 @@ class TestRemoveInplace : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestRemoveInplace)
+
+}  // namespace tst_remove_inplace
+
 #include "tst_remove_inplace.moc"

@@ -11,6 +11,8 @@
 #include "core/session/session.h"
 #include "tests/support/onnx_file.h"
 
+namespace tst_compared_runs {
+
 using namespace sonde;
 using graph::NodeId;
 using session::Session;
@@ -496,4 +498,7 @@ void TestComparedRuns::outputsByPositionAreTold() {
 }
 
 QTEST_MAIN(TestComparedRuns)
+
+}  // namespace tst_compared_runs
+
 #include "tst_compared_runs.moc"

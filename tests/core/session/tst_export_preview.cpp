@@ -13,6 +13,8 @@
 #include "core/session/export_preview.h"
 #include "tests/support/small_dump.h"
 
+namespace tst_export_preview {
+
 using namespace sonde;
 using session::ExportMeasure;
 using session::ExportPreview;
@@ -246,4 +248,7 @@ void TestExportPreview::timesHaveNoExponent() {
 }
 
 QTEST_GUILESS_MAIN(TestExportPreview)
+
+}  // namespace tst_export_preview
+
 #include "tst_export_preview.moc"

@@ -11,6 +11,8 @@
 #include "core/session/session.h"
 #include "tests/support/onnx_file.h"
 
+namespace tst_held_work {
+
 using namespace sonde;
 using graph::NodeId;
 using session::Activity;
@@ -174,4 +176,7 @@ void TestHeldWork::aClosedDocumentTakesNothing() {
 }
 
 QTEST_MAIN(TestHeldWork)
+
+}  // namespace tst_held_work
+
 #include "tst_held_work.moc"

@@ -19,6 +19,8 @@
 #include "core/session/load_and_run/load_and_run.h"
 #include "tests/support/small_dump.h"
 
+namespace tst_load_and_run {
+
 using namespace sonde;
 using session::LoadAndRunOptions;
 using session::LoadAndRunResult;
@@ -526,4 +528,7 @@ class TestLoadAndRun : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestLoadAndRun)
+
+}  // namespace tst_load_and_run
+
 #include "tst_load_and_run.moc"

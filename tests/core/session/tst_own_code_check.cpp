@@ -8,6 +8,8 @@
 #include "core/session/own_code_check.h"
 #include "core/session/session.h"
 
+namespace tst_own_code_check {
+
 using namespace sonde;
 using document::OwnOutputs;
 using session::RunState;
@@ -131,4 +133,7 @@ class TestOwnCodeCheck : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestOwnCodeCheck)
+
+}  // namespace tst_own_code_check
+
 #include "tst_own_code_check.moc"

@@ -11,6 +11,8 @@
 #include "core/session/saved_values.h"
 #include "tests/support/onnx_file.h"
 
+namespace tst_saved_values {
+
 using namespace sonde;
 using analysis::ComparedValue;
 using session::Session;
@@ -217,4 +219,7 @@ void TestSavedValues::anEndPointInALoopIsOneIteration() {
 }
 
 QTEST_GUILESS_MAIN(TestSavedValues)
+
+}  // namespace tst_saved_values
+
 #include "tst_saved_values.moc"

@@ -15,6 +15,8 @@
 #include "core/session/session.h"
 #include "tests/support/onnx_file.h"
 
+namespace tst_session {
+
 using namespace sonde;
 using graph::NodeId;
 using session::RunState;
@@ -493,4 +495,7 @@ void TestSession::whatCannotBeOpenedLeavesTheModel() {
 }
 
 QTEST_MAIN(TestSession)
+
+}  // namespace tst_session
+
 #include "tst_session.moc"

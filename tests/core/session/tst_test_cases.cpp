@@ -9,6 +9,8 @@
 #include "core/session/session.h"
 #include "tests/support/small_dump.h"
 
+namespace tst_test_cases {
+
 using namespace sonde;
 using session::Session;
 using tensor::Tensor;
@@ -193,4 +195,7 @@ class TestTestCases : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTestCases)
+
+}  // namespace tst_test_cases
+
 #include "tst_test_cases.moc"

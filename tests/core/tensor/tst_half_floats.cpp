@@ -13,6 +13,8 @@
 #include "core/tensor/half_floats.h"
 #include "core/tensor/tensor.h"
 
+namespace tst_half_floats {
+
 using namespace sonde::tensor;
 
 namespace {
@@ -171,4 +173,7 @@ class TestHalfFloats : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestHalfFloats)
+
+}  // namespace tst_half_floats
+
 #include "tst_half_floats.moc"

@@ -10,6 +10,8 @@
 #include "core/ops/registry/registry.h"
 #include "core/tensor/picture/picture.h"
 
+namespace tst_picture {
+
 using namespace sonde;
 using tensor::Tensor;
 using tensor::Value;
@@ -113,4 +115,7 @@ class TestPicture : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestPicture)
+
+}  // namespace tst_picture
+
 #include "tst_picture.moc"

@@ -5,6 +5,8 @@
 
 #include "core/tensor/plane.h"
 
+namespace tst_plane {
+
 using namespace sonde::tensor;
 
 namespace {
@@ -76,4 +78,7 @@ class TestPlane : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestPlane)
+
+}  // namespace tst_plane
+
 #include "tst_plane.moc"

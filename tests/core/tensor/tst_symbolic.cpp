@@ -2,6 +2,8 @@
 
 #include "core/tensor/symbolic.h"
 
+namespace tst_symbolic {
+
 using namespace sonde::tensor;
 
 namespace {
@@ -116,4 +118,7 @@ class TestSymbolic : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestSymbolic)
+
+}  // namespace tst_symbolic
+
 #include "tst_symbolic.moc"

@@ -5,6 +5,8 @@
 
 #include "core/tensor/tensor.h"
 
+namespace tst_tensor {
+
 using namespace sonde::tensor;
 
 class TestTensor : public QObject {
@@ -130,4 +132,7 @@ class TestTensor : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestTensor)
+
+}  // namespace tst_tensor
+
 #include "tst_tensor.moc"

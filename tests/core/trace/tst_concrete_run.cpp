@@ -14,6 +14,8 @@
 #include "core/trace/robust_tracer.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_concrete_run {
+
 using namespace sonde;
 using namespace sonde::test;
 using nn::Var;
@@ -295,4 +297,7 @@ class TestConcreteRun : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestConcreteRun)
+
+}  // namespace tst_concrete_run
+
 #include "tst_concrete_run.moc"

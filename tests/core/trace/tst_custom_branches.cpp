@@ -8,6 +8,8 @@
 #include "core/trace/custom_tracer.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_custom_branches {
+
 using namespace sonde;
 using namespace sonde::test;
 using nn::Var;
@@ -62,4 +64,7 @@ class TestCustomBranches : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestCustomBranches)
+
+}  // namespace tst_custom_branches
+
 #include "tst_custom_branches.moc"

@@ -13,6 +13,8 @@
 #include "core/trace/custom_tracer.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_custom_tracer {
+
 using namespace sonde;
 using namespace sonde::test;
 using nn::Var;
@@ -590,4 +592,7 @@ class TestCustomTracer : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestCustomTracer)
+
+}  // namespace tst_custom_tracer
+
 #include "tst_custom_tracer.moc"

@@ -5,6 +5,8 @@
 
 #include "tests/core/trace/robust_models.h"
 
+namespace tst_graph_collection {
+
 using namespace robust_models;
 using std::string;
 using trace::GraphCollection;
@@ -294,4 +296,7 @@ class TestGraphCollection : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestGraphCollection)
+
+}  // namespace tst_graph_collection
+
 #include "tst_graph_collection.moc"

@@ -13,6 +13,8 @@
 #include "core/trace/traced_module/inline_graph.h"
 #include "tests/core/trace/in_place_programs.h"
 
+namespace tst_in_place {
+
 using namespace sonde;
 using namespace sonde::test;
 using namespace sonde::test::in_place;
@@ -354,4 +356,7 @@ class TestInPlace : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestInPlace)
+
+}  // namespace tst_in_place
+
 #include "tst_in_place.moc"

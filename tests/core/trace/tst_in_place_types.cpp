@@ -13,6 +13,8 @@
 #include "core/trace/traced_module/inline_graph.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_in_place_types {
+
 using namespace sonde;
 using namespace sonde::test;
 using nn::Var;
@@ -208,4 +210,7 @@ class TestInPlaceTypes : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestInPlaceTypes)
+
+}  // namespace tst_in_place_types
+
 #include "tst_in_place_types.moc"

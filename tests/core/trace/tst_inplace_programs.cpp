@@ -21,6 +21,8 @@
 #include "tests/support/programs/module.h"
 #include "tests/support/programs/script.h"
 
+namespace tst_inplace_programs {
+
 using namespace sonde;
 using namespace sonde::test::programs;
 using graph::InternalGraph;
@@ -428,4 +430,7 @@ class TestInplacePrograms : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestInplacePrograms)
+
+}  // namespace tst_inplace_programs
+
 #include "tst_inplace_programs.moc"

@@ -14,6 +14,8 @@
 #include "core/trace/traced_module/inline_graph.h"
 #include "tests/core/trace/robust_models.h"
 
+namespace tst_model_exceptions {
+
 using namespace sonde;
 using namespace robust_models;
 using tensor::Tensor;
@@ -41,7 +43,7 @@ const std::vector<Kind>& kinds() {
         {"logic_error", [] { throw std::logic_error("not today"); }, "std::logic_error: not today"},
         {"out_of_range", [] { std::vector<int>().at(3) = 1; }, "std::out_of_range: "},
         {"no text", [] { throw std::runtime_error(""); }, "std::runtime_error"},
-        {"null text", [] { throw Speechless(); }, "(anonymous namespace)::Speechless"},
+        {"null text", [] { throw Speechless(); }, "tst_model_exceptions::(anonymous namespace)::Speechless"},
         {"control characters", [] { throw std::runtime_error("one\ntwo \xff\x1b[31m"); },
          "std::runtime_error: one\\ntwo \\xff\\x1b[31m"},
         {"int", [] { throw 5; }, "int: thrown by the model's own code, not a std::exception"},
@@ -567,4 +569,7 @@ class TestModelExceptions : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestModelExceptions)
+
+}  // namespace tst_model_exceptions
+
 #include "tst_model_exceptions.moc"

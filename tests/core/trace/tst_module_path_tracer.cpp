@@ -12,6 +12,8 @@
 #include "core/trace/module_path_tracer.h"
 #include "core/zoo/zoo.h"
 
+namespace tst_module_path_tracer {
+
 using namespace sonde;
 using nn::Var;
 using tensor::Tensor;
@@ -432,4 +434,7 @@ class TestModulePathTracer : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestModulePathTracer)
+
+}  // namespace tst_module_path_tracer
+
 #include "tst_module_path_tracer.moc"

@@ -2,6 +2,8 @@
 
 #include "core/trace/naming.h"
 
+namespace tst_naming {
+
 using sonde::trace::FxNames;
 using sonde::trace::nameCandidate;
 using sonde::trace::TracedNames;
@@ -54,4 +56,7 @@ class TestNaming : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestNaming)
+
+}  // namespace tst_naming
+
 #include "tst_naming.moc"

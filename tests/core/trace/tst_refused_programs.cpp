@@ -15,6 +15,8 @@
 #include "tests/core/trace/in_place_programs.h"
 #include "tests/core/trace/refused_indices.h"
 
+namespace tst_refused_programs {
+
 using namespace sonde;
 using namespace sonde::test;
 using namespace sonde::test::in_place;
@@ -442,4 +444,7 @@ class TestRefusedPrograms : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestRefusedPrograms)
+
+}  // namespace tst_refused_programs
+
 #include "tst_refused_programs.moc"

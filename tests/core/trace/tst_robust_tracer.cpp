@@ -7,6 +7,8 @@
 #include "core/nn/normalization.h"
 #include "tests/core/trace/robust_models.h"
 
+namespace tst_robust_tracer {
+
 using namespace robust_models;
 using std::string;
 using trace::RobustTracer;
@@ -235,4 +237,7 @@ class TestRobustTracer : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestRobustTracer)
+
+}  // namespace tst_robust_tracer
+
 #include "tst_robust_tracer.moc"

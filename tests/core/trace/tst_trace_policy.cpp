@@ -10,6 +10,8 @@
 #include "core/trace/tracer.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_trace_policy {
+
 using namespace sonde;
 using namespace sonde::test;
 using nn::Var;
@@ -179,4 +181,7 @@ class TestTracePolicy : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTracePolicy)
+
+}  // namespace tst_trace_policy
+
 #include "tst_trace_policy.moc"

@@ -11,6 +11,8 @@
 #include "tests/support/script_archive.h"
 #include "tests/support/traced_models.h"
 
+namespace tst_traced_decisions {
+
 using namespace sonde;
 using namespace sonde::test;
 
@@ -235,4 +237,7 @@ class TestTracedDecisions : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTracedDecisions)
+
+}  // namespace tst_traced_decisions
+
 #include "tst_traced_decisions.moc"

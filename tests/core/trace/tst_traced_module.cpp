@@ -6,6 +6,8 @@
 #include "core/trace/traced_module/query.h"
 #include "tests/support/traced_models.h"
 
+namespace tst_traced_module {
+
 using namespace sonde;
 using namespace sonde::test;
 using trace::ModuleGraph;
@@ -470,4 +472,7 @@ class TestTracedModule : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTracedModule)
+
+}  // namespace tst_traced_module
+
 #include "tst_traced_module.moc"

@@ -2,6 +2,8 @@
 
 #include "tests/support/traced_models.h"
 
+namespace tst_traced_module_edit {
+
 using namespace sonde;
 using namespace sonde::test;
 using trace::ModuleGraph;
@@ -365,4 +367,7 @@ class TestTracedModuleEdit : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTracedModuleEdit)
+
+}  // namespace tst_traced_module_edit
+
 #include "tst_traced_module_edit.moc"

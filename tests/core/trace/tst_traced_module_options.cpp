@@ -9,6 +9,8 @@
 #include "core/trace/traced_module/quantizer.h"
 #include "tests/support/traced_models.h"
 
+namespace tst_traced_module_options {
+
 using namespace sonde;
 using namespace sonde::test;
 using trace::Module;
@@ -295,4 +297,7 @@ class TestTracedModuleOptions : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTracedModuleOptions)
+
+}  // namespace tst_traced_module_options
+
 #include "tst_traced_module_options.moc"

@@ -11,6 +11,8 @@
 #include "core/trace/traced_module/inline_graph.h"
 #include "tests/support/traced_models.h"
 
+namespace tst_traced_sizes {
+
 using namespace sonde;
 using namespace sonde::test;
 using Ints = std::vector<std::int64_t>;
@@ -242,4 +244,7 @@ class TestTracedSizes : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTracedSizes)
+
+}  // namespace tst_traced_sizes
+
 #include "tst_traced_sizes.moc"

@@ -7,6 +7,8 @@
 #include "core/trace/traced_module.h"
 #include "tests/core/trace/traced_text.h"
 
+namespace tst_var {
+
 using namespace sonde;
 using namespace sonde::test;
 using tensor::Tensor;
@@ -109,4 +111,7 @@ class TestVar : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestVar)
+
+}  // namespace tst_var
+
 #include "tst_var.moc"

@@ -15,6 +15,8 @@
 #include "core/zoo/zoo.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_zoo {
+
 using namespace sonde;
 
 namespace {
@@ -589,4 +591,7 @@ class TestZoo : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestZoo)
+
+}  // namespace tst_zoo
+
 #include "tst_zoo.moc"

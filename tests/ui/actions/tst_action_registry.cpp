@@ -10,6 +10,8 @@
 #include "ui/actions/action_registry.h"
 #include "ui/theme/icon.h"
 
+namespace tst_action_registry {
+
 using namespace sonde::actions;
 
 class TestActionRegistry : public QObject {
@@ -163,4 +165,7 @@ class TestActionRegistry : public QObject {
 };
 
 QTEST_MAIN(TestActionRegistry)
+
+}  // namespace tst_action_registry
+
 #include "tst_action_registry.moc"

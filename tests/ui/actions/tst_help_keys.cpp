@@ -7,6 +7,8 @@
 #include "tests/support/source_tree.h"
 #include "ui/actions/action_table.h"
 
+namespace tst_help_keys {
+
 using namespace sonde;
 
 namespace {
@@ -62,4 +64,7 @@ void TestHelpKeys::noRowStandsTwice() {
 }
 
 QTEST_GUILESS_MAIN(TestHelpKeys)
+
+}  // namespace tst_help_keys
+
 #include "tst_help_keys.moc"

@@ -7,6 +7,8 @@
 #include "ui/actions/action_table.h"
 #include "ui/window/panel_table.h"
 
+namespace tst_help_places {
+
 using namespace sonde;
 using test::HelpPage;
 
@@ -73,4 +75,7 @@ class TestHelpPlaces : public QObject {
 };
 
 QTEST_MAIN(TestHelpPlaces)
+
+}  // namespace tst_help_places
+
 #include "tst_help_places.moc"

@@ -4,6 +4,8 @@
 
 #include "ui/canvas/camera_moves.h"
 
+namespace tst_camera_moves {
+
 using namespace sonde;
 using canvas::Camera;
 
@@ -64,4 +66,7 @@ class TestCameraMoves : public QObject {
 };
 
 QTEST_MAIN(TestCameraMoves)
+
+}  // namespace tst_camera_moves
+
 #include "tst_camera_moves.moc"

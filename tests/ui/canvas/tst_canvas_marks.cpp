@@ -12,6 +12,8 @@
 #include "ui/canvas/layout_requests.h"
 #include "ui/theme/theme.h"
 
+namespace tst_canvas_marks {
+
 using namespace sonde;
 using canvas::CanvasMarks;
 using canvas::LayoutRequests;
@@ -185,4 +187,7 @@ class TestCanvasMarks : public QObject {
 };
 
 QTEST_MAIN(TestCanvasMarks)
+
+}  // namespace tst_canvas_marks
+
 #include "tst_canvas_marks.moc"

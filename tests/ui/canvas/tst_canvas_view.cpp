@@ -7,6 +7,8 @@
 #include "ui/canvas/canvas_view.h"
 #include "ui/theme/theme.h"
 
+namespace tst_canvas_view {
+
 using namespace sonde;
 using canvas::Camera;
 using canvas::CanvasView;
@@ -132,4 +134,7 @@ class TestCanvasView : public QObject {
 };
 
 QTEST_MAIN(TestCanvasView)
+
+}  // namespace tst_canvas_view
+
 #include "tst_canvas_view.moc"

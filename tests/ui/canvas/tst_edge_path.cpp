@@ -6,6 +6,8 @@
 
 #include "ui/canvas/edge_path.h"
 
+namespace tst_edge_path {
+
 using namespace sonde;
 
 class TestEdgePath : public QObject {
@@ -64,4 +66,7 @@ class TestEdgePath : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestEdgePath)
+
+}  // namespace tst_edge_path
+
 #include "tst_edge_path.moc"

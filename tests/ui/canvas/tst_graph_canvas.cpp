@@ -13,6 +13,8 @@
 #include "ui/canvas/overview_map.h"
 #include "ui/theme/theme.h"
 
+namespace tst_graph_canvas {
+
 using namespace sonde;
 using canvas::GraphCanvas;
 using context::InspectorContext;
@@ -498,4 +500,7 @@ void TestGraphCanvas::hoverStaysWithItsPicture() {
 }
 
 QTEST_MAIN(TestGraphCanvas)
+
+}  // namespace tst_graph_canvas
+
 #include "tst_graph_canvas.moc"

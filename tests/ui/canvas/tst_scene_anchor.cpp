@@ -4,6 +4,8 @@
 
 #include "ui/canvas/scene_anchor.h"
 
+namespace tst_scene_anchor {
+
 using namespace sonde;
 using canvas::SceneAnchor;
 using canvas::ShownScene;
@@ -105,4 +107,7 @@ class TestSceneAnchor : public QObject {
 };
 
 QTEST_MAIN(TestSceneAnchor)
+
+}  // namespace tst_scene_anchor
+
 #include "tst_scene_anchor.moc"

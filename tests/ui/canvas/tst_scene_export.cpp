@@ -14,6 +14,8 @@
 #include "ui/canvas/export.h"
 #include "ui/canvas/layout_service.h"
 
+namespace tst_scene_export {
+
 using namespace sonde;
 using namespace sonde::canvas;
 
@@ -205,4 +207,7 @@ void TestSceneExport::namesAreNeverMarkup() {
 }
 
 QTEST_MAIN(TestSceneExport)
+
+}  // namespace tst_scene_export
+
 #include "tst_scene_export.moc"

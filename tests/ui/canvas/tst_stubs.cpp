@@ -7,6 +7,8 @@
 #include "ui/canvas/graph_canvas.h"
 #include "ui/theme/theme.h"
 
+namespace tst_stubs {
+
 using namespace sonde;
 using canvas::GraphCanvas;
 using context::InspectorContext;
@@ -103,4 +105,7 @@ class TestStubs : public QObject {
 };
 
 QTEST_MAIN(TestStubs)
+
+}  // namespace tst_stubs
+
 #include "tst_stubs.moc"

@@ -8,6 +8,8 @@
 #include "ui/canvas/graph_canvas.h"
 #include "ui/theme/theme.h"
 
+namespace tst_unusual_graphs {
+
 using namespace sonde;
 using canvas::GraphCanvas;
 using context::InspectorContext;
@@ -173,4 +175,7 @@ void TestUnusualGraphs::aFlightEndsWithItsModel() {
 }
 
 QTEST_MAIN(TestUnusualGraphs)
+
+}  // namespace tst_unusual_graphs
+
 #include "tst_unusual_graphs.moc"

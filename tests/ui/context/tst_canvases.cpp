@@ -9,6 +9,8 @@
 #include "ui/context/inspector_context.h"
 #include "ui/context/remembered.h"
 
+namespace tst_canvases {
+
 using namespace sonde;
 using namespace sonde::context;
 
@@ -120,4 +122,7 @@ void TestCanvases::bothViewsAreRemembered() {
 }
 
 QTEST_MAIN(TestCanvases)
+
+}  // namespace tst_canvases
+
 #include "tst_canvases.moc"

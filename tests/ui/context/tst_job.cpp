@@ -10,6 +10,8 @@
 #include "ui/context/background.h"
 #include "ui/context/job.h"
 
+namespace tst_job {
+
 using sonde::base::Progress;
 using sonde::base::WorkContext;
 using sonde::context::Job;
@@ -182,4 +184,7 @@ void TestJob::whatNobodyTakesIsFreedByAWorker() {
 }
 
 QTEST_GUILESS_MAIN(TestJob)
+
+}  // namespace tst_job
+
 #include "tst_job.moc"

@@ -5,6 +5,8 @@
 #include "ui/context/label_rules.h"
 #include "ui/models/node_columns.h"
 
+namespace tst_label_rules {
+
 using namespace sonde;
 
 class TestLabelRules : public QObject {
@@ -35,4 +37,7 @@ class TestLabelRules : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TestLabelRules)
+
+}  // namespace tst_label_rules
+
 #include "tst_label_rules.moc"

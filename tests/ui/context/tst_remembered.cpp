@@ -15,6 +15,8 @@
 #include "ui/context/remembered.h"
 #include "ui/context/stored.h"
 
+namespace tst_remembered {
+
 using namespace sonde;
 using namespace sonde::context;
 
@@ -173,4 +175,7 @@ void TestRemembered::anotherContentAtTheSameLocation() {
 }
 
 QTEST_MAIN(TestRemembered)
+
+}  // namespace tst_remembered
+
 #include "tst_remembered.moc"

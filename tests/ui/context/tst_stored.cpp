@@ -7,6 +7,8 @@
 
 #include "ui/context/stored.h"
 
+namespace tst_stored {
+
 using namespace sonde::context;
 
 class TestStored : public QObject {
@@ -90,4 +92,7 @@ void TestStored::theFileIsReadForTheRest() {
 }
 
 QTEST_MAIN(TestStored)
+
+}  // namespace tst_stored
+
 #include "tst_stored.moc"

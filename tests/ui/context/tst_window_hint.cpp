@@ -7,6 +7,8 @@
 #include "ui/context/inspector_context.h"
 #include "ui/context/window_hint.h"
 
+namespace tst_window_hint {
+
 using namespace sonde;
 using context::windowHint;
 
@@ -106,4 +108,7 @@ void TestWindowHint::theWindowItselfNamesNoCommand() {
 }
 
 QTEST_MAIN(TestWindowHint)
+
+}  // namespace tst_window_hint
+
 #include "tst_window_hint.moc"

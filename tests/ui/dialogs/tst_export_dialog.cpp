@@ -20,6 +20,8 @@
 #include "ui/dialogs/export_dialog.h"
 #include "ui/window/window_dialogs.h"
 
+namespace tst_export_dialog {
+
 using namespace sonde;
 namespace onnx = test::onnxfile;
 
@@ -286,4 +288,7 @@ void TestExportDialog::allFitsIntoASmallWindow() {
 }
 
 QTEST_MAIN(TestExportDialog)
+
+}  // namespace tst_export_dialog
+
 #include "tst_export_dialog.moc"

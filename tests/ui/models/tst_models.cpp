@@ -22,6 +22,8 @@
 #include "ui/models/short_text.h"
 #include "ui/models/watch_list_model.h"
 
+namespace tst_models {
+
 using namespace sonde;
 using context::InspectorContext;
 using context::RunState;
@@ -344,4 +346,7 @@ void TestModels::namesAreShownOnOneLine() {
 }
 
 QTEST_GUILESS_MAIN(TestModels)
+
+}  // namespace tst_models
+
 #include "tst_models.moc"

@@ -10,6 +10,8 @@
 #include "ui/context/inspector_context.h"
 #include "ui/models/module_result.h"
 
+namespace tst_module_result {
+
 using namespace sonde;
 using context::InspectorContext;
 
@@ -91,4 +93,7 @@ void TestModuleResult::theRootIsTheFirstOutput() {
 }
 
 QTEST_MAIN(TestModuleResult)
+
+}  // namespace tst_module_result
+
 #include "tst_module_result.moc"

@@ -11,6 +11,8 @@
 #include "ui/models/test_case_table_model.h"
 #include "ui/panels/test_cases/test_cases_panel.h"
 
+namespace tst_test_cases_panel {
+
 using namespace sonde;
 using namespace sonde::test;
 using models::TestCaseTableModel;
@@ -125,4 +127,7 @@ class TestTestCasesPanel : public WindowFixture {
 };
 
 QTEST_MAIN(TestTestCasesPanel)
+
+}  // namespace tst_test_cases_panel
+
 #include "tst_test_cases_panel.moc"

@@ -5,6 +5,8 @@
 
 #include "ui/theme/elided_text.h"
 
+namespace tst_elided_text {
+
 using namespace sonde;
 
 namespace {
@@ -93,4 +95,7 @@ void TestElidedText::longNamesEndSoon() {
 }
 
 QTEST_APPLESS_MAIN(TestElidedText)
+
+}  // namespace tst_elided_text
+
 #include "tst_elided_text.moc"

@@ -8,6 +8,8 @@
 #include "ui/theme/scales.h"
 #include "ui/theme/theme.h"
 
+namespace tst_theme {
+
 using namespace sonde::theme;
 
 namespace {
@@ -222,4 +224,7 @@ class TestTheme : public QObject {
 };
 
 QTEST_MAIN(TestTheme)
+
+}  // namespace tst_theme
+
 #include "tst_theme.moc"

@@ -6,6 +6,8 @@
 
 #include "ui/widgets/banner.h"
 
+namespace tst_banner {
+
 using sonde::widgets::Banner;
 
 class TestBanner : public QObject {
@@ -78,4 +80,7 @@ void TestBanner::aShortErrorIsReadWhole() {
 }
 
 QTEST_MAIN(TestBanner)
+
+}  // namespace tst_banner
+
 #include "tst_banner.moc"

@@ -17,6 +17,8 @@
 #include "ui/widgets/progress_strip.h"
 #include "ui/widgets/search_field.h"
 
+namespace tst_controls {
+
 using namespace sonde;
 using namespace sonde::widgets;
 
@@ -252,4 +254,7 @@ class TestControls : public QObject {
 };
 
 QTEST_MAIN(TestControls)
+
+}  // namespace tst_controls
+
 #include "tst_controls.moc"

@@ -23,6 +23,8 @@
 #include "ui/widgets/range_control.h"
 #include "ui/widgets/slice_bar.h"
 
+namespace tst_value_widgets {
+
 using namespace sonde;
 using namespace sonde::widgets;
 
@@ -547,4 +549,7 @@ class TestValueWidgets : public QObject {
 };
 
 QTEST_MAIN(TestValueWidgets)
+
+}  // namespace tst_value_widgets
+
 #include "tst_value_widgets.moc"

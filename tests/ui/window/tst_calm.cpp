@@ -9,6 +9,8 @@
 #include "tests/support/reference_sets.h"
 #include "tests/support/window_fixture.h"
 
+namespace tst_calm {
+
 using namespace sonde;
 using layout::ItemId;
 using layout::ItemKind;
@@ -184,4 +186,7 @@ void TestCalm::theSelectionStaysWhenManyAreOpened() {
 }
 
 QTEST_MAIN(TestCalm)
+
+}  // namespace tst_calm
+
 #include "tst_calm.moc"

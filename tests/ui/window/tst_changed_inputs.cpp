@@ -19,6 +19,8 @@
 #include "ui/widgets/banner.h"
 #include "ui/widgets/labels.h"
 
+namespace tst_changed_inputs {
+
 using namespace sonde;
 using context::Comparison;
 using context::RunState;
@@ -358,4 +360,7 @@ void TestChangedInputs::aComparisonSurvivesReloading() {
 }
 
 QTEST_MAIN(TestChangedInputs)
+
+}  // namespace tst_changed_inputs
+
 #include "tst_changed_inputs.moc"

@@ -20,6 +20,8 @@
 #include "ui/panels/node_table/node_table_panel.h"
 #include "ui/theme/scales.h"
 
+namespace tst_colour_compare {
+
 using namespace sonde;
 using canvas::Coloring;
 
@@ -426,4 +428,7 @@ void TestColourCompare::scalesAreReadable() {
 }
 
 QTEST_MAIN(TestColourCompare)
+
+}  // namespace tst_colour_compare
+
 #include "tst_colour_compare.moc"

@@ -15,6 +15,8 @@
 #include "ui/actions/action_table.h"
 #include "ui/window/search_bar.h"
 
+namespace tst_conventions {
+
 using namespace sonde;
 using canvas::GraphCanvas;
 
@@ -296,4 +298,7 @@ void TestConventions::edgesAreFollowedByClickAndKey() {
 }
 
 QTEST_MAIN(TestConventions)
+
+}  // namespace tst_conventions
+
 #include "tst_conventions.moc"

@@ -15,6 +15,8 @@
 #include "ui/panels/node_details/node_details_panel.h"
 #include "ui/widgets/labels.h"
 
+namespace tst_divergences {
+
 using namespace sonde;
 using namespace sonde::test;
 using tensor::Tensor;
@@ -324,4 +326,7 @@ void TestDivergences::theBaselineOfAFailureSaysSo() {
 }
 
 QTEST_MAIN(TestDivergences)
+
+}  // namespace tst_divergences
+
 #include "tst_divergences.moc"

@@ -6,6 +6,8 @@
 
 #include "tests/support/window_fixture.h"
 
+namespace tst_dock_titles {
+
 using namespace sonde;
 using theme::Theme;
 
@@ -78,4 +80,7 @@ class TestDockTitles : public test::WindowFixture {
 };
 
 QTEST_MAIN(TestDockTitles)
+
+}  // namespace tst_dock_titles
+
 #include "tst_dock_titles.moc"

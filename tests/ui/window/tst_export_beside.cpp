@@ -13,6 +13,8 @@
 #include "ui/dialogs/print_dialog.h"
 #include "ui/widgets/progress_strip.h"
 
+namespace tst_export_beside {
+
 using namespace sonde;
 
 class TestExportBeside : public test::WindowFixture {
@@ -177,4 +179,7 @@ void TestExportBeside::whatCannotBeWrittenIsTold() {
 }
 
 QTEST_MAIN(TestExportBeside)
+
+}  // namespace tst_export_beside
+
 #include "tst_export_beside.moc"

@@ -17,6 +17,8 @@
 #include "ui/models/node_text.h"
 #include "ui/window/search_bar.h"
 
+namespace tst_for_everyone {
+
 using namespace sonde;
 using context::InspectorContext;
 using theme::Theme;
@@ -266,4 +268,7 @@ void TestForEveryone::weightsAreCalledWeights() {
 }
 
 QTEST_MAIN(TestForEveryone)
+
+}  // namespace tst_for_everyone
+
 #include "tst_for_everyone.moc"

@@ -15,6 +15,8 @@
 #include "ui/context/comparison.h"
 #include "ui/widgets/number_field.h"
 
+namespace tst_giving_inputs {
+
 using namespace sonde;
 using context::ModelInput;
 using io::NamedTensor;
@@ -465,4 +467,7 @@ void TestGivingInputs::whatNobodyChoseFollowsTheData() {
 }
 
 QTEST_MAIN(TestGivingInputs)
+
+}  // namespace tst_giving_inputs
+
 #include "tst_giving_inputs.moc"

@@ -14,6 +14,8 @@
 #include "ui/panels/node_table/node_table_panel.h"
 #include "ui/widgets/banner.h"
 
+namespace tst_hostile {
+
 using namespace sonde;
 using namespace sonde::test::onnxfile;
 
@@ -234,4 +236,7 @@ void TestHostile::theLastPictureStaysWhenAFileCannotBeRead() {
 }
 
 QTEST_MAIN(TestHostile)
+
+}  // namespace tst_hostile
+
 #include "tst_hostile.moc"

@@ -19,6 +19,8 @@
 #include "ui/window/orderly_end.h"
 #include "ui/window/session.h"
 
+namespace tst_killed {
+
 using namespace sonde;
 
 namespace {
@@ -354,5 +356,7 @@ int runRole(int argc, char** argv) {
 }  // namespace
 
 SONDE_TEST_RUN(runRole)
+
+}  // namespace tst_killed
 
 #include "tst_killed.moc"

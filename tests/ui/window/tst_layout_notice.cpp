@@ -8,6 +8,8 @@
 
 #include "tests/support/window_fixture.h"
 
+namespace tst_layout_notice {
+
 using namespace sonde;
 
 class TestLayoutNotice : public test::WindowFixture {
@@ -110,4 +112,7 @@ void TestLayoutNotice::theNoticeLeavesThePathFree() {
 }
 
 QTEST_MAIN(TestLayoutNotice)
+
+}  // namespace tst_layout_notice
+
 #include "tst_layout_notice.moc"

@@ -10,6 +10,8 @@
 #include "ui/dialogs/text_dialog.h"
 #include "ui/models/message_model.h"
 
+namespace tst_leaving {
+
 using namespace sonde;
 using context::InspectorContext;
 
@@ -235,4 +237,7 @@ void TestLeaving::theTextIsOfOneCanvas() {
 }
 
 QTEST_MAIN(TestLeaving)
+
+}  // namespace tst_leaving
+
 #include "tst_leaving.moc"

@@ -8,6 +8,8 @@
 #include "ui/panels/node_details/node_details_panel.h"
 #include "ui/widgets/empty_state.h"
 
+namespace tst_loop_values {
+
 using namespace sonde;
 namespace onnx = test::onnxfile;
 
@@ -114,4 +116,7 @@ void TestLoopValues::aBranchThatWasNotTakenIsNamed() {
 }
 
 QTEST_MAIN(TestLoopValues)
+
+}  // namespace tst_loop_values
+
 #include "tst_loop_values.moc"

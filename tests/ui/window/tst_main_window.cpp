@@ -29,6 +29,8 @@
 #include "ui/window/window_canvases.h"
 #include "ui/window/window_docks.h"
 
+namespace tst_main_window {
+
 using namespace sonde;
 using context::InspectorContext;
 using context::RunState;
@@ -386,4 +388,7 @@ void TestMainWindow::controlsOfTheViewerAreWholeInSmallWindows() {
 }
 
 QTEST_MAIN(TestMainWindow)
+
+}  // namespace tst_main_window
+
 #include "tst_main_window.moc"

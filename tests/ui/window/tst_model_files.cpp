@@ -13,6 +13,8 @@
 #include "ui/widgets/banner.h"
 #include "ui/widgets/labels.h"
 
+namespace tst_model_files {
+
 using namespace sonde;
 using context::InspectorContext;
 using context::RunState;
@@ -236,4 +238,7 @@ void TestModelFiles::aLibraryUnderAnotherNameIsRefused() {
 }
 
 QTEST_MAIN(TestModelFiles)
+
+}  // namespace tst_model_files
+
 #include "tst_model_files.moc"

@@ -7,6 +7,8 @@
 
 #include "tests/support/window_fixture.h"
 
+namespace tst_module_menu {
+
 using namespace sonde;
 
 class TestModuleMenu : public test::WindowFixture {
@@ -51,4 +53,7 @@ void TestModuleMenu::aModuleHasWatchAndEndPoints() {
 }
 
 QTEST_MAIN(TestModuleMenu)
+
+}  // namespace tst_module_menu
+
 #include "tst_module_menu.moc"

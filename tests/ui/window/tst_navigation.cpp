@@ -32,6 +32,8 @@
 #include "ui/window/window_docks.h"
 #include "ui/window/window_links.h"
 
+namespace tst_navigation {
+
 using namespace sonde;
 using context::InspectorContext;
 using context::RunState;
@@ -542,4 +544,7 @@ void TestNavigation::selectionStaysInViewInASmallerWindow() {
 }
 
 QTEST_MAIN(TestNavigation)
+
+}  // namespace tst_navigation
+
 #include "tst_navigation.moc"

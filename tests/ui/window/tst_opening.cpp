@@ -14,6 +14,8 @@
 #include "ui/panels/module_tree/module_tree_panel.h"
 #include "ui/panels/node_table/node_table_panel.h"
 
+namespace tst_opening {
+
 using namespace sonde;
 using layout::ItemKind;
 
@@ -123,4 +125,7 @@ void TestOpening::theLastPictureStaysWhilePiecesAreLaidOut() {
 }
 
 QTEST_MAIN(TestOpening)
+
+}  // namespace tst_opening
+
 #include "tst_opening.moc"

@@ -7,6 +7,8 @@
 #include "ui/canvas/overview_map.h"
 #include "ui/window/search_bar.h"
 
+namespace tst_overlays {
+
 using namespace sonde;
 using layout::ItemKind;
 
@@ -169,4 +171,7 @@ void TestOverlays::emptyPanelsLeaveRoomInSmallWindows() {
 }
 
 QTEST_MAIN(TestOverlays)
+
+}  // namespace tst_overlays
+
 #include "tst_overlays.moc"

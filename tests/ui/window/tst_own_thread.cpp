@@ -12,6 +12,8 @@
 
 #include "tests/support/window_fixture.h"
 
+namespace tst_own_thread {
+
 using namespace sonde;
 
 namespace {
@@ -127,4 +129,7 @@ void TestOwnThread::framesNeedNoOtherThread() {
 }
 
 QTEST_MAIN(TestOwnThread)
+
+}  // namespace tst_own_thread
+
 #include "tst_own_thread.moc"

@@ -13,6 +13,8 @@
 #include "ui/window/main_window.h"
 #include "ui/window/window_docks.h"
 
+namespace tst_passes_panel {
+
 using namespace sonde;
 using context::InspectorContext;
 using window::MainWindow;
@@ -134,4 +136,7 @@ void TestPassesPanel::withoutPassesThereIsNothingBefore() {
 }
 
 QTEST_MAIN(TestPassesPanel)
+
+}  // namespace tst_passes_panel
+
 #include "tst_passes_panel.moc"

@@ -10,6 +10,8 @@
 #include "ui/context/comparison.h"
 #include "ui/context/value_measures.h"
 
+namespace tst_random_sessions {
+
 using namespace sonde;
 
 class TestRandomSessions : public test::WindowFixture {
@@ -176,4 +178,7 @@ void TestRandomSessions::anyOrder() {
 }
 
 QTEST_MAIN(TestRandomSessions)
+
+}  // namespace tst_random_sessions
+
 #include "tst_random_sessions.moc"

@@ -14,6 +14,8 @@
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 
+namespace tst_read_files_stay {
+
 using namespace sonde;
 using tensor::Tensor;
 namespace onnx = test::onnxfile;
@@ -149,4 +151,7 @@ void TestReadFilesStay::otherFilesAreReplaced() {
 }
 
 QTEST_MAIN(TestReadFilesStay)
+
+}  // namespace tst_read_files_stay
+
 #include "tst_read_files_stay.moc"

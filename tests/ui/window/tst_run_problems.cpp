@@ -16,6 +16,8 @@
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/labels.h"
 
+namespace tst_run_problems {
+
 using namespace sonde;
 using namespace sonde::test;
 using context::RunState;
@@ -273,4 +275,7 @@ void TestRunProblems::whatWasNotReachedIsNotMeasured() {
 }
 
 QTEST_MAIN(TestRunProblems)
+
+}  // namespace tst_run_problems
+
 #include "tst_run_problems.moc"

@@ -16,6 +16,8 @@
 #include "ui/window/main_window.h"
 #include "ui/window/window_canvases.h"
 
+namespace tst_run_types {
+
 using namespace sonde;
 using context::InspectorContext;
 using window::MainWindow;
@@ -184,4 +186,7 @@ class TestRunTypes : public QObject {
 };
 
 QTEST_MAIN(TestRunTypes)
+
+}  // namespace tst_run_types
+
 #include "tst_run_types.moc"

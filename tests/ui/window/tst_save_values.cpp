@@ -6,6 +6,8 @@
 #include "tests/support/onnx_file.h"
 #include "tests/support/window_fixture.h"
 
+namespace tst_save_values {
+
 using namespace sonde;
 namespace onnx = test::onnxfile;
 
@@ -47,4 +49,7 @@ class TestSaveValues : public test::WindowFixture {
 };
 
 QTEST_MAIN(TestSaveValues)
+
+}  // namespace tst_save_values
+
 #include "tst_save_values.moc"

@@ -12,6 +12,8 @@
 #include "ui/window/script.h"
 #include "ui/window/script_commands.h"
 
+namespace tst_script {
+
 using namespace sonde;
 using window::ScriptCommand;
 using window::ScriptWord;
@@ -116,4 +118,7 @@ void TestScript::unknownWordsEndTheScript() {
 }
 
 QTEST_MAIN(TestScript)
+
+}  // namespace tst_script
+
 #include "tst_script.moc"

@@ -11,6 +11,8 @@
 #include "ui/theme/theme.h"
 #include "ui/window/search_bar.h"
 
+namespace tst_soak {
+
 #if defined(__SANITIZE_ADDRESS__)
 // Of the sanitizers' allocator_interface.h, which GCC's packages leave out.
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
@@ -144,4 +146,7 @@ void TestSoak::openingAndClosingAgainAndAgain() {
 }
 
 QTEST_MAIN(TestSoak)
+
+}  // namespace tst_soak
+
 #include "tst_soak.moc"

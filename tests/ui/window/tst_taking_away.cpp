@@ -21,6 +21,8 @@
 #include "ui/dialogs/print_dialog.h"
 #include "ui/dialogs/text_dialog.h"
 
+namespace tst_taking_away {
+
 using namespace sonde;
 using context::InspectorContext;
 
@@ -302,4 +304,7 @@ void TestTakingAway::marksOnTheMapCanBeClicked() {
 }
 
 QTEST_MAIN(TestTakingAway)
+
+}  // namespace tst_taking_away
+
 #include "tst_taking_away.moc"

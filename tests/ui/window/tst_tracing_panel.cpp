@@ -17,6 +17,8 @@
 #include "ui/window/window_canvases.h"
 #include "ui/window/window_docks.h"
 
+namespace tst_tracing_panel {
+
 using namespace sonde;
 using context::InspectorContext;
 using window::MainWindow;
@@ -210,4 +212,7 @@ void TestTracingPanel::failedModulesHaveGraphsOfTheirOwn() {
 }
 
 QTEST_MAIN(TestTracingPanel)
+
+}  // namespace tst_tracing_panel
+
 #include "tst_tracing_panel.moc"

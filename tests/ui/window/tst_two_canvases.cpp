@@ -11,6 +11,8 @@
 #include "tests/support/window_fixture.h"
 #include "ui/window/focus_bar.h"
 
+namespace tst_two_canvases {
+
 using namespace sonde;
 using canvas::GraphCanvas;
 using context::InspectorContext;
@@ -266,4 +268,7 @@ void TestTwoCanvases::pairsLetGoOfClosedModels() {
 }
 
 QTEST_MAIN(TestTwoCanvases)
+
+}  // namespace tst_two_canvases
+
 #include "tst_two_canvases.moc"

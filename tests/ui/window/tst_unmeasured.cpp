@@ -9,6 +9,8 @@
 #include "ui/models/node_columns.h"
 #include "ui/theme/scales.h"
 
+namespace tst_unmeasured {
+
 using namespace sonde;
 using canvas::Coloring;
 using canvas::Tint;
@@ -162,4 +164,7 @@ void TestUnmeasured::theLegendSaysIt() {
 }
 
 QTEST_MAIN(TestUnmeasured)
+
+}  // namespace tst_unmeasured
+
 #include "tst_unmeasured.moc"

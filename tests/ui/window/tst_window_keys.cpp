@@ -8,6 +8,8 @@
 #include "ui/actions/action_registry.h"
 #include "ui/window/panel_table.h"
 
+namespace tst_window_keys {
+
 using namespace sonde;
 using actions::ActionInfo;
 using actions::ActionRegistry;
@@ -124,4 +126,7 @@ void TestWindowKeys::theKeyPageHasEveryAction() {
 }
 
 QTEST_MAIN(TestWindowKeys)
+
+}  // namespace tst_window_keys
+
 #include "tst_window_keys.moc"

@@ -22,6 +22,8 @@
 #include "ui/window/panel_table.h"
 #include "ui/window/placement.h"
 
+namespace tst_window_manners {
+
 using namespace sonde;
 using window::MainWindow;
 
@@ -357,4 +359,7 @@ void TestWindowManners::aClosedModuleShowsItsWatchedValue() {
 }
 
 QTEST_MAIN(TestWindowManners)
+
+}  // namespace tst_window_manners
+
 #include "tst_window_manners.moc"

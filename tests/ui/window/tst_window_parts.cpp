@@ -11,6 +11,8 @@
 #include "ui/window/window_canvases.h"
 #include "ui/window/window_links.h"
 
+namespace tst_window_parts {
+
 using namespace sonde;
 using window::GraphSteps;
 using window::WindowCanvases;
@@ -143,4 +145,7 @@ class TestWindowParts : public QObject {
 };
 
 QTEST_MAIN(TestWindowParts)
+
+}  // namespace tst_window_parts
+
 #include "tst_window_parts.moc"

@@ -7,6 +7,8 @@
 
 #include "tests/support/run_sonde.h"
 
+namespace tst_window_verb {
+
 using sonde::test::Outcome;
 
 namespace {
@@ -118,4 +120,7 @@ void TestWindowVerb::whatIsWrongIsOneLineAndAStatus() {
 }
 
 QTEST_GUILESS_MAIN(TestWindowVerb)
+
+}  // namespace tst_window_verb
+
 #include "tst_window_verb.moc"

@@ -7,6 +7,8 @@
 
 #include "core/io/dump/input_transform.h"
 
+namespace tst_input_transform {
+
 using namespace sonde;
 using tensor::DType;
 using tensor::Shape;
@@ -144,4 +146,7 @@ class TestInputTransform : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestInputTransform)
+
+}  // namespace tst_input_transform
+
 #include "tst_input_transform.moc"

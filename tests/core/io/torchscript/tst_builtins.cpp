@@ -6,6 +6,8 @@
 #include "core/io/torchscript/interpreter.h"
 #include "core/trace/error.h"
 
+namespace tst_builtins {
+
 using namespace sonde;
 using io::script::makeList;
 using io::script::makeTuple;
@@ -230,4 +232,7 @@ class TestBuiltins : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestBuiltins)
+
+}  // namespace tst_builtins
+
 #include "tst_builtins.moc"

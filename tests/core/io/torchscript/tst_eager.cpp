@@ -8,6 +8,8 @@
 #include "core/io/torchscript/script_module.h"
 #include "tests/support/script_archive.h"
 
+namespace tst_eager {
+
 using namespace sonde;
 using io::script::Archive;
 using io::script::EagerOutputs;
@@ -233,4 +235,7 @@ class TestEager : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestEager)
+
+}  // namespace tst_eager
+
 #include "tst_eager.moc"

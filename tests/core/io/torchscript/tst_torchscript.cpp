@@ -13,6 +13,8 @@
 #include "core/io/torchscript/syntax.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_torchscript {
+
 using namespace sonde;
 
 namespace {
@@ -158,4 +160,7 @@ class TestTorchScript : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTorchScript)
+
+}  // namespace tst_torchscript
+
 #include "tst_torchscript.moc"

@@ -17,6 +17,8 @@
 #include "tests/support/reference_sets.h"
 #include "tests/support/script_archive.h"
 
+namespace tst_torchscript_archive {
+
 using namespace sonde;
 using tensor::Tensor;
 using tensor::Value;
@@ -392,4 +394,7 @@ class TestTorchScriptArchive : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTorchScriptArchive)
+
+}  // namespace tst_torchscript_archive
+
 #include "tst_torchscript_archive.moc"

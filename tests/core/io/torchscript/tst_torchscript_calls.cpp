@@ -10,6 +10,8 @@
 #include "core/exec/runner.h"
 #include "tests/support/script_archive.h"
 
+namespace tst_torchscript_calls {
+
 using namespace sonde;
 namespace pickle = sonde::test::pickle;
 
@@ -374,4 +376,7 @@ class TestTorchScriptCalls : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTorchScriptCalls)
+
+}  // namespace tst_torchscript_calls
+
 #include "tst_torchscript_calls.moc"

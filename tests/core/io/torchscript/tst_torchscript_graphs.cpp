@@ -15,6 +15,8 @@
 #include "core/trace/listing.h"
 #include "tests/support/reference_sets.h"
 
+namespace tst_torchscript_graphs {
+
 using namespace sonde;
 using graph::Expr;
 using graph::ExprKind;
@@ -353,4 +355,7 @@ class TestTorchScriptGraphs : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTorchScriptGraphs)
+
+}  // namespace tst_torchscript_graphs
+
 #include "tst_torchscript_graphs.moc"

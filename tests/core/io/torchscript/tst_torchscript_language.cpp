@@ -12,6 +12,8 @@
 #include "core/export/lowering/onnx_graph.h"
 #include "tests/support/script_archive.h"
 
+namespace tst_torchscript_language {
+
 using namespace sonde;
 using tensor::Tensor;
 using tensor::Value;
@@ -477,4 +479,7 @@ class TestTorchScriptLanguage : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTorchScriptLanguage)
+
+}  // namespace tst_torchscript_language
+
 #include "tst_torchscript_language.moc"

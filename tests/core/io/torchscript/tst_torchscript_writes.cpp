@@ -10,6 +10,8 @@
 #include "core/exec/runner.h"
 #include "core/io/npz/npz.h"
 
+namespace tst_torchscript_writes {
+
 using namespace sonde;
 
 namespace {
@@ -119,4 +121,7 @@ class TestTorchScriptWrites : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTorchScriptWrites)
+
+}  // namespace tst_torchscript_writes
+
 #include "tst_torchscript_writes.moc"

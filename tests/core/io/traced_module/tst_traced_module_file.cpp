@@ -7,6 +7,8 @@
 #include "core/trace/traced_module/upgrade.h"
 #include "tests/support/traced_models.h"
 
+namespace tst_traced_module_file {
+
 using namespace sonde;
 using namespace sonde::test;
 using trace::ModuleGraph;
@@ -197,4 +199,7 @@ class TestTracedModuleFile : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTracedModuleFile)
+
+}  // namespace tst_traced_module_file
+
 #include "tst_traced_module_file.moc"

@@ -4,6 +4,8 @@
 #include "core/layout/workers.h"
 #include "tests/core/layout/box_graphs.h"
 
+namespace tst_time_budget {
+
 using namespace sonde::layout;
 using namespace layout_test;
 using compose::TimeBudget;
@@ -83,4 +85,7 @@ class TestTimeBudget : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestTimeBudget)
+
+}  // namespace tst_time_budget
+
 #include "tst_time_budget.moc"

@@ -4,6 +4,8 @@
 #include "core/layout/engine/layered.h"
 #include "tests/core/layout/box_graphs.h"
 
+namespace tst_align_equal {
+
 using namespace sonde::layout;
 using namespace layout_test;
 
@@ -103,4 +105,7 @@ class TestAlignEqual : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestAlignEqual)
+
+}  // namespace tst_align_equal
+
 #include "tst_align_equal.moc"

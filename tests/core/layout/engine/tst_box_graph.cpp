@@ -6,6 +6,8 @@
 #include "core/layout/engine/layered.h"
 #include "tests/core/layout/box_graphs.h"
 
+namespace tst_box_graph {
+
 using namespace sonde::layout;
 using namespace layout_test;
 
@@ -92,4 +94,7 @@ class TestBoxGraph : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestBoxGraph)
+
+}  // namespace tst_box_graph
+
 #include "tst_box_graph.moc"

@@ -4,6 +4,8 @@
 #include "core/layout/engine/layered/proper_graph.h"
 #include "tests/core/layout/box_graphs.h"
 
+namespace tst_layered {
+
 using namespace sonde::layout;
 using namespace layout_test;
 
@@ -189,4 +191,7 @@ class TestLayered : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestLayered)
+
+}  // namespace tst_layered
+
 #include "tst_layered.moc"

@@ -4,6 +4,8 @@
 #include "core/layout/engine/pack.h"
 #include "tests/core/layout/box_graphs.h"
 
+namespace tst_pack {
+
 using namespace sonde::layout;
 using namespace layout_test;
 
@@ -87,4 +89,7 @@ class TestPack : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestPack)
+
+}  // namespace tst_pack
+
 #include "tst_pack.moc"

@@ -3,6 +3,8 @@
 #include "core/layout/engine/refine.h"
 #include "tests/core/layout/box_graphs.h"
 
+namespace tst_refine {
+
 using namespace sonde::layout;
 using namespace layout_test;
 
@@ -124,4 +126,7 @@ class TestRefine : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestRefine)
+
+}  // namespace tst_refine
+
 #include "tst_refine.moc"

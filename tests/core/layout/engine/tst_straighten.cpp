@@ -3,6 +3,8 @@
 #include "core/layout/engine/straighten.h"
 #include "tests/core/layout/box_graphs.h"
 
+namespace tst_straighten {
+
 using namespace sonde::layout;
 using namespace layout_test;
 
@@ -81,4 +83,7 @@ class TestStraighten : public QObject {
 };
 
 QTEST_GUILESS_MAIN(TestStraighten)
+
+}  // namespace tst_straighten
+
 #include "tst_straighten.moc"

@@ -9,6 +9,8 @@
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/registry/registry.h"
 
+namespace tst_convolutions {
+
 using namespace sonde;
 using ops::kernels::Epilogue;
 using tensor::Shape;
@@ -134,4 +136,7 @@ void TestConvolutions::equalTheDefinition() {
 }
 
 QTEST_APPLESS_MAIN(TestConvolutions)
+
+}  // namespace tst_convolutions
+
 #include "tst_convolutions.moc"

@@ -15,6 +15,8 @@
 #include "core/ops/registry/registry.h"
 #include "core/tensor/storage.h"
 
+namespace tst_fourier {
+
 using namespace sonde;
 using namespace sonde::ops::kernels;
 using tensor::DType;
@@ -384,4 +386,7 @@ void TestFourier::stopsBetweenTransforms() {
 }
 
 QTEST_APPLESS_MAIN(TestFourier)
+
+}  // namespace tst_fourier
+
 #include "tst_fourier.moc"

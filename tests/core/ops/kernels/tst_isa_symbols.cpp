@@ -6,6 +6,8 @@
 #include <QStandardPaths>
 #include <QtTest>
 
+namespace tst_isa_symbols {
+
 class TestIsaSymbols : public QObject {
     Q_OBJECT
 
@@ -44,4 +46,7 @@ void TestIsaSymbols::nothingIsSharedBetweenInstructionSets() {
 }
 
 QTEST_APPLESS_MAIN(TestIsaSymbols)
+
+}  // namespace tst_isa_symbols
+
 #include "tst_isa_symbols.moc"

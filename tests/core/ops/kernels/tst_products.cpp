@@ -14,6 +14,8 @@
 #include "core/ops/registry/registry.h"
 #include "core/tensor/dispatch.h"
 
+namespace tst_products {
+
 using namespace sonde;
 using ops::kernels::GemmCall;
 using tensor::DType;
@@ -394,4 +396,7 @@ void TestProducts::stopBetweenBlocks() {
 }
 
 QTEST_APPLESS_MAIN(TestProducts)
+
+}  // namespace tst_products
+
 #include "tst_products.moc"

@@ -7,6 +7,8 @@
 
 #include "core/ops/kernels/winograd.h"
 
+namespace tst_winograd {
+
 using namespace sonde;
 using namespace sonde::ops;
 using namespace sonde::ops::kernels;
@@ -150,4 +152,7 @@ void TestWinograd::onlyPlain3x3() {
 }
 
 QTEST_APPLESS_MAIN(TestWinograd)
+
+}  // namespace tst_winograd
+
 #include "tst_winograd.moc"

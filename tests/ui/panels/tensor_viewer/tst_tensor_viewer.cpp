@@ -22,6 +22,8 @@
 #include "ui/widgets/histogram_plot.h"
 #include "ui/widgets/image_grid_view.h"
 
+namespace tst_tensor_viewer {
+
 using namespace sonde;
 using namespace sonde::panels;
 using tensor::DType;
@@ -459,4 +461,7 @@ class TestTensorViewer : public QObject {
 };
 
 QTEST_MAIN(TestTensorViewer)
+
+}  // namespace tst_tensor_viewer
+
 #include "tst_tensor_viewer.moc"

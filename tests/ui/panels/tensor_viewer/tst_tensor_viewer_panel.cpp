@@ -11,6 +11,8 @@
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/widgets/empty_state.h"
 
+namespace tst_tensor_viewer_panel {
+
 using namespace sonde;
 using namespace sonde::panels;
 
@@ -137,4 +139,7 @@ class TestTensorViewerPanel : public QObject {
 };
 
 QTEST_MAIN(TestTensorViewerPanel)
+
+}  // namespace tst_tensor_viewer_panel
+
 #include "tst_tensor_viewer_panel.moc"
