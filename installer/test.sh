@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-./installer/build.sh
+./installer/build.sh sonde-tests
 log=build/release/Testing/Temporary/LastTest.log
 rm -f "$log"
 status=0

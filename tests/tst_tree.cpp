@@ -104,6 +104,7 @@ class TestTree : public QObject {
     void keysStandInTheActionTableAlone();
     void nothingIsUnfinishedByItsOwnWords();
     void everyOperatorFileDefinesItsOperators();
+    void everyTestHasANamespaceOfItsOwn();
     void everyTestAsserts();
     void testsThatAssertNothingAreFound();
     void testsAreSkippedOnlyForMissingReferenceSets();
@@ -206,6 +207,23 @@ void TestTree::everyOperatorFileDefinesItsOperators() {
     for (const QString& file : files) {
         const QString function = QStringLiteral("void define_%1(Registry&").arg(QFileInfo(file).baseName());
         QVERIFY2(text("core/ops/" + file).contains(function), qPrintable(file + " lacks " + function));
+    }
+}
+
+void TestTree::everyTestHasANamespaceOfItsOwn() {
+    // Tests of a folder are compiled together: outside there are only comments and what the preprocessor reads.
+    for (const QString& test : sourceFiles({"tests"}, {"tst_*.cpp"})) {
+        const QString name = QFileInfo(test).baseName();
+        const QStringList lines = sourceLines(test);
+        const auto begin = lines.indexOf("namespace " + name + " {"),
+                   end = lines.lastIndexOf("}  // namespace " + name);
+        QVERIFY2(begin >= 0 && end > begin, qPrintable(test + " has no namespace " + name));
+        for (qsizetype i = 0; i < lines.size(); ++i) {
+            const QString& line = lines[i];
+            const bool outside = i < begin || i > end;
+            if (!outside || line.isEmpty() || line.startsWith(u'#') || line.startsWith(QStringLiteral("//"))) continue;
+            QFAIL(qPrintable(QStringLiteral("%1:%2: not in namespace %3").arg(test).arg(i + 1).arg(name)));
+        }
     }
 }
 
