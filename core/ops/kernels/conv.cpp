@@ -89,13 +89,13 @@ class PhasedPatches {
     std::vector<std::ptrdiff_t> m_taps;
 };
 
-/// Whether Eigen makes the product as fast or faster (bench_kernels products): of single pixels, and of so few columns
-/// that a twentieth of our tiles would be empty. Of a picture of fewer than 64 pixels that is the matrix itself the
-/// weights are most of the work: packed ones are faster in whole models (3 % of MobileNet). Eigen needs the whole
-/// matrix in memory.
-bool isForEigen(const Window& window, std::int64_t depth, std::int64_t outputs) {
-    constexpr std::int64_t kMaxGathered = std::int64_t{1} << 24, kMinPixels = 64;
-    if (isPlainProduct(window)) return outputs >= kMinPixels;
+/// Whether Eigen makes the product as fast or faster (bench_kernels products): of weights that are not packed, of
+/// single pixels, and of so few columns that a twentieth of our tiles would be empty. Where the picture itself is the
+/// matrix, packed weights are read in whole models as fast on one thread and up to a tenth faster on two, where Eigen
+/// packs them for each thread in each run. Eigen needs the whole matrix in memory.
+bool isForEigen(const Window& window, std::int64_t depth, std::int64_t outputs, bool isPacked) {
+    constexpr std::int64_t kMaxGathered = std::int64_t{1} << 24;
+    if (isPlainProduct(window)) return !isPacked;
     const std::int64_t half = floatKernels().gemm.nr / 2;
     const bool isFaster = window.taps() == 1 || 20 * divideUp(outputs, half) * half >= 21 * outputs;
     return isFaster && outputs <= kMaxGathered / std::max<std::int64_t>(depth, 1);
@@ -119,8 +119,8 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
     const Patches patches(window, sizes.inputSpatial, sizes.outputSpatial);
     const std::int64_t depth = sizes.groupIn() * window.taps();
     const bool plain = isPlainProduct(window);
-    const bool byEigen = isForEigen(window, depth, patches.outputs());
     const auto* plan = context.prepared<ConvPlan>();
+    const bool byEigen = isForEigen(window, depth, patches.outputs(), plan != nullptr);
     std::optional<PhasedPatches> phased;
     if constexpr (std::is_same_v<T, float>) {
         if (window.taps() > 1 && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial))
