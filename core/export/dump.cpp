@@ -332,8 +332,9 @@ bool isForm(const std::pair<std::string, std::size_t>& applied) { return applied
 /// The inputs of operations that were written for their sizes; the note says which sizes, and what needs them.
 base::Diagnostic fixSizes(InternalGraph& graph, const std::vector<std::string>& inputs, const AppliedOptions& applied) {
     std::string options, sizes;
+    std::size_t count = 0;
     for (const auto& each : applied)
-        if (isForm(each)) options += (options.empty() ? "" : ", ") + each.first;
+        if (isForm(each)) options += (count++ == 0 ? "" : ", ") + each.first;
     for (const std::string& name : inputs) {
         const NodeId node = graph.findNode(name);
         if (!node.valid()) continue;
@@ -342,7 +343,7 @@ base::Diagnostic fixSizes(InternalGraph& graph, const std::vector<std::string>& 
         sizes += (sizes.empty() ? "" : ", ") + name + ' ' + graph.node(node).type.text();
     }
     return {base::Severity::Warning,
-            options + " fixes the sizes of inputs to those of the example: " + sizes,
+            options + (count == 1 ? " fixes" : " fix") + " the sizes of inputs to those of the example: " + sizes,
             {},
             "give data of the sizes that are wanted (--input-data)"};
 }

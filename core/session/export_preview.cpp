@@ -85,23 +85,32 @@ double checkError(const Tensor& expected, const Tensor& got) {
     return worst;
 }
 
+/// Tensors of real numbers, and single numbers as tensors of one; none: there are no numbers to compare.
+std::optional<Tensor> numbersOf(const Value& value) {
+    if (value.kind() == tensor::ValueKind::Float) return Tensor::scalar<double>(value.toFloat());
+    if (value.isNumber())
+        return Tensor::scalar<std::int64_t>(value.kind() == tensor::ValueKind::Bool ? value.toBool() : value.toInt());
+    const bool isNumeric = value.isTensor() && value.tensor().dtype() != tensor::DType::String &&
+                           !tensor::isComplex(value.tensor().dtype());
+    return isNumeric ? std::optional(value.tensor()) : std::nullopt;
+}
+
 /// Shape and dtype may change: a scalar is stored as [1], float32 as float16.
 ExportedOutput comparedOutput(std::string name, const Value& expected, const Value& got) {
     ExportedOutput output{std::move(name), kNotANumber, kNotANumber, {}};
-    if (!expected.isTensor() || !got.isTensor()) {
-        output.note = "only tensors are compared";
+    const std::optional<Tensor> left = numbersOf(expected), right = numbersOf(got);
+    if (!left || !right) {
+        const bool isSame = tensor::identical(expected, got), areTensors = expected.isTensor() && got.isTensor();
+        if (isSame) output.error = output.maxAbsolute = 0;
+        else if (!areTensors) output.error = output.maxAbsolute = std::numeric_limits<double>::infinity();
+        if (!isSame) output.note = got.typeText() + (areTensors ? " is not compared" : " with another value");
         return output;
     }
-    const Tensor& e = expected.tensor();
-    const Tensor& g = got.tensor();
-    if (e.typeText() != g.typeText()) output.note = g.typeText() + " instead of " + e.typeText();
+    const Tensor &e = *left, &g = *right;
+    if (expected.typeText() != got.typeText()) output.note = got.typeText() + " instead of " + expected.typeText();
     const bool isScalar = e.numel() == 1 && g.numel() == 1;
-    if (!isScalar && e.shape() != g.shape()) return output;
-    const auto isNumeric = [](const Tensor& value) {
-        return value.dtype() != tensor::DType::String && !tensor::isComplex(value.dtype());
-    };
-    if (!isNumeric(e) || !isNumeric(g)) {
-        output.note = e.typeText() + " is not compared";
+    if (!isScalar && e.shape() != g.shape()) {
+        output.error = output.maxAbsolute = std::numeric_limits<double>::infinity();
         return output;
     }
     output.error = checkError(e, g);
@@ -255,8 +264,8 @@ class Previewer {
 };
 
 double largest(const std::vector<ExportedOutput>& outputs, double ExportedOutput::*member) {
-    double worst = outputs.empty() ? kNotANumber : 0;
-    for (const ExportedOutput& output : outputs) worst = std::isnan(worst) ? worst : std::max(output.*member, worst);
+    double worst = kNotANumber;
+    for (const ExportedOutput& output : outputs) worst = std::fmax(output.*member, worst);
     return worst;
 }
 

@@ -17,8 +17,8 @@ using document::ExportForm;
 struct ExportedOutput {
     std::string name;  ///< in the model
     double error = 0;  ///< max |e - g| / max(min(|e|, |g|), 1), as test cases of dumps have it; infinite where only
-                       ///< one of both is NaN; NaN: they could not be compared
-    double maxAbsolute = 0;  ///< max |e - g|
+                       ///< one of both is NaN, or the shapes differ; NaN: they are no numbers
+    double maxAbsolute = 0;  ///< max |e - g|; infinite and NaN likewise
     std::string note;        ///< why they could not be compared; the types, where they are not the same
 };
 
@@ -34,7 +34,7 @@ struct ExportMeasure {
         error;  ///< why it could not be written, read or run; the members before are known anyway
     base::Diagnostics notes;
 
-    /// Of its outputs; NaN where nothing could be compared.
+    /// Of its outputs that are numbers; NaN without any.
     double largestError() const;
     double largestAbsolute() const;
     /// The time: "0.0123 ms", "856 ms", "1,043 ms". Empty if it could not be run.

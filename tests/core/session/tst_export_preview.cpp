@@ -51,6 +51,31 @@ document::ExportForm scaledForm(float scale) {
             }};
 }
 
+/// `factors` · x, and how many elements x has, as a number.
+document::Document countedDocument(const std::vector<float>& factors) {
+    test::Maker maker;
+    document::Document document;
+    const test::NodeId x = maker.floats("x", {4});
+    const auto count = static_cast<std::int64_t>(factors.size());
+    const test::NodeId product =
+        maker.call("product", "aten::mul.Tensor", x, maker.constant("factors", Tensor::of<float>({count}, factors)));
+    const test::NodeId size = maker.call("size", "aten::size.int", x, 0);
+    maker.result(test::tuple({test::arg(product), test::arg(size)}));
+    document.inputs.push_back({"x", x});
+    document.outputs = {{"out", product}, {"count", size}};
+    document.graph = std::make_shared<test::InternalGraph>(maker.graph);
+    return document;
+}
+
+document::ExportForm countedForm(const std::vector<float>& factors) {
+    return {"counted",
+            [factors](const std::filesystem::path& path,
+                      const base::WorkContext&) -> base::Result<document::ExportForm::Files> {
+                SONDE_TRY(exporting::writeExport(countedDocument(factors), {}, path));
+                return document::ExportForm::Files{{path}, {}};
+            }};
+}
+
 QStringList leftFolders() { return QDir::temp().entryList({QStringLiteral("sonde-export-*")}, QDir::Dirs); }
 
 }  // namespace
@@ -61,6 +86,7 @@ class TestExportPreview : public QObject {
   private slots:
     void theSameModelHasNoError();
     void errorsAreThoseOfTheFormula();
+    void outputsThatAreNoTensorsHideNoError();
     void halfPrecisionRounds();
     void whatFailsIsToldInItsRow();
     void aModelThatCannotRunIsStillMeasured();
@@ -116,6 +142,27 @@ void TestExportPreview::errorsAreThoseOfTheFormula() {
              0.0);
     QCOMPARE(session::previewExport(*smallModel(), row({1, 1, 1, 1}), other, 1)->forms[0].largestError(),
              std::numeric_limits<double>::infinity());
+}
+
+/// 2, 2, 3, 4 instead of 1, 2, 3, 4 is 1/1 apart; the count is 4 in both. What cannot be compared counts for nothing.
+void TestExportPreview::outputsThatAreNoTensorsHideNoError() {
+    const document::Document model = countedDocument({1, 2, 3, 4});
+    const std::vector<document::ExportForm> forms{countedForm({2, 2, 3, 4})};
+    const auto preview = session::previewExport(model, row({1, 1, 1, 1}), forms, 1);
+    QVERIFY(preview.has_value());
+    const ExportMeasure& form = preview->forms.front();
+    QVERIFY2(!form.error, form.error ? form.error->text().c_str() : "");
+    QCOMPARE(form.outputs.size(), std::size_t(2));
+    QCOMPARE(form.outputs[1].name, std::string("count"));
+    QCOMPARE(form.outputs[1].error, 0.0);
+    QCOMPARE(form.largestError(), 1.0);
+    ExportMeasure measure;
+    const double unknown = std::nan("");
+    measure.outputs = {{"text", unknown, unknown, "str is not compared"}};
+    QVERIFY(std::isnan(measure.largestError()) && std::isnan(measure.largestAbsolute()));
+    measure.outputs.push_back({"out", 0.25, 0.5, {}});
+    QCOMPARE(measure.largestError(), 0.25);
+    QCOMPARE(measure.largestAbsolute(), 0.5);
 }
 
 /// float16 has 11 bits: 1.0005 becomes 1.0 or 1.0009765625, so that 2 · x is 0.001 or 0.00095 apart.
