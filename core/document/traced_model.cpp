@@ -9,6 +9,7 @@
 #include "core/document/finish.h"
 #include "core/document/input_infos.h"
 #include "core/document/inputs_outputs.h"
+#include "core/document/tracer_concrete.h"
 #include "core/document/tracers.h"
 
 namespace sonde::document {
@@ -35,7 +36,9 @@ std::vector<KnownInput> inputsForExamples(const std::shared_ptr<trace::Module>& 
         const auto known = std::ranges::find(inputs, parameter.name, &KnownInput::name);
         return !parameter.fallback && (known == inputs.end() || !known->type.shape);
     };
-    if (options.inputData.empty() || std::ranges::none_of(root->signature(), isOpen)) return inputs;
+    // A traced module cannot be made without an example; what it says then names the shapes.
+    const bool asksForExample = !options.inputData.empty() || options.tracer == "traced-module";
+    if (!asksForExample || std::ranges::none_of(root->signature(), isOpen)) return inputs;
     OpenOptions plain;
     plain.leaves = options.leaves;
     plain.concrete = options.concrete;
@@ -49,6 +52,12 @@ std::vector<KnownInput> inputsForExamples(const std::shared_ptr<trace::Module>& 
         else if (!input->type.shape) *input = {info.name, info.type, info.isGuide, info.usual};
     }
     return known;
+}
+
+/// An example of another rank than the layers take is told where something went wrong.
+base::Error withRanks(base::Error error, const TraceRequest& request) {
+    for (const std::string& text : ranksApart(request)) error.hint += (error.hint.empty() ? "" : "; ") + text;
+    return error;
 }
 
 /// A parameter with a fixed value is an input that is checked to be just that: a run that is given nothing else takes
@@ -107,10 +116,16 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
             request.concrete.emplace(parameter.name, tensor::Tensor::scalar<float>(0));
     }
     work.report("tracing");
-    SONDE_ASSIGN(TracedGraph traced, tracer->trace(request));
+    auto traced = tracer->trace(request);
     if (work.cancelled()) return base::cancelled("tracing");
-    tellUnknownNames(traced, *root, options);
-    return documentOf(std::move(traced), options, inputs, work);
+    if (!traced) return withRanks(std::move(traced).error(), request);
+    tellUnknownNames(*traced, *root, options);
+    auto document = documentOf(*std::move(traced), options, inputs, work);
+    if (!document->diagnostics.empty())
+        for (std::string& text : ranksApart(request))
+            document->diagnostics.insert(document->diagnostics.begin(),
+                                         {base::Severity::Warning, std::move(text), {}, {}});
+    return document;
 }
 
 std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& options,

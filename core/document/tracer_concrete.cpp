@@ -29,6 +29,26 @@ base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequ
     return examples;
 }
 
+std::vector<std::string> ranksApart(const TraceRequest& request) {
+    std::vector<std::string> texts;
+    if (std::ranges::none_of(request.inputs, &KnownInput::isGuide)) return texts;
+    const auto given = exampleInputs(request);
+    if (!given) return texts;
+    for (const auto& [name, value] : *given) {
+        const auto known = std::ranges::find(request.inputs, name, &KnownInput::name);
+        if (known == request.inputs.end() || !known->isGuide || !known->type.shape || !value.isTensor()) continue;
+        if (value.tensor().rank() == known->type.shape->size()) continue;
+        texts.push_back("the layers take " + typeAndRank(known->type) + " for input '" + name + "', the example is " +
+                        value.typeText());
+    }
+    return texts;
+}
+
+std::string typeAndRank(const tensor::TypeInfo& type) {
+    const std::size_t rank = type.shape ? type.shape->size() : 0;
+    return type.text() + " (" + std::to_string(rank) + (rank == 1 ? " dimension)" : " dimensions)");
+}
+
 trace::ConcreteArguments withAbsent(const TraceRequest& request) {
     trace::ConcreteArguments fixed = request.concrete;
     for (const trace::ForwardParameter& parameter : request.root->signature()) {

@@ -2,6 +2,8 @@
 
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/document/trace_request.h"
 #include "core/trace/concrete_run.h"
@@ -11,6 +13,14 @@ namespace sonde::document {
 /// Example values of forward's parameters by name, made of options.inputData (of its first case); those that --concrete
 /// fixes and those with a default need none. Empty if there is no inputData. Errors are those of the specification.
 base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequest& request);
+
+/// "int64[batch,time] (2 dimensions)". A type without a shape is a scalar's.
+std::string typeAndRank(const tensor::TypeInfo& type);
+
+/// "the layers take int64[batch,time] (2 dimensions) for input 'idx', the example is int64[3]": one for each input
+/// whose rank is known of the layers alone and is not the example's. Such data is the model's own affair, unless it
+/// fails.
+std::vector<std::string> ranksApart(const TraceRequest& request);
 
 /// The values that parameters are fixed to: those of --concrete, and None for a parameter whose default it is and that
 /// takes no value of the user. A forward asks whether it is None, which a symbolic value is not.

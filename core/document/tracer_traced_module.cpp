@@ -13,6 +13,19 @@ namespace {
 
 using tensor::Value;
 
+/// What to do about an input whose shape no file says: a call that works, made for what its layers take if that is
+/// known.
+std::string exampleHint(const std::string& name, const TraceRequest& request) {
+    const auto input = std::ranges::find(request.inputs, name, &KnownInput::name);
+    const bool isGuided = input != request.inputs.end() && input->type.isTensor() && input->type.shape;
+    std::string source = "#rand(0,1";
+    if (!isGuided) source += ",1,3,224,224";
+    else
+        for (const std::int64_t size : io::usualShape(input->type, input->usual)) source += ',' + std::to_string(size);
+    return (isGuided ? "its layers take " + typeAndRank(input->type) + "; " : std::string()) +
+           "provide an example: --example '" + name + ':' + source + ")'";
+}
+
 /// Values for the parameters: what --concrete fixes, the example, else random ones of the known types. Parameters with
 /// a default keep it.
 base::Result<std::vector<std::pair<std::string, Value>>> example(const TraceRequest& request) {
@@ -26,13 +39,12 @@ base::Result<std::vector<std::pair<std::string, Value>>> example(const TraceRequ
             values.emplace_back(parameter.name, known->second);
         } else if (takesValue(parameter, request.inputs)) {
             const auto input = std::ranges::find(request.inputs, parameter.name, &KnownInput::name);
-            const bool isKnown = input != request.inputs.end() && input->type.isTensor() && input->type.shape;
+            const bool isKnown =
+                input != request.inputs.end() && !input->isGuide && input->type.isTensor() && input->type.shape;
             if (!isKnown) {
-                return base::usageError(
-                    "tracing as a traced module runs the model, and the shape of its input '" + parameter.name +
-                        "' is not known",
-                    "--tracer traced-module",
-                    "provide an example: --example '" + parameter.name + ":#rand(0,1,1,3,224,224)'");
+                return base::usageError("tracing as a traced module runs the model, and the shape of its input '" +
+                                            parameter.name + "' is not known",
+                                        "--tracer traced-module", exampleHint(parameter.name, request));
             }
             missing.push_back({parameter.name, input->type});
         }

@@ -108,6 +108,37 @@ class TestTracedModuleDocument : public QObject {
     void initTestCase() { m_scope = std::make_unique<trace::EvaluatorScope>(document::kernelEvaluator()); }
     void cleanupTestCase() { m_scope.reset(); }
 
+    /// The archive says of idx only that it is a tensor. The layers take two dimensions: an embedding, and a sum with
+    /// one row for each position.
+    void refusalsNameTheRankThatTheLayersTake() {
+        const std::string model = SONDE_TEST_DATA "/models/gpt_mini.script.pt";
+        document::OpenOptions options;
+        options.tracer = "traced-module";
+        const auto without = document::open(model, options);
+        QVERIFY(!without);
+        const QString hint = QString::fromStdString(without.error().hint);
+        QVERIFY2(hint.startsWith("its layers take int64[idx.0,idx.1] (2 dimensions); provide an example: "),
+                 qPrintable(hint));
+        options.inputData = hint.section('\'', 1, 1).toStdString();
+        QVERIFY2(options.inputData.starts_with("idx:#rand("), options.inputData.c_str());
+        const auto advised = document::open(model, options);
+        QVERIFY2(advised.has_value(), advised ? "" : advised.error().text().c_str());
+        const std::string told =
+            "the layers take int64[idx.0,idx.1] (2 dimensions) for input 'idx', the example is int64[3]";
+        options.inputData = "[1,2,3]";
+        const auto wrong = document::open(model, options);
+        QVERIFY(!wrong);
+        QVERIFY2(wrong.error().hint.ends_with(told), wrong.error().hint.c_str());
+        options.tracer.clear();
+        const auto followed = document::open(model, options);
+        QVERIFY2(followed.has_value(), followed ? "" : followed.error().text().c_str());
+        QCOMPARE((*followed)->diagnostics.front().what, told);
+        options.inputData = "[[1,2,3]]";
+        const auto right = document::open(model, options);
+        QVERIFY(right.has_value());
+        for (const base::Diagnostic& finding : (*right)->diagnostics) QVERIFY(finding.what != told);
+    }
+
     void namesOfABuiltInModel() {
         const auto document = opened("zoo:resnet18");
         QVERIFY(document);
