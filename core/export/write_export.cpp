@@ -160,7 +160,9 @@ base::Result<WrittenExport> writeAsTracedModule(const Document& document, const 
 base::Result<void> checkExport(const Document& document, ExportFormat format) {
     if (format == ExportFormat::TracedModule && !document.tracedModule)
         return base::usageError("only traced modules can be saved as one", document.location,
-                                "open the model with the tracer traced-module");
+                                document.traced ? "trace the model with --tracer traced-module"
+                                                : "this model has no modules that can be traced; TorchScript "
+                                                  "archives, built-in models and C++ models have");
     return {};
 }
 

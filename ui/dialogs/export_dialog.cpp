@@ -13,16 +13,20 @@
 #include <QPushButton>
 #include <QScopedValueRollback>
 #include <QSplitter>
+#include <QStackedWidget>
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <utility>
 
 #include "ui/context/count_text.h"
 #include "ui/context/text.h"
+#include "ui/context/window_hint.h"
 #include "ui/dialogs/export_options_view.h"
 #include "ui/dialogs/export_preview_table.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/empty_state.h"
 #include "ui/widgets/progress_strip.h"
 #include "ui/widgets/tall_area.h"
 
@@ -36,11 +40,10 @@ namespace {
 
 constexpr int kPreviewDelayMs = 300, kOptionsHeight = 300, kPreviewHeight = 230;
 
-/// "Only … can be saved as one: open the model with …"; where is known, as the model is open.
-QString sentenceOf(const base::Error& error) {
-    QString said = QString::fromStdString(error.hint.empty() ? error.what : error.what + ": " + error.hint);
-    if (!said.isEmpty()) said[0] = said[0].toUpper();
-    return said;
+QString capitalised(const std::string& words) {
+    QString sentence = QString::fromStdString(words);
+    if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
+    return sentence;
 }
 
 }  // namespace
@@ -50,22 +53,16 @@ ExportDialog::ExportDialog(session::Session& session, QString folder, QWidget* p
     setWindowTitle(tr("Export Model"));
     m_delay->setSingleShot(true);
     m_delay->setInterval(kPreviewDelayMs);
-    m_options = new ExportOptionsView(this);
-    m_options->setInputData(m_exports.inputData());
-    auto* area = new widgets::TallArea(m_options, this);
-    area->setObjectName(QStringLiteral("options"));
-    auto* parts = new QSplitter(Qt::Vertical, this);
-    parts->setChildrenCollapsible(false);
-    parts->addWidget(area);
-    parts->addWidget(makePreview());
-    parts->setStretchFactor(0, 1);
-    parts->setStretchFactor(1, 1);
-    parts->setSizes({kOptionsHeight, kPreviewHeight});
+    m_impossible = new widgets::EmptyState(QStringLiteral("export"), {}, {}, {}, this);
+    m_impossible->setObjectName(QStringLiteral("impossible"));
+    m_stack = new QStackedWidget(this);
+    m_stack->addWidget(makeParts());
+    m_stack->addWidget(m_impossible);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(theme::kMedium, theme::kMedium, theme::kMedium, theme::kMedium);
     column->addWidget(makeHead());
-    column->addWidget(parts, 1);
-    column->addWidget(makeFileRow());
+    column->addWidget(m_stack, 1);
+    column->addWidget(m_fileRow = makeFileRow());
     column->addWidget(makeButtons());
     connectParts();
     setChoice(m_exports.choice());
@@ -105,6 +102,22 @@ QWidget* ExportDialog::makeHead() {
     return head;
 }
 
+QWidget* ExportDialog::makeParts() {
+    m_options = new ExportOptionsView(this);
+    m_options->setInputData(m_exports.inputData());
+    auto* area = new widgets::TallArea(m_options, this);
+    area->setObjectName(QStringLiteral("options"));
+    m_parts = new QSplitter(Qt::Vertical, this);
+    m_parts->setChildrenCollapsible(false);
+    m_parts->addWidget(area);
+    m_parts->addWidget(makePreview());
+    m_parts->setStretchFactor(0, 1);
+    m_parts->setStretchFactor(1, 1);
+    m_parts->setSizes({kOptionsHeight, kPreviewHeight});
+    connect(m_parts, &QSplitter::splitterMoved, this, [this] { m_isSplitByHand = true; });
+    return m_parts;
+}
+
 QWidget* ExportDialog::makePreview() {
     auto* preview = new QWidget(this);
     m_table = new ExportPreviewTable(preview);
@@ -135,7 +148,6 @@ QWidget* ExportDialog::makeFileRow() {
     m_command->setObjectName(QStringLiteral("command"));
     m_command->setReadOnly(true);
     m_command->setFont(theme::Theme::instance().monoFont());
-    m_command->setToolTip(tr("The command that writes the same file"));
     auto* commandLabel = new QLabel(tr("Comma&nd"), rows);
     commandLabel->setBuddy(m_command);
     auto* copy = new QPushButton(tr("Cop&y"), rows);
@@ -246,8 +258,8 @@ void ExportDialog::followChoice() {
     const ExportChoice& choice = m_exports.choice();
     const exporting::ExportFormatInfo& info = exporting::infoOf(choice.format);
     m_format->setCurrentIndex(m_format->findData(text(info.id)));
-    const auto possible = m_exports.check(choice.format);
-    m_formatHelp->setText(possible ? text(info.help) : sentenceOf(possible.error()));
+    m_formatHelp->setText(text(info.help));
+    showPossible();
     m_preset->clear();
     const exporting::ExportPreset* now = exporting::presetOf(choice);
     for (const exporting::ExportPreset& preset : exporting::exportPresets()) {
@@ -261,10 +273,19 @@ void ExportDialog::followChoice() {
         m_preset->setCurrentIndex(m_preset->count() - 1);
     }
     if (!m_ownPath) m_path->setText(m_exports.suggestedPath(m_folder));
-    m_command->setText(m_exports.commandLine(m_path->text()));
-    m_command->setCursorPosition(0);
     m_delay->start();
     pathEdited();
+}
+
+/// A format that does not fit the model has neither options nor a preview: what is the matter, and what to do.
+void ExportDialog::showPossible() {
+    const auto possible = m_exports.check(m_exports.choice().format);
+    m_stack->setCurrentIndex(possible ? 0 : 1);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_preset, m_fileRow})
+        widget->setEnabled(possible.has_value());
+    if (!possible)
+        m_impossible->setContent(QStringLiteral("export"), capitalised(possible.error().what),
+                                 capitalised(context::windowHint(possible.error().hint).toStdString()));
 }
 
 void ExportDialog::chooseFile() {
@@ -287,17 +308,23 @@ void ExportDialog::chooseFile() {
 
 void ExportDialog::pathEdited() {
     if (m_path->text() != m_replaced) m_replaced.clear();
-    m_command->setText(m_exports.commandLine(m_path->text()));
-    m_command->setCursorPosition(0);
+    showCommand();
     tell({});
     refreshButtons();
+}
+
+void ExportDialog::showCommand() {
+    const bool isPossible = m_exports.check(m_exports.choice().format).has_value();
+    m_command->setText(isPossible ? m_exports.commandLine(m_path->text()) : QString());
+    m_command->setCursorPosition(0);
+    m_command->setToolTip(tr("The command that writes the same file") + u'\n' + m_command->text());
 }
 
 void ExportDialog::showPreview() {
     const auto& problem = m_exports.problem();
     QString said = m_table->details();
     if (problem) {
-        // Of a format that does not fit the head of the dialog has told it.
+        // Of a format that does not fit it is told in place of the preview.
         const bool isPossible = m_exports.check(m_exports.choice().format).has_value();
         said = isPossible ? QString::fromStdString(problem->text()) : QString();
     } else if (!m_exports.preview()) {
@@ -307,6 +334,16 @@ void ExportDialog::showPreview() {
                    .arg(context::countText(static_cast<qint64>(m_exports.preview()->threads)));
     }
     m_details->setText(said);
+    makeRoom();
+}
+
+/// As many rows of the preview as are there, as long as the options keep a third.
+void ExportDialog::makeRoom() {
+    if (m_isSplitByHand || !m_exports.preview()) return;
+    const QList<int> sizes = m_parts->sizes();
+    const int all = sizes[0] + sizes[1], beside = sizes[1] - m_table->height();
+    const int wanted = std::clamp(m_table->sizeHint().height() + beside, kPreviewHeight, all * 2 / 3);
+    if (wanted > sizes[1]) m_parts->setSizes({all - wanted, wanted});
 }
 
 void ExportDialog::write(bool replace) {

@@ -8,11 +8,14 @@ class QComboBox;
 class QLabel;
 class QLineEdit;
 class QPushButton;
+class QSplitter;
+class QStackedWidget;
 class QTimer;
 
 namespace sonde::widgets {
+class EmptyState;
 class ProgressStrip;
-}
+}  // namespace sonde::widgets
 
 namespace sonde::dialogs {
 
@@ -49,6 +52,7 @@ class ExportDialog : public QDialog {
 
   private:
     QWidget* makeHead();
+    QWidget* makeParts();
     QWidget* makePreview();
     QWidget* makeFileRow();
     QWidget* makeButtons();
@@ -58,7 +62,10 @@ class ExportDialog : public QDialog {
     void chooseFile();
     void pathEdited();
     void followChoice();
+    void showPossible();
+    void showCommand();
     void showPreview();
+    void makeRoom();
     void tell(const QString& text, bool isError = false);
     void told(const QString& path, const QStringList& notes);
     void refreshButtons();
@@ -68,9 +75,13 @@ class ExportDialog : public QDialog {
     QComboBox* m_format = nullptr;
     QComboBox* m_preset = nullptr;
     QLabel* m_formatHelp = nullptr;
+    QStackedWidget* m_stack = nullptr;  ///< options and preview, or why there are none
+    widgets::EmptyState* m_impossible = nullptr;
+    QSplitter* m_parts = nullptr;
     ExportOptionsView* m_options = nullptr;
     ExportPreviewTable* m_table = nullptr;
     QLabel* m_details = nullptr;
+    QWidget* m_fileRow = nullptr;
     QLineEdit* m_command = nullptr;
     QLineEdit* m_path = nullptr;
     QLabel* m_state = nullptr;
@@ -84,6 +95,7 @@ class ExportDialog : public QDialog {
     bool m_isError = false;     ///< what is told under the file
     bool m_justWritten = false;
     bool m_showing = false;
+    bool m_isSplitByHand = false;  ///< the room between options and preview stays as it is
 };
 
 }  // namespace sonde::dialogs

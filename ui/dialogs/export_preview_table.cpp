@@ -1,7 +1,9 @@
 #include "ui/dialogs/export_preview_table.h"
 
 #include <QHeaderView>
+#include <QScrollBar>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/analysis/parameters.h"
@@ -13,7 +15,7 @@ namespace sonde::dialogs {
 
 namespace {
 
-constexpr int kShownRows = 7, kMinRows = 3;
+constexpr int kMinRows = 3, kMinColumnWidth = 72;
 
 QString fileSizeText(std::uint64_t bytes) {
     return bytes == 0 ? QStringLiteral("–")
@@ -39,7 +41,7 @@ QString detailsOf(const session::ExportMeasure& measure) {
 
 }  // namespace
 
-ExportPreviewTable::ExportPreviewTable(QWidget* parent) : QTableWidget(0, 6, parent) {
+ExportPreviewTable::ExportPreviewTable(QWidget* parent) : QTableWidget(0, 6, parent), m_modelRow(new QTableView(this)) {
     setHorizontalHeaderLabels(
         {tr("Step"), tr("Operations"), tr("Weights"), tr("File"), tr("Largest error"), tr("Run")});
     const QStringList tips{tr("Each row adds one option to those above"),
@@ -51,6 +53,7 @@ ExportPreviewTable::ExportPreviewTable(QWidget* parent) : QTableWidget(0, 6, par
     for (int i = 0; i < columnCount(); ++i) horizontalHeaderItem(i)->setToolTip(tips.at(i));
     horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+    horizontalHeader()->setMinimumSectionSize(kMinColumnWidth);
     horizontalHeader()->setHighlightSections(false);
     verticalHeader()->hide();
     verticalHeader()->setDefaultSectionSize(fontMetrics().height() + theme::kSmall);
@@ -60,16 +63,46 @@ ExportPreviewTable::ExportPreviewTable(QWidget* parent) : QTableWidget(0, 6, par
     setEditTriggers(NoEditTriggers);
     setTabKeyNavigation(false);
     setAccessibleName(tr("Preview"));
+    m_modelRow->setObjectName(QStringLiteral("modelRow"));
+    m_modelRow->setModel(model());
+    m_modelRow->horizontalHeader()->hide();
+    m_modelRow->verticalHeader()->hide();
+    m_modelRow->verticalHeader()->setDefaultSectionSize(verticalHeader()->defaultSectionSize());
+    m_modelRow->setFrameShape(NoFrame);
+    m_modelRow->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_modelRow->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_modelRow->setSelectionMode(NoSelection);
+    m_modelRow->setFocusPolicy(Qt::NoFocus);
+    m_modelRow->setAttribute(Qt::WA_TransparentForMouseEvents);
+    connect(verticalScrollBar(), &QScrollBar::valueChanged, this, &ExportPreviewTable::placeModelRow);
+    connect(horizontalHeader(), &QHeaderView::geometriesChanged, this, &ExportPreviewTable::placeModelRow);
+    placeModelRow();
 }
 
 QSize ExportPreviewTable::sizeHint() const {
     const int line = verticalHeader()->defaultSectionSize();
-    return {480, line * kShownRows + horizontalHeader()->sizeHint().height() + 2};
+    return {480, line * std::max(rowCount(), kMinRows) + horizontalHeader()->sizeHint().height() + 2 * frameWidth()};
+}
+
+void ExportPreviewTable::scrollTo(const QModelIndex& index, ScrollHint hint) {
+    QTableWidget::scrollTo(index, hint);
+    if (index.row() > 0 && visualRect(index).top() < verticalHeader()->defaultSectionSize())
+        verticalScrollBar()->setValue(index.row() - 1);
+}
+
+/// Over the first row that is seen while the model's own is scrolled away.
+void ExportPreviewTable::placeModelRow() {
+    const QRect area = viewport()->geometry();
+    m_modelRow->setGeometry(area.left(), area.top(), area.width(), verticalHeader()->defaultSectionSize());
+    for (int i = 0; i < columnCount(); ++i) m_modelRow->setColumnWidth(i, columnWidth(i));
+    m_modelRow->setVisible(rowCount() > 0 && verticalScrollBar()->value() > 0);
+    m_modelRow->scrollToTop();
 }
 
 void ExportPreviewTable::resizeEvent(QResizeEvent* event) {
     QTableWidget::resizeEvent(event);
     if (currentItem()) scrollToItem(currentItem());
+    placeModelRow();
 }
 
 void ExportPreviewTable::show(const session::ExportPreview* preview) {
@@ -79,6 +112,8 @@ void ExportPreviewTable::show(const session::ExportPreview* preview) {
     addRow(preview->model, true);
     for (const session::ExportMeasure& form : preview->forms) addRow(form, false);
     setCurrentCell(rowCount() - 1, 0);
+    updateGeometry();
+    placeModelRow();
 }
 
 void ExportPreviewTable::addRow(const session::ExportMeasure& measure, bool isModel) {

@@ -63,6 +63,9 @@ void TestWindowHint::clausesAreReplacedOrLeftOut_data() {
                               << "";
     QTest::newRow("one clause of two") << "names must be the model's; `sonde models` lists the settings"
                                        << "names must be the model's; File \u203a Open Built-in Model lists them";
+    QTest::newRow("an option with its value")
+        << "trace the model with --tracer traced-module"
+        << "choose the tracer \"Traced module\" in the Tracing panel and trace again";
     QTest::newRow("several options")
         << "make the module a leaf (--leaf CLASS), or trace with --tracer robust"
         << "make the module's class a leaf in the Tracing panel; choose another tracer in the Tracing panel";

@@ -7,9 +7,10 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QScrollBar>
+#include <QSplitter>
 #include <QTableWidget>
 
-#include <algorithm>
 #include <array>
 
 #include "core/document/document.h"
@@ -18,6 +19,7 @@
 #include "tests/support/window_fixture.h"
 #include "ui/context/stored.h"
 #include "ui/dialogs/export_dialog.h"
+#include "ui/widgets/empty_state.h"
 #include "ui/window/window_dialogs.h"
 
 namespace tst_export_dialog {
@@ -35,6 +37,8 @@ class TestExportDialog : public test::WindowFixture {
     }
 
     void everyOptionIsShownWithWhatItDoes();
+    void aFormatThatDoesNotFitSaysWhy();
+    void theModelsRowIsAlwaysSeen();
     void aPreviewFollowsTheOptions();
     void wrongValuesCannotBeWritten();
     void aFileIsWrittenByKeysAlone();
@@ -98,6 +102,7 @@ void TestExportDialog::everyOptionIsShownWithWhatItDoes() {
     openSmall();
     openDialog();
     for (const exporting::ExportFormatInfo& format : exporting::exportFormats()) {
+        if (format.format == exporting::ExportFormat::TracedModule) continue;  // which the model cannot be written as
         choose("format", QString::fromUtf8(format.id.data(), static_cast<int>(format.id.size())));
         for (const exporting::ExportOption& option : exporting::exportOptions()) {
             const std::string name(option.name);
@@ -110,20 +115,69 @@ void TestExportDialog::everyOptionIsShownWithWhatItDoes() {
             QVERIFY(description && !description->text().isEmpty());
         }
     }
-    // A model that was not traced so is no traced module, which is said once, instead of tried.
-    QVERIFY(!part<QPushButton>("write")->isEnabled());
-    QVERIFY(part<QLineEdit>("path")->text().endsWith(QStringLiteral(".sondetm")));
-    QCOMPARE(part<QLabel>("details")->text(), QString());
-    const auto labels = m_dialog->findChildren<QLabel*>();
-    QCOMPARE(std::ranges::count_if(labels,
-                                   [](const QLabel* label) {
-                                       return label->text() == QStringLiteral(
-                                                                   "Only traced modules can be saved as one: open the "
-                                                                   "model with the tracer traced-module");
-                                   }),
-             1);
     choose("format", QStringLiteral("onnx"));
     QVERIFY(part<QPushButton>("write")->isEnabled());
+}
+
+void TestExportDialog::aFormatThatDoesNotFitSaysWhy() {
+    openSmall();
+    openDialog();
+    choose("format", QStringLiteral("traced-module"));
+    const auto* reason = part<widgets::EmptyState>("impossible");
+    QVERIFY(reason->isVisible() && !part<QTableWidget>("preview")->isVisible());
+    QCOMPARE(reason->accessibleName(), QStringLiteral("Only traced modules can be saved as one"));
+    QCOMPARE(
+        reason->accessibleDescription(),
+        QStringLiteral("This model has no modules that can be traced; TorchScript archives, built-in models and C++ "
+                       "models have"));
+    QVERIFY(part<QLineEdit>("path")->text().endsWith(QStringLiteral(".sondetm")));
+    for (const char* name : {"write", "preset", "path", "command"}) QVERIFY2(!part<QWidget>(name)->isEnabled(), name);
+    QCOMPARE(part<QLineEdit>("command")->text(), QString());
+    choose("format", QStringLiteral("onnx"));
+    QVERIFY(!reason->isVisible() && part<QTableWidget>("preview")->isVisible());
+    for (const char* name : {"write", "preset", "path", "command"}) QVERIFY2(part<QWidget>(name)->isEnabled(), name);
+    m_dialog->close();
+    open(QStringLiteral("zoo:seed"));
+    openDialog();
+    choose("format", QStringLiteral("traced-module"));
+    QCOMPARE(part<widgets::EmptyState>("impossible")->accessibleDescription(),
+             QStringLiteral("Choose the tracer \"Traced module\" in the Tracing panel and trace again"));
+}
+
+/// Six options in a small window: the rows are all seen as long as there is room, and the model's also where there is
+/// none.
+void TestExportDialog::theModelsRowIsAlwaysSeen() {
+    openSmall({800, 600});
+    openDialog();
+    exporting::ExportChoice choice;
+    for (const char* option : {"enable_ioc16", "enable_fuse_preprocess"}) QVERIFY(choice.set(option, "true"));
+    QVERIFY(choice.set("layout", "nchw88"));
+    m_dialog->setChoice(choice);
+    measured();
+    auto* table = part<QTableWidget>("preview");
+    auto* modelRow = part<QTableView>("modelRow");
+    QVERIFY(table->rowCount() >= 6);
+    const auto placeOf = [table](int row) { return table->visualItemRect(table->item(row, 0)); };
+    QTRY_VERIFY(table->viewport()->rect().contains(placeOf(table->rowCount() - 1)));
+    QVERIFY(table->viewport()->rect().contains(placeOf(0)) && !modelRow->isVisible());
+    auto* parts = m_dialog->findChild<QSplitter*>();
+    parts->setSizes({1000, 1});
+    QTRY_VERIFY(table->verticalScrollBar()->maximum() > 0);
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_End, Qt::ControlModifier);
+    QVERIFY(!table->viewport()->rect().contains(placeOf(0)));
+    QVERIFY(modelRow->isVisible());
+    QCOMPARE(modelRow->rowAt(0), 0);
+    QCOMPARE(modelRow->mapTo(table, QPoint()), table->viewport()->geometry().topLeft());
+    QCOMPARE(modelRow->columnWidth(0), table->columnWidth(0));
+    // No row is behind it when it is chosen.
+    for (int row = table->rowCount() - 2; row >= 1; --row) {
+        QTest::keyClick(table, Qt::Key_Up);
+        QCOMPARE(table->currentRow(), row);
+        QVERIFY(placeOf(row).top() >= (modelRow->isVisible() ? modelRow->height() : 0));
+    }
+    QTest::keyClick(table, Qt::Key_Up);
+    QVERIFY(!modelRow->isVisible() && placeOf(0).top() == 0);
 }
 
 void TestExportDialog::aPreviewFollowsTheOptions() {
