@@ -53,7 +53,13 @@ TestCases::Outcome TestCases::outcomeOf(const LoadAndRunTask& task, const base::
 }
 
 void TestCases::run(const PlainFormMaker& form) {
-    if (count() == 0) return;
+    if (!m_document) return;
+    if (count() == 0) {
+        const char* const hint =
+            "only dumps that were written with inputs have them; `sonde dump MODEL -o FILE "
+            "--input-data INPUTS` writes one";
+        return m_observer.failed(base::usageError("the model has no test cases", m_document->title, hint));
+    }
     LoadAndRunTask task;
     task.document = m_document;
     task.options.iterations = 0;

@@ -27,7 +27,7 @@ class TestCases {
     std::optional<std::size_t> shown() const { return m_shown; }
 
     /// Runs each case once and checks its outputs: testCasesChanged(). Then shows the first case that fails, else the
-    /// first. Work for the executor. Only with test cases.
+    /// first. Work for the executor. Without test cases failed(), which tells how to get them.
     void run(const PlainFormMaker& form);
     /// The inputs of a case become the session's, the model is run on them, and its values are compared with those of
     /// the unoptimised graph. Only with results.

@@ -277,7 +277,7 @@ std::vector<ActionInfo> runActions() {
         {"run.end", "&End Point", "Run", "Stop the run once the selected node is computed", "end", "Shift+F9",
          Scope::Window, Need::Model | Need::Selection, true},
         {"run.test_cases", "R&un Test Cases", "Run-", "Run the test cases of the dump and check every output", "check",
-         "Ctrl+Shift+F5", Scope::Window, Need::Model | Need::TestCases | Need::Idle},
+         "Ctrl+Shift+F5", Scope::Window, Need::Model | Need::Idle},
         {"run.measure", "Co&mpute Statistics for All Nodes", "Run-",
          "Compute mean, std, min, max, zeros, NaN and Inf of every node's value", "histogram", "Ctrl+Shift+V",
          Scope::Window, Need::Model | Need::Values | Need::Idle},

@@ -33,8 +33,7 @@ enum class Need {
     Passes = 1 << 19,       ///< passes changed the model
     Compared = 1 << 20,     ///< differences from something are known
     TwoCanvases = 1 << 21,  ///< the window is split
-    TestCases = 1 << 22,    ///< the model's file has test cases
-    Dump = 1 << 23,         ///< the model is a dump
+    Dump = 1 << 22,         ///< the model is a dump
 };
 Q_DECLARE_FLAGS(Needs, Need)
 Q_DECLARE_OPERATORS_FOR_FLAGS(Needs)

@@ -147,7 +147,6 @@ actions::Needs WindowMenus::needs() const {
     state.setFlag(Need::LeftOut, shown.focus().kind != context::Focus::Kind::None || shown.hidesAny());
     state.setFlag(Need::KeptRun, context.comparison().hasKeptRun());
     state.setFlag(Need::Passes, model.whole() && model.whole()->original);
-    state.setFlag(Need::TestCases, context.testCases().count() > 0);
     state.setFlag(Need::Dump, model.whole() && model.whole()->format == document::kDumpFormatName);
     state.setFlag(Need::Compared, context.comparison().isKnown());
     state.setFlag(Need::TwoCanvases, m_parts.canvases.isSplit());

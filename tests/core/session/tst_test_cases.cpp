@@ -43,8 +43,10 @@ class Events : public session::Observer {
   public:
     void testCasesChanged() override { ++cases; }
     void told(const session::Notice& notice) override { notices.push_back(notice); }
+    void failed(const base::Error& error) override { errors.push_back(error); }
     int cases = 0;
     std::vector<session::Notice> notices;
+    std::vector<base::Error> errors;
 };
 
 }  // namespace
@@ -76,6 +78,21 @@ class TestTestCases : public QObject {
         QCOMPARE(session.comparison().title(), std::string("the unoptimised graph"));
         QCOMPARE(session.comparison().compared(), std::size_t(3));
         QCOMPARE(session.comparison().differing(), std::size_t(0));
+    }
+
+    void modelsWithoutCasesSayHowToGetThem() {
+        QCOMPARE(test::writeProductDump(path("bare.dump"), {}), std::string());
+        Session session;
+        Events events;
+        session.setObserver(&events);
+        session.testCases().run(exporting::plainForm);  // nothing is open
+        QVERIFY(events.errors.empty());
+        QVERIFY(session.open(path("bare.dump")));
+        session.testCases().run(exporting::plainForm);
+        QCOMPARE(events.errors.size(), std::size_t(1));
+        QCOMPARE(events.errors[0].text(), std::string("the model has no test cases (bare.dump)"));
+        QVERIFY(events.errors[0].hint.find("`sonde dump MODEL -o FILE --input-data INPUTS`") != std::string::npos);
+        QVERIFY(session.testCases().results().empty() && !session.testCases().isActive());
     }
 
     /// Half of what is right is expected of the second case alone: 1 is the error, and nothing inside of the graph is

@@ -42,7 +42,9 @@ TestCasesPanel::TestCasesPanel(context::OpenModel& opened, context::Navigation& 
     inner->addWidget(m_view);
     m_stack->addWidget(new widgets::EmptyState(
         QStringLiteral("check"), tr("No test cases"),
-        tr("Run \u203a Run Test Cases runs those in the file of a dump and checks every output."), {}, m_stack));
+        tr("Run \u203a Run Test Cases runs those in the file of a dump and checks every output. A dump has them if it was "
+           "exported with inputs: File \u203a Export Model, Test cases."),
+        {}, m_stack));
     m_stack->addWidget(page);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
