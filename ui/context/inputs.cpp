@@ -38,7 +38,7 @@ void Inputs::reset() {
     const std::optional<std::size_t> shown = m_session.testCases().shown();
     for (const session::Input& input : m_session.inputs().all()) {
         m_all.push_back(ModelInput::from(input));
-        if (shown && input.value && input.spec.source.empty()) m_all.back().note = tr("Test case %1").arg(*shown + 1);
+        if (shown && input.value && input.spec.source.empty()) m_all.back().note = tr("Test case %1").arg(*shown);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "tests/support/window_fixture.h"
 #include "ui/models/test_case_table_model.h"
 #include "ui/panels/test_cases/test_cases_panel.h"
+#include "ui/widgets/banner.h"
 
 namespace tst_test_cases_panel {
 
@@ -76,9 +77,10 @@ class TestTestCasesPanel : public WindowFixture {
         key(Qt::Key_F5, Qt::ControlModifier | Qt::ShiftModifier);
         QTRY_VERIFY_WITH_TIMEOUT(context().comparison().isKnown(), 30000);
         settle();
-        QCOMPARE(source->currentText(), QString("Test case 1"));
+        QCOMPARE(source->currentText(), QString("Test case 0"));
+        QVERIFY(source->width() >= source->fontMetrics().horizontalAdvance(source->currentText()) + 16);
         clickRow(1);
-        QCOMPARE(source->currentText(), QString("Test case 2"));
+        QCOMPARE(source->currentText(), QString("Test case 1"));
         m_window->docks().show(QStringLiteral("inputs"));
         QStringList told;
         for (const QLabel* label : editor->findChildren<QLabel*>()) told << label->text();
@@ -89,13 +91,15 @@ class TestTestCasesPanel : public WindowFixture {
         QCOMPARE(source->count(), choices);
     }
 
-    /// There is nothing to run in other models.
+    /// The key says what is missing, and how to get it.
     void otherModelsHaveNone() {
         open(QStringLiteral(SONDE_TEST_DATA "/models/mlp_functional.onnx"));
-        QVERIFY(!action("run.test_cases")->isEnabled() && !action("compare.unoptimised")->isEnabled());
+        QVERIFY(!action("compare.unoptimised")->isEnabled());
+        saysThatThereAreNone("mlp_functional.onnx");
         QCOMPARE(writeProductDump(path("bare.dump").toStdString(), {}), std::string());
         open(path("bare.dump"));
-        QVERIFY(!action("run.test_cases")->isEnabled() && action("compare.unoptimised")->isEnabled());
+        QVERIFY(action("compare.unoptimised")->isEnabled());
+        saysThatThereAreNone("bare.dump");
     }
 
     void resultsGoWithTheModel() {
@@ -110,6 +114,16 @@ class TestTestCasesPanel : public WindowFixture {
     }
 
   private:
+    void saysThatThereAreNone(const char* model) {
+        key(Qt::Key_F5, Qt::ControlModifier | Qt::ShiftModifier);
+        auto* const banner = m_window->findChild<widgets::Banner*>();
+        QVERIFY(banner && banner->isVisible());
+        QCOMPARE(banner->text(), QString("the model has no test cases (%1)").arg(model));
+        QCOMPARE(banner->hint(),
+                 QString("only dumps that were written with inputs have them; set the inputs in the Inputs panel; File "
+                         "\u203a Export Model (Ctrl+J) writes one: add the inputs to its test cases"));
+        QCOMPARE(panel().view()->model()->rowCount(), 0);
+    }
     QString path(const char* name) const { return m_files.filePath(QLatin1String(name)); }
     panels::TestCasesPanel& panel() {
         return *qobject_cast<panels::TestCasesPanel*>(m_window->docks().panel(QStringLiteral("test_cases")));

@@ -9,6 +9,8 @@
 #include <QScrollArea>
 #include <QScrollBar>
 
+#include <algorithm>
+
 #include "core/io/npz/npz.h"
 #include "tests/support/onnx_file.h"
 #include "tests/support/window_fixture.h"
@@ -412,6 +414,19 @@ void TestGivingInputs::aRefusedInputIsScrolledIntoView() {
     context().inputs().setSpec("ids", {});
     key(Qt::Key_F5);
     QTRY_VERIFY(!editor("ids")->visibleRegion().isEmpty());
+    // An editor that is higher than the panel: its text is seen, also when it was refused before for something else.
+    for (const char* file : {"no such.png", "no such image.png"}) {
+        area->verticalScrollBar()->setValue(0);
+        context().inputs().setSpec("ids", {path(file), {}});
+        settle();
+        QVERIFY(editor("ids")->height() > area->viewport()->height());
+        const auto labels = editor("ids")->findChildren<QLabel*>();
+        const auto text =
+            std::ranges::find_if(labels, [](const QLabel* label) { return label->isVisible() && label->wordWrap(); });
+        QVERIFY(text != labels.end());
+        const int seen = std::min((*text)->height(), area->viewport()->height());
+        QTRY_COMPARE((*text)->visibleRegion().boundingRect(), QRect(0, 0, (*text)->width(), seen));
+    }
 }
 
 void TestGivingInputs::liveTakesNumbersAsTheyAreTyped() {

@@ -59,6 +59,7 @@ InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, co
                             : m_field == context::NumberField::Flag ? tr("Bool")
                                                                     : tr("Numbers");
     m_mode->addItems({tr("File"), tr("Random"), tr("Zeros"), numbers, tr("No value")});
+    m_mode->setSizeAdjustPolicy(QComboBox::AdjustToContents);  // "Test case 12" is longer than what it begins with
     m_mode->setToolTip(tr("Source of the value"));
     m_mode->setAccessibleName(tr("Source of input %1").arg(inputName));
     m_source->setAccessibleName(tr("File or specification of input %1").arg(inputName));
@@ -203,6 +204,8 @@ void InputEditor::showState(const ModelInput& input) {
     palette.setColor(QPalette::WindowText, theme::color(role));
     m_state->setPalette(palette);
 }
+
+QString InputEditor::refusal() const { return m_isRefused ? m_state->text() : QString(); }
 
 void InputEditor::chooseMode(int mode) {
     const ModelInput* input = m_inputs.find(m_name);

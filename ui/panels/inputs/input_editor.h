@@ -34,8 +34,9 @@ class InputEditor : public QFrame {
     void refresh();
     /// Gives the input what was typed and not confirmed yet: a run takes what its field shows.
     void giveTyped();
-    /// What it gives cannot be taken; the text below says why.
-    bool isRefused() const { return m_isRefused; }
+    /// Why what it gives cannot be taken, as the text below says; empty: it can.
+    QString refusal() const;
+    const QLabel& state() const { return *m_state; }
 
   Q_SIGNALS:
     /// A number is typed and not confirmed yet.

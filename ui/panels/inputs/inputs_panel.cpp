@@ -2,6 +2,7 @@
 
 #include <QCheckBox>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QPointer>
 #include <QPushButton>
 #include <QScrollArea>
@@ -109,15 +110,27 @@ void InputsPanel::addEditors() {
 void InputsPanel::refresh() {
     QPointer<InputEditor> refused;
     for (InputEditor* editor : m_editors) {
-        const bool wasRefused = editor->isRefused();
+        const QString before = editor->refusal();
         editor->refresh();
-        if (!refused && !wasRefused && editor->isRefused()) refused = editor;
+        const QString now = editor->refusal();
+        if (!refused && !now.isEmpty() && now != before) refused = editor;
     }
     if (!refused) return;
     // Its text gets its height when control returns.
     QTimer::singleShot(0, this, [this, refused] {
-        if (refused) m_area->ensureWidgetVisible(refused);
+        if (refused) reveal(*refused);
     });
+}
+
+/// Where there is no room for the whole editor its text matters, and of a long one the beginning.
+void InputsPanel::reveal(InputEditor& editor) {
+    m_area->widget()->layout()->activate();
+    m_area->ensureWidgetVisible(&editor, 0, 0);
+    const QLabel& text = editor.state();
+    const int top = text.mapTo(m_area->widget(), QPoint()).y();
+    const int shown = std::min(text.height(), m_area->viewport()->height());
+    m_area->ensureVisible(0, top + shown, 0, 0);
+    m_area->ensureVisible(0, top, 0, 0);
 }
 
 void InputsPanel::giveTyped() {

@@ -31,6 +31,7 @@ class InputsPanel : public QWidget {
   private:
     void rebuild();
     void refresh();
+    void reveal(InputEditor& editor);
     void giveTyped();
     void addEditors();
 
