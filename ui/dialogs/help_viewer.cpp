@@ -1,18 +1,23 @@
 #include "ui/dialogs/help_viewer.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QDir>
 #include <QFile>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QListWidget>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTextTable>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 #include "core/ops/registry/registry.h"
 #include "ui/context/text.h"
+#include "ui/dialogs/help_tables.h"
 #include "ui/dialogs/operator_help.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/search_field.h"
@@ -24,6 +29,17 @@ namespace sonde::dialogs {
 namespace {
 
 const QString kFolder = QStringLiteral(":/help/");
+constexpr int kPagesWidth = 220;
+
+/// "canvas.md" …; the page where the help begins first.
+QStringList pageFiles() {
+    initHelpResources();
+    const QString first = QStringLiteral("start.md");
+    QStringList files = QDir(kFolder).entryList({QStringLiteral("*.md")});
+    files.removeAll(first);
+    files.prepend(first);
+    return files;
+}
 
 /// The first heading of a page.
 QString titleOf(const QString& file) {
@@ -63,13 +79,10 @@ enum ItemRole { FileRole = Qt::UserRole, DomainRole, NameRole };
 
 HelpViewer::HelpViewer(QWidget* parent)
     : QDialog(parent), m_search(new widgets::SearchField), m_pages(new QListWidget), m_browser(new QTextBrowser) {
-    initHelpResources();
     setWindowTitle(tr("Sonde Help"));
-    resize(860, 640);
-    QStringList files = QDir(kFolder).entryList({QStringLiteral("*.md")});
-    files.removeAll(QStringLiteral("start.md"));
-    files.prepend(QStringLiteral("start.md"));
-    for (const QString& file : files) {
+    const QSize wanted(1060, 700), least(560, 440);
+    resize(parent ? wanted.boundedTo((parent->window()->size() - QSize(40, 40)).expandedTo(least)) : wanted);
+    for (const QString& file : pageFiles()) {
         auto* item = new QListWidgetItem(titleOf(file), m_pages);
         item->setData(FileRole, file);
     }
@@ -93,7 +106,7 @@ HelpViewer::HelpViewer(QWidget* parent)
     split->addWidget(left);
     split->addWidget(m_browser);
     split->setStretchFactor(1, 1);
-    split->setSizes({240, 620});
+    split->setSizes({kPagesWidth, width() - kPagesWidth});
     split->setHandleWidth(1);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
@@ -103,7 +116,7 @@ HelpViewer::HelpViewer(QWidget* parent)
     connect(m_browser, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
         const QString file = link.path().section(QLatin1Char('/'), -1);
         if (file.endsWith(QLatin1String(".md"))) showPage(file.chopped(3));
-        if (link.hasFragment()) m_browser->scrollToAnchor(link.fragment());
+        if (link.hasFragment()) showHeading(link.fragment());
     });
     m_search->focusProxy()->installEventFilter(this);
     m_pages->setCurrentRow(0);
@@ -139,6 +152,7 @@ void HelpViewer::showItem(QListWidgetItem* item) {
     QFile page(kFolder + file);
     if (!page.open(QIODevice::ReadOnly)) return;
     m_browser->setMarkdown(QString::fromUtf8(page.readAll()));
+    foldWideTables(*m_browser->document());
     setType(*m_browser->document());
 }
 
@@ -187,11 +201,25 @@ void HelpViewer::showOperators() {
     m_search->activate();
 }
 
+QStringList HelpViewer::pageIds() {
+    QStringList ids = pageFiles();
+    for (QString& id : ids) id.chop(3);
+    return ids;
+}
+
 void HelpViewer::showPage(const QString& page) {
-    for (int i = 0; i < m_pages->count(); ++i)
-        if (m_pages->item(i)->data(FileRole).toString() == page + QStringLiteral(".md"))
-            return m_pages->setCurrentRow(i);
-    m_pages->setCurrentRow(0);
+    m_pages->setCurrentRow(static_cast<int>(std::max<qsizetype>(0, pageIds().indexOf(page))));
+}
+
+bool HelpViewer::showHeading(const QString& heading) {
+    for (QTextBlock block = m_browser->document()->begin(); block.isValid(); block = block.next()) {
+        if (block.blockFormat().headingLevel() == 0 || block.text().compare(heading, Qt::CaseInsensitive) != 0)
+            continue;
+        const QRectF place = m_browser->document()->documentLayout()->blockBoundingRect(block);
+        m_browser->verticalScrollBar()->setValue(static_cast<int>(place.top()));
+        return true;
+    }
+    return false;
 }
 
 }  // namespace sonde::dialogs

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QDialog>
+#include <QStringList>
 
 #include "core/graph/internal_graph.h"
 
@@ -20,8 +21,12 @@ class HelpViewer : public QDialog {
     Q_OBJECT
   public:
     explicit HelpViewer(QWidget* parent = nullptr);
-    /// "start", "canvas" …; an unknown one shows the first.
+    /// "start", "canvas" …, in the order of the list.
+    static QStringList pageIds();
+    /// An unknown one shows the first.
     void showPage(const QString& page);
+    /// Scrolls to a heading of the page; false: it has none of that text.
+    bool showHeading(const QString& heading);
     /// The page of an expr's operator, with the attributes that it has there.
     void showOperator(const graph::InternalGraph& graph, graph::ExprId expr);
     /// The list of operators, with the cursor in the search.

@@ -87,8 +87,8 @@ constexpr std::array kCommands{
                   {}, &ScriptVerbs::exportModel},
     ScriptCommand{"action", "ID", "trigger the action ID, as its menu item does; an error if it is disabled",
                   {}, &ScriptVerbs::triggerAction, kWithoutModel},
-    ScriptCommand{"help", "[operators]", "open the help, or the list of operators",
-                  kHelp, nullptr, kWithoutModel, kContinue},
+    ScriptCommand{"help", "[operators|PAGE [HEADING]]", "open the help, the list of operators, or a page of the help, at a heading: help from-megengine InternalGraph",
+                  kHelp, &ScriptVerbs::showHelp, kWithoutModel},
     ScriptCommand{"theme", "light|dark|contrast", "colour theme of the window",
                   {}, &ScriptVerbs::setTheme, kWithoutModel, kContinue},
     ScriptCommand{"size", "WxH", "size of the window",
@@ -151,6 +151,7 @@ std::string scriptHelp() {
         add(command.name, command.arguments, command.description);
         if (command.name == "panel") text += indented("IDs:", panelIds());
         if (command.name == "color") text += indented("Columns:", colorIds());
+        if (command.name == "help") text += indented("Pages:", helpPageIds());
         if (command.name == "export") text += indented("Presets of", presetIds());
     }
     return text;

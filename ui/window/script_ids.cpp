@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/export/export_choice.h"
+#include "ui/dialogs/help_viewer.h"
 #include "ui/models/node_columns.h"
 #include "ui/window/panel_table.h"
 
@@ -30,6 +31,11 @@ std::string colorIds() {
     std::vector<QString> ids;
     for (const models::NodeColumn& column : models::nodeColumns()) ids.push_back(column.id);
     return listed(ids);
+}
+
+std::string helpPageIds() {
+    const QStringList ids = dialogs::HelpViewer::pageIds();
+    return listed({ids.begin(), ids.end()});
 }
 
 std::string presetIds() {

@@ -15,6 +15,7 @@
 #include "core/io/image/image.h"
 #include "core/session/output_check.h"
 #include "ui/canvas/graph_canvas.h"
+#include "ui/dialogs/help_viewer.h"
 #include "ui/models/node_columns.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/banner.h"
@@ -22,6 +23,7 @@
 #include "ui/window/script_ids.h"
 #include "ui/window/search_bar.h"
 #include "ui/window/window_canvases.h"
+#include "ui/window/window_dialogs.h"
 #include "ui/window/window_docks.h"
 
 namespace sonde::window {
@@ -317,6 +319,15 @@ Result<void> ScriptVerbs::showPanel(const QString& panel) {
     return {};
 }
 
+Result<void> ScriptVerbs::showHelp(const QString& what) {
+    const QString page = firstWord(what), heading = afterFirstWord(what);
+    if (!dialogs::HelpViewer::pageIds().contains(page))
+        return usageError("the help has no such page", page.toStdString(), helpPageIds());
+    if (!m_window.dialogs().showHelpPage(page, heading))
+        return usageError("the page has no such heading", heading.toStdString());
+    return {};
+}
+
 Result<void> ScriptVerbs::setTheme(const QString& mode) {
     static const QHash<QString, theme::Theme::Mode> modes{{"light", theme::Theme::Mode::Light},
                                                           {"dark", theme::Theme::Mode::Dark},
@@ -337,8 +348,13 @@ Result<void> ScriptVerbs::triggerAction(const QString& id) {
         return usageError("no such action", id.toStdString(), "for example view.split or go.next_problem");
     if (!m_window.actions().action(id)->isEnabled())
         return usageError("the action is not possible now", id.toStdString());
+    std::optional<context::Message> failure;
+    const auto heard = connect(&m_window.context().messages(), &context::Messages::bannerRequested, this,
+                               [&failure](const context::Message& message) { failure = message; });
     trigger(id);
-    return {};
+    disconnect(heard);
+    if (!failure) return {};
+    return usageError(failure->text.toStdString(), failure->where.toStdString(), failure->hint.toStdString());
 }
 
 Result<void> ScriptVerbs::wait(const QString& seconds) {
@@ -346,11 +362,21 @@ Result<void> ScriptVerbs::wait(const QString& seconds) {
     return {};
 }
 
+/// What has the focus, in the dialog in front if there is one: without a display no window is the active one.
+QWidget* ScriptVerbs::keyTarget() const {
+    QWidget* front = &m_window;
+    for (QDialog* dialog : m_window.findChildren<QDialog*>(Qt::FindDirectChildrenOnly))
+        if (dialog->isVisible()) front = dialog;
+    QWidget* const focus = QApplication::focusWidget();
+    if (focus && (focus->window() == front || front == &m_window)) return focus;
+    if (front->focusWidget()) return front->focusWidget();
+    return front == &m_window ? static_cast<QWidget*>(m_window.canvases().active()) : front;
+}
+
 Result<void> ScriptVerbs::pressKeys(const QString& keys) {
     const QKeySequence sequence = QKeySequence::fromString(keys, QKeySequence::PortableText);
     if (sequence.isEmpty()) return usageError("no such key", keys.toStdString());
-    QWidget* target = QApplication::focusWidget() ? QApplication::focusWidget() : m_window.focusWidget();
-    if (!target) target = m_window.canvases().active();
+    QWidget* target = keyTarget();
     for (int i = 0; i < sequence.count(); ++i) {
         const QKeyCombination key = sequence[static_cast<uint>(i)];
         // Shortcuts are looked for by the event of the same name, which a real key press causes first.
@@ -361,7 +387,8 @@ Result<void> ScriptVerbs::pressKeys(const QString& keys) {
             if (m_window.actions().shortcuts(id).contains(QKeySequence(key)) &&
                 m_window.actions().action(id)->isEnabled())
                 action = m_window.actions().action(id);
-        if (action && !shortcut.isAccepted()) {
+        // A dialog in front has keys of its own.
+        if (action && target->window() == &m_window && !shortcut.isAccepted()) {
             action->trigger();
             continue;
         }

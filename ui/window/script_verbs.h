@@ -9,6 +9,8 @@
 
 #include "core/base/result.h"
 
+class QWidget;
+
 namespace sonde::window {
 
 class MainWindow;
@@ -47,6 +49,7 @@ class ScriptVerbs : public QObject {
     Done zoom(const QString& how);
     Done showPanel(const QString& panel);
     Done exportModel(const QString& how);
+    Done showHelp(const QString& page);
     Done setTheme(const QString& mode);
     Done setSize(const QString& size);
     Done pressKeys(const QString& keys);
@@ -73,6 +76,7 @@ class ScriptVerbs : public QObject {
     Done setExpanded(const QString& what, bool open);
     Done writeExport(const QString& file, bool isBeside);
     Done clickNode(const QString& text, bool twice);
+    QWidget* keyTarget() const;
     QString inFolder(const QString& file) const;
 
     MainWindow& m_window;

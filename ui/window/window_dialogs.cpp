@@ -179,4 +179,10 @@ void WindowDialogs::showOperatorHelp() {
                                                : viewer->showOperators();
 }
 
+bool WindowDialogs::showHelpPage(const QString& page, const QString& heading) {
+    dialogs::HelpViewer* viewer = helpViewer(m_window);
+    viewer->showPage(page);
+    return heading.isEmpty() || viewer->showHeading(heading);
+}
+
 }  // namespace sonde::window

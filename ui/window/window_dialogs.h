@@ -40,6 +40,8 @@ class WindowDialogs : public QObject {
     void showHelp();
     /// Of the selected operation, else the list of all.
     void showOperatorHelp();
+    /// A page of the help (HelpViewer::pageIds()), at a heading if one is given. False: there is none of that text.
+    bool showHelpPage(const QString& page, const QString& heading = {});
 
   Q_SIGNALS:
     void modelChosen(const QString& location);

@@ -1,6 +1,9 @@
 // Window scripts: the table of commands, the actions of the menus behind it, and what a script does in a real window.
 
 #include <QAction>
+#include <QListWidget>
+#include <QScrollBar>
+#include <QTextBrowser>
 
 #include <algorithm>
 #include <set>
@@ -8,6 +11,7 @@
 
 #include "tests/support/window_fixture.h"
 #include "ui/actions/action_table.h"
+#include "ui/dialogs/help_viewer.h"
 #include "ui/window/panel_table.h"
 #include "ui/window/script.h"
 #include "ui/window/script_commands.h"
@@ -28,6 +32,8 @@ class TestScript : public test::WindowFixture {
     void everyWordIsAnActionOfTheMenus();
     void helpListsEveryCommand();
     void commandsDoWhatMenusDo();
+    void helpOpensAtAPage();
+    void keysGoToTheDialogInFront();
     void unknownWordsEndTheScript();
 
   private:
@@ -104,6 +110,44 @@ void TestScript::commandsDoWhatMenusDo() {
     QVERIFY(canvas()->overlays().legendVisible());
 }
 
+/// Without a model, and for screenshots.
+void TestScript::helpOpensAtAPage() {
+    openWindow();
+    QCOMPARE(play("help from-megengine InternalGraph"), QString());
+    auto* help = m_window->findChild<dialogs::HelpViewer*>();
+    QVERIFY(help && help->isVisible());
+    QCOMPARE(help->pages()->currentItem()->text(), QStringLiteral("Coming from MegEngine"));
+    const int there = help->browser()->verticalScrollBar()->value();
+    QVERIFY(there > 0);
+    QCOMPARE(play("help from-megengine load-and-run"), QString());
+    QVERIFY(help->browser()->verticalScrollBar()->value() > there);
+    QCOMPARE(play("help running"), QString());
+    QCOMPARE(help->browser()->verticalScrollBar()->value(), 0);
+    QCOMPARE(play("help running Nothing"), QStringLiteral("the page has no such heading (line 1: Nothing)"));
+    QCOMPARE(play("help nowhere"), QStringLiteral("the help has no such page (line 1: nowhere)"));
+    for (const QString& page : dialogs::HelpViewer::pageIds())
+        QVERIFY2(window::scriptHelp().find(page.toStdString()) != std::string::npos, qPrintable(page));
+}
+
+/// Keys are those of the dialog in front, not of the window behind it.
+void TestScript::keysGoToTheDialogInFront() {
+    openWindow();
+    open(file("resnet18_slim.onnx"));
+    QCOMPARE(play("select #5\nhelp running\nkey Down"), QString());
+    const graph::NodeId selected = context().navigation().selection().node;
+    auto* help = m_window->findChild<dialogs::HelpViewer*>();
+    QVERIFY(help && selected.valid());
+    help->pages()->setFocus();
+    const int row = help->pages()->currentRow();
+    QCOMPARE(play("key Down"), QString());
+    QCOMPARE(help->pages()->currentRow(), row + 1);
+    QCOMPARE(context().navigation().selection().node, selected);
+    QCOMPARE(play("key Escape"), QString());
+    QVERIFY(!help->isVisible());
+    QCOMPARE(play("key Down"), QString());
+    QVERIFY(context().navigation().selection().node != selected);
+}
+
 void TestScript::unknownWordsEndTheScript() {
     openWindow();
     QCOMPARE(play("\n# nothing yet\nfold on"), QStringLiteral("no model is open (line 3)"));
@@ -114,6 +158,7 @@ void TestScript::unknownWordsEndTheScript() {
     QCOMPARE(play("view table\nview nothing"), QStringLiteral("no such view (line 2: nothing)"));
     QCOMPARE(play("zoom 0"), QStringLiteral("zoom needs fit, in, out or a factor (line 1: 0)"));
     QCOMPARE(play("action run.cancel"), QStringLiteral("the action is not possible now (line 1: run.cancel)"));
+    QCOMPARE(play("action run.test_cases"), QStringLiteral("the model has no test cases (line 1: resnet18_slim.onnx)"));
     QCOMPARE(play("quit\ndance"), QString());
 }
 
