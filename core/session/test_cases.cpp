@@ -56,8 +56,7 @@ void TestCases::run(const PlainFormMaker& form) {
     if (!m_document) return;
     if (count() == 0) {
         const char* const hint =
-            "only dumps that were written with inputs have them; `sonde dump MODEL -o FILE "
-            "--input-data INPUTS` writes one";
+            "dumps written with inputs have them; `sonde dump MODEL -o FILE --input-data INPUTS` writes one";
         return m_observer.failed(base::usageError("the model has no test cases", m_document->title, hint));
     }
     LoadAndRunTask task;

@@ -24,8 +24,7 @@ constexpr Substitute kSubstitutes[] = {
     {"--input-data", QT_TRANSLATE_NOOP("WindowHint", "set the inputs in the Inputs panel")},
     {"--no-groups",
      QT_TRANSLATE_NOOP("WindowHint", "clear \"Find groups in models without module names\" in the settings")},
-    {"sonde dump",
-     QT_TRANSLATE_NOOP("WindowHint", "File \u203a Export Model (Ctrl+J) writes one: add the inputs to its test cases")},
+    {"sonde dump", QT_TRANSLATE_NOOP("WindowHint", "File \u203a Export Model (Ctrl+J) adds them under Test cases")},
     {"sonde models", QT_TRANSLATE_NOOP("WindowHint", "File \u203a Open Built-in Model lists them")},
 };
 

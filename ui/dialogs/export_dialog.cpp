@@ -366,7 +366,10 @@ void ExportDialog::told(const QString& path, const QStringList& notes) {
     m_replaced.clear();
     const QString bytes = context::countText(QFileInfo(path).size());
     QStringList lines{tr("%1 is written: %2 bytes").arg(QFileInfo(path).fileName(), bytes)};
-    tell((lines + notes).join(u'\n'));
+    // What is below the preview need not be said twice.
+    for (const QString& note : notes)
+        if (!m_details->text().contains(note)) lines << note;
+    tell(lines.join(u'\n'));
     refreshButtons();
     m_justWritten = true;
     // A preview that the writing has ended is made now.

@@ -5,6 +5,7 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollBar>
@@ -160,8 +161,12 @@ void TestExportDialog::theModelsRowIsAlwaysSeen() {
     const auto placeOf = [table](int row) { return table->visualItemRect(table->item(row, 0)); };
     QTRY_VERIFY(table->viewport()->rect().contains(placeOf(table->rowCount() - 1)));
     QVERIFY(table->viewport()->rect().contains(placeOf(0)) && !modelRow->isVisible());
-    auto* parts = m_dialog->findChild<QSplitter*>();
-    parts->setSizes({1000, 1});
+    QSplitterHandle* handle = m_dialog->findChild<QSplitter*>()->handle(1);
+    const QPoint start(5, 1), end(5, 400);
+    QTest::mousePress(handle, Qt::LeftButton, {}, start);
+    QMouseEvent drag(QEvent::MouseMove, end, handle->mapToGlobal(end), Qt::NoButton, Qt::LeftButton, {});
+    QApplication::sendEvent(handle, &drag);
+    QTest::mouseRelease(handle, Qt::LeftButton, {}, handle->mapFromGlobal(drag.globalPosition().toPoint()));
     QTRY_VERIFY(table->verticalScrollBar()->maximum() > 0);
     table->setFocus();
     QTest::keyClick(table, Qt::Key_End, Qt::ControlModifier);

@@ -120,8 +120,8 @@ class TestTestCasesPanel : public WindowFixture {
         QVERIFY(banner && banner->isVisible());
         QCOMPARE(banner->text(), QString("the model has no test cases (%1)").arg(model));
         QCOMPARE(banner->hint(),
-                 QString("only dumps that were written with inputs have them; set the inputs in the Inputs panel; File "
-                         "\u203a Export Model (Ctrl+J) writes one: add the inputs to its test cases"));
+                 QString("dumps written with inputs have them; set the inputs in the Inputs panel; File \u203a Export "
+                         "Model (Ctrl+J) adds them under Test cases"));
         QCOMPARE(panel().view()->model()->rowCount(), 0);
     }
     QString path(const char* name) const { return m_files.filePath(QLatin1String(name)); }

@@ -1,9 +1,9 @@
 #include "ui/panels/inputs/inputs_panel.h"
 
 #include <QCheckBox>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QPointer>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QTimer>
@@ -38,6 +38,7 @@ InputsPanel::InputsPanel(context::OpenModel& opened, context::Runs& runs, contex
     m_area->setWidgetResizable(true);
     m_area->setFrameShape(QFrame::NoFrame);
     m_area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_area->viewport()->installEventFilter(this);
     m_live->setToolTip(tr("Run again automatically when an input changes"));
     m_run->setToolTip(tr("Run the model on these inputs (F5)"));
     auto* top = new QHBoxLayout;
@@ -89,6 +90,7 @@ void InputsPanel::rebuild() {
     connect(m_more, &QPushButton::clicked, this, &InputsPanel::addEditors);
     addEditors();
     m_area->setWidget(content);
+    content->installEventFilter(this);
 }
 
 void InputsPanel::addEditors() {
@@ -108,7 +110,7 @@ void InputsPanel::addEditors() {
 
 /// An input that is refused now is brought into view.
 void InputsPanel::refresh() {
-    QPointer<InputEditor> refused;
+    InputEditor* refused = nullptr;
     for (InputEditor* editor : m_editors) {
         const QString before = editor->refusal();
         editor->refresh();
@@ -116,15 +118,24 @@ void InputsPanel::refresh() {
         if (!refused && !now.isEmpty() && now != before) refused = editor;
     }
     if (!refused) return;
-    // Its text gets its height when control returns.
-    QTimer::singleShot(0, this, [this, refused] {
-        if (refused) reveal(*refused);
+    m_refused = refused;
+    revealSoon();
+}
+
+void InputsPanel::revealSoon() {
+    QTimer::singleShot(0, this, [this] {
+        if (m_refused && !m_refused->refusal().isEmpty()) reveal(*m_refused);
     });
+}
+
+/// The text of a refusal gets its height later, and the panel may be made lower.
+bool InputsPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::Resize && m_refused) revealSoon();
+    return QWidget::eventFilter(watched, event);
 }
 
 /// Where there is no room for the whole editor its text matters, and of a long one the beginning.
 void InputsPanel::reveal(InputEditor& editor) {
-    m_area->widget()->layout()->activate();
     m_area->ensureWidgetVisible(&editor, 0, 0);
     const QLabel& text = editor.state();
     const int top = text.mapTo(m_area->widget(), QPoint()).y();

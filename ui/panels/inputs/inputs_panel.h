@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QPointer>
 #include <QWidget>
 
 #include <vector>
@@ -28,9 +29,13 @@ class InputsPanel : public QWidget {
     /// Binds what the window does for the panel.
     void join(const PanelHost& host);
 
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
     void rebuild();
     void refresh();
+    void revealSoon();
     void reveal(InputEditor& editor);
     void giveTyped();
     void addEditors();
@@ -43,6 +48,7 @@ class InputsPanel : public QWidget {
     QVBoxLayout* m_column = nullptr;  ///< of the editors; null if there are none
     QPushButton* m_more = nullptr;    ///< adds some of those that are not shown yet
     std::vector<InputEditor*> m_editors;
+    QPointer<InputEditor> m_refused;  ///< the last one that was
 };
 
 PanelInfo inputsPanel();
