@@ -92,6 +92,8 @@ QVariant TestCaseTableModel::headerData(int section, Qt::Orientation orientation
                                                     QT_TR_NOOP("Error"), QT_TR_NOOP("Allowed"), QT_TR_NOOP("Result")};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
     if (role == Qt::TextAlignmentRole) return alignment(section == Case || section == Error || section == Allowed);
+    if (role == Qt::ToolTipRole && section == Case)
+        return tr("Counted from 0; bold: the case whose inputs the window has");
     if (role == Qt::ToolTipRole && section == Error)
         return tr("Maximum of |e \u2212 g| / max(min(|e|, |g|), 1): e in the test case, g in this run");
     return role == Qt::DisplayRole ? tr(titles[section]) : QVariant();

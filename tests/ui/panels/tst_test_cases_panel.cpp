@@ -4,6 +4,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QLabel>
+#include <QScrollBar>
 #include <QTableView>
 
 #include "tests/support/small_dump.h"
@@ -50,6 +51,12 @@ class TestTestCasesPanel : public WindowFixture {
         QCOMPARE(cell(1, TestCaseTableModel::Error), QString("1"));
         QCOMPARE(cell(1, TestCaseTableModel::Allowed), QString("0.0001"));
         QCOMPARE(cell(1, TestCaseTableModel::Result), QString("differs"));
+        // A number of six digits is not cut in the bold row of the case that is shown, nor is the last column.
+        QFont bold = panel().view()->font();
+        bold.setBold(true);
+        QVERIFY(panel().view()->columnWidth(TestCaseTableModel::Error) >
+                QFontMetrics(bold).horizontalAdvance(QStringLiteral("0.000488281")) + 6);
+        QCOMPARE(panel().view()->horizontalScrollBar()->maximum(), 0);
         // The case that fails is the one that is shown, and F7 goes to what differs in it.
         QVERIFY(context().testCases().shown() == std::size_t(1));
         key(Qt::Key_F7);

@@ -1,5 +1,6 @@
 #include "ui/panels/test_cases/test_cases_panel.h"
 
+#include <QHeaderView>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -27,8 +28,9 @@ TestCasesPanel::TestCasesPanel(context::OpenModel& opened, context::Navigation& 
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("testCaseTable"));
     m_view->sortByColumn(TestCaseTableModel::Case, Qt::AscendingOrder);
-    static constexpr int kWidths[] = {50, 150, 150, 92, 92, 200};
+    static constexpr int kWidths[] = {50, 125, 125, 110, 80, 80};
     setColumnWidths(m_view, kWidths);
+    m_view->horizontalHeader()->setStretchLastSection(true);
     m_summary->setElideMode(Qt::ElideRight);
 
     auto* page = new QWidget;
