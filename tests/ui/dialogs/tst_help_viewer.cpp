@@ -11,6 +11,8 @@
 #include "ui/dialogs/help_viewer.h"
 #include "ui/theme/theme.h"
 
+namespace tst_help_viewer {
+
 using namespace sonde;
 
 namespace {
@@ -110,4 +112,7 @@ void TestHelpViewer::itFitsIntoASmallWindow() {
 }
 
 QTEST_MAIN(TestHelpViewer)
+
+}  // namespace tst_help_viewer
+
 #include "tst_help_viewer.moc"
