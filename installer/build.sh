@@ -9,4 +9,6 @@ if [ ! -f build/release/build.ninja ]; then
     mkdir -p build
     cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log >&2; exit 1; }
 fi
+# ccache learns from the compiler what a source includes, and need not run the preprocessor before it.
+[ -n "${CCACHE_NODEPEND-}" ] || export CCACHE_DEPEND=1
 cmake --build --preset release ${1+--target "$@"}
