@@ -110,7 +110,7 @@ class TestToolInputs : public QObject {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("says");
         QTest::newRow("no such input") << QByteArray() << "q:[1,2]"
-                                       << "no input for 'q:[1,2]'";
+                                       << "no input 'q'";
         QTest::newRow("twice") << QByteArray() << "x:[1,2];x:[3,4]"
                                << "given twice";
         QTest::newRow("other shape") << QByteArray() << "x:[1,2,3]"
