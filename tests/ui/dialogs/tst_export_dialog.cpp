@@ -222,7 +222,7 @@ void TestExportDialog::wrongValuesCannotBeWritten() {
     auto* edit = part<QLineEdit>("maxerr");
     // Of no test case there is nothing to allow.
     QVERIFY(!edit->isEnabled());
-    part<QPlainTextEdit>("input-data")->setPlainText(QStringLiteral("#rand(0,1)"));
+    part<QWidget>("input-data")->findChild<QPlainTextEdit*>()->setPlainText(QStringLiteral("#rand(0,1)"));
     QVERIFY(edit->isEnabled());
     edit->setFocus();
     edit->selectAll();
