@@ -66,6 +66,9 @@ bool foldOne(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     auto results = (*rewrite.evaluate())(graph.expr(id), arguments);
     const std::vector<NodeId> outputs = graph.expr(id).outputs;
     if (!results || results->size() < outputs.size()) return false;
+    // Constants of ONNX are tensors: a sequence stays what makes it.
+    const bool isOnnx = familyOf(graph.expr(id)) == Family::Onnx;
+    if (isOnnx && std::ranges::any_of(*results, [](const Value& result) { return !result.isTensor(); })) return false;
     std::size_t resultBytes = 0;
     for (const Value& result : *results) resultBytes += bytesOf(result);
     if (resultBytes > std::max(kFreeBytes, inputBytes)) return false;

@@ -11,6 +11,7 @@
 #include "core/exec/runner.h"
 #include "core/export/write_export.h"
 #include "core/graph/module_tree.h"
+#include "tests/core/export/document_maker.h"
 #include "tests/support/small_dump.h"
 
 namespace tst_write_export {
@@ -46,6 +47,7 @@ class TestWriteExport : public QObject {
     void anOnnxFileHasWhatWasChosen();
     void passesRunBeforeTheModelIsWritten();
     void standardOperatorsHaveTheirAttributesAlone();
+    void sequencesAreNoConstants();
     void aTracedModuleNeedsOne();
     void whatCannotBeWritten();
 
@@ -190,6 +192,22 @@ void TestWriteExport::standardOperatorsHaveTheirAttributesAlone() {
     QVERIFY2(saved.has_value(), saved ? "" : saved.error().text().c_str());
     QCOMPARE(marked(*(*saved)->graph), std::ptrdiff_t(0));
     QCOMPARE((*saved)->graph->node((*saved)->graph->outputs()[0]).type.dtype, tensor::DType::Float16);
+}
+
+/// An empty sequence is made from constants alone, and ONNX has no constant for it: x in a sequence, and out of it.
+void TestWriteExport::sequencesAreNoConstants() {
+    test::DocumentMaker maker;
+    const auto x = maker.floats("x", {2});
+    const auto sequence = maker.onnx("s", "SequenceInsert", maker.onnx("empty", "SequenceEmpty"), x);
+    const document::Document& document =
+        maker.done({maker.op("y", "ConcatFromSequence", {test::arg(sequence)}, {{"axis", std::int64_t{0}}})});
+    ExportChoice choice{ExportFormat::Onnx, {}};
+    choice.settings.passes = {"fold-constant"};
+    const auto written = writeExport(document, choice, path("sequence.onnx"));
+    QVERIFY2(written.has_value(), written ? "" : written.error().text().c_str());
+    const auto saved = document::open(path("sequence.onnx"));
+    QVERIFY2(saved.has_value(), saved ? "" : saved.error().text().c_str());
+    QCOMPARE(resultOf(**saved, Tensor::of<float>({2}, {3, 4})), (std::vector<double>{3, 4}));
 }
 
 void TestWriteExport::aTracedModuleNeedsOne() {
