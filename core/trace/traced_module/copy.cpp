@@ -38,7 +38,10 @@ TracedExpr* copyExpr(GraphBuilder& to, const TracedExpr& from, const NodeMap& no
 }
 
 std::shared_ptr<TracedModule> ModuleCopier::copy(const TracedModule& from, bool isTop) {
+    // A module that several others have stays one.
+    if (const auto known = m_modules.find(&from); known != m_modules.end()) return known->second;
     auto made = std::make_shared<TracedModule>(from.className(), from.signature(), isTop, from.isQat());
+    m_modules[&from] = made;
     made->setBuiltin(from.isLibrary());
     for (const Module::NamedSlot& named : from.ownTensors()) made->addSlot(named.name, named.slot);
     for (const Module::Child& child : from.children()) {

@@ -30,6 +30,7 @@ class ModuleCopier {
   private:
     void fill(const ModuleGraph& from, ModuleGraph& to);
 
+    std::unordered_map<const TracedModule*, std::shared_ptr<TracedModule>> m_modules;
     std::unordered_map<const ModuleGraph*, std::shared_ptr<ModuleGraph>> m_graphs;
     std::unordered_map<const ModuleGraph*, std::shared_ptr<TracedModule>> m_owners;
     std::vector<const ModuleGraph*> m_order;

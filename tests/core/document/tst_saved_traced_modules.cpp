@@ -221,6 +221,29 @@ class TestSavedTracedModules : public QObject {
         if (pass == "attr-to-constant") QCOMPARE(attributes, std::size_t(0));
     }
 
+    /// Two blocks with one convolution between them: it is one in the file, too.
+    void sharedModulesStayShared() {
+        const trace::EvaluatorScope kernels(document::kernelEvaluator());
+        const auto conv = std::make_shared<nn::Conv2d>(3, 3, 1);
+        const auto block = [&conv] {
+            auto made = lambda("Block", [](Lambda& self, std::span<const Var> in) { return self.use("c")(in[0]); });
+            made->addChild("c", conv);
+            return made;
+        };
+        auto net =
+            lambda("Net", [](Lambda& self, std::span<const Var> in) { return self.use("b")(self.use("a")(in[0])); });
+        net->addChild("a", block());
+        net->addChild("b", block());
+        const auto made = traced(net, {netInput()});
+        const auto optimised = document::optimize(*made, {"attr-to-constant"});
+        QVERIFY2(optimised, optimised ? "" : optimised.error().text().c_str());
+        QVERIFY(io::saveTracedModule(**optimised, path("shared.sondetm")));
+        const auto loaded = io::loadTracedModule(path("shared.sondetm"));
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        QVERIFY((*loaded)->find("a.c") && (*loaded)->find("a.c") == (*loaded)->find("b.c"));
+        QVERIFY(near((*loaded)->run({netInput()})->tensor(), made->run({netInput()})->tensor()));
+    }
+
     /// Net{block: Block{d: Dropout}}: (d(x) · 2 · 4 of block) + 1 + 2 is 8 x + 3.
     void otherPassesRunInEachGraph() {
         const trace::EvaluatorScope kernels(document::kernelEvaluator());
