@@ -30,7 +30,7 @@ class TestSceneExport : public QObject {
     void dotIsReadByGraphviz();
     void jsonHoldsTheGeometry();
     void sameSceneSameBytes();
-    void unknownEndingIsAUsageError();
+    void anUnknownEndingIsAUsageErrorAMissingFolderNot();
     void theVerbWritesTheSameBytes();
     void namesAreNeverMarkup();
 
@@ -160,13 +160,13 @@ void TestSceneExport::sameSceneSameBytes() {
     }
 }
 
-void TestSceneExport::unknownEndingIsAUsageError() {
+void TestSceneExport::anUnknownEndingIsAUsageErrorAMissingFolderNot() {
     const auto result = exportScene(*m_painter, {}, m_folder.filePath("picture.bmp"), 1.0);
     QVERIFY(!result);
     QCOMPARE(result.error().kind, base::ErrorKind::Usage);
     const auto missing = exportScene(*m_painter, {}, "/nonexistent/folder/picture.svg", 1.0);
     QVERIFY(!missing);
-    QCOMPARE(missing.error().kind, base::ErrorKind::Usage);
+    QCOMPARE(missing.error().kind, base::ErrorKind::Run);
 }
 
 void TestSceneExport::theVerbWritesTheSameBytes() {
