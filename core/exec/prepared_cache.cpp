@@ -54,7 +54,7 @@ base::Result<std::shared_ptr<const ops::PreparedState>> PreparedCache::find(
     if (found != m_states.end()) return found->second;
     const std::vector<Value> values = constants();
     SONDE_ASSIGN(std::shared_ptr<const ops::PreparedState> state,
-                 step.op->prepare(values, step.attributes, environment));
+                 step.op->prepare(ops::Constants(values, *step.op), step.attributes, environment));
     return m_states.emplace(step.expr, std::move(state)).first->second;
 }
 

@@ -150,8 +150,9 @@ base::Result<void> inferChannelsLastConv(InferContext& context) {
 }
 
 auto preparedAs(std::string_view name) {
-    return [name](std::span<const Value> constants, const Attributes& attributes, RunEnvironment& environment) {
-        return onnxRow(name).prepare(constants, attributes, environment);
+    return [name](const Constants& constants, const Attributes& attributes, RunEnvironment& environment) {
+        const OpDef& row = onnxRow(name);
+        return row.prepare(constants.of(row), attributes, environment);
     };
 }
 

@@ -173,10 +173,6 @@ base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arg
     return {};
 }
 
-Value argument(const Value* values, std::size_t count, std::size_t index) {
-    return index < count ? values[index] : Value();
-}
-
 /// conv1d/2d/3d: input, weight, bias, stride, padding, dilation, groups.
 base::Result<void> atenConv(KernelContext& context) {
     AtenArguments arguments{
@@ -271,17 +267,12 @@ base::Result<void> inferAtenConvolution(InferContext& context) {
     return {};
 }
 
-base::Result<std::unique_ptr<PreparedState>> prepareFrom(std::span<const Value> constants, const Value& groups,
-                                                         RunEnvironment& environment) {
-    if (groups.kind() != ValueKind::Int) return std::unique_ptr<PreparedState>();
-    return kernels::prepareConv(argument(constants.data(), constants.size(), 1), groups.toInt(), environment);
-}
-
 OpDef withPlan(OpDef def) {
-    def.prepare = [groupsAt = def.position("groups")](std::span<const Value> constants, const Attributes&,
-                                                      RunEnvironment& environment) {
-        Value groups = argument(constants.data(), constants.size(), groupsAt);
-        return prepareFrom(constants, groups.isNone() ? Value::ofInt(1) : groups, environment);
+    def.prepare = [](const Constants& constants, const Attributes&,
+                     RunEnvironment& environment) -> base::Result<std::unique_ptr<PreparedState>> {
+        const Value& groups = constants["groups"];
+        if (!groups.isNone() && groups.kind() != ValueKind::Int) return std::unique_ptr<PreparedState>();
+        return kernels::prepareConv(constants["weight"], groups.isNone() ? 1 : groups.toInt(), environment);
     };
     return def;
 }
@@ -335,8 +326,8 @@ void define_conv(Registry& registry) {
             .attrInts("pads")
             .attrInts("strides")
             .runs(onnxConv, inferOnnxConv)
-            .prepares([](std::span<const Value> constants, const Attributes& attributes, RunEnvironment& environment) {
-                return prepareFrom(constants, Value::ofInt(attributes.getInt("group", 1)), environment);
+            .prepares([](const Constants& constants, const Attributes& attributes, RunEnvironment& environment) {
+                return kernels::prepareConv(constants["W"], attributes.getInt("group", 1), environment);
             }));
     registry.add(Row("ConvTranspose", 1, "transposed convolution", Category::Layer)
                      .in("X", kFloats, "T")

@@ -83,12 +83,6 @@ base::Result<void> addmm(KernelContext& context) {
                                    {false, false, alpha, beta});
 }
 
-base::Result<std::unique_ptr<PreparedState>> prepareAt(std::span<const Value> constants, std::size_t at,
-                                                       bool transposed, RunEnvironment& environment) {
-    if (at >= constants.size()) return std::unique_ptr<PreparedState>();
-    return kernels::prepareRight(constants[at], transposed, environment);
-}
-
 }  // namespace
 
 void define_matmul(Registry& registry) {
@@ -100,8 +94,8 @@ void define_matmul(Registry& registry) {
                      .out("Y")
                      .runs(matmul, inferMatmul)
                      .strided()
-                     .prepares([](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
-                         return prepareAt(constants, 1, false, environment);
+                     .prepares([](const Constants& constants, const Attributes&, RunEnvironment& environment) {
+                         return kernels::prepareRight(constants["B"], false, environment);
                      }));
     registry.add(
         Row("Gemm", 1, "alpha·A·B + beta·C", Category::Layer)
@@ -115,13 +109,13 @@ void define_matmul(Registry& registry) {
             .attrInt("transB", 0)
             .attrInt("broadcast", 0)
             .runs(gemm, inferGemm)
-            .prepares([](std::span<const Value> constants, const Attributes& attributes, RunEnvironment& environment) {
-                return prepareAt(constants, 1, attributes.getInt("transB", 0) != 0, environment);
+            .prepares([](const Constants& constants, const Attributes& attributes, RunEnvironment& environment) {
+                return kernels::prepareRight(constants["B"], attributes.getInt("transB", 0) != 0, environment);
             }));
     OpDef layer = atenRow("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", "x·wᵀ + bias",
                           Category::Layer, linear, inferLinear);
-    layer.prepare = [](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
-        return prepareAt(constants, 1, true, environment);
+    layer.prepare = [](const Constants& constants, const Attributes&, RunEnvironment& environment) {
+        return kernels::prepareRight(constants["weight"], true, environment);
     };
     registry.add(std::move(layer));
     for (std::string_view schema :
@@ -130,8 +124,8 @@ void define_matmul(Registry& registry) {
           "dot(Tensor self, Tensor tensor) -> Tensor"}) {
         OpDef def = atenRow(schema, "matrix product", Category::Layer, matmul, inferMatmul);
         def.acceptsStrided = true;
-        def.prepare = [](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
-            return prepareAt(constants, 1, false, environment);
+        def.prepare = [](const Constants& constants, const Attributes&, RunEnvironment& environment) {
+            return kernels::prepareRight(constants[kRight], false, environment);
         };
         registry.add(std::move(def));
     }

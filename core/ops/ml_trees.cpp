@@ -468,7 +468,7 @@ base::Result<void> regressWith(KernelContext& context, Make make, DType dtype) {
 
 template <typename Make>
 auto preparing(Make make) {
-    return [make](std::span<const Value>, const Attributes& attributes,
+    return [make](const Constants&, const Attributes& attributes,
                   RunEnvironment&) -> base::Result<std::unique_ptr<PreparedState>> {
         SONDE_ASSIGN(auto made, make(attributes));
         return std::unique_ptr<PreparedState>(std::move(made));

@@ -101,12 +101,6 @@ base::Result<void> onnxBatchNorm(KernelContext& context) {
     return {};
 }
 
-/// Both have scale, bias, mean and variance behind the input.
-base::Result<std::unique_ptr<PreparedState>> prepareBatchNorm(std::span<const Value> constants, double epsilon) {
-    if (constants.size() < 5) return std::unique_ptr<PreparedState>();
-    return kernels::prepareBatchNorm(constants[1], constants[2], constants[3], constants[4], epsilon);
-}
-
 /// Only with factors that were prepared: they outlive the call.
 std::unique_ptr<kernels::EpilogueOp> batchNormEpilogue(const kernels::EpilogueCall& call) {
     const auto* affine = static_cast<const kernels::ChannelAffine*>(call.prepared);
@@ -452,10 +446,12 @@ void defineAtenNorm(Registry& registry) {
         "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, "
         "float eps, bool cudnn_enabled) -> Tensor",
         "(x − mean)/√(var + ε)·scale + bias by channel", Category::Normalization, atenBatchNorm, inferSame);
-    batch.prepare = [](std::span<const Value> constants, const Attributes&, RunEnvironment&) {
-        const double epsilon = constants.size() > 7 && constants[7].isNumber() ? constants[7].number() : -1;
-        return epsilon < 0 ? base::Result<std::unique_ptr<PreparedState>>(std::unique_ptr<PreparedState>())
-                           : prepareBatchNorm(constants, epsilon);
+    batch.prepare = [](const Constants& constants, const Attributes&,
+                       RunEnvironment&) -> base::Result<std::unique_ptr<PreparedState>> {
+        const Value& epsilon = constants["eps"];
+        if (!epsilon.isNumber() || epsilon.number() < 0) return std::unique_ptr<PreparedState>();
+        return kernels::prepareBatchNorm(constants["weight"], constants["bias"], constants["running_mean"],
+                                         constants["running_var"], epsilon.number());
     };
     registry.add(std::move(batch));
     registry.add(atenRow(
@@ -504,8 +500,9 @@ void define_normalization(Registry& registry) {
             .attrFloat("epsilon", 1e-5)
             .attrFloat("momentum", 0.9)
             .runs(onnxBatchNorm, inferBatchNorm)
-            .prepares([](std::span<const Value> constants, const Attributes& attributes, RunEnvironment&) {
-                return prepareBatchNorm(constants, attributes.getFloat("epsilon", 1e-5));
+            .prepares([](const Constants& constants, const Attributes& attributes, RunEnvironment&) {
+                return kernels::prepareBatchNorm(constants["scale"], constants["B"], constants["mean"],
+                                                 constants["var"], attributes.getFloat("epsilon", 1e-5));
             });
         return row;
     };

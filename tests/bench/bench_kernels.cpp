@@ -97,7 +97,7 @@ void convolution(Pools& pools, const char* name, std::int64_t in, std::int64_t o
                                       {"pads", std::vector<std::int64_t>{pad, pad, pad, pad}}})
             .value();
     const tensor::Value constants[] = {tensor::Value(), inputs[1]};
-    const auto prepared = op->prepare(constants, attributes, environment).value();
+    const auto prepared = op->prepare(ops::Constants(constants, *op), attributes, environment).value();
     const double outputs = static_cast<double>(size / stride * (size / stride) * out);
     report(pools, name, 2.0 * outputs * static_cast<double>(in / group * kernel * kernel), [&](base::ThreadPool& pool) {
         environment.pool = &pool;

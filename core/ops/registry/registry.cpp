@@ -70,6 +70,13 @@ KernelContext::KernelContext(std::span<const Value> inputs, const Attributes& at
 
 std::size_t OpDef::position(Name input) const { return std::min(positionIn(inputs, input), inputs.size()); }
 
+const Value& Constants::operator[](Name input) const { return (*this)[requiredPosition(&m_op, &OpDef::inputs, input)]; }
+
+const Value& Constants::operator[](std::size_t position) const {
+    static const Value none;
+    return position < m_values.size() ? m_values[position] : none;
+}
+
 bool KernelContext::has(Name input) const { return has(positionIn(m_op, &OpDef::inputs, input)); }
 
 std::size_t KernelContext::position(Name input) const { return requiredPosition(m_op, &OpDef::inputs, input); }

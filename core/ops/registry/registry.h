@@ -274,6 +274,25 @@ struct Parameter {
     bool keywordOnly = false;
 };
 
+struct OpDef;
+
+/// Those inputs of an operator that are constant, found as in a KernelContext; None where an input is not, or is not
+/// given.
+class Constants {
+  public:
+    /// By position, None where not constant. `op` is the row that prepares.
+    Constants(std::span<const Value> values, const OpDef& op) : m_values(values), m_op(op) {}
+
+    const Value& operator[](Name input) const;
+    const Value& operator[](std::size_t position) const;
+    /// The same for a row that another one prepares as.
+    Constants of(const OpDef& op) const { return {m_values, op}; }
+
+  private:
+    std::span<const Value> m_values;
+    const OpDef& m_op;
+};
+
 /// One operator, from one version on: everything that the program knows about it.
 struct OpDef {
     std::string_view domain;   ///< "" is ai.onnx; "ai.onnx.ml", "com.microsoft", "aten", "prim"
@@ -287,8 +306,8 @@ struct OpDef {
     std::vector<Parameter> parameters = {};  ///< aten: the schema; inputs are then Values by position
     std::function<base::Result<void>(KernelContext&)> kernel = {};
     std::function<base::Result<void>(InferContext&)> infer = {};
-    /// Called once per plan with what is constant (None where not); may return null.
-    std::function<base::Result<std::unique_ptr<PreparedState>>(std::span<const Value> constants, const Attributes&,
+    /// Called once per plan with what is constant; may return null.
+    std::function<base::Result<std::unique_ptr<PreparedState>>(const Constants& constants, const Attributes&,
                                                                RunEnvironment&)>
         prepare = {};
     bool random = false;          ///< never folded, never cached
