@@ -112,7 +112,7 @@ HelpViewer::HelpViewer(QWidget* parent)
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(split);
     connect(m_pages, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) { showItem(item); });
-    connect(&theme::Theme::instance(), &theme::Theme::changed, this, [this] { setType(*m_browser->document()); });
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, &HelpViewer::refresh);
     connect(m_browser, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
         const QString file = link.path().section(QLatin1Char('/'), -1);
         if (file.endsWith(QLatin1String(".md"))) showPage(file.chopped(3));
@@ -143,20 +143,33 @@ void HelpViewer::addOperators() {
     }
 }
 
+/// Links and captions take their colours when a page is read.
+void HelpViewer::refresh() {
+    if (m_file.isEmpty()) return setType(*m_browser->document());
+    const int place = m_browser->verticalScrollBar()->value();
+    showFile(m_file);
+    m_browser->verticalScrollBar()->setValue(place);
+}
+
 void HelpViewer::showItem(QListWidgetItem* item) {
     if (!item) return;
     const QString file = item->data(FileRole).toString();
-    if (file.isEmpty())
-        return showOperatorPage(operatorPage(item->data(DomainRole).toString().toStdString(),
-                                             item->data(NameRole).toString().toStdString()));
+    if (!file.isEmpty()) return showFile(file);
+    showOperatorPage(
+        operatorPage(item->data(DomainRole).toString().toStdString(), item->data(NameRole).toString().toStdString()));
+}
+
+void HelpViewer::showFile(const QString& file) {
     QFile page(kFolder + file);
     if (!page.open(QIODevice::ReadOnly)) return;
+    m_file = file;
     m_browser->setMarkdown(QString::fromUtf8(page.readAll()));
     foldWideTables(*m_browser->document());
     setType(*m_browser->document());
 }
 
 void HelpViewer::showOperatorPage(const QString& html) {
+    m_file.clear();
     m_browser->setHtml(html);
     setType(*m_browser->document());
 }

@@ -42,7 +42,9 @@ class HelpViewer : public QDialog {
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
+    void refresh();
     void showItem(QListWidgetItem* item);
+    void showFile(const QString& file);
     void showOperatorPage(const QString& html);
     void addOperators();
 
@@ -50,6 +52,7 @@ class HelpViewer : public QDialog {
     QListWidget* m_pages;
     QTextBrowser* m_browser;
     int m_firstOperator = 0;
+    QString m_file;  ///< that is shown; empty: a page of an operator
 };
 
 }  // namespace sonde::dialogs

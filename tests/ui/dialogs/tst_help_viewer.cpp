@@ -41,6 +41,7 @@ class TestHelpViewer : public QObject {
     void pagesFitBesideTheirList_data();
     void pagesFitBesideTheirList();
     void itFitsIntoASmallWindow();
+    void pagesTakeTheColoursOfTheTheme();
 };
 
 void TestHelpViewer::wideTablesAreFolded() {
@@ -109,6 +110,19 @@ void TestHelpViewer::itFitsIntoASmallWindow() {
     window.resize(800, 600);
     const dialogs::HelpViewer help(&window);
     QVERIFY(help.width() <= 800 && help.height() <= 600);
+}
+
+void TestHelpViewer::pagesTakeTheColoursOfTheTheme() {
+    dialogs::HelpViewer help;
+    help.showPage(QStringLiteral("from-torch-fx"));
+    for (const auto mode : {theme::Theme::Mode::Dark, theme::Theme::Mode::HighContrast, theme::Theme::Mode::Light}) {
+        theme::Theme::instance().setMode(mode);
+        QCOMPARE(help.pages()->currentItem()->text(), QStringLiteral("Coming from torch.fx"));
+        const QTextTableCell cell = tablesOf(*help.browser()->document()).front()->cellAt(1, 1);
+        const QTextFragment caption = cell.firstCursorPosition().block().begin().fragment();
+        QCOMPARE(caption.text(), QStringLiteral("C++: "));
+        QCOMPARE(caption.charFormat().foreground().color(), theme::color(theme::ColorRole::MutedText));
+    }
 }
 
 QTEST_MAIN(TestHelpViewer)
