@@ -368,7 +368,7 @@ QWidget* ScriptVerbs::keyTarget() const {
     for (QDialog* dialog : m_window.findChildren<QDialog*>(Qt::FindDirectChildrenOnly))
         if (dialog->isVisible()) front = dialog;
     QWidget* const focus = QApplication::focusWidget();
-    if (focus && (focus->window() == front || front == &m_window)) return focus;
+    if (focus && focus->isVisible() && (focus->window() == front || front == &m_window)) return focus;
     if (front->focusWidget()) return front->focusWidget();
     return front == &m_window ? static_cast<QWidget*>(m_window.canvases().active()) : front;
 }
