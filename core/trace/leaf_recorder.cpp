@@ -30,7 +30,17 @@ Var LeafRecorder::inputFor(const Var& outer, const std::string& name, Bound& inp
 
 Var LeafRecorder::insideOf(const Var& outer, const std::string& name, Bound& inputs) {
     if (outer.isProxy()) return inputFor(outer, name, inputs);
-    if (outer.kind() == Var::Kind::Value || !outer.hasProxy()) return outer;
+    if (outer.kind() == Var::Kind::Value) {
+        // A tensor that is known stays known inside. The call passes it all the same: the others keep their positions.
+        if (outer.value().isTensor())
+            m_recorder.addInput(m_recorder.bodies().top().uniqueName(name), tensor::TypeInfo::of(outer.value()), name,
+                                true);
+        return outer;
+    }
+    if (!outer.hasProxy()) {
+        for (const Var& item : outer.items()) insideOf(item, name, inputs);
+        return outer;
+    }
     std::vector<Var> items;
     std::vector<std::pair<Value, Var>> entries;
     for (std::size_t i = 0; i < outer.items().size(); ++i) {

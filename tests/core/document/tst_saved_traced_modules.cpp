@@ -221,6 +221,28 @@ class TestSavedTracedModules : public QObject {
         if (pass == "attr-to-constant") QCOMPARE(attributes, std::size_t(0));
     }
 
+    /// p(w, x) = x - w of a module that is built in, with the weight of another module (weight tying): known weights
+    /// keep the other arguments where they are.
+    void constantsBeforeInputs() {
+        const trace::EvaluatorScope kernels(document::kernelEvaluator());
+        auto difference = lambda("Difference", [](Lambda&, std::span<const Var> in) { return in[1] - in[0]; },
+                                 {{"w", std::nullopt, false, true}, {"x", std::nullopt, false, true}});
+        auto net =
+            lambda("Net", [](Lambda& self, std::span<const Var> in) { return self.use("p")(self.own("w"), in[0]); });
+        net->parameter("w", vec({1, 2}).tensor());
+        net->addChild("p", difference);
+        trace::TraceModuleOptions options;
+        options.builtins.insert("Difference");
+        const auto made = trace::traceModule(net, {vec({5, 9})}, {}, options);
+        QVERIFY2(made, made ? "" : made.error().text().c_str());
+        const auto optimised = document::optimize(**made, {"attr-to-constant"});
+        QVERIFY2(optimised, optimised ? "" : optimised.error().text().c_str());
+        QVERIFY(io::saveTracedModule(**optimised, path("tied.sondetm")));
+        const auto [result, error] = resultOf(*openedWith(path("tied.sondetm"), {}), {vec({5, 9})});
+        QVERIFY2(error.empty(), error.c_str());
+        QCOMPARE(numbers(result), (std::vector<double>{4, 7}));
+    }
+
     /// Two blocks with one convolution between them: it is one in the file, too.
     void sharedModulesStayShared() {
         const trace::EvaluatorScope kernels(document::kernelEvaluator());
