@@ -265,7 +265,7 @@ void convolution(const std::string& model, std::int64_t in, std::int64_t out, st
     const Turns<Weights> weights(out * depth, [&] {
         Weights made{random(Shape{out, in, kernel, kernel}), nullptr};
         const Value constants[] = {Value(), Value(made.plain), Value(bias)};
-        made.prepared = op.prepare(constants, attributes, preparing).value();
+        made.prepared = op.prepare(ops::Constants(constants, op), attributes, preparing).value();
         return made;
     });
     const Run ours = [&](ThreadPool& pool) {

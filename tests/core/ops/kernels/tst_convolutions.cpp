@@ -109,7 +109,7 @@ void TestConvolutions::equalTheDefinition() {
     for (std::size_t threads : {1, 2, 3, 5}) {
         base::ThreadPool pool(threads);
         ops::RunEnvironment environment{&pool, {}, 0, true};
-        const auto prepared = op.prepare(constants, attributes, environment);
+        const auto prepared = op.prepare(ops::Constants(constants, op), attributes, environment);
         QVERIFY(prepared);
         Epilogue::Link link;
         link.op = ops::Registry::all().find("", "Relu", 14);

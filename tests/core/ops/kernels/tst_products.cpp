@@ -241,7 +241,7 @@ void TestProducts::constantRightFactors() {
                      turned = tensorOf<float>({n, k}, 3).transposed(0, 1);
         for (const Tensor& b : {stored, turned}) {
             const Value inputs[] = {Value(a), Value(b)}, constants[] = {Value(), Value(b)};
-            const auto prepared = op.prepare(constants, {}, environment);
+            const auto prepared = op.prepare(ops::Constants(constants, op), {}, environment);
             QVERIFY(prepared && prepared.value());
             const auto y =
                 ops::callPrepared(op, inputs, {}, 1, environment, 13, prepared.value().get(), nullptr, nullptr);
