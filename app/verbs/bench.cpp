@@ -248,7 +248,7 @@ Verb benchVerb() {
                 auto options = std::make_shared<BenchOptions>();
                 options->model.addTo(command);
                 options->inputs.addTo(command);
-                command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
+                addThreads(command, options->threads);
                 command.add_option("--repeat", options->repeat, "Number of timed runs")
                     ->check(aboveZero())
                     ->capture_default_str();

@@ -8,6 +8,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
+#include "app/verbs/validators.h"
 #include "core/analysis/compare.h"
 #include "core/base/visible_text.h"
 #include "core/session/session.h"
@@ -167,7 +168,7 @@ Verb checkVerb() {
                 "maximum) do not count as largest");
             command.add_option("--atol", options->absolute,
                                "See --rtol (not given: 0.0001). Integers may also differ by this (not given: 0)");
-            command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
+            addThreads(command, options->threads);
             return std::function<base::Result<int>()>([options] { return check(*options); });
         }};
 }

@@ -9,6 +9,7 @@
 
 #include "app/interrupt.h"
 #include "app/verb.h"
+#include "app/verbs/validators.h"
 #include "core/document/document.h"
 #include "core/exec/runner.h"
 #include "core/graph/traits.h"
@@ -161,8 +162,7 @@ Verb conformanceVerb() {
                 command.add_option("--filter", options->filter, "Only cases whose name contains this");
                 command.add_option("--exceptions", options->exceptions,
                                    "File with the names of cases that may fail, one per line, each with its reason");
-                command.add_option("--threads", options->threads, "Number of threads; 0: one per processor")
-                    ->capture_default_str();
+                addThreads(command, options->threads)->capture_default_str();
                 command.add_flag("--failures", options->failuresOnly, "Do not print cases that pass");
                 return std::function<base::Result<int>()>([options] { return conformance(*options); });
             }};

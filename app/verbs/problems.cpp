@@ -8,6 +8,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
+#include "app/verbs/validators.h"
 #include "core/base/visible_text.h"
 #include "core/session/session.h"
 
@@ -153,7 +154,7 @@ Verb problemsVerb() {
                 command.add_flag("--json", options->json, "Print one JSON object");
                 command.add_option("--junit", options->junit, "Also write the problems as JUnit XML");
                 command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
-                command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
+                addThreads(command, options->threads);
                 return std::function<base::Result<int>()>([options] { return ProblemsVerb(*options).run(); });
             }};
 }

@@ -315,7 +315,7 @@ Verb runVerb() {
             command.add_option("--end", options->end, "Node to stop at (again for more)")->allow_extra_args(false);
             command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
             command.add_option("--out", options->out, "Write inputs, watched values and outputs to this .npz");
-            command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
+            addThreads(command, options->threads);
             command.add_option("--repeat", options->repeat, "Number of runs")->check(aboveZero());
             command.add_option("--profile", options->profile, "Write the times as a Chrome trace (JSON)");
             command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");

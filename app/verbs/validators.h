@@ -3,6 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "core/base/number_text.h"
+#include "core/base/thread_limits.h"
+
 namespace sonde::app {
 
 /// A check whose message names no limits of the type.
@@ -14,6 +17,19 @@ inline CLI::Validator aboveZero() {
                        : std::string();
         },
         "");
+}
+
+/// Adds --threads for `threads`.
+inline CLI::Option* addThreads(CLI::App& command, std::size_t& threads) {
+    return command.add_option("--threads", threads, "Number of threads; 0: one per processor")
+        ->check(CLI::Validator(
+            [](std::string& text) {
+                const auto count = base::parseNumber<std::size_t>(text);
+                return count && *count <= base::kMaxThreads
+                           ? std::string()
+                           : "'" + text + "' is no number of threads (0 to " + std::to_string(base::kMaxThreads) + ")";
+            },
+            ""));
 }
 
 /// "2MB" becomes a number of bytes.

@@ -37,8 +37,9 @@ class TestBench : public QObject {
 
     void oneOfTheTwo() {
         QCOMPARE(test::runSonde({"bench", "zoo:seed", "--sublinear", "--dtr", "1MB"}).status, 2);
-        for (const QStringList& wrong : {QStringList{"--dtr", "0"}, QStringList{"--dtr", "1.5MB"},
-                                         QStringList{"--repeat", "0"}, QStringList{"--dtr-minimum", "1KB"}}) {
+        for (const QStringList& wrong :
+             {QStringList{"--dtr", "0"}, QStringList{"--dtr", "1.5MB"}, QStringList{"--repeat", "0"},
+              QStringList{"--dtr-minimum", "1KB"}, QStringList{"--threads", "40000"}, QStringList{"--threads", "-1"}}) {
             const auto outcome = test::runSonde(QStringList{"bench", "zoo:seed"} + wrong);
             QCOMPARE(outcome.status, 2);
             QVERIFY2(outcome.err.size() < 200, qPrintable(outcome.err));

@@ -31,7 +31,7 @@ namespace {
 const QString kFolder = QStringLiteral(":/help/");
 constexpr int kPagesWidth = 220;
 
-/// "canvas.md" …; the page where the help begins first.
+/// Names of their files; the page where the help begins first.
 QStringList pageFiles() {
     initHelpResources();
     const QString first = QStringLiteral("start.md");

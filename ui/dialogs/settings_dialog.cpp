@@ -11,6 +11,7 @@
 #include <QThread>
 #include <QVBoxLayout>
 
+#include "core/base/thread_limits.h"
 #include "ui/context/stored.h"
 #include "ui/theme/theme.h"
 
@@ -108,7 +109,7 @@ QWidget* SettingsDialog::wheelChoice() {
 QWidget* SettingsDialog::threadCount() {
     auto* threads =
         named(new QSpinBox(this), QStringLiteral("threads"), tr("Maximum number of threads that a run uses"));
-    threads->setRange(0, 256);
+    threads->setRange(0, static_cast<int>(base::kMaxThreads));
     threads->setSpecialValueText(tr("One per processor (%1)").arg(QThread::idealThreadCount()));
     threads->setValue(m_settings.threads);
     connect(threads, &QSpinBox::valueChanged, this, [this](int count) {

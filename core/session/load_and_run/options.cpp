@@ -6,6 +6,7 @@
 
 #include "core/base/nearest.h"
 #include "core/base/number_text.h"
+#include "core/base/thread_limits.h"
 
 namespace sonde::session {
 
@@ -34,18 +35,19 @@ Result<void> setText(Options& options, std::string_view value) {
     return {};
 }
 
-Result<std::size_t> countOf(std::string_view value, std::size_t minimum) {
-    constexpr std::uint64_t kMaxCount = 1'000'000'000;
+constexpr std::size_t kMaxCount = 1'000'000'000;
+
+Result<std::size_t> countOf(std::string_view value, std::size_t minimum, std::size_t maximum = kMaxCount) {
     const auto count = base::parseNumber<std::uint64_t>(value);
-    if (!count || *count < minimum || *count > kMaxCount)
+    if (!count || *count < minimum || *count > maximum)
         return usageError("'" + std::string(value) + "' is not a number from " + std::to_string(minimum) + " to " +
-                          std::to_string(kMaxCount));
+                          std::to_string(maximum));
     return static_cast<std::size_t>(*count);
 }
 
-template <auto Member, std::size_t Minimum>
+template <auto Member, std::size_t Minimum, std::size_t Maximum = kMaxCount>
 Result<void> setCount(Options& options, std::string_view value) {
-    SONDE_ASSIGN(options.*Member, countOf(value, Minimum));
+    SONDE_ASSIGN(options.*Member, countOf(value, Minimum, Maximum));
     return {};
 }
 
@@ -114,7 +116,7 @@ constexpr std::array kOptions{
     LoadAndRunOption{"batch_size", "N", "Repeat or cut the samples of every input to N", "", setBatchSize},
     LoadAndRunOption{"iter", "N", "Number of timed runs for each case (10)", "", setCount<&Options::iterations, 0>},
     LoadAndRunOption{"warmup_iter", "N", "Number of runs before them (1)", "", setCount<&Options::warmUps, 0>},
-    LoadAndRunOption{"thread", "N", "Number of threads (1)", "", setCount<&Options::threads, 1>},
+    LoadAndRunOption{"thread", "N", "Number of threads (1)", "", setCount<&Options::threads, 1, base::kMaxThreads>},
     LoadAndRunOption{"profile", "FILE", "Write the times of the last run of each operation as JSON", "", setText<&Options::profile>},
     LoadAndRunOption{"range", "R", "Fail if the magnitude of a float that an operation computes is not below R", "", setRange},
     LoadAndRunOption{"check_var_value", "N[:FIRST]", "Fail if every N-th value, from number FIRST (0) on, changes between runs", "", setVarCheck},

@@ -406,6 +406,8 @@ class TestLoadAndRun : public QObject {
                                   << "-1";
         QTest::newRow("no threads") << "thread"
                                     << "0";
+        QTest::newRow("more threads than any machine") << "thread"
+                                                       << "40000";
         QTest::newRow("negative range") << "range"
                                         << "-1";
         QTest::newRow("no range") << "range"

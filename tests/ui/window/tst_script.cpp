@@ -144,6 +144,7 @@ void TestScript::keysGoToTheDialogInFront() {
     QCOMPARE(context().navigation().selection().node, selected);
     QCOMPARE(play("key Escape"), QString());
     QVERIFY(!help->isVisible());
+    m_window->canvases().active()->setFocus();
     QCOMPARE(play("key Down"), QString());
     QVERIFY(context().navigation().selection().node != selected);
 }
