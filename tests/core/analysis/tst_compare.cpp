@@ -72,6 +72,7 @@ class TestCompare : public QObject {
     void strangersAreCounted();
     void otherShapesFail();
     void missingInputsAreUsageErrors();
+    void outputsOfARunThatFailedAreNoStrangers();
     void toleranceIsAbsolutePlusRelative();
     void nanEqualsNanAlone();
     void tolerancesGoByElementType();
@@ -153,6 +154,32 @@ void TestCompare::missingInputsAreUsageErrors() {
     const auto cases = compared({{"out.z", floats({3, 6})}});
     QVERIFY(!cases);
     QCOMPARE(cases.error().exitStatus(), 2);
+}
+
+void TestCompare::outputsOfARunThatFailedAreNoStrangers() {
+    // 2 and 3 elements cannot be added: neither output is there, and either could have been compared by position.
+    auto graph = std::make_shared<graph::InternalGraph>();
+    const auto input = [&](const char* name, std::int64_t size) {
+        return graph->addInput(graph->mainId(), name, tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{size}));
+    };
+    graph::Expr expr;
+    expr.op = {"", "Add", 14};
+    expr.target = "Add";
+    const graph::NodeId a = input("a", 2), b = input("b", 3);
+    expr.arguments = {graph::Argument::of(a), graph::Argument::of(b)};
+    const std::string name = "sum";
+    const graph::NodeId sum = graph->expr(graph->addExpr(std::move(expr), std::span(&name, 1))).outputs[0];
+    graph->setResult(graph->mainId(), graph::Argument::of(sum));
+    const Values values{{"in.a", floats({1, 2})}, {"in.b", floats({1, 2, 3})}, {"out.elsewhere", floats({2, 4})}};
+    analysis::ReferenceValues reference;
+    for (const auto& [key, value] : values) reference.keys.push_back(key);
+    reference.read = [&values](const std::string& key) -> base::Result<Tensor> { return values.at(key); };
+    exec::Runner runner(1);
+    const auto cases = analysis::compareWithin(analysis::Tolerances(analysis::Tolerance()),
+                                               {graph, {{"a", a}, {"b", b}}, {{"sum", sum}}}, reference, runner);
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    QVERIFY(!(*cases)[0].ok());
+    QVERIFY((*cases)[0].unmatched.empty());
 }
 
 void TestCompare::toleranceIsAbsolutePlusRelative() {
