@@ -48,7 +48,7 @@ base::Result<TracedGraph> opaqueRoot(trace::Tracer& tracer, const TraceRequest& 
     traced.tree.mutableModule(0).failure = failure;
     traced.diagnostics.insert(
         traced.diagnostics.begin(),
-        {base::Severity::Info, "the model cannot be traced and runs as one opaque call: " + failure,
+        {base::Severity::Warning, "the model cannot be traced and runs as one opaque call: " + failure,
          request.root->className(), "export it with torch.jit.trace to see its operations"});
     addAttempts(traced.diagnostics, {}, tried);
     addAttempts(traced.diagnostics, {}, attemptsAtCall(tracer, *traced.graph));
