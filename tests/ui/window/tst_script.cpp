@@ -133,7 +133,7 @@ void TestScript::helpOpensAtAPage() {
 void TestScript::keysGoToTheDialogInFront() {
     openWindow();
     open(file("resnet18_slim.onnx"));
-    QCOMPARE(play("select #5\nhelp running\nkey Down"), QString());
+    QCOMPARE(play("direction down\nselect #5\nhelp running\nkey Down"), QString());
     const graph::NodeId selected = context().navigation().selection().node;
     auto* help = m_window->findChild<dialogs::HelpViewer*>();
     QVERIFY(help && selected.valid());
