@@ -142,6 +142,7 @@ void TestDumpOptions::streamsBeginWhereTheyStand() {
     QCOMPARE(static_cast<std::streamoff>(stream.tellg()), middle);
     QCOMPARE(first->cases.size(), std::size_t(1));
     QCOMPARE(first->cases[0].back().second.toDouble(1), 2.0);
+    QCOMPARE(reinterpret_cast<std::uintptr_t>(first->cases[0].back().second.bytes()) % sizeof(float), std::size_t{0});
     const auto second = io::dump::readDump(stream);
     QVERIFY2(second.has_value(), second ? "" : second.error().text().c_str());
     QCOMPARE(second->outputNames, std::vector<std::string>{"second"});
