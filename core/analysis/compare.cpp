@@ -14,7 +14,6 @@
 
 namespace sonde::analysis {
 
-using graph::InternalGraph;
 using graph::NodeId;
 using tensor::DType;
 using tensor::Shape;

@@ -15,8 +15,6 @@ namespace tst_dump_options {
 
 using namespace sonde;
 using namespace sonde::test;
-using tensor::DType;
-using tensor::Shape;
 
 namespace {
 
